@@ -1,0 +1,36 @@
+# `make grade` and `make test` need nothing but Python 3.11 to 3.13 and make; everything else is installed into .venv.
+
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: grade test lab docs bench build setup
+
+grade: setup            ## autograde a sample class for lab 01
+	@$(BIN)/rushlight grade 01 --sample
+
+test: setup             ## run every test
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/python -m pytest -n 2
+
+lab: setup              ## open lab 01 in JupyterLab
+	@$(BIN)/rushlight lab 01
+
+docs: setup             ## build the site into site/
+	@$(BIN)/rushlight docs
+
+bench: setup            ## run the measurements
+	@for script in bench/*.py; do $(BIN)/python $$script || exit 1; done
+
+build: setup            ## rebuild the notebooks from their sources
+	@$(BIN)/rushlight build
+
+setup: .venv/installed
+	@sh system.sh
+
+.venv/installed: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(None if (3, 11) <= sys.version_info < (3, 14) else "Rushlight needs Python 3.11 to 3.13; this is %d.%d. Say which to use: make PYTHON=python3.12" % sys.version_info[:2])'
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@echo "installing into .venv (a few minutes the first time)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@touch $@

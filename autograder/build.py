@@ -1,0 +1,242 @@
+"""Building notebooks from their sources.
+
+A lab's source, `solutions/NN_name/NN_name.md`, is Markdown with cells. A cell that names an exercise is empty: its
+decorator, signature and docstring come from the framework, its body goes between nbgrader's solution marks, and its check
+follows in a locked cell. nbgrader then makes the students' notebook in `labs/` from it. A reading, `phases/NN_name/reading.md`,
+becomes a notebook and is executed. Notebooks are built, never edited.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import tempfile
+import textwrap
+from pathlib import Path
+
+import jupytext
+import nbformat
+from nbformat import NotebookNode
+
+from .check import find, function_of
+from .edition import body_lines
+from .plugin import RELEASED, ROOT, SOURCES
+
+READINGS = ROOT / "phases"
+_METADATA = {
+    "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
+    "language_info": {"name": "python"},
+}
+
+
+class BuildError(Exception):
+    """A source that cannot be built, with the place and the reason."""
+
+
+def labs() -> list[str]:
+    """The labs that have a source, in order."""
+    return sorted(path.parent.name for path in SOURCES.glob("*/*.md") if path.stem == path.parent.name)
+
+
+def find_lab(number: str) -> str:
+    """The lab that `01`, `1` or `01_strided` means. Raises LookupError, naming the ones that there are."""
+    wanted = number.zfill(2) if number.isdigit() else number
+    found = [lab for lab in labs() if wanted in (lab, lab.partition("_")[0])]
+    if not found:
+        raise LookupError(f"there is no lab {number!r}; the labs are {', '.join(labs())}")
+    return found[0]
+
+
+def points(lab: str) -> dict[str, float]:
+    """The points of each check of a lab, in the notebook's order. Checks that are only shown are not among them."""
+    return {cell.metadata["rushlight"]["check"]: cell.metadata["nbgrader"]["points"] for cell in _graded(lab)}
+
+
+def _graded(lab: str) -> list[NotebookNode]:
+    notebook = nbformat.read(RELEASED / lab / f"{lab}.ipynb", as_version=4)
+    return [c for c in notebook.cells if "check" in c.metadata.get("rushlight", {}) and c.metadata.nbgrader.get("grade")]
+
+
+# The solution notebook -----------------------------------------------------------------------------------------------
+
+
+def solution(lab: str) -> NotebookNode:
+    """The instructor's notebook of a lab, built from its Markdown. Raises BuildError."""
+    path = SOURCES / lab / f"{lab}.md"
+    cells: list[NotebookNode] = []
+    for cell in _read(path).cells:
+        given = cell.metadata
+        if "exercise" in given:
+            _expect_empty(cell, path)
+            name, worth = given.pop("exercise"), given.pop("points", None)
+            cells += [_exercise_cell(name), _check_cell(name, worth)]
+        elif "check" in given:
+            _expect_empty(cell, path)
+            cells.append(_check_cell(given.pop("check"), given.pop("points", None)))
+        elif "question" in given:
+            cells.append(_question_cell(given.pop("question"), given.pop("points"), cell.source))
+        else:
+            cells.append(cell)
+    return _notebook(cells)
+
+
+def _read(path: Path) -> NotebookNode:
+    return jupytext.read(path, fmt="md")
+
+
+def _expect_empty(cell: NotebookNode, path: Path) -> None:
+    if cell.source.strip():
+        raise BuildError(f"{path.name}: a cell that names an exercise or a check is filled in by the builder and must be empty")
+
+
+def _exercise_cell(name: str) -> NotebookNode:
+    module, _, function = name.partition(".")
+    source = f"@exercise(rl.{module})\n{exercise_source(name)}"
+    metadata = {"rushlight": {"exercise": name}, "nbgrader": _nbgrader(_id(name), solution=True)}
+    return nbformat.v4.new_code_cell(source, id=_id(name), metadata=metadata)
+
+
+def exercise_source(name: str) -> str:
+    """An exercise's definition with the body between solution marks, and without annotations: their names are the module's."""
+    try:
+        function = function_of(name)
+    except (AttributeError, ImportError):
+        raise BuildError(f"there is no function {name} in the framework") from None
+    text = textwrap.dedent(inspect.getsource(function))
+    node = ast.parse(text).body[0]
+    first, last = body_lines(node)
+    body = text.splitlines()[first - 1 : last]
+    doc = text.splitlines()[node.body[0].lineno - 1 : node.body[0].end_lineno]
+    arguments = node.args
+    for argument in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]:
+        argument.annotation = None
+    head = f"def {node.name}({ast.unparse(arguments)}):"
+    return "\n".join([head, *doc, "    ### BEGIN SOLUTION", *body, "    ### END SOLUTION"])
+
+
+def _check_cell(name: str, worth: float | None) -> NotebookNode:
+    """A check cell: with points it is graded, without it is shown. Either is locked."""
+    try:
+        find(name)
+    except LookupError as error:
+        raise BuildError(str(error)) from None
+    key = f"check-{_id(name)}"
+    metadata = {"rushlight": {"check": name}, "nbgrader": _nbgrader(key, points=worth)}
+    return nbformat.v4.new_code_cell(f'check("{name}")', id=key, metadata=metadata | {"deletable": False, "editable": False})
+
+
+def _question_cell(name: str, worth: float, model_answer: str) -> NotebookNode:
+    key = f"question-{_id(name)}"
+    metadata = {"nbgrader": _nbgrader(key, points=worth, solution=True)}
+    return nbformat.v4.new_markdown_cell(model_answer, id=key, metadata=metadata)
+
+
+def _nbgrader(key: str, points: float | None = None, solution: bool = False) -> dict:
+    metadata = {"grade": points is not None, "grade_id": key, "locked": not solution, "schema_version": 3}
+    return metadata | {"solution": solution, "task": False} | ({} if points is None else {"points": points})
+
+
+def _id(name: str) -> str:
+    """A cell id made of a name, in the letters that nbformat and nbgrader both allow."""
+    return re.sub(r"[^a-zA-Z0-9_-]+", "-", name).strip("-")[:56]
+
+
+def _notebook(cells: list[NotebookNode]) -> NotebookNode:
+    """A notebook with ids that depend on the content alone: a plain cell is known by its heading and its place under it."""
+    heading, count = "top", 0
+    for cell in cells:
+        title = re.search(r"^#+ +(.+)$", cell.source, re.MULTILINE) if cell.cell_type == "markdown" else None
+        if title:
+            heading, count = _id(title[1].lower())[:50], 0
+        if "nbgrader" not in cell.metadata:
+            cell.id = f"{heading}-{count}"
+            count += 1
+            cell.metadata = {"tags": cell.metadata["tags"]} if "tags" in cell.metadata else {}
+    ids = [cell.id for cell in cells]
+    if len(set(ids)) < len(ids):
+        raise BuildError(f"two cells would have the id {next(i for i in ids if ids.count(i) > 1)!r}: give the headings different names")
+    notebook = nbformat.v4.new_notebook(cells=cells, metadata=_METADATA)
+    nbformat.validate(notebook)
+    return notebook
+
+
+# The students' notebook ----------------------------------------------------------------------------------------------
+
+
+def release(lab: str, source: NotebookNode) -> NotebookNode:
+    """What `nbgrader generate_assignment` makes of a solution notebook."""
+    from nbgrader.apps import NbGraderAPI
+    from traitlets.config import Config
+
+    with tempfile.TemporaryDirectory() as place:
+        path = Path(place) / "source" / lab / f"{lab}.ipynb"
+        path.parent.mkdir(parents=True)
+        nbformat.write(source, path)
+        config = Config()
+        config.CourseDirectory.root = place
+        result = NbGraderAPI(config=config).generate_assignment(lab)
+        if not result["success"]:
+            raise BuildError(f"nbgrader cannot release {lab}: {result.get('error') or result['log']}")
+        return nbformat.read(Path(place) / "release" / lab / f"{lab}.ipynb", as_version=4)
+
+
+# The reading ---------------------------------------------------------------------------------------------------------
+
+
+def reading(lab: str) -> NotebookNode:
+    """A reading as a notebook, not executed yet."""
+    return _notebook(_read(READINGS / lab / "reading.md").cells)
+
+
+def execute(notebook: NotebookNode) -> NotebookNode:
+    """Run a notebook from its first cell in a fresh kernel and keep the outputs, without times and counts."""
+    from nbclient import NotebookClient
+
+    NotebookClient(notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(ROOT)}}).execute()
+    for cell in notebook.cells:
+        cell.metadata.pop("execution", None)
+    notebook.metadata = NotebookNode(_METADATA)
+    return notebook
+
+
+# All of it -----------------------------------------------------------------------------------------------------------
+
+
+def built(lab: str) -> dict[Path, NotebookNode]:
+    """Every notebook of a lab, by where it belongs; readings are not executed."""
+    source = solution(lab)
+    notebooks = {SOURCES / lab / f"{lab}.ipynb": source, RELEASED / lab / f"{lab}.ipynb": release(lab, source)}
+    if (READINGS / lab / "reading.md").exists():
+        notebooks[READINGS / lab / "reading.ipynb"] = reading(lab)
+    return notebooks
+
+
+def stale(lab: str) -> list[Path]:
+    """The notebooks of a lab that differ from a rebuild in anything but outputs."""
+    return [path for path, notebook in built(lab).items() if not _same(path, notebook)]
+
+
+def build(lab: str) -> list[Path]:
+    """Rebuild a lab's notebooks; a reading runs again only if its cells have changed. Returns what was written."""
+    written = []
+    for path, notebook in built(lab).items():
+        if _same(path, notebook):
+            continue
+        if path.name == "reading.ipynb":
+            execute(notebook)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        nbformat.write(notebook, path)
+        written.append(path)
+    return written
+
+
+def _same(path: Path, notebook: NotebookNode) -> bool:
+    return path.exists() and _bare(nbformat.read(path, as_version=4)) == _bare(notebook)
+
+
+def _bare(notebook: NotebookNode) -> dict:
+    return {
+        "cells": [(c.id, c.cell_type, c.source, c.metadata) for c in notebook.cells],
+        "metadata": notebook.metadata.kernelspec,
+    }

@@ -1,0 +1,202 @@
+"""The registry of checks, and what a student sees of one.
+
+A check is one small program and the cases to run it on. `@program` registers it; the program is run with `xp = rushlight`
+in the student's process and with `xp = torch` in the judge's, and what it shows must agree. Where torch has no
+counterpart in Python, `.oracle` gives the judge another program, which derives the answer from torch.
+"""
+
+from __future__ import annotations
+
+import html
+import importlib
+import inspect
+import json
+import pkgutil
+import textwrap
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from . import checks
+from .observe import Tree
+
+PASSED, DISAGREED, NOT_ATTEMPTED = "passed", "disagreed", "not attempted"
+TIMED_OUT, DIED, UNSTABLE = "timed out", "died", "unstable"
+MALFORMED, GRADER_ERROR = "malformed", "grader error"
+
+
+# The registry --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(eq=False)
+class Check:
+    """One program, its cases, and the exercise that it is about.
+
+    `cases(st)` gives a strategy for keyword arguments of the program, from hypothesis.strategies `st`; only the judge
+    calls it. `edges` are always among the cases. `hint(case, mine, theirs)` may name the mistake.
+    """
+
+    name: str
+    subject: Callable
+    cases: Callable[[Any], Any]
+    edges: list[dict]
+    hint: Callable[[dict, Tree, Tree], str | None] | None
+    reference: Callable | None = None
+
+    def oracle(self, reference: Callable) -> Check:
+        """Decorator: what the judge runs, with `xp = torch`, in place of the program itself."""
+        self.reference = reference
+        return self
+
+    @property
+    def exercise(self) -> str:
+        """The exercise, `module.function`: the check's name up to its second dot."""
+        return ".".join(self.name.split(".")[:2])
+
+    @property
+    def lab(self) -> str:
+        """The lab whose check this is, such as `01_strided`: the name of the file that defines it."""
+        return self.subject.__module__.rpartition(".")[2]
+
+    def source(self) -> str:
+        """The program's own text, without the decorator."""
+        lines = textwrap.dedent(inspect.getsource(self.subject)).splitlines()
+        start = next(i for i, line in enumerate(lines) if line.startswith("def "))
+        return "\n".join(lines[start:])
+
+
+_registry: dict[str, Check] = {}
+
+
+def program(name: str, *, cases: Callable, edges: list[dict] | None = None, hint: Callable | None = None) -> Callable:
+    """Decorator: register a program as the check `name` (`module.function`, or `module.function.part`)."""
+
+    def register(subject: Callable) -> Check:
+        if name in _registry:
+            raise ValueError(f"two checks are called {name!r}")
+        _registry[name] = Check(name, subject, cases, edges or [], hint)
+        return _registry[name]
+
+    return register
+
+
+def registry() -> dict[str, Check]:
+    """Every check of every lab, by name, in the order of the labs and of their files."""
+    for module in sorted(pkgutil.iter_modules(checks.__path__), key=lambda m: m.name):
+        importlib.import_module(f"{checks.__name__}.{module.name}")
+    return _registry
+
+
+def find(name: str) -> Check:
+    """The check called `name`. Raises LookupError with the names that there are."""
+    if name not in registry():
+        raise LookupError(f"there is no check {name!r}; the checks are {', '.join(_registry)}")
+    return _registry[name]
+
+
+def exercises(lab: str) -> list[str]:
+    """The exercises of a lab, `module.function`, in order. Shown checks, whose names end in a word of their own, have none."""
+    return list(dict.fromkeys(c.exercise for c in registry().values() if c.lab == lab and not is_shown(c.name)))
+
+
+def is_shown(name: str) -> bool:
+    """Whether a check runs many pieces together and so carries no points: its name starts with `together.`"""
+    return name.startswith("together.")
+
+
+def function_of(exercise: str) -> Any:
+    """The framework's function that an exercise is about."""
+    module, _, function = exercise.partition(".")
+    return getattr(importlib.import_module(f"rushlight.{module}"), function)
+
+
+# A verdict -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Verdict:
+    """What the judge decided about one check, and the smallest case that shows why."""
+
+    check: str
+    outcome: str
+    cases: int = 0
+    agreed: int = 0
+    seconds: float = 0.0
+    message: str = ""  # one line: what differs, or what happened
+    hint: str = ""
+    case: dict | None = None
+    program: str = ""
+    mine: str = ""
+    theirs: str = ""
+    notes: list[str] = field(default_factory=list)  # added by grading
+
+    @property
+    def passed(self) -> bool:
+        return self.outcome == PASSED
+
+    def as_dict(self) -> dict:
+        return asdict(self)
+
+    def headline(self) -> str:
+        if self.passed:
+            return f"{self.check}: all {self.cases} cases agree with torch"
+        if self.outcome == DISAGREED:
+            return f"{self.check}: {self.agreed} of {self.cases} cases agree with torch; the smallest that does not:"
+        return f"{self.check}: {self.outcome}"
+
+    def rows(self) -> list[tuple[str, str]]:
+        """What the table shows below its headline."""
+        rows = [("note", note) for note in self.notes]
+        if self.message and self.outcome != DISAGREED:
+            rows.insert(0, ("why", self.message))
+        if self.case is not None:
+            rows += [("case", describe(self.case)), ("program", self.program)]
+            rows += [("yours", self.mine), ("torch's", self.theirs)]
+            rows += [("differs", self.message)] if self.outcome == DISAGREED else []
+            rows += [("hint", self.hint)] if self.hint else []
+            rows += [("replay", f'check("{self.check}", case={json.dumps(self.case, default=repr)})')]
+        return rows
+
+    def __str__(self) -> str:
+        width = max((len(name) for name, _ in self.rows()), default=0)
+        lines = [f"{'✓' if self.passed else '✗'} {self.headline()}"]
+        for name, text in self.rows():
+            first, *rest = text.splitlines() or [""]
+            lines += [f"  {name:<{width}}  {first}"] + [" " * (width + 4) + line for line in rest]
+        return "\n".join(lines)
+
+    def html(self) -> str:
+        """The same as a small table. Everything that came from the student's process is escaped."""
+        colour = "#1a7f37" if self.passed else "#bf8700" if self.outcome == NOT_ATTEMPTED else "#cf222e"
+        mark = "✓" if self.passed else "✗"
+        cell = "padding:2px 12px 2px 0;text-align:left;vertical-align:top"
+        rows = "".join(
+            f'<tr style="background:none"><th scope="row" style="{cell};font-weight:600">{name}</th>'
+            f'<td style="{cell}"><pre style="margin:0;white-space:pre-wrap;background:none">{html.escape(text)}</pre></td></tr>'
+            for name, text in self.rows()
+        )
+        table = f'<table style="border:0;margin:4px 0">{rows}</table>' if rows else ""
+        return (
+            f'<div style="border-left:4px solid {colour};padding:2px 10px;margin:4px 0">'
+            f'<span style="color:{colour};font-weight:600">{mark}</span> {html.escape(self.headline())}{table}</div>'
+        )
+
+
+def describe(case: dict) -> str:
+    """A case as assignments; a tensor as the call that makes it in torch."""
+    return "\n".join(f"{name} = {_literal(value)}" for name, value in case.items()) or "(no arguments)"
+
+
+def _literal(value: Tree) -> str:
+    match value:
+        case {"tensor": spec}:
+            base = f"torch.arange({spec['storage']}).to(torch.{spec['dtype']})"
+            return f"{base}.as_strided({tuple(spec['sizes'])}, {tuple(spec['strides'])}, {spec['offset']})"
+        case {"dtype": name}:
+            return f"torch.{name}"
+        case list():
+            return f"[{', '.join(map(_literal, value))}]"
+        case dict():
+            return f"{{{', '.join(f'{key!r}: {_literal(item)}' for key, item in value.items())}}}"
+        case _:
+            return repr(value)

@@ -1,0 +1,203 @@
+"""The command `rushlight`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from . import build, sandbox
+from .build import BuildError, find_lab, labs, points
+from .grade import GradingError, Row, grade, students, write_csv
+from .judge import Judge
+from .plugin import RELEASED, ROOT, restore
+from .run import run
+from .sample import make
+
+WORK = ROOT / "work"
+out = Console(highlight=False)
+
+
+def main() -> None:
+    """Run one command; what goes wrong is one line on standard error and exit code 1."""
+    arguments = _parser().parse_args()
+    try:
+        sys.exit(arguments.run(arguments))
+    except (LookupError, BuildError, GradingError, OSError) as error:
+        message = error.args[0] if isinstance(error, LookupError) else error
+        sys.exit(f"rushlight: {message}")
+    except KeyboardInterrupt:
+        sys.exit("rushlight: interrupted; run it again to go on")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="rushlight", description="A course in PyTorch's internals, graded against the real one.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    def command(function, text):
+        sub = commands.add_parser(function.__name__.removesuffix("_"), help=text, description=text)
+        sub.set_defaults(run=function)
+        return sub
+
+    sub = command(lab, "copy a lab to work/ (once) and open it in JupyterLab")
+    sub.add_argument("lab", nargs="?", default="01")
+    sub.add_argument("--no-open", action="store_true", help="only copy")
+    sub = command(check, "hold your copy of a lab against torch, without opening it")
+    sub.add_argument("lab", nargs="?", default="01")
+    sub.add_argument("--notebook", type=Path, help="another notebook than the one in work/")
+    sub.add_argument("--no-sandbox", action="store_true", help="run its cells as an ordinary process")
+    sub = command(status, "show which pieces in work/ agree with torch, and the points")
+    sub.add_argument("--no-sandbox", action="store_true", help="run the cells as an ordinary process")
+    sub = command(build_, "build the notebooks from their Markdown sources")
+    sub.add_argument("lab", nargs="*", help="all of them, unless said")
+    sub.add_argument("--check", action="store_true", help="build nothing; fail if a notebook differs from a rebuild")
+    sub = command(grade_, "autograde every submission of a lab with nbgrader, and write feedback")
+    sub.add_argument("lab", nargs="?", default="01")
+    sub.add_argument("--sample", action="store_true", help="grade a made-up class in sample/, not the one in classroom/")
+    sub.add_argument("--force", action="store_true", help="grade again what is graded already (manual scores stay)")
+    sub.add_argument("--no-sandbox", action="store_true", help="run submissions as ordinary processes: only for code you trust")
+    sub = command(docs, "build the site into site/")
+    sub.add_argument("--serve", action="store_true", help="serve it on this machine instead, and rebuild on changes")
+    return parser
+
+
+# Students ------------------------------------------------------------------------------------------------------------
+
+
+def lab(arguments: argparse.Namespace) -> int:
+    name = find_lab(arguments.lab)
+    copy = WORK / name / f"{name}.ipynb"
+    if not copy.exists():
+        shutil.copytree(RELEASED / name, copy.parent, dirs_exist_ok=True)
+        out.print(f"copied the lab to {_short(copy)}; it is yours, and nothing here will overwrite it")
+    else:
+        out.print(f"your copy is {_short(copy)}")
+    if arguments.no_open:
+        return 0
+    return subprocess.call([sys.executable, "-m", "jupyter", "lab", str(copy)], cwd=ROOT)
+
+
+def check(arguments: argparse.Namespace) -> int:
+    name = find_lab(arguments.lab)
+    path = arguments.notebook or WORK / name / f"{name}.ipynb"
+    if not path.exists():
+        raise LookupError(f"there is no {_short(path)}: `rushlight lab {name[:2]} --no-open` makes one")
+    verdicts = _run(name, path, isolated=not arguments.no_sandbox)
+    for verdict in verdicts.values():
+        out.print(str(verdict), markup=False)
+    worth = points(name)
+    earned = sum(worth[check] for check, verdict in verdicts.items() if verdict.passed and check in worth)
+    out.print(f"\n{earned:g} of {sum(worth.values()):g} points")
+    return 0 if all(verdict.passed for verdict in verdicts.values()) else 1
+
+
+def status(arguments: argparse.Namespace) -> int:
+    table = Table(box=None, pad_edge=False)
+    for heading, justify in (("lab", "left"), ("pieces", "right"), ("", "left"), ("points", "right")):
+        table.add_column(heading, justify=justify)
+    for name in labs():
+        path, worth = WORK / name / f"{name}.ipynb", points(name)
+        verdicts = _run(name, path, isolated=not arguments.no_sandbox) if path.exists() else {}
+        done = [check for check in worth if check in verdicts and verdicts[check].passed]
+        filled = round(20 * len(done) / len(worth))
+        earned = f"{sum(worth[check] for check in done):g} / {sum(worth.values()):g}"
+        table.add_row(name, f"{len(done)} / {len(worth)}", "█" * filled + "░" * (20 - filled), earned)
+    out.print(table)
+    return 0
+
+
+def _run(name: str, path: Path, isolated: bool) -> dict:
+    if isolated and (reason := sandbox.missing()):
+        raise GradingError(reason.replace("grade with", "use").replace(" (the report will say so)", ""))
+    try:
+        notebook = restore(nbformat.read(path, as_version=4), nbformat.read(RELEASED / name / f"{name}.ipynb", as_version=4))
+    except (ValueError, AttributeError) as error:
+        raise LookupError(f"{_short(path)} is not a notebook of {name}: {str(error).splitlines()[0]}") from None
+    return run(notebook, name, Judge(), isolated)
+
+
+# Authors and instructors ---------------------------------------------------------------------------------------------
+
+
+def build_(arguments: argparse.Namespace) -> int:
+    names = [find_lab(number) for number in arguments.lab] or labs()
+    if arguments.check:
+        stale = [path for name in names for path in build.stale(name)]
+        for path in stale:
+            out.print(f"{_short(path)} differs from a rebuild")
+        return 1 if stale else 0
+    for name in names:
+        written = build.build(name)
+        out.print(f"{name}: " + (", ".join(_short(path) for path in written) or "nothing has changed"))
+    return 0
+
+
+def grade_(arguments: argparse.Namespace) -> int:
+    name = find_lab(arguments.lab)
+    if arguments.sample:
+        place = ROOT / "sample"
+        os.environ["RUSHLIGHT_CLASSROOM"] = str(place)
+        make(place)
+    total = len(points(name)) * max(len(students(name)), 1)
+    columns = (SpinnerColumn(), TextColumn("{task.description:<24}"), BarColumn(), TextColumn("{task.percentage:>3.0f}%"), TimeElapsedColumn())
+    with Progress(*columns, console=out, transient=True) as bar:
+        task = bar.add_task("starting", total=total)
+        begun = []
+
+        def progress(student: str, check: str) -> None:
+            if not check:
+                begun.append(student)
+            step = 1 if check in points_of else 0
+            done = max(bar.tasks[0].completed + step, (len(begun) - 1) * len(points_of))
+            bar.update(task, description=student, completed=done)
+
+        points_of = points(name)
+        rows = grade(name, arguments.force, not arguments.no_sandbox, progress)
+    path = write_csv(name, rows)
+    _print_table(name, rows)
+    if arguments.no_sandbox:
+        out.print("graded WITHOUT a sandbox: a submission could have read or changed anything that you can")
+    out.print(f"grades:   {_short(path)}")
+    out.print(f"feedback: {_short(path.parent / 'feedback')}/STUDENT/{name}/{name}.html")
+    return 0
+
+
+def _print_table(name: str, rows: list[Row]) -> None:
+    worth = points(name)
+    table = Table(title=f"Lab {name}", title_justify="left", pad_edge=False, padding=(0, 1, 0, 0), box=None, header_style="bold")
+    for heading in ("student", *map(str, range(1, len(worth) + 1)), "total"):
+        table.add_column(heading, justify="left" if heading == "student" else "right", no_wrap=True)
+    for row in rows:
+        scores = [f"{row.scores[check]:g}" if row.scores.get(check) else "·" for check in worth]
+        table.add_row(row.student, *scores, f"{row.total:g}")
+    out.print(table)
+    legend = ", ".join(f"{number} {check.partition('.')[2]} ({worth[check]:g})" for number, check in enumerate(worth, 1))
+    out.print(f"\n{legend}; {sum(worth.values()):g} points in all, written answers apart", style="dim")
+    out.print("\n[bold]what went wrong[/bold]")
+    remarks = Table(box=None, pad_edge=False, show_header=False)
+    for row in rows:
+        if row.remark():
+            remarks.add_row(row.student, row.remark())
+    out.print(remarks)
+    out.print()
+
+
+def docs(arguments: argparse.Namespace) -> int:
+    command = [sys.executable, "-m", "mkdocs", *(["serve"] if arguments.serve else ["build", "--strict", "--quiet"])]
+    code = subprocess.call(command, cwd=ROOT)
+    if code == 0 and not arguments.serve:
+        out.print(f"the site is in {_short(ROOT / 'site')}/index.html")
+    return code
+
+
+def _short(path: Path) -> str:
+    path = path.resolve()
+    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)

@@ -1,0 +1,89 @@
+"""Editions: copies of the framework without the answers.
+
+A student's code is graded on an edition of `rushlight` in which the bodies of the lab's exercises are gone, next to the
+few modules of `autograder` that a subject needs. Neither torch nor a solution is in it. Editions are made once, kept in the
+user's cache under a name that depends on their content, and mounted read-only.
+"""
+
+from __future__ import annotations
+
+import ast
+import compileall
+import hashlib
+import os
+import py_compile
+import shutil
+import tempfile
+from pathlib import Path
+
+import rushlight
+
+from .check import exercises
+
+SUBJECT_MODULES = ("__init__.py", "cases.py", "check.py", "exercise.py", "observe.py", "subject.py")
+
+
+def edition(lab: str, missing: list[str] | None = None) -> Path:
+    """The folder of an edition in which the exercises `missing` (all of the lab's, unless said) have no body."""
+    files = _files(lab, exercises(lab) if missing is None else missing)
+    digest = hashlib.sha256(repr(sorted(files.items())).encode()).hexdigest()[:16]
+    folder = _cache() / f"{lab}-{digest}"
+    if not folder.exists():
+        _write(folder, files)
+    return folder
+
+
+def _cache() -> Path:
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "rushlight" / "editions"
+
+
+def _files(lab: str, missing: list[str]) -> dict[str, str]:
+    framework, grader = Path(rushlight.__file__).parent, Path(__file__).parent
+    files = {}
+    for path in sorted([*framework.rglob("*.py"), *framework.rglob("*.yaml")]):
+        relative = path.relative_to(framework)
+        module = ".".join(relative.with_suffix("").parts)
+        names = [name.rpartition(".")[2] for name in missing if name.rpartition(".")[0] == module]
+        text = path.read_text(encoding="utf-8")
+        files[f"rushlight/{relative}"] = without_bodies(text, names) if names else text
+    for name in [*SUBJECT_MODULES, "checks/__init__.py", f"checks/{lab}.py"]:
+        files[f"autograder/{name}"] = (grader / name).read_text(encoding="utf-8")
+    return files
+
+
+def without_bodies(source: str, names: list[str]) -> str:
+    """Source text with the bodies of these module-level functions replaced by `raise NotImplementedError`.
+
+    Signatures and docstrings stay. Raises LookupError for a function that is not there.
+    """
+    lines = source.splitlines(keepends=True)
+    functions = {node.name: node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)}
+    for name in sorted(names, key=lambda name: functions[name].lineno if name in functions else 0, reverse=True):
+        if name not in functions:
+            raise LookupError(f"there is no module-level function {name!r}")
+        first, last = body_lines(functions[name])
+        lines[first - 1 : last] = [f'    raise NotImplementedError("{name} is this lab\'s exercise")\n']
+    return "".join(lines)
+
+
+def body_lines(function: ast.FunctionDef) -> tuple[int, int]:
+    """First and last line (from 1, both included) of a function's body, its docstring not counted."""
+    body = function.body[1:] if ast.get_docstring(function) is not None else function.body
+    return body[0].lineno, function.end_lineno
+
+
+def _write(folder: Path, files: dict[str, str]) -> None:
+    """Write aside and move into place, so that two graders may make the same edition at once."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    aside = Path(tempfile.mkdtemp(dir=folder.parent, prefix="making-"))
+    for name, text in files.items():
+        path = aside / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    compileall.compile_dir(aside, quiet=2, stripdir=aside, invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)
+    aside.chmod(0o755)
+    try:
+        aside.rename(folder)
+    except OSError:  # somebody else was quicker
+        shutil.rmtree(aside)

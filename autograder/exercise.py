@@ -1,0 +1,70 @@
+"""Plugging a student's function into the framework.
+
+A reference function is replaced by swapping the code *inside* its function object. Whoever already holds the object, a
+method, an alias, a dispatch table, a partial, runs the student's function from then on, and the whole framework with it.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable
+from types import CodeType, FunctionType, ModuleType
+
+_references: dict[FunctionType, CodeType] = {}  # filled slots, and the code that was there before
+
+
+def exercise(module: ModuleType) -> Callable[[FunctionType], FunctionType]:
+    """Decorator: from now on `module`'s function of the same name runs the decorated one.
+
+    Returns the framework's own function object, so that the name in the notebook and the name in the framework are one.
+    A body that only raises NotImplementedError, as every exercise begins, leaves the slot as it is: a piece that is not
+    written yet must not stop the others. Raises NameError if the module has no such function.
+    """
+
+    def plug(function: FunctionType) -> FunctionType:
+        slot = vars(module).get(function.__name__)
+        if not isinstance(slot, FunctionType) or slot.__module__ != module.__name__:
+            close = difflib.get_close_matches(function.__name__, vars(module), n=1)
+            hint = f"; did you mean {close[0]}?" if close else ""
+            raise NameError(f"{module.__name__} has no function {function.__name__!r} to replace{hint}")
+        if _is_stub(function):
+            restore(slot)
+        elif function is not slot:
+            fill(slot, function)
+        return slot
+
+    return plug
+
+
+def fill(slot: FunctionType, function: Callable) -> None:
+    """Make `slot` run `function` (its own signature and defaults included)."""
+    _references.setdefault(slot, slot.__code__)
+    slot.__code__ = _trampoline(function, slot.__name__)
+    slot.__wrapped__ = function  # what inspect and help look at
+
+
+def restore(slot: FunctionType) -> None:
+    """Put the reference back. Does nothing where the slot is not filled."""
+    if slot in _references:
+        slot.__code__ = _references.pop(slot)
+        del slot.__wrapped__
+
+
+def is_filled(slot: FunctionType) -> bool:
+    return slot in _references
+
+
+def _is_stub(function: FunctionType) -> bool:
+    return function.__code__.co_names == ("NotImplementedError",)
+
+
+def _template(*args, **kwargs):
+    function = "function"
+    return function(*args, **kwargs)
+
+
+def _trampoline(function: Callable, name: str) -> CodeType:
+    """Code that calls `function`. It is carried as a constant of the code: a global would be one more name to look up."""
+    code = _template.__code__
+    constants = tuple(function if constant == "function" else constant for constant in code.co_consts)
+    return code.replace(co_consts=constants, co_name=name, co_qualname=name)

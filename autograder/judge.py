@@ -1,0 +1,215 @@
+"""The judge: holds torch, draws the cases, and decides.
+
+The judge never runs a student's code. It sends cases to a *subject* through `ask(check name, cases)`, receives
+observations as plain data, and compares them with what torch shows. On a disagreement it lets Hypothesis look for the
+smallest case on which the two differ.
+
+Run as `python -m autograder.judge` it is the helper of one notebook kernel, which is then the subject.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import hypothesis
+import torch
+from hypothesis import strategies as st
+
+from .check import DIED, DISAGREED, GRADER_ERROR, MALFORMED, NOT_ATTEMPTED, PASSED, TIMED_OUT, UNSTABLE, Check, Verdict, find
+from .observe import Malformed, SubjectDied, SubjectTimedOut, Tree, difference, observe_call, receive, send, show, tensor_tree
+
+CASES = 100  # drawn per check, besides its edges
+SHRINK_SECONDS = 2.0
+
+Ask = Callable[[str, list[dict]], list[Tree]]
+
+
+class TorchSide:
+    """torch, as observing sees it."""
+
+    xp = torch
+
+    def make(self, spec: dict) -> torch.Tensor:
+        dtype = getattr(torch, spec["dtype"])
+        modulus = {torch.bool: 2, torch.uint8: 256}.get(dtype, 1 << 62)
+        storage = torch.arange(spec["storage"]).remainder(modulus).to(dtype)
+        return storage.as_strided(spec["sizes"], spec["strides"], spec["offset"])
+
+    def take(self, value: Any) -> Tree | None:
+        if isinstance(value, torch.Tensor):
+            dtype = str(value.dtype).removeprefix("torch.")
+            data = value.detach().contiguous().numpy().tobytes()
+            return tensor_tree(dtype, value.shape, value.stride(), value.storage_offset(), data)
+        if isinstance(value, torch.dtype):
+            return {"dtype": str(value).removeprefix("torch.")}
+        return None
+
+
+class Judge:
+    """Decides checks on the cases of one seed.
+
+    The same seed gives the same cases, so one judge grades a whole class alike; torch's answers are computed once.
+    """
+
+    def __init__(self, seed: int | None = None):
+        self.seed = random.SystemRandom().getrandbits(64) if seed is None else seed
+        self.side = TorchSide()
+        self._drawn: dict[str, tuple[list[dict], list[Tree]]] = {}
+        torch.set_num_threads(1)
+
+    def verdict(self, name: str, ask: Ask) -> Verdict:
+        """Decide one check. Never raises for what a subject does; every way to fail has a name."""
+        return self._timed(name, lambda check: self._decide(check, *self.drawn(check), ask))
+
+    def replay(self, name: str, case: dict, ask: Ask) -> Verdict:
+        """Decide one check on one given case."""
+        return self._timed(name, lambda check: self._decide(check, [case], [self.answer(check, case)], ask))
+
+    def _timed(self, name: str, decide: Callable[[Check], Verdict]) -> Verdict:
+        start = time.perf_counter()
+        try:
+            verdict = decide(find(name))
+        except SubjectTimedOut as error:
+            verdict = Verdict(name, TIMED_OUT, message=str(error))
+        except SubjectDied as error:
+            verdict = Verdict(name, DIED, message=str(error))
+        except Malformed as error:
+            verdict = Verdict(name, MALFORMED, message=str(error))
+        except Exception as error:
+            verdict = Verdict(name, GRADER_ERROR, message=f"{type(error).__name__}: {error}; this is not the student's fault")
+        verdict.seconds = time.perf_counter() - start
+        return verdict
+
+    def drawn(self, check: Check) -> tuple[list[dict], list[Tree]]:
+        """The cases of a check, edges first, and torch's answers."""
+        if check.name not in self._drawn:
+            cases = {_key(case): case for case in check.edges}
+            for case in self._draw(check):
+                cases.setdefault(_key(case), case)
+            self._drawn[check.name] = list(cases.values()), [self.answer(check, case) for case in cases.values()]
+        return self._drawn[check.name]
+
+    def _draw(self, check: Check) -> list[dict]:
+        drawn: list[dict] = []
+
+        @hypothesis.seed(f"{self.seed}/{check.name}")
+        @_settings(phases=[hypothesis.Phase.generate], max_examples=CASES)
+        @hypothesis.given(check.cases(st))
+        def collect(case):
+            drawn.append(case)
+
+        collect()
+        return drawn
+
+    def answer(self, check: Check, case: dict) -> Tree:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return observe_call(check.reference or check.subject, self.side, case)
+
+    def _decide(self, check: Check, cases: list[dict], answers: list[Tree], ask: Ask) -> Verdict:
+        observed = _ask(ask, check, cases)
+        failing = [i for i, pair in enumerate(zip(observed, answers, strict=True)) if difference(*pair)]
+        verdict = Verdict(check.name, PASSED, cases=len(cases), agreed=len(cases) - len(failing))
+        if not failing:
+            return verdict
+        smallest = min(failing, key=lambda i: len(_key(cases[i])))
+        if _is_missing(observed[failing[0]]):
+            verdict.outcome = NOT_ATTEMPTED
+            verdict.message = _safely(lambda tree: tree["message"], observed[failing[0]])
+            return verdict
+        if _key(_ask(ask, check, [cases[smallest]])[0]) != _key(observed[smallest]):
+            verdict.outcome = UNSTABLE
+            verdict.message = "the same case gave two different results: the answer depends on something besides its arguments"
+            return verdict
+        verdict.outcome = DISAGREED
+        self._explain(verdict, check, self._shrink(check, cases[smallest], ask), ask)
+        return verdict
+
+    def _shrink(self, check: Check, case: dict, ask: Ask) -> dict:
+        """The smallest case found, within the time allowed, on which the two still differ; `case` if none is smaller."""
+        deadline = time.perf_counter() + SHRINK_SECONDS
+        known: dict[str, bool] = {}
+
+        def differs(candidate: dict) -> bool:
+            key = _key(candidate)
+            if key not in known:
+                known[key] = time.perf_counter() < deadline and bool(
+                    difference(_ask(ask, check, [candidate])[0], self.answer(check, candidate))
+                )
+            return known[key]
+
+        try:
+            settings = _settings(max_examples=CASES)
+            found = hypothesis.find(check.cases(st), differs, settings=settings, random=random.Random(self.seed))
+        except (hypothesis.errors.NoSuchExample, hypothesis.errors.Flaky):
+            return case
+        return min(found, case, key=lambda c: len(_key(c)))
+
+    def _explain(self, verdict: Verdict, check: Check, case: dict, ask: Ask) -> None:
+        mine, theirs = _ask(ask, check, [case])[0], self.answer(check, case)
+        verdict.case, verdict.program = case, check.source()
+        verdict.message = difference(mine, theirs) or "not always the same thing"
+        verdict.mine, verdict.theirs = _safely(show, mine), show(theirs)
+        verdict.hint = (_safely(partial(check.hint, case, mine), theirs) if check.hint else None) or ""
+
+
+def _ask(ask: Ask, check: Check, cases: list[dict]) -> list[Tree]:
+    observed = ask(check.name, cases)
+    if not isinstance(observed, list) or len(observed) != len(cases):
+        raise Malformed(f"asked for {len(cases)} observations, received something else")
+    return observed
+
+
+def _settings(**chosen: Any) -> hypothesis.settings:
+    return hypothesis.settings(
+        database=None, deadline=None, suppress_health_check=list(hypothesis.HealthCheck), print_blob=False, **chosen
+    )
+
+
+def _key(tree: Tree) -> str:
+    return json.dumps(tree, sort_keys=True, default=repr)
+
+
+def _is_missing(observed: Tree) -> bool:
+    return isinstance(observed, dict) and observed.get("type") == "NotAttempted"
+
+
+def _safely(render: Callable[[Tree], str | None], tree: Tree) -> str | None:
+    """Render what came from a subject: what cannot be read is said to be so."""
+    try:
+        return render(tree)
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError):
+        return "(not an observation)"
+
+
+def main() -> None:
+    """Serve one kernel on standard input and output: it names a check, is asked for observations, receives a verdict."""
+    source, target = sys.stdin.buffer, sys.stdout.buffer
+    judge = Judge()
+
+    def ask(name: str, cases: list[dict]) -> list[Tree]:
+        send(target, {"ask": cases})
+        return receive(source)["observed"]
+
+    while True:
+        try:
+            message = receive(source)
+        except EOFError:
+            return
+        if message.get("case") is None:
+            judge.seed, judge._drawn = random.SystemRandom().getrandbits(64), {}  # other cases each time
+            verdict = judge.verdict(message["check"], ask)
+        else:
+            verdict = judge.replay(message["check"], message["case"], ask)
+        send(target, {"verdict": verdict.as_dict()})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,294 @@
+"""What a program showed, as plain data: observing, sending, comparing, and the words for a difference.
+
+A program returns tensors, numbers, sequences, or raises. `observe` turns that into a *tree* of None, bool, int, float,
+str, bytes, list and dict, in which a tensor is its metadata and its raw values. Trees are what judge and subject exchange
+(JSON and raw buffers, bounded, never pickle) and what is compared. No framework is imported here: each side brings a
+`Side`, which takes its own tensors apart and puts them together.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import struct
+from collections.abc import Callable, Sequence
+from typing import Any, BinaryIO, Protocol
+
+import numpy as np
+
+Tree = Any  # None | bool | int | float | str | bytes | list[Tree] | dict[str, Tree]
+
+MAX_DEPTH = 16
+MAX_BYTES = 64 << 20
+_HEADER = struct.Struct(">II")
+_FIELDS = ("dtype", "shape", "stride", "offset")
+
+# rtol and atol per dtype: the defaults of torch.testing.assert_close
+TOLERANCES = {"float16": (1e-3, 1e-5), "float32": (1.3e-6, 1e-5), "float64": (1e-7, 1e-7)}
+
+
+class Side(Protocol):
+    """One of the two frameworks, as observing sees it."""
+
+    xp: Any  # the module: rushlight or torch
+
+    def make(self, spec: dict) -> Any:
+        """The tensor that a description in a case asks for: `dtype`, `sizes`, `strides`, `offset`, and the number of
+        elements of its `storage`, which holds 0, 1, 2, ... in that dtype (modulo 2 for bool, modulo 256 for uint8)."""
+
+    def take(self, value: Any) -> Tree | None:
+        """The tree of one of the framework's own objects (a tensor, a dtype), or None if it is not one."""
+
+
+class Readable(Protocol):
+    def read(self, count: int, /) -> bytes:
+        """`count` bytes, or fewer at the end of the stream."""
+
+
+class Malformed(Exception):
+    """The other side sent something that is not a message, or one that is too large."""
+
+
+class SubjectDied(Exception):
+    """The process that runs the student's code has ended."""
+
+
+class SubjectTimedOut(Exception):
+    """The process that runs the student's code did not answer in time; it has been killed."""
+
+
+# Observing -----------------------------------------------------------------------------------------------------------
+
+
+def observe(value: Any, side: Side, depth: int = 0) -> Tree:
+    """The tree of a program's result.
+
+    Sequences of every kind become lists and numpy scalars become Python numbers, so that style is not observed.
+    """
+    if depth > MAX_DEPTH:
+        return {"other": "nested too deeply"}
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, (bool, float, str)):
+        return value
+    if isinstance(value, int):
+        return int(value) if abs(value) < 2**63 else {"other": "an integer beyond 64 bits"}
+    taken = side.take(value)
+    if taken is not None:
+        return taken
+    if isinstance(value, (list, tuple)):
+        return [observe(item, side, depth + 1) for item in value]
+    if isinstance(value, dict):
+        return {"dict": [[str(key), observe(item, side, depth + 1)] for key, item in value.items()]}
+    return {"other": type(value).__name__}
+
+
+def observe_call(program: Callable, side: Side, case: dict) -> Tree:
+    """Run a program on one case and observe its result, or the error that it raised."""
+    try:
+        return observe(program(side.xp, **build(case, side)), side)
+    except Exception as error:
+        return error_tree(error)
+
+
+def error_tree(error: Exception) -> Tree:
+    return {"error": _builtin_name(type(error)), "type": type(error).__name__, "message": str(error)[:500]}
+
+
+def _builtin_name(error: type[BaseException]) -> str:
+    """The nearest built-in class of an exception: torch raises subclasses of its own here and there, and so may a student.
+
+    NotImplementedError and RecursionError are RuntimeErrors to Python; here they keep their own names, so that a missing
+    body or endless recursion never passes for the RuntimeError that torch raises.
+    """
+    return next(base.__name__ for base in error.__mro__ if base.__module__ == "builtins")
+
+
+def build(case: Tree, side: Side) -> Any:
+    """A case with its descriptions, `{"tensor": {...}}` and `{"dtype": name}`, replaced by what they describe."""
+    match case:
+        case {"tensor": spec}:
+            return side.make(spec)
+        case {"dtype": name}:
+            return getattr(side.xp, name)
+        case dict():
+            return {key: build(item, side) for key, item in case.items()}
+        case list():
+            return [build(item, side) for item in case]
+        case _:
+            return case
+
+
+# Sending -------------------------------------------------------------------------------------------------------------
+
+
+def send(stream: BinaryIO, message: Tree) -> None:
+    """Write one message: two lengths, the JSON, and the raw buffers that it points into."""
+    stream.write(encode(message))
+    stream.flush()
+
+
+def receive(stream: Readable) -> Tree:
+    """Read one message. Raises EOFError where the stream ends, Malformed for what is not a message or is too large."""
+    lengths = _HEADER.unpack(_read(stream, _HEADER.size))
+    if sum(lengths) > MAX_BYTES:
+        raise Malformed(f"a message of {sum(lengths)} bytes; the limit is {MAX_BYTES}")
+    text, blob = _read(stream, lengths[0]), _read(stream, lengths[1])
+    try:
+        return _unpack(json.loads(text), blob)
+    except (ValueError, TypeError, KeyError, IndexError, RecursionError) as error:
+        raise Malformed(f"not a message: {error}") from None
+
+
+def _read(stream: Readable, count: int) -> bytes:
+    data = stream.read(count)
+    if len(data) < count:
+        raise EOFError("the other side has ended")
+    return data
+
+
+def encode(message: Tree) -> bytes:
+    buffers: list[bytes] = []
+    text = json.dumps(_pack(message, buffers)).encode()
+    blob = b"".join(buffers)
+    return _HEADER.pack(len(text), len(blob)) + text + blob
+
+
+def _pack(tree: Tree, buffers: list[bytes]) -> Tree:
+    if isinstance(tree, bytes):
+        start = sum(map(len, buffers))
+        buffers.append(tree)
+        return {"bytes": [start, len(tree)]}
+    if isinstance(tree, (list, tuple)):
+        return [_pack(item, buffers) for item in tree]
+    if isinstance(tree, dict):
+        return {key: _pack(item, buffers) for key, item in tree.items()}
+    return tree
+
+
+def _unpack(tree: Tree, blob: bytes) -> Tree:
+    if isinstance(tree, dict):
+        if set(tree) == {"bytes"}:
+            start, length = tree["bytes"]
+            return blob[start : start + length]
+        return {key: _unpack(item, blob) for key, item in tree.items()}
+    if isinstance(tree, list):
+        return [_unpack(item, blob) for item in tree]
+    return tree
+
+
+# Comparing -----------------------------------------------------------------------------------------------------------
+
+
+def difference(mine: Tree, theirs: Tree, where: str = "") -> str | None:
+    """The first thing in which two observations differ, in words, or None where they agree.
+
+    `theirs` is torch's and is trusted; `mine` may be anything that JSON can say.
+    """
+    try:
+        return _difference(mine, theirs, where)
+    except (KeyError, TypeError, ValueError, OverflowError):
+        return f"{where or 'the result'}: yours is not an observation"
+
+
+def _difference(mine: Tree, theirs: Tree, where: str) -> str | None:
+    at = f"{where}: " if where else ""
+    if _kind(mine) != _kind(theirs):
+        return f"{at}yours is {_name(mine)}, torch's is {_name(theirs)}"
+    match _kind(theirs):
+        case "error":
+            if mine["error"] == theirs["error"]:
+                return None
+            return f"{at}yours raises {mine['type']}, torch's raises {theirs['type']}"
+        case "tensor":
+            return _tensor_difference(mine, theirs, at)
+        case "list":
+            if len(mine) != len(theirs):
+                return f"{at}yours has {len(mine)} items, torch's has {len(theirs)}"
+            pairs = ((m, t, f"{where}[{i}]") for i, (m, t) in enumerate(zip(mine, theirs, strict=True)))
+        case "dict":
+            mine, theirs = dict(mine["dict"]), dict(theirs["dict"])
+            if list(mine) != list(theirs):
+                return f"{at}yours has keys {list(mine)}, torch's has {list(theirs)}"
+            pairs = ((mine[key], theirs[key], f"{where}.{key}" if where else key) for key in theirs)
+        case "float":
+            return None if _close(mine, theirs) else f"{at}yours {mine}, torch's {theirs}"
+        case _:
+            return None if mine == theirs else f"{at}yours {show(mine)}, torch's {show(theirs)}"
+    return next((found for m, t, path in pairs if (found := _difference(m, t, path))), None)
+
+
+def _tensor_difference(mine: Tree, theirs: Tree, at: str) -> str | None:
+    for field in _FIELDS:
+        if mine["tensor"][field] != theirs["tensor"][field]:
+            return f"{at}{field}: yours {_brief(mine, field)}, torch's {_brief(theirs, field)}"
+    ours, real = values(mine), values(theirs)
+    rtol, atol = TOLERANCES.get(theirs["tensor"]["dtype"], (0, 0))
+    wrong = np.argwhere(~np.isclose(ours, real, rtol=rtol, atol=atol, equal_nan=True))
+    if len(wrong) == 0:
+        return None
+    index = tuple(int(i) for i in wrong[0])
+    return f"{at}element [{', '.join(map(str, index))}]: yours {ours[index]}, torch's {real[index]}"
+
+
+def _close(mine: float, theirs: float) -> bool:
+    both_nan = math.isnan(mine) and math.isnan(theirs)
+    return both_nan or math.isclose(mine, theirs, rel_tol=1e-6, abs_tol=1e-7)
+
+
+def _kind(tree: Tree) -> str:
+    if isinstance(tree, dict):
+        return next((kind for kind in ("tensor", "error", "dict", "dtype", "other") if kind in tree), "unknown")
+    return {tuple: "list"}.get(type(tree), type(tree).__name__)
+
+
+_NAMES = {"NoneType": "None", "list": "a sequence", "str": "a string", "int": "an int", "float": "a float"}
+_NAMES |= {"bool": "a bool", "tensor": "a tensor", "dict": "a dict", "dtype": "a dtype"}
+
+
+def _name(tree: Tree) -> str:
+    match _kind(tree):
+        case "error":
+            return f"an error ({tree['type']}: {tree['message']})"
+        case "other":
+            return f"{tree['other']}"
+        case kind:
+            return _NAMES.get(kind, kind)
+
+
+# Showing -------------------------------------------------------------------------------------------------------------
+
+
+def tensor_tree(dtype: str, shape: Sequence[int], stride: Sequence[int], offset: int, data: bytes) -> Tree:
+    """The tree of a tensor: `data` holds its values in logical (row-major) order."""
+    fields = {"dtype": dtype, "shape": list(shape), "stride": list(stride), "offset": offset, "data": data}
+    return {"tensor": fields}
+
+
+def values(tree: Tree) -> np.ndarray:
+    fields = tree["tensor"]
+    return np.frombuffer(fields["data"], dtype=fields["dtype"]).reshape(fields["shape"])
+
+
+def show(tree: Tree) -> str:
+    """An observation as a person reads it."""
+    match _kind(tree):
+        case "tensor":
+            head = "  ".join(f"{field} {_brief(tree, field)}" for field in _FIELDS)
+            return f"{head}\n{np.array2string(values(tree), separator=', ', threshold=60)}"
+        case "error":
+            return f"{tree['type']}: {tree['message']}"
+        case "list":
+            parts = [show(item) for item in tree]
+            return "\n".join(parts) if any("\n" in part for part in parts) else f"({', '.join(parts)})"
+        case "dict":
+            return "\n".join(f"{key}: {show(item)}" for key, item in tree["dict"])
+        case "dtype" | "other" as kind:
+            return str(tree[kind])
+        case _:
+            return repr(tree)
+
+
+def _brief(tree: Tree, field: str) -> str:
+    value = tree["tensor"][field]
+    return f"({', '.join(map(str, value))})" if isinstance(value, list) else str(value)

@@ -1,0 +1,177 @@
+"""Running one notebook: its cells in a subject, its checks by the judge.
+
+The verdict on each check is written into its cell the way nbgrader reads it: a shown table, and an error where the check
+failed. A subject that dies or hangs is replaced, and the earlier cells run again without the one that killed it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from nbformat import NotebookNode
+
+from .check import DIED, DISAGREED, TIMED_OUT, Verdict
+from .edition import edition
+from .judge import Judge
+from .observe import Malformed, SubjectDied, SubjectTimedOut, Tree
+from .sandbox import Sandbox
+
+CELL_SECONDS = 10.0
+CHECK_SECONDS = 10.0
+TOTAL_SECONDS = 120.0
+SKIPPED_TAGS = {"torch", "figure"}  # cells that run real torch or only draw; no exercise depends on one
+KEPT_OUTPUTS = ("text/plain", "image/png")
+
+_FAILURES = (SubjectDied, SubjectTimedOut, Malformed)
+ALONE = "on top of your other pieces it fails; on the reference's it passes, and earns its points"
+
+
+def run(notebook: NotebookNode, lab: str, judge: Judge, isolated: bool = True, tick: Callable[[str], None] = lambda _: None):
+    """Run a lab's notebook and write every cell's outputs into it. Returns the verdicts by check name, in order.
+
+    `tick` is told each check's name as it is decided. Raises nothing that a submission can bring about.
+    """
+    session = _Session(lab, isolated)
+    verdicts: dict[str, Verdict] = {}
+    try:
+        for cell in notebook.cells:
+            if cell.cell_type != "code":
+                continue
+            cell.outputs, cell.execution_count = [], None
+            if name := check_name(cell):
+                verdicts[name] = session.verdict(judge, name)
+                tick(name)
+            elif not SKIPPED_TAGS & set(cell.metadata.get("tags", [])):
+                cell.outputs = session.cell(cell)
+    finally:
+        session.close()
+    for name, verdict in verdicts.items():
+        if verdict.outcome == DISAGREED:
+            _try_alone(verdict, notebook, lab, judge, isolated)
+    for cell in notebook.cells:
+        if name := check_name(cell):
+            cell.outputs = outputs_of(verdicts[name])
+    return verdicts
+
+
+def check_name(cell: NotebookNode) -> str | None:
+    """The check that a cell runs, or None. (The builder put the name there; restoring put it back.)"""
+    return cell.metadata.get("rushlight", {}).get("check")
+
+
+def exercise_name(cell: NotebookNode) -> str | None:
+    """The exercise that a cell asks for, or None."""
+    return cell.metadata.get("rushlight", {}).get("exercise")
+
+
+def outputs_of(verdict: Verdict) -> list[NotebookNode]:
+    """A verdict as the outputs of its check cell. nbgrader gives no points to a cell with an error among its outputs."""
+    shown = {"text/html": _clean(verdict.html()), "text/plain": _clean(str(verdict))}
+    summary = {"outcome": verdict.outcome, "seconds": round(verdict.seconds, 3), "message": _clean(verdict.message)}
+    outputs = [{"output_type": "display_data", "data": shown, "metadata": {"rushlight": summary}}]
+    if not verdict.passed:
+        line = _clean(verdict.headline().rstrip(":"))
+        outputs.append({"output_type": "error", "ename": "CheckFailed", "evalue": line, "traceback": [line]})
+    return [NotebookNode(output) for output in outputs]
+
+
+class _Session:
+    """The subject of one submission, and the cells that a new one would have to run."""
+
+    def __init__(self, lab: str, isolated: bool, missing: list[str] | None = None):
+        self.edition, self.isolated = edition(lab, missing), isolated
+        self.deadline = time.monotonic() + TOTAL_SECONDS
+        self.ran: list[NotebookNode] = []
+        self.sandbox: Sandbox | None = None
+
+    def cell(self, cell: NotebookNode) -> list[NotebookNode]:
+        try:
+            reply = self._request({"cell": cell.source}, CELL_SECONDS)
+            self.ran.append(cell)
+            return [_output(output) for output in reply["outputs"]]
+        except (*_FAILURES, KeyError, TypeError, AttributeError) as error:
+            line = f"{type(error).__name__}: {error}"
+            return [NotebookNode(output_type="error", ename=type(error).__name__, evalue=str(error), traceback=[line])]
+
+    def verdict(self, judge: Judge, name: str) -> Verdict:
+        def ask(name: str, cases: list[dict]) -> list[Tree]:
+            reply = self._request({"check": name, "cases": cases}, CHECK_SECONDS)
+            return reply.get("observed") if isinstance(reply, dict) else None
+
+        verdict = judge.verdict(name, ask)
+        if verdict.outcome in (TIMED_OUT, DIED):  # the next subject does without the piece that killed this one
+            self.ran = [cell for cell in self.ran if exercise_name(cell) != name]
+        return verdict
+
+    def _request(self, message: Tree, seconds: float) -> Tree:
+        left = self.deadline - time.monotonic()
+        if left <= 0:
+            self.close()
+            raise SubjectTimedOut(f"the {TOTAL_SECONDS:g} s that a submission may take are used up")
+        if self.sandbox is None:
+            self._start()
+        try:
+            return self.sandbox.request(message, min(seconds, left))
+        except _FAILURES:
+            self.sandbox = None
+            raise
+
+    def _start(self) -> None:
+        """A fresh subject in which the earlier cells have run, less those that kill it."""
+        while True:
+            self.sandbox = Sandbox(self.edition, self.isolated)
+            killer = next((i for i, cell in enumerate(self.ran) if not self._survives(cell)), None)
+            if killer is None:
+                return
+            del self.ran[killer]
+
+    def _survives(self, cell: NotebookNode) -> bool:
+        try:
+            self.sandbox.request({"cell": cell.source}, CELL_SECONDS)
+            return True
+        except _FAILURES:
+            return False
+
+    def close(self) -> None:
+        if self.sandbox is not None:
+            self.sandbox.close()
+            self.sandbox = None
+
+
+def _try_alone(verdict: Verdict, notebook: NotebookNode, lab: str, judge: Judge, isolated: bool) -> None:
+    """Give an exercise that failed a second chance in which every other piece is the reference's."""
+    exercise = ".".join(verdict.check.split(".")[:2])
+    session = _Session(lab, isolated, [exercise])
+    try:
+        for cell in notebook.cells:
+            if cell.cell_type != "code" or check_name(cell) or SKIPPED_TAGS & set(cell.metadata.get("tags", [])):
+                continue
+            other = exercise_name(cell)
+            if other not in (None, exercise):  # its name is the reference's now
+                module, _, function = other.partition(".")
+                cell = NotebookNode(source=f"from rushlight.{module} import {function}", metadata=cell.metadata)
+            session.cell(cell)
+        alone = session.verdict(judge, verdict.check)
+    finally:
+        session.close()
+    if alone.passed:
+        verdict.__dict__.update(alone.__dict__, notes=[ALONE])
+
+
+def _output(output: dict) -> NotebookNode:
+    """An output as the subject described it, reduced to what is safe and small enough to show an instructor."""
+    kind = output["output_type"]
+    if kind == "display_data":
+        data = {mime: _clean(output["data"][mime]) for mime in KEPT_OUTPUTS if mime in output["data"]}
+        return NotebookNode(output_type=kind, data=data, metadata={})
+    if kind == "stream":
+        name = "stderr" if output["name"] == "stderr" else "stdout"
+        return NotebookNode(output_type=kind, name=name, text=_clean(output["text"]))
+    lines = [_clean(line) for line in output["traceback"]]
+    return NotebookNode(output_type="error", ename=_clean(output["ename"]), evalue=_clean(output["evalue"]), traceback=lines)
+
+
+def _clean(text: str) -> str:
+    """Text that can be written as UTF-8: a lone surrogate becomes a question mark."""
+    return str(text).encode("utf-8", "replace").decode()

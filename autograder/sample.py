@@ -1,0 +1,127 @@
+"""A sample class for lab 01: one student for each thing that happens, made from the released lab.
+
+Nothing is stored: answers come from the solution notebook, and each student's mishap is done to them here.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+from .plugin import RELEASED, SOURCES
+from .run import check_name, exercise_name
+
+LAB = "01_strided"
+
+
+def make(place: Path) -> list[str]:
+    """Write `place/submitted/STUDENT/01_strided/01_strided.ipynb` for each student and return their names.
+
+    A class that is there already is left alone. Raises FileExistsError if it was made from another state of the lab.
+    """
+    released = nbformat.read(RELEASED / LAB / f"{LAB}.ipynb", as_version=4)
+    solved = nbformat.read(SOURCES / LAB / f"{LAB}.ipynb", as_version=4)
+    mark = hashlib.sha256(repr([(c.id, c.source) for c in released.cells + solved.cells]).encode()).hexdigest()
+    stamp = place / "made-from"
+    if stamp.exists():
+        if stamp.read_text() != mark:
+            raise FileExistsError(f"{place} was made from another version of the lab: move it away or delete it, and run this again")
+        return list(STUDENTS)
+    for student, change in STUDENTS.items():
+        path = place / "submitted" / student / LAB / f"{LAB}.ipynb"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(change(copy.deepcopy(released), _answers(solved)), encoding="utf-8")
+    stamp.write_text(mark)
+    return list(STUDENTS)
+
+
+def _answers(solved: NotebookNode) -> dict[str, str]:
+    """The source of every answer cell, by cell id, without the solution marks."""
+    marks = ("### BEGIN SOLUTION", "### END SOLUTION")
+    return {
+        cell.id: "\n".join(line for line in cell.source.splitlines() if line.strip() not in marks)
+        for cell in solved.cells
+        if cell.metadata.get("nbgrader", {}).get("solution")
+    }
+
+
+def _fill(notebook: NotebookNode, answers: dict[str, str], until: float = 1.0) -> list[NotebookNode]:
+    """Fill in the first part of the exercises; returns the cells that were filled in."""
+    cells = [cell for cell in notebook.cells if cell.id in answers]
+    cells = cells[: round(len(cells) * until)]
+    for cell in cells:
+        cell.source = answers[cell.id]
+    return cells
+
+
+def _cell(notebook: NotebookNode, exercise: str) -> NotebookNode:
+    return next(cell for cell in notebook.cells if exercise_name(cell) == exercise)
+
+
+def all_right(notebook: NotebookNode, answers: dict[str, str]) -> str:
+    _fill(notebook, answers)
+    return nbformat.writes(notebook)
+
+
+def half_done(notebook: NotebookNode, answers: dict[str, str]) -> str:
+    _fill(notebook, answers, until=0.5)
+    return nbformat.writes(notebook)
+
+
+def subtly_wrong_strides(notebook: NotebookNode, answers: dict[str, str]) -> str:
+    """Right for every tensor that has elements: the strides of an empty one become 0."""
+    _fill(notebook, answers)
+    cell = _cell(notebook, "strided.contiguous_strides")
+    cell.source = cell.source.replace("max(size, 1)", "size")
+    return nbformat.writes(notebook)
+
+
+def untouched(notebook: NotebookNode, answers: dict[str, str]) -> str:
+    return nbformat.writes(notebook)
+
+
+def syntax_error(notebook: NotebookNode, answers: dict[str, str]) -> str:
+    _fill(notebook, answers)
+    _cell(notebook, "strided.permute").source += "\n    return alias(self, sizes strides)"
+    return nbformat.writes(notebook)
+
+
+def endless_loop(notebook: NotebookNode, answers: dict[str, str]) -> str:
+    _fill(notebook, answers)
+    cell = _cell(notebook, "strided.element_offset")
+    cell.source = cell.source.replace("    for ", "    while index:\n        pass\n    for ", 1)
+    return nbformat.writes(notebook)
+
+
+def meddled_with_checks(notebook: NotebookNode, answers: dict[str, str]) -> str:
+    """Half the check cells deleted, the other half made to do nothing, the bodies left empty."""
+    checks = [cell for cell in notebook.cells if check_name(cell)]
+    for cell in checks[::2]:
+        notebook.cells.remove(cell)
+    for cell in checks[1::2]:
+        cell.source = "pass"
+    return nbformat.writes(notebook)
+
+
+def corrupt_file(notebook: NotebookNode, answers: dict[str, str]) -> str:
+    return nbformat.writes(notebook)[:2000]
+
+
+STUDENTS: dict[str, Callable[[NotebookNode, dict[str, str]], str]] = {
+    student.__name__: student
+    for student in (
+        all_right,
+        half_done,
+        subtly_wrong_strides,
+        untouched,
+        syntax_error,
+        endless_loop,
+        meddled_with_checks,
+        corrupt_file,
+    )
+}

@@ -1,0 +1,197 @@
+"""The sandbox: one process for one submission, with nothing of this machine in it.
+
+bubblewrap gives the subject its own process space, no network, an empty home, and a read-only view of Python, of the few
+packages that a lab may import, and of the lab's edition. One pair of pipes leads in and out. Whatever ends the subject,
+an exit, a crash, the clock, ends everything that it started.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import sysconfig
+import time
+from functools import cache
+from pathlib import Path
+
+from .observe import Malformed, SubjectDied, SubjectTimedOut, Tree, encode, receive
+
+PACKAGES = ("ipython", "matplotlib", "numpy")  # and all that they require
+MEMORY = 2 << 30  # bytes of address space per process
+PROCESSES = 64
+FILES = 64 << 20  # bytes: the largest file, and each of the two writable folders
+START_SECONDS = 30.0
+
+_BOOT = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_AS, ({memory}, {memory}))
+resource.setrlimit(resource.RLIMIT_NPROC, ({processes}, {processes}))
+resource.setrlimit(resource.RLIMIT_FSIZE, ({files}, {files}))
+resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+sys.path[:0] = {path}
+from autograder.subject import main
+main()
+"""
+
+
+def missing() -> str | None:
+    """Why no sandbox can be had on this machine, with what to do about it, or None."""
+    if shutil.which("bwrap") is None:
+        return "bubblewrap is not installed: `apt-get install bubblewrap`, or grade with --no-sandbox (the report will say so)"
+    trial = subprocess.run(["bwrap", *_isolation(), *_system(), "--", "/bin/true"], capture_output=True, text=True)
+    if trial.returncode != 0:
+        reason = trial.stderr.strip().splitlines()[-1] if trial.stderr.strip() else f"exit code {trial.returncode}"
+        return (
+            f"bubblewrap cannot make a sandbox here ({reason}): allow user namespaces"
+            " (`sysctl kernel.unprivileged_userns_clone=1`), or grade with --no-sandbox (the report will say so)"
+        )
+    return None
+
+
+class Sandbox:
+    """A running subject. `request` sends it one message and waits for the answer, so long and no longer."""
+
+    def __init__(self, edition: Path, isolated: bool = True):
+        command = _isolated(edition) if isolated else _bare(edition)
+        self.process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": "/tmp", "MPLBACKEND": "agg", "OPENBLAS_NUM_THREADS": "1"},
+            cwd="/tmp",
+            start_new_session=True,
+            bufsize=0,
+        )
+        self._receive(START_SECONDS)
+
+    def request(self, message: Tree, seconds: float) -> Tree:
+        """Raises SubjectDied, SubjectTimedOut or Malformed; after any of them the sandbox is closed."""
+        try:
+            self._send(encode(message), time.monotonic() + seconds)
+        except (BrokenPipeError, OSError):
+            self.close()
+            raise SubjectDied(_ending(self.process)) from None
+        return self._receive(seconds)
+
+    def _send(self, data: bytes, deadline: float) -> None:
+        pipe = self.process.stdin.fileno()
+        os.set_blocking(pipe, False)
+        while data:
+            if not select.select([], [pipe], [], max(0, deadline - time.monotonic()))[1]:
+                break  # it does not even listen: receiving will time out
+            data = data[os.write(pipe, data) :]
+
+    def _receive(self, seconds: float) -> Tree:
+        try:
+            return receive(_Timed(self.process.stdout.fileno(), time.monotonic() + seconds))
+        except TimeoutError:
+            self.close()
+            raise SubjectTimedOut(f"no answer within {seconds:g} s: an endless loop, perhaps") from None
+        except EOFError:
+            self.close()
+            raise SubjectDied(_ending(self.process)) from None
+        except Malformed:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """End the subject and all that it started."""
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+        self.process.stdin.close()
+        self.process.stdout.close()
+
+
+class _Timed:
+    """A pipe read until a deadline."""
+
+    def __init__(self, pipe: int, deadline: float):
+        self.pipe, self.deadline = pipe, deadline
+
+    def read(self, count: int) -> bytes:
+        data = bytearray()
+        while len(data) < count:
+            if not select.select([self.pipe], [], [], max(0, self.deadline - time.monotonic()))[0]:
+                raise TimeoutError
+            part = os.read(self.pipe, min(count - len(data), 1 << 20))
+            if not part:
+                break
+            data += part
+        return bytes(data)
+
+
+def _ending(process: subprocess.Popen) -> str:
+    code = process.wait()
+    if code < 0 or code > 128:
+        number = -code if code < 0 else code - 128
+        names = {member.value: member.name for member in signal.Signals}
+        return f"the process that ran this code was ended by {names.get(number, f'signal {number}')}"
+    return f"the process that ran this code ended (exit code {code})"
+
+
+# What the subject finds around it ------------------------------------------------------------------------------------
+
+
+def _isolation() -> list[str]:
+    return ["--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--hostname", "rushlight"]
+
+
+def _system() -> list[str]:
+    """The C library and its like. The places that modern systems link into /usr are links here too."""
+    binds = ["--ro-bind", "/usr", "/usr"]
+    for place in ("/bin", "/lib", "/lib64"):
+        if os.path.islink(place):
+            binds += ["--symlink", os.readlink(place), place]
+        elif os.path.isdir(place):
+            binds += ["--ro-bind", place, place]
+    return [*binds, "--proc", "/proc", "--dev", "/dev", "--size", str(FILES), "--tmpfs", "/tmp"]
+
+
+def _isolated(edition: Path) -> list[str]:
+    packages = [word for entry in _entries() for word in ("--ro-bind", str(entry), f"/packages/{entry.name}")]
+    return [
+        *("bwrap", *_isolation(), *_system(), "--tmpfs", "/packages", "--chdir", "/tmp"),
+        *("--ro-bind", sys.base_prefix, sys.base_prefix, "--ro-bind", str(edition), "/edition"),
+        *(*packages, "--remount-ro", "/packages", "--", *_python(["/edition", "/packages"])),
+    ]
+
+
+def _bare(edition: Path) -> list[str]:
+    return _python([str(edition), sysconfig.get_paths()["purelib"]])
+
+
+def _python(path: list[str]) -> list[str]:
+    """Base Python with neither site-packages nor environment, so that `path` and the standard library are all there is."""
+    boot = _BOOT.format(memory=MEMORY, processes=PROCESSES, files=FILES, path=path)
+    return [os.path.realpath(sys.executable), "-I", "-S", "-B", "-c", boot]
+
+
+@cache
+def _entries() -> list[Path]:
+    """The files and folders in site-packages that belong to PACKAGES and to what they require."""
+    site = Path(sysconfig.get_paths()["purelib"])
+    entries, waiting, seen = set(), list(PACKAGES), set()
+    while waiting:
+        name = waiting.pop().lower().replace("_", "-")
+        if name in seen:
+            continue
+        seen.add(name)
+        try:
+            distribution = importlib.metadata.distribution(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue  # required on other systems or Pythons only
+        entries |= {file.parts[0] for file in distribution.files or [] if file.parts[0] not in ("..", "__pycache__")}
+        waiting += [_requirement(line) for line in distribution.requires or [] if "extra ==" not in line]
+    return sorted(site / entry for entry in entries)
+
+
+def _requirement(line: str) -> str:
+    end = next((i for i, letter in enumerate(line) if letter in " ;<>=!~[("), len(line))
+    return line[:end]

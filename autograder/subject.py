@@ -1,0 +1,191 @@
+"""The subject: the process in which a student's code runs.
+
+In a notebook that is the kernel itself: `check(name)` starts the judge as a helper process and answers its questions.
+In grading it is a process in a sandbox (`python -m autograder.subject`), an IPython shell without Jupyter around it, which
+runs the student's cells and answers the same questions. Either way what leaves it is observations; nothing is decided here.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import Any
+
+import numpy
+
+import rushlight
+
+from .check import Verdict, find, function_of, is_shown
+from .exercise import is_filled
+from .observe import Tree, error_tree, observe_call, receive, send, tensor_tree
+
+MAX_OUTPUT = 200_000  # characters kept of what one cell prints
+
+
+class RushlightSide:
+    """rushlight, as observing sees it. Runs no exercise: a case must not depend on the pieces it is there to test."""
+
+    xp = rushlight
+
+    def make(self, spec: dict) -> rushlight.Tensor:
+        dtype = getattr(rushlight, spec["dtype"])
+        storage = rushlight.UntypedStorage(spec["storage"] * dtype.itemsize)
+        whole = rushlight.Tensor(storage, [spec["storage"]], [1], 0, dtype)
+        whole.numpy()[:] = numpy.arange(spec["storage"]) % {"bool": 2, "uint8": 256}.get(spec["dtype"], 1 << 62)
+        return rushlight.Tensor(storage, spec["sizes"], spec["strides"], spec["offset"], dtype)
+
+    def take(self, value: Any) -> Tree | None:
+        if isinstance(value, rushlight.Tensor):
+            dtype = str(value.dtype).removeprefix("rushlight.")
+            return tensor_tree(dtype, value.shape, value.stride(), value.storage_offset(), value.numpy().tobytes())
+        if isinstance(value, rushlight.dtype):
+            return {"dtype": str(value).removeprefix("rushlight.")}
+        return None
+
+
+class NotAttempted(NotImplementedError):
+    """What is observed of an exercise whose slot is empty."""
+
+
+_side = RushlightSide()
+
+
+def answer(name: str, cases: list[dict]) -> list[Tree]:
+    """Observe a check's program on rushlight, case by case. An exercise that nobody has filled is not attempted."""
+    check = find(name)
+    if not is_shown(name) and not is_filled(function_of(check.exercise)):
+        missing = NotAttempted(f"{check.exercise} is still to be written, or its cell has not been run")
+        return [error_tree(missing)] * len(cases)
+    return [observe_call(check.subject, _side, case) for case in cases]
+
+
+# In a notebook -------------------------------------------------------------------------------------------------------
+
+
+class CheckFailed(Exception):
+    """Raised by `check` where the student's piece and torch do not agree, so that nbgrader sees a failed cell."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [f"CheckFailed: {self}"]  # IPython shows this in place of a traceback
+
+
+_judge: subprocess.Popen | None = None
+_grading = False  # in the sandbox the grader runs the checks; a student's own calls do nothing
+
+
+def check(name: str, case: dict | None = None) -> None:
+    """Hold the student's piece against torch and show what was found; `case` replays one case.
+
+    Raises CheckFailed where they differ and LookupError for a name that does not exist.
+    """
+    find(name)
+    if _grading:
+        return
+    verdict = _verdict(name, case)
+    _display(verdict)
+    if not verdict.passed:
+        raise CheckFailed(verdict.headline().rstrip(":"))
+
+
+def _verdict(name: str, case: dict | None) -> Verdict:
+    global _judge
+    if _judge is None or _judge.poll() is not None:
+        _judge = subprocess.Popen(
+            [sys.executable, "-m", "autograder.judge"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+        )
+    try:
+        send(_judge.stdin, {"check": name, "case": case})
+        while True:
+            message = receive(_judge.stdout)
+            if "verdict" in message:
+                return Verdict(**message["verdict"])
+            send(_judge.stdin, {"observed": answer(name, message["ask"])})
+    except (EOFError, BrokenPipeError):
+        raise RuntimeError(
+            "the judge did not start or has ended; in a terminal, `python -m autograder.judge` shows why"
+            " (is torch installed in this environment?)"
+        ) from None
+    finally:
+        if sys.exc_info()[0] is not None:  # an interrupt in mid-conversation: the next check begins a new one
+            _judge.kill()
+            _judge = None
+
+
+def _display(verdict: Verdict) -> None:
+    try:
+        from IPython import get_ipython
+        from IPython.display import display
+    except ImportError:
+        print(verdict)
+        return
+    if get_ipython() is None:
+        print(verdict)
+    else:
+        display({"text/html": verdict.html(), "text/plain": str(verdict)}, raw=True)
+
+
+# In the sandbox ------------------------------------------------------------------------------------------------------
+
+
+def main() -> None:
+    """Answer requests on what were standard input and output: run a cell, or observe a check's program.
+
+    The two are moved elsewhere first, so that nothing a student prints can end up between the messages.
+    """
+    global _grading
+    _grading = True
+    source, target = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    null = os.open(os.devnull, os.O_RDWR)
+    for standard in (0, 1, 2):
+        os.dup2(null, standard)
+    shell = Shell()
+    send(target, {"ready": True})
+    while True:
+        try:
+            request = receive(source)
+        except EOFError:
+            return
+        if "cell" in request:
+            send(target, {"outputs": shell.run(request["cell"])})
+        else:
+            send(target, {"observed": answer(request["check"], request["cases"])})
+
+
+class Shell:
+    """An IPython shell that gives back what a cell showed as notebook outputs."""
+
+    def __init__(self):
+        from IPython.core.interactiveshell import InteractiveShell
+        from traitlets.config import Config
+
+        config = Config()
+        config.HistoryManager.enabled = False
+        config.InteractiveShell.colors = "nocolor"
+        self.shell = InteractiveShell.instance(config=config)
+        self.shell._showtraceback = self._keep_error
+        self.errors: list[dict] = []
+
+    def run(self, source: str) -> list[dict]:
+        from IPython.utils.capture import capture_output
+
+        self.errors = []
+        with capture_output() as captured:
+            self.shell.run_cell(source, store_history=False)
+        outputs = [
+            {"output_type": "stream", "name": name, "text": text[:MAX_OUTPUT]}
+            for name, text in (("stdout", captured.stdout), ("stderr", captured.stderr))
+            if text
+        ]
+        for rich in captured.outputs:
+            data = {kind: value for kind, value in rich.data.items() if isinstance(value, str)}
+            outputs.append({"output_type": "display_data", "data": data, "metadata": {}})
+        return outputs + self.errors
+
+    def _keep_error(self, etype: type, evalue: BaseException, lines: list[str]) -> None:
+        text = "\n".join(lines)[-MAX_OUTPUT:]
+        self.errors.append({"output_type": "error", "ename": etype.__name__, "evalue": str(evalue)[:500], "traceback": [text]})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,143 @@
+"""Element types, and which type two of them make together.
+
+PyTorch keeps the types in `c10/core/ScalarType.h` and decides the type of a result in
+`aten/src/ATen/native/TypeProperties.cpp`. Rushlight has seven of them. Left out: the small and the other unsigned
+integers, bfloat16, the 8-bit floats, complex and quantised types, and changing the default type.
+
+`bool_` is `rushlight.bool`; here the short name would hide Python's own.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+__all__ = [
+    "dtype", "uint8", "int32", "int64", "float16", "float32", "float64", "promote_types", "result_type",
+    "can_cast", "get_default_dtype"
+]
+
+BOOLEAN, INTEGRAL, FLOATING = range(3)
+Scalar = bool | int | float
+
+
+class dtype:
+    """An element type: its `name`, its size in bytes (`itemsize`), and its `category`.
+
+    The category is `BOOLEAN` < `INTEGRAL` < `FLOATING`. `type_name` is the word that PyTorch's messages use (`Long`).
+
+    Source: `c10/core/ScalarType.h`, `ScalarType`.
+    """
+
+    def __init__(self, name: str, type_name: str, category: int) -> None:
+        self.name, self.type_name, self.category = name, type_name, category
+        self.numpy = np.dtype(name)
+        self.itemsize = self.numpy.itemsize
+
+    @property
+    def is_floating_point(self) -> bool:
+        return self.category == FLOATING
+
+    @property
+    def is_signed(self) -> bool:
+        return self.numpy.kind in "if"
+
+    def __repr__(self) -> str:
+        return f"rushlight.{self.name}"
+
+    def __reduce__(self) -> str:  # a copy or a pickle is the same object, as `is` expects
+        return "bool_" if self.name == "bool" else self.name
+
+
+bool_ = dtype("bool", "Bool", BOOLEAN)
+uint8 = dtype("uint8", "Byte", INTEGRAL)
+int32 = dtype("int32", "Int", INTEGRAL)
+int64 = dtype("int64", "Long", INTEGRAL)
+float16 = dtype("float16", "Half", FLOATING)
+float32 = dtype("float32", "Float", FLOATING)
+float64 = dtype("float64", "Double", FLOATING)
+
+ALL = (bool_, uint8, int32, int64, float16, float32, float64)
+_FROM_NUMPY = {each.numpy: each for each in ALL}
+
+
+def from_numpy_dtype(numpy_dtype: np.dtype) -> dtype:
+    """The rushlight type of a numpy one. `TypeError` when there is none."""
+    if numpy_dtype not in _FROM_NUMPY:
+        names = ", ".join(each.name for each in ALL)
+        raise TypeError(f"can't convert np.ndarray of type {numpy_dtype}; convert it with .astype() to one of: {names}")
+    return _FROM_NUMPY[numpy_dtype]
+
+
+def get_default_dtype() -> dtype:
+    """The type that a Python float becomes: always `float32` here."""
+    return float32
+
+
+def promote_types(a: dtype, b: dtype) -> dtype:
+    """The smallest type to which both `a` and `b` go in an operation, as `torch.promote_types`.
+
+    The higher `category` wins, whatever the widths: `BOOLEAN` < `INTEGRAL` < `FLOATING`, so `int64` with `float16` is
+    `float16`. Within one category the larger `itemsize` wins, so `uint8` with `int32` is `int32`. The order of the
+    arguments does not matter, and a type with itself is that type.
+
+    Args:
+        a, b: the two types, each with `category` (comparable) and `itemsize` (bytes).
+
+    Returns:
+        one of `a` and `b`. (With PyTorch's `int8` it could be a third: `int8` with `uint8` is `int16`.)
+
+    Source: `c10/core/ScalarType.cpp`, `promoteTypes`.
+    """
+    if a.category == b.category:
+        return a if a.itemsize >= b.itemsize else b
+    return a if a.category > b.category else b
+
+
+def can_cast(from_: dtype, to: dtype) -> bool:
+    """Whether an in-place operation may store a `from_` result in a `to` tensor: never to a lower category.
+
+    Source: `c10/core/ScalarType.h`, `canCast`.
+    """
+    return from_.category <= to.category
+
+
+def scalar_type(value: Scalar) -> dtype:
+    """The type of a Python number: `bool`, `int64`, or the default floating type."""
+    if isinstance(value, (bool, np.bool_)):
+        return bool_
+    if isinstance(value, (int, np.integer)):
+        return int64
+    if isinstance(value, (float, np.floating)):
+        return get_default_dtype()
+    raise TypeError(f"expected a Tensor or a bool, int or float, but got {type(value).__name__}")
+
+
+def result_type(*operands) -> dtype:
+    """The type in which an operation on these tensors and Python numbers is computed.
+
+    Operands come in three ranks: tensors with dimensions, 0-dim tensors, Python numbers. Each rank is promoted by
+    itself; then a lower rank changes the result only if its category is higher. So `int32` tensor + 1 stays `int32`,
+    and + 1.5 becomes the default floating type.
+
+    Source: `aten/src/ATen/native/TypeProperties.cpp`, `ResultTypeState`.
+    """
+    dimensioned = zero_dim = number = None
+    for operand in operands:
+        if not hasattr(operand, "dtype") or isinstance(operand, np.generic):
+            number = _promote(number, scalar_type(operand))
+        elif operand.dim() == 0:
+            zero_dim = _promote(zero_dim, operand.dtype)
+        else:
+            dimensioned = _promote(dimensioned, operand.dtype)
+    return _combine_categories(dimensioned, _combine_categories(zero_dim, number))
+
+
+def _promote(a: dtype | None, b: dtype) -> dtype:
+    return b if a is None else promote_types(a, b)
+
+
+def _combine_categories(higher: dtype | None, lower: dtype | None) -> dtype | None:
+    """What a rank makes of the rank below it; `None` is an empty rank."""
+    if higher is None or lower is None:
+        return higher or lower
+    return promote_types(higher, lower) if lower.category > higher.category else higher

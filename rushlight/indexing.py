@@ -1,0 +1,79 @@
+"""`x[...]` and `x[...] = value`: basic indexing, which is a chain of views.
+
+Every int is a `select`, every slice a `slice`, every `None` an `unsqueeze`; `...` stands for the dimensions that are not
+mentioned. PyTorch does the same in `torch/csrc/autograd/python_variable_indexing.cpp`. Left out: advanced indexing, by
+tensors, lists and masks, which copies.
+"""
+
+from __future__ import annotations
+
+import operator
+
+import numpy as np
+
+from rushlight import strided
+from rushlight.dtypes import Scalar
+from rushlight.elementwise import copy_, fill_
+from rushlight.strided import Tensor, alias, select, unsqueeze
+
+
+def getitem(self: Tensor, key) -> Tensor:
+    """The view that `key` names: an int, a slice, `None` or `...`, or a tuple of these.
+
+    Source: `torch/csrc/autograd/python_variable_indexing.cpp`, `applySlicing`.
+    """
+    keys = key if isinstance(key, tuple) else (key,)
+    for each in keys:
+        _refuse_advanced(each)
+    if self.dim() == 0 and len(keys) == 1 and hasattr(key, "__index__"):
+        raise IndexError("invalid index of a 0-dim tensor. Use `tensor.item()` to convert a 0-dim tensor to a number")
+    mentioned = sum(each is not None and each is not Ellipsis for each in keys)
+    if mentioned > max(self.dim(), 1):
+        raise IndexError(f"too many indices for tensor of dimension {self.dim()}")
+    view, dim = alias(self, self.shape, self.stride(), self.storage_offset()), 0
+    for each in keys:
+        if each is Ellipsis:
+            dim += self.dim() - mentioned
+        elif each is None:
+            view = unsqueeze(view, dim)
+            dim += 1
+        elif isinstance(each, slice):
+            view = _sliced(view, dim, each)
+            dim += 1
+        else:
+            view = select(view, dim, operator.index(each))
+    return view
+
+
+def setitem(self: Tensor, key, value: Tensor | Scalar) -> None:
+    """`value`, broadcast, written to the view that `key` names. Its leading dimensions of size 1 do not count.
+
+    Source: `torch/csrc/autograd/python_variable_indexing.cpp`, `copy_to`.
+    """
+    view = getitem(self, key)
+    if isinstance(value, Tensor):
+        while value.dim() > view.dim() and value.size(0) == 1:
+            value = select(value, 0, 0)
+        copy_(view, value)
+    elif isinstance(value, (bool, int, float, np.generic)):
+        fill_(view, value)
+    else:
+        raise TypeError(f"can't assign a {type(value).__name__} to a tensor; make it a tensor first")
+
+
+def _sliced(view: Tensor, dim: int, key: slice) -> Tensor:
+    start, end, step = (part if part is None else operator.index(part) for part in (key.start, key.stop, key.step))
+    if step is not None and step <= 0:  # a ValueError here, while the operator `slice` raises RuntimeError: as in PyTorch
+        raise ValueError("step must be greater than zero")
+    return strided.slice(view, dim, start, end, step or 1)
+
+
+def _refuse_advanced(key) -> None:
+    array = isinstance(key, (Tensor, np.ndarray)) and (key.ndim or key.dtype.itemsize == 1)
+    if array or isinstance(key, (list, range, bool, np.bool_)):
+        raise NotImplementedError("rushlight leaves out advanced indexing (by tensors, lists, masks); use ints and slices")
+    if not (key is None or key is Ellipsis or isinstance(key, slice) or hasattr(key, "__index__")):
+        raise IndexError(f"only ints, slices, `...` and None are valid indices (got {type(key).__name__})")
+
+
+Tensor.__getitem__, Tensor.__setitem__ = getitem, setitem

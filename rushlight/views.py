@@ -1,0 +1,207 @@
+"""The other views of PyTorch, each made from those of `strided.py` or by the same kind of arithmetic.
+
+In PyTorch they live beside them in `aten/src/ATen/native/TensorShape.cpp`. Left out: views of another dtype, of the real
+or imaginary part, and the `as_strided_` family that changes a tensor in place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rushlight.strided import Size, Tensor, alias, expand, infer_size, infer_view_size, permute, reshape
+from rushlight.strided import select, slice, transpose, view, wrap_dim
+
+__all__ = [
+    "t", "movedim", "narrow", "squeeze", "flatten", "unflatten", "diagonal", "split", "chunk", "unbind",
+    "broadcast_to", "broadcast_shapes", "broadcast_tensors"
+]
+
+
+def t(self: Tensor) -> Tensor:
+    """The transpose of a matrix; a tensor with fewer dimensions as it is."""
+    if self.dim() > 2:
+        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {self.dim()}D")
+    return transpose(self, 0, -1)
+
+
+def movedim(self: Tensor, source: int | Sequence[int], destination: int | Sequence[int]) -> Tensor:
+    """Dimensions moved from `source` to `destination`; the others keep their order."""
+    source, destination = _dims(source), _dims(destination)
+    if len(source) != len(destination):
+        raise RuntimeError(f"movedim: source {list(source)} and destination {list(destination)} differ in length")
+    source = [wrap_dim(dim, self.dim()) for dim in source]
+    destination = [wrap_dim(dim, self.dim()) for dim in destination]
+    for name, dims in ("source", source), ("destination", destination):
+        if len(set(dims)) < len(dims):
+            raise RuntimeError(f"movedim: repeated dim in `{name}` ({dims})")
+    order = [dim for dim in range(self.dim()) if dim not in source]
+    for to, dim in sorted(zip(destination, source)) if self.dim() else ():
+        order.insert(to, dim)
+    return permute(self, order)
+
+
+def _dims(dims: int | Sequence[int]) -> Sequence[int]:
+    return dims if isinstance(dims, Sequence) else [dims]
+
+
+def narrow(self: Tensor, dim: int, start: int, length: int) -> Tensor:
+    """`length` indices of a dimension, from `start` on. Unlike `slice`, refuses what is out of range."""
+    if self.dim() == 0:
+        raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
+    if length < 0:
+        raise RuntimeError("narrow(): length must be non-negative.")
+    size = self.size(dim)
+    if not -size <= start <= size:
+        raise IndexError(f"start out of range (expected to be in range of [{-size}, {size}], but got {start})")
+    start = start + size if start < 0 else start
+    if start + length > size:
+        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({size}).")
+    return slice(self, dim, start, start + length)
+
+
+def squeeze(self: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
+    """Without the dimensions of size 1: all of them, or those among `dim`."""
+    dims = [wrap_dim(d, self.dim()) for d in (range(self.dim()) if dim is None else _dims(dim))]
+    for d in dims:
+        if dims.count(d) > 1:
+            raise RuntimeError(f"dim {d} appears multiple times in the list of dims")
+    kept = [d for d in range(self.dim()) if d not in dims or self.size(d) != 1]
+    return alias(self, [self.size(d) for d in kept], [self.stride(d) for d in kept], self.storage_offset())
+
+
+def flatten(self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
+    """The dimensions from `start_dim` to `end_dim` as one: a view when possible, else a copy."""
+    start_dim, end_dim = wrap_dim(start_dim, self.dim()), wrap_dim(end_dim, self.dim())
+    if start_dim > end_dim:
+        raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
+    if start_dim == end_dim and self.dim():
+        return self
+    flat = self.shape[start_dim : end_dim + 1].numel()
+    return reshape(self, self.shape[:start_dim] + (flat,) + self.shape[end_dim + 1 :])
+
+
+def unflatten(self: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
+    """One dimension as several, with these sizes; one of them may be -1."""
+    if not sizes:
+        raise RuntimeError("unflatten: sizes must be non-empty")
+    dim = wrap_dim(dim, self.dim())
+    if self.dim() == 0:
+        raise RuntimeError("unflatten: the tensor has no dimensions")
+    sizes = infer_view_size(tuple(sizes), self.size(dim))
+    return view(self, self.shape[:dim] + sizes + self.shape[dim + 1 :])
+
+
+def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
+    """All windows of `size` neighbours along a dimension, `step` apart; the window becomes the last dimension.
+
+    Windows that overlap share their elements: this is how a convolution sees a picture.
+    """
+    dim = wrap_dim(dimension, self.dim())
+    length, stride = (self.size(dim), self.stride(dim)) if self.dim() else (1, 1)
+    if size < 0:
+        raise RuntimeError(f"size is {size} but must be >= 0")
+    if size > length:
+        raise RuntimeError(f"maximum size for tensor at dimension {dim} is {length} but size is {size}")
+    if step <= 0:
+        raise RuntimeError(f"step is {step} but must be > 0")
+    sizes, strides = [*self.shape, size], [*self.stride(), stride]
+    if self.dim():
+        sizes[dim], strides[dim] = (length - size) // step + 1, stride * step
+    return alias(self, sizes, strides, self.storage_offset())
+
+
+def diagonal(self: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
+    """The elements at (i, i + offset) of two dimensions, as the last dimension."""
+    d1, d2 = wrap_dim(dim1, self.dim()), wrap_dim(dim2, self.dim())
+    if d1 == d2:
+        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    rows, columns = self.size(d1) + min(offset, 0), self.size(d2) - max(offset, 0)
+    size = max(min(rows, columns), 0)
+    storage_offset = self.storage_offset()
+    if size:  # an empty diagonal stays where it is
+        storage_offset += offset * self.stride(d2) if offset >= 0 else -offset * self.stride(d1)
+    kept = [d for d in range(self.dim()) if d not in (d1, d2)]
+    sizes = [self.size(d) for d in kept] + [size]
+    strides = [self.stride(d) for d in kept] + [self.stride(d1) + self.stride(d2)]
+    return alias(self, sizes, strides, storage_offset)
+
+
+def split(self: Tensor, split_size: int | Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
+    """Pieces of `split_size` along a dimension, the last one perhaps smaller; or pieces of the listed sizes."""
+    if self.dim() == 0:
+        raise RuntimeError("split expects at least a 1-dimensional tensor")
+    if isinstance(split_size, Sequence):
+        if min(split_size, default=0) < 0 or sum(split_size) != self.size(dim):
+            raise RuntimeError(f"split expects sizes >= 0 that sum to {self.size(dim)}, but got {list(split_size)}")
+        sizes = list(split_size)
+    elif split_size < 0 or split_size == 0 < self.size(dim):
+        raise RuntimeError(f"split expects a positive split_size, but got {split_size}")
+    else:
+        length = self.size(dim)
+        sizes = [min(split_size, length - start) for start in range(0, length, split_size)] if length else [0]
+    return tuple(narrow(self, dim, sum(sizes[:i]), size) for i, size in enumerate(sizes))
+
+
+def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
+    """At most `chunks` equal pieces along a dimension, the last one perhaps smaller."""
+    if self.dim() == 0:
+        raise RuntimeError("chunk expects at least a 1-dimensional tensor")
+    if chunks <= 0:
+        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
+    length = self.size(dim)
+    return split(self, -(-length // chunks) if length else [0] * chunks, dim)
+
+
+def unbind(self: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
+    """One view for each index of a dimension."""
+    return tuple(select(self, dim, i) for i in range(self.size(dim)))
+
+
+def broadcast_to(self: Tensor, size: Sequence[int]) -> Tensor:
+    return expand(self, size)
+
+
+def broadcast_shapes(*shapes: int | Sequence[int]) -> Size:
+    """The sizes to which tensors of these shapes broadcast."""
+    sizes = ()
+    for shape in shapes:
+        sizes = infer_size(sizes, _dims(shape))
+    return Size(sizes)
+
+
+def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
+    """The tensors, expanded to the sizes to which they broadcast."""
+    sizes = broadcast_shapes(*(tensor.shape for tensor in tensors))
+    return tuple(expand(tensor, sizes) for tensor in tensors)
+
+
+def view_as(self: Tensor, other: Tensor) -> Tensor:
+    return view(self, other.shape)
+
+
+def reshape_as(self: Tensor, other: Tensor) -> Tensor:
+    return reshape(self, other.shape)
+
+
+def expand_as(self: Tensor, other: Tensor) -> Tensor:
+    return expand(self, other.shape)
+
+
+def _T(self: Tensor) -> Tensor:
+    """All dimensions in reverse order."""
+    return permute(self, range(self.dim())[::-1])
+
+
+def _mT(self: Tensor) -> Tensor:
+    """The last two dimensions exchanged: the transpose of every matrix in a batch."""
+    if self.dim() == 1:
+        raise RuntimeError("tensor.mT is only supported on matrices or batches of matrices. Got 1-D tensor.")
+    return transpose(self, -2, -1) if self.dim() else self
+
+
+Tensor.T, Tensor.mT = property(_T), property(_mT)
+for _method in (
+    *(t, movedim, narrow, squeeze, flatten, unflatten, unfold, diagonal, split, chunk, unbind),
+    *(broadcast_to, view_as, reshape_as, expand_as),
+):
+    setattr(Tensor, _method.__name__, _method)

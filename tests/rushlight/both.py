@@ -1,0 +1,44 @@
+"""Run the same program on rushlight and on torch, and look at what can be seen of the result."""
+
+import warnings
+
+import torch
+
+import rushlight as rl
+
+FRAMEWORKS = (rl, torch)
+
+
+def metadata(x):
+    """What the metadata of a tensor say, and its elements, as plain data."""
+    return (
+        tuple(x.shape),
+        x.stride(),
+        x.storage_offset(),
+        str(x.dtype).rpartition(".")[2],
+        x.is_contiguous(),
+        repr(x.tolist()),
+    )
+
+
+def observe(result):
+    if isinstance(result, FRAMEWORKS[0].Tensor | torch.Tensor):
+        return metadata(result)
+    if isinstance(result, (list, tuple)):
+        return [observe(each) for each in result]
+    return repr(result).replace("rushlight.", "torch.")
+
+
+def outcome(program, xp, *args):
+    """What `program(xp, ...)` returns, or the type of the error it raises."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return observe(program(xp, *args))
+    except Exception as error:
+        return type(error).__name__
+
+
+def agree(program, *args):
+    ours, theirs = (outcome(program, xp, *args) for xp in FRAMEWORKS)
+    assert ours == theirs, f"rushlight {ours}\ntorch     {theirs}"
