@@ -55,7 +55,9 @@ def points(lab: str) -> dict[str, float]:
 
 def _graded(lab: str) -> list[NotebookNode]:
     notebook = nbformat.read(RELEASED / lab / f"{lab}.ipynb", as_version=4)
-    return [c for c in notebook.cells if "check" in c.metadata.get("rushlight", {}) and c.metadata.nbgrader.get("grade")]
+    return [
+        c for c in notebook.cells if "check" in c.metadata.get("rushlight", {}) and c.metadata.nbgrader.get("grade")
+    ]
 
 
 # The solution notebook -----------------------------------------------------------------------------------------------
@@ -87,7 +89,9 @@ def _read(path: Path) -> NotebookNode:
 
 def _expect_empty(cell: NotebookNode, path: Path) -> None:
     if cell.source.strip():
-        raise BuildError(f"{path.name}: a cell that names an exercise or a check is filled in by the builder and must be empty")
+        raise BuildError(
+            f"{path.name}: a cell that names an exercise or a check is filled in by the builder and must be empty"
+        )
 
 
 def _exercise_cell(name: str) -> NotebookNode:
@@ -123,7 +127,9 @@ def _check_cell(name: str, worth: float | None) -> NotebookNode:
         raise BuildError(str(error)) from None
     key = f"check-{_id(name)}"
     metadata = {"rushlight": {"check": name}, "nbgrader": _nbgrader(key, points=worth)}
-    return nbformat.v4.new_code_cell(f'check("{name}")', id=key, metadata=metadata | {"deletable": False, "editable": False})
+    return nbformat.v4.new_code_cell(
+        f'check("{name}")', id=key, metadata=metadata | {"deletable": False, "editable": False}
+    )
 
 
 def _question_cell(name: str, worth: float, model_answer: str) -> NotebookNode:
@@ -155,7 +161,9 @@ def _notebook(cells: list[NotebookNode]) -> NotebookNode:
             cell.metadata = {"tags": cell.metadata["tags"]} if "tags" in cell.metadata else {}
     ids = [cell.id for cell in cells]
     if len(set(ids)) < len(ids):
-        raise BuildError(f"two cells would have the id {next(i for i in ids if ids.count(i) > 1)!r}: give the headings different names")
+        raise BuildError(
+            f"two cells would have the id {next(i for i in ids if ids.count(i) > 1)!r}: give the headings different names"
+        )
     notebook = nbformat.v4.new_notebook(cells=cells, metadata=_METADATA)
     nbformat.validate(notebook)
     return notebook
@@ -190,10 +198,16 @@ def reading(lab: str) -> NotebookNode:
 
 
 def execute(notebook: NotebookNode) -> NotebookNode:
-    """Run a notebook from its first cell in a fresh kernel and keep the outputs, without times and counts."""
+    """Run a notebook from its first cell in a fresh kernel and keep the outputs, without times. Raises BuildError."""
     from nbclient import NotebookClient
+    from nbclient.exceptions import CellExecutionError
 
-    NotebookClient(notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(ROOT)}}).execute()
+    try:
+        NotebookClient(
+            notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(ROOT)}}
+        ).execute()
+    except CellExecutionError as error:
+        raise BuildError(f"a cell of the reading fails with {error.ename}: {error.evalue}") from None
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)
     notebook.metadata = NotebookNode(_METADATA)

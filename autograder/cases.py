@@ -34,7 +34,9 @@ def tensors(st: Any, dims: tuple[int, int] = (0, 4), most: int = 4, dtypes: tupl
     return draw_tensor()
 
 
-def tensor(sizes: list[int], strides: list[int] | None = None, offset: int = 0, dtype: str = "int64", slack: int = 0) -> dict:
+def tensor(
+    sizes: list[int], strides: list[int] | None = None, offset: int = 0, dtype: str = "int64", slack: int = 0
+) -> dict:
     """The description of one tensor over a storage just large enough for it, plus `slack` elements."""
     if strides is None:
         strides, step = [], 1

@@ -144,6 +144,12 @@ class Verdict:
             return f"{self.check}: {self.agreed} of {self.cases} cases agree with torch; the smallest that does not:"
         return f"{self.check}: {self.outcome}"
 
+    def line(self) -> str:
+        """The verdict in one line."""
+        if self.outcome == DISAGREED:
+            return f"{self.check}: {self.message} ({self.agreed} of {self.cases} cases agree with torch)"
+        return self.headline() + (f": {self.message}" if self.message else "")
+
     def rows(self) -> list[tuple[str, str]]:
         """What the table shows below its headline."""
         rows = [("note", note) for note in self.notes]

@@ -39,7 +39,9 @@ def main() -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="rushlight", description="A course in PyTorch's internals, graded against the real one.")
+    parser = argparse.ArgumentParser(
+        prog="rushlight", description="A course in PyTorch's internals, graded against the real one."
+    )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     def command(function, text):
@@ -61,9 +63,13 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--check", action="store_true", help="build nothing; fail if a notebook differs from a rebuild")
     sub = command(grade_, "autograde every submission of a lab with nbgrader, and write feedback")
     sub.add_argument("lab", nargs="?", default="01")
-    sub.add_argument("--sample", action="store_true", help="grade a made-up class in sample/, not the one in classroom/")
+    sub.add_argument(
+        "--sample", action="store_true", help="grade a made-up class in sample/, not the one in classroom/"
+    )
     sub.add_argument("--force", action="store_true", help="grade again what is graded already (manual scores stay)")
-    sub.add_argument("--no-sandbox", action="store_true", help="run submissions as ordinary processes: only for code you trust")
+    sub.add_argument(
+        "--no-sandbox", action="store_true", help="run submissions as ordinary processes: only for code you trust"
+    )
     sub = command(docs, "build the site into site/")
     sub.add_argument("--serve", action="store_true", help="serve it on this machine instead, and rebuild on changes")
     return parser
@@ -118,7 +124,9 @@ def _run(name: str, path: Path, isolated: bool) -> dict:
     if isolated and (reason := sandbox.missing()):
         raise GradingError(reason.replace("grade with", "use").replace(" (the report will say so)", ""))
     try:
-        notebook = restore(nbformat.read(path, as_version=4), nbformat.read(RELEASED / name / f"{name}.ipynb", as_version=4))
+        notebook = restore(
+            nbformat.read(path, as_version=4), nbformat.read(RELEASED / name / f"{name}.ipynb", as_version=4)
+        )
     except (ValueError, AttributeError) as error:
         raise LookupError(f"{_short(path)} is not a notebook of {name}: {str(error).splitlines()[0]}") from None
     return run(notebook, name, Judge(), isolated)
@@ -147,7 +155,13 @@ def grade_(arguments: argparse.Namespace) -> int:
         os.environ["RUSHLIGHT_CLASSROOM"] = str(place)
         make(place)
     total = len(points(name)) * max(len(students(name)), 1)
-    columns = (SpinnerColumn(), TextColumn("{task.description:<24}"), BarColumn(), TextColumn("{task.percentage:>3.0f}%"), TimeElapsedColumn())
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description:<24}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f}%"),
+        TimeElapsedColumn(),
+    )
     with Progress(*columns, console=out, transient=True) as bar:
         task = bar.add_task("starting", total=total)
         begun = []
@@ -172,14 +186,18 @@ def grade_(arguments: argparse.Namespace) -> int:
 
 def _print_table(name: str, rows: list[Row]) -> None:
     worth = points(name)
-    table = Table(title=f"Lab {name}", title_justify="left", pad_edge=False, padding=(0, 1, 0, 0), box=None, header_style="bold")
+    table = Table(
+        title=f"Lab {name}", title_justify="left", pad_edge=False, padding=(0, 1, 0, 0), box=None, header_style="bold"
+    )
     for heading in ("student", *map(str, range(1, len(worth) + 1)), "total"):
         table.add_column(heading, justify="left" if heading == "student" else "right", no_wrap=True)
     for row in rows:
         scores = [f"{row.scores[check]:g}" if row.scores.get(check) else "·" for check in worth]
         table.add_row(row.student, *scores, f"{row.total:g}")
     out.print(table)
-    legend = ", ".join(f"{number} {check.partition('.')[2]} ({worth[check]:g})" for number, check in enumerate(worth, 1))
+    legend = ", ".join(
+        f"{number} {check.partition('.')[2]} ({worth[check]:g})" for number, check in enumerate(worth, 1)
+    )
     out.print(f"\n{legend}; {sum(worth.values()):g} points in all, written answers apart", style="dim")
     out.print("\n[bold]what went wrong[/bold]")
     remarks = Table(box=None, pad_edge=False, show_header=False)
@@ -201,3 +219,7 @@ def docs(arguments: argparse.Namespace) -> int:
 def _short(path: Path) -> str:
     path = path.resolve()
     return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
+
+
+if __name__ == "__main__":
+    main()

@@ -27,15 +27,15 @@ def edition(lab: str, missing: list[str] | None = None) -> Path:
     """The folder of an edition in which the exercises `missing` (all of the lab's, unless said) have no body."""
     files = _files(lab, exercises(lab) if missing is None else missing)
     digest = hashlib.sha256(repr(sorted(files.items())).encode()).hexdigest()[:16]
-    folder = _cache() / f"{lab}-{digest}"
+    folder = cache_folder() / "editions" / f"{lab}-{digest}"
     if not folder.exists():
         _write(folder, files)
     return folder
 
 
-def _cache() -> Path:
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "rushlight" / "editions"
+def cache_folder() -> Path:
+    """Where this user keeps what can be made again at any time."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "rushlight"
 
 
 def _files(lab: str, missing: list[str]) -> dict[str, str]:
@@ -81,7 +81,9 @@ def _write(folder: Path, files: dict[str, str]) -> None:
         path = aside / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    compileall.compile_dir(aside, quiet=2, stripdir=aside, invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)
+    compileall.compile_dir(
+        aside, quiet=2, stripdir=aside, invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH
+    )
     aside.chmod(0o755)
     try:
         aside.rename(folder)

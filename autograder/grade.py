@@ -57,7 +57,9 @@ def students(lab: str) -> list[str]:
     return sorted(path.parent.name for path in (classroom() / "submitted").glob(f"*/{lab}") if path.is_dir())
 
 
-def grade(lab: str, force: bool = False, isolated: bool = True, progress: Callable[[str, str], None] = lambda *_: None) -> list[Row]:
+def grade(
+    lab: str, force: bool = False, isolated: bool = True, progress: Callable[[str, str], None] = lambda *_: None
+) -> list[Row]:
     """Grade every submission of a lab that is not graded yet (with `force`, every one), and write its feedback.
 
     `progress(student, check)` is called as each check is decided. Raises GradingError before anything is written if there
@@ -65,7 +67,9 @@ def grade(lab: str, force: bool = False, isolated: bool = True, progress: Callab
     """
     found = students(lab)
     if not found:
-        raise GradingError(f"nobody has handed in {lab}: submissions go to {classroom()}/submitted/STUDENT/{lab}/{lab}.ipynb")
+        raise GradingError(
+            f"nobody has handed in {lab}: submissions go to {classroom()}/submitted/STUDENT/{lab}/{lab}.ipynb"
+        )
     if isolated and (reason := sandbox.missing()):
         raise GradingError(reason)
     config = Config()
@@ -120,14 +124,19 @@ def _read_grades(row: Row, db_url: str, lab: str) -> None:
     notebook = nbformat.read(_autograded(lab, row.student), as_version=4)
     with Gradebook(db_url, "rushlight") as gradebook:
         try:
-            grades = {grade.name: grade.auto_score for grade in gradebook.find_submission_notebook(lab, lab, row.student).grades}
+            grades = {
+                grade.name: grade.auto_score
+                for grade in gradebook.find_submission_notebook(lab, lab, row.student).grades
+            }
         except MissingEntry:
             row.problem = "graded, but not in the gradebook: grade again with --force"
             return
     for cell in notebook.cells:
         if (name := check_name(cell)) and (key := cell.metadata.nbgrader.grade_id) in grades:
             row.scores[name] = grades[key] or 0.0
-            row.outcomes[name] = cell.outputs[0].metadata.get("rushlight", {}).get("outcome", "graded by nbgrader alone")
+            row.outcomes[name] = (
+                cell.outputs[0].metadata.get("rushlight", {}).get("outcome", "graded by nbgrader alone")
+            )
 
 
 def write_csv(lab: str, rows: list[Row]) -> Path:

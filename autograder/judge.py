@@ -21,14 +21,42 @@ from typing import Any
 import hypothesis
 import torch
 from hypothesis import strategies as st
+from hypothesis.configuration import set_hypothesis_home_dir
 
-from .check import DIED, DISAGREED, GRADER_ERROR, MALFORMED, NOT_ATTEMPTED, PASSED, TIMED_OUT, UNSTABLE, Check, Verdict, find
-from .observe import Malformed, SubjectDied, SubjectTimedOut, Tree, difference, observe_call, receive, send, show, tensor_tree
+from .check import (
+    DIED,
+    DISAGREED,
+    GRADER_ERROR,
+    MALFORMED,
+    NOT_ATTEMPTED,
+    PASSED,
+    TIMED_OUT,
+    UNSTABLE,
+    Check,
+    Verdict,
+    find,
+)
+from .edition import cache_folder
+from .observe import (
+    Malformed,
+    SubjectDied,
+    SubjectTimedOut,
+    Tree,
+    difference,
+    observe_call,
+    receive,
+    send,
+    show,
+    tensor_tree,
+)
+
+set_hypothesis_home_dir(cache_folder() / "hypothesis")  # not in the student's folder
 
 CASES = 100  # drawn per check, besides its edges
 SHRINK_SECONDS = 2.0
 
 Ask = Callable[[str, list[dict]], list[Tree]]
+Otherwise = Callable[[Verdict], Verdict | None]
 
 
 class TorchSide:
@@ -64,13 +92,16 @@ class Judge:
         self._drawn: dict[str, tuple[list[dict], list[Tree]]] = {}
         torch.set_num_threads(1)
 
-    def verdict(self, name: str, ask: Ask) -> Verdict:
-        """Decide one check. Never raises for what a subject does; every way to fail has a name."""
-        return self._timed(name, lambda check: self._decide(check, *self.drawn(check), ask))
+    def verdict(self, name: str, ask: Ask, otherwise: Otherwise | None = None) -> Verdict:
+        """Decide one check. Never raises for what a subject does; every way to fail has a name.
+
+        A disagreement is explained by its smallest case, unless `otherwise(verdict)` returns a verdict: then that one stands.
+        """
+        return self._timed(name, lambda check: self._decide(check, *self.drawn(check), ask, otherwise))
 
     def replay(self, name: str, case: dict, ask: Ask) -> Verdict:
         """Decide one check on one given case."""
-        return self._timed(name, lambda check: self._decide(check, [case], [self.answer(check, case)], ask))
+        return self._timed(name, lambda check: self._decide(check, [case], [self.answer(check, case)], ask, None))
 
     def _timed(self, name: str, decide: Callable[[Check], Verdict]) -> Verdict:
         start = time.perf_counter()
@@ -83,7 +114,9 @@ class Judge:
         except Malformed as error:
             verdict = Verdict(name, MALFORMED, message=str(error))
         except Exception as error:
-            verdict = Verdict(name, GRADER_ERROR, message=f"{type(error).__name__}: {error}; this is not the student's fault")
+            verdict = Verdict(
+                name, GRADER_ERROR, message=f"{type(error).__name__}: {error}; this is not the student's fault"
+            )
         verdict.seconds = time.perf_counter() - start
         return verdict
 
@@ -113,23 +146,35 @@ class Judge:
             warnings.simplefilter("ignore")
             return observe_call(check.reference or check.subject, self.side, case)
 
-    def _decide(self, check: Check, cases: list[dict], answers: list[Tree], ask: Ask) -> Verdict:
+    def _decide(
+        self,
+        check: Check,
+        cases: list[dict],
+        answers: list[Tree],
+        ask: Ask,
+        otherwise: Otherwise | None,
+    ) -> Verdict:
         observed = _ask(ask, check, cases)
         failing = [i for i, pair in enumerate(zip(observed, answers, strict=True)) if difference(*pair)]
         verdict = Verdict(check.name, PASSED, cases=len(cases), agreed=len(cases) - len(failing))
         if not failing:
             return verdict
         smallest = min(failing, key=lambda i: len(_key(cases[i])))
-        if _is_missing(observed[failing[0]]):
+        if _has(observed[failing[0]], "type", "NotAttempted"):
             verdict.outcome = NOT_ATTEMPTED
             verdict.message = _safely(lambda tree: tree["message"], observed[failing[0]])
             return verdict
         if _key(_ask(ask, check, [cases[smallest]])[0]) != _key(observed[smallest]):
             verdict.outcome = UNSTABLE
-            verdict.message = "the same case gave two different results: the answer depends on something besides its arguments"
+            verdict.message = (
+                "the same case gave two different results: the answer depends on something besides its arguments"
+            )
             return verdict
         verdict.outcome = DISAGREED
-        self._explain(verdict, check, self._shrink(check, cases[smallest], ask), ask)
+        if otherwise is not None and (other := otherwise(verdict)) is not None:
+            return other
+        unwritten = _has(observed[smallest], "error", "NotImplementedError")  # the size of the case has no part in it
+        self._explain(verdict, check, cases[smallest] if unwritten else self._shrink(check, cases[smallest], ask), ask)
         return verdict
 
     def _shrink(self, check: Check, case: dict, ask: Ask) -> dict:
@@ -177,8 +222,8 @@ def _key(tree: Tree) -> str:
     return json.dumps(tree, sort_keys=True, default=repr)
 
 
-def _is_missing(observed: Tree) -> bool:
-    return isinstance(observed, dict) and observed.get("type") == "NotAttempted"
+def _has(observed: Tree, key: str, value: str) -> bool:
+    return isinstance(observed, dict) and observed.get(key) == value
 
 
 def _safely(render: Callable[[Tree], str | None], tree: Tree) -> str | None:

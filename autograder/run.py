@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 
 from nbformat import NotebookNode
 
-from .check import DIED, DISAGREED, TIMED_OUT, Verdict
+from .check import DIED, NOT_ATTEMPTED, TIMED_OUT, Verdict, is_shown
 from .edition import edition
-from .judge import Judge
+from .judge import Judge, Otherwise
 from .observe import Malformed, SubjectDied, SubjectTimedOut, Tree
 from .sandbox import Sandbox
 
@@ -27,28 +29,33 @@ _FAILURES = (SubjectDied, SubjectTimedOut, Malformed)
 ALONE = "on top of your other pieces it fails; on the reference's it passes, and earns its points"
 
 
-def run(notebook: NotebookNode, lab: str, judge: Judge, isolated: bool = True, tick: Callable[[str], None] = lambda _: None):
+def run(
+    notebook: NotebookNode, lab: str, judge: Judge, isolated: bool = True, tick: Callable[[str], None] = lambda _: None
+):
     """Run a lab's notebook and write every cell's outputs into it. Returns the verdicts by check name, in order.
 
     `tick` is told each check's name as it is decided. Raises nothing that a submission can bring about.
     """
     session = _Session(lab, isolated)
     verdicts: dict[str, Verdict] = {}
+    failed: dict[str | None, str] = {}
     try:
         for cell in notebook.cells:
             if cell.cell_type != "code":
                 continue
             cell.outputs, cell.execution_count = [], None
             if name := check_name(cell):
-                verdicts[name] = session.verdict(judge, name)
+                verdicts[name] = session.verdict(judge, name, partial(_alone, notebook, session, judge))
+                if verdicts[name].outcome == NOT_ATTEMPTED and name in failed:
+                    verdicts[name].message = f"the cell that defines it did not run: {failed[name]}"
                 tick(name)
             elif not SKIPPED_TAGS & set(cell.metadata.get("tags", [])):
                 cell.outputs = session.cell(cell)
+                failed |= {
+                    exercise_name(cell): f"{o.ename}: {o.evalue}" for o in cell.outputs if o.output_type == "error"
+                }
     finally:
         session.close()
-    for name, verdict in verdicts.items():
-        if verdict.outcome == DISAGREED:
-            _try_alone(verdict, notebook, lab, judge, isolated)
     for cell in notebook.cells:
         if name := check_name(cell):
             cell.outputs = outputs_of(verdicts[name])
@@ -71,7 +78,7 @@ def outputs_of(verdict: Verdict) -> list[NotebookNode]:
     summary = {"outcome": verdict.outcome, "seconds": round(verdict.seconds, 3), "message": _clean(verdict.message)}
     outputs = [{"output_type": "display_data", "data": shown, "metadata": {"rushlight": summary}}]
     if not verdict.passed:
-        line = _clean(verdict.headline().rstrip(":"))
+        line = _clean(verdict.line())
         outputs.append({"output_type": "error", "ename": "CheckFailed", "evalue": line, "traceback": [line]})
     return [NotebookNode(output) for output in outputs]
 
@@ -79,9 +86,9 @@ def outputs_of(verdict: Verdict) -> list[NotebookNode]:
 class _Session:
     """The subject of one submission, and the cells that a new one would have to run."""
 
-    def __init__(self, lab: str, isolated: bool, missing: list[str] | None = None):
-        self.edition, self.isolated = edition(lab, missing), isolated
-        self.deadline = time.monotonic() + TOTAL_SECONDS
+    def __init__(self, lab: str, isolated: bool, missing: list[str] | None = None, deadline: float | None = None):
+        self.lab, self.isolated, self.edition = lab, isolated, edition(lab, missing)
+        self.deadline = time.monotonic() + TOTAL_SECONDS if deadline is None else deadline
         self.ran: list[NotebookNode] = []
         self.sandbox: Sandbox | None = None
 
@@ -94,12 +101,12 @@ class _Session:
             line = f"{type(error).__name__}: {error}"
             return [NotebookNode(output_type="error", ename=type(error).__name__, evalue=str(error), traceback=[line])]
 
-    def verdict(self, judge: Judge, name: str) -> Verdict:
+    def verdict(self, judge: Judge, name: str, otherwise: Otherwise) -> Verdict:
         def ask(name: str, cases: list[dict]) -> list[Tree]:
             reply = self._request({"check": name, "cases": cases}, CHECK_SECONDS)
             return reply.get("observed") if isinstance(reply, dict) else None
 
-        verdict = judge.verdict(name, ask)
+        verdict = judge.verdict(name, ask, otherwise)
         if verdict.outcome in (TIMED_OUT, DIED):  # the next subject does without the piece that killed this one
             self.ran = [cell for cell in self.ran if exercise_name(cell) != name]
         return verdict
@@ -139,10 +146,15 @@ class _Session:
             self.sandbox = None
 
 
-def _try_alone(verdict: Verdict, notebook: NotebookNode, lab: str, judge: Judge, isolated: bool) -> None:
-    """Give an exercise that failed a second chance in which every other piece is the reference's."""
+def _alone(notebook: NotebookNode, session: _Session, judge: Judge, verdict: Verdict) -> Verdict | None:
+    """A second chance for an exercise that failed on top of the student's other pieces: here they are the reference's.
+
+    Nothing but the verdict leaves this subject, for in it the other answers can be read.
+    """
+    if is_shown(verdict.check):
+        return None
     exercise = ".".join(verdict.check.split(".")[:2])
-    session = _Session(lab, isolated, [exercise])
+    alone = _Session(session.lab, session.isolated, [exercise], session.deadline)
     try:
         for cell in notebook.cells:
             if cell.cell_type != "code" or check_name(cell) or SKIPPED_TAGS & set(cell.metadata.get("tags", [])):
@@ -151,12 +163,11 @@ def _try_alone(verdict: Verdict, notebook: NotebookNode, lab: str, judge: Judge,
             if other not in (None, exercise):  # its name is the reference's now
                 module, _, function = other.partition(".")
                 cell = NotebookNode(source=f"from rushlight.{module} import {function}", metadata=cell.metadata)
-            session.cell(cell)
-        alone = session.verdict(judge, verdict.check)
+            alone.cell(cell)
+        second = alone.verdict(judge, verdict.check, lambda failed: failed)
     finally:
-        session.close()
-    if alone.passed:
-        verdict.__dict__.update(alone.__dict__, notes=[ALONE])
+        alone.close()
+    return replace(second, notes=[ALONE]) if second.passed else None
 
 
 def _output(output: dict) -> NotebookNode:
@@ -169,7 +180,9 @@ def _output(output: dict) -> NotebookNode:
         name = "stderr" if output["name"] == "stderr" else "stdout"
         return NotebookNode(output_type=kind, name=name, text=_clean(output["text"]))
     lines = [_clean(line) for line in output["traceback"]]
-    return NotebookNode(output_type="error", ename=_clean(output["ename"]), evalue=_clean(output["evalue"]), traceback=lines)
+    return NotebookNode(
+        output_type="error", ename=_clean(output["ename"]), evalue=_clean(output["evalue"]), traceback=lines
+    )
 
 
 def _clean(text: str) -> str:

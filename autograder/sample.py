@@ -30,17 +30,19 @@ def make(place: Path) -> list[str]:
     stamp = place / "made-from"
     if stamp.exists():
         if stamp.read_text() != mark:
-            raise FileExistsError(f"{place} was made from another version of the lab: move it away or delete it, and run this again")
+            raise FileExistsError(
+                f"{place} was made from another version of the lab: move it away or delete it, and run this again"
+            )
         return list(STUDENTS)
     for student, change in STUDENTS.items():
         path = place / "submitted" / student / LAB / f"{LAB}.ipynb"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(change(copy.deepcopy(released), _answers(solved)), encoding="utf-8")
+        path.write_text(change(copy.deepcopy(released), answers(solved)), encoding="utf-8")
     stamp.write_text(mark)
     return list(STUDENTS)
 
 
-def _answers(solved: NotebookNode) -> dict[str, str]:
+def answers(solved: NotebookNode) -> dict[str, str]:
     """The source of every answer cell, by cell id, without the solution marks."""
     marks = ("### BEGIN SOLUTION", "### END SOLUTION")
     return {
@@ -50,7 +52,7 @@ def _answers(solved: NotebookNode) -> dict[str, str]:
     }
 
 
-def _fill(notebook: NotebookNode, answers: dict[str, str], until: float = 1.0) -> list[NotebookNode]:
+def fill(notebook: NotebookNode, answers: dict[str, str], until: float = 1.0) -> list[NotebookNode]:
     """Fill in the first part of the exercises; returns the cells that were filled in."""
     cells = [cell for cell in notebook.cells if cell.id in answers]
     cells = cells[: round(len(cells) * until)]
@@ -64,18 +66,18 @@ def _cell(notebook: NotebookNode, exercise: str) -> NotebookNode:
 
 
 def all_right(notebook: NotebookNode, answers: dict[str, str]) -> str:
-    _fill(notebook, answers)
+    fill(notebook, answers)
     return nbformat.writes(notebook)
 
 
 def half_done(notebook: NotebookNode, answers: dict[str, str]) -> str:
-    _fill(notebook, answers, until=0.5)
+    fill(notebook, answers, until=0.5)
     return nbformat.writes(notebook)
 
 
 def subtly_wrong_strides(notebook: NotebookNode, answers: dict[str, str]) -> str:
     """Right for every tensor that has elements: the strides of an empty one become 0."""
-    _fill(notebook, answers)
+    fill(notebook, answers)
     cell = _cell(notebook, "strided.contiguous_strides")
     cell.source = cell.source.replace("max(size, 1)", "size")
     return nbformat.writes(notebook)
@@ -86,13 +88,13 @@ def untouched(notebook: NotebookNode, answers: dict[str, str]) -> str:
 
 
 def syntax_error(notebook: NotebookNode, answers: dict[str, str]) -> str:
-    _fill(notebook, answers)
+    fill(notebook, answers)
     _cell(notebook, "strided.permute").source += "\n    return alias(self, sizes strides)"
     return nbformat.writes(notebook)
 
 
 def endless_loop(notebook: NotebookNode, answers: dict[str, str]) -> str:
-    _fill(notebook, answers)
+    fill(notebook, answers)
     cell = _cell(notebook, "strided.element_offset")
     cell.source = cell.source.replace("    for ", "    while index:\n        pass\n    for ", 1)
     return nbformat.writes(notebook)

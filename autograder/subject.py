@@ -85,14 +85,17 @@ def check(name: str, case: dict | None = None) -> None:
     verdict = _verdict(name, case)
     _display(verdict)
     if not verdict.passed:
-        raise CheckFailed(verdict.headline().rstrip(":"))
+        raise CheckFailed(verdict.line())
 
 
 def _verdict(name: str, case: dict | None) -> Verdict:
     global _judge
     if _judge is None or _judge.poll() is not None:
         _judge = subprocess.Popen(
-            [sys.executable, "-m", "autograder.judge"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+            [sys.executable, "-m", "autograder.judge"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
         )
     try:
         send(_judge.stdin, {"check": name, "case": case})
@@ -167,10 +170,12 @@ class Shell:
         self.errors: list[dict] = []
 
     def run(self, source: str) -> list[dict]:
+        from IPython.core.displayhook import CapturingDisplayHook
         from IPython.utils.capture import capture_output
 
         self.errors = []
         with capture_output() as captured:
+            self.shell.display_trap.hook = CapturingDisplayHook(shell=self.shell, outputs=captured._outputs)
             self.shell.run_cell(source, store_history=False)
         outputs = [
             {"output_type": "stream", "name": name, "text": text[:MAX_OUTPUT]}
@@ -184,7 +189,9 @@ class Shell:
 
     def _keep_error(self, etype: type, evalue: BaseException, lines: list[str]) -> None:
         text = "\n".join(lines)[-MAX_OUTPUT:]
-        self.errors.append({"output_type": "error", "ename": etype.__name__, "evalue": str(evalue)[:500], "traceback": [text]})
+        self.errors.append(
+            {"output_type": "error", "ename": etype.__name__, "evalue": str(evalue)[:500], "traceback": [text]}
+        )
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """Where tensors come from: sizes, Python numbers and lists, numpy arrays.
 
 PyTorch's counterparts are `aten/src/ATen/native/TensorFactories.cpp` and, for what comes from Python,
-`torch/csrc/utils/tensor_new.cpp` and `tensor_numpy.cpp`. Left out: devices, `requires_grad`, `out=`, random tensors.
+`torch/csrc/utils/tensor_new.cpp` and `tensor_numpy.cpp`. Left out: devices, `requires_grad`, `out=`, random
+tensors.
 """
 
 from __future__ import annotations
@@ -13,16 +14,34 @@ from functools import reduce
 
 import numpy as np
 
-from rushlight.dtypes import INTEGRAL, Scalar, dtype, from_numpy_dtype, get_default_dtype, int64
-from rushlight.dtypes import promote_types, scalar_type
+from rushlight.dtypes import (
+    INTEGRAL,
+    Scalar,
+    dtype,
+    from_numpy_dtype,
+    get_default_dtype,
+    int64,
+    promote_types,
+    scalar_type,
+)
 from rushlight.elementwise import convert
-from rushlight.strided import Tensor, UntypedStorage, alias, clone, contiguous_strides, empty_strided, int_list
-from rushlight.strided import preserve_format, storage_size, strides_for
+from rushlight.strided import (
+    Tensor,
+    UntypedStorage,
+    alias,
+    clone,
+    contiguous_strides,
+    empty_strided,
+    int_list,
+    preserve_format,
+    storage_size,
+    strides_for,
+)
 
 __all__ = [
     "tensor", "as_tensor", "from_numpy", "empty", "zeros", "ones", "full", "arange", "empty_like",
-    "zeros_like", "ones_like"
-]
+    "zeros_like", "ones_like",
+]  # fmt: skip
 
 
 def empty(*size, dtype: dtype | None = None) -> Tensor:
@@ -45,7 +64,7 @@ def full(size: Sequence[int], fill_value: Scalar, *, dtype: dtype | None = None)
 
 
 def empty_like(input: Tensor, *, dtype: dtype | None = None, memory_format=preserve_format) -> Tensor:
-    """An uninitialised tensor with the sizes of `input` and, unless told otherwise, its order in memory and dtype."""
+    """An uninitialised tensor with the sizes and, unless told otherwise, the dtype and strides of `input`."""
     return empty_strided(input.shape, strides_for(input, memory_format), dtype or input.dtype)
 
 
@@ -75,7 +94,7 @@ def arange(start: Scalar, end: Scalar | None = None, step: Scalar = 1, *, dtype:
     return out
 
 
-# ---------------------------------------------------------------------------------------------------------------------
+# ------------------------------------------------------------------------------------------------------------
 # From Python numbers and lists
 
 
@@ -100,9 +119,9 @@ def tensor(data, *, dtype: dtype | None = None) -> Tensor:
         sizes.append(len(first))
         first = first[0] if len(first) else None
     dtype = dtype or _infer_dtype(data)
-    numbers = [] if 0 in sizes else list(_numbers(data, sizes, 0))
+    numbers = [] if 0 in sizes else [convert(number, dtype) for number in _numbers(data, sizes, 0)]
     flat = empty(len(numbers), dtype=dtype)
-    flat._array[...] = [convert(number, dtype) for number in numbers]
+    flat._array[...] = numbers
     return alias(flat, sizes, contiguous_strides(sizes), 0)
 
 
@@ -145,7 +164,7 @@ def _numbers(data, sizes: Sequence[int], dim: int) -> Iterator[Scalar]:
         yield from _numbers(item, sizes, dim + 1)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
+# ------------------------------------------------------------------------------------------------------------
 # From numpy
 
 

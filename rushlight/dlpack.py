@@ -1,10 +1,11 @@
 """Lending memory to another framework, and borrowing it, without a copy.
 
-DLPack is a small C struct that says where an array lies and how to walk through it: the same four pieces of metadata as
-in `strided.py`, plus a function to call when the borrower is done. It travels in a Python capsule, a pointer with a name:
-`"dltensor"` until somebody takes it, `"used_dltensor"` from then on, so that nobody takes it twice. The struct is declared
-in `ATen/dlpack.h`; PyTorch fills and reads it in `aten/src/ATen/DLConvertor.cpp`. Left out: devices other than the CPU,
-streams, and the versioned struct of DLPack 1.0, which adds a read-only flag.
+DLPack is a small C struct that says where an array lies and how to walk through it: the same four pieces of
+metadata as in `strided.py`, plus a function to call when the borrower is done. It travels in a Python
+capsule, a pointer with a name: `"dltensor"` until somebody takes it, `"used_dltensor"` from then on, so that
+nobody takes it twice. The struct is declared in `ATen/dlpack.h`; PyTorch fills and reads it in
+`aten/src/ATen/DLConvertor.cpp`. Left out: devices other than the CPU, streams, and the versioned struct of
+DLPack 1.0, which adds a read-only flag.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from rushlight.strided import Tensor, UntypedStorage, contiguous_strides, storag
 
 __all__ = ["from_dlpack"]
 
-# ---------------------------------------------------------------------------------------------------------------------
+# ------------------------------------------------------------------------------------------------------------
 # The struct
 
 CPU = 1
@@ -56,9 +57,9 @@ Deleter = ctypes.CFUNCTYPE(None, POINTER(DLManagedTensor))
 DLManagedTensor._fields_ = [("dl_tensor", DLTensor), ("manager_ctx", c_void_p), ("deleter", Deleter)]
 
 _CODES = {"b": BOOL, "i": INT, "u": UINT, "f": FLOAT}
-_DTYPES = {(_CODES[each.numpy.kind], 8 * each.itemsize): each for each in ALL}
+DTYPES = {(_CODES[each.numpy.kind], 8 * each.itemsize): each for each in ALL}
 
-# ---------------------------------------------------------------------------------------------------------------------
+# ------------------------------------------------------------------------------------------------------------
 # The capsule. Its name is compared by content, but must stay in memory: hence the constants.
 
 UNUSED, USED = b"dltensor", b"used_dltensor"
@@ -68,7 +69,7 @@ def _capsule_function(name: str, result: type, *arguments: type):
     return ctypes.PYFUNCTYPE(result, *arguments)((name, ctypes.pythonapi))
 
 
-Destructor = ctypes.PYFUNCTYPE(None, c_void_p)  # the capsule is dying: it comes as an address, not as an object
+Destructor = ctypes.PYFUNCTYPE(None, c_void_p)  # a dying capsule comes as an address, not as an object
 _new = _capsule_function("PyCapsule_New", py_object, c_void_p, c_char_p, Destructor)
 _is_valid = _capsule_function("PyCapsule_IsValid", ctypes.c_int, py_object, c_char_p)
 _get_pointer = _capsule_function("PyCapsule_GetPointer", c_void_p, py_object, c_char_p)
@@ -76,7 +77,7 @@ _set_name = _capsule_function("PyCapsule_SetName", ctypes.c_int, py_object, c_ch
 _is_valid_address = _capsule_function("PyCapsule_IsValid", ctypes.c_int, c_void_p, c_char_p)
 _get_pointer_address = _capsule_function("PyCapsule_GetPointer", c_void_p, c_void_p, c_char_p)
 
-# ---------------------------------------------------------------------------------------------------------------------
+# ------------------------------------------------------------------------------------------------------------
 # Lending
 
 _lent: dict[int, tuple] = {}  # what borrowers hold, by the address of the struct: it keeps the storage alive
@@ -98,9 +99,11 @@ for _callback in _give_back, _drop_capsule:  # a borrower may outlive this modul
 
 
 def to_dlpack(self: Tensor):
-    """A capsule with a `DLManagedTensor` that describes this tensor. Its storage lives until the borrower gives it back.
+    """A capsule with a `DLManagedTensor` that describes this tensor. Its storage lives until the borrower
+    gives it back.
 
-    The storage offset goes into the `data` pointer and `byte_offset` stays 0, as in PyTorch: not every reader looks at it.
+    The storage offset goes into the `data` pointer and `byte_offset` stays 0, as in PyTorch: not every reader
+    looks at it.
 
     Source: `aten/src/ATen/DLConvertor.cpp`, `toDLPack`.
     """
@@ -121,7 +124,7 @@ def to_dlpack(self: Tensor):
 
 
 def dlpack(self: Tensor, *, stream=None, max_version=None, dl_device=None, copy=None):
-    """`to_dlpack`, as the protocol calls it. The borrower's wishes are those of other devices; none of them is needed."""
+    """`to_dlpack`, as the protocol calls it, with wishes that only concern other devices or copies."""
     if stream not in (None, -1) or dl_device not in (None, (CPU, 0)) or copy:
         raise BufferError("rushlight lends memory on the CPU only, without a stream and without a copy")
     return to_dlpack(self)
@@ -131,7 +134,7 @@ def dlpack_device(self: Tensor) -> tuple[int, int]:
     return (CPU, 0)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
+# ------------------------------------------------------------------------------------------------------------
 # Borrowing
 
 
@@ -141,39 +144,34 @@ def layout(dl_tensor: DLTensor) -> tuple[tuple[int, ...], tuple[int, ...], int, 
     Fields of `dl_tensor`:
         ndim: the number of dimensions.
         shape: a C array of `ndim` sizes; index it with `[i]`.
-        strides: a C array of `ndim` strides in elements; or a null pointer (its truth value is false), which means that
-            the array is contiguous (`contiguous_strides`).
+        strides: a C array of `ndim` strides in elements; or a null pointer (its truth value is false), which
+            means that the array is contiguous (`contiguous_strides`).
         byte_offset: from `data` to the first element, in *bytes*.
-        dtype: `dtype.code` is `INT`, `UINT`, `FLOAT` or `BOOL`, `dtype.bits` the width of one number in bits, and
-            `dtype.lanes` how many numbers make one element.
+        dtype: `dtype.code` is the kind of number, `dtype.bits` the width of one in bits, and `dtype.lanes` how
+            many make one element. `DTYPES[code, bits]` is rushlight's dtype, where there is one.
 
     Returns:
-        (sizes, strides, storage_offset, dtype): two tuples of ints, strides in elements; the storage offset in
-        *elements* from `data`; a rushlight dtype.
+        (sizes, strides, storage_offset, dtype): two tuples of ints, strides in elements; the storage offset
+        in *elements* from `data`; a rushlight dtype.
 
     Raises:
-        BufferError: no rushlight dtype has this code and these bits; `lanes` is not 1; a stride is negative; or
-            `byte_offset` is not a whole number of elements.
+        BufferError: no rushlight dtype has this code and these bits, or `lanes` is not 1.
 
     Source: `aten/src/ATen/DLConvertor.cpp`, `toScalarType` and `fromDLPack`.
     """
     code, bits, lanes = dl_tensor.dtype.code, dl_tensor.dtype.bits, dl_tensor.dtype.lanes
-    if lanes != 1 or (code, bits) not in _DTYPES:
+    if lanes != 1 or (code, bits) not in DTYPES:
         raise BufferError(f"rushlight has no dtype for DLPack's code {code} with {bits} bits and {lanes} lanes")
-    dtype = _DTYPES[code, bits]
+    dtype = DTYPES[code, bits]
     sizes = tuple(dl_tensor.shape[i] for i in range(dl_tensor.ndim))
     strides = contiguous_strides(sizes)
     if dl_tensor.strides:
         strides = tuple(dl_tensor.strides[i] for i in range(dl_tensor.ndim))
-    if min(strides, default=0) < 0:
-        raise BufferError(f"negative strides are not supported, got {strides}; make a copy first")
-    if dl_tensor.byte_offset % dtype.itemsize:
-        raise BufferError(f"byte_offset {dl_tensor.byte_offset} is no multiple of the itemsize {dtype.itemsize}")
     return sizes, strides, dl_tensor.byte_offset // dtype.itemsize, dtype
 
 
 class Loan:
-    """A struct taken from a capsule. Whoever owns the loan owns the memory; when it dies, the memory is given back."""
+    """A struct taken from a capsule. As long as the loan lives the memory does; then it is given back."""
 
     def __init__(self, capsule) -> None:
         address = _get_pointer(capsule, UNUSED)
@@ -186,11 +184,13 @@ class Loan:
 
 
 def from_dlpack(ext) -> Tensor:
-    """A tensor on the memory of `ext`: a tensor or array of any framework that has `__dlpack__`, or a capsule.
+    """A tensor on the memory of `ext`: a tensor or array of any framework that has `__dlpack__`, or a
+    capsule.
 
     Raises:
         RuntimeError: not a capsule, or one that has been taken already.
-        BufferError: not on the CPU, or with metadata that `layout` refuses.
+        BufferError: not on the CPU, with a dtype that `layout` refuses, with a negative stride, or with a first
+            element that does not lie a whole number of elements from `data`.
 
     Source: `torch/utils/dlpack.py`, `from_dlpack`.
     """
@@ -202,6 +202,10 @@ def from_dlpack(ext) -> Tensor:
     loan = Loan(capsule)
     dl_tensor = loan.managed.dl_tensor
     sizes, strides, storage_offset, dtype = layout(dl_tensor)
+    if min(strides, default=0) < 0:
+        raise BufferError(f"negative strides are not supported, got {strides}; make a copy first")
+    if dl_tensor.byte_offset % dtype.itemsize:
+        raise BufferError(f"byte_offset {dl_tensor.byte_offset} is no multiple of the itemsize {dtype.itemsize}")
     nbytes = storage_size(sizes, strides, storage_offset) * dtype.itemsize
     storage = UntypedStorage.from_address(dl_tensor.data, nbytes, owner=loan) if nbytes else UntypedStorage(0)
     return Tensor(storage, sizes, strides, storage_offset, dtype)

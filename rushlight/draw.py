@@ -1,8 +1,9 @@
 """Pictures of strided tensors: the grid that a program sees, above the memory that is there.
 
-A cell shows its element and, small, the place of the element in the storage. The shade is that of the place, from light
-to dark along the memory, so that a transposed grid looks transposed, and a place that is seen twice looks the same twice.
-Arrows carry the strides: so far does one step move in the row below. Places that no view reaches are hatched.
+A cell shows its element and, small, the place of the element in the storage. The shade is that of the place,
+from light to dark along the memory, so that a transposed grid looks transposed, and a place that is seen
+twice looks the same twice. Arrows carry the strides: so far does one step move in the row below. Places that
+no view reaches are hatched.
 """
 
 from __future__ import annotations
@@ -108,7 +109,13 @@ def _draw_panel(axes: Axes, name: str, x: Tensor, left: float, top: float, total
         _draw_cell(axes, corner, _element(x, place), _shade(place, total), place)
     for i in range(1, slices):
         edge = left + i * (columns + ARROW)
-        _arrow(axes, (edge - ARROW + 0.1, top + rows / 2), (edge - 0.1, top + rows / 2), f"+{steps[0]}", (0, -0.3))
+        _arrow(
+            axes,
+            (edge - ARROW + 0.1, top + rows / 2),
+            (edge - 0.1, top + rows / 2),
+            f"+{steps[0]}",
+            (0, -0.3),
+        )
 
 
 def _draw_storage(axes: Axes, x: Tensor, seen: set[int], bars: list, label_width: float, top: float) -> None:

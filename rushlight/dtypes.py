@@ -1,8 +1,8 @@
 """Element types, and which type two of them make together.
 
 PyTorch keeps the types in `c10/core/ScalarType.h` and decides the type of a result in
-`aten/src/ATen/native/TypeProperties.cpp`. Rushlight has seven of them. Left out: the small and the other unsigned
-integers, bfloat16, the 8-bit floats, complex and quantised types, and changing the default type.
+`aten/src/ATen/native/TypeProperties.cpp`. Rushlight has seven of them. Left out: the small and the other
+unsigned integers, bfloat16, the 8-bit floats, complex and quantised types, and changing the default type.
 
 `bool_` is `rushlight.bool`; here the short name would hide Python's own.
 """
@@ -13,8 +13,8 @@ import numpy as np
 
 __all__ = [
     "dtype", "uint8", "int32", "int64", "float16", "float32", "float64", "promote_types", "result_type",
-    "can_cast", "get_default_dtype"
-]
+    "can_cast", "get_default_dtype",
+]  # fmt: skip
 
 BOOLEAN, INTEGRAL, FLOATING = range(3)
 Scalar = bool | int | float
@@ -23,7 +23,8 @@ Scalar = bool | int | float
 class dtype:
     """An element type: its `name`, its size in bytes (`itemsize`), and its `category`.
 
-    The category is `BOOLEAN` < `INTEGRAL` < `FLOATING`. `type_name` is the word that PyTorch's messages use (`Long`).
+    The category is `BOOLEAN` < `INTEGRAL` < `FLOATING`. `type_name` is the word that PyTorch's messages use
+    (`Long`).
 
     Source: `c10/core/ScalarType.h`, `ScalarType`.
     """
@@ -76,9 +77,9 @@ def get_default_dtype() -> dtype:
 def promote_types(a: dtype, b: dtype) -> dtype:
     """The smallest type to which both `a` and `b` go in an operation, as `torch.promote_types`.
 
-    The higher `category` wins, whatever the widths: `BOOLEAN` < `INTEGRAL` < `FLOATING`, so `int64` with `float16` is
-    `float16`. Within one category the larger `itemsize` wins, so `uint8` with `int32` is `int32`. The order of the
-    arguments does not matter, and a type with itself is that type.
+    The higher `category` wins, whatever the widths: `BOOLEAN` < `INTEGRAL` < `FLOATING`, so `int64` with
+    `float16` is `float16`. Within one category the larger `itemsize` wins, so `uint8` with `int32` is
+    `int32`. The order of the arguments does not matter, and a type with itself is that type.
 
     Args:
         a, b: the two types, each with `category` (comparable) and `itemsize` (bytes).
@@ -115,9 +116,9 @@ def scalar_type(value: Scalar) -> dtype:
 def result_type(*operands) -> dtype:
     """The type in which an operation on these tensors and Python numbers is computed.
 
-    Operands come in three ranks: tensors with dimensions, 0-dim tensors, Python numbers. Each rank is promoted by
-    itself; then a lower rank changes the result only if its category is higher. So `int32` tensor + 1 stays `int32`,
-    and + 1.5 becomes the default floating type.
+    Operands come in three ranks: tensors with dimensions, 0-dim tensors, Python numbers. Each rank is
+    promoted by itself; then a lower rank changes the result only if its category is higher. So `int32` tensor
+    + 1 stays `int32`, and + 1.5 becomes the default floating type.
 
     Source: `aten/src/ATen/native/TypeProperties.cpp`, `ResultTypeState`.
     """

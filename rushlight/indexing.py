@@ -1,8 +1,8 @@
 """`x[...]` and `x[...] = value`: basic indexing, which is a chain of views.
 
-Every int is a `select`, every slice a `slice`, every `None` an `unsqueeze`; `...` stands for the dimensions that are not
-mentioned. PyTorch does the same in `torch/csrc/autograd/python_variable_indexing.cpp`. Left out: advanced indexing, by
-tensors, lists and masks, which copies.
+Every int is a `select`, every slice a `slice`, every `None` an `unsqueeze`; `...` stands for the dimensions
+that are not mentioned. PyTorch does the same in `torch/csrc/autograd/python_variable_indexing.cpp`. Left out:
+advanced indexing, by tensors, lists and masks, which copies.
 """
 
 from __future__ import annotations
@@ -25,10 +25,8 @@ def getitem(self: Tensor, key) -> Tensor:
     keys = key if isinstance(key, tuple) else (key,)
     for each in keys:
         _refuse_advanced(each)
-    if self.dim() == 0 and len(keys) == 1 and hasattr(key, "__index__"):
-        raise IndexError("invalid index of a 0-dim tensor. Use `tensor.item()` to convert a 0-dim tensor to a number")
     mentioned = sum(each is not None and each is not Ellipsis for each in keys)
-    if mentioned > max(self.dim(), 1):
+    if isinstance(key, tuple) and mentioned > self.dim():
         raise IndexError(f"too many indices for tensor of dimension {self.dim()}")
     view, dim = alias(self, self.shape, self.stride(), self.storage_offset()), 0
     for each in keys:
@@ -46,7 +44,8 @@ def getitem(self: Tensor, key) -> Tensor:
 
 
 def setitem(self: Tensor, key, value: Tensor | Scalar) -> None:
-    """`value`, broadcast, written to the view that `key` names. Its leading dimensions of size 1 do not count.
+    """`value`, broadcast, written to the view that `key` names. Its leading dimensions of size 1 do not
+    count.
 
     Source: `torch/csrc/autograd/python_variable_indexing.cpp`, `copy_to`.
     """
@@ -63,7 +62,9 @@ def setitem(self: Tensor, key, value: Tensor | Scalar) -> None:
 
 def _sliced(view: Tensor, dim: int, key: slice) -> Tensor:
     start, end, step = (part if part is None else operator.index(part) for part in (key.start, key.stop, key.step))
-    if step is not None and step <= 0:  # a ValueError here, while the operator `slice` raises RuntimeError: as in PyTorch
+    if (
+        step is not None and step <= 0
+    ):  # a ValueError here, while the operator `slice` raises RuntimeError: as in PyTorch
         raise ValueError("step must be greater than zero")
     return strided.slice(view, dim, start, end, step or 1)
 
@@ -71,7 +72,9 @@ def _sliced(view: Tensor, dim: int, key: slice) -> Tensor:
 def _refuse_advanced(key) -> None:
     array = isinstance(key, (Tensor, np.ndarray)) and (key.ndim or key.dtype.itemsize == 1)
     if array or isinstance(key, (list, range, bool, np.bool_)):
-        raise NotImplementedError("rushlight leaves out advanced indexing (by tensors, lists, masks); use ints and slices")
+        raise NotImplementedError(
+            "rushlight leaves out advanced indexing (by tensors, lists, masks); use ints and slices"
+        )
     if not (key is None or key is Ellipsis or isinstance(key, slice) or hasattr(key, "__index__")):
         raise IndexError(f"only ints, slices, `...` and None are valid indices (got {type(key).__name__})")
 

@@ -1,8 +1,8 @@
 """What `print(x)` shows, to the letter of PyTorch's `torch/_tensor_str.py`.
 
-One format is chosen for all elements: whole floats as `1.`, others with four decimals, and all in scientific notation
-when large and small ones stand together. Rows are broken at 80 columns; past 1000 elements only three at either end
-are shown. Left out: `set_printoptions`.
+One format is chosen for all elements: whole floats as `1.`, others with four decimals, and all in scientific
+notation when large and small ones stand together. Rows are broken at 80 columns; past 1000 elements only
+three at either end are shown. Left out: `set_printoptions`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def tensor_repr(self: Tensor) -> str:
 
 
 def _suffixes(self: Tensor) -> Iterator[str]:
-    """What the elements do not tell: the sizes if there are none, and any dtype that Python numbers would not get."""
+    """What the elements do not tell: the sizes if there are none, and a dtype that is not Python's."""
     if self.numel() == 0 and self.dim() != 1:
         yield f"size={tuple(self.shape)}"
     if self.dtype not in ((float32, int64, bool_) if self.numel() else (float32,)):

@@ -1,17 +1,17 @@
 """A tensor is a piece of memory and a way to walk through it.
 
-The memory is an `UntypedStorage`, a flat run of bytes. The way is four pieces of metadata, `sizes`, `strides`,
-`storage_offset` and `dtype`, which PyTorch keeps in `c10/core/TensorImpl.h`. Operations that only change the way return
-*views*: `aten/src/ATen/native/TensorShape.cpp` is full of them, and so is this module. Here are the metadata, the few
-views from which all others follow (`views.py`), broadcasting, and the copies that are made when no view will do.
+The memory is an `UntypedStorage`, a flat run of bytes. The way is four pieces of metadata, `sizes`,
+`strides`, `storage_offset` and `dtype`, which PyTorch keeps in `c10/core/TensorImpl.h`. Operations that only
+change the way return *views*: `aten/src/ATen/native/TensorShape.cpp` is full of them, and so is this module.
+Here are the metadata, the few views from which all others follow (`views.py`), broadcasting, and the copies
+that are made when no view will do.
 
-Strides and offsets count elements, not bytes. Left out: other devices, other layouts (sparse, MKL-DNN), named and
-symbolic dimensions, and resizing in place.
+Strides and offsets count elements, not bytes. Left out: other devices, other layouts (sparse, MKL-DNN), named
+and symbolic dimensions, and resizing in place.
 """
 
 from __future__ import annotations
 
-import ctypes
 import math
 from collections.abc import Sequence
 from functools import cached_property
@@ -20,119 +20,30 @@ from operator import index
 import numpy as np
 
 from rushlight.dtypes import Scalar, dtype, get_default_dtype
+from rushlight.memory_formats import (
+    channels_last,
+    channels_last_strides,
+    contiguous_format,
+    dense_strides,
+    is_channels_last,
+    memory_format,
+    preserve_format,
+)
+from rushlight.storage import Size, UntypedStorage, device, layout, strided_layout
 
 __all__ = [
-    "Size", "Tensor", "UntypedStorage", "device", "layout", "memory_format", "contiguous_format",
-    "channels_last", "preserve_format", "empty_strided", "transpose", "permute", "select", "unsqueeze",
-    "as_strided", "reshape", "clone"
-]
+    "Tensor", "empty_strided", "transpose", "permute", "select", "unsqueeze", "as_strided", "reshape", "clone"
+]  # fmt: skip
 
-# ---------------------------------------------------------------------------------------------------------------------
-# What a tensor is made of
-
-
-class Size(tuple):
-    """The sizes of a tensor: a tuple of ints that can count its elements. Slices and sums of it are `Size` too."""
-
-    def numel(self) -> int:
-        return math.prod(self)
-
-    def __getitem__(self, key):
-        item = tuple.__getitem__(self, key)
-        return Size(item) if isinstance(item, tuple) else item
-
-    def __add__(self, other: tuple) -> Size:
-        return Size(tuple.__add__(self, other))
-
-    def __repr__(self) -> str:
-        return f"rushlight.Size({list(self)})"
-
-
-class UntypedStorage:
-    """`nbytes` bytes of memory, shared by every tensor that views it.
-
-    The memory is our own, or, through `from_address`, somebody else's; then `owner` is kept alive as long as anyone,
-    numpy arrays included, can reach the bytes.
-
-    Source: `c10/core/StorageImpl.h`.
-    """
-
-    def __init__(self, nbytes: int) -> None:
-        self._bytes = np.empty(nbytes, np.uint8)
-
-    @classmethod
-    def from_address(cls, address: int, nbytes: int, owner: object) -> UntypedStorage:
-        memory = (ctypes.c_uint8 * nbytes).from_address(address)
-        memory.owner = owner  # numpy arrays keep `memory` as their base, and so keep the owner
-        self = cls.__new__(cls)
-        self._bytes = np.ndarray((nbytes,), np.uint8, buffer=memory)
-        return self
-
-    def data_ptr(self) -> int:
-        """Address of the first byte; 0 if there is none."""
-        return self._bytes.ctypes.data if self.nbytes() else 0
-
-    def nbytes(self) -> int:
-        return self._bytes.size
-
-    def __len__(self) -> int:
-        return self.nbytes()
-
-    def __repr__(self) -> str:
-        return f"<rushlight.UntypedStorage of {self.nbytes()} bytes at {self.data_ptr():#x}>"
-
-
-class device:
-    """Where the memory is. There is one device here, `cpu`."""
-
-    def __init__(self, type: str = "cpu") -> None:
-        if type != "cpu":
-            raise RuntimeError(f"rushlight has the device 'cpu' only, not {type!r}")
-        self.type, self.index = type, None
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, device) and other.type == self.type
-
-    def __hash__(self) -> int:
-        return hash(self.type)
-
-    def __str__(self) -> str:
-        return self.type
-
-    def __repr__(self) -> str:
-        return f"device(type={self.type!r})"
-
-
-class _Named:
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __repr__(self) -> str:
-        return f"rushlight.{self.name}"
-
-
-class layout(_Named):
-    """How a tensor finds its elements: by strides, always."""
-
-
-class memory_format(_Named):
-    """An order of the dimensions in memory that `contiguous`, `clone` and `is_contiguous` are asked for."""
-
-
-strided_layout = layout("strided")
-contiguous_format = memory_format("contiguous_format")
-channels_last = memory_format("channels_last")
-preserve_format = memory_format("preserve_format")
-
-# ---------------------------------------------------------------------------------------------------------------------
+# ------------------------------------------------------------------------------------------------------------
 # Arithmetic on sizes and strides
 
 
 def contiguous_strides(sizes: Sequence[int]) -> tuple[int, ...]:
     """Row-major strides of a tensor with these `sizes`, in elements.
 
-    The last dimension has stride 1; each other one has the stride of the dimension after it times that dimension's
-    size. A size 0 counts as 1 in this product, as in PyTorch, so that strides stay positive.
+    The last dimension has stride 1; each other one has the stride of the dimension after it times that
+    dimension's size. A size 0 counts as 1 in this product, as in PyTorch, so that strides stay positive.
 
     Returns:
         a tuple, one stride per size; `()` for no sizes.
@@ -168,8 +79,9 @@ def element_offset(index: Sequence[int], strides: Sequence[int], storage_offset:
 def is_contiguous(sizes: Sequence[int], strides: Sequence[int]) -> bool:
     """Whether walking the elements in row-major order meets consecutive places in memory.
 
-    So it is when each dimension, from the last to the first, has the stride that `contiguous_strides` would give it. The
-    stride of a dimension of size 1 is never used and may be anything. A tensor without elements is contiguous.
+    So it is when each dimension, from the last to the first, has the stride that `contiguous_strides` would
+    give it. The stride of a dimension of size 1 is never used and may be anything. A tensor without elements
+    is contiguous.
 
     Source: `c10/core/Contiguity.h`, `_compute_contiguous`.
     """
@@ -185,52 +97,28 @@ def is_contiguous(sizes: Sequence[int], strides: Sequence[int]) -> bool:
     return True
 
 
-def channels_last_strides(sizes: Sequence[int]) -> tuple[int, ...]:
-    """Strides that store (batch, channels, height, width) in the order batch, height, width, channels.
-
-    Source: `c10/core/MemoryFormat.h`, `get_channels_last_strides_2d`.
-    """
-    if len(sizes) != 4:
-        raise RuntimeError(f"channels_last needs a tensor of 4 dimensions, but got {len(sizes)}")
-    batch, channels, height, width = sizes
-    return (channels * width * height, 1, channels * width, channels)
-
-
-def is_channels_last(sizes: Sequence[int], strides: Sequence[int]) -> bool:
-    """Whether a tensor is stored batch, height, width, channels. Unlike `is_contiguous`, false for some empty tensors.
-
-    Source: `c10/core/Contiguity.h`, `_compute_channels_last_contiguous_2d`.
-    """
-    if len(sizes) != 4:
-        return False
-    expected = channels_last_strides(sizes)
-    return all(size == 1 or stride == want for size, stride, want in zip(sizes, strides, expected))
-
-
 def non_overlapping_and_dense(sizes: Sequence[int], strides: Sequence[int]) -> bool:
     """Whether the elements fill a block of memory, each place once, in whatever order of the dimensions.
 
     Source: `c10/core/Contiguity.h`, `_compute_non_overlapping_and_dense`.
     """
-    by_stride = sorted((stride, size) for size, stride in zip(sizes, strides) if size != 1)
-    return is_contiguous([size for _, size in reversed(by_stride)], [stride for stride, _ in reversed(by_stride)])
+    slowest_first = sorted(((stride, size) for size, stride in zip(sizes, strides) if size != 1), reverse=True)
+    return is_contiguous([size for _, size in slowest_first], [stride for stride, _ in slowest_first])
 
 
 def has_internal_overlap(sizes: Sequence[int], strides: Sequence[int]) -> bool:
     """Whether two indices are known to name one place in memory, so that writing in place must be refused.
 
-    PyTorch answers with a cheap test rather than the exact one. A tensor that is `non_overlapping_and_dense` has no
-    overlap (this includes every empty one). Any other tensor has one if some dimension of size greater than 1 has stride
-    0. What remains is called too hard to tell and counts as no overlap, though there may be one (`unfold`).
+    PyTorch answers with a cheap test rather than the exact one. A tensor that is `non_overlapping_and_dense`
+    has no overlap (this includes every empty one). Any other tensor has one if some dimension of size greater
+    than 1 has stride 0. What remains is called too hard to tell and counts as no overlap, though there may be
+    one (`unfold`).
 
     Source: `aten/src/ATen/MemoryOverlap.cpp`, `has_internal_overlap`; true here means `MemOverlap::Yes`.
     """
     if non_overlapping_and_dense(sizes, strides):
         return False
-    for size, stride in zip(sizes, strides):
-        if size > 1 and stride == 0:
-            return True
-    return False
+    return any(size > 1 and stride == 0 for size, stride in zip(sizes, strides))
 
 
 def storage_size(sizes: Sequence[int], strides: Sequence[int], storage_offset: int = 0) -> int:
@@ -244,7 +132,7 @@ def storage_size(sizes: Sequence[int], strides: Sequence[int], storage_offset: i
 
 
 def wrap_dim(dim: int, ndim: int) -> int:
-    """`dim` counted from the front: -1 is the last of `ndim`. A 0-dim tensor takes 0 and -1, as if it had one.
+    """`dim` counted from the front: -1 is the last of `ndim`. With no dimensions, 0 and -1 still give 0.
 
     Source: `c10/core/WrapDimMinimal.h`, `maybe_wrap_dim`.
     """
@@ -263,21 +151,27 @@ def int_list(args: tuple) -> tuple[int, ...]:
     return tuple(map(index, args))
 
 
-# ---------------------------------------------------------------------------------------------------------------------
+# ------------------------------------------------------------------------------------------------------------
 # The tensor
 
 
 class Tensor:
     """A strided view of a storage.
 
-    The element at index `(i, j, ...)` lies at `storage_offset + i * strides[0] + j * strides[1] + ...`, counted in
-    elements of `dtype` from the start of `storage`. Nothing is checked here: `as_strided` is the door for strangers.
+    The element at index `(i, j, ...)` lies at `storage_offset + i * strides[0] + j * strides[1] + ...`,
+    counted in elements of `dtype` from the start of `storage`. Nothing is checked here: `as_strided` is the
+    door for strangers.
 
     Source: `c10/core/TensorImpl.h`.
     """
 
     def __init__(
-        self, storage: UntypedStorage, sizes: Sequence[int], strides: Sequence[int], storage_offset: int, dtype: dtype
+        self,
+        storage: UntypedStorage,
+        sizes: Sequence[int],
+        strides: Sequence[int],
+        storage_offset: int,
+        dtype: dtype,
     ) -> None:
         self._storage = storage
         self._sizes = Size(map(index, sizes))
@@ -292,7 +186,8 @@ class Tensor:
             return np.empty(self._sizes, self.dtype.numpy)
         step = self.dtype.itemsize
         strides = [stride * step for stride in self._strides]
-        return np.ndarray(self._sizes, self.dtype.numpy, self._storage._bytes, self._storage_offset * step, strides)
+        offset = self._storage_offset * step
+        return np.ndarray(self._sizes, self.dtype.numpy, self._storage._bytes, offset, strides)
 
     # What the metadata say
 
@@ -363,7 +258,7 @@ class Tensor:
             return is_channels_last(self._sizes, self._strides)
         return is_contiguous(self._sizes, self._strides)
 
-    # Views whose sizes may be given one by one. All other methods are functions, given to the class where they are.
+    # Views whose sizes may be given one by one. The other methods are functions, made methods where they are.
 
     def permute(self, *dims) -> Tensor:
         return permute(self, int_list(dims))
@@ -452,7 +347,7 @@ def alias(self: Tensor, sizes: Sequence[int], strides: Sequence[int], storage_of
     return Tensor(self.untyped_storage(), sizes, strides, storage_offset, self.dtype)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
+# ------------------------------------------------------------------------------------------------------------
 # Views: the same storage, other metadata
 
 
@@ -460,8 +355,8 @@ def transpose(self: Tensor, dim0: int, dim1: int) -> Tensor:
     """A view with two dimensions exchanged: their sizes, and their strides, change places. No element moves.
 
     Args:
-        dim0, dim1: from -ndim to ndim - 1; negative ones count from the end (`wrap_dim`). They may be equal. A 0-dim
-            tensor takes 0 and -1 and comes back as it is.
+        dim0, dim1: from -ndim to ndim - 1; negative ones count from the end (`wrap_dim`). They may be equal.
+            A 0-dim tensor takes 0 and -1 and comes back as it is.
 
     Returns:
         a view (`alias`) with the same storage offset.
@@ -483,24 +378,31 @@ def permute(self: Tensor, dims: Sequence[int]) -> Tensor:
     """A view whose dimension `i` is dimension `dims[i]` of `self`, with that dimension's size and stride.
 
     Args:
-        dims: every dimension of `self` once; negative ones count from the end (`wrap_dim`). `()` for a 0-dim tensor.
+        dims: every dimension of `self` once; negative ones count from the end (`wrap_dim`). `()` for a 0-dim
+            tensor.
 
     Returns:
         a view (`alias`) with the same storage offset.
 
     Raises:
-        RuntimeError: `len(dims)` is not the number of dimensions (this is looked at first), or a dimension appears twice.
-        IndexError: a dimension out of range.
+        RuntimeError: `len(dims)` is not the number of dimensions (seen first), or a dimension is there twice.
+        IndexError: a dimension is out of range. If another one is there twice, the first of the two to be
+            met from left to right decides.
 
     Source: `aten/src/ATen/native/TensorShape.cpp`, `permute`.
     """
     if len(dims) != self.dim():
-        raise RuntimeError(f"permute(): the tensor has {self.dim()} dimensions, but {len(dims)} were given: {list(dims)}")
-    dims = [wrap_dim(dim, self.dim()) for dim in dims]
-    if len(set(dims)) < len(dims):
-        raise RuntimeError("permute(): duplicate dims are not allowed.")
-    sizes = [self.size(dim) for dim in dims]
-    strides = [self.stride(dim) for dim in dims]
+        raise RuntimeError(
+            f"permute(): the tensor has {self.dim()} dimensions, but {len(dims)} were given: {list(dims)}"
+        )
+    order = []
+    for dim in dims:
+        dim = wrap_dim(dim, self.dim())
+        if dim in order:
+            raise RuntimeError("permute(): duplicate dims are not allowed.")
+        order.append(dim)
+    sizes = [self.size(dim) for dim in order]
+    strides = [self.stride(dim) for dim in order]
     return alias(self, sizes, strides, self.storage_offset())
 
 
@@ -522,7 +424,7 @@ def select(self: Tensor, dim: int, index: int) -> Tensor:
     Source: `aten/src/ATen/native/TensorShape.cpp`, `select`.
     """
     if self.dim() == 0:
-        raise IndexError("select() cannot be applied to a 0-dim tensor.")
+        raise IndexError("select() cannot be applied to a 0-dim tensor; item() gives its number")
     dim = wrap_dim(dim, self.dim())
     size = self.size(dim)
     if not -size <= index < size:
@@ -538,16 +440,18 @@ def select(self: Tensor, dim: int, index: int) -> Tensor:
 def slice(self: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> Tensor:
     """A view of the indices `start`, `start + step`, ... below `end` of a dimension.
 
-    As in Python, `None` means from the beginning or to the end, and a negative `start` or `end` counts from the end.
-    What is then still out of range is moved to the nearer border, first `start` into 0 to size, then `end` into
-    `start` to size; so `end` before `start` makes an empty dimension. The offset grows by `start` strides even then.
+    As in Python, `None` means from the beginning or to the end, and a negative `start` or `end` counts from
+    the end. What is then still out of range is moved to the nearer border, first `start` into 0 to size, then
+    `end` into `start` to size; so `end` before `start` makes an empty dimension. The offset grows by `start`
+    strides even then.
 
     Args:
         dim: negative counts from the end (`wrap_dim`).
         step: at least 1.
 
     Returns:
-        a view (`alias`): `dim` has size (end - start) / step, rounded up, and its stride is multiplied by `step`.
+        a view (`alias`): `dim` has size (end - start) / step, rounded up, and its stride is multiplied by
+        `step`.
 
     Raises:
         IndexError: `self` has no dimensions, or `dim` is out of range.
@@ -575,8 +479,8 @@ def slice(self: Tensor, dim: int = 0, start: int | None = None, end: int | None 
 def unsqueeze(self: Tensor, dim: int) -> Tensor:
     """A view with a new dimension of size 1 at position `dim`.
 
-    The stride of a size-1 dimension is never used, but it has a value: the size times the stride of the dimension that
-    now follows, or 1 at the end. So a contiguous tensor keeps contiguous strides.
+    The stride of a size-1 dimension is never used, but it has a value: the size times the stride of the
+    dimension that now follows, or 1 at the end. So a contiguous tensor keeps contiguous strides.
 
     Args:
         dim: from -(ndim + 1) to ndim; negative counts from the end of the *result* (`wrap_dim`).
@@ -596,12 +500,11 @@ def unsqueeze(self: Tensor, dim: int) -> Tensor:
     return alias(self, sizes, strides, self.storage_offset())
 
 
-def as_strided(
-    self: Tensor, sizes: Sequence[int], strides: Sequence[int], storage_offset: int | None = None
-) -> Tensor:
+def as_strided(self: Tensor, sizes: Sequence[int], strides: Sequence[int], storage_offset: int | None = None) -> Tensor:
     """A view with any sizes, strides and offset, as long as it stays inside the storage of `self`.
 
-    The sizes and strides of `self` do not matter, only its storage, dtype and, by default, its storage offset.
+    The sizes and strides of `self` do not matter, only its storage, dtype and, by default, its storage
+    offset.
 
     Args:
         sizes, strides: the same number of each; strides in elements.
@@ -611,9 +514,9 @@ def as_strided(
         a view (`alias`).
 
     Raises:
-        RuntimeError: `sizes` and `strides` differ in length; a size, a stride or the offset is negative; or the last
-            element would lie outside the storage (`storage_size` elements are needed, `untyped_storage().nbytes()`
-            bytes are there). A tensor with no elements needs no storage.
+        RuntimeError: `sizes` and `strides` differ in length; a size, a stride or the offset is negative; or
+            the last element would lie outside the storage (`storage_size` elements are needed,
+            `untyped_storage().nbytes()` bytes are there). A tensor with no elements needs no storage.
 
     Source: `aten/src/ATen/native/TensorShape.cpp`, `as_strided_tensorimpl`; `aten/src/ATen/native/Resize.h`,
     `checkInBoundsForStorage`.
@@ -627,24 +530,27 @@ def as_strided(
             f"as_strided: negative sizes, strides and offsets are not supported, got sizes {list(sizes)}, "
             f"strides {list(strides)}, storage offset {storage_offset}"
         )
-    needed, there = storage_size(sizes, strides, storage_offset) * self.itemsize, self.untyped_storage().nbytes()
+    needed, there = (
+        storage_size(sizes, strides, storage_offset) * self.itemsize,
+        self.untyped_storage().nbytes(),
+    )
     if needed > there:
         raise RuntimeError(
-            f"as_strided: sizes {list(sizes)}, strides {list(strides)}, storage offset {storage_offset}, and itemsize "
-            f"{self.itemsize} requiring a storage size of {needed} are out of bounds for storage of size {there}"
+            f"as_strided: sizes {list(sizes)}, strides {list(strides)}, storage offset {storage_offset} need "
+            f"{needed} bytes, but the storage has {there}"
         )
     return alias(self, sizes, strides, storage_offset)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
+# ------------------------------------------------------------------------------------------------------------
 # Broadcasting: a dimension of size 1 stands for any size
 
 
 def infer_size(a: Sequence[int], b: Sequence[int]) -> tuple[int, ...]:
     """The sizes to which tensors with sizes `a` and `b` broadcast.
 
-    The sizes are compared from the last dimension to the first; a missing dimension counts as 1. Two equal sizes stay;
-    a size 1 gives way to the other one, whatever that is, 0 included.
+    The sizes are compared from the last dimension to the first; a missing dimension counts as 1. Two equal
+    sizes stay; a size 1 gives way to the other one, whatever that is, 0 included.
 
     Returns:
         a tuple as long as the longer of `a` and `b`.
@@ -668,10 +574,11 @@ def infer_size(a: Sequence[int], b: Sequence[int]) -> tuple[int, ...]:
 def expand(self: Tensor, sizes: Sequence[int]) -> Tensor:
     """A view in which dimensions of size 1 are repeated, without copying, by giving them stride 0.
 
-    The last size belongs to the last dimension of `self`, and so on; sizes left over at the front make new dimensions.
-    A dimension that has the asked-for size already keeps its stride, also if this size is 1. A dimension of size 1 that
-    is asked for another size gets stride 0. A new dimension gets stride 0, except that one of size 1 gets, as from
-    `unsqueeze`, the new size times the new stride of the dimension after it (0 if there is none after it).
+    The last size belongs to the last dimension of `self`, and so on; sizes left over at the front make new
+    dimensions. A dimension that has the asked-for size already keeps its stride, also if this size is 1. A
+    dimension of size 1 that is asked for another size gets stride 0. A new dimension gets stride 0, except
+    that one of size 1 gets, as from `unsqueeze`, the new size times the new stride of the dimension after it
+    (0 if there is none after it).
 
     Args:
         sizes: at least as many as `self` has dimensions. -1 keeps the size that a dimension of `self` has.
@@ -680,10 +587,11 @@ def expand(self: Tensor, sizes: Sequence[int]) -> Tensor:
         a view (`alias`) with the same storage offset.
 
     Raises:
-        RuntimeError: fewer sizes than dimensions; a dimension whose size is neither 1 nor the asked-for one; -1 for a
-            new dimension; or any other negative size.
+        RuntimeError: fewer sizes than dimensions; a dimension whose size is neither 1 nor the asked-for one;
+            -1 for a new dimension; or any other negative size.
 
-    Source: `aten/src/ATen/native/TensorShape.cpp`, `expand`; `aten/src/ATen/ExpandUtils.cpp`, `inferExpandGeometry`.
+    Source: `aten/src/ATen/native/TensorShape.cpp`, `expand`; `aten/src/ATen/ExpandUtils.cpp`,
+        `inferExpandGeometry`.
     """
     new_dims = len(sizes) - self.dim()
     if new_dims < 0:
@@ -704,7 +612,7 @@ def expand(self: Tensor, sizes: Sequence[int]) -> Tensor:
     return alias(self, new_sizes, new_strides, self.storage_offset())
 
 
-# ---------------------------------------------------------------------------------------------------------------------
+# ------------------------------------------------------------------------------------------------------------
 # Other sizes for the same elements: view if the strides allow it, else copy
 
 
@@ -724,7 +632,7 @@ def infer_view_size(sizes: Sequence[int], numel: int) -> tuple[int, ...]:
         raise RuntimeError(f"shape '{list(sizes)}' is invalid for input of size {numel}")
     if not known:
         raise RuntimeError(
-            f"cannot reshape tensor of 0 elements into shape {list(sizes)} because -1 could be any size; name it"
+            f"cannot reshape tensor of 0 elements into shape {list(sizes)}: -1 could be any size; name it"
         )
     return tuple(numel // known if size == -1 else size for size in sizes)
 
@@ -734,17 +642,17 @@ def compute_stride(
 ) -> tuple[int, ...] | None:
     """The strides with which a view of `new_sizes` shows the elements in the same row-major order, or `None`.
 
-    From the last dimension to the first, the old dimensions fall into *chunks*, each an even walk through memory. The
-    last dimension begins a chunk. Each one before it joins the chunk if its size is 1, or if its stride is the number of
-    elements that the chunk has so far times the chunk's stride, which is the stride of the dimension that began it;
-    otherwise it begins a new chunk.
+    From the last dimension to the first, the old dimensions fall into *chunks*, each an even walk through
+    memory. The last dimension begins a chunk. Each one before it joins the chunk if its size is 1, or if its
+    stride is the number of elements that the chunk has so far times the chunk's stride, which is the stride
+    of the dimension that began it; otherwise it begins a new chunk.
 
-    The new sizes, from the last to the first, must fill these chunks one after the other exactly; otherwise the answer
-    is `None`. A new size gets as its stride the number of elements filled in its chunk before it times the chunk's
-    stride. Sizes of 1 that follow when a chunk is full still belong to that chunk.
+    The new sizes, from the last to the first, must fill these chunks one after the other exactly; otherwise
+    the answer is `None`. A new size gets as its stride the number of elements filled in its chunk before it
+    times the chunk's stride. Sizes of 1 that follow when a chunk is full still belong to that chunk.
 
-    No elements, no order: if 0 is in `old_sizes`, equal `new_sizes` keep the old strides, and others get their
-    `contiguous_strides`. For a 0-dim tensor all new strides are 1.
+    No elements, no order: if 0 is in `old_sizes`, equal `new_sizes` keep the old strides, and others get
+    their `contiguous_strides`. For a 0-dim tensor all new strides are 1.
 
     Args:
         old_sizes, old_strides: of the tensor; strides in elements.
@@ -757,7 +665,7 @@ def compute_stride(
     """
     if 0 in old_sizes:
         return tuple(old_strides) if list(old_sizes) == list(new_sizes) else contiguous_strides(new_sizes)
-    chunks = [] if old_sizes else [(1, 1)]  # (elements, stride of the last dimension), from the last chunk to the first
+    chunks = [] if old_sizes else [(1, 1)]  # (elements, stride) of each chunk, the last chunk first
     for size, stride in zip(reversed(old_sizes), reversed(old_strides)):
         if chunks and (size == 1 or stride == chunks[-1][0] * chunks[-1][1]):
             chunks[-1] = (chunks[-1][0] * size, chunks[-1][1])
@@ -784,7 +692,7 @@ def view(self: Tensor, shape: Sequence[int]) -> Tensor:
     if strides is None:
         raise RuntimeError(
             f"view size {list(sizes)} is not compatible with the tensor's size {list(self.shape)} and stride "
-            f"{list(self.stride())}: a dimension would span two that are apart in memory. Use .reshape(...) instead."
+            f"{list(self.stride())}: a dimension would span two that are apart. Use .reshape(...) instead."
         )
     return alias(self, sizes, strides, self.storage_offset())
 
@@ -793,15 +701,16 @@ def reshape(self: Tensor, shape: Sequence[int]) -> Tensor:
     """The same elements in the same row-major order with other sizes: a view when possible, else a copy.
 
     Args:
-        shape: the new sizes; one of them may be -1 for "what is left" (`infer_view_size` replaces it, and raises the
-            errors below).
+        shape: the new sizes; one of them may be -1 for "what is left" (`infer_view_size` replaces it, and
+            raises the errors below).
 
     Returns:
-        a view (`alias`, same storage offset) if `compute_stride` finds strides for it; else a copy in memory of its own,
-        with contiguous strides and storage offset 0.
+        a view (`alias`, same storage offset) if `compute_stride` finds strides for it; else a copy in memory
+        of its own, with contiguous strides and storage offset 0.
 
     Raises:
-        RuntimeError: the sizes hold another number of elements, or are negative, or -1 stands twice or could be anything.
+        RuntimeError: the sizes hold another number of elements, or are negative, or -1 stands twice or could
+            be anything.
 
     Source: `aten/src/ATen/native/TensorShape.cpp`, `reshape`.
     """
@@ -813,7 +722,7 @@ def reshape(self: Tensor, shape: Sequence[int]) -> Tensor:
     return alias(copy, sizes, contiguous_strides(sizes), 0)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
+# ------------------------------------------------------------------------------------------------------------
 # Copies
 
 
@@ -833,8 +742,8 @@ def contiguous(self: Tensor, memory_format: memory_format = contiguous_format) -
 
 
 def strides_for(self: Tensor, memory_format: memory_format) -> tuple[int, ...]:
-    """The strides of a new tensor like this one. To preserve means: the same strides if they leave no holes and do not
-    overlap, else dense ones in the same order.
+    """The strides of a new tensor like this one. To preserve means: the same strides if they leave no holes
+    and do not overlap, else dense ones in the same order.
 
     Source: `aten/src/ATen/native/TensorFactories.cpp`, `empty_like`.
     """
@@ -845,43 +754,6 @@ def strides_for(self: Tensor, memory_format: memory_format) -> tuple[int, ...]:
     if non_overlapping_and_dense(self.shape, self.stride()):
         return self.stride()
     return dense_strides(self.shape, self.stride())
-
-
-def dense_strides(sizes: Sequence[int], *operand_strides: Sequence[int]) -> tuple[int, ...]:
-    """Strides without holes for `sizes`, the dimensions in the order in which the operands have them.
-
-    Dimensions are sorted by stride, the first operand that can tell deciding; a stride 0 (broadcast) tells nothing. What
-    nobody can tell stays row-major.
-
-    Source: `aten/src/ATen/TensorIterator.cpp`, `reorder_dimensions`; `aten/src/ATen/ExpandUtils.cpp`,
-    `infer_dense_strides`.
-    """
-    order = list(reversed(range(len(sizes))))  # fastest first
-    for i in range(1, len(order)):
-        moving = i
-        for other in reversed(range(i)):
-            comparison = _compare_dims(order[other], order[moving], sizes, operand_strides)
-            if comparison > 0:
-                order[other], order[moving] = order[moving], order[other]
-                moving = other
-            elif comparison < 0:
-                break
-    strides, step = [0] * len(sizes), 1
-    for dim in order:
-        strides[dim] = step
-        step *= max(sizes[dim], 1)
-    return tuple(strides)
-
-
-def _compare_dims(a: int, b: int, sizes: Sequence[int], operand_strides: Sequence[Sequence[int]]) -> int:
-    """Negative if dimension `a` is faster than `b`, positive if slower, 0 if no operand can tell."""
-    for strides in operand_strides:
-        if strides[a] and strides[b]:
-            if strides[a] != strides[b]:
-                return strides[a] - strides[b]
-            if sizes[a] > sizes[b]:
-                return 1
-    return 0
 
 
 for _method in transpose, select, unsqueeze, as_strided, clone, contiguous:

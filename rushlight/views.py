@@ -1,20 +1,33 @@
 """The other views of PyTorch, each made from those of `strided.py` or by the same kind of arithmetic.
 
-In PyTorch they live beside them in `aten/src/ATen/native/TensorShape.cpp`. Left out: views of another dtype, of the real
-or imaginary part, and the `as_strided_` family that changes a tensor in place.
+In PyTorch they live beside them in `aten/src/ATen/native/TensorShape.cpp`. Left out: views of another dtype,
+of the real or imaginary part, and the `as_strided_` family that changes a tensor in place.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rushlight.strided import Size, Tensor, alias, expand, infer_size, infer_view_size, permute, reshape
-from rushlight.strided import select, slice, transpose, view, wrap_dim
+from rushlight.strided import (
+    Size,
+    Tensor,
+    alias,
+    expand,
+    infer_size,
+    infer_view_size,
+    permute,
+    reshape,
+    select,
+    slice,
+    transpose,
+    view,
+    wrap_dim,
+)
 
 __all__ = [
     "t", "movedim", "narrow", "squeeze", "flatten", "unflatten", "diagonal", "split", "chunk", "unbind",
-    "broadcast_to", "broadcast_shapes", "broadcast_tensors"
-]
+    "broadcast_to", "broadcast_shapes", "broadcast_tensors",
+]  # fmt: skip
 
 
 def t(self: Tensor) -> Tensor:
@@ -61,10 +74,12 @@ def narrow(self: Tensor, dim: int, start: int, length: int) -> Tensor:
 
 def squeeze(self: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
     """Without the dimensions of size 1: all of them, or those among `dim`."""
-    dims = [wrap_dim(d, self.dim()) for d in (range(self.dim()) if dim is None else _dims(dim))]
-    for d in dims:
-        if dims.count(d) > 1:
+    dims = set()
+    for d in range(self.dim()) if dim is None else _dims(dim):
+        d = wrap_dim(d, self.dim())
+        if d in dims:
             raise RuntimeError(f"dim {d} appears multiple times in the list of dims")
+        dims.add(d)
     kept = [d for d in range(self.dim()) if d not in dims or self.size(d) != 1]
     return alias(self, [self.size(d) for d in kept], [self.stride(d) for d in kept], self.storage_offset())
 
@@ -92,7 +107,8 @@ def unflatten(self: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
 
 
 def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
-    """All windows of `size` neighbours along a dimension, `step` apart; the window becomes the last dimension.
+    """All windows of `size` neighbours along a dimension, `step` apart; the window becomes the last
+    dimension.
 
     Windows that overlap share their elements: this is how a convolution sees a picture.
     """
@@ -127,7 +143,7 @@ def diagonal(self: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Ten
 
 
 def split(self: Tensor, split_size: int | Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
-    """Pieces of `split_size` along a dimension, the last one perhaps smaller; or pieces of the listed sizes."""
+    """Pieces of `split_size` along a dimension, the last perhaps smaller; or pieces of the listed sizes."""
     if self.dim() == 0:
         raise RuntimeError("split expects at least a 1-dimensional tensor")
     if isinstance(split_size, Sequence):

@@ -3,7 +3,7 @@
 import pytest
 import torch
 from both import agree, metadata, outcome
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import rushlight as rl
@@ -13,7 +13,7 @@ sizes = st.lists(st.integers(0, 4), max_size=4).map(tuple)
 strides = st.lists(st.integers(0, 6), max_size=4).map(tuple)
 dims = st.integers(-4, 4)
 maybe = st.one_of(st.none(), st.integers(-6, 6))
-positive_slice = st.builds(slice, maybe, maybe, st.one_of(st.none(), st.integers(-1, 3)))
+positive_slice = st.builds(slice, maybe, maybe, st.sampled_from([None, -1, 1, 2, 3]))
 key = st.one_of(st.integers(-4, 4), positive_slice, st.none(), st.just(...))
 
 STEPS = {
@@ -32,7 +32,9 @@ STEPS = {
     "diagonal": st.tuples(st.integers(-3, 3), dims, dims),
     "movedim": st.one_of(st.tuples(dims, dims), st.tuples(st.permutations(range(3)), st.permutations(range(3)))),
     "as_strided": st.tuples(
-        *[st.lists(st.integers(-1, 4), max_size=3).map(tuple)] * 2, st.one_of(st.none(), st.integers(-1, 6))
+        st.lists(st.integers(-1, 4), max_size=3).map(tuple).filter(lambda sizes: not {0, -1} <= set(sizes)),
+        st.lists(st.integers(-1, 4), max_size=3).map(tuple),
+        st.one_of(st.none(), st.integers(-1, 6)),
     ),
     "t": st.just(()),
     "clone": st.just(()),
@@ -57,6 +59,8 @@ def numbered(xp, shape):
 def test_any_chain_of_views_has_the_metadata_elements_sharing_and_errors_of_torch(shape, steps):
     ours, theirs = numbered(rl, shape), numbered(torch, shape)
     for name, args in steps:
+        if name == "expand" and not ours.dim() and min(args) < 0:
+            continue  # torch makes a tensor with a negative size here
         mine, expected = (outcome(lambda xp, x: apply(x, name, args), None, x) for x in (ours, theirs))
         assert mine == expected, f"{name}{args} of {metadata(theirs)}:\nrushlight {mine}\ntorch     {expected}"
         if isinstance(expected, str):
@@ -73,6 +77,7 @@ def test_any_chain_of_views_has_the_metadata_elements_sharing_and_errors_of_torc
 @given(shape=sizes, name=st.sampled_from(sorted(STEPS)), data=st.data())
 def test_any_single_view_agrees_with_torch(shape, name, data):
     args = data.draw(STEPS[name])
+    assume(name != "expand" or shape or min(args) >= 0)  # torch makes a tensor with a negative size there
     agree(lambda xp: apply(numbered(xp, shape), name, args))
 
 
@@ -251,6 +256,7 @@ def test_the_slice_operator_agrees_with_aten(shape, start, end, step, dim):
         lambda xp: xp.empty_strided((2, 3), (1,)),
         lambda xp: xp.empty_strided((2, 3), (1, -2)),
         lambda xp: xp.zeros(2)[1.0],
+        lambda xp: xp.zeros(2)[::0],
         lambda xp: xp.zeros(2)[0:1.0],
         lambda xp: xp.zeros(())[0],
         lambda xp: xp.zeros(())[:],

@@ -1,0 +1,301 @@
+"""Readings and labs as pages of the site.
+
+A folder `phases/NN_name` or `labs/NN_name` is a phase. Its `reading.ipynb` and `NN_name.ipynb`, as they are in the
+repository, become `phases/NN_name/reading.md` and `phases/NN_name/lab.md` of the site, with entries in the navigation;
+nothing is executed here. A notebook that is not there has no page. A translation would stand beside its page, as `reading.es.md`.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import io
+import logging
+import re
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path, PurePosixPath
+
+import nbformat
+from jinja2 import DictLoader
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+from nbconvert.exporters import MarkdownExporter
+from nbconvert.filters import strip_ansi
+from nbconvert.preprocessors.sanitize import SanitizeHTML
+from nbformat import NotebookNode
+from PIL import Image
+
+log = logging.getLogger("mkdocs.hooks.notebooks")
+
+FALLBACK = "Figure made by the cell above"
+CAPTION = re.compile(r"\*(?!\*)(.+?)(?<!\*)\*\s*", re.DOTALL)  # a cell that is one italic paragraph
+SUBJECT = re.compile(r"\w+ \d+\s*[:.·–—-]\s*(?:the )?(.+)", re.IGNORECASE)
+TITLE = re.compile(r"^# +(.+)$", re.MULTILINE)
+HTML_TAGS = "b br caption code div em i li ol p pre span strong sub sup table tbody td tfoot th thead tr ul".split()
+
+TEMPLATE = """
+{%- extends 'base/display_priority.j2' -%}
+{%- block input %}
+{{ cell | code }}
+{% endblock -%}
+{%- block stream %}
+{{ output.text | text }}
+{% endblock -%}
+{%- block error %}
+{{ output.traceback | join("\n") | text("Error") }}
+{% endblock -%}
+{%- block execute_result -%}{%- block data_priority scoped -%}{{ super() }}{%- endblock -%}{%- endblock -%}
+{%- block data_text %}
+{{ output.data["text/plain"] | text }}
+{% endblock -%}
+{%- block data_html %}
+{{ output.data["text/html"] | rich }}
+{% endblock -%}
+{%- block data_markdown %}
+{{ output.data["text/markdown"] }}
+{% endblock -%}
+{%- block data_png %}
+{{ output | figure("image/png") }}
+{% endblock -%}
+{%- block data_jpg %}
+{{ output | figure("image/jpeg") }}
+{% endblock -%}
+{%- block data_svg %}
+{{ output | figure("image/svg+xml") }}
+{% endblock -%}
+{%- block markdowncell %}
+{{ cell | prose }}
+{% endblock -%}
+"""
+
+
+@dataclass
+class Notebook:
+    """A notebook of a phase, and the name of its page in the site."""
+
+    path: Path
+    page: str
+
+    def read(self) -> NotebookNode:
+        return nbformat.read(self.path, as_version=4)
+
+    @property
+    def title(self) -> str:
+        """The text of the first heading, or the name of the file."""
+        found = (TITLE.search(cell.source) for cell in self.read().cells if cell.cell_type == "markdown")
+        return next((match[1].strip() for match in found if match), self.path.stem)
+
+
+@dataclass
+class Phase:
+    """What there is of one phase: its folder's name, and those of its notebooks that exist."""
+
+    name: str
+    reading: Notebook | None
+    lab: Notebook | None
+
+    @property
+    def label(self) -> str:
+        """`01 Strided tensor`: the number, and what a notebook's title says after `Lab 01: the` or `Lab 01 · The`."""
+        number, _, rest = self.name.partition("_")
+        said = SUBJECT.match((self.reading or self.lab).title)
+        subject = re.sub(r"[*`]", "", said[1]) if said else rest.replace("_", " ")
+        return f"{number} {subject[:1].upper()}{subject[1:]}"
+
+    def entries(self) -> list[dict[str, str]]:
+        pages = ("Reading", self.reading), ("Lab", self.lab)
+        return [{name: notebook.page} for name, notebook in pages if notebook]
+
+
+def phases(root: Path) -> list[Phase]:
+    """Every phase that has a notebook, in order."""
+    found = []
+    for name in sorted(
+        {path.name for path in root.glob("phases/[0-9][0-9]_*")}
+        | {path.name for path in root.glob("labs/[0-9][0-9]_*")}
+    ):
+        reading = Notebook(root / "phases" / name / "reading.ipynb", f"phases/{name}/reading.md")
+        lab = Notebook(root / "labs" / name / f"{name}.ipynb", f"phases/{name}/lab.md")
+        phase = Phase(name, reading if reading.path.exists() else None, lab if lab.path.exists() else None)
+        for kind, notebook in ("reading", phase.reading), ("lab", phase.lab):
+            if notebook is None:
+                log.info("phase %s has no %s yet", name, kind)
+        if phase.reading or phase.lab:
+            found.append(phase)
+    return found
+
+
+# What mkdocs calls ---------------------------------------------------------------------------------------------------
+
+
+def on_config(config: MkDocsConfig) -> None:
+    root = Path(config.config_file_path).parent
+    config.extra["phases"] = phases(root)
+    config.nav = [entry for entry in config.nav if "Phases" not in entry]  # there already when `serve` builds again
+    if config.extra["phases"]:
+        config.nav.append({"Phases": [{phase.label: phase.entries()} for phase in config.extra["phases"]]})
+    config.watch += [str(root / folder) for folder in ("phases", "labs") if (root / folder).exists()]
+
+
+def on_files(files: Files, config: MkDocsConfig) -> None:
+    for phase in config.extra["phases"]:
+        add = partial(_add, files, config)
+        if phase.reading:
+            page = convert(phase.reading, add)
+            add(phase.reading.page, _front(phase.reading) + page)
+        if phase.lab:
+            page = convert(phase.lab, add)
+            add(phase.lab.page, _front(phase.lab) + _opened(page, phase.name))
+            add(f"phases/{phase.name}/{phase.lab.path.name}", phase.lab.path.read_bytes())
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """`<!-- phases -->` becomes the list of phases."""
+    lines = []
+    for phase in config.extra["phases"]:
+        links = ", ".join(f"[{name}]({target})" for entry in phase.entries() for name, target in entry.items())
+        lines.append(f"- {phase.label}: {links}")
+    return markdown.replace("<!-- phases -->", "\n".join(lines))
+
+
+def _add(files: Files, config: MkDocsConfig, path: str, content: str | bytes) -> None:
+    files.append(File.generated(config, path, content=content))
+
+
+def _front(notebook: Notebook) -> str:
+    return f"---\ntitle: {_quoted(notebook.title)}\n---\n\n"
+
+
+def _quoted(text: str) -> str:
+    return "'" + re.sub(r"[*`]", "", text).replace("'", "''") + "'"
+
+
+def _opened(page: str, name: str) -> str:
+    """A lab's page with the way to open the lab below its title."""
+    number = name.partition("_")[0]
+    command = "`make lab`, or `rushlight lab 01`," if number == "01" else f"`rushlight lab {number}`"
+    box = (
+        '!!! abstract "Open this lab"\n'
+        f"    In your copy of the course, {command} copies it to `work/{name}/` and opens it in JupyterLab.\n"
+        f"    Or download the notebook, [{name}.ipynb]({name}.ipynb), into an environment where the course is installed.\n"
+    )
+    title = TITLE.search(page)
+    place = title.end() if title else 0
+    return f"{page[:place]}\n\n{box}\n{page[place:]}"
+
+
+# From a notebook to Markdown -----------------------------------------------------------------------------------------
+
+
+def convert(notebook: Notebook, add) -> str:
+    """A notebook as Markdown for a page; `add(path, content)` receives its figures."""
+    nb = notebook.read()
+    _name_figures(nb)
+    _join_streams(nb)
+    folder = f"{PurePosixPath(notebook.page).stem}_files"
+    exporter = MarkdownExporter(extra_loaders=[DictLoader({"page.md.j2": TEMPLATE})], template_file="page.md.j2")
+    filters = {"code": _code, "text": _text, "rich": _rich, "figure": _figure, "prose": _prose}
+    for name, function in filters.items():
+        exporter.register_filter(name, function)
+    page, resources = exporter.from_notebook_node(nb, {"output_files_dir": folder, "unique_key": "figure"})
+    for name, data in resources["outputs"].items():
+        add(f"{PurePosixPath(notebook.page).parent}/{name}", data)
+    return page
+
+
+def _name_figures(nb: NotebookNode) -> None:
+    """Give each figure its text: what its cell says (`alt` in the output's metadata), or the caption below, or a fallback."""
+    for cell, after in zip(nb.cells, [*nb.cells[1:], NotebookNode(cell_type="", source="")], strict=True):
+        caption = CAPTION.fullmatch(after.source) if after.cell_type == "markdown" else None
+        figures = [
+            output
+            for output in cell.get("outputs", [])
+            if any(kind.startswith("image/") for kind in output.get("data", {}))
+        ]
+        for output in figures:
+            said = next(
+                (meta["alt"] for meta in output.metadata.values() if isinstance(meta, dict) and "alt" in meta), None
+            )
+            output.metadata["alt"] = said or (caption and re.sub(r"[*`]", "", caption[1])) or FALLBACK
+        if figures and caption:
+            after.metadata["caption"] = True
+
+
+def _join_streams(nb: NotebookNode) -> None:
+    """What a cell printed in several pieces is one output."""
+    for cell in nb.cells:
+        joined: list[NotebookNode] = []
+        for output in cell.get("outputs", []):
+            if joined and output.output_type == "stream" and joined[-1].get("name") == output.name:
+                joined[-1].text += output.text
+            else:
+                joined.append(output)
+        if "outputs" in cell:
+            cell.outputs = joined
+
+
+def _code(cell: NotebookNode) -> str:
+    fence = "`" * max([3, *(len(run) + 1 for run in re.findall(r"`{3,}", cell.source))])
+    given, worth = cell.metadata.get("rushlight", {}), cell.metadata.get("nbgrader", {}).get("points")
+    title = "Exercise" if "exercise" in given else "Check" if "check" in given else ""
+    if title == "Check":
+        title += f" · {worth:g} {'point' if worth == 1 else 'points'}" if worth else " · no points"
+    head = f'``` {{.python title="{title}"}}' if title else "```python"
+    return f"{head.replace('```', fence)}\n{cell.source}\n{fence}" if cell.source.strip() else ""
+
+
+def _prose(cell: NotebookNode) -> str:
+    source = _lists(cell.source.strip())
+    nbgrader = cell.metadata.get("nbgrader", {})
+    if nbgrader.get("solution"):
+        body = "\n".join(f"    {line}" for line in source.splitlines())
+        return f'!!! question "Written answer · {nbgrader.get("points", 0):g} points, marked by the instructor"\n{body}'
+    return f"{source}\n{{: .caption }}" if cell.metadata.get("caption") else source
+
+
+def _lists(source: str) -> str:
+    """Notebooks let a list follow a paragraph without a blank line; the site's Markdown needs one."""
+    lines, fenced = [], False
+    for line in source.splitlines():
+        fenced ^= line.lstrip().startswith(("```", "~~~"))
+        item = re.match(r"([-*+]|1\.) ", line)
+        if item and not fenced and lines and lines[-1].strip() and not re.match(r"\s*([-*+]|\d+\.) |\s+", lines[-1]):
+            lines.append("")
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def _text(text: str, label: str = "Output") -> str:
+    return _box(f'<pre tabindex="0">{html.escape(strip_ansi(text).strip(chr(10)))}</pre>', label)
+
+
+def _rich(source: str) -> str:
+    """HTML that an object shows of itself, such as a table, without anything that could act or restyle the page."""
+    source = re.sub(r"<(script|style)\b.*?</\1>", "", source, flags=re.DOTALL | re.IGNORECASE)
+    spans = ["colspan", "rowspan", "scope"]
+    sanitizer = SanitizeHTML(tags=HTML_TAGS, attributes={"td": spans, "th": spans}, strip=True)
+    return _box(sanitizer.sanitize_html_tags(source), "Output")
+
+
+def _box(content: str, label: str) -> str:
+    """An output. It is HTML that Markdown must not look into: no line of it may look like a fence."""
+    safe = content.replace("`", "&#96;").replace("~", "&#126;")
+    return f'<div class="output {label.lower()}" role="group" aria-label="{label}">{safe}</div>'
+
+
+def _figure(output: NotebookNode, kind: str) -> str:
+    alt = html.escape(output.metadata.alt, quote=True).replace("`", "&#96;")
+    name = output.metadata.filenames[kind].replace("\\", "/")
+    return f'<div class="figure" tabindex="0"><img src="{name}" alt="{alt}"{_width(output, kind)}></div>'
+
+
+def _width(output: NotebookNode, kind: str) -> str:
+    """The width at which a picture that says how fine it is has its natural size."""
+    if kind == "image/svg+xml":
+        return ""
+    data = output.data[kind]
+    with Image.open(io.BytesIO(base64.b64decode(data))) as image:
+        dots = image.info.get("dpi", (96, 96))[0] or 96
+        return f' width="{round(image.width * 96 / dots)}"'

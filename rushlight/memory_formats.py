@@ -1,0 +1,85 @@
+"""In which order the dimensions of a tensor lie in memory.
+
+A memory format is asked of `contiguous`, `clone` and `is_contiguous`; PyTorch's are in
+`c10/core/MemoryFormat.h`. A new tensor made from others takes its order from theirs. Left out:
+`channels_last_3d`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+__all__ = ["memory_format", "contiguous_format", "channels_last", "preserve_format"]
+
+
+class memory_format:
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"rushlight.{self.name}"
+
+
+contiguous_format = memory_format("contiguous_format")
+channels_last = memory_format("channels_last")
+preserve_format = memory_format("preserve_format")
+
+
+def channels_last_strides(sizes: Sequence[int]) -> tuple[int, ...]:
+    """Strides that store (batch, channels, height, width) in the order batch, height, width, channels.
+
+    Source: `c10/core/MemoryFormat.h`, `get_channels_last_strides_2d`.
+    """
+    if len(sizes) != 4:
+        raise RuntimeError(f"channels_last needs a tensor of 4 dimensions, but got {len(sizes)}")
+    batch, channels, height, width = sizes
+    return (channels * width * height, 1, channels * width, channels)
+
+
+def is_channels_last(sizes: Sequence[int], strides: Sequence[int]) -> bool:
+    """Whether a tensor is stored batch, height, width, channels. Unlike `is_contiguous`, false for some empty
+    tensors.
+
+    Source: `c10/core/Contiguity.h`, `_compute_channels_last_contiguous_2d`.
+    """
+    if len(sizes) != 4:
+        return False
+    expected = channels_last_strides(sizes)
+    return all(size == 1 or stride == want for size, stride, want in zip(sizes, strides, expected))
+
+
+def dense_strides(sizes: Sequence[int], *operand_strides: Sequence[int]) -> tuple[int, ...]:
+    """Strides without holes for `sizes`, the dimensions in the order in which the operands have them.
+
+    Dimensions are sorted by stride, the first operand that can tell deciding; a stride 0 (broadcast) tells
+    nothing. What nobody can tell stays row-major.
+
+    Source: `aten/src/ATen/TensorIterator.cpp`, `reorder_dimensions`; `aten/src/ATen/ExpandUtils.cpp`,
+    `infer_dense_strides`.
+    """
+    order = list(reversed(range(len(sizes))))  # fastest first
+    for i in range(1, len(order)):
+        moving = i
+        for other in reversed(range(i)):
+            comparison = _compare_dims(order[other], order[moving], sizes, operand_strides)
+            if comparison > 0:
+                order[other], order[moving] = order[moving], order[other]
+                moving = other
+            elif comparison < 0:
+                break
+    strides, step = [0] * len(sizes), 1
+    for dim in order:
+        strides[dim] = step
+        step *= max(sizes[dim], 1)
+    return tuple(strides)
+
+
+def _compare_dims(a: int, b: int, sizes: Sequence[int], operand_strides: Sequence[Sequence[int]]) -> int:
+    """Negative if dimension `a` is faster than `b`, positive if slower, 0 if no operand can tell."""
+    for strides in operand_strides:
+        if strides[a] and strides[b]:
+            if strides[a] != strides[b]:
+                return strides[a] - strides[b]
+            if sizes[a] > sizes[b]:
+                return 1
+    return 0

@@ -1,0 +1,62 @@
+import os
+import types
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from autograder import sample, sandbox
+from autograder.check import exercises, function_of
+from autograder.exercise import fill, restore
+from autograder.judge import Judge
+from autograder.plugin import RELEASED, SOURCES
+
+LAB = "01_strided"
+
+
+@pytest.fixture(scope="session")
+def judge():
+    return Judge(seed=1)
+
+
+@pytest.fixture(scope="session")
+def isolated():
+    """Sandboxes are there for the asking, or the test is skipped; in CI they have to be there."""
+    reason = sandbox.missing()
+    if reason and os.environ.get("CI") != "true":
+        pytest.skip(reason)
+    assert reason is None
+    return True
+
+
+@pytest.fixture
+def released():
+    return nbformat.read(RELEASED / LAB / f"{LAB}.ipynb", as_version=4)
+
+
+@pytest.fixture
+def answers():
+    """The source of every answer cell, by cell id."""
+    return sample.answers(nbformat.read(SOURCES / LAB / f"{LAB}.ipynb", as_version=4))
+
+
+@pytest.fixture
+def solved(released, answers):
+    sample.fill(released, answers)
+    return released
+
+
+@pytest.fixture
+def plugged():
+    """Every exercise of the lab plugged in, with copies of the reference; taken out again afterwards."""
+    slots = [function_of(name) for name in exercises(LAB)]
+    for slot in slots:
+        fill(slot, types.FunctionType(slot.__code__, slot.__globals__, slot.__name__, slot.__defaults__))
+    yield
+    for slot in slots:
+        restore(slot)
+
+
+@pytest.fixture(scope="session")
+def root():
+    return Path(__file__).resolve().parents[2]

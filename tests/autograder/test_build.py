@@ -1,0 +1,82 @@
+import re
+
+import nbformat
+import pytest
+
+from autograder import build
+from autograder.build import BuildError, exercise_source, labs
+from autograder.check import exercises
+
+
+@pytest.mark.parametrize("lab", labs())
+def test_the_committed_notebooks_equal_a_rebuild(lab):
+    assert build.stale(lab) == []
+
+
+@pytest.mark.parametrize("lab", labs())
+def test_the_students_notebook_holds_no_answer(lab, answers):
+    text = (build.RELEASED / lab / f"{lab}.ipynb").read_text()
+    assert "BEGIN SOLUTION" not in text
+    released = nbformat.reads(text, as_version=4)
+    by_id = {cell.id: cell.source for cell in released.cells}
+    for cell_id, answer in answers.items():
+        assert answer not in text and ("YOUR CODE HERE" in by_id[cell_id] or "YOUR ANSWER HERE" in by_id[cell_id])
+
+
+@pytest.mark.parametrize("lab", labs())
+def test_ids_keep_to_the_letters_that_nbformat_and_nbgrader_allow(lab):
+    cells = build.solution(lab).cells
+    ids = [cell.id for cell in cells] + [c.metadata.nbgrader.grade_id for c in cells if "nbgrader" in c.metadata]
+    assert all(re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", key) for key in ids)
+
+
+@pytest.mark.parametrize("lab", labs())
+def test_every_exercise_of_a_lab_is_in_its_notebook(lab):
+    named = [
+        cell.metadata.rushlight.exercise
+        for cell in build.solution(lab).cells
+        if "exercise" in cell.metadata.get("rushlight", {})
+    ]
+    assert sorted(named) == sorted(exercises(lab))
+
+
+def test_an_exercise_is_its_signature_its_contract_and_its_marked_body():
+    source = exercise_source("strided.element_offset")
+    assert source.startswith('def element_offset(index, strides, storage_offset):\n    """')
+    assert source.index("TensorAccessor") < source.index("### BEGIN SOLUTION") < source.index("### END SOLUTION")
+    compile(source, "cell", "exec")
+
+
+@pytest.fixture
+def lab_source(tmp_path, monkeypatch):
+    monkeypatch.setattr(build, "SOURCES", tmp_path)
+
+    def write(text):
+        (tmp_path / "09_test").mkdir()
+        (tmp_path / "09_test" / "09_test.md").write_text(
+            "---\njupyter:\n  kernelspec:\n    display_name: Python 3\n    language: python\n    name: python3\n---\n\n"
+            + text
+        )
+        return "09_test"
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('```python exercise="strided.nothing" points=2\n```\n', "no function strided.nothing"),
+        ('```python exercise="strided.permute" points=2\nx = 1\n```\n', "must be empty"),
+        ('```python check="strided.nothing"\n```\n', "there is no check 'strided.nothing'"),
+        ("# Same\n\n```python\nx\n```\n\n# Same\n\n```python\ny\n```\n", "different names"),
+    ],
+)
+def test_a_source_that_cannot_be_built_is_refused_with_the_reason(lab_source, text, words):
+    with pytest.raises(BuildError, match=re.escape(words)):
+        build.solution(lab_source(text))
+
+
+def test_a_lab_is_found_by_its_number_or_its_name():
+    assert build.find_lab("1") == build.find_lab("01") == build.find_lab("01_strided") == "01_strided"
+    with pytest.raises(LookupError, match="01_strided"):
+        build.find_lab("99")

@@ -1,0 +1,47 @@
+import pytest
+
+from autograder.check import PASSED, function_of, is_shown, registry
+from autograder.exercise import fill
+from autograder.subject import answer
+
+ALL = [pytest.param(check, id=name) for name, check in registry().items()]
+GRADED = [pytest.param(check, id=name) for name, check in registry().items() if not is_shown(name)]
+
+
+def answer_apart(name, cases):
+    """What a subject sends, a case at a time."""
+    return [answer(name, [case])[0] for case in cases]
+
+
+@pytest.mark.parametrize("check", ALL)
+def test_the_reference_agrees_with_torch(check, judge, plugged):
+    verdict = judge.verdict(check.name, answer)
+    assert verdict.outcome == PASSED, str(verdict)
+
+
+@pytest.mark.parametrize("check", GRADED)
+def test_an_exercise_that_raises_fails_its_check(check, judge, plugged):
+    def poisoned(*args, **kwargs):
+        raise ArithmeticError("poisoned")
+
+    fill(function_of(check.exercise), poisoned)
+    assert not judge.verdict(check.name, answer).passed
+
+
+@pytest.mark.parametrize("check", GRADED)
+def test_an_exercise_that_returns_nothing_fails_its_check(check, judge, plugged):
+    fill(function_of(check.exercise), lambda *args, **kwargs: None)
+    assert not judge.verdict(check.name, answer).passed
+
+
+@pytest.mark.parametrize("check", GRADED)
+def test_an_empty_slot_is_not_attempted(check, judge):
+    assert judge.verdict(check.name, answer).outcome == "not attempted"
+
+
+@pytest.mark.parametrize("check", ALL)
+def test_edges_are_among_the_cases_and_torch_both_answers_and_refuses(check, judge):
+    cases, answers = judge.drawn(check)
+    assert all(edge in cases for edge in check.edges)
+    assert len(cases) >= 40
+    assert any(not (isinstance(a, dict) and "error" in a) for a in answers)

@@ -1,0 +1,86 @@
+"""The command line as a person meets it."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+
+import pytest
+import yaml
+
+
+@pytest.fixture
+def rushlight(root):
+    def call(*arguments, code=0, **environment):
+        command = [sys.executable, "-m", "autograder.cli", *arguments]
+        done = subprocess.run(command, cwd=root, env=os.environ | environment, capture_output=True, text=True)
+        assert done.returncode == code, done.stdout + done.stderr
+        return done.stdout + done.stderr
+
+    return call
+
+
+def test_help_names_every_command(rushlight):
+    said = rushlight("--help")
+    for command in ("lab", "check", "status", "build", "grade", "docs"):
+        assert command in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["grade", "99"], "there is no lab '99'; the labs are 01_strided"),
+        (["lab", "strided", "--no-open"], "there is no lab 'strided'"),
+        (["grade", "01"], "nobody has handed in 01_strided"),
+        (["check", "01", "--notebook", "/nowhere.ipynb"], "there is no /nowhere.ipynb"),
+        (["check", "01", "--notebook", "README.md"], "README.md is not a notebook of 01_strided"),
+        (["check", "01", "--notebook", "phases/01_strided/reading.ipynb"], "is it the notebook of another one?"),
+    ],
+)
+def test_bad_input_gets_one_line_and_an_exit_code(rushlight, tmp_path, arguments, words):
+    said = rushlight(*arguments, code=1, RUSHLIGHT_CLASSROOM=str(tmp_path))
+    assert words in said
+    assert len(said.strip().splitlines()) == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_lab_is_copied_once_and_never_overwritten(root, tmp_path):
+    course = tmp_path / "course"
+    for folder in ("autograder", "rushlight", "labs", "solutions"):
+        shutil.copytree(root / folder, course / folder)
+    command = [sys.executable, "-m", "autograder.cli", "lab", "01", "--no-open"]
+    copy = course / "work" / "01_strided" / "01_strided.ipynb"
+    subprocess.run(command, cwd=course, check=True, capture_output=True)
+    assert copy.read_text() == (root / "labs" / "01_strided" / "01_strided.ipynb").read_text()
+    copy.write_text("mine")
+    subprocess.run(command, cwd=course, check=True, capture_output=True)
+    assert copy.read_text() == "mine"
+
+
+def test_check_gives_the_solved_lab_all_its_points(rushlight, isolated):
+    said = rushlight("check", "01", "--notebook", "solutions/01_strided/01_strided.ipynb")
+    assert "40 of 40 points" in said
+
+
+def test_check_gives_the_untouched_lab_none(rushlight, isolated):
+    assert "0 of 40 points" in rushlight("check", "01", "--notebook", "labs/01_strided/01_strided.ipynb", code=1)
+
+
+def test_conda_and_pip_install_the_same_packages(root):
+    project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
+    by_pip = {*project["dependencies"], *project["optional-dependencies"]["dev"], f"python{project['requires-python']}"}
+    by_conda = {
+        line.replace("pytorch", "torch")
+        for line in yaml.safe_load((root / "environment.yml").read_text())["dependencies"]
+        if isinstance(line, str)
+    }
+    assert by_conda - {"pip"} == by_pip
+
+
+def test_every_package_is_pinned(root):
+    project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
+    pins = {line.partition("==")[0].lower() for line in (root / "constraints.txt").read_text().splitlines()}
+    wanted = {line.partition(">=")[0] for line in [*project["dependencies"], *project["optional-dependencies"]["dev"]]}
+    assert wanted <= pins
+    assert "torch==2.13.0" in (root / "constraints.txt").read_text().splitlines()

@@ -1,0 +1,100 @@
+import functools
+import inspect
+import types
+
+import pytest
+
+from autograder.exercise import exercise, is_filled, restore
+
+
+@pytest.fixture
+def module():
+    module = types.ModuleType("framework")
+    source = """
+def double(x, by=2):
+    'Twice x.'
+    return x * by
+
+def quadruple(x):
+    return double(double(x))
+
+class Number(int):
+    doubled = double
+"""
+    exec(source, vars(module))
+    return module
+
+
+def test_everybody_who_holds_the_function_runs_the_students_one(module):
+    table, partial, default = (
+        {"double": module.double},
+        functools.partial(module.double, 5),
+        (lambda f=module.double: f(5)),
+    )
+
+    @exercise(module)
+    def double(x, by=3):
+        return x * by
+
+    assert module.quadruple(1) == 9
+    assert table["double"](5) == partial() == default() == module.Number(5).doubled() == 15
+
+
+def test_the_decorator_returns_the_frameworks_own_function(module):
+    before = module.double
+
+    @exercise(module)
+    def double(x, by=3):
+        return x * by
+
+    assert double is before is module.double
+    assert inspect.signature(double).parameters["by"].default == 3
+
+
+def test_the_reference_can_be_put_back(module):
+    @exercise(module)
+    def double(x, by=3):
+        return x * by
+
+    restore(module.double)
+    assert module.quadruple(1) == 4
+    assert not is_filled(module.double)
+
+
+def test_a_student_may_define_the_piece_again(module):
+    for factor in (3, 5):
+
+        def double(x, by=factor):
+            return x * by
+
+        exercise(module)(double)
+    assert module.quadruple(1) == 25
+
+
+def test_a_piece_may_close_over_the_notebooks_names(module):
+    factor = 7
+
+    @exercise(module)
+    def double(x):
+        return x * factor
+
+    assert module.quadruple(1) == 49
+
+
+def test_a_body_that_is_still_to_be_written_leaves_the_reference_in_place(module):
+    @exercise(module)
+    def double(x, by=2):
+        """Twice x."""
+        # YOUR CODE HERE
+        raise NotImplementedError()
+
+    assert module.quadruple(1) == 4
+    assert not is_filled(module.double)
+
+
+def test_a_name_that_the_module_lacks_is_refused_with_the_nearest_one(module):
+    def duoble(x):
+        return x
+
+    with pytest.raises(NameError, match="did you mean double"):
+        exercise(module)(duoble)

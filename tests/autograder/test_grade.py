@@ -1,0 +1,82 @@
+"""`rushlight grade` on the sample class."""
+
+import csv
+
+import pytest
+
+from autograder import plugin, sample
+from autograder.grade import GradingError, grade, write_csv
+
+LAB = "01_strided"
+
+
+@pytest.fixture
+def classroom(tmp_path, monkeypatch, isolated):
+    monkeypatch.setenv("RUSHLIGHT_CLASSROOM", str(tmp_path))
+    plugin.judge.cache_clear()
+    return tmp_path
+
+
+def test_the_sample_class_gets_the_grades_it_deserves(classroom):
+    sample.make(classroom)
+    rows = {row.student: row for row in grade(LAB)}
+    assert {student: row.total for student, row in rows.items()} == {
+        "all_right": 40,
+        "half_done": 17,
+        "subtly_wrong_strides": 38,
+        "untouched": 0,
+        "syntax_error": 38,
+        "endless_loop": 38,
+        "meddled_with_checks": 0,
+        "corrupt_file": 0,
+    }
+    assert rows["corrupt_file"].remark() == "not a notebook: the file is not JSON"
+    assert rows["endless_loop"].remark() == "timed out: element_offset"
+    assert rows["subtly_wrong_strides"].remark() == "disagreed: contiguous_strides"
+    for student in set(rows) - {"corrupt_file"}:
+        assert (classroom / "feedback" / student / LAB / f"{LAB}.html").exists()
+
+    with write_csv(LAB, list(rows.values())).open() as file:
+        table = {row["student"]: row for row in csv.DictReader(file)}
+    assert float(table["all_right"]["total"]) == float(table["all_right"]["maximum"]) == 40
+
+    before = {path: path.stat().st_mtime_ns for path in (classroom / "autograded").rglob("*.ipynb")}
+    again = {row.student: row.total for row in grade(LAB)}
+    assert again == {student: row.total for student, row in rows.items()}
+    assert {path: path.stat().st_mtime_ns for path in (classroom / "autograded").rglob("*.ipynb")} == before
+
+
+def test_the_sample_class_is_made_once(tmp_path):
+    sample.make(tmp_path)
+    path = tmp_path / "submitted" / "untouched" / LAB / f"{LAB}.ipynb"
+    path.write_text("changed")
+    sample.make(tmp_path)
+    assert path.read_text() == "changed"
+    (tmp_path / "made-from").write_text("another version")
+    with pytest.raises(FileExistsError, match="another version"):
+        sample.make(tmp_path)
+
+
+def test_a_class_without_submissions_is_refused_and_nothing_is_written(classroom):
+    with pytest.raises(GradingError, match="nobody has handed in"):
+        grade(LAB)
+    assert list(classroom.iterdir()) == []
+
+
+def test_without_bubblewrap_grading_stops_with_what_to_do(classroom, monkeypatch):
+    sample.make(classroom)
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(GradingError, match="--no-sandbox"):
+        grade(LAB)
+    assert not (classroom / "gradebook.db").exists()
+
+
+def test_the_notebook_of_another_course_gets_a_clear_line(classroom, released):
+    released.cells = [cell for cell in released.cells if cell.cell_type == "raw"]
+    path = classroom / "submitted" / "stray" / LAB / f"{LAB}.ipynb"
+    path.parent.mkdir(parents=True)
+    import nbformat
+
+    nbformat.write(released, path)
+    (row,) = grade(LAB)
+    assert "not a notebook of this lab" in row.remark()

@@ -1,0 +1,87 @@
+"""The judge against subjects that are wrong, unsteady, or not honest."""
+
+import itertools
+
+import pytest
+
+from autograder.check import DIED, DISAGREED, MALFORMED, TIMED_OUT, UNSTABLE, function_of
+from autograder.exercise import fill
+from autograder.judge import Judge
+from autograder.observe import Malformed, SubjectDied, SubjectTimedOut
+from autograder.subject import answer
+
+STRIDES = "strided.contiguous_strides"
+
+
+@pytest.fixture
+def strides(plugged):
+    return function_of(STRIDES)
+
+
+def without_the_rule_for_empty_dimensions(sizes):
+    strides, step = [], 1
+    for size in reversed(sizes):
+        strides.insert(0, step)
+        step *= size
+    return strides
+
+
+def test_a_disagreement_comes_back_as_the_smallest_case(judge, strides):
+    fill(strides, without_the_rule_for_empty_dimensions)
+    verdict = judge.verdict(STRIDES, answer)
+    assert verdict.outcome == DISAGREED
+    assert sorted(verdict.case["sizes"]) in ([0, 0], [0, 1])
+    assert "yours" in verdict.message and verdict.hint
+
+
+def test_a_case_can_be_replayed(judge, strides):
+    fill(strides, without_the_rule_for_empty_dimensions)
+    assert judge.replay(STRIDES, {"sizes": [2, 0]}, answer).outcome == DISAGREED
+    assert judge.replay(STRIDES, {"sizes": [2, 3]}, answer).passed
+
+
+def test_an_answer_that_changes_is_unstable(judge, strides):
+    turns = itertools.count()
+    fill(strides, lambda sizes: [next(turns)] * len(sizes))
+    assert judge.verdict(STRIDES, answer).outcome == UNSTABLE
+
+
+@pytest.mark.parametrize(
+    ("error", "outcome"), [(SubjectDied, DIED), (SubjectTimedOut, TIMED_OUT), (Malformed, MALFORMED)]
+)
+def test_what_becomes_of_a_subject_has_a_name(judge, error, outcome):
+    def ask(name, cases):
+        raise error("so it was")
+
+    verdict = judge.verdict(STRIDES, ask)
+    assert (verdict.outcome, verdict.message) == (outcome, "so it was")
+
+
+@pytest.mark.parametrize("reply", [None, [], "all of them", {"observed": 1}, [None] * 3])
+def test_a_reply_of_another_form_is_malformed(judge, reply):
+    assert judge.verdict(STRIDES, lambda name, cases: reply).outcome == MALFORMED
+
+
+@pytest.mark.parametrize(
+    "forged", [None, True, "passed", {"tensor": 1}, {"error": None}, {"type": "NotAttempted"}, [[]]]
+)
+def test_a_forged_observation_never_passes(judge, forged):
+    verdict = judge.verdict(STRIDES, lambda name, cases: [forged] * len(cases))
+    assert not verdict.passed
+    assert str(verdict) and verdict.html()
+
+
+def test_the_cases_depend_on_the_seed_alone(judge):
+    from autograder.check import find
+
+    check = find(STRIDES)
+    assert Judge(7).drawn(check) == Judge(7).drawn(check)
+    assert Judge(7).drawn(check)[0] != Judge(8).drawn(check)[0]
+
+
+def test_what_a_student_wrote_cannot_become_markup(judge, strides):
+    def hostile(sizes):
+        raise TypeError("<script>alert(1)</script>")
+
+    fill(strides, hostile)
+    assert "<script>" not in judge.verdict(STRIDES, answer).html()

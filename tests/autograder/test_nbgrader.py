@@ -1,0 +1,92 @@
+"""nbgrader's own commands, run by hand as its documentation says, on a class in a directory of its own."""
+
+import csv
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+
+import pytest
+
+from autograder import sample
+
+LAB = "01_strided"
+
+
+@pytest.fixture(scope="module")
+def submissions(tmp_path_factory):
+    place = tmp_path_factory.mktemp("sample")
+    sample.make(place)
+    return place / "submitted"
+
+
+@pytest.fixture
+def nbgrader(tmp_path, root, submissions, isolated):
+    """`nbgrader(command, ...)` on a class with the students asked for; `nbgrader.place` is where it lies."""
+
+    def call(*arguments, grader="rushlight", fails=False):
+        environment = os.environ | {"RUSHLIGHT_CLASSROOM": str(tmp_path), "RUSHLIGHT_GRADER": grader}
+        done = subprocess.run(
+            [sys.executable, "-m", "nbgrader", *arguments], cwd=root, env=environment, capture_output=True, text=True
+        )
+        assert (done.returncode != 0) == fails, done.stderr
+        return done.stdout + done.stderr
+
+    def enrol(*students):
+        for student in students:
+            shutil.copytree(submissions / student, tmp_path / "submitted" / student)
+
+    call.enrol, call.place = enrol, tmp_path
+    return call
+
+
+def grades(place):
+    with (place / "grades.csv").open() as file:
+        return {row["student_id"]: float(row["raw_score"]) for row in csv.DictReader(file)}
+
+
+@pytest.mark.parametrize("grader", ["rushlight", "stock"])
+def test_the_reference_gets_full_marks_and_an_untouched_lab_none(nbgrader, grader):
+    nbgrader.enrol("all_right", "untouched")
+    nbgrader("generate_assignment", LAB, grader=grader)
+    nbgrader("autograde", LAB, grader=grader)
+    nbgrader("generate_feedback", LAB, grader=grader)
+    nbgrader("export", "--to", str(nbgrader.place / "grades.csv"), grader=grader)
+    assert grades(nbgrader.place) == {"all_right": 40.0, "untouched": 0.0}
+    page = (nbgrader.place / "feedback" / "untouched" / LAB / f"{LAB}.html").read_text()
+    assert "strided.contiguous_strides: not attempted" in page
+
+
+def test_a_file_that_is_no_notebook_does_not_stop_the_others(nbgrader):
+    nbgrader.enrol("corrupt_file", "untouched")
+    said = nbgrader("autograde", LAB, fails=True)
+    assert "corrupt_file" in said
+    assert (nbgrader.place / "autograded" / "untouched" / LAB / f"{LAB}.ipynb").exists()
+
+
+def test_a_manual_score_survives_grading_again(nbgrader):
+    nbgrader.enrol("half_done")
+    nbgrader("autograde", LAB)
+    with sqlite3.connect(nbgrader.place / "gradebook.db") as gradebook:
+        changed = gradebook.execute(
+            "update grade set manual_score = 1.5 where needs_manual_grade = 1 or auto_score = 0"
+        )
+        assert changed.rowcount > 0
+        before = gradebook.execute("select id, manual_score from grade order by id").fetchall()
+    nbgrader("autograde", LAB, "--force")
+    with sqlite3.connect(nbgrader.place / "gradebook.db") as gradebook:
+        assert gradebook.execute("select id, manual_score from grade order by id").fetchall() == before
+
+
+def test_validate_passes_the_reference_and_fails_the_untouched_lab(nbgrader, root):
+    assert "Success" in nbgrader("validate", f"solutions/{LAB}/{LAB}.ipynb")
+    assert "VALIDATION FAILED" in nbgrader("validate", f"labs/{LAB}/{LAB}.ipynb")
+
+
+def test_the_working_tree_is_left_as_it_was(nbgrader, root):
+    nbgrader.enrol("untouched")
+    before = {path: path.read_bytes() for path in (root / "labs").rglob("*.*")}
+    nbgrader("generate_assignment", LAB)
+    nbgrader("autograde", LAB)
+    assert {path: path.read_bytes() for path in (root / "labs").rglob("*.*")} == before

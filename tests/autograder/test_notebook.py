@@ -1,0 +1,86 @@
+"""`check` as a student meets it: in a real kernel."""
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+from autograder.plugin import ROOT
+
+START = "import rushlight as rl\nfrom autograder import check, exercise"
+WRONG = """
+@exercise(rl.strided)
+def contiguous_strides(sizes):
+    strides, step = [], 1
+    for size in reversed(sizes):
+        strides.insert(0, step)
+        step *= size
+    return strides
+"""
+
+
+@pytest.fixture(scope="module")
+def outputs():
+    """Runs cells in one fresh kernel and gives each one's outputs."""
+
+    def execute(*sources):
+        cells = [nbformat.v4.new_code_cell(source) for source in (START, *sources)]
+        notebook = nbformat.v4.new_notebook(
+            cells=cells, metadata={"kernelspec": {"name": "python3", "display_name": "x"}}
+        )
+        NotebookClient(notebook, timeout=60, allow_errors=True, resources={"metadata": {"path": str(ROOT)}}).execute()
+        return [cell.outputs for cell in notebook.cells[1:]]
+
+    return execute
+
+
+def test_a_wrong_answer_shows_the_smallest_case_and_a_right_one_passes(outputs):
+    wrong, shown, replayed, fixed = outputs(
+        WRONG,
+        'check("strided.contiguous_strides")',
+        'check("strided.contiguous_strides", case={"sizes": [2, 3]})',
+        WRONG.replace("step *= size", "step *= max(size, 1)") + '\ncheck("strided.contiguous_strides")',
+    )
+    assert wrong == []
+    assert [output.output_type for output in shown] == ["display_data", "error"]
+    for part in ("cases agree with torch", "yours", "torch&#x27;s", "differs", "hint", "replay"):
+        assert part in shown[0].data["text/html"]
+    assert "differs" in shown[0].data["text/plain"]
+    assert shown[1].ename == "CheckFailed" and len(shown[1].traceback) == 1
+    for passed in (replayed, fixed):
+        assert [output.output_type for output in passed] == ["display_data"]
+        assert passed[0].data["text/plain"].startswith("✓")
+
+
+def test_a_piece_that_is_not_written_yet_is_not_attempted_and_stops_no_other(outputs):
+    _, first, second = outputs(
+        "@exercise(rl.strided)\ndef contiguous_strides(sizes):\n    # YOUR CODE HERE\n    raise NotImplementedError()",
+        'check("strided.contiguous_strides")',
+        "print(rl.arange(3).tolist())",
+    )
+    assert "not attempted" in first[0].data["text/plain"]
+    assert second[0].text == "[0, 1, 2]\n"
+
+
+def test_the_chain_of_all_pieces_is_checked_without_an_exercise(outputs):
+    ((shown,),) = outputs('check("together.chain_of_views")')
+    assert shown.data["text/plain"].startswith("✓")
+
+
+def test_a_name_that_is_no_check_is_refused_with_the_names_that_are(outputs):
+    ((error,),) = outputs('check("strided.nothing")')
+    assert error.ename == "LookupError" and "strided.permute" in error.evalue
+
+
+def test_after_an_interrupt_the_next_check_works(outputs):
+    interrupted, shown = outputs(
+        """
+@exercise(rl.strided)
+def contiguous_strides(sizes):
+    raise KeyboardInterrupt
+
+check("strided.contiguous_strides")
+""",
+        WRONG + '\ncheck("strided.contiguous_strides")',
+    )
+    assert interrupted[-1].ename == "KeyboardInterrupt"
+    assert "cases agree with torch" in shown[0].data["text/plain"]

@@ -1,0 +1,124 @@
+import io
+import math
+
+import numpy as np
+import pytest
+
+from autograder.observe import MAX_BYTES, Malformed, difference, encode, error_tree, observe, receive, tensor_tree
+
+
+class NoTensors:
+    xp = None
+
+    def take(self, value):
+        return None
+
+
+def tensor(values, stride=None, offset=0):
+    array = np.array(values)
+    stride = stride or [s // array.itemsize for s in array.strides]
+    return tensor_tree(str(array.dtype), array.shape, stride, offset, array.tobytes())
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        None,
+        True,
+        3,
+        -1.5,
+        "text",
+        [1, [2, []]],
+        {"a": {"b": None}},
+        tensor([[1, 2], [3, 4]]),
+        {"x": [b"raw", b"", b"\x00"]},
+    ],
+)
+def test_what_is_sent_is_received(message):
+    assert receive(io.BytesIO(encode(message))) == message
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\x00\x00\x00\x02\x00\x00\x00\x00{]",
+        b"\xff\xff\xff\xff\x00\x00\x00\x00",
+        (len(deep := b"[" * 100_000)).to_bytes(4, "big") + bytes(4) + deep,
+        b"\x00\x00\x00\x0f\x00\x00\x00\x00" + b'{"bytes":"what"',
+    ],
+)
+def test_what_is_no_message_is_malformed(data):
+    with pytest.raises(Malformed):
+        receive(io.BytesIO(data))
+
+
+def test_a_message_that_announces_too_much_is_refused_before_it_is_read():
+    class Endless:
+        def read(self, count):
+            assert count < MAX_BYTES
+            return b"\xff" * count
+
+    with pytest.raises(Malformed):
+        receive(Endless())
+
+
+def test_sequences_of_every_kind_and_numpy_numbers_are_one():
+    assert observe((np.int64(3), [np.float32(0.5), np.bool_(True)]), NoTensors()) == [3, [0.5, True]]
+
+
+def test_a_loop_in_a_result_is_observed_and_ends():
+    loop = []
+    loop.append(loop)
+    assert "nested too deeply" in str(observe(loop, NoTensors()))
+
+
+def test_an_error_of_the_students_own_counts_as_its_built_in_base():
+    class Mine(IndexError):
+        pass
+
+    assert difference(error_tree(Mine("m")), error_tree(IndexError("t"))) is None
+
+
+@pytest.mark.parametrize("error", [NotImplementedError(), RecursionError(), ValueError()])
+def test_another_error_than_torchs_is_a_difference(error):
+    assert difference(error_tree(error), error_tree(RuntimeError("torch")))
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "words"),
+    [
+        ([1, 3], [1, 2], "[1]: yours 3, torch's 2"),
+        ([1], [1, 2], "1 items"),
+        (True, 1, "a bool"),
+        (tensor([1, 2], [2]), tensor([1, 2], [1]), "stride: yours (2), torch's (1)"),
+        (tensor([1, 2], None, 1), tensor([1, 2]), "offset: yours 1, torch's 0"),
+        (tensor([1, 2]), tensor([1.0, 2.0]), "dtype: yours int64, torch's float64"),
+        (tensor([[1, 2], [3, 9]]), tensor([[1, 2], [3, 4]]), "element [1, 1]: yours 9, torch's 4"),
+        (tensor([math.nan, 1.0]), tensor([math.nan, 2.0]), "element [1]"),
+        (None, [1], "None"),
+    ],
+)
+def test_the_first_difference_is_named(mine, theirs, words):
+    assert words in difference(mine, theirs)
+
+
+def test_equal_observations_have_no_difference():
+    for tree in (None, [1, [2.0]], tensor([[math.nan, 1.0]]), tensor(np.zeros((0, 3))), {"dtype": "float32"}):
+        assert difference(tree, tree) is None
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        {"tensor": 3},
+        {"tensor": {}},
+        {"tensor": {"dtype": "int64", "shape": [2], "stride": [1], "offset": 0, "data": b"x"}},
+        {"dict": 5},
+        {"error": []},
+        {"zzz": 1},
+        float("nan"),
+    ],
+)
+@pytest.mark.parametrize("theirs", [tensor([1, 2]), {"dict": [["a", 1]]}, error_tree(ValueError()), 1])
+def test_a_forged_observation_is_a_difference_and_not_a_crash(forged, theirs):
+    assert difference(forged, theirs)

@@ -1,0 +1,105 @@
+"""Rebuilding a submission on the released notebook."""
+
+import copy
+
+import nbformat
+import pytest
+
+from autograder.plugin import restore
+from autograder.run import check_name, exercise_name
+
+
+def sources(notebook):
+    return [(c.id, c.cell_type, c.source) for c in notebook.cells]
+
+
+def test_an_untouched_submission_is_the_release(released):
+    assert restore(copy.deepcopy(released), released) == released
+
+
+def test_answers_are_kept_and_everything_else_is_the_releases(released, answers):
+    submitted = copy.deepcopy(released)
+    for cell in submitted.cells:
+        cell.source = answers.get(cell.id, "changed")
+    submitted.metadata.kernelspec = {"name": "bash", "display_name": "", "language": "bash"}
+    result = restore(submitted, released)
+    for cell, original in zip(result.cells, released.cells, strict=True):
+        assert cell.source == answers.get(cell.id, original.source)
+        assert cell.metadata == original.metadata
+    assert result.metadata == released.metadata
+
+
+def test_missing_check_cells_come_back_where_they_were(released):
+    submitted = copy.deepcopy(released)
+    submitted.cells = [c for c in submitted.cells if not check_name(c)]
+    assert sources(restore(submitted, released)) == sources(released)
+
+
+def test_a_check_cell_that_occurs_twice_counts_once(released):
+    submitted = copy.deepcopy(released)
+    submitted.cells += [copy.deepcopy(c) for c in submitted.cells if check_name(c)]
+    assert sources(restore(submitted, released)) == sources(released)
+
+
+def test_forged_points_and_extra_graded_cells_are_gone(released):
+    submitted = copy.deepcopy(released)
+    forged = nbformat.v4.new_code_cell("check('mine')")
+    forged.metadata = {
+        "nbgrader": {
+            "grade": True,
+            "grade_id": "mine",
+            "points": 100,
+            "locked": True,
+            "solution": False,
+            "schema_version": 3,
+        },
+        "rushlight": {"check": "strided.transpose"},
+    }
+    submitted.cells.insert(3, forged)
+    for cell in submitted.cells:
+        if check_name(cell):
+            cell.metadata.nbgrader.points = 100
+    result = restore(submitted, released)
+    assert sum(c.metadata.get("nbgrader", {}).get("points", 0) for c in result.cells) == 44
+    assert result.cells[3].source == "check('mine')" and result.cells[3].metadata == {}
+
+
+def test_cells_that_the_student_added_stay_after_the_cell_they_followed(released):
+    submitted = copy.deepcopy(released)
+    place = next(i for i, c in enumerate(submitted.cells) if exercise_name(c))
+    submitted.cells.insert(place + 1, nbformat.v4.new_code_cell("x = 1"))
+    submitted.cells.insert(place + 2, nbformat.v4.new_markdown_cell("a note"))
+    submitted.cells.insert(0, nbformat.v4.new_code_cell("y = 2"))
+    result = restore(submitted, released)
+    assert [c.source for c in result.cells] == [c.source for c in submitted.cells]
+    assert len({c.id for c in result.cells}) == len(result.cells)
+
+
+def test_an_answer_that_occurs_twice_counts_as_it_stood_last(released):
+    submitted = copy.deepcopy(released)
+    again = copy.deepcopy(next(c for c in submitted.cells if exercise_name(c)))
+    again.source = "second try"
+    submitted.cells.append(again)
+    assert "second try" in [c.source for c in restore(submitted, released).cells]
+
+
+def test_answers_are_found_by_cell_id_where_the_metadata_is_lost(released, answers):
+    submitted = copy.deepcopy(released)
+    for cell in submitted.cells:
+        cell.metadata = {}
+        cell.source = answers.get(cell.id, cell.source)
+    result = restore(submitted, released)
+    assert {c.id: c.source for c in result.cells if c.id in answers} == answers
+
+
+@pytest.mark.parametrize("metadata", [{"nbgrader": "text"}, {"nbgrader": {"grade_id": ["list"]}}, {"nbgrader": None}])
+def test_metadata_of_another_form_do_no_harm(released, metadata):
+    submitted = copy.deepcopy(released)
+    submitted.cells.insert(0, nbformat.v4.new_code_cell("x = 1", metadata=metadata))
+    assert restore(submitted, released).cells[0].metadata == {}
+
+
+def test_the_notebook_of_another_course_is_refused(released):
+    other = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("print('hello')")])
+    with pytest.raises(ValueError, match="none of its cells belongs to this lab"):
+        restore(other, released)

@@ -1,0 +1,112 @@
+"""A whole notebook through subject and judge."""
+
+import nbformat
+import pytest
+
+from autograder import run as running
+from autograder.build import points
+from autograder.check import DIED, DISAGREED, NOT_ATTEMPTED, PASSED, TIMED_OUT, is_shown
+from autograder.run import ALONE, check_name, exercise_name, run
+
+LAB = "01_strided"
+
+
+@pytest.fixture
+def graded(judge, isolated, monkeypatch):
+    monkeypatch.setattr(running, "CHECK_SECONDS", 2.0)
+    monkeypatch.setattr(running, "CELL_SECONDS", 2.0)
+    return lambda notebook: run(notebook, LAB, judge)
+
+
+def cell(notebook, exercise):
+    return next(c for c in notebook.cells if exercise_name(c) == exercise)
+
+
+def outcomes(verdicts, *expected):
+    """The outcomes that are not in `expected`, by check."""
+    return {name: str(v) for name, v in verdicts.items() if v.outcome not in expected}
+
+
+def test_an_untouched_lab_earns_nothing(graded, released):
+    verdicts = graded(released)
+    assert not any(v.passed for v in verdicts.values())
+    assert outcomes({n: v for n, v in verdicts.items() if not is_shown(n)}, NOT_ATTEMPTED) == {}
+
+
+def test_the_reference_earns_everything(graded, solved):
+    assert outcomes(graded(solved), PASSED) == {}
+
+
+def test_a_lab_without_its_exercise_cells_earns_nothing(graded, solved):
+    solved.cells = [c for c in solved.cells if not exercise_name(c)]
+    assert not any(v.passed for v in graded(solved).values())
+
+
+@pytest.mark.parametrize("exercise", ["strided.contiguous_strides", "strided.element_offset", "strided.transpose"])
+def test_a_piece_that_raises_costs_its_own_points_only(graded, solved, exercise):
+    source = cell(solved, exercise).source
+    head = source[: source.index('    """')]
+    cell(solved, exercise).source = f"{head}    raise ArithmeticError"
+    verdicts = graded(solved)
+    graded_ones = {name: v for name, v in verdicts.items() if not is_shown(name)}
+    assert [name for name, v in graded_ones.items() if not v.passed] == [exercise]
+    assert verdicts[exercise].outcome == DISAGREED
+
+
+def test_a_piece_that_passes_alone_says_so(graded, solved):
+    wrong = cell(solved, "strided.contiguous_strides")
+    wrong.source = wrong.source.replace("max(size, 1)", "size")
+    verdicts = graded(solved)
+    assert verdicts["strided.reshape"].passed and verdicts["strided.reshape"].notes == [ALONE]
+    assert verdicts["strided.transpose"].notes == []
+
+
+def test_an_endless_loop_costs_its_own_points_only(graded, solved):
+    wrong = cell(solved, "strided.permute")
+    wrong.source = wrong.source.replace("    if len(dims)", "    while True:\n        pass\n    if len(dims)", 1)
+    verdicts = graded(solved)
+    assert verdicts["strided.permute"].outcome == TIMED_OUT
+    assert outcomes({n: v for n, v in verdicts.items() if not is_shown(n)}, PASSED).keys() == {"strided.permute"}
+
+
+def test_a_cell_that_ends_the_process_costs_itself_only(graded, solved):
+    solved.cells.insert(2, nbformat.v4.new_code_cell("import os; os._exit(1)"))
+    solved.cells.insert(2, nbformat.v4.new_code_cell("while True: pass"))
+    assert outcomes(graded(solved), PASSED) == {}
+    assert [c.outputs[0].ename for c in solved.cells[2:4]] == ["SubjectTimedOut", "SubjectDied"]
+
+
+def test_a_piece_that_ends_the_process_has_died(graded, solved):
+    wrong = cell(solved, "strided.unsqueeze")
+    wrong.source = wrong.source.replace('    """', '    __import__("os")._exit(3)\n    """', 1)
+    verdicts = graded(solved)
+    assert verdicts["strided.unsqueeze"].outcome == DIED
+    assert "exit code 3" in verdicts["strided.unsqueeze"].message
+
+
+def test_a_submission_has_a_total_time(graded, solved, monkeypatch):
+    monkeypatch.setattr(running, "TOTAL_SECONDS", 1.0)
+    solved.cells.insert(0, nbformat.v4.new_code_cell("while True: pass"))
+    assert outcomes(graded(solved), TIMED_OUT) == {}
+
+
+def test_a_cell_that_does_not_parse_says_why_its_piece_is_missing(graded, solved):
+    cell(solved, "strided.select").source += "\n    return ]"
+    verdict = graded(solved)["strided.select"]
+    assert verdict.outcome == NOT_ATTEMPTED and "SyntaxError" in verdict.message
+
+
+def test_every_check_cell_shows_its_verdict_and_stays_a_valid_notebook(graded, solved):
+    cell(solved, "strided.slice").source += "\n\nprint('\\ud800 lone surrogate')\nraise ValueError('\\udfff')"
+    graded(solved)
+    nbformat.validate(solved)
+    nbformat.writes(solved).encode()
+    for c in solved.cells:
+        if check_name(c):
+            assert "text/html" in c.outputs[0].data
+
+
+def test_the_checks_of_a_lab_and_the_points_in_its_notebook_belong_together(released):
+    names = [name for c in released.cells if (name := check_name(c))]
+    assert [name for name in names if not is_shown(name)] == list(points(LAB))
+    assert sum(points(LAB).values()) == 40

@@ -1,0 +1,130 @@
+"""What a student's code finds around it while it is graded."""
+
+import time
+from pathlib import Path
+
+import pytest
+
+from autograder.check import exercises
+from autograder.edition import edition, without_bodies
+from autograder.observe import SubjectDied, SubjectTimedOut
+from autograder.sandbox import Sandbox
+
+LAB = "01_strided"
+
+
+@pytest.fixture
+def box(isolated):
+    box = Sandbox(edition(LAB))
+    yield box
+    box.close()
+
+
+def run(box, source, seconds=20):
+    """What a cell printed, or the error that it ended with."""
+    outputs = box.request({"cell": source}, seconds)["outputs"]
+    return "".join(o["text"] if o["output_type"] == "stream" else o.get("ename", "") for o in outputs)
+
+
+def test_a_cell_runs_and_its_outputs_come_back(box):
+    assert run(box, "import rushlight as rl; print(rl.float32)") == "rushlight.float32\n"
+    outputs = box.request({"cell": "1 + 1"}, 5)["outputs"]
+    assert outputs[0]["data"]["text/plain"] == "2"
+    assert run(box, "1 / 0") == "ZeroDivisionError"
+
+
+def test_what_is_printed_past_python_does_not_reach_the_channel(box):
+    run(box, "import os; os.write(1, b'forged' * 100); os.system('echo forged'); os.write(2, b'x')")
+    assert run(box, "print('still there')") == "still there\n"
+
+
+@pytest.mark.parametrize(
+    "name", ["torch", "functorch", "nbgrader", "hypothesis", "autograder.judge", "autograder.plugin"]
+)
+def test_neither_torch_nor_the_judge_is_there(box, name):
+    assert run(box, f"import {name}") == "ModuleNotFoundError"
+
+
+def test_the_answers_are_not_there(box):
+    for name in exercises(LAB):
+        module, function = name.split(".")
+        call = f"import rushlight, inspect; f = rushlight.{module}.{function}; f(*[None] * len(inspect.signature(f).parameters))"
+        assert run(box, call) == "NotImplementedError"
+
+
+def test_no_file_of_this_machine_is_there(box, root, tmp_path):
+    (tmp_path / "secret").write_text("x")
+    for place in (root, tmp_path, "/home", "/etc/passwd", "/root/.bashrc"):
+        assert run(box, f"import os; print(os.path.exists({str(place)!r}))") == "False\n"
+
+
+def test_there_is_no_network(box):
+    assert run(box, "import socket; socket.create_connection(('127.0.0.1', 22), 1)") in (
+        "ConnectionRefusedError",
+        "OSError",
+    )
+    assert run(box, "print(open('/proc/net/dev').read().count(':'))") == "1\n"  # a loopback of its own, nothing else
+
+
+def test_only_its_own_processes_are_there(box):
+    assert int(run(box, "import os; print(len([p for p in os.listdir('/proc') if p.isdigit()]))")) <= 3
+
+
+@pytest.mark.parametrize("place", ["/edition/rushlight/strided.py", "/packages/x", "/usr/x"])
+def test_what_it_sees_cannot_be_written(box, place):
+    assert run(box, f"open({place!r}, 'w')") in ("OSError", "PermissionError")
+
+
+def test_an_endless_loop_is_ended(box):
+    with pytest.raises(SubjectTimedOut):
+        run(box, "while True: pass", seconds=0.5)
+    assert box.process.poll() is not None
+
+
+@pytest.mark.parametrize(
+    "source", ["import os; os._exit(0)", "import os; os.kill(os.getpid(), 9)", "import ctypes; ctypes.string_at(0)"]
+)
+def test_an_exit_is_noticed(box, source):
+    with pytest.raises(SubjectDied):
+        run(box, source)
+
+
+def test_memory_has_a_limit(box):
+    assert run(box, "x = bytearray(8 << 30)") == "MemoryError"
+
+
+def test_what_it_started_ends_with_it(box):
+    said = run(
+        box, "import subprocess; p = subprocess.Popen(['sleep', '98765'], start_new_session=True); print('begun')"
+    )
+    assert said == "begun\n"
+    _wait(lambda: "sleep 98765" in _processes())
+    box.close()
+    _wait(lambda: "sleep 98765" not in _processes())
+
+
+def _wait(condition):
+    deadline = time.monotonic() + 5
+    while not condition():
+        assert time.monotonic() < deadline
+
+
+def _processes():
+    lines = Path("/proc").glob("[0-9]*/cmdline")
+    return " ".join(read(path) for path in lines)
+
+
+def read(path):
+    try:
+        return path.read_text().replace("\0", " ")
+    except OSError:  # it ended meanwhile
+        return ""
+
+
+def test_an_edition_keeps_signatures_and_docstrings():
+    source = 'def f(x, y=2):\n    """Doc."""\n    return x\n\n\ndef g():\n    return 1\n'
+    assert without_bodies(source, ["f"]) == (
+        'def f(x, y=2):\n    """Doc."""\n    raise NotImplementedError("f is this lab\'s exercise")\n\n\ndef g():\n    return 1\n'
+    )
+    with pytest.raises(LookupError):
+        without_bodies(source, ["h"])
