@@ -3,7 +3,11 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: grade test lab docs bench build setup
+.DEFAULT_GOAL := help
+.PHONY: help grade test lab docs bench build setup
+
+help:                   ## show what can be made
+	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 16
 
 grade: setup            ## autograde a sample class for lab 01
 	@$(BIN)/rushlight grade 01 --sample

@@ -52,6 +52,9 @@ def _parser() -> argparse.ArgumentParser:
     sub = command(lab, "copy a lab to work/ (once) and open it in JupyterLab")
     sub.add_argument("lab", nargs="?", default="01")
     sub.add_argument("--no-open", action="store_true", help="only copy")
+    sub.add_argument(
+        "more", nargs="*", metavar="-- OPTION", help="handed to jupyter lab, such as --no-browser --port 8899"
+    )
     sub = command(check, "hold your copy of a lab against torch, without opening it")
     sub.add_argument("lab", nargs="?", default="01")
     sub.add_argument("--notebook", type=Path, help="another notebook than the one in work/")
@@ -88,7 +91,9 @@ def lab(arguments: argparse.Namespace) -> int:
         out.print(f"your copy is {_short(copy)}")
     if arguments.no_open:
         return 0
-    return subprocess.call([sys.executable, "-m", "jupyter", "lab", str(copy)], cwd=ROOT)
+    quiet = ["--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
+    place = [f"--ServerApp.root_dir={ROOT}", f"--LabApp.default_url=/lab/tree/{copy.relative_to(ROOT).as_posix()}"]
+    return subprocess.call([sys.executable, "-m", "jupyter", "lab", *quiet, *place, *arguments.more], cwd=ROOT)
 
 
 def check(arguments: argparse.Namespace) -> int:
@@ -210,7 +215,7 @@ def _print_table(name: str, rows: list[Row]) -> None:
 
 def docs(arguments: argparse.Namespace) -> int:
     command = [sys.executable, "-m", "mkdocs", *(["serve"] if arguments.serve else ["build", "--strict", "--quiet"])]
-    code = subprocess.call(command, cwd=ROOT)
+    code = subprocess.call(command, cwd=ROOT, env=os.environ | {"NO_MKDOCS_2_WARNING": "1"})
     if code == 0 and not arguments.serve:
         out.print(f"the site is in {_short(ROOT / 'site')}/index.html")
     return code

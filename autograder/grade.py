@@ -60,7 +60,7 @@ def students(lab: str) -> list[str]:
 def grade(
     lab: str, force: bool = False, isolated: bool = True, progress: Callable[[str, str], None] = lambda *_: None
 ) -> list[Row]:
-    """Grade every submission of a lab that is not graded yet (with `force`, every one), and write its feedback.
+    """Grade every submission of a lab that is new or has changed (with `force`, every one), and write its feedback.
 
     `progress(student, check)` is called as each check is decided. Raises GradingError before anything is written if there
     are no submissions or no sandbox can be had. Manual scores and comments in the gradebook are nbgrader's and stay.
@@ -85,18 +85,29 @@ def grade(
 
 
 def _grade_one(api: NbGraderAPI, db_url: str, lab: str, student: str, force: bool) -> Row:
-    row = Row(student, problem=_unreadable(classroom() / "submitted" / student / lab / f"{lab}.ipynb", lab))
+    submitted = classroom() / "submitted" / student / lab / f"{lab}.ipynb"
+    row = Row(student, problem=_unreadable(submitted, lab))
     if row.problem:
         return row
-    before = _autograded(lab, student).exists()
-    result = api.autograde(lab, student, force=force)
-    if not result["success"]:
-        lines = (result.get("error") or result["log"] or "").strip().splitlines()
-        row.problem = f"nbgrader could not grade it: {lines[-1] if lines else 'no reason given'}"
-        return row
-    api.generate_feedback(lab, student, force=force or not before)
+    if force or not _is_graded(submitted, lab, student):
+        # with force: what an interrupted run has left of this submission is in the way
+        for step in (api.autograde, api.generate_feedback):
+            result = step(lab, student, force=True)
+            error = (result.get("error") or "").strip()
+            if "KeyboardInterrupt" in error:  # nbgrader catches it
+                raise KeyboardInterrupt
+            if not result["success"]:
+                lines = (error or result["log"]).strip().splitlines()
+                row.problem = f"nbgrader could not grade it: {lines[-1] if lines else 'no reason given'}"
+                return row
     _read_grades(row, db_url, lab)
     return row
+
+
+def _is_graded(submitted: Path, lab: str, student: str) -> bool:
+    """Whether the submission, as it is now, has been graded to the end: the feedback is written last."""
+    feedback = classroom() / "feedback" / student / lab / f"{lab}.html"
+    return feedback.exists() and feedback.stat().st_mtime >= submitted.stat().st_mtime
 
 
 def _unreadable(path: Path, lab: str) -> str:

@@ -69,20 +69,22 @@ def configure(c: Any) -> None:
 
 
 def register(db_url: str, assignment: str, student: str = "", notebooks: Any = ()) -> None:
-    """Enter a lab into the gradebook if it is not there yet.
+    """Enter a lab into the gradebook if it is not there yet, or only half of it is.
 
     `nbgrader generate_assignment` does that too, but skips where the released notebook exists already, as it does here.
     """
-    path = SOURCES / assignment / f"{assignment}.ipynb"
+    released = nbformat.read(RELEASED / assignment / f"{assignment}.ipynb", as_version=4)
+    wanted = {cell.metadata.nbgrader.grade_id for cell in released.cells if "nbgrader" in cell.metadata}
     with Gradebook(db_url, "rushlight") as gradebook:
         try:
-            gradebook.find_notebook(assignment, assignment)
-            return
+            found = {cell.name for cell in gradebook.find_notebook(assignment, assignment).source_cells}
         except MissingEntry:
+            found = set()
             gradebook.update_or_create_assignment(assignment)
-    resources = {"nbgrader": {"notebook": assignment, "assignment": assignment, "db_url": db_url}}
-    released = nbformat.read(RELEASED / assignment / path.name, as_version=4)
-    SaveCells().preprocess(released, resources)
+    if not wanted <= found:
+        SaveCells().preprocess(
+            released, {"nbgrader": {"notebook": assignment, "assignment": assignment, "db_url": db_url}}
+        )
 
 
 # Restoring -----------------------------------------------------------------------------------------------------------

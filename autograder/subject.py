@@ -55,7 +55,7 @@ def answer(name: str, cases: list[dict]) -> list[Tree]:
     """Observe a check's program on rushlight, case by case. An exercise that nobody has filled is not attempted."""
     check = find(name)
     if not is_shown(name) and not is_filled(function_of(check.exercise)):
-        missing = NotAttempted(f"{check.exercise} is still to be written, or its cell has not been run")
+        missing = NotAttempted("its body is still to be written, or its cell has not been run")
         return [error_tree(missing)] * len(cases)
     return [observe_call(check.subject, _side, case) for case in cases]
 

@@ -30,10 +30,12 @@ from PIL import Image
 log = logging.getLogger("mkdocs.hooks.notebooks")
 
 FALLBACK = "Figure made by the cell above"
-CAPTION = re.compile(r"\*(?!\*)(.+?)(?<!\*)\*\s*", re.DOTALL)  # a cell that is one italic paragraph
+CAPTION = re.compile(r"\*(?!\*)([^\n]+(?:\n[^\n]+)*?)(?<!\*)\*(?=\s*\n\s*\n|\s*\Z)")  # a first paragraph in italics
 SUBJECT = re.compile(r"\w+ \d+\s*[:.·–—-]\s*(?:the )?(.+)", re.IGNORECASE)
+LINK = re.compile(r"\]\((?:[\w./-]*?(\d\d_\w+)/)?(reading|\d\d_\w+)\.ipynb")  # to another notebook of the course
 TITLE = re.compile(r"^# +(.+)$", re.MULTILINE)
-HTML_TAGS = "b br caption code div em i li ol p pre span strong sub sup table tbody td tfoot th thead tr ul".split()
+HTML_TAGS = ["b", "br", "code", "div", "em", "i", "p", "pre", "span", "strong", "sub", "sup"]
+HTML_TAGS += ["caption", "table", "tbody", "td", "tfoot", "th", "thead", "tr"]
 
 TEMPLATE = """
 {%- extends 'base/display_priority.j2' -%}
@@ -208,7 +210,7 @@ def convert(notebook: Notebook, add) -> str:
 def _name_figures(nb: NotebookNode) -> None:
     """Give each figure its text: what its cell says (`alt` in the output's metadata), or the caption below, or a fallback."""
     for cell, after in zip(nb.cells, [*nb.cells[1:], NotebookNode(cell_type="", source="")], strict=True):
-        caption = CAPTION.fullmatch(after.source) if after.cell_type == "markdown" else None
+        caption = CAPTION.match(after.source.strip()) if after.cell_type == "markdown" else None
         figures = [
             output
             for output in cell.get("outputs", [])
@@ -247,12 +249,18 @@ def _code(cell: NotebookNode) -> str:
 
 
 def _prose(cell: NotebookNode) -> str:
-    source = _lists(cell.source.strip())
+    source = LINK.sub(_page_of, _lists(cell.source.strip()))
     nbgrader = cell.metadata.get("nbgrader", {})
     if nbgrader.get("solution"):
         body = "\n".join(f"    {line}" for line in source.splitlines())
         return f'!!! question "Written answer · {nbgrader.get("points", 0):g} points, marked by the instructor"\n{body}'
-    return f"{source}\n{{: .caption }}" if cell.metadata.get("caption") else source
+    return CAPTION.sub(r"\g<0>\n{: .caption }", source, count=1) if cell.metadata.get("caption") else source
+
+
+def _page_of(link: re.Match) -> str:
+    folder, notebook = link.groups()
+    page = "lab.md" if notebook != "reading" else "reading.md"
+    return f"](../{notebook if page == 'lab.md' else folder}/{page}" if folder or page == "lab.md" else f"]({page}"
 
 
 def _lists(source: str) -> str:
@@ -282,7 +290,8 @@ def _rich(source: str) -> str:
 def _box(content: str, label: str) -> str:
     """An output. It is HTML that Markdown must not look into: no line of it may look like a fence."""
     safe = content.replace("`", "&#96;").replace("~", "&#126;")
-    return f'<div class="output {label.lower()}" role="group" aria-label="{label}">{safe}</div>'
+    kind = "output error" if label == "Error" else "output"
+    return f'<div class="{kind}" role="group" aria-label="{label}">{safe}</div>'
 
 
 def _figure(output: NotebookNode, kind: str) -> str:

@@ -1,8 +1,11 @@
 """`rushlight grade` on the sample class."""
 
 import csv
+import shutil
 
+import nbformat
 import pytest
+from nbgrader.preprocessors import SaveCells
 
 from autograder import plugin, sample
 from autograder.grade import GradingError, grade, write_csv
@@ -46,6 +49,51 @@ def test_the_sample_class_gets_the_grades_it_deserves(classroom):
     assert {path: path.stat().st_mtime_ns for path in (classroom / "autograded").rglob("*.ipynb")} == before
 
 
+@pytest.fixture
+def one_student(classroom, tmp_path_factory):
+    place = tmp_path_factory.mktemp("sample")
+    sample.make(place)
+    shutil.copytree(place / "submitted" / "half_done", classroom / "submitted" / "half_done")
+    return classroom
+
+
+def test_what_an_interrupted_run_left_behind_is_graded_again(one_student):
+    half = one_student / "autograded" / "half_done" / LAB / f"{LAB}.ipynb"
+    half.parent.mkdir(parents=True)
+    shutil.copy(one_student / "submitted" / "half_done" / LAB / f"{LAB}.ipynb", half)  # nbgrader's first step, no more
+    (row,) = grade(LAB)
+    assert row.total == 17 and row.remark() == "not attempted: 8"
+
+
+def test_a_lab_that_is_half_in_the_gradebook_is_entered_again(one_student):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SaveCells, "_create_source_cell", lambda self, cell: None)
+        plugin.register(f"sqlite:///{one_student / 'gradebook.db'}", LAB)
+    (row,) = grade(LAB)
+    assert row.total == 17
+
+
+def test_an_interrupt_stops_the_class_and_running_again_finishes_it(one_student, monkeypatch):
+    def interrupted(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(plugin, "run", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        grade(LAB)
+    monkeypatch.undo()
+    monkeypatch.setenv("RUSHLIGHT_CLASSROOM", str(one_student))
+    (row,) = grade(LAB)
+    assert row.total == 17
+
+
+def test_a_submission_that_was_replaced_is_graded_again(one_student, answers, released):
+    grade(LAB)
+    sample.fill(released, answers)
+    nbformat.write(released, one_student / "submitted" / "half_done" / LAB / f"{LAB}.ipynb")
+    (row,) = grade(LAB)
+    assert row.total == 40
+
+
 def test_the_sample_class_is_made_once(tmp_path):
     sample.make(tmp_path)
     path = tmp_path / "submitted" / "untouched" / LAB / f"{LAB}.ipynb"
@@ -75,8 +123,6 @@ def test_the_notebook_of_another_course_gets_a_clear_line(classroom, released):
     released.cells = [cell for cell in released.cells if cell.cell_type == "raw"]
     path = classroom / "submitted" / "stray" / LAB / f"{LAB}.ipynb"
     path.parent.mkdir(parents=True)
-    import nbformat
-
     nbformat.write(released, path)
     (row,) = grade(LAB)
     assert "not a notebook of this lab" in row.remark()
