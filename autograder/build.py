@@ -67,7 +67,7 @@ def solution(lab: str) -> NotebookNode:
     """The instructor's notebook of a lab, built from its Markdown. Raises BuildError."""
     path = SOURCES / lab / f"{lab}.md"
     cells: list[NotebookNode] = []
-    for cell in _read(path).cells:
+    for cell in _read(path):
         given = cell.metadata
         if "exercise" in given:
             _expect_empty(cell, path)
@@ -83,8 +83,26 @@ def solution(lab: str) -> NotebookNode:
     return _notebook(cells)
 
 
-def _read(path: Path) -> NotebookNode:
-    return jupytext.read(path, fmt="md")
+def _read(path: Path) -> list[NotebookNode]:
+    """The cells of a Markdown source; a heading begins a cell of its own."""
+    cells = []
+    for cell in jupytext.read(path, fmt="md").cells:
+        if cell.cell_type == "markdown" and not cell.metadata:
+            cells += [nbformat.v4.new_markdown_cell(part) for part in _at_headings(cell.source)]
+        else:
+            cells.append(cell)
+    return cells
+
+
+def _at_headings(text: str) -> list[str]:
+    """Markdown cut in front of its headings; a `#` inside a fence is none."""
+    parts, fenced = [[]], False
+    for line in text.splitlines():
+        fenced ^= line.startswith("```")
+        if re.match(r"#+ ", line) and not fenced and parts[-1]:
+            parts.append([])
+        parts[-1].append(line)
+    return ["\n".join(part).strip() for part in parts]
 
 
 def _expect_empty(cell: NotebookNode, path: Path) -> None:
@@ -194,11 +212,11 @@ def release(lab: str, source: NotebookNode) -> NotebookNode:
 
 def reading(lab: str) -> NotebookNode:
     """A reading as a notebook, not executed yet."""
-    return _notebook(_read(READINGS / lab / "reading.md").cells)
+    return _notebook(_read(READINGS / lab / "reading.md"))
 
 
 def execute(notebook: NotebookNode) -> NotebookNode:
-    """Run a notebook from its first cell in a fresh kernel and keep the outputs, without times. Raises BuildError."""
+    """Run a notebook from its first cell in a fresh kernel and keep the outputs, without times and counts. Raises BuildError."""
     from nbclient import NotebookClient
     from nbclient.exceptions import CellExecutionError
 
@@ -207,9 +225,14 @@ def execute(notebook: NotebookNode) -> NotebookNode:
             notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(ROOT)}}
         ).execute()
     except CellExecutionError as error:
-        raise BuildError(f"a cell of the reading fails with {error.ename}: {error.evalue}") from None
+        raise BuildError(f"a cell fails with {error.ename}: {error.evalue}") from None
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)
+        for output in cell.get("outputs", []):
+            if "execution_count" in output:
+                output.execution_count = None
+        if cell.cell_type == "code":
+            cell.execution_count = None
     notebook.metadata = NotebookNode(_METADATA)
     return notebook
 
@@ -231,18 +254,31 @@ def stale(lab: str) -> list[Path]:
     return [path for path, notebook in built(lab).items() if not _same(path, notebook)]
 
 
-def build(lab: str) -> list[Path]:
-    """Rebuild a lab's notebooks; a reading runs again only if its cells have changed. Returns what was written."""
+def build(lab: str, force: bool = False) -> list[Path]:
+    """Rebuild a lab's notebooks and return what was written.
+
+    A notebook is written, and a reading executed, only if its cells have changed or with `force`. In the students'
+    notebook the cells that only draw show their pictures already, taken from a run of the solutions.
+    """
     written = []
     for path, notebook in built(lab).items():
-        if _same(path, notebook):
+        if _same(path, notebook) and not force:
             continue
         if path.name == "reading.ipynb":
             execute(notebook)
+        elif path.is_relative_to(RELEASED):
+            _illustrate(notebook, execute(solution(lab)))
         path.parent.mkdir(parents=True, exist_ok=True)
         nbformat.write(notebook, path)
         written.append(path)
     return written
+
+
+def _illustrate(released: NotebookNode, executed: NotebookNode) -> None:
+    shown = {cell.id: cell.outputs for cell in executed.cells if "figure" in cell.metadata.get("tags", [])}
+    for cell in released.cells:
+        if cell.id in shown:
+            cell.outputs = shown[cell.id]
 
 
 def _same(path: Path, notebook: NotebookNode) -> bool:

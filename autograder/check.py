@@ -10,7 +10,6 @@ from __future__ import annotations
 import html
 import importlib
 import inspect
-import json
 import pkgutil
 import textwrap
 from collections.abc import Callable
@@ -58,11 +57,16 @@ class Check:
         """The lab whose check this is, such as `01_strided`: the name of the file that defines it."""
         return self.subject.__module__.rpartition(".")[2]
 
-    def source(self) -> str:
-        """The program's own text, without the decorator."""
-        lines = textwrap.dedent(inspect.getsource(self.subject)).splitlines()
-        start = next(i for i, line in enumerate(lines) if line.startswith("def "))
-        return "\n".join(lines[start:])
+    def in_order(self, case: dict) -> dict:
+        """A case with its values in the order of the program's parameters."""
+        return {name: case[name] for name in inspect.signature(self.subject).parameters if name in case}
+
+
+def source(program: Callable) -> str:
+    """A program's own text, without the decorator."""
+    lines = textwrap.dedent(inspect.getsource(program)).splitlines()
+    start = next(i for i, line in enumerate(lines) if line.startswith("def "))
+    return "\n".join(lines[start:])
 
 
 _registry: dict[str, Check] = {}
@@ -126,6 +130,7 @@ class Verdict:
     hint: str = ""
     case: dict | None = None
     program: str = ""
+    oracle: str = ""  # what ran on torch, where that is another program
     mine: str = ""
     theirs: str = ""
     notes: list[str] = field(default_factory=list)  # added by grading
@@ -157,10 +162,11 @@ class Verdict:
             rows.insert(0, ("why", self.message))
         if self.case is not None:
             rows += [("case", describe(self.case)), ("program", self.program)]
+            rows += [("in torch", self.oracle)] if self.oracle else []
             rows += [("yours", self.mine), ("torch's", self.theirs)]
             rows += [("differs", self.message)] if self.outcome == DISAGREED else []
             rows += [("hint", self.hint)] if self.hint else []
-            rows += [("replay", f'check("{self.check}", case={json.dumps(self.case, default=repr)})')]
+            rows += [("replay", f'check("{self.check}", case={self.case!r})')]
         return rows
 
     def __str__(self) -> str:

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from concurrent.futures import Executor
 from pathlib import Path
 
 import nbformat
@@ -64,6 +65,7 @@ def _parser() -> argparse.ArgumentParser:
     sub = command(build_, "build the notebooks from their Markdown sources")
     sub.add_argument("lab", nargs="*", help="all of them, unless said")
     sub.add_argument("--check", action="store_true", help="build nothing; fail if a notebook differs from a rebuild")
+    sub.add_argument("--force", action="store_true", help="write and execute them even if no cell has changed")
     sub = command(grade_, "autograde every submission of a lab with nbgrader, and write feedback")
     sub.add_argument("lab", nargs="?", default="01")
     sub.add_argument(
@@ -72,6 +74,10 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--force", action="store_true", help="grade again what is graded already (manual scores stay)")
     sub.add_argument(
         "--no-sandbox", action="store_true", help="run submissions as ordinary processes: only for code you trust"
+    )
+    sub.add_argument("--jobs", type=int, metavar="N", help="submissions to mark at once (default: one per core)")
+    sub.add_argument(
+        "--scheduler", metavar="ADDRESS", help="mark on the workers of a dask.distributed scheduler instead"
     )
     sub = command(docs, "build the site into site/")
     sub.add_argument("--serve", action="store_true", help="serve it on this machine instead, and rebuild on changes")
@@ -148,7 +154,7 @@ def build_(arguments: argparse.Namespace) -> int:
             out.print(f"{_short(path)} differs from a rebuild")
         return 1 if stale else 0
     for name in names:
-        written = build.build(name)
+        written = build.build(name, arguments.force)
         out.print(f"{name}: " + (", ".join(_short(path) for path in written) or "nothing has changed"))
     return 0
 
@@ -159,27 +165,22 @@ def grade_(arguments: argparse.Namespace) -> int:
         place = ROOT / "sample"
         os.environ["RUSHLIGHT_CLASSROOM"] = str(place)
         make(place)
-    total = len(points(name)) * max(len(students(name)), 1)
+    total = len(students(name))
     columns = (
         SpinnerColumn(),
-        TextColumn("{task.description:<24}"),
+        TextColumn("{task.completed:.0f} of {task.total:.0f}"),
         BarColumn(),
-        TextColumn("{task.percentage:>3.0f}%"),
         TimeElapsedColumn(),
+        TextColumn("{task.description}"),
     )
     with Progress(*columns, console=out, transient=True) as bar:
-        task = bar.add_task("starting", total=total)
-        begun = []
+        task = bar.add_task("", total=total)
 
-        def progress(student: str, check: str) -> None:
-            if not check:
-                begun.append(student)
-            step = 1 if check in points_of else 0
-            done = max(bar.tasks[0].completed + step, (len(begun) - 1) * len(points_of))
-            bar.update(task, description=student, completed=done)
+        def progress(student: str) -> None:
+            bar.update(task, advance=1, description=student)
 
-        points_of = points(name)
-        rows = grade(name, arguments.force, not arguments.no_sandbox, progress)
+        executor = _engine(arguments.scheduler) if arguments.scheduler else None
+        rows = grade(name, arguments.force, not arguments.no_sandbox, arguments.jobs, executor, progress)
     path = write_csv(name, rows)
     _print_table(name, rows)
     if arguments.no_sandbox:
@@ -187,6 +188,18 @@ def grade_(arguments: argparse.Namespace) -> int:
     out.print(f"grades:   {_short(path)}")
     out.print(f"feedback: {_short(path.parent / 'feedback')}/STUDENT/{name}/{name}.html")
     return 0
+
+
+def _engine(address: str) -> Executor:
+    """The workers of a dask.distributed scheduler, as an executor."""
+    try:
+        from distributed import Client
+    except ImportError:
+        raise GradingError("--scheduler needs dask.distributed: pip install 'rushlight[cluster]'") from None
+    try:
+        return Client(address, timeout="10s").get_executor(pure=False)
+    except (OSError, ValueError) as error:
+        raise GradingError(f"no scheduler answers at {address}: {error}") from None
 
 
 def _print_table(name: str, rows: list[Row]) -> None:

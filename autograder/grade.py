@@ -1,14 +1,28 @@
-"""Grading a class: nbgrader's autograde and feedback for every submission of a lab, one after the other, and the table.
+"""Grading a class: many submissions marked at once, one writer to the gradebook.
 
-Interrupted at any moment, it is run again and goes on where it stopped: what is graded already is not graded twice.
+A *marker*, a process of its own with torch and a judge in it, runs a submission and decides its checks. This process
+alone hands the marked notebooks to `nbgrader autograde`, one after the other, so that nbgrader records them. Markers come
+from any `concurrent.futures` executor: a pool of processes here, or an engine that spreads them over machines.
+
+A submission is done when its feedback is there, which is written last. Interrupted at any moment, grading is run again
+and goes on with what is left.
 """
 
 from __future__ import annotations
 
 import csv
+import multiprocessing
+import os
+import signal
+import threading
+import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 import nbformat
@@ -19,12 +33,15 @@ from traitlets.config import Config
 from . import sandbox
 from .build import points
 from .check import PASSED
-from .plugin import RELEASED, RunInSubject, classroom, configure, restore
-from .run import check_name
+from .judge import Judge
+from .plugin import RELEASED, RunInSubject, class_seed, classroom, configure, restore
+from .run import check_name, run
+
+LOCKED_SECONDS = 30.0  # how long the gradebook may be held by somebody else
 
 
 class GradingError(Exception):
-    """Nothing can be graded; the message says what to do."""
+    """Nothing, or nothing more, can be graded; the message says what to do."""
 
 
 @dataclass
@@ -33,21 +50,23 @@ class Row:
 
     student: str
     scores: dict[str, float] = field(default_factory=dict)
-    outcomes: dict[str, str] = field(default_factory=dict)
+    verdicts: dict[str, dict] = field(default_factory=dict)  # what RunInSubject wrote into the check's cell
     problem: str = ""
-    seconds: float = 0.0
 
     @property
     def total(self) -> float:
         return sum(self.scores.values())
 
+    def outcome(self, check: str) -> str:
+        return self.verdicts[check].get("outcome", "graded by nbgrader alone")
+
     def remark(self) -> str:
         if self.problem:
             return self.problem
-        counts = Counter(outcome for outcome in self.outcomes.values() if outcome != PASSED)
+        counts = Counter(outcome for check in self.verdicts if (outcome := self.outcome(check)) != PASSED)
         parts = []
         for outcome, count in counts.items():
-            names = [name.partition(".")[2] for name, came in self.outcomes.items() if came == outcome]
+            names = [check.partition(".")[2] for check in self.verdicts if self.outcome(check) == outcome]
             parts.append(f"{outcome}: {', '.join(names) if count <= 3 else count}")
         return "; ".join(parts)
 
@@ -58,56 +77,168 @@ def students(lab: str) -> list[str]:
 
 
 def grade(
-    lab: str, force: bool = False, isolated: bool = True, progress: Callable[[str, str], None] = lambda *_: None
+    lab: str,
+    force: bool = False,
+    isolated: bool = True,
+    jobs: int | None = None,
+    executor: Executor | None = None,
+    progress: Callable[[str], None] = lambda student: None,
 ) -> list[Row]:
     """Grade every submission of a lab that is new or has changed (with `force`, every one), and write its feedback.
 
-    `progress(student, check)` is called as each check is decided. Raises GradingError before anything is written if there
-    are no submissions or no sandbox can be had. Manual scores and comments in the gradebook are nbgrader's and stay.
+    `jobs` submissions are marked at once, by default one per core, or as many as the given `executor` likes.
+    `progress(student)` is called as each one is done. Raises GradingError before anything is written if there are no
+    submissions, no sandbox can be had, or the class is being graded already. Manual scores and comments stay.
     """
     found = students(lab)
     if not found:
-        raise GradingError(
-            f"nobody has handed in {lab}: submissions go to {classroom()}/submitted/STUDENT/{lab}/{lab}.ipynb"
-        )
-    if isolated and (reason := sandbox.missing()):
+        place = f"{classroom()}/submitted/STUDENT/{lab}/{lab}.ipynb"
+        raise GradingError(f"nobody has handed in {lab}: submissions go to {place}")
+    if isolated and executor is None and (reason := sandbox.missing()):
         raise GradingError(reason)
+    with _alone_in_the_class():
+        rows = {student: Row(student, problem=_unreadable(_submitted(lab, student), lab)) for student in found}
+        waiting = [s for s, row in rows.items() if not row.problem and (force or not _is_done(lab, s))]
+        for student in set(found) - set(waiting):
+            progress(student)
+        if waiting:
+            for student, problem in _grade(lab, waiting, isolated, jobs or os.cpu_count() or 1, executor):
+                rows[student].problem = problem
+                progress(student)
+        for row in rows.values():
+            if not row.problem:
+                _read_grades(row, lab)
+    return list(rows.values())
+
+
+def _grade(
+    lab: str, waiting: list[str], isolated: bool, jobs: int, executor: Executor | None
+) -> Iterator[tuple[str, str]]:
+    """Mark, record and give feedback; yields each student with what went wrong, if anything did."""
     config = Config()
     configure(config)
     config.RunInSubject.isolated = isolated
-    api = NbGraderAPI(config=config)
-    rows = []
-    for student in found:
-        progress(student, "")
-        RunInSubject.tick = lambda check, student=student: progress(student, check)
-        rows.append(_grade_one(api, config.CourseDirectory.db_url, lab, student, force))
-    return rows
+    writer, seed = NbGraderAPI(config=config), class_seed(Path(config.RunInSubject.seed_file))
+    pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _begin_marker, (os.getpid(),))
+    markers, ahead = (pool, 2 * jobs) if executor is None else (executor, len(waiting))
+    pending: dict[Future, tuple[str, bool]] = {}  # student, and whether it is marking (or else feedback)
+    try:
+        while waiting or pending:
+            while waiting and sum(marking for _, marking in pending.values()) < ahead:
+                student = waiting.pop(0)
+                text = _submitted(lab, student).read_text(encoding="utf-8")
+                pending[markers.submit(mark, lab, text, seed, isolated)] = (student, True)
+            for future in wait(pending, return_when=FIRST_COMPLETED).done:
+                student, marking = pending.pop(future)
+                problem = _record(writer, lab, student, future.result()) if marking else future.result()
+                if marking and not problem:
+                    pending[pool.submit(write_feedback, lab, student)] = (student, False)
+                else:
+                    yield student, problem
+    except BrokenProcessPool:
+        raise GradingError(
+            "a process that marks submissions was killed (out of memory?): run it again to go on"
+        ) from None
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _grade_one(api: NbGraderAPI, db_url: str, lab: str, student: str, force: bool) -> Row:
-    submitted = classroom() / "submitted" / student / lab / f"{lab}.ipynb"
-    row = Row(student, problem=_unreadable(submitted, lab))
-    if row.problem:
-        return row
-    if force or not _is_graded(submitted, lab, student):
-        # with force: what an interrupted run has left of this submission is in the way
-        for step in (api.autograde, api.generate_feedback):
-            result = step(lab, student, force=True)
-            error = (result.get("error") or "").strip()
-            if "KeyboardInterrupt" in error:  # nbgrader catches it
-                raise KeyboardInterrupt
-            if not result["success"]:
-                lines = (error or result["log"]).strip().splitlines()
-                row.problem = f"nbgrader could not grade it: {lines[-1] if lines else 'no reason given'}"
-                return row
-    _read_grades(row, db_url, lab)
-    return row
+# In a marker ---------------------------------------------------------------------------------------------------------
 
 
-def _is_graded(submitted: Path, lab: str, student: str) -> bool:
-    """Whether the submission, as it is now, has been graded to the end: the feedback is written last."""
-    feedback = classroom() / "feedback" / student / lab / f"{lab}.html"
-    return feedback.exists() and feedback.stat().st_mtime >= submitted.stat().st_mtime
+def _begin_marker(parent: int) -> None:
+    """Leave interrupts to the process that grades, and end with it however it ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(0.5)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+_judge = cache(Judge)
+
+
+def mark(lab: str, text: str, seed: int, isolated: bool) -> str:
+    """Run a submission and decide its checks. Text in, text out, so that it can be done on another machine."""
+    notebook = restore(nbformat.reads(text, as_version=4), _released(lab))
+    run(notebook, lab, _judge(seed), isolated)
+    return nbformat.writes(notebook)
+
+
+def write_feedback(lab: str, student: str) -> str:
+    """nbgrader's page for a graded submission; returns what went wrong, or nothing."""
+    config = Config()
+    configure(config)
+    return _problem(NbGraderAPI(config=config).generate_feedback(lab, student, force=True))
+
+
+# In the one process that writes --------------------------------------------------------------------------------------
+
+
+def _record(writer: NbGraderAPI, lab: str, student: str, marked: str) -> str:
+    """Let nbgrader record a marked submission; returns what went wrong, or nothing.
+
+    Forced, since what an interrupted run has left of it would be in the way; nbgrader keeps manual scores.
+    """
+    RunInSubject.marked = {student: nbformat.reads(marked, as_version=4)}
+    deadline = time.monotonic() + LOCKED_SECONDS
+    while True:
+        problem = _problem(writer.autograde(lab, student, force=True))
+        if "database is locked" not in problem:
+            return problem
+        if time.monotonic() > deadline:
+            raise GradingError(
+                "another program holds the gradebook (a formgrader?): close it and run this again to go on"
+            )
+
+
+_FATAL = ("No space left on device", "Read-only file system", "Disk quota exceeded", "readonly database")
+
+
+def _problem(result: dict) -> str:
+    """What went wrong in one of nbgrader's steps, in a line. Raises what must end the whole run."""
+    if result["success"]:
+        return ""
+    said = (result.get("error") or "") + (result.get("log") or "")
+    if "KeyboardInterrupt" in said:  # nbgrader catches it
+        raise KeyboardInterrupt
+    if reason := next((reason for reason in _FATAL if reason in said), None):
+        raise GradingError(
+            f"cannot write to {classroom()}: {reason.lower()}; nothing recorded is lost, run it again to go on"
+        )
+    if "database is locked" in said:
+        return "database is locked"
+    errors = [line for line in said.splitlines() if "Error: " in line or "Exception: " in line]
+    return f"nbgrader could not grade it: {errors[-1].strip() if errors else 'no reason given'}"
+
+
+@contextmanager
+def _alone_in_the_class() -> Iterator[None]:
+    """Hold the class's lock: a second grader is told so. The system lets go of it however this process ends."""
+    import fcntl  # not on Windows, where students work but nobody grades
+
+    with (classroom() / "grading.lock").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise GradingError(f"somebody is grading {classroom()} already: wait until that is done") from None
+        yield
+
+
+def _submitted(lab: str, student: str) -> Path:
+    return classroom() / "submitted" / student / lab / f"{lab}.ipynb"
+
+
+def _autograded(lab: str, student: str) -> Path:
+    return classroom() / "autograded" / student / lab / f"{lab}.ipynb"
+
+
+@cache
+def _released(lab: str) -> nbformat.NotebookNode:
+    return nbformat.read(RELEASED / lab / f"{lab}.ipynb", as_version=4)
 
 
 def _unreadable(path: Path, lab: str) -> str:
@@ -115,8 +246,7 @@ def _unreadable(path: Path, lab: str) -> str:
     if not path.exists():
         return f"no {path.name} in the submission"
     try:
-        submitted = nbformat.read(path, as_version=4)
-        restore(submitted, nbformat.read(RELEASED / lab / f"{lab}.ipynb", as_version=4))
+        restore(nbformat.read(path, as_version=4), _released(lab))
     except nbformat.reader.NotJSONError:
         return "not a notebook: the file is not JSON"
     except (ValueError, AttributeError, KeyError, TypeError) as error:
@@ -126,28 +256,31 @@ def _unreadable(path: Path, lab: str) -> str:
     return ""
 
 
-def _autograded(lab: str, student: str) -> Path:
-    return classroom() / "autograded" / student / lab / f"{lab}.ipynb"
+def _is_done(lab: str, student: str) -> bool:
+    """Whether the submission, as it is now, has been graded to the end."""
+    page = classroom() / "feedback" / student / lab / f"{lab}.html"
+    return (
+        _autograded(lab, student).exists()  # nbgrader removes it where grading again has failed
+        and page.exists()
+        and page.stat().st_mtime >= _submitted(lab, student).stat().st_mtime
+        and page.read_text(encoding="utf-8").rstrip().endswith("</html>")
+    )
 
 
-def _read_grades(row: Row, db_url: str, lab: str) -> None:
-    """Points from the gradebook, outcomes from the graded notebook."""
+def _read_grades(row: Row, lab: str) -> None:
+    """Points from the gradebook, verdicts from the graded notebook."""
     notebook = nbformat.read(_autograded(lab, row.student), as_version=4)
-    with Gradebook(db_url, "rushlight") as gradebook:
+    with Gradebook(f"sqlite:///{classroom() / 'gradebook.db'}", "rushlight") as gradebook:
         try:
-            grades = {
-                grade.name: grade.auto_score
-                for grade in gradebook.find_submission_notebook(lab, lab, row.student).grades
-            }
+            found = gradebook.find_submission_notebook(lab, lab, row.student).grades
         except MissingEntry:
             row.problem = "graded, but not in the gradebook: grade again with --force"
             return
+        grades = {grade.name: grade.auto_score for grade in found}
     for cell in notebook.cells:
         if (name := check_name(cell)) and (key := cell.metadata.nbgrader.grade_id) in grades:
             row.scores[name] = grades[key] or 0.0
-            row.outcomes[name] = (
-                cell.outputs[0].metadata.get("rushlight", {}).get("outcome", "graded by nbgrader alone")
-            )
+            row.verdicts[name] = dict(cell.outputs[0].metadata.get("rushlight", {}) if cell.outputs else {})
 
 
 def write_csv(lab: str, rows: list[Row]) -> Path:

@@ -35,6 +35,7 @@ from .check import (
     Check,
     Verdict,
     find,
+    source,
 )
 from .edition import cache_folder
 from .observe import (
@@ -192,14 +193,14 @@ class Judge:
 
         try:
             settings = _settings(max_examples=CASES)
-            found = hypothesis.find(check.cases(st), differs, settings=settings, random=random.Random(self.seed))
+            return hypothesis.find(check.cases(st), differs, settings=settings, random=random.Random(self.seed))
         except (hypothesis.errors.NoSuchExample, hypothesis.errors.Flaky):
             return case
-        return min(found, case, key=lambda c: len(_key(c)))
 
     def _explain(self, verdict: Verdict, check: Check, case: dict, ask: Ask) -> None:
         mine, theirs = _ask(ask, check, [case])[0], self.answer(check, case)
-        verdict.case, verdict.program = case, check.source()
+        verdict.case, verdict.program = check.in_order(case), source(check.subject)
+        verdict.oracle = source(check.reference) if check.reference else ""
         verdict.message = difference(mine, theirs) or "not always the same thing"
         verdict.mine, verdict.theirs = _safely(show, mine), show(theirs)
         verdict.hint = (_safely(partial(check.hint, case, mine), theirs) if check.hint else None) or ""
@@ -236,16 +237,16 @@ def _safely(render: Callable[[Tree], str | None], tree: Tree) -> str | None:
 
 def main() -> None:
     """Serve one kernel on standard input and output: it names a check, is asked for observations, receives a verdict."""
-    source, target = sys.stdin.buffer, sys.stdout.buffer
+    kernel, target = sys.stdin.buffer, sys.stdout.buffer
     judge = Judge()
 
     def ask(name: str, cases: list[dict]) -> list[Tree]:
         send(target, {"ask": cases})
-        return receive(source)["observed"]
+        return receive(kernel)["observed"]
 
     while True:
         try:
-            message = receive(source)
+            message = receive(kernel)
         except EOFError:
             return
         if message.get("case") is None:

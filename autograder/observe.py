@@ -8,18 +8,22 @@ str, bytes, list and dict, in which a tensor is its metadata and its raw values.
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, BinaryIO, Protocol
 
 import numpy as np
 
 Tree = Any  # None | bool | int | float | str | bytes | list[Tree] | dict[str, Tree]
 
-MAX_DEPTH = 16
-MAX_BYTES = 64 << 20
+MAX_DEPTH = 16  # of an observation
+MAX_NESTING = 64  # of a message
+MAX_TEXT = 4 << 20  # bytes of JSON in a message: as Python objects it may take fifty times as much
+MAX_BYTES = 64 << 20  # bytes of buffers in a message
+MAX_SHOWN = 1000  # elements of a tensor that are shown with its shape
 _HEADER = struct.Struct(">II")
 _FIELDS = ("dtype", "shape", "stride", "offset")
 
@@ -105,7 +109,10 @@ def _builtin_name(error: type[BaseException]) -> str:
 
 
 def build(case: Tree, side: Side) -> Any:
-    """A case with its descriptions, `{"tensor": {...}}` and `{"dtype": name}`, replaced by what they describe."""
+    """A case with its descriptions, `{"tensor": {...}}` and `{"dtype": name}`, replaced by what they describe.
+
+    Sequences become tuples, as rushlight itself passes them: a function that changes its arguments shows.
+    """
     match case:
         case {"tensor": spec}:
             return side.make(spec)
@@ -114,7 +121,7 @@ def build(case: Tree, side: Side) -> Any:
         case dict():
             return {key: build(item, side) for key, item in case.items()}
         case list():
-            return [build(item, side) for item in case]
+            return tuple(build(item, side) for item in case)
         case _:
             return case
 
@@ -131,12 +138,13 @@ def send(stream: BinaryIO, message: Tree) -> None:
 def receive(stream: Readable) -> Tree:
     """Read one message. Raises EOFError where the stream ends, Malformed for what is not a message or is too large."""
     lengths = _HEADER.unpack(_read(stream, _HEADER.size))
-    if sum(lengths) > MAX_BYTES:
-        raise Malformed(f"a message of {sum(lengths)} bytes; the limit is {MAX_BYTES}")
+    for length, limit in zip(lengths, (MAX_TEXT, MAX_BYTES)):
+        if length > limit:
+            raise Malformed(f"a message of {length} bytes; the limit is {limit}")
     text, blob = _read(stream, lengths[0]), _read(stream, lengths[1])
     try:
-        return _unpack(json.loads(text), blob)
-    except (ValueError, TypeError, KeyError, IndexError, RecursionError) as error:
+        return _unpack(json.loads(text), io.BytesIO(blob))
+    except (ValueError, TypeError, RecursionError) as error:
         raise Malformed(f"not a message: {error}") from None
 
 
@@ -156,9 +164,8 @@ def encode(message: Tree) -> bytes:
 
 def _pack(tree: Tree, buffers: list[bytes]) -> Tree:
     if isinstance(tree, bytes):
-        start = sum(map(len, buffers))
         buffers.append(tree)
-        return {"bytes": [start, len(tree)]}
+        return {"bytes": len(tree)}
     if isinstance(tree, (list, tuple)):
         return [_pack(item, buffers) for item in tree]
     if isinstance(tree, dict):
@@ -166,15 +173,73 @@ def _pack(tree: Tree, buffers: list[bytes]) -> Tree:
     return tree
 
 
-def _unpack(tree: Tree, blob: bytes) -> Tree:
+def _unpack(tree: Tree, blob: BinaryIO, depth: int = 0) -> Tree:
+    """Put the buffers back, each once and in their order: a message takes no more memory than was sent."""
+    if depth > MAX_NESTING:
+        raise ValueError("nested too deeply")
     if isinstance(tree, dict):
         if set(tree) == {"bytes"}:
-            start, length = tree["bytes"]
-            return blob[start : start + length]
-        return {key: _unpack(item, blob) for key, item in tree.items()}
+            return _read_buffer(blob, tree["bytes"])
+        return {key: _unpack(item, blob, depth + 1) for key, item in tree.items()}
     if isinstance(tree, list):
-        return [_unpack(item, blob) for item in tree]
+        return [_unpack(item, blob, depth + 1) for item in tree]
     return tree
+
+
+def _read_buffer(blob: BinaryIO, length: Tree) -> bytes:
+    if type(length) is not int or length < 0:
+        raise ValueError("a buffer without a length")
+    data = blob.read(length)
+    if len(data) < length:
+        raise ValueError("a buffer that is not there")
+    return data
+
+
+# Accepting -----------------------------------------------------------------------------------------------------------
+
+_DTYPES = {f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)}
+_DTYPES |= {"bool", "float16", "float32", "float64", "complex64", "complex128"}
+
+
+def accept(tree: Tree, depth: int = 0) -> None:
+    """Raise Malformed unless a tree is one that `observe` can make: only such trees are compared, shown and explained.
+
+    A subject may send anything; the judge computes with nothing else than what passes here.
+    """
+    match tree:
+        case None | bool() | float() | str():
+            return
+        case int() if abs(tree) < 2**63:
+            return
+        case list() if depth <= MAX_DEPTH:
+            items = tree
+        case {"dict": list(pairs), **rest} if not rest and depth <= MAX_DEPTH and all(map(_is_pair, pairs)):
+            items = [item for _, item in pairs]
+        case {"tensor": dict(fields), **rest} if not rest and _is_tensor(fields):
+            return
+        case {"error": str(), "type": str(), "message": str(), **rest} if not rest:
+            return
+        case {"dtype": str(), **rest} | {"other": str(), **rest} if not rest:
+            return
+        case _:
+            raise Malformed("a result that is not an observation")
+    for item in items:
+        accept(item, depth + 1)
+
+
+def _is_pair(item: Tree) -> bool:
+    return isinstance(item, list) and len(item) == 2 and isinstance(item[0], str)
+
+
+def _is_tensor(fields: dict) -> bool:
+    match fields:
+        case {"dtype": str(dtype), "shape": list(shape), "stride": list(stride), "offset": int(), "data": bytes(data)}:
+            if len(fields) > 5 or dtype not in _DTYPES or len(shape) > MAX_NESTING or len(stride) > MAX_NESTING:
+                return False
+            if not all(type(number) is int for number in [*shape, *stride]) or min(shape, default=0) < 0:
+                return False
+            return math.prod(shape) * np.dtype(dtype).itemsize == len(data)
+    return False
 
 
 # Comparing -----------------------------------------------------------------------------------------------------------
@@ -193,13 +258,16 @@ def difference(mine: Tree, theirs: Tree, where: str = "") -> str | None:
 
 def _difference(mine: Tree, theirs: Tree, where: str) -> str | None:
     at = f"{where}: " if where else ""
+    if _kind(mine) != _kind(theirs) and "error" in (_kind(mine), _kind(theirs)):
+        raised, which, other = (mine, "yours", "torch") if _kind(mine) == "error" else (theirs, "torch", "yours")
+        return f"{at}{which} raises {raised['type']} ({raised['message']}), {other} does not"
     if _kind(mine) != _kind(theirs):
         return f"{at}yours is {_name(mine)}, torch's is {_name(theirs)}"
     match _kind(theirs):
         case "error":
             if mine["error"] == theirs["error"]:
                 return None
-            return f"{at}yours raises {mine['type']}, torch's raises {theirs['type']}"
+            return f"{at}yours raises {mine['type']}, torch raises {theirs['type']}"
         case "tensor":
             return _tensor_difference(mine, theirs, at)
         case "list":
@@ -248,8 +316,6 @@ _NAMES |= {"bool": "a bool", "tensor": "a tensor", "dict": "a dict", "dtype": "a
 
 def _name(tree: Tree) -> str:
     match _kind(tree):
-        case "error":
-            return f"an error ({tree['type']}: {tree['message']})"
         case "other":
             return f"{tree['other']}"
         case kind:
@@ -275,12 +341,15 @@ def show(tree: Tree) -> str:
     match _kind(tree):
         case "tensor":
             head = "  ".join(f"{field} {_brief(tree, field)}" for field in _FIELDS)
-            return f"{head}\n{np.array2string(values(tree), separator=', ', threshold=60)}"
+            elements = values(tree)
+            if elements.size > MAX_SHOWN:  # of many short dimensions numpy leaves nothing out
+                elements = elements.reshape(-1)
+            return f"{head}\n{np.array2string(elements, separator=', ', threshold=60)}"
         case "error":
             return f"{tree['type']}: {tree['message']}"
         case "list":
             parts = [show(item) for item in tree]
-            return "\n".join(parts) if any("\n" in part for part in parts) else f"({', '.join(parts)})"
+            return "\n".join(parts) if any("\n" in part for part in parts) else _tuple(parts)
         case "dict":
             return "\n".join(f"{key}: {show(item)}" for key, item in tree["dict"])
         case "dtype" | "other" as kind:
@@ -291,4 +360,9 @@ def show(tree: Tree) -> str:
 
 def _brief(tree: Tree, field: str) -> str:
     value = tree["tensor"][field]
-    return f"({', '.join(map(str, value))})" if isinstance(value, list) else str(value)
+    return _tuple(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _tuple(parts: Iterable[str]) -> str:
+    items = list(parts)
+    return f"({items[0]},)" if len(items) == 1 else f"({', '.join(items)})"

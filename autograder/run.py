@@ -6,35 +6,37 @@ failed. A subject that dies or hangs is replaced, and the earlier cells run agai
 
 from __future__ import annotations
 
+import itertools
+import json
+import re
 import time
-from collections.abc import Callable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 
 from nbformat import NotebookNode
 
-from .check import DIED, NOT_ATTEMPTED, TIMED_OUT, Verdict, is_shown
+from .check import DIED, NOT_ATTEMPTED, TIMED_OUT, Verdict, describe, exercises, is_shown
 from .edition import edition
 from .judge import Judge, Otherwise
-from .observe import Malformed, SubjectDied, SubjectTimedOut, Tree
+from .observe import Malformed, SubjectDied, SubjectTimedOut, Tree, accept
 from .sandbox import Sandbox
 
 CELL_SECONDS = 10.0
 CHECK_SECONDS = 10.0
 TOTAL_SECONDS = 120.0
 SKIPPED_TAGS = {"torch", "figure"}  # cells that run real torch or only draw; no exercise depends on one
-KEPT_OUTPUTS = ("text/plain", "image/png")
+MAX_LENGTH = 100_000  # characters of one text that a subject sent
+MAX_OUTPUTS = 4 << 20  # characters of all outputs of a notebook, pictures included
 
 _FAILURES = (SubjectDied, SubjectTimedOut, Malformed)
 ALONE = "on top of your other pieces it fails; on the reference's it passes, and earns its points"
 
 
-def run(
-    notebook: NotebookNode, lab: str, judge: Judge, isolated: bool = True, tick: Callable[[str], None] = lambda _: None
-):
+def run(notebook: NotebookNode, lab: str, judge: Judge, isolated: bool = True) -> dict[str, Verdict]:
     """Run a lab's notebook and write every cell's outputs into it. Returns the verdicts by check name, in order.
 
-    `tick` is told each check's name as it is decided. Raises nothing that a submission can bring about.
+    Raises nothing that a submission can bring about.
     """
     session = _Session(lab, isolated)
     verdicts: dict[str, Verdict] = {}
@@ -48,7 +50,6 @@ def run(
                 verdicts[name] = session.verdict(judge, name, partial(_alone, notebook, session, judge))
                 if verdicts[name].outcome == NOT_ATTEMPTED and name in failed:
                     verdicts[name].message = f"the cell that defines it did not run: {failed[name]}"
-                tick(name)
             elif not SKIPPED_TAGS & set(cell.metadata.get("tags", [])):
                 cell.outputs = session.cell(cell)
                 failed |= {
@@ -74,11 +75,14 @@ def exercise_name(cell: NotebookNode) -> str | None:
 
 def outputs_of(verdict: Verdict) -> list[NotebookNode]:
     """A verdict as the outputs of its check cell. nbgrader gives no points to a cell with an error among its outputs."""
-    shown = {"text/html": _clean(verdict.html()), "text/plain": _clean(str(verdict))}
-    summary = {"outcome": verdict.outcome, "seconds": round(verdict.seconds, 3), "message": _clean(verdict.message)}
+    sent = ("message", "hint", "mine")  # with something of the subject's in it
+    verdict = replace(verdict, **{name: _clean(getattr(verdict, name)) for name in sent})
+    shown = {"text/html": verdict.html(), "text/plain": str(verdict)}
+    summary = {"outcome": verdict.outcome, "seconds": round(verdict.seconds, 3), "message": verdict.message}
+    summary |= {} if verdict.case is None else {"case": describe(verdict.case)}
     outputs = [{"output_type": "display_data", "data": shown, "metadata": {"rushlight": summary}}]
     if not verdict.passed:
-        line = _clean(verdict.line())
+        line = verdict.line()
         outputs.append({"output_type": "error", "ename": "CheckFailed", "evalue": line, "traceback": [line]})
     return [NotebookNode(output) for output in outputs]
 
@@ -91,20 +95,30 @@ class _Session:
         self.deadline = time.monotonic() + TOTAL_SECONDS if deadline is None else deadline
         self.ran: list[NotebookNode] = []
         self.sandbox: Sandbox | None = None
+        self.room = MAX_OUTPUTS
 
     def cell(self, cell: NotebookNode) -> list[NotebookNode]:
         try:
             reply = self._request({"cell": cell.source}, CELL_SECONDS)
             self.ran.append(cell)
-            return [_output(output) for output in reply["outputs"]]
+            return [*self._fitting(map(_output, reply["outputs"]))]
         except (*_FAILURES, KeyError, TypeError, AttributeError) as error:
-            line = f"{type(error).__name__}: {error}"
-            return [NotebookNode(output_type="error", ename=type(error).__name__, evalue=str(error), traceback=[line])]
+            return [_error_output(type(error).__name__, str(error))]
+
+    def _fitting(self, outputs: Iterable[NotebookNode]) -> Iterator[NotebookNode]:
+        for output in outputs:
+            self.room -= len(json.dumps(output))
+            if self.room < 0:
+                yield _error_output("OutputLimit", f"a notebook may show {MAX_OUTPUTS} characters; the rest is left out")
+                return
+            yield output
 
     def verdict(self, judge: Judge, name: str, otherwise: Otherwise) -> Verdict:
         def ask(name: str, cases: list[dict]) -> list[Tree]:
             reply = self._request({"check": name, "cases": cases}, CHECK_SECONDS)
-            return reply.get("observed") if isinstance(reply, dict) else None
+            observed = reply.get("observed") if isinstance(reply, dict) else None
+            accept(observed)
+            return observed
 
         verdict = judge.verdict(name, ask, otherwise)
         if verdict.outcome in (TIMED_OUT, DIED):  # the next subject does without the piece that killed this one
@@ -112,21 +126,14 @@ class _Session:
         return verdict
 
     def _request(self, message: Tree, seconds: float) -> Tree:
-        left = self.deadline - time.monotonic()
-        if left <= 0:
-            self.close()
-            raise SubjectTimedOut(f"the {TOTAL_SECONDS:g} s that a submission may take are used up")
         if self.sandbox is None:
             self._start()
-        try:
-            return self.sandbox.request(message, min(seconds, left))
-        except _FAILURES:
-            self.sandbox = None
-            raise
+        return self._exchange(message, seconds)
 
     def _start(self) -> None:
         """A fresh subject in which the earlier cells have run, less those that kill it."""
         while True:
+            self._time_left()
             self.sandbox = Sandbox(self.edition, self.isolated)
             killer = next((i for i, cell in enumerate(self.ran) if not self._survives(cell)), None)
             if killer is None:
@@ -135,10 +142,23 @@ class _Session:
 
     def _survives(self, cell: NotebookNode) -> bool:
         try:
-            self.sandbox.request({"cell": cell.source}, CELL_SECONDS)
+            self._exchange({"cell": cell.source}, CELL_SECONDS)
             return True
         except _FAILURES:
             return False
+
+    def _exchange(self, message: Tree, seconds: float) -> Tree:
+        try:
+            return self.sandbox.request(message, min(seconds, self._time_left()))
+        except _FAILURES:
+            self.close()
+            raise
+
+    def _time_left(self) -> float:
+        left = self.deadline - time.monotonic()
+        if left <= 0:
+            raise SubjectTimedOut(f"the {TOTAL_SECONDS:g} s that a submission may take are used up")
+        return left
 
     def close(self) -> None:
         if self.sandbox is not None:
@@ -147,20 +167,24 @@ class _Session:
 
 
 def _alone(notebook: NotebookNode, session: _Session, judge: Judge, verdict: Verdict) -> Verdict | None:
-    """A second chance for an exercise that failed on top of the student's other pieces: here they are the reference's.
+    """A second chance for an exercise that failed on top of the student's other pieces: the earlier ones are the reference's here.
 
-    Nothing but the verdict leaves this subject, for in it the other answers can be read.
+    The later ones are not. So of two answers that call each other one fails, and what could be read in this subject are
+    answers to what is decided already. Nothing but the verdict leaves it.
     """
     if is_shown(verdict.check):
         return None
     exercise = ".".join(verdict.check.split(".")[:2])
-    alone = _Session(session.lab, session.isolated, [exercise], session.deadline)
+    named = filter(None, map(exercise_name, notebook.cells))
+    earlier = set(itertools.takewhile(lambda name: name != exercise, named))
+    missing = [name for name in exercises(session.lab) if name not in earlier]
+    alone = _Session(session.lab, session.isolated, missing, session.deadline)
     try:
         for cell in notebook.cells:
             if cell.cell_type != "code" or check_name(cell) or SKIPPED_TAGS & set(cell.metadata.get("tags", [])):
                 continue
             other = exercise_name(cell)
-            if other not in (None, exercise):  # its name is the reference's now
+            if other in earlier:  # its name is the reference's now
                 module, _, function = other.partition(".")
                 cell = NotebookNode(source=f"from rushlight.{module} import {function}", metadata=cell.metadata)
             alone.cell(cell)
@@ -170,21 +194,33 @@ def _alone(notebook: NotebookNode, session: _Session, judge: Judge, verdict: Ver
     return replace(second, notes=[ALONE]) if second.passed else None
 
 
+# What a subject said, as it may be shown ----------------------------------------------------------------------------
+
+_PNG = re.compile(r"iVBORw0KGgo[A-Za-z0-9+/\n]*={0,2}\n?")
+_CONTROLS = re.compile(r"\x1b\[[0-9;?]*[@-~]|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
 def _output(output: dict) -> NotebookNode:
     """An output as the subject described it, reduced to what is safe and small enough to show an instructor."""
     kind = output["output_type"]
     if kind == "display_data":
-        data = {mime: _clean(output["data"][mime]) for mime in KEPT_OUTPUTS if mime in output["data"]}
+        data = {"text/plain": _clean(output["data"].get("text/plain", ""))}
+        if _PNG.fullmatch(picture := str(output["data"].get("image/png", ""))):
+            data["image/png"] = picture
         return NotebookNode(output_type=kind, data=data, metadata={})
     if kind == "stream":
         name = "stderr" if output["name"] == "stderr" else "stdout"
         return NotebookNode(output_type=kind, name=name, text=_clean(output["text"]))
-    lines = [_clean(line) for line in output["traceback"]]
-    return NotebookNode(
-        output_type="error", ename=_clean(output["ename"]), evalue=_clean(output["evalue"]), traceback=lines
-    )
+    return _error_output(output["ename"], output["evalue"], "\n".join(map(str, output["traceback"])))
+
+
+def _error_output(name: str, value: str, traceback: str = "") -> NotebookNode:
+    name, value = _clean(name), _clean(value)
+    lines = [_clean(traceback or f"{name}: {value}")]
+    return NotebookNode(output_type="error", ename=name, evalue=value, traceback=lines)
 
 
 def _clean(text: str) -> str:
-    """Text that can be written as UTF-8: a lone surrogate becomes a question mark."""
-    return str(text).encode("utf-8", "replace").decode()
+    """Text that can be written as UTF-8 and shown: no lone surrogates, no terminal's control sequences, not too long."""
+    text = _CONTROLS.sub("", str(text)[:MAX_LENGTH]).encode("utf-8", "replace").decode()
+    return text + " ... (cut)" if len(text) == MAX_LENGTH else text

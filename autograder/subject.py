@@ -7,6 +7,8 @@ runs the student's cells and answers the same questions. Either way what leaves 
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import subprocess
 import sys
@@ -20,7 +22,9 @@ from .check import Verdict, find, function_of, is_shown
 from .exercise import is_filled
 from .observe import Tree, error_tree, observe_call, receive, send, tensor_tree
 
-MAX_OUTPUT = 200_000  # characters kept of what one cell prints
+MAX_OUTPUT = 100_000  # characters kept of what one cell prints
+SHOWN = ("text/plain", "image/png")  # of what a cell displays
+MAX_DISPLAYED = 2_000_000  # characters kept of what one cell displays, pictures included
 
 
 class RushlightSide:
@@ -37,11 +41,24 @@ class RushlightSide:
 
     def take(self, value: Any) -> Tree | None:
         if isinstance(value, rushlight.Tensor):
+            if not _is_inside(value):
+                return {"other": f"a view that reaches outside its storage: {_metadata(value)}"}
             dtype = str(value.dtype).removeprefix("rushlight.")
             return tensor_tree(dtype, value.shape, value.stride(), value.storage_offset(), value.numpy().tobytes())
         if isinstance(value, rushlight.dtype):
             return {"dtype": str(value).removeprefix("rushlight.")}
         return None
+
+
+def _is_inside(x: rushlight.Tensor) -> bool:
+    reach = [(size - 1) * stride for size, stride in zip(x.shape, x.stride())]
+    first = x.storage_offset() + sum(step for step in reach if step < 0)
+    last = x.storage_offset() + sum(step for step in reach if step > 0)
+    return 0 in x.shape or (first >= 0 and (last + 1) * x.itemsize <= x.untyped_storage().nbytes())
+
+
+def _metadata(x: rushlight.Tensor) -> str:
+    return f"shape {tuple(x.shape)}, stride {x.stride()}, offset {x.storage_offset()}"
 
 
 class NotAttempted(NotImplementedError):
@@ -97,13 +114,19 @@ def _verdict(name: str, case: dict | None) -> Verdict:
             stdout=subprocess.PIPE,
             start_new_session=True,
         )
+    printed = io.StringIO()
     try:
         send(_judge.stdin, {"check": name, "case": case})
         while True:
             message = receive(_judge.stdout)
             if "verdict" in message:
-                return Verdict(**message["verdict"])
-            send(_judge.stdin, {"observed": answer(name, message["ask"])})
+                break
+            printed = io.StringIO()
+            with contextlib.redirect_stdout(printed):
+                observed = answer(name, message["ask"])
+            send(_judge.stdin, {"observed": observed})
+    except KeyboardInterrupt:
+        raise CheckFailed(f"{name}: interrupted") from None
     except (EOFError, BrokenPipeError):
         raise RuntimeError(
             "the judge did not start or has ended; in a terminal, `python -m autograder.judge` shows why"
@@ -113,6 +136,10 @@ def _verdict(name: str, case: dict | None) -> Verdict:
         if sys.exc_info()[0] is not None:  # an interrupt in mid-conversation: the next check begins a new one
             _judge.kill()
             _judge = None
+    verdict = Verdict(**message["verdict"])
+    if verdict.case is not None:  # which was asked last: what it printed helps, what a hundred others printed does not
+        print(printed.getvalue()[:MAX_OUTPUT], end="")
+    return verdict
 
 
 def _display(verdict: Verdict) -> None:
@@ -182,10 +209,14 @@ class Shell:
             for name, text in (("stdout", captured.stdout), ("stderr", captured.stderr))
             if text
         ]
+        room = MAX_DISPLAYED  # a message has a limit, and a display too much must not cost the whole cell
         for rich in captured.outputs:
-            data = {kind: value for kind, value in rich.data.items() if isinstance(value, str)}
+            data = {kind: rich.data[kind] for kind in SHOWN if isinstance(rich.data.get(kind), str)}
+            room -= 100 + sum(map(len, data.values()))
+            if room < 0:
+                break
             outputs.append({"output_type": "display_data", "data": data, "metadata": {}})
-        return outputs + self.errors
+        return outputs + self.errors[:1]
 
     def _keep_error(self, etype: type, evalue: BaseException, lines: list[str]) -> None:
         text = "\n".join(lines)[-MAX_OUTPUT:]

@@ -11,13 +11,14 @@ from __future__ import annotations
 import io
 import itertools
 import math
+import operator
 from collections.abc import Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from rushlight.strided import Tensor, element_offset
+from rushlight.strided import Tensor
 
 # Lengths are in cells, and y grows downwards.
 CELL = 0.46  # inches
@@ -74,7 +75,7 @@ def compare(views: Sequence[tuple[str, Tensor]]) -> Figure:
 def _places(x: Tensor) -> dict[tuple[int, ...], int]:
     """The place in the storage, in elements, of every index."""
     indices = itertools.product(*map(range, x.shape))
-    return {index: element_offset(index, x.stride(), x.storage_offset()) for index in indices}
+    return {index: x.storage_offset() + sum(map(operator.mul, index, x.stride())) for index in indices}
 
 
 def _grid(x: Tensor) -> tuple[int, int, int]:
@@ -99,10 +100,10 @@ def _draw_panel(axes: Axes, name: str, x: Tensor, left: float, top: float, total
     slices, rows, columns = _grid(x)
     left, top = left + ARROW, top + HEADER
     steps = (0,) * (3 - x.dim()) + x.stride()
-    if x.dim() >= 1 and columns:
-        _arrow(axes, (left, top - 0.25), (left + min(columns, 1.6), top - 0.25), f"+{steps[2]}", (0.2, -0.3))
-    if x.dim() >= 2 and rows:
-        _arrow(axes, (left - 0.25, top), (left - 0.25, top + min(rows, 1.6)), f"+{steps[1]}", (-0.38, 0.5))
+    if columns > 1:  # an arrow is one step long, from the middle of a cell to the middle of the next
+        _arrow(axes, (left + 0.5, top - 0.25), (left + 1.5, top - 0.25), f"+{steps[2]}", (0, -0.35))
+    if rows > 1:
+        _arrow(axes, (left - 0.25, top + 0.5), (left - 0.25, top + 1.5), f"+{steps[1]}", (-0.4, 0))
     for index, place in _places(x).items():
         i, row, column = (0,) * (3 - x.dim()) + index
         corner = left + i * (columns + ARROW) + column, top + row

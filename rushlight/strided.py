@@ -356,7 +356,7 @@ def transpose(self: Tensor, dim0: int, dim1: int) -> Tensor:
 
     Args:
         dim0, dim1: from -ndim to ndim - 1; negative ones count from the end (`wrap_dim`). They may be equal.
-            A 0-dim tensor takes 0 and -1 and comes back as it is.
+            A 0-dim tensor takes 0 and -1, and the view of it has no dimensions either.
 
     Returns:
         a view (`alias`) with the same storage offset.
@@ -480,7 +480,8 @@ def unsqueeze(self: Tensor, dim: int) -> Tensor:
     """A view with a new dimension of size 1 at position `dim`.
 
     The stride of a size-1 dimension is never used, but it has a value: the size times the stride of the
-    dimension that now follows, or 1 at the end. So a contiguous tensor keeps contiguous strides.
+    dimension that now follows, or 1 at the end. So the strides of a contiguous tensor with elements stay those
+    of `contiguous_strides`.
 
     Args:
         dim: from -(ndim + 1) to ndim; negative counts from the end of the *result* (`wrap_dim`).
@@ -576,9 +577,9 @@ def expand(self: Tensor, sizes: Sequence[int]) -> Tensor:
 
     The last size belongs to the last dimension of `self`, and so on; sizes left over at the front make new
     dimensions. A dimension that has the asked-for size already keeps its stride, also if this size is 1. A
-    dimension of size 1 that is asked for another size gets stride 0. A new dimension gets stride 0, except
-    that one of size 1 gets, as from `unsqueeze`, the new size times the new stride of the dimension after it
-    (0 if there is none after it).
+    dimension of size 1 that is asked for another size gets stride 0. A new dimension gets stride 0, unless
+    the size it is asked for is 1: then, much as from `unsqueeze`, it gets the size times the stride that the
+    next dimension of the result has, and 0 if it is the last.
 
     Args:
         sizes: at least as many as `self` has dimensions. -1 keeps the size that a dimension of `self` has.

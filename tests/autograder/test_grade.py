@@ -5,7 +5,7 @@ import shutil
 
 import nbformat
 import pytest
-from nbgrader.preprocessors import SaveCells
+from nbgrader.preprocessors import SaveAutoGrades, SaveCells
 
 from autograder import plugin, sample
 from autograder.grade import GradingError, grade, write_csv
@@ -77,11 +77,10 @@ def test_an_interrupt_stops_the_class_and_running_again_finishes_it(one_student,
     def interrupted(*arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(plugin, "run", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        grade(LAB)
-    monkeypatch.undo()
-    monkeypatch.setenv("RUSHLIGHT_CLASSROOM", str(one_student))
+    with monkeypatch.context() as patch:
+        patch.setattr(SaveAutoGrades, "preprocess", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            grade(LAB)
     (row,) = grade(LAB)
     assert row.total == 17
 

@@ -51,6 +51,16 @@ def test_a_wrong_answer_shows_the_smallest_case_and_a_right_one_passes(outputs):
         assert passed[0].data["text/plain"].startswith("✓")
 
 
+def test_what_a_piece_prints_is_shown_for_the_case_that_is_shown(outputs):
+    loud = WRONG.replace("    strides, step = [], 1", "    print('sizes', sizes)\n    strides, step = [], 1")
+    wrong, right = outputs(
+        loud + '\ncheck("strided.contiguous_strides")',
+        loud.replace("step *= size", "step *= max(size, 1)") + '\ncheck("strided.contiguous_strides")',
+    )
+    assert wrong[0].text.count("sizes") == 1 and "0" in wrong[0].text
+    assert [output.output_type for output in right] == ["display_data"]
+
+
 def test_a_piece_that_is_not_written_yet_is_not_attempted_and_stops_no_other(outputs):
     _, first, second = outputs(
         "@exercise(rl.strided)\ndef contiguous_strides(sizes):\n    # YOUR CODE HERE\n    raise NotImplementedError()",
@@ -82,5 +92,5 @@ check("strided.contiguous_strides")
 """,
         WRONG + '\ncheck("strided.contiguous_strides")',
     )
-    assert interrupted[-1].ename == "KeyboardInterrupt"
+    assert interrupted[-1].evalue == "strided.contiguous_strides: interrupted" and len(interrupted[-1].traceback) == 1
     assert "cases agree with torch" in shown[0].data["text/plain"]

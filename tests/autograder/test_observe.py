@@ -90,7 +90,7 @@ def test_another_error_than_torchs_is_a_difference(error):
         ([1, 3], [1, 2], "[1]: yours 3, torch's 2"),
         ([1], [1, 2], "1 items"),
         (True, 1, "a bool"),
-        (tensor([1, 2], [2]), tensor([1, 2], [1]), "stride: yours (2), torch's (1)"),
+        (tensor([1, 2], [2]), tensor([1, 2], [1]), "stride: yours (2,), torch's (1,)"),
         (tensor([1, 2], None, 1), tensor([1, 2]), "offset: yours 1, torch's 0"),
         (tensor([1, 2]), tensor([1.0, 2.0]), "dtype: yours int64, torch's float64"),
         (tensor([[1, 2], [3, 9]]), tensor([[1, 2], [3, 4]]), "element [1, 1]: yours 9, torch's 4"),

@@ -1,0 +1,432 @@
+"""Correct answers to lab 01 in other styles than the reference's: every check must accept them.
+
+A function's name is its exercise's, two underscores, and the style.
+"""
+
+import itertools
+import math
+import operator
+from collections import deque
+from functools import reduce
+
+import numpy as np
+
+from rushlight.dlpack import DTYPES
+from rushlight.dtypes import ALL, BOOLEAN, FLOATING, INTEGRAL
+from rushlight.strided import (
+    Tensor,
+    alias,
+    clone,
+    compute_stride,
+    contiguous_format,
+    contiguous_strides,
+    infer_view_size,
+    non_overlapping_and_dense,
+    wrap_dim,
+)
+
+
+class OutOfRange(IndexError):
+    """An error of one's own, of the right type."""
+
+
+class Impossible(RuntimeError):
+    """Another."""
+
+
+# Arithmetic on sizes and strides
+
+
+def contiguous_strides__by_recursion(sizes):
+    if not sizes:
+        return ()
+    head, *tail = sizes
+    if not tail:
+        return (1,)
+    rest = contiguous_strides__by_recursion(tail)
+    return (rest[0] * (tail[0] or 1), *rest)
+
+
+def contiguous_strides__with_itertools(sizes):
+    steps = itertools.accumulate((size or 1 for size in reversed(sizes)), operator.mul, initial=1)
+    return list(itertools.islice(steps, len(sizes)))[::-1]
+
+
+def contiguous_strides__as_products_in_numpy(sizes):
+    sizes = np.maximum(np.asarray(sizes, dtype=np.int64), 1)
+    return tuple(np.prod(sizes[i + 1 :], dtype=np.int64) for i in range(len(sizes)))
+
+
+def contiguous_strides__in_a_list_that_is_changed(sizes):
+    strides = [1] * len(sizes)
+    for i in range(len(sizes) - 2, -1, -1):
+        strides[i] = strides[i + 1] * (sizes[i + 1] if sizes[i + 1] else 1)
+    return strides
+
+
+def element_offset__as_a_sum(index, strides, storage_offset):
+    return storage_offset + sum(map(operator.mul, index, strides))
+
+
+def element_offset__as_a_numpy_number(index, strides, storage_offset):
+    return np.int64(storage_offset) + np.dot(np.array(index, dtype=np.int64), np.array(strides, dtype=np.int64))
+
+
+def element_offset__by_recursion(index, strides, storage_offset):
+    if len(index) == 0:
+        return storage_offset
+    return element_offset__by_recursion(index[1:], strides[1:], storage_offset + index[0] * strides[0])
+
+
+def is_contiguous__against_new_strides(sizes, strides):
+    if math.prod(sizes) == 0:
+        return True
+    return all(size == 1 or a == b for size, a, b in zip(sizes, strides, contiguous_strides(sizes)))
+
+
+def is_contiguous__without_the_ones(sizes, strides):
+    kept = [(size, stride) for size, stride in zip(sizes, strides) if size != 1]
+    wanted = contiguous_strides([size for size, _ in kept])
+    return 0 in sizes or [stride for _, stride in kept] == list(wanted)
+
+
+def is_contiguous__by_walking(sizes, strides):
+    places = [sum(map(operator.mul, at, strides)) for at in itertools.product(*map(range, sizes))]
+    return np.array_equal(places, range(len(places)))
+
+
+# Views
+
+
+def transpose__by_an_order(self, dim0, dim1):
+    order = list(range(max(self.dim(), 1)))
+    a, b = wrap_dim(dim0, self.dim()), wrap_dim(dim1, self.dim())
+    order[a], order[b] = b, a
+    pick = operator.itemgetter
+    if self.dim() == 0:
+        return alias(self, (), (), self.storage_offset())
+    shape = [pick(d)(self.shape) for d in order]
+    return alias(self, shape, [pick(d)(self.stride()) for d in order], self.storage_offset())
+
+
+def transpose__by_modulo_and_its_own_error(self, dim0, dim1):
+    n = self.dim() or 1
+    for dim in (dim0, dim1):
+        if dim not in range(-n, n):
+            raise OutOfRange(dim)
+    if not self.shape:
+        return self
+    other = {dim0 % n: dim1 % n, dim1 % n: dim0 % n}
+    dims = [(self.size(d), self.stride(d)) for d in (other.get(d, d) for d in range(n))]
+    sizes, strides = zip(*dims)
+    return alias(self, sizes, strides, self.storage_offset())
+
+
+def permute__with_a_set(self, dims):
+    if len(dims) != self.dim():
+        raise Impossible("one for each dimension")
+    dims = [wrap_dim(dim, self.dim()) for dim in dims]
+    if len(set(dims)) < len(dims):
+        raise Impossible("one is there twice")
+    return alias(self, [self.shape[d] for d in dims], [self.stride()[d] for d in dims], self.storage_offset())
+
+
+def permute__with_numpy(self, dims):
+    n = self.dim()
+    if n != len(dims):
+        raise RuntimeError
+    dims = np.array(dims, dtype=np.int64)
+    if (dims < -n).any() or (dims >= n).any():
+        raise IndexError("no such dimension")
+    dims = dims % max(n, 1)
+    if np.unique(dims).size < n:
+        raise RuntimeError("twice")
+    sizes, strides = np.array(self.shape, dtype=np.int64), np.array(self.stride(), dtype=np.int64)
+    return alias(self, sizes[dims], strides[dims], self.storage_offset())
+
+
+def select__with_lists_cut_in_two(self, dim, index):
+    size = self.size(dim)
+    if index >= size or index < -size:
+        raise OutOfRange(index)
+    dim %= self.dim()
+    sizes, strides = self.shape[:dim] + self.shape[dim + 1 :], self.stride()[:dim] + self.stride()[dim + 1 :]
+    return alias(self, sizes, strides, self.storage_offset() + self.stride(dim) * (index + size * (index < 0)))
+
+
+def select__by_looking_it_up_in_a_range(self, dim, index):
+    place = range(self.storage_offset(), self.storage_offset() + self.size(dim))[index] - self.storage_offset()
+    left = [d for d in range(self.dim()) if d != dim and d != dim + self.dim()]
+    offset = self.storage_offset() + place * self.stride(dim)
+    return alias(self, [self.size(d) for d in left], [self.stride(d) for d in left], offset)
+
+
+def slice__with_pythons_own(self, dim=0, start=None, end=None, step=1):
+    if step < 1:
+        raise RuntimeError("slice step must be positive")
+    taken = range(self.size(dim))[start:end:step]
+    sizes, strides = list(self.shape), list(self.stride())
+    sizes[dim], strides[dim] = len(taken), strides[dim] * step
+    return alias(self, sizes, strides, self.storage_offset() + taken.start * self.stride(dim))
+
+
+def slice__with_numpy_and_a_helper(self, dim=0, start=None, end=None, step=1):
+    def border(place, otherwise, low):
+        place = otherwise if place is None else place
+        return np.clip(place + size if place < 0 else place, low, size)
+
+    if not self.dim():
+        raise IndexError("a number cannot be sliced")
+    dim = wrap_dim(dim, self.dim())
+    size = self.shape[dim]
+    start = border(start, 0, 0)
+    end = border(end, size, start)
+    if step <= 0:
+        raise RuntimeError("step")
+    sizes, strides = np.array(self.shape), np.array(self.stride())
+    sizes[dim] = math.ceil((end - start) / step)
+    offset = self.storage_offset() + start * strides[dim]
+    strides[dim] *= step
+    return alias(self, sizes, strides, offset)
+
+
+def unsqueeze__by_cutting(self, dim):
+    if not -self.dim() - 1 <= dim <= self.dim():
+        raise OutOfRange(dim)
+    dim = dim % (self.dim() + 1)
+    after = list(zip(self.shape, self.stride()))[dim:]
+    stride = math.prod(after[0]) if after else 1
+    sizes = (*self.shape[:dim], 1, *self.shape[dim:])
+    return alias(self, sizes, (*self.stride()[:dim], stride, *self.stride()[dim:]), self.storage_offset())
+
+
+def unsqueeze__in_numpy(self, dim):
+    dim = wrap_dim(dim, self.dim() + 1)
+    products = [*(size * stride for size, stride in zip(self.shape, self.stride())), 1]
+    sizes, strides = np.insert(self.shape, dim, 1), np.insert(self.stride(), dim, products[dim])
+    return alias(self, [int(s) for s in sizes], [int(s) for s in strides], self.storage_offset())
+
+
+def as_strided__by_walking(self, sizes, strides, storage_offset=None):
+    offset = self.storage_offset() if storage_offset is None else storage_offset
+    if len(sizes) != len(strides) or offset < 0 or any(number < 0 for number in (*sizes, *strides)):
+        raise Impossible("not sizes and strides")
+    there = self.untyped_storage().nbytes() // self.element_size()
+    corners = itertools.product(*(range(size) for size in sizes))
+    if any(offset + sum(i * stride for i, stride in zip(at, strides)) >= there for at in corners):
+        raise Impossible("beyond the storage")
+    return alias(self, sizes, strides, offset)
+
+
+def as_strided__as_a_tensor_of_its_own(self, sizes, strides, storage_offset=None):
+    sizes, strides = np.array(sizes, dtype=np.int64), np.array(strides, dtype=np.int64)
+    if storage_offset is None:
+        storage_offset = self.storage_offset()
+    try:
+        last = ((sizes - 1) * strides).sum() + storage_offset if sizes.all() else -1
+    except ValueError:
+        raise RuntimeError("as many strides as sizes") from None
+    if sizes.shape != strides.shape or min(*sizes, *strides, storage_offset, 0) < 0:
+        raise RuntimeError("negative, or not as many")
+    if (last + 1) * self.itemsize > self.untyped_storage().nbytes():
+        raise RuntimeError("too small")
+    return Tensor(self.untyped_storage(), tuple(sizes), tuple(strides), storage_offset, self.dtype)
+
+
+# Broadcasting
+
+
+def infer_size__with_zip_longest(a, b):
+    def one(x, y):
+        if 1 in (x, y):
+            return x * y
+        if x != y:
+            raise Impossible(f"{x} and {y}")
+        return x
+
+    return [one(x, y) for x, y in itertools.zip_longest(a[::-1], b[::-1], fillvalue=1)][::-1]
+
+
+def infer_size__with_numpy(a, b):
+    try:
+        return np.broadcast_shapes(tuple(a), tuple(b))
+    except ValueError as error:
+        raise RuntimeError(str(error)) from None
+
+
+def infer_size__by_recursion(a, b):
+    if len(a) < len(b):
+        a, b = b, a
+    if not b:
+        return tuple(a)
+    *front_a, x = a
+    *front_b, y = b
+    if x == 1 or y == 1 or x == y:
+        return infer_size__by_recursion(front_a, front_b) + (y if x == 1 else x,)
+    raise RuntimeError
+
+
+def expand__from_the_back(self, sizes):
+    wanted = deque(sizes)
+    have = list(zip(self.shape, self.stride()))
+    new_sizes, new_strides = deque(), deque()
+    while have:
+        if not wanted:
+            raise Impossible("too few sizes")
+        size, (old_size, old_stride) = wanted.pop(), have.pop()
+        if size in (-1, old_size):
+            size, stride = old_size, old_stride
+        elif old_size == 1 and size >= 0:
+            stride = 0
+        else:
+            raise Impossible(f"{old_size} does not expand to {size}")
+        new_sizes.appendleft(size)
+        new_strides.appendleft(stride)
+    while wanted:
+        size = wanted.pop()
+        if size < 0:
+            raise Impossible("a new dimension needs a size")
+        stride = new_sizes[0] * new_strides[0] if size == 1 and new_sizes else 0
+        new_sizes.appendleft(size)
+        new_strides.appendleft(stride)
+    return alias(self, new_sizes, new_strides, self.storage_offset())
+
+
+def expand__by_unsqueezing_first(self, sizes):
+    front = len(sizes) - self.dim()
+    if front < 0 or -1 in sizes[:front]:
+        raise RuntimeError("sizes")
+    olds = [(1, None)] * front + list(zip(self.shape, self.stride()))
+    news = []
+    for size, (old, stride) in reversed(list(zip(sizes, olds))):
+        size = old if size == -1 else size
+        if size < 0 or (size != old and old != 1):
+            raise RuntimeError("size")
+        if stride is None:
+            stride = news[-1][0] * news[-1][1] if news else 0
+        news += [(size, stride * (size == old))]
+    news.reverse()
+    return alias(self, [size for size, _ in news], [stride for _, stride in news], self.storage_offset())
+
+
+# Other sizes for the same elements
+
+
+def compute_stride__as_pytorch_does_it(old_sizes, old_strides, new_sizes):
+    if math.prod(old_sizes) == 0:
+        return old_strides if tuple(old_sizes) == tuple(new_sizes) else contiguous_strides(new_sizes)
+    if len(old_sizes) == 0:
+        return (1,) * len(new_sizes)
+    new_strides = [None] * len(new_sizes)
+    view_d, base, tensor_numel, view_numel = len(new_sizes) - 1, old_strides[-1], 1, 1
+    for d in range(len(old_sizes) - 1, -1, -1):
+        tensor_numel *= old_sizes[d]
+        if d == 0 or (old_sizes[d - 1] != 1 and old_strides[d - 1] != tensor_numel * base):
+            while view_d >= 0 and (view_numel < tensor_numel or new_sizes[view_d] == 1):
+                new_strides[view_d] = view_numel * base
+                view_numel *= new_sizes[view_d]
+                view_d -= 1
+            if view_numel != tensor_numel:
+                return None
+            if d > 0:
+                base, tensor_numel, view_numel = old_strides[d - 1], 1, 1
+    return None if view_d != -1 else new_strides
+
+
+def compute_stride__by_recursion(old_sizes, old_strides, new_sizes):
+    def chunks(dims):
+        if not dims:
+            return []
+        (size, stride), *rest = dims
+        count = size
+        while rest and (rest[0][0] == 1 or rest[0][1] == count * stride):
+            count *= rest.pop(0)[0]
+        return [(count, stride), *chunks(rest)]
+
+    def deal(chunks, sizes, filled):
+        if not chunks:
+            return []
+        (count, stride), *others = chunks
+        if sizes and (filled < count or sizes[0] == 1):
+            rest = deal(chunks, sizes[1:], filled * sizes[0])
+            return None if rest is None else [filled * stride, *rest]
+        return deal(others, sizes, 1) if filled == count else None
+
+    if 0 in old_sizes:
+        return old_strides if list(old_sizes) == list(new_sizes) else contiguous_strides(new_sizes)
+    olds = list(zip(old_sizes, old_strides))[::-1] or [(1, 1)]
+    strides = deal(chunks(olds), list(new_sizes)[::-1], 1)
+    return None if strides is None else strides[::-1]
+
+
+def reshape__by_trying_the_view(self, shape):
+    try:
+        return self.view(*infer_view_size(shape, self.numel()) or [()])
+    except RuntimeError as error:
+        if "not compatible" not in str(error):
+            raise
+    return self.contiguous().view(shape)
+
+
+def reshape__through_numpy(self, shape):
+    sizes = infer_view_size(tuple(shape), self.numel())
+    strides = compute_stride(self.shape, self.stride(), sizes)
+    if strides is None:
+        self = clone(self, memory_format=contiguous_format)
+        strides = contiguous_strides(sizes)
+    return Tensor(self.untyped_storage(), sizes, strides, self.storage_offset(), self.dtype)
+
+
+def has_internal_overlap__by_one_test(sizes, strides):
+    return 0 not in sizes and any(size > 1 for size, stride in zip(sizes, strides) if not stride)
+
+
+def has_internal_overlap__with_a_loop(sizes, strides):
+    dense = non_overlapping_and_dense(sizes, strides)
+    overlap = False
+    for size, stride in zip(sizes, strides):
+        overlap |= size > 1 and stride == 0
+    return overlap and not dense
+
+
+def has_internal_overlap__in_numpy(sizes, strides):
+    sizes, strides = np.array(sizes), np.array(strides)
+    return np.logical_and(sizes.all(), ((sizes != 1) & (strides == 0)).any())
+
+
+# Types, and other people's memory
+
+
+def promote_types__as_a_maximum(a, b):
+    return max(a, b, key=lambda each: (each.category, each.itemsize))
+
+
+def promote_types__as_a_table(a, b):
+    ranks = {BOOLEAN: 0, INTEGRAL: 100, FLOATING: 200}
+    in_order = sorted(ALL, key=lambda each: ranks[each.category] + each.itemsize)
+    return in_order[max(in_order.index(a), in_order.index(b))]
+
+
+def layout__with_slices_of_pointers(dl_tensor):
+    kind = dl_tensor.dtype
+    try:
+        dtype = {key + (1,): each for key, each in DTYPES.items()}[kind.code, kind.bits, kind.lanes]
+    except KeyError:
+        raise BufferError("no such type") from None
+    sizes = dl_tensor.shape[: dl_tensor.ndim]
+    strides = dl_tensor.strides[: dl_tensor.ndim] if dl_tensor.strides else contiguous_strides(sizes)
+    return [sizes, strides, dl_tensor.byte_offset * 8 // kind.bits, dtype]
+
+
+def layout__with_a_generator(dl_tensor):
+    def ints(pointer):
+        for i in range(dl_tensor.ndim):
+            yield pointer[i]
+
+    dtype = DTYPES.get((dl_tensor.dtype.code, dl_tensor.dtype.bits))
+    if dtype is None or dl_tensor.dtype.lanes != 1:
+        raise BufferError
+    offset, rest = divmod(dl_tensor.byte_offset, dtype.itemsize)
+    assert rest == 0
+    sizes = tuple(ints(dl_tensor.shape))
+    return sizes, tuple(ints(dl_tensor.strides)) if dl_tensor.strides else contiguous_strides(sizes), offset, dtype

@@ -1,0 +1,202 @@
+"""Grading that is killed, disturbed, or in the way of somebody else."""
+
+import fcntl
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+
+import pytest
+
+from autograder import grade as grading
+from autograder import plugin, sample
+from autograder.grade import GradingError, grade
+
+LAB = "01_strided"
+SIZE = int(os.environ.get("RUSHLIGHT_CLASS_SIZE", "6"))  # submissions; more of them take as much longer
+KINDS = ("all_right", "half_done", "untouched", "syntax_error", "subtly_wrong_strides")
+
+
+@pytest.fixture(scope="module")
+def submissions(tmp_path_factory):
+    place = tmp_path_factory.mktemp("sample")
+    sample.make(place)
+    return place / "submitted"
+
+
+@pytest.fixture
+def classroom(tmp_path, monkeypatch, isolated):
+    monkeypatch.setenv("RUSHLIGHT_CLASSROOM", str(tmp_path))
+    plugin.judge.cache_clear()
+    return tmp_path
+
+
+def enrol(classroom, submissions, size):
+    for number in range(size):
+        shutil.copytree(submissions / KINDS[number % len(KINDS)], classroom / "submitted" / f"student{number:02d}")
+
+
+def grader(classroom, root):
+    return subprocess.Popen(
+        [sys.executable, "-m", "autograder.cli", "grade", "01"],
+        cwd=root,
+        env=os.environ | {"RUSHLIGHT_CLASSROOM": str(classroom)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def recorded(classroom):
+    """Every grade in the gradebook, by student and cell."""
+    with sqlite3.connect(classroom / "gradebook.db") as gradebook:
+        return dict(
+            gradebook.execute(
+                "select student.id || ' ' || base_cell.name, grade.auto_score from grade"
+                " join base_cell on base_cell.id = grade.cell_id"
+                " join submitted_notebook on submitted_notebook.id = grade.notebook_id"
+                " join submitted_assignment on submitted_assignment.id = submitted_notebook.assignment_id"
+                " join student on student.id = submitted_assignment.student_id"
+            ).fetchall()
+        )
+
+
+def descendants():
+    """Command lines of all processes that mark submissions."""
+    lines = []
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            try:
+                with open(f"/proc/{entry}/cmdline") as file:
+                    lines.append(file.read().replace("\0", " "))
+            except OSError:
+                continue
+    return [line for line in lines if "autograder.subject" in line]
+
+
+def test_a_grader_that_is_killed_again_and_again_ends_with_the_same_grades(
+    classroom, submissions, root, tmp_path_factory
+):
+    enrol(classroom, submissions, SIZE)
+    undisturbed = tmp_path_factory.mktemp("undisturbed")
+    shutil.copytree(classroom / "submitted", undisturbed / "submitted")
+
+    kills, moments = 0, random.Random(4)
+    while kills < max(3, SIZE // 4):
+        process = grader(classroom, root)
+        try:
+            process.wait(moments.uniform(2.0, 12.0 + kills))
+            break
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            kills += 1
+    assert kills
+    last = grader(classroom, root)
+    said, _ = last.communicate(timeout=600)
+    assert last.returncode == 0, said
+
+    shutil.copy(classroom / "seed", undisturbed / "seed")
+    reference = grader(undisturbed, root)
+    said, _ = reference.communicate(timeout=600)
+    assert reference.returncode == 0, said
+
+    assert recorded(classroom) == recorded(undisturbed)
+    assert (classroom / f"grades-{LAB}.csv").read_text() == (undisturbed / f"grades-{LAB}.csv").read_text()
+
+
+def test_a_killed_grader_leaves_no_process_behind(classroom, submissions, root):
+    enrol(classroom, submissions, 2)
+    before = len(descendants())
+    process = grader(classroom, root)
+    deadline = time.monotonic() + 60
+    while len(descendants()) <= before and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.kill()
+    process.wait()
+    deadline = time.monotonic() + 10
+    while len(descendants()) > before:
+        assert time.monotonic() < deadline, descendants()
+        time.sleep(0.1)
+
+
+def test_a_second_grader_is_told_that_there_is_a_first(classroom, submissions):
+    enrol(classroom, submissions, 1)
+    with (classroom / "grading.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with pytest.raises(GradingError, match="somebody is grading"):
+            grade(LAB)
+    assert not (classroom / "gradebook.db").exists()
+
+
+def test_a_gradebook_that_somebody_holds_stops_grading_with_what_to_do(classroom, submissions, monkeypatch):
+    enrol(classroom, submissions, 1)
+    grade(LAB)
+    before = recorded(classroom)
+    monkeypatch.setattr(grading, "LOCKED_SECONDS", 0.0)
+    holder = sqlite3.connect(classroom / "gradebook.db", isolation_level=None)
+    holder.execute("begin exclusive")
+    try:
+        with pytest.raises(GradingError, match="another program holds the gradebook"):
+            grade(LAB, force=True)
+    finally:
+        holder.execute("rollback")
+        holder.close()
+    assert recorded(classroom) == before
+    assert [row.total for row in grade(LAB)] == [40]
+
+
+def test_a_full_disk_stops_grading_and_loses_nothing(classroom, submissions, monkeypatch):
+    enrol(classroom, submissions, 1)
+    grade(LAB)
+    before = recorded(classroom)
+
+    def full(*arguments, **options):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("nbconvert.writers.FilesWriter.write", full)
+        with pytest.raises(GradingError, match="no space left on device"):
+            grade(LAB, force=True)
+    assert recorded(classroom) == before
+    assert [row.total for row in grade(LAB)] == [40]
+
+
+def test_a_classroom_that_cannot_be_written_is_refused(classroom, submissions, monkeypatch):
+    enrol(classroom, submissions, 1)
+
+    def read_only(self, *arguments, **options):
+        raise OSError(30, "Read-only file system", str(self))
+
+    monkeypatch.setattr("pathlib.Path.open", read_only)
+    with pytest.raises(OSError, match="Read-only"):
+        grade(LAB)
+
+
+def test_manual_scores_and_comments_survive_grading_again(classroom, submissions):
+    enrol(classroom, submissions, 1)
+    grade(LAB)
+    with sqlite3.connect(classroom / "gradebook.db") as gradebook:
+        gradebook.execute("update grade set manual_score = 1.5")
+        gradebook.execute("update comment set manual_comment = 'see me'")
+    grade(LAB, force=True)
+    with sqlite3.connect(classroom / "gradebook.db") as gradebook:
+        assert {score for (score,) in gradebook.execute("select manual_score from grade")} == {1.5}
+        assert {text for (text,) in gradebook.execute("select manual_comment from comment")} == {"see me"}
+
+
+def test_a_late_submission_is_graded_and_nbgrader_knows_how_late(classroom, submissions):
+    enrol(classroom, submissions, 1)
+    (classroom / "submitted" / "student00" / LAB / "timestamp.txt").write_text("2027-03-02 12:00:00 UTC")
+    from nbgrader.api import Gradebook
+
+    plugin.register(f"sqlite:///{classroom / 'gradebook.db'}", LAB)
+    with Gradebook(f"sqlite:///{classroom / 'gradebook.db'}", "rushlight") as gradebook:
+        gradebook.update_or_create_assignment(LAB, duedate="2027-03-01 12:00:00 UTC")
+    assert [row.total for row in grade(LAB)] == [40]
+    with Gradebook(f"sqlite:///{classroom / 'gradebook.db'}", "rushlight") as gradebook:
+        assert gradebook.find_submission(LAB, "student00").total_seconds_late == 24 * 3600
