@@ -35,8 +35,9 @@ class BuildError(Exception):
 
 
 def labs() -> list[str]:
-    """The labs that have a source, in order."""
-    return sorted(path.parent.name for path in SOURCES.glob("*/*.md") if path.stem == path.parent.name)
+    """The labs that there are, in order: those with a source, and those that came without it."""
+    found = [*SOURCES.glob("*/*.md"), *RELEASED.glob("*/*.ipynb")]
+    return sorted({path.stem for path in found if path.stem == path.parent.name})
 
 
 def find_lab(number: str) -> str:
@@ -66,6 +67,8 @@ def _graded(lab: str) -> list[NotebookNode]:
 def solution(lab: str) -> NotebookNode:
     """The instructor's notebook of a lab, built from its Markdown. Raises BuildError."""
     path = SOURCES / lab / f"{lab}.md"
+    if not path.exists():
+        raise BuildError(f"{lab} came without its source: there is nothing to build it from")
     cells: list[NotebookNode] = []
     for cell in _read(path):
         given = cell.metadata
@@ -216,7 +219,7 @@ def reading(lab: str) -> NotebookNode:
 
 
 def execute(notebook: NotebookNode) -> NotebookNode:
-    """Run a notebook from its first cell in a fresh kernel and keep the outputs, without times and counts. Raises BuildError."""
+    """Run a notebook from its first cell in a fresh kernel and keep the outputs, without times. Raises BuildError."""
     from nbclient import NotebookClient
     from nbclient.exceptions import CellExecutionError
 
@@ -228,11 +231,6 @@ def execute(notebook: NotebookNode) -> NotebookNode:
         raise BuildError(f"a cell fails with {error.ename}: {error.evalue}") from None
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)
-        for output in cell.get("outputs", []):
-            if "execution_count" in output:
-                output.execution_count = None
-        if cell.cell_type == "code":
-            cell.execution_count = None
     notebook.metadata = NotebookNode(_METADATA)
     return notebook
 
@@ -278,7 +276,7 @@ def _illustrate(released: NotebookNode, executed: NotebookNode) -> None:
     shown = {cell.id: cell.outputs for cell in executed.cells if "figure" in cell.metadata.get("tags", [])}
     for cell in released.cells:
         if cell.id in shown:
-            cell.outputs = shown[cell.id]
+            cell.outputs = [NotebookNode(output | {"execution_count": None}) for output in shown[cell.id]]
 
 
 def _same(path: Path, notebook: NotebookNode) -> bool:

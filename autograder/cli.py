@@ -20,11 +20,13 @@ from .build import BuildError, find_lab, labs, points
 from .grade import GradingError, Row, grade, students, write_csv
 from .judge import Judge
 from .plugin import RELEASED, ROOT, restore
+from .release import release
+from .report import write_report
 from .run import run
 from .sample import make
 
 WORK = ROOT / "work"
-out = Console(highlight=False)
+out = Console(highlight=False, soft_wrap=True)
 
 
 def main() -> None:
@@ -79,6 +81,11 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument(
         "--scheduler", metavar="ADDRESS", help="mark on the workers of a dask.distributed scheduler instead"
     )
+    sub = command(release_, "write a repository of labs for students, without the answers")
+    sub.add_argument("lab", nargs="+")
+    sub.add_argument("--out", type=Path, required=True, metavar="DIR", help="a folder that does not exist yet")
+    sub = command(mutants_, "look for mistakes in a lab's references that its checks do not catch")
+    sub.add_argument("lab", nargs="?", default="01")
     sub = command(docs, "build the site into site/")
     sub.add_argument("--serve", action="store_true", help="serve it on this machine instead, and rebuild on changes")
     return parser
@@ -181,11 +188,12 @@ def grade_(arguments: argparse.Namespace) -> int:
 
         executor = _engine(arguments.scheduler) if arguments.scheduler else None
         rows = grade(name, arguments.force, not arguments.no_sandbox, arguments.jobs, executor, progress)
-    path = write_csv(name, rows)
+    path, report = write_csv(name, rows), write_report(name, rows)
     _print_table(name, rows)
     if arguments.no_sandbox:
         out.print("graded WITHOUT a sandbox: a submission could have read or changed anything that you can")
     out.print(f"grades:   {_short(path)}")
+    out.print(f"report:   {_short(report)}")
     out.print(f"feedback: {_short(path.parent / 'feedback')}/STUDENT/{name}/{name}.html")
     return 0
 
@@ -224,6 +232,18 @@ def _print_table(name: str, rows: list[Row]) -> None:
             remarks.add_row(row.student, row.remark())
     out.print(remarks)
     out.print()
+
+
+def release_(arguments: argparse.Namespace) -> int:
+    place = release([find_lab(number) for number in arguments.lab], arguments.out.resolve())
+    out.print(f"the class repository is {_short(place)}: `git init` there, or hand it out as it is")
+    return 0
+
+
+def mutants_(arguments: argparse.Namespace) -> int:
+    from .mutants import report  # it forks, which Windows cannot
+
+    return report(find_lab(arguments.lab), out)
 
 
 def docs(arguments: argparse.Namespace) -> int:

@@ -38,8 +38,9 @@ def cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "rushlight"
 
 
-def _files(lab: str, missing: list[str]) -> dict[str, str]:
-    framework, grader = Path(rushlight.__file__).parent, Path(__file__).parent
+def framework_files(missing: list[str]) -> dict[str, str]:
+    """The framework's files, by their names in the course, with the bodies of the exercises `missing` removed."""
+    framework = Path(rushlight.__file__).parent
     files = {}
     for path in sorted([*framework.rglob("*.py"), *framework.rglob("*.yaml")]):
         relative = path.relative_to(framework)
@@ -47,6 +48,11 @@ def _files(lab: str, missing: list[str]) -> dict[str, str]:
         names = [name.rpartition(".")[2] for name in missing if name.rpartition(".")[0] == module]
         text = path.read_text(encoding="utf-8")
         files[f"rushlight/{relative}"] = without_bodies(text, names) if names else text
+    return files
+
+
+def _files(lab: str, missing: list[str]) -> dict[str, str]:
+    grader, files = Path(__file__).parent, framework_files(missing)
     for name in [*SUBJECT_MODULES, "checks/__init__.py", f"checks/{lab}.py"]:
         files[f"autograder/{name}"] = (grader / name).read_text(encoding="utf-8")
     return files

@@ -130,7 +130,13 @@ def _grade(
                 pending[markers.submit(mark, lab, text, seed, isolated)] = (student, True)
             for future in wait(pending, return_when=FIRST_COMPLETED).done:
                 student, marking = pending.pop(future)
-                problem = _record(writer, lab, student, future.result()) if marking else future.result()
+                if isinstance(error := future.exception(), BrokenProcessPool | GradingError):
+                    raise error
+                if error:
+                    step = "marked" if marking else "given feedback"
+                    problem = f"could not be {step} ({type(error).__name__}: {error}): this is not the student's fault"
+                else:
+                    problem = _record(writer, lab, student, future.result()) if marking else future.result()
                 if marking and not problem:
                     pending[pool.submit(write_feedback, lab, student)] = (student, False)
                 else:

@@ -174,7 +174,7 @@ class Judge:
         verdict.outcome = DISAGREED
         if otherwise is not None and (other := otherwise(verdict)) is not None:
             return other
-        unwritten = _has(observed[smallest], "error", "NotImplementedError")  # the size of the case has no part in it
+        unwritten = _has(observed[smallest], "error", ["NotImplementedError"])  # the size of the case has no part in it
         self._explain(verdict, check, cases[smallest] if unwritten else self._shrink(check, cases[smallest], ask), ask)
         return verdict
 
@@ -223,7 +223,7 @@ def _key(tree: Tree) -> str:
     return json.dumps(tree, sort_keys=True, default=repr)
 
 
-def _has(observed: Tree, key: str, value: str) -> bool:
+def _has(observed: Tree, key: str, value: Tree) -> bool:
     return isinstance(observed, dict) and observed.get(key) == value
 
 

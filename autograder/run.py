@@ -109,7 +109,9 @@ class _Session:
         for output in outputs:
             self.room -= len(json.dumps(output))
             if self.room < 0:
-                yield _error_output("OutputLimit", f"a notebook may show {MAX_OUTPUTS} characters; the rest is left out")
+                yield _error_output(
+                    "OutputLimit", f"a notebook may show {MAX_OUTPUTS} characters; the rest is left out"
+                )
                 return
             yield output
 

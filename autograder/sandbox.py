@@ -24,26 +24,33 @@ from .observe import Malformed, SubjectDied, SubjectTimedOut, Tree, encode, rece
 PACKAGES = ("ipython", "matplotlib", "numpy")  # and all that they require
 MEMORY = 2 << 30  # bytes of address space per process
 PROCESSES = 64
+OPEN_FILES = 256
 FILES = 64 << 20  # bytes: the largest file, and each of the two writable folders
 START_SECONDS = 30.0
 
+# The kernel does not count the processes of root, so that a subject started by root becomes a user of its own. What all its
+# processes together take of the memory has no limit here; if the machine runs out, they are the first to be ended.
 _BOOT = """
-import resource, sys
-resource.setrlimit(resource.RLIMIT_AS, ({memory}, {memory}))
-resource.setrlimit(resource.RLIMIT_NPROC, ({processes}, {processes}))
-resource.setrlimit(resource.RLIMIT_FSIZE, ({files}, {files}))
-resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+import os, resource, sys
+with open("/proc/self/oom_score_adj", "w") as file:
+    file.write("1000")
+if {user}:
+    os.setgroups([])
+    os.setresgid({user}, {user}, {user})
+    os.setresuid({user}, {user}, {user})
+for limit, most in {limits}:
+    resource.setrlimit(getattr(resource, limit), (most, most))
 sys.path[:0] = {path}
-from autograder.subject import main
-main()
+{then}
 """
+_SERVE = "from autograder.subject import main; main()"
 
 
 def missing() -> str | None:
     """Why no sandbox can be had on this machine, with what to do about it, or None."""
     if shutil.which("bwrap") is None:
         return "bubblewrap is not installed: `apt-get install bubblewrap`, or grade with --no-sandbox (the report will say so)"
-    trial = subprocess.run(["bwrap", *_isolation(), *_system(), "--", "/bin/true"], capture_output=True, text=True)
+    trial = _try(_user())
     if trial.returncode != 0:
         reason = trial.stderr.strip().splitlines()[-1] if trial.stderr.strip() else f"exit code {trial.returncode}"
         return (
@@ -145,37 +152,86 @@ def _ending(process: subprocess.Popen) -> str:
 # What the subject finds around it ------------------------------------------------------------------------------------
 
 
-def _isolation() -> list[str]:
-    return ["--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--hostname", "rushlight"]
+@cache
+def _user() -> int:
+    """Whom a subject runs as: 0 for whoever grades, else a user that nobody is, if root grades and may change users."""
+    own = 1_000_000_000 + os.getpid()
+    return own if os.geteuid() == 0 and _try(own).returncode == 0 else 0
+
+
+def _try(user: int) -> subprocess.CompletedProcess:
+    return subprocess.run(_inside(user, [], "import numpy"), capture_output=True, text=True)
+
+
+def _isolated(edition: Path) -> list[str]:
+    return _inside(_user(), ["--ro-bind", str(edition), "/edition"], _SERVE)
+
+
+def _inside(user: int, more: list[str], then: str) -> list[str]:
+    """The command that makes a sandbox and runs Python in it. Nothing in it can be written but two folders of a set size."""
+    packages = [word for entry in _entries() for word in ("--ro-bind", str(entry), f"/packages/{entry.name}")]
+    writable = ("--perms", "1777", "--size", str(FILES), "--tmpfs")
+    return [
+        *(
+            "bwrap",
+            *_isolation(user),
+            *_system(),
+            *more,
+            "--tmpfs",
+            "/packages",
+            *packages,
+            "--remount-ro",
+            "/packages",
+        ),
+        *("--proc", "/proc", "--dev", "/dev", *writable, "/dev/shm", "--remount-ro", "/dev", *writable, "/tmp"),
+        *("--remount-ro", "/", "--chdir", "/tmp", "--", *_python(["/edition", "/packages"], user, then)),
+    ]
+
+
+def _isolation(user: int) -> list[str]:
+    own = ("user",) if user == 0 else ()
+    kept = ("--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID") if user else ()
+    spaces = [f"--unshare-{space}" for space in (*own, "ipc", "pid", "net", "uts", "cgroup-try")]
+    return [*spaces, "--die-with-parent", "--new-session", "--cap-drop", "ALL", *kept, "--hostname", "rushlight"]
 
 
 def _system() -> list[str]:
-    """The C library and its like. The places that modern systems link into /usr are links here too."""
+    """The C library and its like, and Python; without the packages installed there, torch may be among them.
+
+    The places that modern systems link into /usr are links here too.
+    """
     binds = ["--ro-bind", "/usr", "/usr"]
     for place in ("/bin", "/lib", "/lib64"):
         if os.path.islink(place):
             binds += ["--symlink", os.readlink(place), place]
         elif os.path.isdir(place):
             binds += ["--ro-bind", place, place]
-    return [*binds, "--proc", "/proc", "--dev", "/dev", "--size", str(FILES), "--tmpfs", "/tmp"]
+    if not sys.base_prefix.startswith("/usr"):
+        for path in [*reversed(Path(sys.base_prefix, "bin").parents)][1:]:
+            binds += ["--perms", "0755", "--dir", str(path)]  # else as closed as a home folder is
+        for place in ("bin", "lib"):
+            binds += ["--ro-bind", f"{sys.base_prefix}/{place}", f"{sys.base_prefix}/{place}"]
+    found = {path for place in ("/usr", "/usr/local", sys.base_prefix) for path in Path(place).glob(_PACKAGES_GLOB)}
+    return [*binds, *(word for path in sorted(found) for word in ("--tmpfs", str(path), "--remount-ro", str(path)))]
 
 
-def _isolated(edition: Path) -> list[str]:
-    packages = [word for entry in _entries() for word in ("--ro-bind", str(entry), f"/packages/{entry.name}")]
-    return [
-        *("bwrap", *_isolation(), *_system(), "--tmpfs", "/packages", "--chdir", "/tmp"),
-        *("--ro-bind", sys.base_prefix, sys.base_prefix, "--ro-bind", str(edition), "/edition"),
-        *(*packages, "--remount-ro", "/packages", "--", *_python(["/edition", "/packages"])),
-    ]
+_PACKAGES_GLOB = "lib*/python3*/*-packages"  # site-packages, and dist-packages on Debian
 
 
 def _bare(edition: Path) -> list[str]:
     return _python([str(edition), sysconfig.get_paths()["purelib"]])
 
 
-def _python(path: list[str]) -> list[str]:
+def _python(path: list[str], user: int = 0, then: str = _SERVE) -> list[str]:
     """Base Python with neither site-packages nor environment, so that `path` and the standard library are all there is."""
-    boot = _BOOT.format(memory=MEMORY, processes=PROCESSES, files=FILES, path=path)
+    limits = [
+        ("RLIMIT_AS", MEMORY),
+        ("RLIMIT_NPROC", PROCESSES),
+        ("RLIMIT_NOFILE", OPEN_FILES),
+        ("RLIMIT_FSIZE", FILES),
+        ("RLIMIT_CORE", 0),
+    ]
+    boot = _BOOT.format(user=user, limits=limits, path=path, then=then)
     return [os.path.realpath(sys.executable), "-I", "-S", "-B", "-c", boot]
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import os
 import subprocess
 import sys
@@ -24,7 +25,7 @@ from .observe import Tree, error_tree, observe_call, receive, send, tensor_tree
 
 MAX_OUTPUT = 100_000  # characters kept of what one cell prints
 SHOWN = ("text/plain", "image/png")  # of what a cell displays
-MAX_DISPLAYED = 2_000_000  # characters kept of what one cell displays, pictures included
+MAX_DISPLAYED = 2_000_000  # characters of JSON kept of what one cell displays, pictures included
 
 
 class RushlightSide:
@@ -212,7 +213,7 @@ class Shell:
         room = MAX_DISPLAYED  # a message has a limit, and a display too much must not cost the whole cell
         for rich in captured.outputs:
             data = {kind: rich.data[kind] for kind in SHOWN if isinstance(rich.data.get(kind), str)}
-            room -= 100 + sum(map(len, data.values()))
+            room -= 100 + len(json.dumps(data))
             if room < 0:
                 break
             outputs.append({"output_type": "display_data", "data": data, "metadata": {}})

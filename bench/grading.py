@@ -1,13 +1,13 @@
-"""Seconds per submission: rushlight's grader against stock nbgrader, on the same submissions, in alternation.
+"""Submissions per minute: `rushlight grade` against stock `nbgrader autograde`, same class, same machine, in alternation.
 
-Each round autogrades the same small class twice, each time into a classroom of its own: once with nbgrader as it is and
-once with the plugin, both without feedback pages. Start-up (Python, imports, the judge's cases) is
-counted, since it is part of the wait; it is also what a larger class spreads over more submissions, so the second table
-gives the time of one more submission.
+Stock nbgrader autogrades one submission at a time and writes no feedback. `rushlight grade` marks as many as there are
+cores, records them through nbgrader, and writes the feedback too; all of that is counted, and so is every start-up. A second
+table says where rushlight's time goes, step by step, for one submission at a time.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import platform
 import shutil
@@ -19,50 +19,84 @@ import time
 from importlib.metadata import version
 from pathlib import Path
 
-from autograder import sample
-from autograder.plugin import ROOT
+from nbgrader.apps import NbGraderAPI
+from traitlets.config import Config
 
-STUDENTS = ("all_right", "half_done", "untouched", "syntax_error")
-SIZES = (2, 10)  # submissions in a class
-ROUNDS = 3
+from autograder import grade as grading
+from autograder import sample
+from autograder.plugin import ROOT, configure
+
+STUDENTS = ("all_right", "all_right", "subtly_wrong_strides", "half_done", "untouched", "syntax_error")
+COMMANDS = {
+    "stock": [sys.executable, "-m", "nbgrader", "autograde", sample.LAB],
+    "rushlight": [sys.executable, "-m", "autograder.cli", "grade", "01"],
+}
+
+
+def enrol(submissions: Path, place: str, size: int) -> None:
+    for number in range(size):
+        shutil.copytree(
+            submissions / STUDENTS[number % len(STUDENTS)], Path(place) / "submitted" / f"student{number:03d}"
+        )
 
 
 def seconds(grader: str, submissions: Path, size: int) -> float:
-    """Wall-clock seconds that `nbgrader autograde` takes for a class of `size`."""
+    """Wall-clock seconds for a class of `size` in a classroom of its own."""
     with tempfile.TemporaryDirectory() as place:
-        for number in range(size):
-            student = STUDENTS[number % len(STUDENTS)]
-            shutil.copytree(submissions / student, Path(place) / "submitted" / f"student{number:03d}")
+        enrol(submissions, place, size)
         environment = os.environ | {"RUSHLIGHT_CLASSROOM": place, "RUSHLIGHT_GRADER": grader}
-        command = [sys.executable, "-m", "nbgrader", "autograde", sample.LAB]
         start = time.perf_counter()
-        subprocess.run(command, cwd=ROOT, env=environment, check=True, capture_output=True)
+        subprocess.run(COMMANDS[grader], cwd=ROOT, env=environment, check=True, capture_output=True)
         return time.perf_counter() - start
 
 
+def steps(submissions: Path) -> dict[str, dict[str, float]]:
+    """Seconds of each step for each kind of student, after a first one has warmed everything up."""
+    with tempfile.TemporaryDirectory() as place:
+        os.environ["RUSHLIGHT_CLASSROOM"] = place
+        kinds = list(dict.fromkeys(STUDENTS))
+        for number, student in enumerate([kinds[0], *kinds]):
+            shutil.copytree(submissions / student, Path(place) / "submitted" / f"{number}-{student}")
+        config = Config()
+        configure(config)
+        writer, table = NbGraderAPI(config=config), {}
+        for student in sorted(os.listdir(Path(place) / "submitted")):
+            text = (Path(place) / "submitted" / student / sample.LAB / f"{sample.LAB}.ipynb").read_text()
+            start = time.perf_counter()
+            marked = grading.mark(sample.LAB, text, 0, True)
+            middle = time.perf_counter()
+            grading._record(writer, sample.LAB, student, marked)
+            end = time.perf_counter()
+            grading.write_feedback(sample.LAB, student)
+            table[student] = {"mark": middle - start, "record": end - middle, "feedback": time.perf_counter() - end}
+        return table
+
+
 def main() -> None:
-    times: dict[tuple[str, int], list[float]] = {}
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--size", type=int, default=30, help="submissions in the class")
+    parser.add_argument("--rounds", type=int, default=2)
+    arguments = parser.parse_args()
+    times: dict[str, list[float]] = {grader: [] for grader in COMMANDS}
     with tempfile.TemporaryDirectory() as place:
         sample.make(Path(place))
-        for round_number in range(1, ROUNDS + 1):
-            for size in SIZES:
-                for grader in ("stock", "rushlight"):
-                    took = seconds(grader, Path(place) / "submitted", size)
-                    times.setdefault((grader, size), []).append(took)
-                    print(f"round {round_number}: {grader:9} {size:3} submissions {took:7.2f} s", file=sys.stderr)
+        for number in range(1, arguments.rounds + 1):
+            for grader in COMMANDS:
+                times[grader].append(seconds(grader, Path(place) / "submitted", arguments.size))
+                print(f"round {number}: {grader:9} {times[grader][-1]:7.1f} s", file=sys.stderr, flush=True)
+        table = steps(Path(place) / "submitted")
 
+    versions = f"nbgrader {version('nbgrader')}, torch {version('torch')}, Python {platform.python_version()}"
     print(
-        f"grading lab {sample.LAB}: nbgrader {version('nbgrader')}, torch {version('torch')}, Python {platform.python_version()}"
+        f"lab {sample.LAB}, a class of {arguments.size}; {versions}; {os.cpu_count()} cores; {arguments.rounds} rounds\n"
     )
-    print(f"{os.cpu_count()} cores, one submission at a time; medians of {ROUNDS} rounds in alternation\n")
-    print(f"{'':34}{'stock':>8}{'rushlight':>11}{'ratio':>8}")
-    median = {key: statistics.median(values) for key, values in times.items()}
-    for size in SIZES:
-        row = [median[grader, size] / size for grader in ("stock", "rushlight")]
-        print(f"s/submission, class of {size:<11}{row[0]:8.2f}{row[1]:11.2f}{row[0] / row[1]:8.1f}")
-    small, large = SIZES
-    more = [(median[g, large] - median[g, small]) / (large - small) for g in ("stock", "rushlight")]
-    print(f"{'s for one more submission':34}{more[0]:8.2f}{more[1]:11.2f}{more[0] / more[1]:8.1f}")
+    per_minute = {grader: 60 * arguments.size / statistics.median(values) for grader, values in times.items()}
+    for grader, value in per_minute.items():
+        print(f"{grader:12}{value:8.1f} submissions per minute")
+    print(f"{'ratio':12}{per_minute['rushlight'] / per_minute['stock']:8.1f}\n")
+    print(f"{'seconds, one at a time':28}{'mark':>8}{'record':>8}{'feedback':>10}")
+    for student, row in list(table.items())[1:]:
+        print(f"{student[2:]:28}{row['mark']:8.2f}{row['record']:8.2f}{row['feedback']:10.2f}")
 
 
 if __name__ == "__main__":

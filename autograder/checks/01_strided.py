@@ -636,6 +636,8 @@ def _windows(st):
         {"x": tensor([2, 2], [1, 2], 3), "sizes": [2], "strides": [1], "storage_offset": None},
         {"x": tensor([2, 2], [1, 2], 3), "sizes": [7], "strides": [1], "storage_offset": 0},
         {"x": tensor([2, 2], [1, 2], 3), "sizes": [7], "strides": [1], "storage_offset": None},
+        {"x": tensor([2, 2], [1, 2], 3, slack=4), "sizes": [11], "strides": [1], "storage_offset": 0},
+        {"x": tensor([2, 2], [1, 2], 3, slack=4), "sizes": [12], "strides": [1], "storage_offset": 0},
         {"x": tensor([4], dtype="float32"), "sizes": [4], "strides": [1], "storage_offset": 0},
         {"x": tensor([4], dtype="float32"), "sizes": [5], "strides": [1], "storage_offset": 0},
     ],
@@ -754,7 +756,7 @@ def _of_any_dtype(st, shapes):
     + [
         {"x": tensor([2, 3], [1, 2], 2, "float64"), "null_strides": False, "lanes": 1, "bits": None},
         {"x": tensor([], [], 1, "int32"), "null_strides": True, "lanes": 1, "bits": None},
-        {"x": tensor([0, 2], dtype="float32"), "null_strides": True, "lanes": 1, "bits": None},
+        {"x": tensor([2, 0, 3], dtype="float32"), "null_strides": True, "lanes": 1, "bits": None},
         {"x": tensor([2, 0], [5, 7], 2, "int32"), "null_strides": False, "lanes": 1, "bits": None},
         {"x": tensor([2, 1, 3, 2, 2], [1, 7, 2, 9, 0], 1, "float16"), "null_strides": False, "lanes": 1, "bits": None},
         {"x": tensor([2]), "null_strides": False, "lanes": 2, "bits": None},

@@ -7,7 +7,6 @@ import itertools
 import math
 import operator
 from collections import deque
-from functools import reduce
 
 import numpy as np
 
@@ -22,6 +21,7 @@ from rushlight.strided import (
     contiguous_strides,
     infer_view_size,
     non_overlapping_and_dense,
+    storage_size,
     wrap_dim,
 )
 
@@ -122,25 +122,28 @@ def transpose__by_modulo_and_its_own_error(self, dim0, dim1):
     return alias(self, sizes, strides, self.storage_offset())
 
 
-def permute__with_a_set(self, dims):
+def permute__with_a_dict(self, dims):
     if len(dims) != self.dim():
         raise Impossible("one for each dimension")
-    dims = [wrap_dim(dim, self.dim()) for dim in dims]
-    if len(set(dims)) < len(dims):
-        raise Impossible("one is there twice")
-    return alias(self, [self.shape[d] for d in dims], [self.stride()[d] for d in dims], self.storage_offset())
+    picked = {}
+    for dim in (wrap_dim(dim, self.dim()) for dim in dims):
+        if dim in picked:
+            raise Impossible("one is there twice")
+        picked[dim] = self.shape[dim], self.stride()[dim]
+    sizes, strides = zip(*picked.values()) if picked else ((), ())
+    return alias(self, sizes, strides, self.storage_offset())
 
 
 def permute__with_numpy(self, dims):
     n = self.dim()
     if n != len(dims):
         raise RuntimeError
+    for i, dim in enumerate(dims):
+        if dim < -n or dim >= n:
+            raise OutOfRange(dim)
+        if dim % n in {other % n for other in dims[:i]}:
+            raise Impossible("twice")
     dims = np.array(dims, dtype=np.int64)
-    if (dims < -n).any() or (dims >= n).any():
-        raise IndexError("no such dimension")
-    dims = dims % max(n, 1)
-    if np.unique(dims).size < n:
-        raise RuntimeError("twice")
     sizes, strides = np.array(self.shape, dtype=np.int64), np.array(self.stride(), dtype=np.int64)
     return alias(self, sizes[dims], strides[dims], self.storage_offset())
 
@@ -430,3 +433,177 @@ def layout__with_a_generator(dl_tensor):
     assert rest == 0
     sizes = tuple(ints(dl_tensor.shape))
     return sizes, tuple(ints(dl_tensor.strides)) if dl_tensor.strides else contiguous_strides(sizes), offset, dtype
+
+
+# The answers of somebody who had not seen the reference, where they differ from it
+
+
+def contiguous_strides__of_a_first_student(sizes):
+    strides = []
+    step = 1
+    for size in reversed(sizes):
+        strides.insert(0, step)
+        step *= max(size, 1)
+    return tuple(strides)
+
+
+def is_contiguous__of_a_first_student(sizes, strides):
+    if 0 in sizes:
+        return True
+    expected = contiguous_strides(sizes)
+    return all(size == 1 or stride == e for size, stride, e in zip(sizes, strides, expected))
+
+
+def transpose__of_a_first_student(self, dim0, dim1):
+    dim0 = wrap_dim(dim0, self.ndim)
+    dim1 = wrap_dim(dim1, self.ndim)
+    if self.ndim == 0:
+        return self
+    sizes = list(self.shape)
+    strides = list(self.stride())
+    sizes[dim0], sizes[dim1] = sizes[dim1], sizes[dim0]
+    strides[dim0], strides[dim1] = strides[dim1], strides[dim0]
+    return alias(self, sizes, strides, self.storage_offset())
+
+
+def permute__of_a_first_student(self, dims):
+    ndim = self.ndim
+    if len(dims) != ndim:
+        raise RuntimeError("permute: wrong number of dims")
+    sizes, strides, seen = [], [], set()
+    for d in dims:
+        d = wrap_dim(d, ndim)
+        if d in seen:
+            raise RuntimeError("permute: repeated dim")
+        seen.add(d)
+        sizes.append(self.shape[d])
+        strides.append(self.stride()[d])
+    return alias(self, sizes, strides, self.storage_offset())
+
+
+def select__of_a_first_student(self, dim, index):
+    if self.ndim == 0:
+        raise IndexError("select() cannot be applied to a 0-dim tensor.")
+    dim = wrap_dim(dim, self.ndim)
+    size = self.shape[dim]
+    if not -size <= index < size:
+        raise IndexError(f"index {index} is out of range for dimension {dim} with size {size}")
+    if index < 0:
+        index += size
+    sizes, strides = self.shape, self.stride()
+    return alias(
+        self,
+        sizes[:dim] + sizes[dim + 1 :],
+        strides[:dim] + strides[dim + 1 :],
+        self.storage_offset() + index * strides[dim],
+    )
+
+
+def slice__of_a_first_student(self, dim=0, start=None, end=None, step=1):
+    dim = wrap_dim(dim, self.ndim)
+    size = self.shape[dim]  # a 0-dim tensor has no shape[0]: IndexError
+    if step <= 0:
+        raise RuntimeError("slice step must be positive")
+    if start is None:
+        start = 0
+    if end is None:
+        end = size
+    if start < 0:
+        start += size
+    if end < 0:
+        end += size
+    start = min(max(start, 0), size)
+    end = min(max(end, start), size)
+    sizes, strides = list(self.shape), list(self.stride())
+    offset = self.storage_offset() + start * strides[dim]
+    sizes[dim] = (end - start + step - 1) // step
+    strides[dim] *= step
+    return alias(self, sizes, strides, offset)
+
+
+def infer_size__of_a_first_student(a, b):
+    result = []
+    for s, t in itertools.zip_longest(reversed(a), reversed(b), fillvalue=1):
+        if s != t and s != 1 and t != 1:
+            raise RuntimeError(f"sizes {s} and {t} do not match")
+        result.append(t if s == 1 else s)
+    return tuple(reversed(result))
+
+
+def expand__of_a_first_student(self, sizes):
+    new = len(sizes) - self.ndim
+    if new < 0:
+        raise RuntimeError("expand: fewer sizes than dimensions")
+    out_sizes, out_strides = [], []
+    for i in reversed(range(len(sizes))):
+        size = sizes[i]
+        if i >= new:
+            old_size, old_stride = self.shape[i - new], self.stride()[i - new]
+            if size == -1:
+                size = old_size
+            if size == old_size:
+                stride = old_stride
+            elif old_size == 1:
+                stride = 0
+            else:
+                raise RuntimeError(f"expand: {size} does not match the size {old_size}")
+        elif size == 1:
+            stride = out_sizes[0] * out_strides[0] if out_sizes else 0
+        else:
+            stride = 0
+        if size < 0:
+            raise RuntimeError(f"expand: negative size {size}")
+        out_sizes.insert(0, size)
+        out_strides.insert(0, stride)
+    return alias(self, out_sizes, out_strides, self.storage_offset())
+
+
+def compute_stride__of_a_first_student(old_sizes, old_strides, new_sizes):
+    if 0 in old_sizes:
+        if tuple(new_sizes) == tuple(old_sizes):
+            return tuple(old_strides)
+        return contiguous_strides(new_sizes)
+    if len(old_sizes) == 0:
+        return (1,) * len(new_sizes)
+    chunks = []  # [elements, stride], the last dimension's first
+    for size, stride in zip(reversed(old_sizes), reversed(old_strides)):
+        if chunks and (size == 1 or stride == chunks[-1][0] * chunks[-1][1]):
+            chunks[-1][0] *= size
+        else:
+            chunks.append([size, stride])
+    result = []
+    chunk, filled = 0, 1
+    for size in reversed(new_sizes):
+        elements, step = chunks[chunk]
+        if filled == elements and size != 1:
+            chunk, filled = chunk + 1, 1
+            elements, step = chunks[chunk]
+        result.append(filled * step)
+        filled *= size
+        if elements % filled != 0:
+            return None
+    return tuple(reversed(result))
+
+
+def as_strided__of_a_first_student(self, sizes, strides, storage_offset=None):
+    if storage_offset is None:
+        storage_offset = self.storage_offset()
+    if len(sizes) != len(strides):
+        raise RuntimeError("as_strided: sizes and strides differ in length")
+    if storage_offset < 0 or any(n < 0 for n in sizes) or any(n < 0 for n in strides):
+        raise RuntimeError("as_strided: negative")
+    if storage_size(sizes, strides, storage_offset) * self.itemsize > self.untyped_storage().nbytes():
+        raise RuntimeError("as_strided: out of bounds")
+    return alias(self, sizes, strides, storage_offset)
+
+
+def layout__of_a_first_student(dl_tensor):
+    sizes = tuple(dl_tensor.shape[i] for i in range(dl_tensor.ndim))
+    strides = (
+        tuple(dl_tensor.strides[i] for i in range(dl_tensor.ndim)) if dl_tensor.strides else contiguous_strides(sizes)
+    )
+    key = (dl_tensor.dtype.code, dl_tensor.dtype.bits)
+    if key not in DTYPES or dl_tensor.dtype.lanes != 1:
+        raise BufferError("no such dtype")
+    dtype = DTYPES[key]
+    return sizes, strides, dl_tensor.byte_offset // dtype.itemsize, dtype

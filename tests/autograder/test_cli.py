@@ -23,7 +23,7 @@ def rushlight(root):
 
 def test_help_names_every_command(rushlight):
     said = rushlight("--help")
-    for command in ("lab", "check", "status", "build", "grade", "docs"):
+    for command in ("lab", "check", "status", "build", "grade", "release", "mutants", "docs"):
         assert command in said
 
 

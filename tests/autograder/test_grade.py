@@ -2,21 +2,26 @@
 
 import csv
 import shutil
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import nbformat
 import pytest
 from nbgrader.preprocessors import SaveAutoGrades, SaveCells
 
 from autograder import plugin, sample
-from autograder.grade import GradingError, grade, write_csv
+from autograder.build import points
+from autograder.grade import GradingError, Row, grade, write_csv
+from autograder.report import write_report
 
 LAB = "01_strided"
+quick_grade = partial(grade, jobs=1, executor=ThreadPoolExecutor(1))  # a marker in this very process
 
 
 @pytest.fixture
 def classroom(tmp_path, monkeypatch, isolated):
     monkeypatch.setenv("RUSHLIGHT_CLASSROOM", str(tmp_path))
-    plugin.judge.cache_clear()
+    (tmp_path / "seed").write_text("1")  # the same for all tests, so that the cases are drawn once
     return tmp_path
 
 
@@ -44,7 +49,7 @@ def test_the_sample_class_gets_the_grades_it_deserves(classroom):
     assert float(table["all_right"]["total"]) == float(table["all_right"]["maximum"]) == 40
 
     before = {path: path.stat().st_mtime_ns for path in (classroom / "autograded").rglob("*.ipynb")}
-    again = {row.student: row.total for row in grade(LAB)}
+    again = {row.student: row.total for row in quick_grade(LAB)}
     assert again == {student: row.total for student, row in rows.items()}
     assert {path: path.stat().st_mtime_ns for path in (classroom / "autograded").rglob("*.ipynb")} == before
 
@@ -61,7 +66,7 @@ def test_what_an_interrupted_run_left_behind_is_graded_again(one_student):
     half = one_student / "autograded" / "half_done" / LAB / f"{LAB}.ipynb"
     half.parent.mkdir(parents=True)
     shutil.copy(one_student / "submitted" / "half_done" / LAB / f"{LAB}.ipynb", half)  # nbgrader's first step, no more
-    (row,) = grade(LAB)
+    (row,) = quick_grade(LAB)
     assert row.total == 17 and row.remark() == "not attempted: 8"
 
 
@@ -69,7 +74,7 @@ def test_a_lab_that_is_half_in_the_gradebook_is_entered_again(one_student):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(SaveCells, "_create_source_cell", lambda self, cell: None)
         plugin.register(f"sqlite:///{one_student / 'gradebook.db'}", LAB)
-    (row,) = grade(LAB)
+    (row,) = quick_grade(LAB)
     assert row.total == 17
 
 
@@ -80,16 +85,36 @@ def test_an_interrupt_stops_the_class_and_running_again_finishes_it(one_student,
     with monkeypatch.context() as patch:
         patch.setattr(SaveAutoGrades, "preprocess", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            grade(LAB)
-    (row,) = grade(LAB)
+            quick_grade(LAB)
+    (row,) = quick_grade(LAB)
     assert row.total == 17
 
 
+def test_what_a_marker_cannot_do_costs_that_submission_only(one_student):
+    class Broken(ThreadPoolExecutor):
+        def submit(self, function, *arguments):
+            return super().submit(lambda: 1 / 0)
+
+    (row,) = grade(LAB, executor=Broken(1))
+    assert "could not be marked (ZeroDivisionError" in row.problem
+    assert [row.total for row in quick_grade(LAB)] == [17]
+
+
+def test_the_report_shows_what_students_share_and_no_markup_of_theirs(classroom):
+    verdict = {"outcome": "disagreed", "message": "<script>", "case": "sizes = [0]", "seconds": 1.0}
+    rows = [Row(name, {"strided.permute": 0.0}, {"strided.permute": dict(verdict)}) for name in ("<b>ada</b>", "ben")]
+    for row in rows:
+        row.verdicts |= {name: {"outcome": "passed"} for name in points(LAB) if name not in row.verdicts}
+    page = write_report(LAB, [*rows, Row("cem", problem="no notebook")]).read_text()
+    assert "sizes = [0]" in page and "cem" in page
+    assert "<script" not in page and "<b>ada" not in page
+
+
 def test_a_submission_that_was_replaced_is_graded_again(one_student, answers, released):
-    grade(LAB)
+    quick_grade(LAB)
     sample.fill(released, answers)
     nbformat.write(released, one_student / "submitted" / "half_done" / LAB / f"{LAB}.ipynb")
-    (row,) = grade(LAB)
+    (row,) = quick_grade(LAB)
     assert row.total == 40
 
 
@@ -106,8 +131,8 @@ def test_the_sample_class_is_made_once(tmp_path):
 
 def test_a_class_without_submissions_is_refused_and_nothing_is_written(classroom):
     with pytest.raises(GradingError, match="nobody has handed in"):
-        grade(LAB)
-    assert list(classroom.iterdir()) == []
+        quick_grade(LAB)
+    assert [path.name for path in classroom.iterdir()] == ["seed"]
 
 
 def test_without_bubblewrap_grading_stops_with_what_to_do(classroom, monkeypatch):
@@ -123,5 +148,5 @@ def test_the_notebook_of_another_course_gets_a_clear_line(classroom, released):
     path = classroom / "submitted" / "stray" / LAB / f"{LAB}.ipynb"
     path.parent.mkdir(parents=True)
     nbformat.write(released, path)
-    (row,) = grade(LAB)
+    (row,) = quick_grade(LAB)
     assert "not a notebook of this lab" in row.remark()

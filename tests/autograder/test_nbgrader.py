@@ -6,6 +6,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import zipfile
 
 import pytest
 
@@ -90,3 +91,23 @@ def test_the_working_tree_is_left_as_it_was(nbgrader, root):
     nbgrader("generate_assignment", LAB)
     nbgrader("autograde", LAB)
     assert {path: path.read_bytes() for path in (root / "labs").rglob("*.*")} == before
+
+
+def test_downloads_from_an_lms_are_collected_whatever_it_made_of_their_names(nbgrader, submissions):
+    archive = nbgrader.place / "downloaded" / LAB / "archive"
+    archive.mkdir(parents=True)
+    lab = submissions / "half_done" / LAB / f"{LAB}.ipynb"
+    shutil.copy(lab, archive / f"doejane_12345_678901_{LAB}.ipynb")
+    shutil.copy(lab, archive / f"roejohn_LATE_12346_678902_{LAB}-1.ipynb")
+    with zipfile.ZipFile(archive / "submissions.zip", "w") as bundle:
+        bundle.write(lab, f"Ada Poe_77_assignsubmission_file_{LAB}.ipynb")
+        bundle.write(lab, f"Ben Loe_78_assignsubmission_file/{LAB}.ipynb")
+    nbgrader("zip_collect", LAB)
+    for student in ("doejane", "roejohn", "Ada Poe", "Ben Loe"):
+        assert (nbgrader.place / "submitted" / student / LAB / f"{LAB}.ipynb").read_text() == lab.read_text()
+
+
+def test_a_roster_is_imported(nbgrader):
+    (nbgrader.place / "roster.csv").write_text("id,last_name,first_name,email\ndoejane,Doe,Jane,jane@example.org\n")
+    nbgrader("db", "student", "import", str(nbgrader.place / "roster.csv"))
+    assert "doejane (Doe, Jane) -- jane@example.org" in nbgrader("db", "student", "list")

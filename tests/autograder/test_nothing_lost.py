@@ -9,6 +9,8 @@ import sqlite3
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import pytest
 
@@ -17,6 +19,7 @@ from autograder import plugin, sample
 from autograder.grade import GradingError, grade
 
 LAB = "01_strided"
+quick_grade = partial(grade, jobs=1, executor=ThreadPoolExecutor(1))  # a marker in this very process
 SIZE = int(os.environ.get("RUSHLIGHT_CLASS_SIZE", "6"))  # submissions; more of them take as much longer
 KINDS = ("all_right", "half_done", "untouched", "syntax_error", "subtly_wrong_strides")
 
@@ -31,7 +34,7 @@ def submissions(tmp_path_factory):
 @pytest.fixture
 def classroom(tmp_path, monkeypatch, isolated):
     monkeypatch.setenv("RUSHLIGHT_CLASSROOM", str(tmp_path))
-    plugin.judge.cache_clear()
+    (tmp_path / "seed").write_text("1")  # the same for all tests, so that the cases are drawn once
     return tmp_path
 
 
@@ -129,30 +132,30 @@ def test_a_second_grader_is_told_that_there_is_a_first(classroom, submissions):
     with (classroom / "grading.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         with pytest.raises(GradingError, match="somebody is grading"):
-            grade(LAB)
+            quick_grade(LAB)
     assert not (classroom / "gradebook.db").exists()
 
 
 def test_a_gradebook_that_somebody_holds_stops_grading_with_what_to_do(classroom, submissions, monkeypatch):
     enrol(classroom, submissions, 1)
-    grade(LAB)
+    quick_grade(LAB)
     before = recorded(classroom)
     monkeypatch.setattr(grading, "LOCKED_SECONDS", 0.0)
     holder = sqlite3.connect(classroom / "gradebook.db", isolation_level=None)
     holder.execute("begin exclusive")
     try:
         with pytest.raises(GradingError, match="another program holds the gradebook"):
-            grade(LAB, force=True)
+            quick_grade(LAB, force=True)
     finally:
         holder.execute("rollback")
         holder.close()
     assert recorded(classroom) == before
-    assert [row.total for row in grade(LAB)] == [40]
+    assert [row.total for row in quick_grade(LAB)] == [40]
 
 
 def test_a_full_disk_stops_grading_and_loses_nothing(classroom, submissions, monkeypatch):
     enrol(classroom, submissions, 1)
-    grade(LAB)
+    quick_grade(LAB)
     before = recorded(classroom)
 
     def full(*arguments, **options):
@@ -161,9 +164,9 @@ def test_a_full_disk_stops_grading_and_loses_nothing(classroom, submissions, mon
     with monkeypatch.context() as patch:
         patch.setattr("nbconvert.writers.FilesWriter.write", full)
         with pytest.raises(GradingError, match="no space left on device"):
-            grade(LAB, force=True)
+            quick_grade(LAB, force=True)
     assert recorded(classroom) == before
-    assert [row.total for row in grade(LAB)] == [40]
+    assert [row.total for row in quick_grade(LAB)] == [40]
 
 
 def test_a_classroom_that_cannot_be_written_is_refused(classroom, submissions, monkeypatch):
@@ -174,16 +177,16 @@ def test_a_classroom_that_cannot_be_written_is_refused(classroom, submissions, m
 
     monkeypatch.setattr("pathlib.Path.open", read_only)
     with pytest.raises(OSError, match="Read-only"):
-        grade(LAB)
+        quick_grade(LAB)
 
 
 def test_manual_scores_and_comments_survive_grading_again(classroom, submissions):
     enrol(classroom, submissions, 1)
-    grade(LAB)
+    quick_grade(LAB)
     with sqlite3.connect(classroom / "gradebook.db") as gradebook:
         gradebook.execute("update grade set manual_score = 1.5")
         gradebook.execute("update comment set manual_comment = 'see me'")
-    grade(LAB, force=True)
+    quick_grade(LAB, force=True)
     with sqlite3.connect(classroom / "gradebook.db") as gradebook:
         assert {score for (score,) in gradebook.execute("select manual_score from grade")} == {1.5}
         assert {text for (text,) in gradebook.execute("select manual_comment from comment")} == {"see me"}
@@ -197,6 +200,6 @@ def test_a_late_submission_is_graded_and_nbgrader_knows_how_late(classroom, subm
     plugin.register(f"sqlite:///{classroom / 'gradebook.db'}", LAB)
     with Gradebook(f"sqlite:///{classroom / 'gradebook.db'}", "rushlight") as gradebook:
         gradebook.update_or_create_assignment(LAB, duedate="2027-03-01 12:00:00 UTC")
-    assert [row.total for row in grade(LAB)] == [40]
+    assert [row.total for row in quick_grade(LAB)] == [40]
     with Gradebook(f"sqlite:///{classroom / 'gradebook.db'}", "rushlight") as gradebook:
         assert gradebook.find_submission(LAB, "student00").total_seconds_late == 24 * 3600

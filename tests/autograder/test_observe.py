@@ -77,6 +77,14 @@ def test_an_error_of_the_students_own_counts_as_its_built_in_base():
         pass
 
     assert difference(error_tree(Mine("m")), error_tree(IndexError("t"))) is None
+    assert difference(error_tree(Mine("m")), error_tree(LookupError("t"))) is None
+
+
+def test_an_error_cannot_be_every_error_at_once():
+    class Any(IndexError, ValueError, TypeError):
+        pass
+
+    assert difference(error_tree(Any("m")), error_tree(TypeError("t")))
 
 
 @pytest.mark.parametrize("error", [NotImplementedError(), RecursionError(), ValueError()])

@@ -1,0 +1,613 @@
+"""Wrong answers to lab 01 that a student might well give and that no mutant of the reference is: each fails on an edge.
+
+A function's name is its exercise's, two underscores, and what is wrong.
+"""
+
+import itertools
+import math
+
+import numpy as np
+
+import rushlight
+from rushlight import dlpack, strided
+from rushlight.dlpack import DTYPES
+from rushlight.dtypes import bool_, float16, float32, float64, int32, int64, uint8
+from rushlight.strided import (
+    alias,
+    compute_stride,
+    contiguous_strides,
+    empty_strided,
+    infer_view_size,
+    is_contiguous,
+    storage_size,
+    wrap_dim,
+)
+
+
+def changed(self, sizes, strides, offset=None):
+    return alias(self, sizes, strides, self.storage_offset() if offset is None else offset)
+
+
+# Arithmetic on sizes and strides
+
+
+def contiguous_strides__guards_the_product_and_not_its_factors(sizes):
+    return tuple(max(math.prod(sizes[i + 1 :]), 1) for i in range(len(sizes)))
+
+
+def contiguous_strides__of_the_bytes_of_numpy(sizes):
+    return tuple(stride // 8 for stride in np.empty(sizes, np.int64).strides)
+
+
+def contiguous_strides__in_32_bits(sizes):
+    with np.errstate(all="ignore"):
+        steps = np.cumprod(np.maximum([1, *reversed(sizes)], 1).astype(np.int32), dtype=np.int32)
+    return steps[:-1][::-1]
+
+
+def contiguous_strides__of_four_dimensions_at_most(sizes):
+    n, h, w = [1] * (3 - len(sizes[1:])) + [max(size, 1) for size in sizes[1:]][:3]
+    return ((n * h * w, h * w, w, 1) + (0,) * len(sizes[4:]))[max(4 - len(sizes), 0) :]
+
+
+def contiguous_strides__gives_empty_tensors_strides_of_one(sizes):
+    return (1,) * len(sizes) if 0 in sizes else strided_of(sizes)
+
+
+def strided_of(sizes):
+    return [math.prod(sizes[i + 1 :]) for i in range(len(sizes))]
+
+
+def element_offset__of_two_dimensions_at_most(index, strides, storage_offset):
+    (i, s), (j, t) = [*zip(index, strides), (0, 0), (0, 0)][:2]
+    return storage_offset + i * s + j * t
+
+
+def element_offset__takes_the_strides_of_a_new_tensor(index, strides, storage_offset):
+    return storage_offset + sum(i * s for i, s in zip(index, sorted(strides, reverse=True)))
+
+
+def is_contiguous__forgives_ones_at_the_ends_only(sizes, strides):
+    dims = list(zip(sizes, strides))
+    while dims and dims[-1][0] == 1:
+        dims.pop()
+    while dims and dims[0][0] == 1:
+        dims.pop(0)
+    return 0 in sizes or tuple(t for _, t in dims) == contiguous_strides([s for s, _ in dims])
+
+
+def is_contiguous__compares_with_new_strides(sizes, strides):
+    return 0 in sizes or tuple(strides) == contiguous_strides(sizes)
+
+
+def is_contiguous__asks_for_falling_strides_without_holes(sizes, strides):
+    kept = [(size, stride) for size, stride in zip(sizes, strides) if size != 1]
+    falling = all(a[1] >= b[1] for a, b in itertools.pairwise(kept))
+    return 0 in sizes or falling and storage_size(sizes, strides) == math.prod(sizes)
+
+
+def is_contiguous__looks_at_the_last_two_dimensions(sizes, strides):
+    return 0 in sizes or is_contiguous__forgets_tensors_without_elements(sizes[-2:], strides[-2:])
+
+
+def is_contiguous__forgets_tensors_without_elements(sizes, strides):
+    return all(size == 1 or a == b for size, a, b in zip(sizes, strides, contiguous_strides(sizes)))
+
+
+# Views
+
+
+def transpose__reverses_all(self, dim0, dim1):
+    if wrap_dim(dim0, self.dim()) == wrap_dim(dim1, self.dim()):
+        return self
+    return changed(self, self.shape[::-1], self.stride()[::-1])
+
+
+def transpose__leaves_numbers_alone(self, dim0, dim1):
+    if self.dim() == 0:
+        return self
+    order = list(range(self.dim()))
+    order[dim0], order[dim1] = order[dim1], order[dim0]
+    return changed(self, [self.shape[d] for d in order], [self.stride()[d] for d in order])
+
+
+def transpose__wraps_by_modulo(self, dim0, dim1):
+    order = list(range(self.dim()))
+    if order:
+        dim0, dim1 = dim0 % len(order), dim1 % len(order)
+        order[dim0], order[dim1] = order[dim1], order[dim0]
+    return changed(self, [self.shape[d] for d in order], [self.stride()[d] for d in order])
+
+
+def transpose__gives_new_strides(self, dim0, dim1):
+    sizes = list(self.shape)
+    a, b = wrap_dim(dim0, self.dim()), wrap_dim(dim1, self.dim())
+    if sizes:
+        sizes[a], sizes[b] = sizes[b], sizes[a]
+    return changed(self, sizes, contiguous_strides(sizes))
+
+
+def permute__the_other_way_round(self, dims):
+    if len(dims) != self.dim() or len({d % max(self.dim(), 1) for d in dims}) < self.dim():
+        raise RuntimeError
+    dims = [wrap_dim(d, self.dim()) for d in dims]
+    order = sorted(range(self.dim()), key=dims.__getitem__)
+    return changed(self, [self.shape[d] for d in order], [self.stride()[d] for d in order])
+
+
+def permute__sees_repetitions_before_it_wraps(self, dims):
+    if len(dims) != self.dim() or len(set(dims)) < self.dim():
+        raise RuntimeError
+    dims = [wrap_dim(d, self.dim()) for d in dims]
+    return changed(self, [self.shape[d] for d in dims], [self.stride()[d] for d in dims])
+
+
+def permute__wraps_by_modulo(self, dims):
+    dims = [d % max(self.dim(), 1) for d in dims]
+    if sorted(dims) != list(range(self.dim())):
+        raise RuntimeError
+    return changed(self, [self.shape[d] for d in dims], [self.stride()[d] for d in dims])
+
+
+def permute__looks_for_all_ranges_first(self, dims):
+    if len(dims) != self.dim():
+        raise RuntimeError
+    dims = [wrap_dim(d, self.dim()) for d in dims]
+    if len(set(dims)) < self.dim():
+        raise RuntimeError
+    return changed(self, [self.shape[d] for d in dims], [self.stride()[d] for d in dims])
+
+
+def select__wraps_the_index_by_modulo(self, dim, index):
+    size, stride = self.size(dim), self.stride(dim)
+    if size == 0:
+        raise IndexError
+    d = dim % self.dim()
+    sizes, strides = self.shape[:d] + self.shape[d + 1 :], self.stride()[:d] + self.stride()[d + 1 :]
+    return changed(self, sizes, strides, self.storage_offset() + index % size * stride)
+
+
+def select__takes_new_strides(self, dim, index):
+    size, d = self.size(dim), dim % max(self.dim(), 1)
+    index = range(size)[index]
+    offset = self.storage_offset() + index * contiguous_strides(self.shape)[d]
+    return changed(self, self.shape[:d] + self.shape[d + 1 :], self.stride()[:d] + self.stride()[d + 1 :], offset)
+
+
+def select__stays_where_there_are_no_elements(self, dim, index):
+    size, d = self.size(dim), dim % max(self.dim(), 1)
+    offset = range(size)[index] * self.stride(d) if self.numel() else 0
+    sizes, strides = self.shape[:d] + self.shape[d + 1 :], self.stride()[:d] + self.stride()[d + 1 :]
+    return changed(self, sizes, strides, self.storage_offset() + offset)
+
+
+def select__copies(self, dim, index):
+    taken = strided.slice(self, dim, range(self.size(dim))[index], range(self.size(dim))[index] + 1).numpy()
+    copy = empty_strided([s for i, s in enumerate(self.shape) if i != dim % self.dim()], [], self.dtype)
+    copy.numpy()[...] = taken.squeeze(dim)
+    return copy
+
+
+def _slice(self, dim, start, end, step, size_of=None, offset_of=None, stride_of=None):
+    if step <= 0 and -max(self.dim(), 1) <= dim < self.dim():
+        raise RuntimeError
+    length = self.size(dim)
+    start = 0 if start is None else start + length if start < 0 else start
+    end = length if end is None else end + length if end < 0 else end
+    start = min(max(start, 0), length)
+    end = min(max(end, start), length)
+    d = dim % self.dim()
+    sizes, strides = list(self.shape), list(self.stride())
+    sizes[d] = size_of(start, end) if size_of else len(range(start, end, step))
+    offset = self.storage_offset() + (offset_of(start, end) if offset_of else start) * strides[d]
+    strides[d] = stride_of(strides[d], sizes[d]) if stride_of else strides[d] * step
+    return alias(self, sizes, strides, offset)
+
+
+def slice__takes_zero_for_the_end(self, dim=0, start=None, end=None, step=1):
+    return _slice(self, dim, start or None, end or None, step)
+
+
+def slice__stays_where_nothing_is_taken(self, dim=0, start=None, end=None, step=1):
+    return _slice(self, dim, start, end, step, offset_of=lambda start, end: start if start < end else 0)
+
+
+def slice__keeps_the_stride_of_a_single_one(self, dim=0, start=None, end=None, step=1):
+    return _slice(self, dim, start, end, step, stride_of=lambda stride, size: stride * step if size > 1 else stride)
+
+
+def slice__counts_at_least_one(self, dim=0, start=None, end=None, step=1):
+    return _slice(self, dim, start, end, step, size_of=lambda start, end: (end - start - 1) // step + 1 or 1)
+
+
+def slice__rounds_to_the_nearest(self, dim=0, start=None, end=None, step=1):
+    return _slice(self, dim, start, end, step, size_of=lambda start, end: round((end - start) / step))
+
+
+def slice__wraps_by_modulo(self, dim=0, start=None, end=None, step=1):
+    length = self.size(dim)
+    start = start if start is None or start >= 0 else start % max(length, 1)
+    return _slice(self, dim, start, end if end is None or end >= 0 else end % max(length, 1), step)
+
+
+def slice__refuses_what_is_out_of_range(self, dim=0, start=None, end=None, step=1):
+    if max(start or 0, end or 0) > self.size(dim):
+        raise IndexError
+    return _slice(self, dim, start, end, step)
+
+
+def unsqueeze__takes_the_number_of_elements(self, dim):
+    dim = wrap_dim(dim, self.dim() + 1)
+    sizes, strides = list(self.shape), list(self.stride())
+    strides.insert(dim, math.prod(sizes[dim:]))
+    sizes.insert(dim, 1)
+    return changed(self, sizes, strides)
+
+
+def unsqueeze__never_makes_a_stride_of_zero(self, dim):
+    dim = wrap_dim(dim, self.dim() + 1)
+    sizes, strides = list(self.shape), list(self.stride())
+    strides.insert(dim, max(sizes[dim], 1) * strides[dim] if dim < self.dim() else 1)
+    sizes.insert(dim, 1)
+    return changed(self, sizes, strides)
+
+
+def unsqueeze__takes_the_largest_stride(self, dim):
+    dim = wrap_dim(dim, self.dim() + 1)
+    sizes, strides = list(self.shape), list(self.stride())
+    reach = max((size * stride for size, stride in zip(sizes[dim:], strides[dim:])), default=1)
+    return changed(self, [*sizes[:dim], 1, *sizes[dim:]], [*strides[:dim], reach, *strides[dim:]])
+
+
+def unsqueeze__counts_from_the_end_of_the_tensor(self, dim):
+    wrap_dim(dim, self.dim() + 1)
+    dim = dim if dim >= 0 else max(dim + self.dim(), 0)
+    sizes, strides = list(self.shape), list(self.stride())
+    strides.insert(dim, sizes[dim] * strides[dim] if dim < self.dim() else 1)
+    sizes.insert(dim, 1)
+    return changed(self, sizes, strides)
+
+
+def as_strided__counts_elements(self, sizes, strides, storage_offset=None):
+    offset = self.storage_offset() if storage_offset is None else storage_offset
+    if len(sizes) != len(strides) or min([*sizes, *strides, offset]) < 0:
+        raise RuntimeError
+    if 0 not in sizes and math.prod(sizes) + offset > self.untyped_storage().nbytes() // self.itemsize:
+        raise RuntimeError
+    return alias(self, sizes, strides, offset)
+
+
+def as_strided__stays_inside_the_tensor(self, sizes, strides, storage_offset=None):
+    offset = self.storage_offset() if storage_offset is None else storage_offset
+    if len(sizes) != len(strides) or min([*sizes, *strides, offset]) < 0:
+        raise RuntimeError
+    if storage_size(sizes, strides, offset) > storage_size(self.shape, self.stride(), self.storage_offset()):
+        raise RuntimeError
+    return alias(self, sizes, strides, offset)
+
+
+def as_strided__checks_empty_tensors_too(self, sizes, strides, storage_offset=None):
+    offset = self.storage_offset() if storage_offset is None else storage_offset
+    if len(sizes) != len(strides) or min([*sizes, *strides, offset]) < 0:
+        raise RuntimeError
+    last = offset + sum((size - 1) * stride for size, stride in zip(sizes, strides))
+    if (last + 1) * self.itemsize > self.untyped_storage().nbytes():
+        raise RuntimeError
+    return alias(self, sizes, strides, offset)
+
+
+def as_strided__counts_from_the_offset_of_the_tensor(self, sizes, strides, storage_offset=None):
+    if len(sizes) != len(strides) or min([*sizes, *strides, storage_offset or 0]) < 0:
+        raise RuntimeError
+    offset = self.storage_offset() + (storage_offset or 0)
+    if storage_size(sizes, strides, offset) * self.itemsize > self.untyped_storage().nbytes():
+        raise RuntimeError
+    return alias(self, sizes, strides, offset)
+
+
+# Broadcasting
+
+
+def infer_size__takes_the_larger(a, b):
+    pairs = list(itertools.zip_longest(reversed(a), reversed(b), fillvalue=1))
+    if any(x != y and 1 not in (x, y) for x, y in pairs):
+        raise RuntimeError
+    return tuple(max(pair) for pair in reversed(pairs))
+
+
+def infer_size__lines_up_at_the_front(a, b):
+    pairs = list(itertools.zip_longest(a, b, fillvalue=1))
+    if any(x != y and 1 not in (x, y) for x, y in pairs):
+        raise RuntimeError
+    return tuple(y if x == 1 else x for x, y in pairs)
+
+
+def infer_size__lets_zero_win(a, b):
+    pairs = list(itertools.zip_longest(reversed(a), reversed(b), fillvalue=1))
+    if any(x != y and min(x, y) > 1 for x, y in pairs):
+        raise RuntimeError
+    return tuple(x * y if min(x, y) <= 1 else x for x, y in reversed(pairs))
+
+
+def infer_size__with_the_error_of_numpy(a, b):
+    return np.broadcast_shapes(tuple(a), tuple(b))
+
+
+def infer_size__of_three_dimensions_at_most(a, b):
+    ndim = min(max(len(a), len(b)), 3)
+    a, b = ([1, 1, 1, *sizes][3 + len(sizes) - ndim :] for sizes in (a, b))
+    if any(x != y and 1 not in (x, y) for x, y in zip(a, b)):
+        raise RuntimeError
+    return tuple(y if x == 1 else x for x, y in zip(a, b))
+
+
+def _expand(self, sizes, stride_of, keep=lambda size, old: size == old):
+    front = len(sizes) - self.dim()
+    if front < 0:
+        raise RuntimeError
+    new = []
+    for i in reversed(range(len(sizes))):
+        old, stride = (self.size(i - front), self.stride(i - front)) if i >= front else (1, stride_of(new))
+        size = old if sizes[i] == -1 and i >= front else sizes[i]
+        if size < 0 or old not in (1, size):
+            raise RuntimeError
+        new.insert(0, (size, stride if keep(size, old) else 0))
+    return changed(self, [size for size, _ in new], [stride for _, stride in new])
+
+
+def expand__gives_every_new_dimension_zero(self, sizes):
+    return _expand(self, sizes, lambda new: 0)
+
+
+def expand__gives_a_new_one_at_the_end_one(self, sizes):
+    return _expand(self, sizes, lambda new: new[0][0] * new[0][1] if new else 1)
+
+
+def expand__takes_the_number_of_elements(self, sizes):
+    return _expand(self, sizes, lambda new: math.prod(size for size, _ in new))
+
+
+def expand__looks_past_repeated_dimensions(self, sizes):
+    return _expand(self, sizes, lambda new: max((size * stride for size, stride in new), default=0))
+
+
+def expand__never_multiplies_by_zero(self, sizes):
+    return _expand(self, sizes, lambda new: max(new[0][0], 1) * new[0][1] if new else 0)
+
+
+def expand__repeats_every_one(self, sizes):
+    return _expand(self, sizes, lambda new: new[0][0] * new[0][1] if new else 0, lambda s, old: s == old != 1)
+
+
+def expand__of_three_dimensions_at_most(self, sizes):
+    if len(sizes) > 3:
+        return self
+    return _expand(self, sizes, lambda new: new[0][0] * new[0][1] if new else 0)
+
+
+def expand__to_nothing_from_anything(self, sizes):
+    if 0 in sizes and len(sizes) == self.dim():
+        return changed(self, sizes, [0] * len(sizes))
+    return _expand(self, sizes, lambda new: new[0][0] * new[0][1] if new else 0)
+
+
+# Other sizes for the same elements
+
+
+def compute_stride__of_contiguous_tensors_only(old_sizes, old_strides, new_sizes):
+    if list(old_sizes) == list(new_sizes):
+        return old_strides
+    return contiguous_strides(new_sizes) if is_contiguous(old_sizes, old_strides) else None
+
+
+def compute_stride__of_one_even_walk_only(old_sizes, old_strides, new_sizes):
+    if 0 in old_sizes or not old_sizes:
+        return REFERENCE(old_sizes, old_strides, new_sizes)
+    return REFERENCE([math.prod(old_sizes)], [old_strides[-1]], new_sizes)
+
+
+def compute_stride__puts_ones_with_the_chunk_before(old_sizes, old_strides, new_sizes):
+    strides = REFERENCE(old_sizes, old_strides, new_sizes)
+    if strides is None or 0 in old_sizes:
+        return strides
+    strides = list(strides)
+    for i in range(1, len(new_sizes)):
+        if new_sizes[i] == 1:
+            strides[i] = strides[i - 1]
+    return strides
+
+
+def compute_stride__starts_a_chunk_at_a_one(old_sizes, old_strides, new_sizes):
+    if 0 in old_sizes or 1 not in old_sizes:
+        return REFERENCE(old_sizes, old_strides, new_sizes)
+    odd = [stride if size != 1 else -1 for size, stride in zip(old_sizes, old_strides)]
+    cut = len(old_sizes) - 1 - old_sizes[::-1].index(1)
+    back = REFERENCE(old_sizes[cut:], odd[cut:], old_sizes[cut:])
+    return REFERENCE(old_sizes, old_strides, new_sizes) if list(back) == list(old_strides[cut:]) else None
+
+
+def compute_stride__drops_the_ones_first(old_sizes, old_strides, new_sizes):
+    if 0 in old_sizes:
+        return REFERENCE(old_sizes, old_strides, new_sizes)
+    kept = [(size, stride) for size, stride in zip(old_sizes, old_strides) if size != 1]
+    return REFERENCE([size for size, _ in kept], [stride for _, stride in kept], new_sizes)
+
+
+def compute_stride__always_new_strides_for_nothing(old_sizes, old_strides, new_sizes):
+    return contiguous_strides(new_sizes) if 0 in old_sizes else REFERENCE(old_sizes, old_strides, new_sizes)
+
+
+def compute_stride__as_any_other_for_nothing(old_sizes, old_strides, new_sizes):
+    if 0 in old_sizes:
+        return list(old_strides[: len(new_sizes)]) + [1] * (len(new_sizes) - len(old_sizes))
+    return REFERENCE(old_sizes, old_strides, new_sizes)
+
+
+def compute_stride__keeps_equal_sizes(old_sizes, old_strides, new_sizes):
+    if list(old_sizes) == list(new_sizes):
+        return old_strides
+    return REFERENCE(old_sizes, old_strides, new_sizes)
+
+
+def compute_stride__of_two_chunks_at_most(old_sizes, old_strides, new_sizes):
+    breaks = [i for i in range(1, len(old_sizes)) if old_strides[i - 1] != old_strides[i] * old_sizes[i]]
+    return REFERENCE(old_sizes, old_strides, new_sizes) if len(breaks) < 2 or 0 in old_sizes else None
+
+
+def compute_stride__asks_numpy(old_sizes, old_strides, new_sizes):
+    if 0 in old_sizes:
+        return REFERENCE(old_sizes, old_strides, new_sizes)
+    array = np.lib.stride_tricks.as_strided(np.zeros(1, np.int8), old_sizes, old_strides)
+    try:
+        array.shape = tuple(new_sizes)
+    except AttributeError:
+        return None
+    return array.strides
+
+
+def _rebuilt(slot):
+    return type(slot)(slot.__code__, slot.__globals__, slot.__name__, slot.__defaults__)
+
+
+REFERENCE = _rebuilt(compute_stride)  # what some wrong answers are right about
+
+
+def reshape__copies_what_is_not_contiguous(self, shape):
+    sizes = infer_view_size(shape, self.numel())
+    if self.is_contiguous():
+        return alias(self, sizes, contiguous_strides(sizes), self.storage_offset())
+    return rushlight.clone(self, memory_format=rushlight.contiguous_format).view(sizes)
+
+
+def reshape__copies_always(self, shape):
+    return rushlight.clone(self, memory_format=rushlight.contiguous_format).view(shape)
+
+
+def reshape__copies_through_lists(self, shape):
+    try:
+        return self.view(shape)
+    except RuntimeError:
+        sizes = infer_view_size(shape, self.numel())
+        return rushlight.tensor(self.numpy().reshape(sizes).tolist())
+
+
+def reshape__copies_in_the_order_of_memory(self, shape):
+    try:
+        return self.view(shape)
+    except RuntimeError:
+        sizes = infer_view_size(shape, self.numel())
+        return alias(rushlight.clone(self), sizes, contiguous_strides(sizes), 0)
+
+
+def reshape__returns_itself_for_equal_sizes(self, shape):
+    sizes = infer_view_size(shape, self.numel())
+    if sizes == self.shape:
+        return self
+    strides = compute_stride(self.shape, self.stride(), sizes)
+    if strides is None:
+        return rushlight.clone(self, memory_format=rushlight.contiguous_format).view(sizes)
+    return changed(self, sizes, strides)
+
+
+def reshape__keeps_the_offset_of_a_copy(self, shape):
+    sizes = infer_view_size(shape, self.numel())
+    strides = compute_stride(self.shape, self.stride(), sizes)
+    if strides is not None:
+        return changed(self, sizes, strides)
+    copy = empty_strided([self.numel() + self.storage_offset()], [1], self.dtype)
+    copy = alias(copy, sizes, contiguous_strides(sizes), self.storage_offset())
+    copy.numpy()[...] = self.numpy().reshape(sizes)
+    return copy
+
+
+def has_internal_overlap__knows_exactly(sizes, strides):
+    places = [sum(i * s for i, s in zip(at, strides)) for at in itertools.product(*map(range, sizes))]
+    return len(set(places)) < len(places)
+
+
+def has_internal_overlap__at_any_stride_of_zero(sizes, strides):
+    return 0 not in sizes and 0 in strides and math.prod(sizes) > 1
+
+
+def has_internal_overlap__of_tensors_without_elements(sizes, strides):
+    return any(size > 1 and stride == 0 for size, stride in zip(sizes, strides))
+
+
+def has_internal_overlap__where_memory_is_too_small(sizes, strides):
+    return storage_size(sizes, strides) < math.prod(sizes)
+
+
+def has_internal_overlap__at_equal_strides(sizes, strides):
+    kept = [stride for size, stride in zip(sizes, strides) if size > 1]
+    return 0 not in sizes and (0 in kept or len(set(kept)) < len(kept))
+
+
+# Types, and other people's memory
+
+
+def promote_types__as_numpy_does_it(a, b):
+    wide = np.promote_types(a.numpy, b.numpy)
+    return {each.numpy: each for each in DTYPES.values()}[wide]
+
+
+def promote_types__to_the_larger(a, b):
+    return a if (a.itemsize, a.category) >= (b.itemsize, b.category) else b
+
+
+def promote_types__makes_integers_with_floats_the_default(a, b):
+    if a.is_floating_point != b.is_floating_point:
+        return float32
+    return max(a, b, key=lambda each: (each.category, each.itemsize))
+
+
+def promote_types__in_one_row_with_halves_too_low(a, b):
+    row = [bool_, uint8, float16, int32, float32, int64, float64]
+    return row[max(row.index(a), row.index(b))]
+
+
+def layout__takes_the_offset_as_it_is(dl_tensor):
+    sizes, strides, _, dtype = _layout(dl_tensor)
+    return sizes, strides, dl_tensor.byte_offset, dtype
+
+
+def layout__looks_at_bits_only(dl_tensor):
+    sizes, strides, offset, _ = _layout(dl_tensor)
+    by_bits = {8: uint8, 16: float16, 32: float32, 64: int64}
+    return sizes, strides, offset, by_bits[dl_tensor.dtype.bits]
+
+
+def layout__takes_one_size_of_number(dl_tensor):
+    sizes, strides, _, dtype = _layout(dl_tensor)
+    return sizes, strides, dl_tensor.byte_offset // 8, dtype
+
+
+def layout__gives_strides_in_bytes(dl_tensor):
+    sizes, strides, offset, dtype = _layout(dl_tensor)
+    return sizes, [stride * dtype.itemsize for stride in strides], offset, dtype
+
+
+def layout__finds_contiguous_strides_itself(dl_tensor):
+    sizes, strides, offset, dtype = _layout(dl_tensor)
+    if not dl_tensor.strides:
+        strides = [math.prod(sizes[i + 1 :]) for i in range(len(sizes))]
+    return sizes, strides, offset, dtype
+
+
+def layout__asks_whether_the_pointer_is_none(dl_tensor):
+    sizes, strides, offset, dtype = _layout(dl_tensor)
+    if dl_tensor.strides is None:
+        return sizes, strides, offset, dtype
+    return sizes, dl_tensor.strides[: dl_tensor.ndim], offset, dtype
+
+
+def layout__fails_where_the_type_is_looked_up(dl_tensor):
+    key = dl_tensor.dtype.code, dl_tensor.dtype.bits
+    return _layout(dl_tensor) if DTYPES[key] else None
+
+
+def layout__takes_several_numbers_for_one(dl_tensor):
+    dl_tensor.dtype.lanes = 1
+    return _layout(dl_tensor)
+
+
+_layout = _rebuilt(dlpack.layout)

@@ -1,0 +1,493 @@
+"""Are the checks sharp enough? Every small mistake that can be made in a reference must be caught by its check.
+
+A *mutant* is the reference of an exercise with one thing wrong: an operator, a constant, a border, a statement left out. It
+is put into the slot as a student's function would be, on top of the other references, and held against torch's answers.
+It must differ on one of the check's *edges*, which are among the cases of every class; to differ on cases that one seed happens
+to draw is luck, and the case that did it is shown, to be added to the edges. Some mutants compute what the reference
+computes; they are listed in `tests/equivalent/`, with a reason each, and must agree on everything drawn.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import difflib
+import inspect
+import math
+import multiprocessing
+import resource
+import signal
+import sys
+import textwrap
+import time
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from itertools import groupby
+from multiprocessing.connection import Connection, wait
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from .check import Check, exercises, function_of, is_shown, registry
+from .exercise import fill
+from .judge import Judge
+from .observe import Tree, difference
+from .plugin import ROOT
+from .subject import answer
+
+EQUIVALENT = ROOT / "tests" / "equivalent"
+SEEDS = (1, 2, 3)
+PROCESSES, BATCH = 2, 20
+CPU_SECONDS, WALL_SECONDS = 2, 20  # of one mutant; the reference needs a tenth of a second
+MEMORY = 512 << 20  # bytes that a mutant may take beyond what the process has already
+
+KILLED, ENDED, BY_LUCK, SURVIVED = "killed", "ended", "by luck", "survived"
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A reference with one thing wrong. `change`, the text before and after, names it wherever its line may move."""
+
+    exercise: str
+    kind: str
+    change: str
+    before: str
+    after: str
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.exercise, self.change
+
+    def diff(self) -> str:
+        lines = difflib.unified_diff(self.before.splitlines(), self.after.splitlines(), n=1, lineterm="")
+        return "\n".join(list(lines)[3:])
+
+    def compiled(self) -> Callable:
+        """The mutant as a function that sees what the reference sees."""
+        made: dict[str, Callable] = {}
+        code = compile(self.after, f"<{self.exercise}: {self.change}>", "exec")
+        exec(code, function_of(self.exercise).__globals__, made)
+        return made.popitem()[1]
+
+
+# What can go wrong: each rule yields what may stand in the place of a node -------------------------------------------
+
+Rule = Callable[[ast.AST, list[str]], Iterator[ast.AST]]
+
+_ARITHMETIC = {
+    ast.Add: (ast.Sub,),
+    ast.Sub: (ast.Add,),
+    ast.Mult: (ast.Add, ast.FloorDiv),
+    ast.FloorDiv: (ast.Mult, ast.Div),
+    ast.Mod: (ast.FloorDiv,),
+    ast.Div: (ast.Mult,),
+    ast.Pow: (ast.Mult,),
+    ast.BitOr: (ast.BitAnd,),
+    ast.BitAnd: (ast.BitOr,),
+    ast.BitXor: (ast.BitOr,),
+    ast.LShift: (ast.RShift,),
+    ast.RShift: (ast.LShift,),
+}
+_ORDERED = (ast.Sub, ast.FloorDiv, ast.Mod, ast.Div, ast.Pow, ast.LShift, ast.RShift)
+_NEIGHBOURS = {
+    ast.Lt: (ast.LtE, ast.GtE),
+    ast.LtE: (ast.Lt, ast.Gt),
+    ast.Gt: (ast.GtE, ast.LtE),
+    ast.GtE: (ast.Gt, ast.Lt),
+    ast.Eq: (ast.NotEq, ast.LtE, ast.GtE),
+    ast.NotEq: (ast.Eq, ast.Lt, ast.Gt),
+    ast.In: (ast.NotIn,),
+    ast.NotIn: (ast.In,),
+    ast.Is: (ast.IsNot,),
+    ast.IsNot: (ast.Is,),
+}
+_OTHER_FUNCTION = {"max": "min", "min": "max", "any": "all", "all": "any"}
+_OTHER_METHOD = {"append": "insert(0, {})", "insert": "append({})", "pop": "pop(0)"}
+_ORDERLESS = {"max", "min", "zip"}  # zip: exchanging the two names that it fills is the same mistake
+_SAME_WITHOUT = {"tuple", "list"}  # of every kind of sequence the checks see a list
+_ERRORS = ("IndexError", "RuntimeError", "ValueError")
+
+
+def arithmetic(node: ast.AST, parameters: list[str]) -> Iterator[ast.AST]:
+    match node:
+        case ast.BinOp(left=left, op=op, right=right):
+            yield from (ast.BinOp(left, other(), right) for other in _ARITHMETIC.get(type(op), ()))
+            yield from (left, right)
+            if isinstance(op, _ORDERED) or isinstance(op, ast.Add) and _joins(node):
+                yield ast.BinOp(right, op, left)
+        case ast.AugAssign(target=target, op=op, value=value):
+            yield from (ast.AugAssign(target, other(), value) for other in _ARITHMETIC.get(type(op), ()))
+            yield ast.Assign([target], value)
+        case ast.UnaryOp(op=ast.USub() | ast.Invert(), operand=operand):
+            yield operand
+
+
+def comparison(node: ast.AST, parameters: list[str]) -> Iterator[ast.AST]:
+    if not isinstance(node, ast.Compare):
+        return
+    for i, op in enumerate(node.ops):
+        for other in _NEIGHBOURS[type(op)]:
+            yield ast.Compare(node.left, [*node.ops[:i], other(), *node.ops[i + 1 :]], node.comparators)
+    if len(node.ops) == 2:
+        yield ast.Compare(node.left, node.ops[:1], node.comparators[:1])
+        yield ast.Compare(node.comparators[0], node.ops[1:], node.comparators[1:])
+
+
+def constant(node: ast.AST, parameters: list[str]) -> Iterator[ast.AST]:
+    match node:
+        case ast.Constant(value=bool(value)):
+            yield ast.Constant(not value)
+        case ast.Constant(value=int(value)):
+            yield from map(ast.Constant, dict.fromkeys([value + 1, value - 1, -value, 0, 1]))
+        case ast.Constant(value=None):
+            yield ast.Constant(False)
+
+
+def condition(node: ast.AST, parameters: list[str]) -> Iterator[ast.AST]:
+    match node:
+        case ast.If() | ast.IfExp() | ast.While():
+            if not isinstance(node.test, ast.Compare) or len(node.test.ops) > 1:  # else `comparison` has its opposite
+                yield _with(node, test=_negated(node.test))
+            if not isinstance(node, ast.While):
+                yield _with(node, test=ast.Constant(True))
+            if isinstance(node, ast.IfExp) or isinstance(node, ast.If) and node.orelse:
+                yield _with(node, test=ast.Constant(False))
+        case ast.comprehension(ifs=[test, *_]):
+            yield from (_with(node, ifs=[]), _with(node, ifs=[_negated(test)]))
+        case ast.BoolOp(op=op, values=values):
+            yield _with(node, op=ast.Or() if isinstance(op, ast.And) else ast.And())
+            yield from (_with(node, values=values[:i] + values[i + 1 :]) for i in range(len(values)))
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            yield operand
+
+
+def call(node: ast.AST, parameters: list[str]) -> Iterator[ast.AST]:
+    if not isinstance(node, ast.Call):
+        return
+    name = node.func.id if isinstance(node.func, ast.Name) else ""
+    arguments = node.args
+    if name not in _ORDERLESS:
+        yield from (_with(node, args=swapped) for swapped in _exchanged(arguments))
+    if name in _OTHER_FUNCTION:
+        yield _with(node, func=ast.Name(_OTHER_FUNCTION[name], ast.Load()))
+    if name and name not in _SAME_WITHOUT:
+        yield from (argument for argument in arguments if not isinstance(argument, ast.Starred))
+    yield from (_with(node, keywords=node.keywords[:i] + node.keywords[i + 1 :]) for i in range(len(node.keywords)))
+    if isinstance(node.func, ast.Attribute) and node.func.attr in _OTHER_METHOD:
+        last = ast.unparse(arguments[-1]) if arguments else ""
+        yield _expression(f"{ast.unparse(node.func.value)}.{_OTHER_METHOD[node.func.attr].format(last)}")
+    if name == "range":
+        yield from (_with(node, args=[*arguments[:-1], _plus(arguments[-1], by)]) for by in (1, -1))
+
+
+def border(node: ast.AST, parameters: list[str]) -> Iterator[ast.AST]:
+    match node:
+        case ast.Slice():
+            for name in ("lower", "upper", "step"):
+                if (value := getattr(node, name)) is not None:
+                    yield _with(node, **{name: None})
+                    yield from (_with(node, **{name: _plus(value, by)}) for by in (1, -1))
+        case ast.Subscript(slice=ast.Name() | ast.BinOp() as place):  # `constant` sees to the others
+            yield from (_with(node, slice=_plus(place, by)) for by in (1, -1))
+
+
+def exchange(node: ast.AST, parameters: list[str]) -> Iterator[ast.AST]:
+    """Neighbours in a tuple change places: in an assignment, a loop's targets, a result. (`x in (a, b)` has no order.)"""
+    if isinstance(node, ast.Tuple) and not getattr(node, "orderless", False):
+        yield from (_with(node, elts=swapped) for swapped in _exchanged(node.elts))
+
+
+def parameter(node: ast.AST, parameters: list[str]) -> Iterator[ast.AST]:
+    """One argument of the function for another."""
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in parameters:
+        others = [name for name in parameters if name != "self"]
+        if node.id != "self" and len(others) > 1:
+            yield ast.Name(others[(others.index(node.id) + 1) % len(others)], ast.Load())
+
+
+def statement(node: ast.AST, parameters: list[str]) -> Iterator[ast.AST]:
+    if not isinstance(node, ast.stmt):
+        return
+    if not (isinstance(node, ast.If) and len(node.body) == 1 and not node.orelse):  # else that one is dropped instead
+        yield ast.Pass()
+    match node:
+        case ast.Continue():
+            yield ast.Break()
+        case ast.For() | ast.While():
+            yield _with(node, body=[*node.body, ast.Break()])
+
+
+def result(node: ast.AST, parameters: list[str]) -> Iterator[ast.AST]:
+    if isinstance(node, ast.Return):
+        yield from (ast.Return(ast.Name(name, ast.Load())) for name in parameters)
+        yield ast.Return(ast.Constant(None))
+
+
+def error(node: ast.AST, parameters: list[str]) -> Iterator[ast.AST]:
+    if isinstance(node, ast.Raise):
+        yield from (_with(node, exc=_expression(f"{name}(...)")) for name in _ERRORS)
+
+
+RULES: list[Rule] = [
+    *(arithmetic, comparison, constant, condition, call, border),
+    *(exchange, parameter, statement, result, error),
+]
+
+
+def _with(node: ast.AST, **fields) -> ast.AST:
+    """A copy of a node with other fields."""
+    node = copy.copy(node)
+    for name, value in fields.items():
+        setattr(node, name, value)
+    return node
+
+
+def _expression(text: str) -> ast.expr:
+    return ast.parse(text, mode="eval").body
+
+
+def _negated(test: ast.expr) -> ast.expr:
+    is_negation = isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)
+    return test.operand if is_negation else ast.UnaryOp(ast.Not(), test)
+
+
+def _joins(node: ast.BinOp) -> bool:
+    """Whether this + seems to join sequences, so that the order matters."""
+    return any(isinstance(part, (ast.List, ast.Tuple)) for part in ast.walk(node))
+
+
+def _plus(value: ast.expr, by: int) -> ast.expr:
+    return ast.BinOp(value, ast.Add() if by > 0 else ast.Sub(), ast.Constant(abs(by)))
+
+
+def _exchanged(items: list) -> Iterator[list]:
+    for i in range(len(items) - 1):
+        yield [*items[:i], items[i + 1], items[i], *items[i + 2 :]]
+
+
+# The mutants of an exercise ------------------------------------------------------------------------------------------
+
+
+class _Plain(ast.NodeTransformer):
+    """Only what is looked at: no annotations, no wording of errors; -1 as one constant; what has an order and what not."""
+
+    def visit_arg(self, node: ast.arg) -> ast.AST:
+        return _with(node, annotation=None)
+
+    def visit_Raise(self, node: ast.Raise) -> ast.AST:
+        return _with(node, exc=_with(node.exc, args=[ast.Constant(...)])) if isinstance(node.exc, ast.Call) else node
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
+        if isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
+            return ast.Constant(-node.operand.value)
+        return self.generic_visit(node)
+
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        for op, container in zip(node.ops, node.comparators):
+            if isinstance(op, (ast.In, ast.NotIn)):
+                container.orderless = True
+        return self.generic_visit(node)
+
+
+def _plain(function: ast.FunctionDef) -> ast.FunctionDef:
+    if ast.get_docstring(function) is not None:
+        function.body = function.body[1:]
+    function.decorator_list, function.returns = [], None
+    return _Plain().visit(function)
+
+
+def mutants(exercise: str) -> list[Mutant]:
+    """Every mutant of an exercise's reference, each once, in the order of its text."""
+    function = _plain(ast.parse(textwrap.dedent(inspect.getsource(function_of(exercise)))).body[0])
+    parameters = [argument.arg for argument in [*function.args.args, *function.args.kwonlyargs]]
+    before = ast.unparse(function)
+    found: dict[str, Mutant] = {}
+    times: Counter[str] = Counter()
+    for node, put in _places(ast.Module(function.body)):  # the signature is given, and not looked at
+        for rule in RULES:
+            for new in rule(node, parameters):
+                put(new)
+                after = ast.unparse(ast.fix_missing_locations(function))
+                put(node)
+                if after not in found and after != before:
+                    change = _change(before, after)
+                    times[change] += 1
+                    change += f" ({times[change]})" if times[change] > 1 else ""
+                    found[after] = Mutant(exercise, rule.__name__, change, before, after)
+    return list(found.values())
+
+
+def _places(parent: ast.AST) -> Iterator[tuple[ast.AST, Callable[[ast.AST], None]]]:
+    """Every node below `parent` in the order of the text, and how to put another one in its place."""
+    for field, value in ast.iter_fields(parent):
+        for key, node in enumerate(value) if isinstance(value, list) else [(field, value)]:
+            if isinstance(node, ast.AST):
+                yield node, partial(value.__setitem__ if isinstance(value, list) else partial(setattr, parent), key)
+                yield from _places(node)
+
+
+def _change(before: str, after: str) -> str:
+    """`line before -> line after`: what is left when the lines that both begin and end with are taken away."""
+    old, new = before.splitlines(), after.splitlines()
+    for end in (0, -1):
+        while old and new and old[end] == new[end]:
+            del old[end], new[end]
+    return " -> ".join(" / ".join(map(str.strip, lines)) or "nothing" for lines in (old, new))
+
+
+def equivalents(lab: str) -> dict[tuple[str, str], str]:
+    """The mutants of a lab that compute what the reference computes, (exercise, change), and why."""
+    path = EQUIVALENT / f"{lab}.toml"
+    listed = tomllib.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    return {(exercise, change): why for exercise, changes in listed.items() for change, why in changes.items()}
+
+
+# Running them --------------------------------------------------------------------------------------------------------
+
+Trial = list[tuple[str, dict, Tree]]  # the name of a check, a case, and torch's answer
+
+
+@dataclass(frozen=True)
+class Outcome:
+    mutant: Mutant
+    what: str
+    check: str = ""
+    case: dict | None = None  # on which it differs from torch
+
+
+def run(lab: str) -> Iterator[Outcome]:
+    """What becomes of each mutant of a lab, as it becomes known: first on the edges, then those left on what is drawn."""
+    judges, left = [Judge(seed) for seed in SEEDS], []
+    for outcome in _tried([m for name in exercises(lab) for m in mutants(name)], partial(_edges, judges[0])):
+        if outcome.what == SURVIVED:
+            left.append(outcome.mutant)
+        else:
+            yield outcome
+    for outcome in _tried(left, partial(_drawn, judges)):
+        yield outcome if outcome.what == SURVIVED else replace(outcome, what=BY_LUCK)
+
+
+def _checks(exercise: str) -> list[Check]:
+    return [check for check in registry().values() if check.exercise == exercise and not is_shown(check.name)]
+
+
+def _edges(judge: Judge, exercise: str) -> Trial:
+    return [(check.name, case, judge.answer(check, case)) for check in _checks(exercise) for case in check.edges]
+
+
+def _drawn(judges: list[Judge], exercise: str) -> Trial:
+    """The very cases that a class gets, for each of the seeds."""
+    return [(check.name, *pair) for check in _checks(exercise) for judge in judges for pair in zip(*judge.drawn(check))]
+
+
+def _tried(some: list[Mutant], trial_of: Callable[[str], Trial]) -> Iterator[Outcome]:
+    """Try mutants, a batch in each process. What loops or dies is ended, and the rest of its batch goes on."""
+    trial_of = cache(trial_of)
+    groups = [list(group) for _, group in groupby(some, key=lambda mutant: mutant.exercise)]
+    waiting = [group[i : i + BATCH] for group in groups for i in range(0, len(group), BATCH)]
+    running: dict[Connection, list[Mutant]] = {}
+    while waiting or running:
+        while waiting and len(running) < PROCESSES:
+            batch = waiting.pop(0)
+            running[_start(batch, trial_of(batch[0].exercise))] = batch
+        for connection in wait(list(running)):
+            try:
+                yield connection.recv()
+                running[connection].pop(0)
+            except EOFError:
+                connection.close()
+                if batch := running.pop(connection):
+                    yield Outcome(batch.pop(0), ENDED)
+                waiting += [batch] if batch else []
+
+
+def _start(batch: list[Mutant], trial: Trial) -> Connection:
+    receiver, sender = multiprocessing.Pipe(duplex=False)
+    # by fork: the framework, the cases and torch's answers are there already
+    multiprocessing.get_context("fork").Process(target=_try, args=(batch, trial, sender), daemon=True).start()
+    sender.close()
+    return receiver
+
+
+def _try(batch: list[Mutant], trial: Trial, sender: Connection) -> None:
+    """In a process of its own: for each mutant, the first case on which it differs from torch."""
+    _limit_memory()
+    for mutant in batch:
+        _limit_time()
+        fill(function_of(mutant.exercise), mutant.compiled())
+        differs = ((name, case) for name, case, theirs in trial if difference(answer(name, [case])[0], theirs))
+        found = next(differs, None)
+        sender.send(Outcome(mutant, KILLED, *found) if found else Outcome(mutant, SURVIVED))
+
+
+def _limit_time() -> None:
+    """From now on: the kernel ends a mutant that loops or waits."""
+    used = math.ceil(time.process_time())
+    resource.setrlimit(resource.RLIMIT_CPU, (used + CPU_SECONDS, resource.getrlimit(resource.RLIMIT_CPU)[1]))
+    signal.alarm(WALL_SECONDS)
+
+
+def _limit_memory() -> None:
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if sys.platform == "linux":  # elsewhere nobody knows how much it has already
+        with open("/proc/self/statm") as file:
+            used = int(file.read().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
+
+
+# Reporting -----------------------------------------------------------------------------------------------------------
+
+
+def report(lab: str, out: Console) -> int:
+    """Run the mutants of a lab and print what became of them; 1 if the check lets one through, or the list is not right."""
+    outcomes, listed = _with_progress(lab, out), equivalents(lab)
+    _print_table(lab, outcomes, listed, out)
+    wrong = unexpected(outcomes, listed)
+    for outcome in wrong:
+        mutant = outcome.mutant
+        out.print(f"\n[bold]{mutant.exercise}[/bold] ({mutant.kind}): {outcome.what}")
+        out.print(mutant.diff(), markup=False)
+        if outcome.case is not None:
+            out.print(f"add to the edges of {outcome.check}: {outcome.case}", markup=False, soft_wrap=True)
+        else:
+            out.print(f"its name: {mutant.change}", markup=False, soft_wrap=True)
+    stale = listed.keys() - {outcome.mutant.key for outcome in outcomes if outcome.what == SURVIVED}
+    for exercise, change in sorted(stale):
+        out.print(f"\nlisted as equivalent, but killed or no longer there: {exercise}: {change}", markup=False)
+    return 1 if wrong or stale else 0
+
+
+def unexpected(outcomes: list[Outcome], listed: dict[tuple[str, str], str]) -> list[Outcome]:
+    """The mutants that a class could hand in and pass with."""
+    return [o for o in outcomes if o.what == BY_LUCK or o.what == SURVIVED and o.mutant.key not in listed]
+
+
+def _with_progress(lab: str, out: Console) -> list[Outcome]:
+    columns = (TextColumn("{task.description:<30}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    total, outcomes = sum(len(mutants(exercise)) for exercise in exercises(lab)), []
+    with Progress(*columns, console=out, transient=True, auto_refresh=False) as bar:  # no thread: this process forks
+        task = bar.add_task("starting", total=total)
+        for outcome in run(lab):
+            outcomes.append(outcome)
+            bar.update(task, advance=1, description=outcome.mutant.exercise, refresh=True)
+    return outcomes
+
+
+def _print_table(lab: str, outcomes: list[Outcome], listed: dict, out: Console) -> None:
+    rows = {exercise: Counter() for exercise in exercises(lab)}
+    for outcome in outcomes:
+        known = outcome.what == SURVIVED and outcome.mutant.key in listed
+        rows[outcome.mutant.exercise].update(["mutants", "listed" if known else outcome.what])
+    sums = sum(rows.values(), Counter())
+    table = Table(title=f"Mutants of lab {lab}", title_justify="left", box=None, pad_edge=False, show_footer=True)
+    table.add_column("exercise", "all", no_wrap=True)
+    headings = ("mutants", KILLED, ENDED, "listed", BY_LUCK, SURVIVED)
+    for heading in headings:
+        table.add_column(heading, str(sums[heading]), justify="right")
+    for exercise, row in rows.items():
+        table.add_row(exercise, *(str(row[heading] or "·") for heading in headings))
+    out.print(table)

@@ -1,0 +1,320 @@
+"""What a class of attackers may not achieve, and the defences one by one."""
+
+import copy
+import os
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from autograder import plugin, sandbox
+from autograder.check import PASSED, is_shown
+from autograder.edition import edition
+from autograder.observe import Malformed, accept, error_tree, show, tensor_tree
+from autograder.plugin import MAX_ADDED, MAX_CELL, inert, open_submission, restore, unfit
+from autograder.run import MAX_LENGTH, exercise_name, run
+from autograder.sandbox import Sandbox
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import attacks
+
+LAB = attacks.LAB
+
+
+@pytest.fixture(scope="module")
+def figures(tmp_path_factory, isolated):
+    place = tmp_path_factory.mktemp("attacked")
+    (place / "class").mkdir()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RUSHLIGHT_CLASSROOM", str(place / "class"))
+        patch.setenv("XDG_CACHE_HOME", str(place / "cache"))
+        patch.setenv("RUSHLIGHT_CANARY", "")  # which measuring sets
+        yield attacks.measure(place / "class", attacks.corpus())
+
+
+def test_no_attack_earns_a_point(figures):
+    assert figures.undeserved == {}
+
+
+def test_no_attack_costs_anybody_a_grade(figures):
+    assert figures.lost == {}
+
+
+def test_no_attack_changes_a_file_outside_the_classroom(figures):
+    assert figures.changed == []
+
+
+def test_no_attack_leaves_a_process(figures):
+    assert figures.left == []
+
+
+def test_no_attack_gets_active_markup_into_a_page(figures):
+    assert figures.active == {}
+
+
+def test_every_attack_says_what_it_tries():
+    for name, attack in attacks.corpus().items():
+        assert attack.__doc__, name
+
+
+# One by one ----------------------------------------------------------------------------------------------------------
+
+
+def cell(notebook, exercise):
+    return next(c for c in notebook.cells if exercise_name(c) == exercise)
+
+
+def write(notebook, exercise, body):
+    source = cell(notebook, exercise).source
+    cell(notebook, exercise).source = source[: source.index("    # YOUR CODE HERE")] + body
+
+
+def test_of_two_answers_that_call_each_other_one_fails(judge, isolated, released):
+    write(released, "strided.transpose", TRANSPOSE_BY_PERMUTE)
+    write(released, "strided.permute", PERMUTE_BY_TRANSPOSE)
+    verdicts = run(released, LAB, judge)
+    passed = [name for name in ("strided.transpose", "strided.permute") if verdicts[name].passed]
+    assert passed == ["strided.permute"]
+
+
+TRANSPOSE_BY_PERMUTE = """
+    from rushlight.strided import wrap_dim
+
+    dim0, dim1 = wrap_dim(dim0, self.dim()), wrap_dim(dim1, self.dim())
+    dims = list(range(self.dim()))
+    if dims:
+        dims[dim0], dims[dim1] = dims[dim1], dims[dim0]
+    return rl.strided.permute(self, dims)
+"""
+
+PERMUTE_BY_TRANSPOSE = """
+    from rushlight.strided import wrap_dim
+
+    if len(dims) != self.dim():
+        raise RuntimeError("as many dims as dimensions")
+    order = [wrap_dim(dim, self.dim()) for dim in dims]
+    if len(set(order)) < len(order):
+        raise RuntimeError("twice")
+    now, out = list(range(self.dim())), rl.strided.alias(self, self.shape, self.stride(), self.storage_offset())
+    for place, dim in enumerate(order):
+        other = now.index(dim)
+        out = rl.strided.transpose(out, place, other)
+        now[place], now[other] = now[other], now[place]
+    return out
+"""
+
+
+def test_tried_alone_an_answer_finds_earlier_bodies_only(judge, isolated, solved, monkeypatch):
+    editions = []
+    monkeypatch.setattr("autograder.run.edition", lambda *missing: editions.append(missing) or edition(*missing))
+    wrong = cell(solved, "strided.permute")
+    wrong.source = wrong.source[: wrong.source.index('    """')] + "    return self\n"
+    run(solved, LAB, judge)
+    first, (lab, missing) = editions
+    assert first == (LAB, None) and {"strided.permute", "strided.expand"} < set(missing)
+    assert "strided.contiguous_strides" not in missing
+
+
+def test_a_lab_solved_from_the_last_exercise_to_the_first_is_right_as_well(judge, isolated, solved):
+    places = [i for i, c in enumerate(solved.cells) if exercise_name(c)]
+    for i in places[:-1]:  # every piece is written again at the very end, as somebody would who came back to it
+        solved.cells.append(copy.deepcopy(solved.cells[i]))
+    verdicts = run(solved, LAB, judge)
+    assert {v.outcome for name, v in verdicts.items() if not is_shown(name)} == {PASSED}
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        {},
+        {"error": "IndexError", "type": "", "message": ""},
+        {"error": [], "type": "", "message": ""},
+        {"error": ["IndexError", "RuntimeError"], "type": "", "message": ""},
+        {"error": ["print"], "type": "", "message": ""},
+        error_tree(IndexError()) | {"message": ["list"]},
+        error_tree(IndexError()) | {"tensor": {}},
+        {"dict": [["key"]]},
+        {"dict": [[["key"], 1]]},
+        {"dtype": 3},
+        {"other": None},
+        2**63,
+        b"bytes",
+        tensor_tree("O", [1], [1], 0, bytes(8)),
+        tensor_tree("U1000000", [1], [1], 0, bytes(4_000_000)),
+        tensor_tree("int64", [-1], [1], 0, bytes(8)),
+        tensor_tree("int64", [True], [1], 0, bytes(8)),
+        tensor_tree("int64", [10**9], [1], 0, bytes(8)),
+        tensor_tree("int64", [1.0], [1], 0, bytes(8)),
+        tensor_tree("int64", [1], [1], None, bytes(8)),
+        tensor_tree("int64", [1], [[]], 0, bytes(8)),
+        tensor_tree("int64", [1] * 100, [1], 0, bytes(8)),
+    ],
+)
+def test_what_observing_cannot_make_is_not_accepted(forged):
+    with pytest.raises(Malformed):
+        accept([[forged]])
+
+
+def test_one_exception_is_not_every_error():
+    class Every(IndexError, RuntimeError, ValueError):
+        pass
+
+    assert error_tree(Every()) | {"type": "IndexError"} == error_tree(IndexError())
+
+
+def test_a_large_tensor_of_short_dimensions_is_shown_in_a_line_or_two():
+    assert len(show(tensor_tree("bool", [2] * 20, [1] * 20, 0, bytes(2**20)))) < 1000
+
+
+def test_what_a_subject_sends_is_cut_and_cleaned(judge, isolated, released):
+    attacks.put(released, f"print('\\x1b[31mred\\x00' + 'x' * {2 * MAX_LENGTH})\nraise ValueError('\\ud800' * 10**6)")
+    run(released, LAB, judge)
+    printed, error = next(c for c in released.cells if c.get("outputs")).outputs
+    assert printed.text.startswith("redxxx") and len(printed.text) < MAX_LENGTH + 20
+    assert error.ename == "ValueError" and "\ud800" not in str(error)
+
+
+def test_a_cell_that_displays_too_much_still_counts(judge, isolated, solved):
+    attacks.put(solved, "for i in range(50_000):\n    display('\\u1234' * 100)\n")
+    verdicts = run(solved, LAB, judge)
+    assert all(v.passed for v in verdicts.values())
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("a < b, `x[1:2]`, 3 > 2 & 1", "a < b, `x[1:2]`, 3 > 2 & 1"),
+        ("[PyTorch](https://pytorch.org/?a=1&b=2)", "[PyTorch](https://pytorch.org/?a=1&b=2)"),
+        ("```python\nx = 1\n```", "```python\nx = 1\n```"),
+        ("<b>x</b>", "<\u2060b>x<\u2060/b>"),
+        ("[x](java&#115;cript:y)", "[x](java&\u2060#115;cript:y)"),
+        ("[x](JavaScript\\:y)", "[x](JavaScript\u2060\\:y)"),
+        ("![x](attachment:y)", "![x](attachment\u2060:y)"),
+        ("```make\nx\n```", "```\u2060make\nx\n```"),
+    ],
+)
+def test_markdown_of_a_student_says_what_it_said_and_does_nothing(written, shown):
+    assert inert(written) == shown
+
+
+def test_a_notebook_without_end_is_cut(released):
+    submitted = copy.deepcopy(released)
+    submitted.cells += [nbformat.v4.new_code_cell("x") for _ in range(5000)]
+    cell(submitted, "strided.permute").source = "x" * (MAX_CELL + 1)
+    result = restore(submitted, released)
+    assert len(result.cells) == len(released.cells) + MAX_ADDED
+    assert cell(result, "strided.permute").source.startswith("# left out")
+
+
+def test_cells_that_share_a_place_have_ids_of_their_own(released):
+    submitted = copy.deepcopy(released)
+    for c in submitted.cells[::2]:
+        c.metadata = {}
+    for c in submitted.cells[1::2]:
+        c.id = "other"
+    submitted.cells = [c for pair in zip(submitted.cells, map(copy.deepcopy, submitted.cells)) for c in pair]
+    for c in submitted.cells[::3]:
+        c.update(id="mine", metadata={})
+    result = restore(submitted, released)
+    assert len({c.id for c in result.cells}) == len(result.cells)
+
+
+@pytest.fixture
+def submission(tmp_path, released):
+    folder = tmp_path / "student" / LAB
+    folder.mkdir(parents=True)
+    nbformat.write(released, folder / f"{LAB}.ipynb")
+    return folder
+
+
+def link(folder):
+    (folder / "page.html").symlink_to("/etc/passwd")
+
+
+def linked_folder(folder):
+    (folder / "more").symlink_to("/etc")
+
+
+def pipe(folder):
+    os.mkfifo(folder / "pipe")
+
+
+def too_large(folder):
+    with (folder / "data").open("wb") as file:
+        file.truncate(plugin.MAX_FOLDER + 1)
+
+
+def too_long(folder):
+    with (folder / "a.ipynb").open("wb") as file:
+        file.truncate(plugin.MAX_NOTEBOOK + 1)
+
+
+def too_many(folder):
+    for number in range(plugin.MAX_FILES + 1):
+        (folder / str(number)).touch()
+
+
+def no_time(folder):
+    (folder / "timestamp.txt").write_text("KeyboardInterrupt")
+
+
+@pytest.mark.parametrize("change", [link, linked_folder, pipe, too_large, too_long, too_many, no_time])
+def test_a_folder_that_is_not_to_be_opened_is_refused_with_a_reason(submission, change):
+    assert unfit(submission) == ""
+    change(submission)
+    assert unfit(submission)
+
+
+@pytest.mark.parametrize("name", ["*", "[ab]", "a?", " a", "a\nb", "a "])
+def test_a_name_that_nbgrader_takes_for_many_is_refused(submission, name):
+    folder = submission.parent.rename(submission.parents[1] / name) / LAB
+    assert "name" in unfit(folder)
+
+
+@pytest.mark.parametrize(
+    "text", ["[1", "7", "null", "[]", "{}", '{"cells": [1], "nbformat": 4, "nbformat_minor": "x"}', "[" * 100_000]
+)
+def test_a_file_that_is_no_notebook_is_refused_with_a_reason(submission, released, text):
+    (submission / f"{LAB}.ipynb").write_text(text)
+    with pytest.raises(ValueError, match=r"^not a notebook.*$"):
+        open_submission(submission / f"{LAB}.ipynb", released)
+
+
+@pytest.fixture
+def box(isolated):
+    box = Sandbox(edition(LAB))
+    yield box
+    box.close()
+
+
+def said(box, source):
+    outputs = box.request({"cell": source}, 20)["outputs"]
+    return "".join(o["text"] if o["output_type"] == "stream" else o.get("ename", "") for o in outputs)
+
+
+def test_processes_have_a_limit_whoever_grades(box):
+    source = "import os, time\nfor n in range(200):\n    if os.fork() == 0:\n        time.sleep(5)\n        os._exit(0)"
+    assert said(box, source) == "BlockingIOError"
+
+
+@pytest.mark.parametrize("place", ["/", "/dev", "/packages", "/root", "/usr/lib/python3/dist-packages", "/edition"])
+def test_nothing_but_two_folders_can_be_written(box, place):
+    assert said(box, f"open({place!r} + '/x', 'w')") in ("OSError", "PermissionError", "FileNotFoundError")
+
+
+@pytest.mark.parametrize("place", ["/tmp", "/dev/shm"])
+def test_the_two_folders_have_a_size(box, place):
+    source = f"for n in range(9):\n    open(f'{place}/{{n}}', 'wb').write(bytes({sandbox.FILES // 4}))"
+    assert said(box, source) == "OSError"
+
+
+def test_packages_of_the_base_python_are_not_there(box):
+    places = ("/usr", "/usr/local", sys.base_prefix)
+    source = f"import glob; print([glob.glob(p + '/lib*/python3*/*-packages/*') for p in {places}])"
+    assert said(box, source) == "[[], [], []]\n"
+
+
+def test_if_memory_runs_out_the_subject_goes_first(box):
+    assert said(box, "print(open('/proc/self/oom_score_adj').read().strip())") == "1000\n"

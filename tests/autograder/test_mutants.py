@@ -1,0 +1,59 @@
+"""Small mistakes in a reference are caught, whatever the seed."""
+
+import textwrap
+from functools import cache
+
+import pytest
+
+from autograder import mutants as m
+from autograder.build import labs
+from autograder.check import exercises
+from autograder.judge import Judge
+
+outcomes_of = cache(lambda lab: list(m.run(lab)))
+
+
+@pytest.mark.parametrize("lab", labs())
+def test_every_mutant_fails_on_an_edge_or_is_listed_as_equivalent(lab):
+    through = m.unexpected(outcomes_of(lab), m.equivalents(lab))
+    assert not through, "\n\n".join(f"{o.mutant.exercise}: {o.what}\n{o.mutant.diff()}" for o in through)
+
+
+@pytest.mark.parametrize("lab", labs())
+def test_every_mutant_on_the_list_exists_and_agrees_in_everything(lab):
+    assert m.equivalents(lab).keys() == {o.mutant.key for o in outcomes_of(lab) if o.what == m.SURVIVED}
+
+
+@pytest.mark.parametrize("lab", labs())
+def test_the_list_is_short_and_gives_reasons(lab):
+    listed = m.equivalents(lab)
+    assert len(listed) <= 0.05 * len(outcomes_of(lab))
+    assert all(why.endswith(".") for why in listed.values())
+
+
+@pytest.mark.parametrize("lab", labs())
+def test_a_mutant_has_a_name_of_its_own_and_is_no_other_one(lab):
+    for exercise in exercises(lab):
+        made = m.mutants(exercise)
+        assert len({mutant.change for mutant in made}) == len({mutant.after for mutant in made}) == len(made) > 20
+        assert all(mutant.after != mutant.before for mutant in made)
+
+
+@pytest.mark.parametrize(
+    ("body", "what"),
+    [
+        ("return tuple(sizes)", m.KILLED),
+        ("x = []\nwhile True:\n    x.append(bytes(1 << 20))", m.KILLED),
+        ("while True:\n    pass", m.ENDED),
+        ("import os\nos._exit(0)", m.ENDED),
+        (
+            "import rushlight\nreturn rushlight.memory_formats.dense_strides(sizes, range(len(sizes), 0, -1))",
+            m.SURVIVED,
+        ),
+    ],
+)
+def test_what_a_mutant_does_is_told_apart_and_harms_nobody(body, what):
+    exercise = "strided.contiguous_strides"
+    mutant = m.Mutant(exercise, "", "", "", "def contiguous_strides(sizes):\n" + textwrap.indent(body, "    "))
+    (outcome,) = m._tried([mutant], lambda name: m._edges(Judge(1), name))
+    assert outcome.what == what

@@ -1,0 +1,57 @@
+"""A class repository: the labs work in it, and the answers are not there."""
+
+import ast
+import os
+import subprocess
+import sys
+
+import nbformat
+import pytest
+
+from autograder import sample
+from autograder.build import exercise_source
+from autograder.check import exercises
+from autograder.release import release
+
+LAB = "01_strided"
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    return release([LAB], tmp_path_factory.mktemp("class") / "course")
+
+
+def rushlight(course, *arguments):
+    """The command as a student runs it, in the class repository."""
+    command = [sys.executable, "-m", "autograder.cli", *arguments]
+    environment = os.environ | {"PYTHONPATH": str(course)}
+    done = subprocess.run(command, cwd=course, env=environment, capture_output=True, text=True)
+    return done.stdout + done.stderr
+
+
+def test_no_answer_is_in_it(course):
+    assert not (course / "solutions").exists() and not (course / "tests").exists()
+    text = "".join(
+        path.read_text() for path in course.rglob("*.*") if path.is_file() and path.suffix in (".py", ".md", ".ipynb")
+    )
+    for name in exercises(LAB):
+        (function,) = ast.parse(exercise_source(name)).body
+        body = "\n".join(exercise_source(name).split("### BEGIN SOLUTION\n")[1].split("\n")[:-1])
+        assert body not in text, name
+        assert function.name in text
+
+
+def test_a_student_can_take_the_lab_there(course, released, answers, isolated):
+    assert "copied the lab" in rushlight(course, "lab", "01", "--no-open")
+    assert "0 of 40 points" in rushlight(course, "check", "01")
+    sample.fill(released, answers)
+    nbformat.write(released, course / "work" / LAB / f"{LAB}.ipynb")
+    assert "40 of 40 points" in rushlight(course, "check", "01")
+    assert "16 / 16" in rushlight(course, "status")
+
+
+def test_a_folder_that_exists_is_left_alone(course):
+    before = sorted(course.rglob("*"))
+    with pytest.raises(FileExistsError, match="name a new folder"):
+        release([LAB], course)
+    assert sorted(course.rglob("*")) == before
