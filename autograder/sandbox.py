@@ -206,7 +206,7 @@ def _system() -> list[str]:
             binds += ["--symlink", os.readlink(place), place]
         elif os.path.isdir(place):
             binds += ["--ro-bind", place, place]
-    if not sys.base_prefix.startswith("/usr"):
+    if not Path(sys.base_prefix).is_relative_to("/usr"):
         for path in [*reversed(Path(sys.base_prefix, "bin").parents)][1:]:
             binds += ["--perms", "0755", "--dir", str(path)]  # else as closed as a home folder is
         for place in ("bin", "lib"):

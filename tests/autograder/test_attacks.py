@@ -94,9 +94,11 @@ PERMUTE_BY_TRANSPOSE = """
 
     if len(dims) != self.dim():
         raise RuntimeError("as many dims as dimensions")
-    order = [wrap_dim(dim, self.dim()) for dim in dims]
-    if len(set(order)) < len(order):
-        raise RuntimeError("twice")
+    order = []
+    for dim in dims:
+        order.append(wrap_dim(dim, self.dim()))
+        if order.count(order[-1]) > 1:
+            raise RuntimeError("twice")
     now, out = list(range(self.dim())), rl.strided.alias(self, self.shape, self.stride(), self.storage_offset())
     for place, dim in enumerate(order):
         other = now.index(dim)

@@ -1,0 +1,33 @@
+"""What hostile submissions achieve: a class of attackers (`tests/attacks`) graded by `rushlight grade`'s own function."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from autograder.plugin import ROOT
+
+sys.path.insert(0, str(ROOT / "tests"))
+
+
+def main() -> None:
+    from attacks import corpus, measure
+
+    chosen = {name: attack for name, attack in corpus().items() if not sys.argv[1:] or name in sys.argv[1:]}
+    with tempfile.TemporaryDirectory() as place:
+        os.environ["XDG_CACHE_HOME"] = str(Path(place, "cache"))
+        os.environ["RUSHLIGHT_CLASSROOM"] = str(Path(place, "class"))
+        Path(place, "class").mkdir()
+        figures = measure(Path(place, "class"), chosen)
+    for student, remark in figures.remarks.items():
+        print(f"{student!r:40} {remark}", file=sys.stderr)
+    for finding in (figures.undeserved, figures.lost, figures.changed, figures.left, figures.active):
+        if finding:
+            print(finding, file=sys.stderr)
+    print(figures)
+
+
+if __name__ == "__main__":
+    main()
