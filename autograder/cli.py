@@ -12,6 +12,7 @@ from pathlib import Path
 
 import nbformat
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
@@ -184,7 +185,7 @@ def grade_(arguments: argparse.Namespace) -> int:
         task = bar.add_task("", total=total)
 
         def progress(student: str) -> None:
-            bar.update(task, advance=1, description=student)
+            bar.update(task, advance=1, description=escape(student))
 
         executor = _engine(arguments.scheduler) if arguments.scheduler else None
         rows = grade(name, arguments.force, not arguments.no_sandbox, arguments.jobs, executor, progress)
@@ -219,7 +220,7 @@ def _print_table(name: str, rows: list[Row]) -> None:
         table.add_column(heading, justify="left" if heading == "student" else "right", no_wrap=True)
     for row in rows:
         scores = [f"{row.scores[check]:g}" if row.scores.get(check) else "·" for check in worth]
-        table.add_row(row.student, *scores, f"{row.total:g}")
+        table.add_row(escape(row.student), *scores, f"{row.total:g}")
     out.print(table)
     legend = ", ".join(
         f"{number} {check.partition('.')[2]} ({worth[check]:g})" for number, check in enumerate(worth, 1)
@@ -229,7 +230,7 @@ def _print_table(name: str, rows: list[Row]) -> None:
     remarks = Table(box=None, pad_edge=False, show_header=False)
     for row in rows:
         if row.remark():
-            remarks.add_row(row.student, row.remark())
+            remarks.add_row(escape(row.student), escape(row.remark()))
     out.print(remarks)
     out.print()
 

@@ -28,15 +28,17 @@ from pathlib import Path
 import nbformat
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.apps import NbGraderAPI
+from nbgrader.utils import parse_utc
 from traitlets.config import Config
 
 from . import sandbox
 from .build import points
 from .check import PASSED
 from .judge import Judge
-from .plugin import RELEASED, RunInSubject, class_seed, classroom, configure, restore
+from .plugin import RELEASED, RunInSubject, class_seed, classroom, configure, open_submission, restore
 from .run import check_name, run
 
+FEEDBACK_SECONDS = 60
 LOCKED_SECONDS = 30.0  # how long the gradebook may be held by somebody else
 
 
@@ -97,7 +99,7 @@ def grade(
     if isolated and executor is None and (reason := sandbox.missing()):
         raise GradingError(reason)
     with _alone_in_the_class():
-        rows = {student: Row(student, problem=_unreadable(_submitted(lab, student), lab)) for student in found}
+        rows = {student: Row(student, problem=_unreadable(lab, student)) for student in found}
         waiting = [s for s, row in rows.items() if not row.problem and (force or not _is_done(lab, s))]
         for student in set(found) - set(waiting):
             progress(student)
@@ -178,7 +180,23 @@ def write_feedback(lab: str, student: str) -> str:
     """nbgrader's page for a graded submission; returns what went wrong, or nothing."""
     config = Config()
     configure(config)
-    return _problem(NbGraderAPI(config=config).generate_feedback(lab, student, force=True))
+    with _alarm(FEEDBACK_SECONDS):
+        return _problem(NbGraderAPI(config=config).generate_feedback(lab, student, force=True))
+
+
+@contextmanager
+def _alarm(seconds: int) -> Iterator[None]:
+    """Raise TimeoutError in what takes longer. (Alarms are for a process's main thread: a pool's tasks run there.)"""
+
+    def ring(*_: object) -> None:
+        raise TimeoutError(f"took longer than {seconds} s")
+
+    signal.signal(signal.SIGALRM, ring)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
 
 
 # In the one process that writes --------------------------------------------------------------------------------------
@@ -209,7 +227,7 @@ def _problem(result: dict) -> str:
     if result["success"]:
         return ""
     said = (result.get("error") or "") + (result.get("log") or "")
-    if "KeyboardInterrupt" in said:  # nbgrader catches it
+    if (result.get("error") or "").rstrip().endswith("KeyboardInterrupt"):  # nbgrader catches it
         raise KeyboardInterrupt
     if reason := next((reason for reason in _FATAL if reason in said), None):
         raise GradingError(
@@ -247,18 +265,21 @@ def _released(lab: str) -> nbformat.NotebookNode:
     return nbformat.read(RELEASED / lab / f"{lab}.ipynb", as_version=4)
 
 
-def _unreadable(path: Path, lab: str) -> str:
+def _unreadable(lab: str, student: str) -> str:
     """Why a submission cannot be graded, in a line, or nothing."""
-    if not path.exists():
-        return f"no {path.name} in the submission"
+    if set(student) & set("*?[") or not student.isprintable():
+        return "its folder has a name that nbgrader would take for a pattern: rename it"
+    path = _submitted(lab, student)
     try:
-        restore(nbformat.read(path, as_version=4), _released(lab))
-    except nbformat.reader.NotJSONError:
-        return "not a notebook: the file is not JSON"
-    except (ValueError, AttributeError, KeyError, TypeError) as error:
-        return f"not a notebook of this lab: {str(error).splitlines()[0] if str(error) else type(error).__name__}"
-    except OSError as error:
-        return f"cannot be read: {error.strerror}"
+        open_submission(path, _released(lab))
+    except ValueError as error:
+        return str(error)
+    stamp = path.with_name("timestamp.txt")
+    try:
+        if stamp.exists():
+            parse_utc(stamp.read_text(encoding="utf-8")[:100].strip() or None)
+    except (ValueError, OverflowError):
+        return "its timestamp.txt is no time"
     return ""
 
 

@@ -190,10 +190,14 @@ class Shell:
         from IPython.core.interactiveshell import InteractiveShell
         from traitlets.config import Config
 
+        class Plain(InteractiveShell):
+            def enable_matplotlib(self, gui=None):
+                return None, "agg"  # `%matplotlib inline` is in many notebooks, and means nothing here
+
         config = Config()
         config.HistoryManager.enabled = False
         config.InteractiveShell.colors = "nocolor"
-        self.shell = InteractiveShell.instance(config=config)
+        self.shell = Plain.instance(config=config)
         self.shell._showtraceback = self._keep_error
         self.errors: list[dict] = []
 

@@ -51,34 +51,13 @@ HERE = Path(__file__).parent
 HONEST = ("honest_right", "honest_untouched")
 SECONDS = {"CELL_SECONDS": 1.2, "CHECK_SECONDS": 1.2, "TOTAL_SECONDS": 6.0}
 
-# These end the run for everybody, or hang it, until `grade` opens submissions by `plugin.open_submission`
-WAITING = {
-    "big_cell",
-    "cell_types",
-    "deep_json",
-    "huge_files",
-    "link_to_another",
-    "link_to_passwd",
-    "linked_page",
-    "missing_keys",
-    "no_format",
-    "nulls",
-    "odd_formats",
-    "odd_names",
-    "pipe_beside",
-    "pipe_for_notebook",
-    "swapped_ids",
-    "words_in_timestamp",
-}
-
 
 # Making the class ----------------------------------------------------------------------------------------------------
 
 
 def corpus() -> dict[str, ModuleType]:
     """Every attack, by the name of its file."""
-    left_out = {"__init__"} | (set() if "open_submission" in vars(grading) else WAITING)
-    return {path.stem: _load(path) for path in sorted(HERE.glob("*.py")) if path.stem not in left_out}
+    return {path.stem: _load(path) for path in sorted(HERE.glob("*.py")) if path.stem != "__init__"}
 
 
 def _load(path: Path) -> ModuleType:

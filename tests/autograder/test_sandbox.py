@@ -31,6 +31,7 @@ def test_a_cell_runs_and_its_outputs_come_back(box):
     outputs = box.request({"cell": "1 + 1"}, 5)["outputs"]
     assert outputs[0]["data"]["text/plain"] == "2"
     assert run(box, "1 / 0") == "ZeroDivisionError"
+    assert run(box, "%matplotlib inline\nprint(2)").endswith("2\n")
 
 
 def test_what_is_printed_past_python_does_not_reach_the_channel(box):
