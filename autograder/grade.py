@@ -28,7 +28,6 @@ from pathlib import Path
 import nbformat
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.apps import NbGraderAPI
-from nbgrader.utils import parse_utc
 from traitlets.config import Config
 
 from . import sandbox
@@ -267,19 +266,10 @@ def _released(lab: str) -> nbformat.NotebookNode:
 
 def _unreadable(lab: str, student: str) -> str:
     """Why a submission cannot be graded, in a line, or nothing."""
-    if set(student) & set("*?[") or not student.isprintable():
-        return "its folder has a name that nbgrader would take for a pattern: rename it"
-    path = _submitted(lab, student)
     try:
-        open_submission(path, _released(lab))
+        open_submission(_submitted(lab, student), _released(lab))
     except ValueError as error:
         return str(error)
-    stamp = path.with_name("timestamp.txt")
-    try:
-        if stamp.exists():
-            parse_utc(stamp.read_text(encoding="utf-8")[:100].strip() or None)
-    except (ValueError, OverflowError):
-        return "its timestamp.txt is no time"
     return ""
 
 

@@ -60,3 +60,11 @@ def plugged():
 @pytest.fixture(scope="session")
 def root():
     return Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="session")
+def submissions(tmp_path_factory):
+    """The folder of the sample class's submissions. To be copied from, not changed."""
+    place = tmp_path_factory.mktemp("sample")
+    sample.make(place)
+    return place / "submitted"

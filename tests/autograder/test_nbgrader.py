@@ -10,16 +10,7 @@ import zipfile
 
 import pytest
 
-from autograder import sample
-
 LAB = "01_strided"
-
-
-@pytest.fixture(scope="module")
-def submissions(tmp_path_factory):
-    place = tmp_path_factory.mktemp("sample")
-    sample.make(place)
-    return place / "submitted"
 
 
 @pytest.fixture

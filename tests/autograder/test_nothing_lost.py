@@ -15,20 +15,13 @@ from functools import partial
 import pytest
 
 from autograder import grade as grading
-from autograder import plugin, sample
+from autograder import plugin
 from autograder.grade import GradingError, grade
 
 LAB = "01_strided"
 quick_grade = partial(grade, jobs=1, executor=ThreadPoolExecutor(1))  # a marker in this very process
 SIZE = int(os.environ.get("RUSHLIGHT_CLASS_SIZE", "6"))  # submissions; more of them take as much longer
 KINDS = ("all_right", "half_done", "untouched", "syntax_error", "subtly_wrong_strides")
-
-
-@pytest.fixture(scope="module")
-def submissions(tmp_path_factory):
-    place = tmp_path_factory.mktemp("sample")
-    sample.make(place)
-    return place / "submitted"
 
 
 @pytest.fixture
