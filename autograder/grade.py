@@ -16,7 +16,7 @@ import os
 import signal
 import threading
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -120,37 +120,55 @@ def _grade(
     configure(config)
     config.RunInSubject.isolated = isolated
     writer, seed = NbGraderAPI(config=config), class_seed(Path(config.RunInSubject.seed_file))
-    pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _begin_marker, (os.getpid(),))
-    markers, ahead = (pool, 2 * jobs) if executor is None else (executor, len(waiting))
-    pending: dict[Future, tuple[str, bool]] = {}  # student, and whether it is marking (or else feedback)
+    pool = _markers(jobs)
+    ahead = 2 * jobs if executor is None else len(waiting)
+    todo = deque((student, mark) for student in waiting)
+    pending: dict[Future, tuple[str, Callable, Executor]] = {}
+    suspects: set[str] = set()  # were in work when a marker died: from then on one at a time
     try:
-        while waiting or pending:
-            while waiting and sum(marking for _, marking in pending.values()) < ahead:
-                student = waiting.pop(0)
-                text = _submitted(lab, student).read_text(encoding="utf-8")
-                pending[markers.submit(mark, lab, text, seed, isolated)] = (student, True)
+        while todo or pending:
+            while todo and (not pending if suspects else todo[0][1] is write_feedback or len(pending) < ahead):
+                student, step = todo.popleft()
+                if step is mark:
+                    where = executor or pool
+                    future = where.submit(mark, lab, _submitted(lab, student).read_text("utf-8"), seed, isolated)
+                else:
+                    where = pool
+                    future = where.submit(write_feedback, lab, student)
+                pending[future] = (student, step, where)
+            alone = len(pending) == 1
             for future in wait(pending, return_when=FIRST_COMPLETED).done:
-                student, marking = pending.pop(future)
-                if isinstance(error := future.exception(), BrokenProcessPool | GradingError):
+                student, step, where = pending.pop(future)
+                error = future.exception()
+                if isinstance(error, GradingError):
                     raise error
-                if error:
-                    step = "marked" if marking else "given feedback"
-                    problem = f"could not be {step} ({type(error).__name__}: {error}): this is not the student's fault"
+                if isinstance(error, BrokenProcessPool):
+                    if where is pool:
+                        pool = _markers(jobs)
+                    if not alone:
+                        suspects.add(student)
+                        todo.appendleft((student, step))
+                        continue
+                    problem = "ended the process that was to deal with it (out of memory?): the others were not touched"
+                elif error:
+                    done = "marked" if step is mark else "given feedback"
+                    problem = f"could not be {done} ({type(error).__name__}: {error}): this is not the student's fault"
                 else:
-                    problem = _record(writer, lab, student, future.result()) if marking else future.result()
-                if marking and not problem:
-                    pending[pool.submit(write_feedback, lab, student)] = (student, False)
+                    problem = _record(writer, lab, student, future.result()) if step is mark else future.result()
+                if step is mark and not problem:
+                    todo.appendleft((student, write_feedback))
                 else:
+                    suspects.discard(student)
                     yield student, problem
-    except BrokenProcessPool:
-        raise GradingError(
-            "a process that marks submissions was killed (out of memory?): run it again to go on"
-        ) from None
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
 
 
 # In a marker ---------------------------------------------------------------------------------------------------------
+
+
+def _markers(jobs: int) -> Executor:
+    return ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _begin_marker, (os.getpid(),))
 
 
 def _begin_marker(parent: int) -> None:

@@ -16,20 +16,25 @@ import subprocess
 import sys
 import sysconfig
 import time
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
+
+import psutil
 
 from .observe import Malformed, SubjectDied, SubjectTimedOut, Tree, encode, receive
 
 PACKAGES = ("ipython", "matplotlib", "numpy")  # and all that they require
 MEMORY = 2 << 30  # bytes of address space per process
+TOTAL_MEMORY = 3 << 30  # bytes in use by all its processes together
 PROCESSES = 64
 OPEN_FILES = 256
 FILES = 64 << 20  # bytes: the largest file, and each of the two writable folders
 START_SECONDS = 30.0
+WATCH_SECONDS = 0.25  # how often its memory is looked at while it works
 
-# The kernel does not count the processes of root, so that a subject started by root becomes a user of its own. What all its
-# processes together take of the memory has no limit here; if the machine runs out, they are the first to be ended.
+# The kernel does not count the processes of root, so that a subject started by root becomes a user of its own. If the
+# machine runs out of memory all the same, the subject's processes are the first to be ended.
 _BOOT = """
 import os, resource, sys
 with open("/proc/self/oom_score_adj", "w") as file:
@@ -102,14 +107,14 @@ class Sandbox:
 
     def _receive(self, seconds: float) -> Tree:
         try:
-            return receive(_Timed(self.process.stdout.fileno(), time.monotonic() + seconds))
+            return receive(_Timed(self.process, time.monotonic() + seconds))
         except TimeoutError:
             self.close()
             raise SubjectTimedOut(f"no answer within {seconds:g} s: an endless loop, perhaps") from None
         except EOFError:
             self.close()
             raise SubjectDied(_ending(self.process)) from None
-        except Malformed:
+        except (SubjectDied, Malformed):
             self.close()
             raise
 
@@ -123,21 +128,40 @@ class Sandbox:
 
 
 class _Timed:
-    """A pipe read until a deadline."""
+    """The pipe from a subject, read until a deadline, with an eye on the memory that the subject takes meanwhile."""
 
-    def __init__(self, pipe: int, deadline: float):
-        self.pipe, self.deadline = pipe, deadline
+    def __init__(self, process: subprocess.Popen, deadline: float):
+        self.process, self.pipe, self.deadline = process, process.stdout.fileno(), deadline
 
     def read(self, count: int) -> bytes:
         data = bytearray()
         while len(data) < count:
-            if not select.select([self.pipe], [], [], max(0, self.deadline - time.monotonic()))[0]:
-                raise TimeoutError
+            self._wait()
             part = os.read(self.pipe, min(count - len(data), 1 << 20))
             if not part:
                 break
             data += part
         return bytes(data)
+
+    def _wait(self) -> None:
+        while True:
+            left = self.deadline - time.monotonic()
+            if select.select([self.pipe], [], [], max(0, min(left, WATCH_SECONDS)))[0]:
+                return
+            if left <= 0:
+                raise TimeoutError
+            if _memory(self.process.pid) > TOTAL_MEMORY:
+                raise SubjectDied(f"all that ran together took more than {TOTAL_MEMORY >> 30} GiB of memory")
+
+
+def _memory(pid: int) -> int:
+    """Bytes in use by a process and by all that it started. What they share counts for each of them."""
+    total = 0
+    with suppress(psutil.NoSuchProcess):
+        for process in psutil.Process(pid).children(recursive=True):
+            with suppress(psutil.NoSuchProcess):
+                total += process.memory_info().rss
+    return total
 
 
 def _ending(process: subprocess.Popen) -> str:

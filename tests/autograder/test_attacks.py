@@ -11,7 +11,7 @@ import pytest
 from autograder import plugin, sandbox
 from autograder.check import PASSED, is_shown
 from autograder.edition import edition
-from autograder.observe import Malformed, accept, error_tree, show, tensor_tree
+from autograder.observe import Malformed, SubjectDied, accept, error_tree, show, tensor_tree
 from autograder.plugin import MAX_ADDED, MAX_CELL, inert, open_submission, restore, unfit
 from autograder.run import MAX_LENGTH, exercise_name, run
 from autograder.sandbox import Sandbox
@@ -299,6 +299,12 @@ def said(box, source):
 def test_processes_have_a_limit_whoever_grades(box):
     source = "import os, time\nfor n in range(200):\n    if os.fork() == 0:\n        time.sleep(5)\n        os._exit(0)"
     assert said(box, source) == "BlockingIOError"
+
+
+def test_all_processes_together_have_a_limit_of_memory(box):
+    child = "if os.fork() == 0:\n        x = b'x' * (500 << 20)\n        time.sleep(60)"
+    with pytest.raises(SubjectDied, match="GiB"):
+        said(box, f"import os, time\nfor n in range(8):\n    {child}\ntime.sleep(60)")
 
 
 @pytest.mark.parametrize("place", ["/", "/dev", "/packages", "/root", "/usr/lib/python3/dist-packages", "/edition"])

@@ -16,7 +16,7 @@ import pytest
 
 from autograder import grade as grading
 from autograder import plugin
-from autograder.grade import GradingError, grade
+from autograder.grade import GradingError, grade, mark
 
 LAB = "01_strided"
 quick_grade = partial(grade, jobs=1, executor=ThreadPoolExecutor(1))  # a marker in this very process
@@ -196,3 +196,25 @@ def test_a_late_submission_is_graded_and_nbgrader_knows_how_late(classroom, subm
     assert [row.total for row in quick_grade(LAB)] == [40]
     with Gradebook(f"sqlite:///{classroom / 'gradebook.db'}", "rushlight") as gradebook:
         assert gradebook.find_submission(LAB, "student00").total_seconds_late == 24 * 3600
+
+
+def mark_or_die(lab, text, seed, isolated):
+    if "fatal" in text:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return mark(lab, text, seed, isolated)
+
+
+def test_a_submission_that_ends_every_marker_costs_itself_only(classroom, submissions, monkeypatch):
+    enrol(classroom, submissions, 6)
+    file = classroom / "submitted" / "student01" / LAB / f"{LAB}.ipynb"
+    file.write_text(
+        file.read_text().replace(
+            '"cells": [', '"cells": [{"cell_type": "raw", "id": "fatal", "metadata": {}, "source": "fatal"},', 1
+        )
+    )
+    monkeypatch.setattr(grading, "mark", mark_or_die)
+    rows = {row.student: row for row in grade(LAB, jobs=2)}
+    assert {s for s, row in rows.items() if row.problem} == {"student01"}
+    assert "ended the process" in rows["student01"].remark()
+    assert rows["student00"].total == rows["student05"].total == 40
+    assert not (classroom / "feedback" / "student01").exists()  # so that the next run tries it again
