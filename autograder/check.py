@@ -32,7 +32,8 @@ class Check:
     """One program, its cases, and the exercise that it is about.
 
     `cases(st)` gives a strategy for keyword arguments of the program, from hypothesis.strategies `st`; only the judge
-    calls it. `edges` are always among the cases. `hint(case, mine, theirs)` may name the mistake.
+    calls it. `edges` are always among the cases. `hint(case, mine, theirs)` may name the mistake. A `disposable` check
+    changes what all of torch shares (registrations, backends): torch's side of it runs in a process of its own.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Check:
     cases: Callable[[Any], Any]
     edges: list[dict]
     hint: Callable[[dict, Tree, Tree], str | None] | None
+    disposable: bool = False
     reference: Callable | None = None
 
     def oracle(self, reference: Callable) -> Check:
@@ -72,13 +74,20 @@ def source(program: Callable) -> str:
 _registry: dict[str, Check] = {}
 
 
-def program(name: str, *, cases: Callable, edges: list[dict] | None = None, hint: Callable | None = None) -> Callable:
+def program(
+    name: str,
+    *,
+    cases: Callable,
+    edges: list[dict] | None = None,
+    hint: Callable | None = None,
+    disposable: bool = False,
+) -> Callable:
     """Decorator: register a program as the check `name` (`module.function`, or `module.function.part`)."""
 
     def register(subject: Callable) -> Check:
         if name in _registry:
             raise ValueError(f"two checks are called {name!r}")
-        _registry[name] = Check(name, subject, cases, edges or [], hint)
+        _registry[name] = Check(name, subject, cases, edges or [], hint, disposable)
         return _registry[name]
 
     return register

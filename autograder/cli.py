@@ -16,6 +16,8 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from rushlight import codegen
+
 from . import build, sandbox
 from .build import BuildError, find_lab, labs, points
 from .grade import GradingError, Row, grade, students, write_csv
@@ -65,7 +67,7 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--no-sandbox", action="store_true", help="run its cells as an ordinary process")
     sub = command(status, "show which pieces in work/ agree with torch, and the points")
     sub.add_argument("--no-sandbox", action="store_true", help="run the cells as an ordinary process")
-    sub = command(build_, "build the notebooks from their Markdown sources")
+    sub = command(build_, "build the notebooks and the generated part of the framework from their sources")
     sub.add_argument("lab", nargs="*", help="all of them, unless said")
     sub.add_argument("--check", action="store_true", help="build nothing; fail if a notebook differs from a rebuild")
     sub.add_argument("--force", action="store_true", help="write and execute them even if no cell has changed")
@@ -158,9 +160,13 @@ def build_(arguments: argparse.Namespace) -> int:
     names = [find_lab(number) for number in arguments.lab] or labs()
     if arguments.check:
         stale = [path for name in names for path in build.stale(name)]
+        stale += [] if codegen.is_fresh() else [codegen.TARGET]
         for path in stale:
             out.print(f"{_short(path)} differs from a rebuild")
         return 1 if stale else 0
+    if codegen.write():
+        out.print(f"{_short(codegen.TARGET)} is new: run this again for the notebooks")
+        return 0
     for name in names:
         written = build.build(name, arguments.force)
         out.print(f"{name}: " + (", ".join(_short(path) for path in written) or "nothing has changed"))

@@ -10,11 +10,13 @@ Run as `python -m autograder.judge` it is the helper of one notebook kernel, whi
 from __future__ import annotations
 
 import json
+import multiprocessing
 import random
 import sys
 import time
 import warnings
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from typing import Any
 
@@ -60,6 +62,10 @@ Ask = Callable[[str, list[dict]], list[Tree]]
 Otherwise = Callable[[Verdict], Verdict | None]
 
 
+# A fork has torch loaded already. (No thread of the judge's holds anything that a child could wait for.)
+_CHILDREN = multiprocessing.get_context("fork" if "fork" in multiprocessing.get_all_start_methods() else "spawn")
+
+
 class TorchSide:
     """torch, as observing sees it."""
 
@@ -81,6 +87,17 @@ class TorchSide:
         return None
 
 
+_side = TorchSide()
+
+
+def answers(name: str, cases: list[dict]) -> list[Tree]:
+    """What torch shows on each case of a check."""
+    check = find(name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return [observe_call(check.reference or check.subject, _side, case) for case in cases]
+
+
 class Judge:
     """Decides checks on the cases of one seed.
 
@@ -89,7 +106,6 @@ class Judge:
 
     def __init__(self, seed: int | None = None):
         self.seed = random.SystemRandom().getrandbits(64) if seed is None else seed
-        self.side = TorchSide()
         self._drawn: dict[str, tuple[list[dict], list[Tree]]] = {}
         torch.set_num_threads(1)
 
@@ -127,7 +143,7 @@ class Judge:
             cases = {_key(case): case for case in check.edges}
             for case in self._draw(check):
                 cases.setdefault(_key(case), case)
-            self._drawn[check.name] = list(cases.values()), [self.answer(check, case) for case in cases.values()]
+            self._drawn[check.name] = list(cases.values()), self.answers(check, list(cases.values()))
         return self._drawn[check.name]
 
     def _draw(self, check: Check) -> list[dict]:
@@ -143,9 +159,14 @@ class Judge:
         return drawn
 
     def answer(self, check: Check, case: dict) -> Tree:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return observe_call(check.reference or check.subject, self.side, case)
+        return self.answers(check, [case])[0]
+
+    def answers(self, check: Check, cases: list[dict]) -> list[Tree]:
+        """What torch shows; in a process of their own if the oracle changes what all of torch shares."""
+        if not check.disposable:
+            return answers(check.name, cases)
+        with ProcessPoolExecutor(1, _CHILDREN) as child:
+            return child.submit(answers, check.name, cases).result()
 
     def _decide(
         self,

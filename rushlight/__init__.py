@@ -4,17 +4,42 @@
 part comes from the module that explains it: `strided` is the place to begin.
 """
 
-# ruff: noqa: F403  (each module lists what it gives to this namespace in its `__all__`)
+import warnings
+from functools import partialmethod
 
-from rushlight import creation, dlpack, dtypes, elementwise, indexing, memory_formats, printing, storage, strided, views
+# ruff: noqa: F403  (each module lists what it gives to this namespace in its `__all__`)
+from rushlight import (
+    _C,
+    creation,
+    dispatch,
+    dlpack,
+    dtypes,
+    functional,
+    functions,
+    indexing,
+    iterator,
+    library,
+    memory_formats,
+    pointwise,
+    printing,
+    schema,
+    storage,
+    strided,
+    structured,
+    views,
+)
 from rushlight.creation import *
 from rushlight.dlpack import *
 from rushlight.dtypes import *
-from rushlight.elementwise import *
+from rushlight.functional import *
+from rushlight.functions import *
+from rushlight.library import ops
 from rushlight.memory_formats import *
 from rushlight.storage import *
 from rushlight.strided import *
 from rushlight.views import *
+
+warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"rushlight\.")  # numpy's, of overflow and 0/0
 
 __version__ = "0.1.0"
 
@@ -31,6 +56,11 @@ def __getattr__(name: str):
 bool = dtypes.bool_
 half, float, double, int, long = float16, float32, float64, int32, int64  # noqa: F405
 
-__all__ = ["bool", "half", "float", "double", "int", "long", "indexing", "printing"]
-for _module in creation, dlpack, dtypes, elementwise, memory_formats, storage, strided, views:
+Tensor.T, Tensor.mT = property(Tensor.numpy_T), property(Tensor.mT)  # noqa: F405
+for _dtype in dtypes.ALL:  # x.long() and its like
+    setattr(Tensor, _dtype.type_name.lower(), partialmethod(Tensor.to, _dtype))  # noqa: F405
+
+__all__ = ["_C", "bool", "half", "float", "double", "int", "long", "ops"]
+__all__ += ["indexing", "iterator", "library", "pointwise", "printing", "schema", "structured", "dispatch"]
+for _module in creation, dlpack, dtypes, functions, functional, memory_formats, storage, strided, views:
     __all__ += [_module.__name__.rpartition(".")[2], *_module.__all__]

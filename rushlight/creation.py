@@ -1,8 +1,8 @@
 """Where tensors come from: sizes, Python numbers and lists, numpy arrays.
 
 PyTorch's counterparts are `aten/src/ATen/native/TensorFactories.cpp` and, for what comes from Python,
-`torch/csrc/utils/tensor_new.cpp` and `tensor_numpy.cpp`. Left out: devices, `requires_grad`, `out=`, random
-tensors.
+`torch/csrc/utils/tensor_new.cpp` and `tensor_numpy.cpp`. Left out: `out=`. What `zeros` and its
+like are called with beyond this (`layout`, `pin_memory`) is taken and has no effect.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ from rushlight.dtypes import (
     promote_types,
     scalar_type,
 )
-from rushlight.elementwise import convert
+from rushlight.memory_formats import channels_last, channels_last_strides, memory_format, preserve_format
+from rushlight.pointwise import convert, fill_, to_dtype
+from rushlight.storage import device
 from rushlight.strided import (
     Tensor,
     UntypedStorage,
@@ -32,54 +34,84 @@ from rushlight.strided import (
     clone,
     contiguous_strides,
     empty_strided,
-    int_list,
-    preserve_format,
     storage_size,
     strides_for,
 )
+from rushlight.structured import resize_ as resize
 
-__all__ = [
-    "tensor", "as_tensor", "from_numpy", "empty", "zeros", "ones", "full", "arange", "empty_like",
-    "zeros_like", "ones_like",
-]  # fmt: skip
+__all__ = ["tensor", "as_tensor", "from_numpy"]
 
 
-def empty(*size, dtype: dtype | None = None) -> Tensor:
-    """A contiguous tensor whose elements are whatever was in memory."""
-    sizes = int_list(size)
-    return empty_strided(sizes, contiguous_strides(sizes), dtype)
+def empty_cpu(size, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None) -> Tensor:
+    """A tensor whose elements are whatever was in memory, contiguous unless `memory_format` says otherwise."""
+    return _empty(size, dtype, "cpu", memory_format)
 
 
-def zeros(*size, dtype: dtype | None = None) -> Tensor:
-    return empty(*size, dtype=dtype).zero_()
+def empty_meta(size, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None) -> Tensor:
+    return _empty(size, dtype, "meta", memory_format)
 
 
-def ones(*size, dtype: dtype | None = None) -> Tensor:
-    return empty(*size, dtype=dtype).fill_(1)
+def _empty(size: Sequence[int], dtype: dtype | None, device: str, memory_format: memory_format | None) -> Tensor:
+    if memory_format is preserve_format:
+        raise RuntimeError("empty has no tensor whose memory format it could preserve")
+    strides = channels_last_strides(size) if memory_format is channels_last else contiguous_strides(size)
+    return empty_strided(size, strides, dtype, device)
 
 
-def full(size: Sequence[int], fill_value: Scalar, *, dtype: dtype | None = None) -> Tensor:
+def empty_strided_cpu(size, stride, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
+    """A tensor with memory just large enough for these sizes and strides, whose elements are whatever was there."""
+    return empty_strided(size, stride, dtype, "cpu")
+
+
+def empty_strided_meta(size, stride, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
+    return empty_strided(size, stride, dtype, "meta")
+
+
+def _new(size: Sequence[int], dtype: dtype | None, device: device | str | None) -> Tensor:
+    return empty_strided(size, contiguous_strides(size), dtype, _device_type(device))
+
+
+def _device_type(wanted: device | str | None) -> str:
+    return "cpu" if wanted is None else device(wanted).type
+
+
+def zeros(size, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
+    return fill_(_new(size, dtype, device), 0)
+
+
+def ones(size, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
+    return fill_(_new(size, dtype, device), 1)
+
+
+def full(size, fill_value, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
     """A tensor of one value, which also decides the dtype."""
-    return empty(size, dtype=dtype or scalar_type(fill_value)).fill_(fill_value)
+    return fill_(_new(size, dtype or scalar_type(fill_value), device), fill_value)
 
 
-def empty_like(input: Tensor, *, dtype: dtype | None = None, memory_format=preserve_format) -> Tensor:
-    """An uninitialised tensor with the sizes and, unless told otherwise, the dtype and strides of `input`."""
-    return empty_strided(input.shape, strides_for(input, memory_format), dtype or input.dtype)
+def empty_like(self, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None) -> Tensor:
+    """An uninitialised tensor with the sizes and, unless told otherwise, the dtype, device and strides of `self`."""
+    place = self.device.type if device is None else _device_type(device)
+    return empty_strided(self.shape, strides_for(self, memory_format), dtype or self.dtype, place)
 
 
-def zeros_like(input: Tensor, *, dtype: dtype | None = None, memory_format=preserve_format) -> Tensor:
-    return empty_like(input, dtype=dtype, memory_format=memory_format).zero_()
+def zeros_like(self, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None) -> Tensor:
+    return fill_(empty_like(self, dtype, layout, device, pin_memory, memory_format), 0)
 
 
-def ones_like(input: Tensor, *, dtype: dtype | None = None, memory_format=preserve_format) -> Tensor:
-    return empty_like(input, dtype=dtype, memory_format=memory_format).fill_(1)
+def ones_like(self, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None) -> Tensor:
+    return fill_(empty_like(self, dtype, layout, device, pin_memory, memory_format), 1)
 
 
-def arange(start: Scalar, end: Scalar | None = None, step: Scalar = 1, *, dtype: dtype | None = None) -> Tensor:
-    """`start`, `start + step`, ... below `end`; `arange(end)` starts at 0."""
-    if end is None:
-        start, end = 0, start
+def arange_end(end, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
+    return arange(0, end, 1, dtype, layout, device)
+
+
+def arange_start(start, end, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
+    return arange(start, end, 1, dtype, layout, device)
+
+
+def arange(start, end, step=1, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
+    """`start`, `start + step`, ... below `end`. Source: `aten/src/ATen/native/RangeFactories.cpp`."""
     if step == 0:
         raise RuntimeError("step must be nonzero")
     if (end - start) * step < 0:
@@ -89,9 +121,14 @@ def arange(start: Scalar, end: Scalar | None = None, step: Scalar = 1, *, dtype:
         dtype = int64 if whole else get_default_dtype()
     if dtype.category <= INTEGRAL:
         start, end, step = int(start), int(end), int(step)
-    out = empty(math.ceil((end - start) / step), dtype=dtype)
-    out._array[...] = start + np.arange(out.numel()) * step
+    out = _new((math.ceil((end - start) / step),), dtype, device)
+    if not out.is_meta:
+        out._array[...] = start + np.arange(out.numel()) * step
     return out
+
+
+def resize_(self: Tensor, size: Sequence[int], memory_format: memory_format | None = None) -> Tensor:
+    return resize(self, size, channels_last_strides(size) if memory_format is channels_last else None)
 
 
 # ------------------------------------------------------------------------------------------------------------
@@ -113,14 +150,14 @@ def tensor(data, *, dtype: dtype | None = None) -> Tensor:
     if isinstance(data, np.ndarray):
         data = _share(data)
     if isinstance(data, Tensor):
-        return clone(data) if dtype in (None, data.dtype) else data.to(dtype)
+        return clone(data) if dtype in (None, data.dtype) else to_dtype(data, dtype)
     sizes, first = [], data
     while _is_sequence(first):
         sizes.append(len(first))
         first = first[0] if len(first) else None
     dtype = dtype or _infer_dtype(data)
     numbers = [] if 0 in sizes else [convert(number, dtype) for number in _numbers(data, sizes, 0)]
-    flat = empty(len(numbers), dtype=dtype)
+    flat = _new((len(numbers),), dtype, None)
     flat._array[...] = numbers
     return alias(flat, sizes, contiguous_strides(sizes), 0)
 
@@ -128,7 +165,7 @@ def tensor(data, *, dtype: dtype | None = None) -> Tensor:
 def as_tensor(data, *, dtype: dtype | None = None) -> Tensor:
     """Like `tensor`, but without a copy where memory can be shared."""
     data = from_numpy(data) if isinstance(data, np.ndarray) else data
-    return data.to(dtype or data.dtype) if isinstance(data, Tensor) else tensor(data, dtype=dtype)
+    return to_dtype(data, dtype or data.dtype) if isinstance(data, Tensor) else tensor(data, dtype=dtype)
 
 
 def _is_sequence(data) -> bool:

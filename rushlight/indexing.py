@@ -11,10 +11,9 @@ import operator
 
 import numpy as np
 
-from rushlight import strided
+from rushlight import functions
 from rushlight.dtypes import Scalar
-from rushlight.elementwise import copy_, fill_
-from rushlight.strided import Tensor, alias, select, unsqueeze
+from rushlight.strided import Tensor
 
 
 def getitem(self: Tensor, key) -> Tensor:
@@ -28,18 +27,18 @@ def getitem(self: Tensor, key) -> Tensor:
     mentioned = sum(each is not None and each is not Ellipsis for each in keys)
     if isinstance(key, tuple) and mentioned > self.dim():
         raise IndexError(f"too many indices for tensor of dimension {self.dim()}")
-    view, dim = alias(self, self.shape, self.stride(), self.storage_offset()), 0
+    view, dim = functions.alias(self), 0
     for each in keys:
         if each is Ellipsis:
             dim += self.dim() - mentioned
         elif each is None:
-            view = unsqueeze(view, dim)
+            view = view.unsqueeze(dim)
             dim += 1
         elif isinstance(each, slice):
             view = _sliced(view, dim, each)
             dim += 1
         else:
-            view = select(view, dim, operator.index(each))
+            view = view.select(dim, operator.index(each))
     return view
 
 
@@ -52,10 +51,10 @@ def setitem(self: Tensor, key, value: Tensor | Scalar) -> None:
     view = getitem(self, key)
     if isinstance(value, Tensor):
         while value.dim() > view.dim() and value.size(0) == 1:
-            value = select(value, 0, 0)
-        copy_(view, value)
+            value = value.select(0, 0)
+        view.copy_(value)
     elif isinstance(value, (bool, int, float, np.generic)):
-        fill_(view, value)
+        view.fill_(value)
     else:
         raise TypeError(f"can't assign a {type(value).__name__} to a tensor; make it a tensor first")
 
@@ -66,7 +65,7 @@ def _sliced(view: Tensor, dim: int, key: slice) -> Tensor:
         step is not None and step <= 0
     ):  # a ValueError here, while the operator `slice` raises RuntimeError: as in PyTorch
         raise ValueError("step must be greater than zero")
-    return strided.slice(view, dim, start, end, step or 1)
+    return functions.slice(view, dim, start, end, step or 1)
 
 
 def _refuse_advanced(key) -> None:

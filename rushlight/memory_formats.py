@@ -51,13 +51,35 @@ def is_channels_last(sizes: Sequence[int], strides: Sequence[int]) -> bool:
 def dense_strides(sizes: Sequence[int], *operand_strides: Sequence[int]) -> tuple[int, ...]:
     """Strides without holes for `sizes`, the dimensions in the order in which the operands have them.
 
-    Dimensions are sorted by stride, the first operand that can tell deciding; a stride 0 (broadcast) tells
-    nothing. What nobody can tell stays row-major.
-
-    Source: `aten/src/ATen/TensorIterator.cpp`, `reorder_dimensions`; `aten/src/ATen/ExpandUtils.cpp`,
-    `infer_dense_strides`.
+    Source: `aten/src/ATen/ExpandUtils.cpp`, `infer_dense_strides`.
     """
-    order = list(reversed(range(len(sizes))))  # fastest first
+    strides, step = [0] * len(sizes), 1
+    for dim in reorder_dimensions(sizes, operand_strides):
+        strides[dim] = step
+        step *= max(sizes[dim], 1)
+    return tuple(strides)
+
+
+def reorder_dimensions(sizes: Sequence[int], operand_strides: Sequence[Sequence[int]]) -> tuple[int, ...]:
+    """The dimensions of a loop, the fastest first, in the order in which the operands have them in memory.
+
+    The order begins row-major: the last dimension first. Then, from the second to the last in this order, each dimension
+    is moved towards the front past every one that is slower. Two dimensions are compared by the first operand that has
+    strides other than 0 in both: the smaller stride is faster; of equal strides the dimension with the larger size counts
+    as slower if it stands in front of the other, else the operand cannot tell either. Moving, a dimension passes over
+    those that no operand can tell apart from it, and stops at the first that is faster than it; only when one is slower do
+    the two change places.
+
+    Args:
+        sizes: of the loop.
+        operand_strides: for each operand one stride per size; 0 where it is broadcast.
+
+    Returns:
+        every dimension once.
+
+    Source: `aten/src/ATen/TensorIterator.cpp`, `reorder_dimensions`.
+    """
+    order = list(reversed(range(len(sizes))))
     for i in range(1, len(order)):
         moving = i
         for other in reversed(range(i)):
@@ -67,11 +89,7 @@ def dense_strides(sizes: Sequence[int], *operand_strides: Sequence[int]) -> tupl
                 moving = other
             elif comparison < 0:
                 break
-    strides, step = [0] * len(sizes), 1
-    for dim in order:
-        strides[dim] = step
-        step *= max(sizes[dim], 1)
-    return tuple(strides)
+    return tuple(order)
 
 
 def _compare_dims(a: int, b: int, sizes: Sequence[int], operand_strides: Sequence[Sequence[int]]) -> int:

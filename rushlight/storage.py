@@ -1,15 +1,18 @@
 """What lies under a tensor: bytes, the device they are on, and the tuple that counts elements.
 
 In PyTorch these are `c10/core/StorageImpl.h`, `c10/core/Device.h` and `torch/csrc/Size.cpp`. Left out:
-allocators, other devices, resizing, and typed storages.
+allocators, devices with memory of their own, and typed storages.
 """
 
 from __future__ import annotations
 
 import ctypes
 import math
+from functools import cached_property
 
 import numpy as np
+
+from rushlight.dispatch import DispatchKey
 
 __all__ = ["Size", "UntypedStorage", "device", "layout"]
 
@@ -40,8 +43,25 @@ class UntypedStorage:
     Source: `c10/core/StorageImpl.h`.
     """
 
-    def __init__(self, nbytes: int) -> None:
-        self._bytes = np.empty(nbytes, np.uint8)
+    def __init__(self, nbytes: int, device: str = "cpu") -> None:
+        self.device_type, self._nbytes = device, nbytes
+        if device == "cpu":
+            self._bytes = np.empty(nbytes, np.uint8)
+
+    @classmethod
+    def of(cls, array: np.ndarray) -> UntypedStorage:
+        """The memory of a numpy array that is contiguous."""
+        self = cls.__new__(cls)
+        self._array = array
+        return self
+
+    device_type = "cpu"
+
+    @cached_property
+    def _bytes(self) -> np.ndarray:
+        if self.device_type != "cpu":
+            raise NotImplementedError("a tensor on the device 'meta' has no data")
+        return self._array.reshape(-1).view(np.uint8)
 
     @classmethod
     def from_address(cls, address: int, nbytes: int, owner: object) -> UntypedStorage:
@@ -53,10 +73,19 @@ class UntypedStorage:
 
     def data_ptr(self) -> int:
         """Address of the first byte; 0 if there is none."""
-        return self._bytes.ctypes.data if self.nbytes() else 0
+        return self._bytes.ctypes.data if self.nbytes() and self.device_type == "cpu" else 0
 
     def nbytes(self) -> int:
-        return self._bytes.size
+        return self._bytes.size if self.device_type == "cpu" else self._nbytes
+
+    def grow(self, nbytes: int) -> None:
+        """Make room for `nbytes` bytes, if there are fewer. The bytes that are there stay."""
+        if self.device_type != "cpu":
+            self._nbytes = max(self._nbytes, nbytes)
+        elif nbytes > self.nbytes():
+            larger = np.empty(nbytes, np.uint8)
+            larger[: self.nbytes()] = self._bytes
+            self._bytes = larger
 
     def __len__(self) -> int:
         return self.nbytes()
@@ -66,12 +95,18 @@ class UntypedStorage:
 
 
 class device:
-    """Where the memory is. There is one device here, `cpu`."""
+    """Where the memory is: `cpu`, or `meta`, where there is none, and a tensor is its metadata alone."""
 
-    def __init__(self, type: str = "cpu") -> None:
-        if type != "cpu":
-            raise RuntimeError(f"rushlight has the device 'cpu' only, not {type!r}")
+    def __init__(self, type: str | device = "cpu") -> None:
+        type = getattr(type, "type", type)
+        if type not in _BACKENDS:
+            raise RuntimeError(f"rushlight has the devices 'cpu' and 'meta', not {type!r}")
         self.type, self.index = type, None
+
+    @property
+    def backend(self) -> DispatchKey:
+        """The dispatch key of kernels for this device."""
+        return _BACKENDS[self.type]
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, device) and other.type == self.type
@@ -84,6 +119,9 @@ class device:
 
     def __repr__(self) -> str:
         return f"device(type={self.type!r})"
+
+
+_BACKENDS = {"cpu": DispatchKey.CPU, "meta": DispatchKey.Meta}
 
 
 class layout:

@@ -19,6 +19,7 @@ from operator import index
 
 import numpy as np
 
+from rushlight.dispatch import tensor_key_set
 from rushlight.dtypes import Scalar, dtype, get_default_dtype
 from rushlight.memory_formats import (
     channels_last,
@@ -27,13 +28,10 @@ from rushlight.memory_formats import (
     dense_strides,
     is_channels_last,
     memory_format,
-    preserve_format,
 )
 from rushlight.storage import Size, UntypedStorage, device, layout, strided_layout
 
-__all__ = [
-    "Tensor", "empty_strided", "transpose", "permute", "select", "unsqueeze", "as_strided", "reshape", "clone"
-]  # fmt: skip
+__all__ = ["Tensor"]
 
 # ------------------------------------------------------------------------------------------------------------
 # Arithmetic on sizes and strides
@@ -178,6 +176,7 @@ class Tensor:
         self._strides = tuple(map(index, strides))
         self._storage_offset = index(storage_offset)
         self.dtype = dtype
+        self._key_set = KEY_SETS[storage.device_type]
 
     @cached_property
     def _array(self) -> np.ndarray:
@@ -188,6 +187,16 @@ class Tensor:
         strides = [stride * step for stride in self._strides]
         offset = self._storage_offset * step
         return np.ndarray(self._sizes, self.dtype.numpy, self._storage._bytes, offset, strides)
+
+    @cached_property
+    def _has_plain_strides(self) -> bool:
+        """Whether the strides are those of a new tensor of these sizes."""
+        return self._strides == contiguous_strides(self._sizes)
+
+    def forget_metadata(self) -> None:
+        """To be called when sizes, strides or storage have changed in place."""
+        self.__dict__.pop("_array", None)
+        self.__dict__.pop("_has_plain_strides", None)
 
     # What the metadata say
 
@@ -211,7 +220,11 @@ class Tensor:
 
     @property
     def device(self) -> device:
-        return device()
+        return device(self._storage.device_type)
+
+    @property
+    def is_meta(self) -> bool:
+        return self._storage.device_type == "meta"
 
     @property
     def layout(self) -> layout:
@@ -257,20 +270,6 @@ class Tensor:
         if memory_format is channels_last:
             return is_channels_last(self._sizes, self._strides)
         return is_contiguous(self._sizes, self._strides)
-
-    # Views whose sizes may be given one by one. The other methods are functions, made methods where they are.
-
-    def permute(self, *dims) -> Tensor:
-        return permute(self, int_list(dims))
-
-    def expand(self, *sizes) -> Tensor:
-        return expand(self, int_list(sizes))
-
-    def view(self, *shape) -> Tensor:
-        return view(self, int_list(shape))
-
-    def reshape(self, *shape) -> Tensor:
-        return reshape(self, int_list(shape))
 
     # Out to Python and numpy
 
@@ -323,7 +322,22 @@ class Tensor:
         return self.item()
 
 
-def empty_strided(sizes: Sequence[int], strides: Sequence[int], dtype: dtype | None = None) -> Tensor:
+KEY_SETS = {"cpu": tensor_key_set("CPU"), "meta": tensor_key_set("Meta")}
+
+
+def fresh(array: np.ndarray, like: Tensor) -> Tensor:
+    """A tensor on the memory of a new array, which has the sizes and the dtype of `like`, and contiguous strides, as `like` has."""
+    self = Tensor.__new__(Tensor)
+    self._array = array
+    self._storage = UntypedStorage.of(array)
+    self._sizes, self._strides, self._storage_offset, self.dtype = like._sizes, like._strides, 0, like.dtype
+    self._key_set, self._has_plain_strides = like._key_set, True
+    return self
+
+
+def empty_strided(
+    sizes: Sequence[int], strides: Sequence[int], dtype: dtype | None = None, device: str = "cpu"
+) -> Tensor:
     """A tensor with its own, uninitialised memory, just large enough for these sizes and strides."""
     sizes, strides = tuple(map(index, sizes)), tuple(map(index, strides))
     if len(sizes) != len(strides):
@@ -335,7 +349,7 @@ def empty_strided(sizes: Sequence[int], strides: Sequence[int], dtype: dtype | N
     if any(stride < 0 for stride in strides):
         raise RuntimeError(f"negative strides are not supported: {list(strides)}")
     dtype = dtype or get_default_dtype()
-    storage = UntypedStorage(storage_size(sizes, strides) * dtype.itemsize)
+    storage = UntypedStorage(storage_size(sizes, strides) * dtype.itemsize, device)
     return Tensor(storage, sizes, strides, 0, dtype)
 
 
@@ -727,13 +741,14 @@ def reshape(self: Tensor, shape: Sequence[int]) -> Tensor:
 # Copies
 
 
-def clone(self: Tensor, *, memory_format: memory_format = preserve_format) -> Tensor:
-    """A copy in memory of its own, laid out as `memory_format` says.
+def clone(self: Tensor, memory_format: memory_format | None = None) -> Tensor:
+    """A copy in memory of its own, laid out as `memory_format` says, `preserve_format` unless it does.
 
     Source: `aten/src/ATen/native/TensorFactories.cpp`, `clone`.
     """
-    out = empty_strided(self.shape, strides_for(self, memory_format), self.dtype)
-    out._array[...] = self._array
+    out = empty_strided(self.shape, strides_for(self, memory_format), self.dtype, self.device.type)
+    if not self.is_meta:
+        out._array[...] = self._array
     return out
 
 
@@ -742,7 +757,7 @@ def contiguous(self: Tensor, memory_format: memory_format = contiguous_format) -
     return self if self.is_contiguous(memory_format) else clone(self, memory_format=memory_format)
 
 
-def strides_for(self: Tensor, memory_format: memory_format) -> tuple[int, ...]:
+def strides_for(self: Tensor, memory_format: memory_format | None) -> tuple[int, ...]:
     """The strides of a new tensor like this one. To preserve means: the same strides if they leave no holes
     and do not overlap, else dense ones in the same order.
 
@@ -755,7 +770,3 @@ def strides_for(self: Tensor, memory_format: memory_format) -> tuple[int, ...]:
     if non_overlapping_and_dense(self.shape, self.stride()):
         return self.stride()
     return dense_strides(self.shape, self.stride())
-
-
-for _method in transpose, select, unsqueeze, as_strided, clone, contiguous:
-    setattr(Tensor, _method.__name__, _method)

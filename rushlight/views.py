@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rushlight import strided
 from rushlight.strided import (
     Size,
     Tensor,
-    alias,
     expand,
     infer_size,
     infer_view_size,
@@ -24,10 +24,12 @@ from rushlight.strided import (
     wrap_dim,
 )
 
-__all__ = [
-    "t", "movedim", "narrow", "squeeze", "flatten", "unflatten", "diagonal", "split", "chunk", "unbind",
-    "broadcast_to", "broadcast_shapes", "broadcast_tensors",
-]  # fmt: skip
+__all__ = ["broadcast_shapes"]
+
+
+def alias(self: Tensor) -> Tensor:
+    """The same view again."""
+    return strided.alias(self, self.shape, self.stride(), self.storage_offset())
 
 
 def t(self: Tensor) -> Tensor:
@@ -81,7 +83,7 @@ def squeeze(self: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
             raise RuntimeError(f"dim {d} appears multiple times in the list of dims")
         dims.add(d)
     kept = [d for d in range(self.dim()) if d not in dims or self.size(d) != 1]
-    return alias(self, [self.size(d) for d in kept], [self.stride(d) for d in kept], self.storage_offset())
+    return strided.alias(self, [self.size(d) for d in kept], [self.stride(d) for d in kept], self.storage_offset())
 
 
 def flatten(self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
@@ -123,7 +125,7 @@ def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
     sizes, strides = [*self.shape, size], [*self.stride(), stride]
     if self.dim():
         sizes[dim], strides[dim] = (length - size) // step + 1, stride * step
-    return alias(self, sizes, strides, self.storage_offset())
+    return strided.alias(self, sizes, strides, self.storage_offset())
 
 
 def diagonal(self: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
@@ -139,7 +141,7 @@ def diagonal(self: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Ten
     kept = [d for d in range(self.dim()) if d not in (d1, d2)]
     sizes = [self.size(d) for d in kept] + [size]
     strides = [self.stride(d) for d in kept] + [self.stride(d1) + self.stride(d2)]
-    return alias(self, sizes, strides, storage_offset)
+    return strided.alias(self, sizes, strides, storage_offset)
 
 
 def split(self: Tensor, split_size: int | Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
@@ -185,7 +187,7 @@ def broadcast_shapes(*shapes: int | Sequence[int]) -> Size:
     return Size(sizes)
 
 
-def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
+def broadcast_tensors(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
     """The tensors, expanded to the sizes to which they broadcast."""
     sizes = broadcast_shapes(*(tensor.shape for tensor in tensors))
     return tuple(expand(tensor, sizes) for tensor in tensors)
@@ -203,21 +205,13 @@ def expand_as(self: Tensor, other: Tensor) -> Tensor:
     return expand(self, other.shape)
 
 
-def _T(self: Tensor) -> Tensor:
+def numpy_T(self: Tensor) -> Tensor:
     """All dimensions in reverse order."""
     return permute(self, range(self.dim())[::-1])
 
 
-def _mT(self: Tensor) -> Tensor:
+def mT(self: Tensor) -> Tensor:
     """The last two dimensions exchanged: the transpose of every matrix in a batch."""
     if self.dim() == 1:
         raise RuntimeError("tensor.mT is only supported on matrices or batches of matrices. Got 1-D tensor.")
     return transpose(self, -2, -1) if self.dim() else self
-
-
-Tensor.T, Tensor.mT = property(_T), property(_mT)
-for _method in (
-    *(t, movedim, narrow, squeeze, flatten, unflatten, unfold, diagonal, split, chunk, unbind),
-    *(broadcast_to, view_as, reshape_as, expand_as),
-):
-    setattr(Tensor, _method.__name__, _method)

@@ -1,0 +1,64 @@
+"""The private functions of `torch._C` that look at the dispatcher, under the same names."""
+
+from __future__ import annotations
+
+from rushlight.dispatch import (
+    FALLTHROUGH,
+    MISSING,
+    RUNTIME_KEYS,
+    DispatchKey,
+    excluding,
+    including,
+    keys_below,
+    local,
+    operators,
+)
+from rushlight.dispatch import key_set as DispatchKeySet  # noqa: N812
+from rushlight.library import parse_key as _parse_dispatch_key
+from rushlight.schema import parse_schema
+
+__all__ = ["DispatchKey", "DispatchKeySet", "parse_schema", "_parse_dispatch_key"]
+
+_IncludeDispatchKeyGuard = including
+_ExcludeDispatchKeyGuard = excluding
+
+
+def _dispatch_keys(tensor) -> int:
+    """The key set of a tensor."""
+    return tensor._key_set
+
+
+def _dispatch_tls_local_include_set() -> int:
+    return local.included
+
+
+def _dispatch_tls_local_exclude_set() -> int:
+    return local.excluded
+
+
+def _dispatch_keyset_full_after(key: DispatchKey) -> int:
+    return keys_below(key)
+
+
+def _dispatch_has_kernel_for_dispatch_key(name: str, key: str) -> bool:
+    return _parse_dispatch_key(key) in operators[name].kernels
+
+
+def _dispatch_dump(name: str) -> str:
+    """What was registered for an operator."""
+    operator = operators[name]
+    lines = [f"name: {name}", f"schema: {operator.schema}", f"debug: {operator.defined_at}"]
+    lines += [
+        f"{key.name}: {kernel.origin}" for key, kernel in sorted(operator.kernels.items(), key=lambda item: item[0])
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _dispatch_dump_table(name: str) -> str:
+    """An operator's computed table: for each key that has one the kernel, and why it is there in brackets."""
+    entries = [(key, *operators[name].entry(key)) for key in (DispatchKey.Undefined, *RUNTIME_KEYS)]
+    return "".join(
+        f"{key.name}: {'fallthrough ' if kernel is FALLTHROUGH else ''}{kernel.origin} [{reason}]\n"
+        for key, kernel, reason in entries
+        if kernel is not MISSING
+    )

@@ -1,0 +1,334 @@
+"""Writing `functions.py` from `native_functions.yaml`: run at build time, never at import.
+
+For every operator that is declared there: its `OpOverload` with its kernels registered, the function `rl.name` and the
+method `Tensor.name`. In PyTorch this is `torchgen/` (kernels and their registration) and `tools/autograd/gen_python_functions.py`
+(what Python calls). The format is PyTorch's:
+
+- `func`: the schema;
+- `variants`: `function`, `method`, or both (`function` unless said);
+- `dispatch`: kernels by dispatch key, `module::function` of this package. With none, the kernel is the one in
+  `CompositeImplicitAutograd`, and must be said: Python has no header to look it up in;
+- `structured: True` with a `dispatch` to a `Structured`: the out= form; `structured_delegate: name.out` makes a
+  functional or in-place form of it;
+- `python_module: nn`: the function is for `rl.nn.functional` and not for `rl`; `functional`: a function written in Python
+  stands in front of it.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+if __name__ == "__main__":  # alone, since the package cannot be imported while functions.py is out of date
+    sys.modules["rushlight"] = ModuleType("rushlight")
+    sys.modules["rushlight"].__path__ = [str(Path(__file__).parent)]
+
+from rushlight.schema import Argument, FunctionSchema, parse_schema
+
+SOURCE = Path(__file__).with_name("native_functions.yaml")
+TARGET = Path(__file__).with_name("functions.py")
+
+HEADER = '''"""What `rl.add(x, y)` and `x.add(y)` run: generated from `native_functions.yaml` by `codegen.py`. Do not edit.
+
+Each function finds the key set of the call in line, where it can, and runs what the operator's table holds for it. The
+operators stand at the end of the file, with the kernels that are registered for them.
+"""
+
+# ruff: noqa: A001, A002, E501, F401
+'''
+
+DUNDERS = {
+    "add": "add.Tensor", "sub": "sub.Tensor", "mul": "mul.Tensor", "truediv": "div.Tensor", "floordiv": "floor_divide",
+    "mod": "remainder.Tensor", "pow": "pow.Tensor_Tensor", "and": "bitwise_and.Tensor", "or": "bitwise_or.Tensor",
+    "xor": "bitwise_xor.Tensor", "eq": "eq.Tensor", "ne": "ne.Tensor", "lt": "lt.Tensor", "le": "le.Tensor",
+    "gt": "gt.Tensor", "ge": "ge.Tensor", "matmul": "matmul",
+}  # fmt: skip
+REFLECTED = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor")
+INPLACE = ("add", "sub", "mul", "truediv", "and", "or", "xor")
+
+
+@dataclass
+class Native:
+    """One entry of the file."""
+
+    schema: FunctionSchema
+    text: str
+    variants: tuple[str, ...]
+    dispatch: dict[str, str]
+    structured: bool
+    delegate: str | None
+    python_module: str | None
+
+    @property
+    def name(self) -> str:
+        """`add.Tensor`."""
+        return self.schema.full_name.removeprefix("aten::")
+
+    @property
+    def variable(self) -> str:
+        return (
+            f"{self.schema.name}_{self.schema.overload_name}_op"
+            if self.schema.overload_name
+            else f"{self.schema.name}_op"
+        )
+
+    @property
+    def out(self) -> Argument | None:
+        """The argument `out`, if this is the out= form."""
+        written = [argument for argument in self.schema.arguments if argument.kwarg_only and argument.is_written]
+        return written[0] if written else None
+
+
+def load() -> dict[str, Native]:
+    import yaml
+
+    natives = {}
+    for entry in yaml.safe_load(SOURCE.read_text(encoding="utf-8")):
+        entry = dict(entry)
+        text = entry.pop("func")
+        schema = parse_schema(text)
+        native = Native(
+            schema,
+            text,
+            tuple(part.strip() for part in entry.pop("variants", "function").split(",")),
+            {key.strip(): kernel for keys, kernel in entry.pop("dispatch", {}).items() for key in keys.split(",")},
+            entry.pop("structured", False),
+            entry.pop("structured_delegate", None),
+            entry.pop("python_module", None),
+        )
+        entry.pop("tags", None)
+        if entry:
+            raise ValueError(f"{native.name}: unknown fields {sorted(entry)}")
+        if native.name in natives:
+            raise ValueError(f"{native.name} is declared twice")
+        natives[native.name] = native
+    for native in natives.values():
+        if native.delegate and not natives.get(native.delegate, native).structured:
+            raise ValueError(f"{native.name}: {native.delegate} is not a structured operator")
+        if not native.dispatch and not native.delegate:
+            raise ValueError(f"{native.name} has no kernel")
+    return natives
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Operators and their kernels
+
+
+def kernels(native: Native, natives: dict[str, Native]) -> dict[str, str]:
+    """What to register: expressions by dispatch key."""
+    if native.delegate:
+        structured = natives[native.delegate].dispatch["CPU"].replace("::", ".")
+        if native.schema.is_mutable:
+            return {"CPU": f"{structured}.inplace", "Meta": f"{structured}.inplace"}
+        return {"CPU": f"{structured}.functional", "Meta": f"{structured}.on_meta"} | _own(native)
+    if native.structured:
+        structured = native.dispatch["CPU"].replace("::", ".")
+        return {"CPU": f"{structured}.out", "Meta": f"{structured}.out"}
+    return _own(native)
+
+
+def _own(native: Native) -> dict[str, str]:
+    return {key: kernel.replace("::", ".") for key, kernel in native.dispatch.items()}
+
+
+def declaration(native: Native, natives: dict[str, Native]) -> str:
+    registered = ", ".join(f"{key}={kernel}" for key, kernel in kernels(native, natives).items())
+    factory = _is_factory(native.schema)
+    text = f'{native.variable} = declare("{native.text}"'.replace("\\", "\\\\")
+    if native.text.count('"'):
+        text = f"{native.variable} = declare('{native.text}'"
+    return f"{text}, {registered}{', factory=True' if factory else ''})"
+
+
+def _is_factory(schema: FunctionSchema) -> bool:
+    return any(a.base == "Device" for a in schema.arguments) and not any(a.base == "Tensor" for a in schema.arguments)
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Functions and methods
+
+
+def function(name: str, overloads: list[Native], outs: list[Native], method: bool) -> str:
+    """The definition of one function or method, for all overloads of a name."""
+    if len(overloads) > 1 or len(outs) > 1:
+        packed = ", ".join(native.variable for native in [*overloads, *([] if method else outs)])
+        first = "self, " if method else ""
+        return f"def {name}({first}*args, **kwargs):\n    return resolve(({packed}), ({first}*args), kwargs)\n".replace(
+            "(*args)", "args"
+        )
+    (native,) = overloads
+    out = outs[0] if outs and not method else None
+    varargs = _varargs(native.schema, method)
+    lines = [f"def {name}({_parameters(native.schema, method, varargs, out is not None)}):"]
+    for argument in native.schema.arguments:
+        parameter = _parameter_name(argument, method)
+        if argument is varargs:
+            lines.append(f"    {parameter} = int_list({parameter})")
+        elif argument.type.startswith("int[") and argument.type[4:5].isdigit():
+            lines.append(f"    {parameter} = ({parameter},) if {parameter}.__class__ is int else {parameter}")
+    stack = [_parameter_name(argument, method) for argument in native.schema.arguments]
+    if out is not None:
+        lines += ["    if out is not None:", f"        return invoke({out.variable}, {', '.join([*stack, 'out'])})"]
+    return "\n".join(lines + call_lines(native, stack)) + "\n"
+
+
+def call_lines(native: Native, stack: list[str]) -> list[str]:
+    """The call itself. Where all tensors are arguments of their own the key set is found in line."""
+    arguments = ", ".join(stack)
+    typed = list(zip(native.schema.arguments, stack))
+    tensors = [parameter for argument, parameter in typed if argument.type == "Tensor"]
+    if not tensors or any(argument.base == "Tensor" and argument.type != "Tensor" for argument, _ in typed):
+        return [f"    return invoke({', '.join([native.variable, *stack])})"]
+    keys = " | ".join([*(f"{tensor}._key_set" for tensor in tensors), "local.included"])
+    return [
+        "    try:",
+        f"        key_set = ({keys}) & ~local.excluded",
+        "    except AttributeError:",
+        f"        return invoke({native.variable}, {arguments})",
+        f"    return {native.variable}.table[key_set]({arguments})",
+    ]
+
+
+def _parameters(schema: FunctionSchema, method: bool, varargs: Argument | None, out: bool) -> str:
+    parameters, keyword_only = [], False
+    for argument in schema.arguments:
+        name = _parameter_name(argument, method)
+        if argument is varargs:
+            parameters.append(f"*{name}")
+            keyword_only = True
+            continue
+        if argument.kwarg_only and not keyword_only:
+            parameters.append("*")
+            keyword_only = True
+        parameters.append(f"{name}={_default(argument)}" if argument.has_default else name)
+    if out:
+        parameters += ["out=None"] if keyword_only else ["*", "out=None"]
+    return ", ".join(parameters)
+
+
+def _parameter_name(argument: Argument, method: bool) -> str:
+    return "input" if argument.name == "self" and not method else argument.name
+
+
+def _default(argument: Argument) -> str:
+    if argument.base == "MemoryFormat" and argument.has_default:
+        return str(argument.default)
+    return f'"{argument.default}"' if isinstance(argument.default, str) else repr(argument.default)
+
+
+def _varargs(schema: FunctionSchema, method: bool) -> Argument | None:
+    """The one list of ints that may be given without brackets: the only positional argument, besides `self` of a method."""
+    positional = schema.positional[1:] if method else schema.positional
+    return positional[0] if len(positional) == 1 and positional[0].type == "int[]" else None
+
+
+def dunder(name: str, native: Native, inplace: Native | None) -> str:
+    """`__add__` and its like: operands that are neither tensors nor numbers are left to somebody else."""
+    rest = [_default(argument) for argument in native.schema.arguments[2:]]
+    parts = [_operator_method(f"__{name}__", native, ["self", "other", *rest])]
+    if name in REFLECTED:
+        parts.append(_operator_method(f"__r{name}__", native, ["other", "self", *rest]))
+    if name in INPLACE and inplace is not None:
+        parts.append(_operator_method(f"__i{name}__", inplace, ["self", "other", *rest]))
+    return "\n\n".join(parts)
+
+
+def _operator_method(dunder: str, native: Native, stack: list[str]) -> str:
+    arguments = ", ".join(stack)
+    return f"""def {dunder}(self, other):
+    if other.__class__ is Tensor:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    elif isinstance(other, NUMBERS):
+        key_set = (self._key_set | local.included) & ~local.excluded
+    else:
+        return NotImplemented
+    return {native.variable}.table[key_set]({arguments})
+
+
+Tensor.{dunder} = {dunder}
+"""
+
+
+# ------------------------------------------------------------------------------------------------------------
+# The file
+
+
+def generate() -> str:
+    """The text of `functions.py`."""
+    natives = load()
+    names: dict[str, list[Native]] = {}
+    for native in natives.values():
+        names.setdefault(native.schema.name, []).append(native)
+    functions, methods, public, nn = [], [], [], []
+    for name, group in names.items():
+        overloads, outs = [n for n in group if n.out is None], [n for n in group if n.out is not None]
+        as_functions = [n for n in overloads if "function" in n.variants]
+        as_methods = [n for n in overloads if "method" in n.variants]
+        if as_functions:
+            functions.append(function(name, as_functions, outs, method=False))
+            module = as_functions[0].python_module
+            (nn if module == "nn" else public if module is None else []).append(name)
+        if as_methods:
+            methods.append(f"{function(f'_{name}', as_methods, [], method=True)}\n\nTensor.{name} = _{name}\n")
+    dunders = [
+        dunder(
+            name,
+            natives[of],
+            next(
+                (
+                    n
+                    for n in names.get(natives[of].schema.name + "_", [])
+                    if n.name.partition(".")[2] == of.partition(".")[2]
+                ),
+                None,
+            ),
+        )
+        for name, of in DUNDERS.items()
+        if of in natives
+    ]
+    modules = sorted({kernel.partition(".")[0] for n in natives.values() for kernel in kernels(n, natives).values()})
+    imports = [
+        f"from rushlight import {', '.join(modules)}",
+        "from rushlight.dispatch import local",
+        "from rushlight.library import declare, invoke, resolve",
+        "from rushlight.memory_formats import contiguous_format",
+        "from rushlight.schema import NUMBERS",
+        "from rushlight.strided import Tensor, int_list\n",
+        f"__all__ = {sorted(public)}",
+        f"NN = {sorted(nn)}",
+    ]
+    sections = [
+        HEADER + "\n".join(imports),
+        *functions,
+        "# ---- Methods\n",
+        *methods,
+        *dunders,
+        "# ---- Operators\n",
+        "\n".join(declaration(native, natives) for native in natives.values()),
+    ]
+    return _formatted("\n\n".join(sections) + "\n")
+
+
+def _formatted(text: str) -> str:
+    import subprocess
+
+    command = [sys.executable, "-m", "ruff", "format", "--stdin-filename", str(TARGET), "-"]
+    return subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
+
+
+def is_fresh() -> bool:
+    return TARGET.exists() and TARGET.read_text(encoding="utf-8") == generate()
+
+
+def write() -> bool:
+    """Bring `functions.py` up to date. Returns whether it was not."""
+    if is_fresh():
+        return False
+    TARGET.write_text(generate(), encoding="utf-8")
+    return True
+
+
+if __name__ == "__main__":
+    print("functions.py was brought up to date" if write() else "functions.py is up to date")
