@@ -30,14 +30,20 @@ def isolated():
 
 
 @pytest.fixture
-def released():
-    return nbformat.read(RELEASED / LAB / f"{LAB}.ipynb", as_version=4)
+def lab():
+    """The lab that a test is about; tests that hold for all of them take it from a list."""
+    return LAB
 
 
 @pytest.fixture
-def answers():
+def released(lab):
+    return nbformat.read(RELEASED / lab / f"{lab}.ipynb", as_version=4)
+
+
+@pytest.fixture
+def answers(lab):
     """The source of every answer cell, by cell id."""
-    return sample.answers(nbformat.read(SOURCES / LAB / f"{LAB}.ipynb", as_version=4))
+    return sample.answers(nbformat.read(SOURCES / lab / f"{lab}.ipynb", as_version=4))
 
 
 @pytest.fixture
@@ -47,9 +53,11 @@ def solved(released, answers):
 
 
 @pytest.fixture
-def plugged():
-    """Every exercise of the lab plugged in, with copies of the reference; taken out again afterwards."""
-    slots = [function_of(name) for name in exercises(LAB)]
+def plugged(request):
+    """Every exercise of the lab (of the test's `check`, if it has one) plugged in, with copies of the reference; taken out
+    again afterwards."""
+    check = request.node.callspec.params.get("check") if hasattr(request.node, "callspec") else None
+    slots = [function_of(name) for name in exercises(check.lab if check else LAB)]
     for slot in slots:
         fill(slot, types.FunctionType(slot.__code__, slot.__globals__, slot.__name__, slot.__defaults__))
     yield
