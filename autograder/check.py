@@ -112,6 +112,14 @@ def exercises(lab: str) -> list[str]:
     return list(dict.fromkeys(c.exercise for c in registry().values() if c.lab == lab and not is_shown(c.name)))
 
 
+BENCH = ("00", "06", "09", "10", "11")
+
+
+def is_bench(lab: str) -> bool:
+    """Whether a lab works on real torch itself, which its sandbox therefore has."""
+    return lab[:2] in BENCH
+
+
 def is_shown(name: str) -> bool:
     """Whether a check runs many pieces together and so carries no points: its name starts with `together.`"""
     return name.startswith("together.")

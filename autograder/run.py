@@ -16,11 +16,11 @@ from functools import partial
 
 from nbformat import NotebookNode
 
-from .check import DIED, NOT_ATTEMPTED, TIMED_OUT, Verdict, describe, exercises, is_shown
+from .check import DIED, NOT_ATTEMPTED, TIMED_OUT, Verdict, describe, exercises, is_bench, is_shown
 from .edition import edition
 from .judge import Judge, Otherwise
 from .observe import Malformed, SubjectDied, SubjectTimedOut, Tree, accept
-from .sandbox import Sandbox
+from .sandbox import BENCH_PACKAGES, PACKAGES, Sandbox
 
 CELL_SECONDS = 10.0
 CHECK_SECONDS = 10.0
@@ -136,7 +136,8 @@ class _Session:
         """A fresh subject in which the earlier cells have run, less those that kill it."""
         while True:
             self._time_left()
-            self.sandbox = Sandbox(self.edition, self.isolated)
+            packages = BENCH_PACKAGES if is_bench(self.lab) else PACKAGES
+            self.sandbox = Sandbox(self.edition, self.isolated, packages)
             killer = next((i for i, cell in enumerate(self.ran) if not self._survives(cell)), None)
             if killer is None:
                 return

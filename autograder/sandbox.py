@@ -25,6 +25,7 @@ import psutil
 from .observe import Malformed, SubjectDied, SubjectTimedOut, Tree, encode, receive
 
 PACKAGES = ("ipython", "matplotlib", "numpy")  # and all that they require
+BENCH_PACKAGES = (*PACKAGES, "torch")
 MEMORY = 2 << 30  # bytes of address space per process
 TOTAL_MEMORY = 3 << 30  # bytes in use by all its processes together
 PROCESSES = 64
@@ -68,8 +69,8 @@ def missing() -> str | None:
 class Sandbox:
     """A running subject. `request` sends it one message and waits for the answer, so long and no longer."""
 
-    def __init__(self, edition: Path, isolated: bool = True):
-        command = _isolated(edition) if isolated else _bare(edition)
+    def __init__(self, edition: Path, isolated: bool = True, packages: tuple[str, ...] = PACKAGES):
+        command = _isolated(edition, packages) if isolated else _bare(edition)
         self.process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
@@ -184,16 +185,16 @@ def _user() -> int:
 
 
 def _try(user: int) -> subprocess.CompletedProcess:
-    return subprocess.run(_inside(user, [], "import numpy"), capture_output=True, text=True)
+    return subprocess.run(_inside(user, PACKAGES, [], "import numpy"), capture_output=True, text=True)
 
 
-def _isolated(edition: Path) -> list[str]:
-    return _inside(_user(), ["--ro-bind", str(edition), "/edition"], _SERVE)
+def _isolated(edition: Path, packages: tuple[str, ...]) -> list[str]:
+    return _inside(_user(), packages, ["--ro-bind", str(edition), "/edition"], _SERVE)
 
 
-def _inside(user: int, more: list[str], then: str) -> list[str]:
+def _inside(user: int, packages: tuple[str, ...], more: list[str], then: str) -> list[str]:
     """The command that makes a sandbox and runs Python in it. Nothing in it can be written but two folders of a set size."""
-    packages = [word for entry in _entries() for word in ("--ro-bind", str(entry), f"/packages/{entry.name}")]
+    binds = [word for entry in _entries(packages) for word in ("--ro-bind", str(entry), f"/packages/{entry.name}")]
     writable = ("--perms", "1777", "--size", str(FILES), "--tmpfs")
     return [
         *(
@@ -203,7 +204,7 @@ def _inside(user: int, more: list[str], then: str) -> list[str]:
             *more,
             "--tmpfs",
             "/packages",
-            *packages,
+            *binds,
             "--remount-ro",
             "/packages",
         ),
@@ -260,10 +261,10 @@ def _python(path: list[str], user: int = 0, then: str = _SERVE) -> list[str]:
 
 
 @cache
-def _entries() -> list[Path]:
-    """The files and folders in site-packages that belong to PACKAGES and to what they require."""
+def _entries(packages: tuple[str, ...]) -> list[Path]:
+    """The files and folders in site-packages that belong to these packages and to what they require."""
     site = Path(sysconfig.get_paths()["purelib"])
-    entries, waiting, seen = set(), list(PACKAGES), set()
+    entries, waiting, seen = set(), list(packages), set()
     while waiting:
         name = waiting.pop().lower().replace("_", "-")
         if name in seen:

@@ -8,7 +8,7 @@ import pytest
 from autograder.check import exercises
 from autograder.edition import edition, without_bodies
 from autograder.observe import SubjectDied, SubjectTimedOut
-from autograder.sandbox import Sandbox
+from autograder.sandbox import BENCH_PACKAGES, Sandbox
 
 LAB = "01_strided"
 
@@ -129,3 +129,14 @@ def test_an_edition_keeps_signatures_and_docstrings():
     )
     with pytest.raises(LookupError):
         without_bodies(source, ["h"])
+
+
+def test_a_bench_lab_has_torch_and_nothing_else_of_the_judge(isolated):
+    box = Sandbox(edition(LAB), packages=BENCH_PACKAGES)
+    try:
+        source = "import torch; x = torch.ones(64, 64, requires_grad=True); (x @ x).sum().backward(); print(x.grad.sum())"
+        assert "524288" in run(box, source)
+        assert run(box, "import hypothesis") == "ModuleNotFoundError"
+        assert run(box, "import autograder.judge") == "ModuleNotFoundError"
+    finally:
+        box.close()
