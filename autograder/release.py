@@ -1,18 +1,22 @@
 """A class repository: what an instructor gives to students who shall not have the answers.
 
-It holds the labs asked for, their readings and their checks, the grader's own code, and an edition of the framework without
-the bodies of these labs' exercises. There are no solutions in it. What later labs will ask stays in, since the framework
-runs on it.
+It holds the labs asked for, their readings and their checks, the grader's own code, and the framework. There are no solutions
+in it, and the bodies of these labs' exercises are *sealed*: packed in a file that nobody reads by accident, for the framework
+runs on them until the student's are plugged in (nothing at all would run without a dispatcher). What later labs will ask
+stays in as it is.
 """
 
 from __future__ import annotations
 
+import ast
 import shutil
 import tempfile
+import zlib
+from base64 import b85encode
 from pathlib import Path
 
 from .check import exercises
-from .edition import framework_files
+from .edition import body_lines, framework_files
 from .plugin import RELEASED, ROOT
 
 _PROJECT_FILES = ("LICENSE", "Makefile", "constraints.txt", "nbgrader_config.py", "pyproject.toml", "system.sh")
@@ -29,8 +33,8 @@ make lab     # installs everything into .venv, copies the first lab to work/ and
 ```
 
 `.venv/bin/rushlight lab 02` opens another lab, `.venv/bin/rushlight status` counts what is done. Hand in your notebook from
-`work/`. The framework in `rushlight/` is complete except for what these labs ask you to write; a piece that is not written
-yet raises `NotImplementedError`, and so does whatever stands on it, so go through a lab in its order.
+`work/`. The framework in `rushlight/` is complete and there to be read, except for what these labs ask you to write: those
+pieces work, but their bodies are packed away in `rushlight/sealed.py` until you plug in your own.
 
 Here: {labs}.
 """
@@ -46,7 +50,7 @@ def release(labs: list[str], place: Path) -> Path:
     place.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=place.parent, prefix="releasing-") as aside:
         course = Path(aside) / "course"
-        for name, text in framework_files([name for lab in labs for name in exercises(lab)]).items():
+        for name, text in sealed_files([name for lab in labs for name in exercises(lab)]).items():
             _write(course / name, text)
         for path in (ROOT / "autograder").glob("*.py"):
             _write(course / "autograder" / path.name, path.read_text(encoding="utf-8"))
@@ -62,6 +66,54 @@ def release(labs: list[str], place: Path) -> Path:
         _write(course / ".gitignore", (ROOT / ".gitignore").read_text())
         course.rename(place)
     return place
+
+
+# Sealing -------------------------------------------------------------------------------------------------------------
+
+_SEALED = '''"""The pieces that the labs ask you to write, packed: the framework runs on them until yours are plugged in."""
+
+import importlib
+import zlib
+from base64 import b85decode
+from functools import cache
+
+
+@cache
+def unsealed(name):
+    module, _, function = name.rpartition(".")
+    namespace = vars(importlib.import_module(f"rushlight.{module}"))
+    made = {}
+    exec(zlib.decompress(b85decode(PACKED[name])), namespace, made)
+    return made[function]
+
+
+PACKED = {
+'''
+
+
+def sealed_files(names: list[str]) -> dict[str, str]:
+    """The framework's files, by their names in the course, with the bodies of these exercises sealed."""
+    files, packed = framework_files([]), ""
+    for name in names:
+        path = f"rushlight/{name.rpartition('.')[0]}.py"
+        definition, files[path] = seal(files[path], name)
+        packed += f"    {name!r}: {b85encode(zlib.compress(definition.encode(), 9)).decode()!r},\n"
+    return files | {"rushlight/sealed.py": _SEALED + packed + "}\n"}
+
+
+def seal(source: str, name: str) -> tuple[str, str]:
+    """The definition of a module's function, and the module with a call of the sealed one for its body."""
+    lines = source.splitlines(keepends=True)
+    function = next(node for node in ast.parse(source).body if getattr(node, "name", "") == name.rpartition(".")[2])
+    first, last = body_lines(function)
+    given = function.args
+    arguments = [argument.arg for argument in [*given.posonlyargs, *given.args]]
+    arguments += [f"*{given.vararg.arg}"] if given.vararg else []
+    arguments += [f"{argument.arg}={argument.arg}" for argument in given.kwonlyargs]
+    arguments += [f"**{given.kwarg.arg}"] if given.kwarg else []
+    body = ["    from rushlight.sealed import unsealed\n\n", f"    return unsealed({name!r})({', '.join(arguments)})\n"]
+    definition = "".join(lines[function.lineno - 1 : last])
+    return "from __future__ import annotations\n" + definition, "".join(lines[: first - 1] + body + lines[last:])
 
 
 def _write(path: Path, text: str) -> None:

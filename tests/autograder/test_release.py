@@ -41,6 +41,18 @@ def test_no_answer_is_in_it(course):
         assert function.name in text
 
 
+def test_a_piece_that_is_not_plugged_in_runs_and_shows_no_body(course):
+    source = "import inspect, rushlight as rl; print(rl.zeros(2, 3).transpose(0, 1).stride(), inspect.getsource(rl.strided.transpose))"
+    done = subprocess.run(
+        [sys.executable, "-c", source],
+        cwd=course,
+        env=os.environ | {"PYTHONPATH": str(course)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout.startswith("(1, 3) ") and "unsealed" in done.stdout and "wrap_dim(dim0" not in done.stdout, done
+
+
 def test_a_student_can_take_the_lab_there(course, released, answers, isolated):
     assert "copied the lab" in rushlight(course, "lab", "01", "--no-open")
     assert "0 of 40 points" in rushlight(course, "check", "01")

@@ -134,7 +134,9 @@ def test_an_edition_keeps_signatures_and_docstrings():
 def test_a_bench_lab_has_torch_and_nothing_else_of_the_judge(isolated):
     box = Sandbox(edition(LAB), packages=BENCH_PACKAGES)
     try:
-        source = "import torch; x = torch.ones(64, 64, requires_grad=True); (x @ x).sum().backward(); print(x.grad.sum())"
+        source = (
+            "import torch; x = torch.ones(64, 64, requires_grad=True); (x @ x).sum().backward(); print(x.grad.sum())"
+        )
         assert "524288" in run(box, source)
         assert run(box, "import hypothesis") == "ModuleNotFoundError"
         assert run(box, "import autograder.judge") == "ModuleNotFoundError"
