@@ -134,8 +134,9 @@ def exercise_source(name: str) -> str:
     body = text.splitlines()[first - 1 : last]
     doc = text.splitlines()[node.body[0].lineno - 1 : node.body[0].end_lineno]
     arguments = node.args
-    for argument in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]:
-        argument.annotation = None
+    for argument in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]:
+        if argument is not None:
+            argument.annotation = None
     head = f"def {node.name}({ast.unparse(arguments)}):"
     return "\n".join([head, *doc, "    ### BEGIN SOLUTION", *body, "    ### END SOLUTION"])
 

@@ -165,6 +165,8 @@ class Judge:
         """What torch shows; in a process of their own if the oracle changes what all of torch shares."""
         if not check.disposable:
             return answers(check.name, cases)
+        import torch._dynamo  # noqa: F401  (a first call under a mode imports it: once here, and not in every child)
+
         with ProcessPoolExecutor(1, _CHILDREN) as child:
             return child.submit(answers, check.name, cases).result()
 
@@ -214,7 +216,8 @@ class Judge:
 
         try:
             settings = _settings(max_examples=CASES)
-            return hypothesis.find(check.cases(st), differs, settings=settings, random=random.Random(self.seed))
+            found = hypothesis.find(check.cases(st), differs, settings=settings, random=random.Random(self.seed))
+            return min(found, case, key=lambda case: len(_key(case)))
         except (hypothesis.errors.NoSuchExample, hypothesis.errors.Flaky):
             return case
 

@@ -15,6 +15,7 @@ import difflib
 import inspect
 import math
 import multiprocessing
+import re
 import resource
 import signal
 import sys
@@ -63,7 +64,8 @@ class Mutant:
         return self.exercise, self.change
 
     def diff(self) -> str:
-        lines = difflib.unified_diff(self.before.splitlines(), self.after.splitlines(), n=1, lineterm="")
+        old, new = (text.replace("\\n", "\n").splitlines() for text in (self.before, self.after))
+        lines = difflib.unified_diff(old, new, n=1, lineterm="")
         return "\n".join(list(lines)[3:])
 
     def compiled(self) -> Callable:
@@ -232,9 +234,28 @@ def error(node: ast.AST, parameters: list[str]) -> Iterator[ast.AST]:
         yield from (_with(node, exc=_expression(f"{name}(...)")) for name in _ERRORS)
 
 
+_IN_CPP = [  # patterns, and what may stand in the place of what they find
+    (r" (\+|-|\*|/) ", {"+": "-", "-": "+", "*": "/", "/": "*"}),
+    (r" (==|!=|<|<=|>|>=) ", {"==": "!=", "!=": "==", "<": "<=", "<=": "<", ">": ">=", ">=": ">"}),
+    (r" (&&|\|\|) ", {"&&": "||", "||": "&&"}),
+    (r" (\+=|=) ", {"+=": "=", "=": "+="}),
+    (r"(?<![\w.])(0|1|-1)(?![\w.'])", {"0": "1", "1": "0", "-1": "0"}),
+]
+
+
+def cpp(node: ast.AST, parameters: list[str]) -> Iterator[ast.AST]:
+    """One operator or number of a C++ text that a function returns."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str) and "#include" in node.value:
+        for pattern, others in _IN_CPP:
+            for found in re.finditer(pattern, node.value):
+                if "//" not in node.value[node.value.rfind("\n", 0, found.start()) : found.start()]:
+                    start, end = found.span(1)
+                    yield ast.Constant(node.value[:start] + others[found[1]] + node.value[end:])
+
+
 RULES: list[Rule] = [
     *(arithmetic, comparison, constant, condition, call, border),
-    *(exchange, parameter, statement, result, error),
+    *(exchange, parameter, statement, result, error, cpp),
 ]
 
 
@@ -332,7 +353,7 @@ def _places(parent: ast.AST) -> Iterator[tuple[ast.AST, Callable[[ast.AST], None
 
 def _change(before: str, after: str) -> str:
     """`line before -> line after`: what is left when the lines that both begin and end with are taken away."""
-    old, new = before.splitlines(), after.splitlines()
+    old, new = (text.replace("\\n", "\n").splitlines() for text in (before, after))  # a C++ text is one line of Python
     for end in (0, -1):
         while old and new and old[end] == new[end]:
             del old[end], new[end]

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
+
 from rushlight.dispatch import (
+    ALIASES,
     FALLTHROUGH,
     MISSING,
     RUNTIME_KEYS,
     DispatchKey,
+    bits,
     excluding,
     including,
     keys_below,
@@ -14,13 +18,17 @@ from rushlight.dispatch import (
     operators,
 )
 from rushlight.dispatch import key_set as DispatchKeySet  # noqa: N812
+from rushlight.dispatch import show_key_set as _dispatch_keyset_to_string
 from rushlight.library import parse_key as _parse_dispatch_key
 from rushlight.schema import parse_schema
 
-__all__ = ["DispatchKey", "DispatchKeySet", "parse_schema", "_parse_dispatch_key"]
+__all__ = ["DispatchKey", "DispatchKeySet", "parse_schema", "_dispatch_keyset_to_string", "_parse_dispatch_key"]
 
-_IncludeDispatchKeyGuard = including
-_ExcludeDispatchKeyGuard = excluding
+_ExcludeDispatchKeyGuard = excluding  # takes a key set
+
+
+def _IncludeDispatchKeyGuard(key: DispatchKey) -> AbstractContextManager:  # noqa: N802
+    return including(bits(key))
 
 
 def _dispatch_keys(tensor) -> int:
@@ -48,9 +56,9 @@ def _dispatch_dump(name: str) -> str:
     """What was registered for an operator."""
     operator = operators[name]
     lines = [f"name: {name}", f"schema: {operator.schema}", f"debug: {operator.defined_at}"]
-    lines += [
-        f"{key.name}: {kernel.origin}" for key, kernel in sorted(operator.kernels.items(), key=lambda item: item[0])
-    ]
+    for key, kernel in sorted(operator.kernels.items()):
+        alias = "[alias]" if key.name in ALIASES else ""
+        lines.append(f"{key.name}{alias}: {kernel.origin}")
     return "\n".join(lines) + "\n"
 
 

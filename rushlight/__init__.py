@@ -10,24 +10,31 @@ from functools import partialmethod
 # ruff: noqa: F403  (each module lists what it gives to this namespace in its `__all__`)
 from rushlight import (
     _C,
+    autocast_mode,
     creation,
     dispatch,
     dlpack,
     dtypes,
+    elementary,
     functional,
     functions,
     indexing,
     iterator,
     library,
+    linear_algebra,
     memory_formats,
+    nn,
     pointwise,
     printing,
+    random,
+    reductions,
     schema,
     storage,
     strided,
     structured,
     views,
 )
+from rushlight.autocast_mode import *
 from rushlight.creation import *
 from rushlight.dlpack import *
 from rushlight.dtypes import *
@@ -35,6 +42,7 @@ from rushlight.functional import *
 from rushlight.functions import *
 from rushlight.library import ops
 from rushlight.memory_formats import *
+from rushlight.random import *
 from rushlight.storage import *
 from rushlight.strided import *
 from rushlight.views import *
@@ -45,10 +53,10 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str):
-    if name == "draw":  # matplotlib is slow to import, and few programs draw
+    if name in ("cpp", "draw"):  # few programs compile or draw, and matplotlib is slow to import
         from importlib import import_module
 
-        return import_module("rushlight.draw")
+        return import_module(f"rushlight.{name}")
     raise AttributeError(f"module 'rushlight' has no {name!r}; it is left out, or not in PyTorch either")
 
 
@@ -60,7 +68,31 @@ Tensor.T, Tensor.mT = property(Tensor.numpy_T), property(Tensor.mT)  # noqa: F40
 for _dtype in dtypes.ALL:  # x.long() and its like
     setattr(Tensor, _dtype.type_name.lower(), partialmethod(Tensor.to, _dtype))  # noqa: F405
 
-__all__ = ["_C", "bool", "half", "float", "double", "int", "long", "ops"]
-__all__ += ["indexing", "iterator", "library", "pointwise", "printing", "schema", "structured", "dispatch"]
-for _module in creation, dlpack, dtypes, functions, functional, memory_formats, storage, strided, views:
+__all__ = ["_C", "nn", "bool", "half", "float", "double", "int", "long", "ops"]
+__all__ += [
+    "elementary",
+    "indexing",
+    "iterator",
+    "library",
+    "linear_algebra",
+    "pointwise",
+    "printing",
+    "reductions",
+    "schema",
+    "structured",
+    "dispatch",
+]
+for _module in (
+    autocast_mode,
+    creation,
+    dlpack,
+    dtypes,
+    functions,
+    functional,
+    memory_formats,
+    random,
+    storage,
+    strided,
+    views,
+):
     __all__ += [_module.__name__.rpartition(".")[2], *_module.__all__]

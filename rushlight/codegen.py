@@ -18,14 +18,16 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from keyword import iskeyword
 from pathlib import Path
 from types import ModuleType
 
 if __name__ == "__main__":  # alone, since the package cannot be imported while functions.py is out of date
+    del sys.path[0]  # this folder, in which `random` hides Python's
     sys.modules["rushlight"] = ModuleType("rushlight")
     sys.modules["rushlight"].__path__ = [str(Path(__file__).parent)]
 
-from rushlight.schema import Argument, FunctionSchema, parse_schema
+from rushlight.schema import Argument, FunctionSchema, may_be_number, parse_schema
 
 SOURCE = Path(__file__).with_name("native_functions.yaml")
 TARGET = Path(__file__).with_name("functions.py")
@@ -39,14 +41,35 @@ operators stand at the end of the file, with the kernels that are registered for
 # ruff: noqa: A001, A002, E501, F401
 '''
 
-DUNDERS = {
-    "add": "add.Tensor", "sub": "sub.Tensor", "mul": "mul.Tensor", "truediv": "div.Tensor", "floordiv": "floor_divide",
-    "mod": "remainder.Tensor", "pow": "pow.Tensor_Tensor", "and": "bitwise_and.Tensor", "or": "bitwise_or.Tensor",
-    "xor": "bitwise_xor.Tensor", "eq": "eq.Tensor", "ne": "ne.Tensor", "lt": "lt.Tensor", "le": "le.Tensor",
-    "gt": "gt.Tensor", "ge": "ge.Tensor", "matmul": "matmul",
+DUNDERS = {  # `x + y` calls `Tensor.__add__`, `2 + x` `Tensor.__radd__`, `x += y` `Tensor.__iadd__`
+    "add": "add.Tensor", "radd": "add.Tensor", "iadd": "add_.Tensor",
+    "sub": "sub.Tensor", "rsub": "rsub.Tensor", "isub": "sub_.Tensor",
+    "mul": "mul.Tensor", "rmul": "mul.Tensor", "imul": "mul_.Tensor",
+    "truediv": "div.Tensor", "itruediv": "div_.Tensor",
+    "floordiv": "floor_divide", "rfloordiv": "floor_divide", "ifloordiv": "floor_divide_.Tensor",
+    "mod": "remainder.Tensor", "rmod": "remainder.Tensor", "imod": "remainder_.Tensor",
+    "pow": "pow.Tensor_Tensor", "rpow": "pow.Tensor_Tensor", "ipow": "pow_.Tensor",
+    "and": "bitwise_and.Tensor", "rand": "bitwise_and.Tensor", "iand": "bitwise_and_.Tensor",
+    "or": "bitwise_or.Tensor", "ror": "bitwise_or.Tensor", "ior": "bitwise_or_.Tensor",
+    "xor": "bitwise_xor.Tensor", "rxor": "bitwise_xor.Tensor", "ixor": "bitwise_xor_.Tensor",
+    "eq": "eq.Tensor", "ne": "ne.Tensor", "lt": "lt.Tensor", "le": "le.Tensor", "gt": "gt.Tensor", "ge": "ge.Tensor",
+    "matmul": "matmul",
 }  # fmt: skip
-REFLECTED = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor")
-INPLACE = ("add", "sub", "mul", "truediv", "and", "or", "xor")
+FOR_NUMBERS = {"pow": "pow.Tensor_Scalar", "rpow": "pow.Scalar", "ipow": "pow_.Scalar"}  # where it is another operator
+OTHER_FIRST = ("rfloordiv", "rmod", "rpow")
+PREFIX = {"neg": "neg", "pos": "positive", "abs": "abs"}
+BY_HAND = """def __invert__(self):
+    if self.dtype.is_floating_point:
+        raise TypeError("~ is for tensors of integers and bools")
+    return self.bitwise_not()
+
+
+def __rtruediv__(self, other):  # in two steps, as in PyTorch
+    return self.reciprocal() * other
+
+
+Tensor.__invert__, Tensor.__rtruediv__, Tensor.__rdiv__ = __invert__, __rtruediv__, __rtruediv__
+"""
 
 
 @dataclass
@@ -76,9 +99,13 @@ class Native:
 
     @property
     def out(self) -> Argument | None:
-        """The argument `out`, if this is the out= form."""
-        written = [argument for argument in self.schema.arguments if argument.kwarg_only and argument.is_written]
-        return written[0] if written else None
+        """The argument `out`, if this is the out= form; of several results, the first."""
+        return self.written[0] if self.written else None
+
+    @property
+    def written(self) -> list[Argument]:
+        """What stands in the place of `out`: an argument for each result."""
+        return [argument for argument in self.schema.arguments if argument.kwarg_only and argument.is_written]
 
 
 def load() -> dict[str, Native]:
@@ -152,25 +179,39 @@ def _is_factory(schema: FunctionSchema) -> bool:
 
 def function(name: str, overloads: list[Native], outs: list[Native], method: bool) -> str:
     """The definition of one function or method, for all overloads of a name."""
-    if len(overloads) > 1 or len(outs) > 1:
+    makes = any(argument.base == "Device" for argument in overloads[0].schema.arguments)
+    unnameable = any(iskeyword(argument.name) for argument in overloads[0].schema.arguments)  # `from` of `uniform_`
+    if len(overloads) > 1 or len(outs) > 1 or unnameable:
         packed = ", ".join(native.variable for native in [*overloads, *([] if method else outs)])
         first = "self, " if method else ""
-        return f"def {name}({first}*args, **kwargs):\n    return resolve(({packed}), ({first}*args), kwargs)\n".replace(
-            "(*args)", "args"
-        )
+        lines = [f"def {name}({first}*args, **kwargs):"]
+        lines += ['    refuse_grad(kwargs.pop("requires_grad", False))'] if makes else []
+        several = [] if method else [written for written in (native.written for native in outs) if len(written) > 1]
+        lines += [f"    kwargs = each_out(kwargs, {tuple(each.name for each in written)})" for written in several]
+        if makes and outs and not method:
+            lines += ['    if (out := kwargs.pop("out", None)) is not None:', "        kwargs = for_out(out, kwargs)"]
+        lines += [f"    return resolve(({packed},), ({first}*args), kwargs)".replace("(*args)", "args")]
+        return "\n".join(lines) + "\n"
     (native,) = overloads
     out = outs[0] if outs and not method else None
     varargs = _varargs(native.schema, method)
-    lines = [f"def {name}({_parameters(native.schema, method, varargs, out is not None)}):"]
+    more = ["requires_grad=False"] if makes else []
+    more += ["**named"] if varargs is not None else []
+    lines = [f"def {name}({', '.join([_parameters(native.schema, method, varargs, out is not None), *more])}):"]
+    lines += ["    refuse_grad(requires_grad)"] if makes else []
     for argument in native.schema.arguments:
         parameter = _parameter_name(argument, method)
         if argument is varargs:
-            lines.append(f"    {parameter} = int_list({parameter})")
+            lines.append(f'    {parameter} = int_list({parameter}, "{parameter}", named)')
         elif argument.type.startswith("int[") and argument.type[4:5].isdigit():
             lines.append(f"    {parameter} = ({parameter},) if {parameter}.__class__ is int else {parameter}")
     stack = [_parameter_name(argument, method) for argument in native.schema.arguments]
     if out is not None:
-        lines += ["    if out is not None:", f"        return invoke({out.variable}, {', '.join([*stack, 'out'])})"]
+        passed = [argument.name for argument in out.schema.arguments]
+        given = [name for name, argument in zip(stack, native.schema.arguments) if argument.name in passed]
+        lines += ["    if out is not None:"]
+        lines += ["        for_out(out, {'dtype': dtype, 'device': device})"] if makes else []
+        lines += [f"        return invoke({out.variable}, {', '.join([*given, 'out'])})"]
     return "\n".join(lines + call_lines(native, stack)) + "\n"
 
 
@@ -193,7 +234,7 @@ def call_lines(native: Native, stack: list[str]) -> list[str]:
 
 def _parameters(schema: FunctionSchema, method: bool, varargs: Argument | None, out: bool) -> str:
     parameters, keyword_only = [], False
-    for argument in schema.arguments:
+    for argument in sorted(schema.arguments, key=lambda argument: method and argument.name != "self"):
         name = _parameter_name(argument, method)
         if argument is varargs:
             parameters.append(f"*{name}")
@@ -215,6 +256,8 @@ def _parameter_name(argument: Argument, method: bool) -> str:
 def _default(argument: Argument) -> str:
     if argument.base == "MemoryFormat" and argument.has_default:
         return str(argument.default)
+    if isinstance(argument.default, list):
+        return repr(tuple(argument.default))  # a list would be one list for all calls
     return f'"{argument.default}"' if isinstance(argument.default, str) else repr(argument.default)
 
 
@@ -224,31 +267,26 @@ def _varargs(schema: FunctionSchema, method: bool) -> Argument | None:
     return positional[0] if len(positional) == 1 and positional[0].type == "int[]" else None
 
 
-def dunder(name: str, native: Native, inplace: Native | None) -> str:
+def dunder(name: str, natives: dict[str, Native]) -> str:
     """`__add__` and its like: operands that are neither tensors nor numbers are left to somebody else."""
-    rest = [_default(argument) for argument in native.schema.arguments[2:]]
-    parts = [_operator_method(f"__{name}__", native, ["self", "other", *rest])]
-    if name in REFLECTED:
-        parts.append(_operator_method(f"__r{name}__", native, ["other", "self", *rest]))
-    if name in INPLACE and inplace is not None:
-        parts.append(_operator_method(f"__i{name}__", inplace, ["self", "other", *rest]))
-    return "\n\n".join(parts)
-
-
-def _operator_method(dunder: str, native: Native, stack: list[str]) -> str:
-    arguments = ", ".join(stack)
-    return f"""def {dunder}(self, other):
-    if other.__class__ is Tensor:
-        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
-    elif isinstance(other, NUMBERS):
-        key_set = (self._key_set | local.included) & ~local.excluded
-    else:
-        return NotImplemented
-    return {native.variable}.table[key_set]({arguments})
-
-
-Tensor.{dunder} = {dunder}
-"""
+    native = natives[DUNDERS[name]]
+    for_numbers = natives[FOR_NUMBERS[name]] if name in FOR_NUMBERS else native
+    takes_numbers = name in FOR_NUMBERS or may_be_number(native.schema, native.schema.arguments[1])
+    operands = ["other", "self"] if name in OTHER_FIRST else ["self", "other"]
+    arguments = ", ".join(operands + [_default(argument) for argument in native.schema.arguments[2:]])
+    lines = [
+        f"def __{name}__(self, other):",
+        "    if other.__class__ is Tensor:",
+        "        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded",
+        f"        return {native.variable}.table[key_set]({arguments})",
+        "    if isinstance(other, NUMBERS):",
+        "        key_set = (self._key_set | local.included) & ~local.excluded",
+        f"        return {for_numbers.variable}.table[key_set]({arguments})",
+        "    return NotImplemented",
+    ]
+    if not takes_numbers:
+        del lines[4:7]
+    return "\n".join(lines) + f"\n\n\nTensor.__{name}__ = __{name}__\n"
 
 
 # ------------------------------------------------------------------------------------------------------------
@@ -271,28 +309,16 @@ def generate() -> str:
             module = as_functions[0].python_module
             (nn if module == "nn" else public if module is None else []).append(name)
         if as_methods:
-            methods.append(f"{function(f'_{name}', as_methods, [], method=True)}\n\nTensor.{name} = _{name}\n")
-    dunders = [
-        dunder(
-            name,
-            natives[of],
-            next(
-                (
-                    n
-                    for n in names.get(natives[of].schema.name + "_", [])
-                    if n.name.partition(".")[2] == of.partition(".")[2]
-                ),
-                None,
-            ),
-        )
-        for name, of in DUNDERS.items()
-        if of in natives
-    ]
+            methods.append(
+                f"{function(f'tensor_{name}', as_methods, [], method=True)}\n\nTensor.{name} = tensor_{name}\n"
+            )
+    dunders = [dunder(name, natives) for name, of in DUNDERS.items() if of in natives]
+    prefixes = [f"Tensor.__{name}__ = Tensor.{of}\n" for name, of in PREFIX.items() if of in natives]
     modules = sorted({kernel.partition(".")[0] for n in natives.values() for kernel in kernels(n, natives).values()})
     imports = [
         f"from rushlight import {', '.join(modules)}",
         "from rushlight.dispatch import local",
-        "from rushlight.library import declare, invoke, resolve",
+        "from rushlight.library import declare, each_out, for_out, invoke, refuse_grad, resolve",
         "from rushlight.memory_formats import contiguous_format",
         "from rushlight.schema import NUMBERS",
         "from rushlight.strided import Tensor, int_list\n",
@@ -305,6 +331,8 @@ def generate() -> str:
         "# ---- Methods\n",
         *methods,
         *dunders,
+        *prefixes,
+        BY_HAND,
         "# ---- Operators\n",
         "\n".join(declaration(native, natives) for native in natives.values()),
     ]

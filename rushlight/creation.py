@@ -1,8 +1,8 @@
 """Where tensors come from: sizes, Python numbers and lists, numpy arrays.
 
 PyTorch's counterparts are `aten/src/ATen/native/TensorFactories.cpp` and, for what comes from Python,
-`torch/csrc/utils/tensor_new.cpp` and `tensor_numpy.cpp`. Left out: `out=`. What `zeros` and its
-like are called with beyond this (`layout`, `pin_memory`) is taken and has no effect.
+`torch/csrc/utils/tensor_new.cpp` and `tensor_numpy.cpp`. `layout` and `pin_memory`, with which `zeros` and its like may be
+called, are taken and have no effect.
 """
 
 from __future__ import annotations
@@ -24,20 +24,21 @@ from rushlight.dtypes import (
     promote_types,
     scalar_type,
 )
+from rushlight.library import refuse_grad
 from rushlight.memory_formats import channels_last, channels_last_strides, memory_format, preserve_format
-from rushlight.pointwise import convert, fill_, to_dtype
+from rushlight.pointwise import convert, copy_, fill_
 from rushlight.storage import device
 from rushlight.strided import (
     Tensor,
     UntypedStorage,
     alias,
-    clone,
     contiguous_strides,
     empty_strided,
     storage_size,
     strides_for,
 )
 from rushlight.structured import resize_ as resize
+from rushlight.structured import resize_output
 
 __all__ = ["tensor", "as_tensor", "from_numpy"]
 
@@ -102,6 +103,36 @@ def ones_like(self, dtype=None, layout=None, device=None, pin_memory=None, memor
     return fill_(empty_like(self, dtype, layout, device, pin_memory, memory_format), 1)
 
 
+def full_like(self, fill_value, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None) -> Tensor:
+    return fill_(empty_like(self, dtype, layout, device, pin_memory, memory_format), fill_value)
+
+
+def fill(self, value) -> Tensor:
+    """A tensor like `self` with every element set to `value`."""
+    return fill_(empty_like(self), value)
+
+
+def new_empty(self, size, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
+    """`self.new_...`: a tensor of other sizes with, unless told otherwise, the dtype and the device of `self`."""
+    return _new(size, dtype or self.dtype, device or self.device)
+
+
+def new_empty_strided(self, size, stride, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
+    return empty_strided(size, stride, dtype or self.dtype, _device_type(device or self.device))
+
+
+def new_zeros(self, size, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
+    return fill_(new_empty(self, size, dtype, layout, device), 0)
+
+
+def new_ones(self, size, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
+    return fill_(new_empty(self, size, dtype, layout, device), 1)
+
+
+def new_full(self, size, fill_value, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
+    return fill_(new_empty(self, size, dtype, layout, device), fill_value)
+
+
 def arange_end(end, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
     return arange(0, end, 1, dtype, layout, device)
 
@@ -112,22 +143,61 @@ def arange_start(start, end, dtype=None, layout=None, device=None, pin_memory=No
 
 def arange(start, end, step=1, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
     """`start`, `start + step`, ... below `end`. Source: `aten/src/ATen/native/RangeFactories.cpp`."""
-    if step == 0:
-        raise RuntimeError("step must be nonzero")
-    if (end - start) * step < 0:
-        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
     if dtype is None:
         whole = all(scalar_type(number).category <= INTEGRAL for number in (start, end, step))
         dtype = int64 if whole else get_default_dtype()
-    if dtype.category <= INTEGRAL:
+    return arange_out(start, end, step, _new((0,), dtype, device))
+
+
+def arange_end_out(end, out: Tensor) -> Tensor:
+    return arange_out(0, end, 1, out)
+
+
+def arange_out(start, end, step, out: Tensor) -> Tensor:
+    """An `out` with as many elements as are needed keeps its sizes, whatever they are."""
+    if step == 0:
+        raise RuntimeError("step must be nonzero")
+    if not math.isfinite(start) or not math.isfinite(end):
+        raise RuntimeError(f"unsupported range: {start} -> {end}")
+    if (end - start) * step < 0:
+        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+    if out.dtype.category <= INTEGRAL and int(step) == 0:  # a ValueError here, a RuntimeError above: as in PyTorch
+        raise ValueError("step must be nonzero")
+    if out.dtype is int64:  # which counts in whole numbers; the others, narrow ones too, in double
         start, end, step = int(start), int(end), int(step)
-    out = _new((math.ceil((end - start) / step),), dtype, device)
+    count = math.ceil((end - start) / step)
+    if out.dtype.category <= INTEGRAL:
+        start, step = int(start), int(step)
+    if count != out.numel():
+        resize_output(out, (count,))
     if not out.is_meta:
-        out._array[...] = start + np.arange(out.numel()) * step
+        out._array[...] = (start + np.arange(count) * step).reshape(out.shape)
     return out
 
 
+# The same into a tensor that is there
+
+
+def empty_out(size, memory_format, out: Tensor) -> Tensor:
+    return resize_(out, size, memory_format)
+
+
+def zeros_out(size, out: Tensor) -> Tensor:
+    return fill_(resize_(out, size), 0)
+
+
+def ones_out(size, out: Tensor) -> Tensor:
+    return fill_(resize_(out, size), 1)
+
+
+def full_out(size, fill_value, out: Tensor) -> Tensor:
+    return fill_(resize_(out, size), fill_value)
+
+
 def resize_(self: Tensor, size: Sequence[int], memory_format: memory_format | None = None) -> Tensor:
+    """Other sizes in place, and contiguous strides, or those of `memory_format`; the same sizes change nothing."""
+    if memory_format is None and tuple(size) == self.shape:
+        return self
     return resize(self, size, channels_last_strides(size) if memory_format is channels_last else None)
 
 
@@ -135,7 +205,14 @@ def resize_(self: Tensor, size: Sequence[int], memory_format: memory_format | No
 # From Python numbers and lists
 
 
-def tensor(data, *, dtype: dtype | None = None) -> Tensor:
+def tensor(
+    data,
+    *,
+    dtype: dtype | None = None,
+    device: device | str | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
     """A new tensor with a copy of `data`: a number, nested sequences of numbers, a numpy array, or a tensor.
 
     The sizes are read off the first element of each level; the dtype is what all numbers promote to.
@@ -147,10 +224,12 @@ def tensor(data, *, dtype: dtype | None = None) -> Tensor:
 
     Source: `torch/csrc/utils/tensor_new.cpp`, `internal_new_from_data`.
     """
+    refuse_grad(requires_grad)
     if isinstance(data, np.ndarray):
         data = _share(data)
     if isinstance(data, Tensor):
-        return clone(data) if dtype in (None, data.dtype) else to_dtype(data, dtype)
+        place = data.device.type if device is None else _device_type(device)
+        return copy_(empty_strided(data.shape, strides_for(data, None), dtype or data.dtype, place), data)
     sizes, first = [], data
     while _is_sequence(first):
         sizes.append(len(first))
@@ -159,13 +238,22 @@ def tensor(data, *, dtype: dtype | None = None) -> Tensor:
     numbers = [] if 0 in sizes else [convert(number, dtype) for number in _numbers(data, sizes, 0)]
     flat = _new((len(numbers),), dtype, None)
     flat._array[...] = numbers
-    return alias(flat, sizes, contiguous_strides(sizes), 0)
+    made = alias(flat, sizes, contiguous_strides(sizes), 0)
+    return made if device is None else made.to(device)
 
 
-def as_tensor(data, *, dtype: dtype | None = None) -> Tensor:
+def as_tensor(data, *, dtype: dtype | None = None, device: device | str | None = None) -> Tensor:
     """Like `tensor`, but without a copy where memory can be shared."""
     data = from_numpy(data) if isinstance(data, np.ndarray) else data
-    return to_dtype(data, dtype or data.dtype) if isinstance(data, Tensor) else tensor(data, dtype=dtype)
+    return data.to(device, dtype) if isinstance(data, Tensor) else tensor(data, dtype=dtype, device=device)
+
+
+def new_tensor(self: Tensor, data, *, dtype: dtype | None = None, device: device | str | None = None) -> Tensor:
+    """A new tensor with a copy of `data` and, unless told otherwise, the dtype and the device of `self`."""
+    return tensor(data, dtype=dtype or self.dtype, device=device or self.device)
+
+
+Tensor.new_tensor = new_tensor
 
 
 def _is_sequence(data) -> bool:

@@ -7,20 +7,20 @@ and *redispatch* to the keys below it, down to the one that computes.
 
 In PyTorch: `c10/core/DispatchKey.h`, `c10/core/DispatchKeySet.h`, `aten/src/ATen/core/dispatch/`. Key sets are plain
 ints here. Left out: most keys (sparse, quantised, nested, named, conjugate, functorch's), their backends, `AutogradOther`,
-and static dispatch.
+tensor subclasses with a `__torch_dispatch__` of their own, and static dispatch.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property, partial
 from typing import Any
 
-from rushlight.schema import FunctionSchema, parse_schema, unbind
+from rushlight.schema import FunctionSchema, bind, cast_returns, parse_schema, unbind
 
 # ------------------------------------------------------------------------------------------------------------
 # Keys
@@ -73,34 +73,31 @@ class DispatchKey(IntEnum):
 RUNTIME_KEYS = tuple(DispatchKey[name] for name in _runtime_keys())
 BACKEND_KEYS = frozenset(DispatchKey[name] for name in BACKENDS)
 AUTOGRAD_KEYS = frozenset(DispatchKey["Autograd" + name] for name in BACKENDS)
+BIT = {name: 1 << i for i, name in enumerate((*BACKENDS, *FUNCTIONALITIES))}
 BACKEND_MASK = (1 << len(BACKENDS)) - 1
 
 
 def bits(key: DispatchKey) -> int:
     """The set that has just this key, as an int.
 
-    Bit `i` stands for `BACKENDS[i]`, and bit `len(BACKENDS) + i` for `FUNCTIONALITIES[i]`. A key of one backend, such as
-    `CPU` (`Dense` on `CPU`) or `AutogradMeta` (`AutogradFunctionality` on `Meta`), has two bits; `PER_BACKEND` maps such a
-    functionality to what stands before the backend in the key's name. Any other functionality has one bit, also
-    `Dense` and `AutogradFunctionality` by themselves. `Undefined` has none.
+    `BIT` says which bit stands for a backend or a functionality. A key of one backend, such as `CPU` (`Dense` on `CPU`)
+    or `AutogradMeta` (`AutogradFunctionality` on `Meta`), has two bits; `PER_BACKEND` maps such a functionality to what
+    stands before the backend in the key's name. Any other functionality has one bit, also `Dense` and
+    `AutogradFunctionality` by themselves. `Undefined` has none, and an alias key has none either: it is registered to,
+    but no tensor has it.
 
     Args:
-        key: `Undefined`, a functionality, or one of `RUNTIME_KEYS`; its `name` tells which.
-
-    Raises:
-        RuntimeError: `key` is an alias key, which is in no set.
+        key: any `DispatchKey`; its `name` tells which.
 
     Source: `c10/core/DispatchKeySet.h`, the constructor `DispatchKeySet(DispatchKey)`.
     """
-    if key == DispatchKey.Undefined:
-        return 0
     if key.name in FUNCTIONALITIES:
-        return 1 << len(BACKENDS) + FUNCTIONALITIES.index(key.name)
+        return BIT[key.name]
     for functionality, prefix in PER_BACKEND.items():
-        if key.name.startswith(prefix) and key.name.removeprefix(prefix) in BACKENDS:
-            backend = BACKENDS.index(key.name.removeprefix(prefix))
-            return 1 << backend | 1 << len(BACKENDS) + FUNCTIONALITIES.index(functionality)
-    raise RuntimeError(f"{key.name} is an alias key: it is registered to, but no tensor has it")
+        for backend in BACKENDS:
+            if key.name == prefix + backend:
+                return BIT[backend] | BIT[functionality]
+    return 0
 
 
 def key_set(*keys: DispatchKey) -> int:
@@ -115,7 +112,8 @@ def highest_priority_key(key_set: int) -> DispatchKey:
     """The key whose kernel runs first: that of the highest functionality in the set.
 
     A functionality that is `PER_BACKEND` is one key for each backend; of the set's backends the highest bit counts, so
-    that {CPU, Meta} with `Dense` gives `Meta`. Without a backend such a functionality stands for itself (`Dense`).
+    that {CPU, Meta} with `Dense` gives `Meta`. Without a backend such a functionality stands for itself (`Dense`). The
+    other functionalities do not ask for a backend.
 
     Returns:
         a `DispatchKey`, `Undefined` if the set has no functionality.
@@ -133,15 +131,18 @@ def highest_priority_key(key_set: int) -> DispatchKey:
 
 
 def keys_in(key_set: int) -> list[DispatchKey]:
-    """Every runtime key in a set, lowest first. With several backends, each functionality that is per backend is there
-    for all of them, though the set was made of fewer keys: bits cannot tell.
+    """Every runtime key in a set, lowest first: those of `RUNTIME_KEYS` whose bits (`bits`) are all there.
+
+    With several backends, each functionality that is per backend is there for all of them, though the set was made of
+    fewer keys: bits cannot tell. A functionality that is per backend and has none gives no key.
 
     Source: `c10/core/DispatchKeySet.h`, `DispatchKeySet::iterator`.
     """
-    return [key for key in RUNTIME_KEYS if bits(key) & key_set == bits(key)]
+    return [key for key in RUNTIME_KEYS if not bits(key) & ~key_set]
 
 
 def show_key_set(key_set: int) -> str:
+    """Source: `c10/core/DispatchKeySet.cpp`, `toString`."""
     return f"DispatchKeySet({', '.join(map(str, keys_in(key_set)))})"
 
 
@@ -153,16 +154,16 @@ def keys_below(key: DispatchKey) -> int:
     return BACKEND_MASK | (1 << bits(key).bit_length() - 1) - 1
 
 
-AUTOCAST_KEYS = key_set(DispatchKey.AutocastCPU, DispatchKey.AutocastCUDA)
-AUTOGRAD = bits(DispatchKey.AutogradFunctionality)
-INPLACE_OR_VIEW = bits(DispatchKey.ADInplaceOrView)
+# What follows runs at import, and so is made of `BIT` and not by `bits`: an import must call no exercise.
+AUTOCAST_KEYS = BIT["AutocastCPU"] | BIT["AutocastCUDA"]
+PYTHON = BIT["Python"]
+ABOVE_PYTHON = sum(bit for bit in BIT.values() if bit > PYTHON)
 
 
 def tensor_key_set(backend: str) -> int:
     """The keys of a new tensor whose memory is on `backend`."""
-    keys = bits(DispatchKey[backend]) | AUTOGRAD | INPLACE_OR_VIEW
-    autocast = f"Autocast{backend}"
-    return keys | bits(DispatchKey[autocast]) if autocast in FUNCTIONALITIES else keys
+    keys = BIT["Dense"] | BIT[backend] | BIT["AutogradFunctionality"] | BIT["ADInplaceOrView"]
+    return keys | BIT.get(f"Autocast{backend}", 0)
 
 
 # ------------------------------------------------------------------------------------------------------------
@@ -173,7 +174,7 @@ class LocalState(threading.local):
     """Source: `c10/core/impl/LocalDispatchKeySet.h`."""
 
     def __init__(self) -> None:
-        self.included = key_set(DispatchKey.BackendSelect, DispatchKey.ADInplaceOrView)
+        self.included = BIT["BackendSelect"] | BIT["ADInplaceOrView"]
         self.excluded = AUTOCAST_KEYS
         self.modes: list[DispatchMode] = []
         self.depth = 0  # of calls, for the trace
@@ -195,9 +196,12 @@ def including(key_set: int):
 
 @contextmanager
 def excluding(key_set: int):
-    """Within: these keys are in the set of no call. Source: `c10::impl::ExcludeDispatchKeyGuard`."""
+    """Within: the functionalities of these keys are in the set of no call, on whatever backend.
+
+    Source: `c10::impl::ExcludeDispatchKeyGuard`.
+    """
     before = local.excluded
-    local.excluded |= key_set
+    local.excluded |= key_set & ~BACKEND_MASK
     try:
         yield
     finally:
@@ -222,19 +226,6 @@ class Kernel:
     pythonic: bool = False
     boxed: bool = False
     with_key_set: bool = False
-
-    def bound(self, operator: Operator, key_set: int) -> Callable:
-        """What the table holds: a callable that takes the stack, one argument for each of the schema's."""
-        before = (key_set,) if self.with_key_set else ()
-        before += (operator,) if self.boxed else ()
-        if not (self.pythonic or self.boxed):
-            return partial(self.function, *before) if before else self.function
-
-        def call_boxed(*stack):
-            args, kwargs = unbind(operator.schema, stack)
-            return self.function(*before, *args, **kwargs)
-
-        return call_boxed
 
 
 def fallthrough_kernel(*args: Any) -> None:
@@ -281,6 +272,9 @@ class Operator:
         self.table.clear()
 
     def entry(self, key: DispatchKey) -> tuple[Kernel, str]:
+        """The kernel for a runtime key and why it is this one. A functionality without a backend is taken on the first."""
+        if key.name in PER_BACKEND:
+            key = DispatchKey[PER_BACKEND[key.name] + BACKENDS[0]]
         return compute_table_entry(self.kernels, fallbacks, key)
 
     def __repr__(self) -> str:
@@ -288,6 +282,40 @@ class Operator:
 
 
 operators: dict[str, Operator] = {}
+
+
+def bind_kernel(kernel: Kernel, operator: Operator, key_set: int) -> Callable:
+    """A kernel as a table holds it: a callable that takes the stack, one argument for each of the schema's.
+
+    It runs `kernel.function` with, in this order:
+
+    1. `key_set`, if the kernel is `with_key_set`;
+    2. `operator`, if the kernel is `boxed`;
+    3. the arguments: as they come on the stack, or, if the kernel is `pythonic` or `boxed`, the args and kwargs that
+       `unbind(operator.schema, stack)` makes of it.
+
+    Args:
+        kernel: how its function wants to be called; see `Kernel`.
+        operator: whose table it is.
+        key_set: of the calls that it will be run for.
+
+    Returns:
+        the callable. It returns what the function returned, which of a kernel that is `pythonic` or `boxed` goes through
+        `cast_returns(operator.schema, result)`. For a kernel that wants nothing but the stack the function itself will do.
+
+    Source: `aten/src/ATen/core/boxing/KernelFunction_impl.h`, `KernelFunction::call`; for kernels in Python
+    `torch/csrc/utils/python_dispatch.cpp`, `PythonKernelHolder`.
+    """
+    before = (key_set,) if kernel.with_key_set else ()
+    before += (operator,) if kernel.boxed else ()
+    if not (kernel.pythonic or kernel.boxed):
+        return partial(kernel.function, *before) if before else kernel.function
+
+    def call_boxed(*stack):
+        args, kwargs = unbind(operator.schema, stack)
+        return cast_returns(operator.schema, kernel.function(*before, *args, **kwargs))
+
+    return call_boxed
 
 
 def compute_table_entry(
@@ -319,15 +347,15 @@ def compute_table_entry(
     """
     if key in kernels:
         return kernels[key], "kernel"
-    backend, autograd = key in BACKEND_KEYS or key == DispatchKey.Undefined, key in AUTOGRAD_KEYS
+    backend, autograd = key in BACKEND_KEYS | {DispatchKey.Undefined}, key in AUTOGRAD_KEYS
     explicit = DispatchKey.CompositeExplicitAutograd
     if backend:
         for alias in DispatchKey.CompositeExplicitAutogradNonFunctional, explicit:
             if alias in kernels:
                 return kernels[alias], "default backend kernel"
     if (backend or autograd) and DispatchKey.CompositeImplicitAutograd in kernels:
-        own = autograd and (explicit in kernels or DispatchKey[key.name.removeprefix("Autograd")] in kernels)
-        if not own:
+        own = DispatchKey[key.name.removeprefix("Autograd")]  # of a backend's own key we know already that it has none
+        if own not in kernels and explicit not in kernels:
             return kernels[DispatchKey.CompositeImplicitAutograd], "math kernel"
     if autograd and DispatchKey.Autograd in kernels:
         return kernels[DispatchKey.Autograd], "autograd kernel"
@@ -351,18 +379,21 @@ def tensors_in(stack: Sequence) -> Iterable[Any]:
 
 def dispatch_key_set(stack: Sequence, included: int, excluded: int) -> int:
     """The key set of a call: the keys of all tensor arguments, those in lists included, and the keys that the thread
-    includes, less the ones that it excludes. Excluding wins.
+    includes, less the functionalities that it excludes. Excluding wins over including. It takes away functionalities
+    only (bits above `BACKEND_MASK`): to exclude `AutogradCPU` excludes autograd on every backend, and the backend `CPU`
+    stays.
 
     Args:
         stack: the arguments; `tensors_in` finds the tensors, whose sets are in `_key_set`.
         included, excluded: key sets of the thread.
 
-    Source: `aten/src/ATen/core/dispatch/DispatchKeyExtractor.h`, `getDispatchKeySetUnboxed` and `computeDispatchKeySet`.
+    Source: `aten/src/ATen/core/dispatch/DispatchKeyExtractor.h`, `getDispatchKeySetUnboxed` and `computeDispatchKeySet`;
+    `c10/core/DispatchKeySet.h`, `operator-`.
     """
     keys = included
     for tensor in tensors_in(stack):
         keys |= tensor._key_set
-    return keys & ~excluded
+    return keys & (~excluded | BACKEND_MASK)
 
 
 def skip_fallthrough(operator: Operator, key_set: int) -> int:
@@ -374,7 +405,7 @@ def skip_fallthrough(operator: Operator, key_set: int) -> int:
     Source: `aten/src/ATen/core/dispatch/DispatchKeyExtractor.h`, `nonFallthroughKeys_`.
     """
     kept = rest = key_set
-    while (key := highest_priority_key(rest)) != DispatchKey.Undefined:
+    while key := highest_priority_key(rest):  # Undefined is 0
         functionality = bits(key) & ~BACKEND_MASK
         rest &= ~functionality
         if operator.entry(key)[0] is FALLTHROUGH:
@@ -386,7 +417,7 @@ def call(operator: Operator, *stack: Any) -> Any:
     """Call an operator with one argument for each of its schema's.
 
     The key set of the arguments (`dispatch_key_set`, with what `local` includes and excludes), less the fallthroughs
-    (`skip_fallthrough`), goes to `run`.
+    (`skip_fallthrough`), goes to `run`, whose `how` is "call".
 
     Source: `aten/src/ATen/core/dispatch/Dispatcher.h`, `Dispatcher::call`.
     """
@@ -395,7 +426,8 @@ def call(operator: Operator, *stack: Any) -> Any:
 
 
 def redispatch(operator: Operator, key_set: int, *stack: Any) -> Any:
-    """Go on with a call at the highest key of `key_set`: neither the arguments nor the thread are asked again.
+    """Go on with a call at the highest key of `key_set`: neither the arguments nor the thread are asked again, and a
+    fallthrough is not skipped. The `how` of `run` is "redispatch".
 
     Source: `aten/src/ATen/core/dispatch/Dispatcher.h`, `Dispatcher::redispatch`.
     """
@@ -403,17 +435,45 @@ def redispatch(operator: Operator, key_set: int, *stack: Any) -> Any:
 
 
 def run(operator: Operator, key_set: int, stack: Sequence, how: str) -> Any:
-    """Run the kernel for the highest key of a set: the end of every call."""
+    """Run the kernel for the highest key of a set: the end of every call.
+
+    The kernel is that of `operator.entry(key)`, which gives a kernel and a reason; `bind_kernel` makes it callable with
+    the stack. It runs within `traced(line)`, where the line is, for example,
+    `[call] op=[aten::add.Tensor], key=[AutogradCPU]`: how, the operator's full name, the key's name.
+
+    Args:
+        operator: what is called.
+        key_set: whose highest key counts; the kernel may want to see it.
+        stack: one argument for each of the schema's.
+        how: "call" or "redispatch".
+
+    Returns:
+        what the kernel returns.
+
+    Raises:
+        NotImplementedError: the entry is `MISSING`; `explain_missing` has the words. Nothing is traced then.
+
+    Source: `aten/src/ATen/core/dispatch/Dispatcher.h`, `Dispatcher::call`; `OperatorEntry.h`, `OperatorEntry::lookup`.
+    """
     key = highest_priority_key(key_set)
     kernel, _ = operator.entry(key)
     if kernel is MISSING:
         raise NotImplementedError(explain_missing(operator, key))
-    if _trace is None:
-        return kernel.bound(operator, key_set)(*stack)
-    _trace(f"{' ' * local.depth}[{how}] op=[{operator.full_name}], key=[{key.name}]")
+    with traced(f"[{how}] op=[{operator.full_name}], key=[{key.name}]"):
+        return bind_kernel(kernel, operator, key_set)(*stack)
+
+
+def traced(line: str) -> AbstractContextManager:
+    """Write a line of the trace, if there is one (`show_dispatch_trace`); what is traced within is indented below it."""
+    return nullcontext() if _trace is None else _indented(line)
+
+
+@contextmanager
+def _indented(line: str):
+    _trace(" " * local.depth + line)
     local.depth += 1
     try:
-        return kernel.bound(operator, key_set)(*stack)
+        yield
     finally:
         local.depth -= 1
 
@@ -454,7 +514,7 @@ class Table(dict):
         kernel, _ = self.operator.entry(highest_priority_key(masked))
         if kernel is MISSING:
             return partial(call, self.operator)
-        function = kernel.bound(self.operator, masked)
+        function = bind_kernel(kernel, self.operator, masked)
         self[key_set] = function
         return function
 
@@ -503,43 +563,81 @@ class DispatchMode:
 
     def __enter__(self):
         local.modes.append(self)
-        local.included |= _PYTHON
+        local.included |= PYTHON
         return self
 
     def __exit__(self, *_: object) -> None:
         local.modes.pop()
         if not local.modes:
-            local.included &= ~_PYTHON
-
-
-_PYTHON = bits(DispatchKey.Python)
+            local.included &= ~PYTHON
 
 
 def call_mode(operator: Operator, *args: Any, **kwargs: Any) -> Any:
-    """The kernel for the key `Python` of every operator: hand the call to the innermost mode.
+    """The boxed kernel for the key `Python` of every operator: hand the call to the innermost mode, the last of
+    `local.modes`.
 
-    That mode is not active while it handles the call: what it calls goes to the modes outside it, and if there are none,
-    the key `Python` is no longer included. Afterwards, and if it raises, everything is as before.
+    While that mode handles the call it is not among the modes: what it calls goes to the mode outside it, and if there is
+    none, the key `Python` is no longer included. The keys above `Python` (`ABOVE_PYTHON`) are excluded: they have had
+    their turn. Afterwards, and if the mode raises, everything is as before.
 
     Args:
-        operator, args, kwargs: of the call; the mode's `__torch_dispatch__` takes the operator, the types of the tensors
-            (`()` here), the args as a tuple and the kwargs as a dict.
+        operator, args, kwargs: of the call. The mode's `__torch_dispatch__` takes the operator, the types of the tensors
+            that are subclasses (`()`: there are none here), the args as a tuple and the kwargs as a dict.
 
     Returns:
         what the mode returns.
 
-    Source: `torch/csrc/PyInterpreter.cpp`, `dispatch`; `aten/src/ATen/core/PythonFallbackKernel.cpp`, `pythonFallback`.
+    Raises:
+        TypeError: the mode returns `NotImplemented`.
+
+    Source: `aten/src/ATen/core/PythonFallbackKernel.cpp`, `pythonFallback`; `torch/csrc/autograd/python_variable.cpp`,
+    `ConcretePyInterpreterVTable::dispatch`.
     """
     mode, included = local.modes.pop(), local.included
     if not local.modes:
-        local.included &= ~_PYTHON
+        local.included &= ~PYTHON
     try:
-        return mode.__torch_dispatch__(operator, (), args, kwargs)
+        with excluding(ABOVE_PYTHON):
+            result = mode.__torch_dispatch__(operator, (), args, kwargs)
     finally:
         local.modes.append(mode)
         local.included = included
+    if result is NotImplemented:
+        raise TypeError(f"{operator.full_name}: the __torch_dispatch__ of {mode!r} returned NotImplemented")
+    return result
 
+
+def autograd_fallback(key_set: int, operator: Operator, *args: Any, **kwargs: Any) -> Any:
+    """The boxed kernel for the autograd keys of every operator that has no other: go on below autograd.
+
+    Args:
+        key_set: of the call. What goes on are the keys in it that are below autograd's (`keys_below`).
+        operator, args, kwargs: of the call. `redispatch` wants the stack, which `bind` makes of them.
+
+    Returns:
+        what the kernel below returns. (In PyTorch, where an argument requires a gradient, it also makes the result warn
+        when the backward pass gets there.)
+
+    Source: `torch/csrc/autograd/autograd_not_implemented_fallback.cpp`, `basicAutogradNotImplementedFallbackImpl`.
+    """
+    below = key_set & keys_below(DispatchKey.AutogradFunctionality)
+    return redispatch(operator, below, *bind(operator.schema, args, kwargs))
+
+
+def meta_fallback(operator: Operator, *args: Any, **kwargs: Any) -> Any:
+    """The boxed kernel for `Meta` of every operator that has no other. Source: `aten/src/ATen/core/MetaFallbackKernel.cpp`."""
+    raise NotImplementedError(
+        f"{operator.full_name}: attempted to run this operator with Meta tensors, but it has no kernel for Meta; to add "
+        f"one: Library('{operator.full_name.partition('::')[0]}', 'IMPL').impl(..., 'Meta')"
+    )
+
+
+# ------------------------------------------------------------------------------------------------------------
+# What every operator has, unless it has something else
 
 fallbacks[DispatchKey.Python] = Kernel(call_mode, boxed=True)
-for _name in ("BackendSelect", "ADInplaceOrView", "AutocastCPU", "AutocastCUDA", *("Autograd" + b for b in BACKENDS)):
+fallbacks[DispatchKey.Meta] = Kernel(meta_fallback, boxed=True)
+for _key in AUTOGRAD_KEYS:
+    fallbacks[_key] = Kernel(autograd_fallback, boxed=True, with_key_set=True)
+for _name in ("BackendSelect", "ADInplaceOrView", "AutocastCPU", "AutocastCUDA"):
     fallbacks[DispatchKey[_name]] = FALLTHROUGH

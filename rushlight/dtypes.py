@@ -114,31 +114,32 @@ def scalar_type(value: Scalar) -> dtype:
 
 
 def result_type(*operands) -> dtype:
-    """The type in which an operation on these tensors and Python numbers is computed.
+    """The type in which an operation on these tensors and Python numbers is computed, as `torch.result_type`.
 
-    Operands come in three ranks: tensors with dimensions, 0-dim tensors, Python numbers. Each rank is
-    promoted by itself; then a lower rank changes the result only if its category is higher. So `int32` tensor
-    + 1 stays `int32`, and + 1.5 becomes the default floating type.
+    Operands come in three ranks: tensors with dimensions, tensors without, Python numbers. Within a rank the types are
+    promoted (`promote_types`). Then the ranks are combined, the lowest two first: what a rank has stays, unless what comes
+    from below is of a higher `category`; then it is that. A rank that has no operands leaves the word to the others. So an
+    `int32` tensor + 1 stays `int32`, and + 1.5 becomes the default floating type; a `float16` tensor + a `float64` tensor
+    without dimensions stays `float16`.
 
-    Source: `aten/src/ATen/native/TypeProperties.cpp`, `ResultTypeState`.
+    Args:
+        operands: at least one. A tensor has a `dtype` and a number of dimensions, `dim()`. The type of a number is
+            `scalar_type(number)`.
+
+    Raises:
+        TypeError: an operand is neither (`scalar_type` raises it).
+
+    Source: `aten/src/ATen/native/TypeProperties.cpp`, `update_result_type_state` and `result_type`.
     """
-    dimensioned = zero_dim = number = None
+    ranks = [None, None, None]
     for operand in operands:
         if not hasattr(operand, "dtype") or isinstance(operand, np.generic):
-            number = _promote(number, scalar_type(operand))
-        elif operand.dim() == 0:
-            zero_dim = _promote(zero_dim, operand.dtype)
+            rank, found = 2, scalar_type(operand)
         else:
-            dimensioned = _promote(dimensioned, operand.dtype)
-    return _combine_categories(dimensioned, _combine_categories(zero_dim, number))
-
-
-def _promote(a: dtype | None, b: dtype) -> dtype:
-    return b if a is None else promote_types(a, b)
-
-
-def _combine_categories(higher: dtype | None, lower: dtype | None) -> dtype | None:
-    """What a rank makes of the rank below it; `None` is an empty rank."""
-    if higher is None or lower is None:
-        return higher or lower
-    return promote_types(higher, lower) if lower.category > higher.category else higher
+            rank, found = 0 if operand.dim() else 1, operand.dtype
+        ranks[rank] = found if ranks[rank] is None else promote_types(ranks[rank], found)
+    common = None
+    for found in ranks:
+        if found is not None and (common is None or found.category > common.category):
+            common = found
+    return common

@@ -9,6 +9,7 @@ runs the loop; which memory it walks, and how, is decided here.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
@@ -84,13 +85,13 @@ def coalesce_dimensions(
 
     Source: `aten/src/ATen/TensorIterator.cpp`, `coalesce_dimensions`.
     """
-    if len(sizes) <= 1:
-        return tuple(sizes), tuple(map(tuple, operand_strides))
+    if not sizes:
+        return (), ((),) * len(operand_strides)
     new_sizes, new_strides = [sizes[0]], [[strides[0]] for strides in operand_strides]
     for dim in range(1, len(sizes)):
         size = new_sizes[-1]
         even = all(strides[dim] == size * new[-1] for strides, new in zip(operand_strides, new_strides))
-        if size == 1 or sizes[dim] == 1 or even:
+        if even or 1 in (size, sizes[dim]):
             new_sizes[-1] *= sizes[dim]
             if size == 1:
                 for strides, new in zip(operand_strides, new_strides):
@@ -99,7 +100,7 @@ def coalesce_dimensions(
             new_sizes.append(sizes[dim])
             for strides, new in zip(operand_strides, new_strides):
                 new.append(strides[dim])
-    return tuple(new_sizes), tuple(map(tuple, new_strides))
+    return tuple(new_sizes), tuple(tuple(new) for new in new_strides)
 
 
 @remembered
@@ -132,7 +133,12 @@ def output_strides(
         first = tensors[0][1]
         if all(strides == first for _, strides in tensors) and non_overlapping_and_dense(sizes, first):
             return tuple(first)
-    return dense_strides(sizes, *[broadcast_strides(*tensor, sizes) for tensor in tensors])
+    strides = [broadcast_strides(*tensor, sizes) for tensor in tensors]
+    if 0 in sizes:
+        order = tuple(reorder_dimensions(sizes, strides))
+        if order != tuple(reversed(range(len(sizes)))):  # here, and only here, a size 0 does not count as 1
+            return tuple(math.prod(sizes[d] for d in order[: order.index(dim)]) for dim in range(len(sizes)))
+    return dense_strides(sizes, *strides)
 
 
 def geometry(operand: Operand) -> tuple[tuple[int, ...], tuple[int, ...]] | None:

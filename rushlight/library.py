@@ -1,13 +1,15 @@
 """Defining operators and registering kernels at run time, and calling operators by name.
 
 The interface is that of `torch/library.py` and `torch/_ops.py`: one program of registrations runs on either. `rl.ops` is
-PyTorch's `torch.ops`. Left out: `custom_op` and its like, which belong to real PyTorch; tags; abstract implementations.
+PyTorch's `torch.ops`. Left out: `custom_op` and its like, which belong to real PyTorch; tags; abstract implementations;
+registering to `Dense` and `AutogradFunctionality` without a backend; the warning when a kernel takes another one's place.
 """
 
 from __future__ import annotations
 
 import sys
 import traceback
+import weakref
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -21,6 +23,7 @@ from rushlight.dispatch import (
     Kernel,
     Operator,
     bits,
+    call,
     dispatch_key_set,
     fallbacks,
     fallthrough_kernel,
@@ -29,7 +32,7 @@ from rushlight.dispatch import (
     operators,
     redispatch,
 )
-from rushlight.schema import NUMBERS, Argument, bind, fit, parse_schema
+from rushlight.schema import NUMBERS, Argument, bind, cast, fit, may_be_number, parse_schema
 from rushlight.storage import device
 
 __all__ = ["Library", "fallthrough_kernel", "ops"]
@@ -44,11 +47,12 @@ def parse_key(name: str) -> DispatchKey:
 
 
 class Library:
-    """A set of definitions (`"DEF"`, once per namespace; `"FRAGMENT"`, as often as one likes) or of kernels only (`"IMPL"`).
+    """A set of definitions (`"DEF"`, once per namespace; `"FRAGMENT"`, as often as one likes) or of kernels only (`"IMPL"`,
+    perhaps all for one `dispatch_key`).
 
-    What it registered lasts until `_destroy`.
+    What it registered lasts as long as the object, or until `_destroy`.
 
-    Source: `torch/library.py`, `Library`.
+    Source: `torch/library.py`, `Library`; `aten/src/ATen/core/library.cpp`.
     """
 
     def __init__(self, ns: str, kind: str, dispatch_key: str = "") -> None:
@@ -58,27 +62,36 @@ class Library:
             raise RuntimeError(
                 f"Only a single Library('{ns}', 'DEF') can be there, and one is; use the kind 'FRAGMENT' to add to it"
             )
+        if dispatch_key and kind != "IMPL":
+            raise RuntimeError(f"a Library of kind '{kind}' is for no one dispatch key: pass it to impl()")
+        if dispatch_key:
+            parse_key(dispatch_key)
         self.ns, self.kind, self.dispatch_key = ns, kind, dispatch_key
         self._undo: list[Callable[[], Any]] = []
         if kind == "DEF":
             _defined.add(ns)
             self._undo.append(lambda: _defined.discard(ns))
+        self._finalizer = weakref.finalize(self, _take_back, self._undo)
+        self._finalizer.atexit = False
 
     def define(self, schema: str, alias_analysis: str = "") -> str:
-        """Define an operator; returns its name with overload. Raises RuntimeError for a bad schema or a name twice."""
+        """Define an operator; returns its name, without overload. RuntimeError for a bad schema or a name twice."""
+        self._check_alive()
+        if alias_analysis not in ("", "FROM_SCHEMA", "CONSERVATIVE"):
+            raise RuntimeError(f"Invalid alias_analysis type {alias_analysis}")
         if self.kind == "IMPL":
             raise RuntimeError("define() cannot be called on a Library of kind 'IMPL': it holds kernels only")
         parsed = parse_schema(schema, self.ns)
         if parsed.namespace != self.ns:
             raise RuntimeError(f"a Library of '{self.ns}' cannot define {parsed.full_name}")
-        if parsed.full_name in operators:
-            raise RuntimeError(
-                f"Tried to register an operator ({parsed.full_name}) that is there: {operators[parsed.full_name].schema}"
-            )
+        name = parsed.full_name
+        if name in operators:
+            raise RuntimeError(f"Tried to register an operator ({name}) that is there: {operators[name].schema}")
         operator = OpOverload(parsed, _here())
-        operator.kernels.update(_waiting.get(operator.full_name, {}))
-        self._undo.append(lambda: operators.pop(operator.full_name, None))
-        return operator.full_name.partition("::")[2]
+        for key, kernels in _registered.get(name, {}).items():
+            operator.kernels[key] = kernels[-1]
+        self._undo.append(lambda: operators.pop(name, None))
+        return schema.partition("(")[0].strip().removesuffix(f".{parsed.overload_name}")
 
     def impl(
         self,
@@ -87,67 +100,97 @@ class Library:
         dispatch_key: str = "",
         *,
         with_keyset: bool = False,
-        allow_override: bool = False,
+        allow_override: bool = True,
     ) -> None:
-        """Register `fn` as the kernel of an operator of this namespace for a key, `CompositeImplicitAutograd` unless said.
+        """Register `fn` as the kernel of an operator of this namespace for a key: this one, else the library's, else
+        `CompositeImplicitAutograd`. The operator may be defined later.
 
         `fn` takes the arguments as the caller of the operator would pass them; with `with_keyset` the key set of the call
-        comes first. The operator may be defined later. Raises RuntimeError for a key that does not exist, and for one that
-        has a kernel from Python already, unless `allow_override`.
+        comes first. Of several kernels for one operator and key the latest counts, as long as its library is there.
+
+        Raises:
+            TypeError: `fn` cannot be called.
+            RuntimeError: there is no such key; it is not the library's; the operator is of another namespace; it has a
+                kernel from Python already and `allow_override` is False; the key is `Meta` and the operator has a kernel
+                for `CompositeImplicitAutograd`, which will do.
         """
         if not callable(fn):
             raise TypeError(f"Input function is required to be a callable but found type {type(fn)}")
-        key = parse_key(dispatch_key or self.dispatch_key or "CompositeImplicitAutograd")
-        name = (
-            op_name.full_name
-            if isinstance(op_name, Operator)
-            else f"{self.ns}::{op_name.partition('::')[2] or op_name}"
-        )
-        name = name.removesuffix(".default")
-        if name.partition("::")[0] != self.ns:
-            raise RuntimeError(f"a Library of '{self.ns}' cannot have kernels of {name}")
-        if (name, key) in _from_python and not allow_override:
+        if not isinstance(op_name, (str, Operator)):
+            raise RuntimeError(f"impl() should be passed the name of an operator or an OpOverload, got {type(op_name)}")
+        name = op_name.full_name if isinstance(op_name, Operator) else op_name
+        namespace, _, name = name.rpartition("::")
+        if namespace not in ("", self.ns):
+            raise RuntimeError(f"a Library of '{self.ns}' cannot have kernels of {namespace}::{name}")
+        name, key = f"{self.ns}::{name}", parse_key(dispatch_key or self.dispatch_key or "CompositeImplicitAutograd")
+        if not allow_override and any(kernel.pythonic for kernel in _registered.get(name, {}).get(key, ())):
             raise RuntimeError(
                 f"This is not allowed since there's already a kernel registered from python overriding {name}'s behavior "
-                f"for {key.name} dispatch key"
+                f"for {key.name} dispatch key; allow_override=True puts another in its place"
             )
-        kernel = FALLTHROUGH if fn is fallthrough_kernel else Kernel(fn, _here(), True, with_key_set=with_keyset)
-        _from_python.add((name, key))
-        before = operators[name].kernels.get(key) if name in operators else None
-        self._undo.append(lambda: _take_back(name, key, before))
-        _waiting.setdefault(name, {})[key] = kernel
-        if name in operators:
-            operators[name].register(key, kernel)
+        composite = DispatchKey.CompositeImplicitAutograd
+        if key == DispatchKey.Meta and name in operators and composite in operators[name].kernels:
+            raise RuntimeError(
+                f"{name} has a CompositeImplicitAutograd kernel, which runs on Meta too: register Meta kernels for the "
+                f"operators that it calls"
+            )
+        self._check_alive()
+        if self.dispatch_key and key.name != self.dispatch_key:
+            raise RuntimeError(
+                f"this Library is for the dispatch key {self.dispatch_key}: use another one for kernels of {key.name}"
+            )
+        kernel = _kernel(fn, boxed=False, with_key_set=with_keyset)
+        _register(name, key, kernel)
+        self._undo.append(lambda: _deregister(name, key, kernel))
 
     def fallback(self, fn: Callable, dispatch_key: str = "", *, with_keyset: bool = False) -> None:
-        """Register `fn(op, *args, **kwargs)` for a key of every operator that has nothing else there. The namespace must
-        be `_`. With `with_keyset` the key set of the call comes first."""
+        """Register `fn(op, *args, **kwargs)` for a key of every operator that has nothing else there. With `with_keyset` the
+        key set of the call comes first.
+
+        Raises RuntimeError where the namespace is not `_`, and for a key that has a fallback, which most have.
+        """
         if self.ns != "_":
             raise RuntimeError(f"a fallback is for all namespaces: use Library('_', 'IMPL'), not '{self.ns}'")
-        key = parse_key(dispatch_key or self.dispatch_key)
-        if key not in RUNTIME_KEYS:
-            raise RuntimeError(f"{key.name} is an alias key: register the fallback for a key that a table has")
-        kernel = FALLTHROUGH if fn is fallthrough_kernel else Kernel(fn, _here(), boxed=True, with_key_set=with_keyset)
-        before = fallbacks.get(key)
-        _set_fallback(key, kernel)
-        self._undo.append(lambda: _set_fallback(key, before))
+        name = dispatch_key or self.dispatch_key
+        assert name, "dispatch_key must not be empty for fallback"
+        self._check_alive()
+        key = parse_key(name)
+        if key not in RUNTIME_KEYS or key in fallbacks:
+            raise RuntimeError(f"Tried to register multiple backend fallbacks for the same dispatch key {key.name}")
+        _set_fallback(key, _kernel(fn, boxed=True, with_key_set=with_keyset))
+        self._undo.append(lambda: _set_fallback(key, None))
+
+    def _check_alive(self) -> None:
+        assert self._finalizer.alive, "Library object has been destroyed"
 
     def _destroy(self) -> None:
         """Take back all that was registered, the last first."""
-        while self._undo:
-            self._undo.pop()()
+        self._finalizer()
 
 
 _defined: set[str] = set()  # namespaces that have their DEF
-_from_python: set[tuple[str, DispatchKey]] = set()
-_waiting: dict[str, dict[DispatchKey, Kernel]] = {}  # kernels from Python by operator, which may be defined later
+_registered: dict[str, dict[DispatchKey, list[Kernel]]] = {}  # by operator, which may be defined later; the latest last
 
 
-def _take_back(name: str, key: DispatchKey, before: Kernel | None) -> None:
-    _from_python.discard((name, key))
-    _waiting.get(name, {}).pop(key, None)
+def _kernel(fn: Callable, boxed: bool, with_key_set: bool) -> Kernel:
+    return FALLTHROUGH if fn is fallthrough_kernel else Kernel(fn, _here(), not boxed, boxed, with_key_set)
+
+
+def _register(name: str, key: DispatchKey, kernel: Kernel) -> None:
+    before = operators[name].kernels.get(key) if name in operators else None
+    kernels = _registered.setdefault(name, {}).setdefault(key, [] if before is None else [before])
+    kernels.append(kernel)
     if name in operators:
-        operators[name].register(key, before)
+        operators[name].register(key, kernel)
+
+
+def _deregister(name: str, key: DispatchKey, kernel: Kernel) -> None:
+    kernels = _registered[name][key]
+    kernels.remove(kernel)
+    if not kernels:
+        del _registered[name][key]
+    if name in operators:
+        operators[name].register(key, kernels[-1] if kernels else None)
 
 
 def _set_fallback(key: DispatchKey, kernel: Kernel | None) -> None:
@@ -156,6 +199,11 @@ def _set_fallback(key: DispatchKey, kernel: Kernel | None) -> None:
     else:
         fallbacks[key] = kernel
     dispatch.stand_aside(dispatch.aside)  # forget every table
+
+
+def _take_back(undo: list[Callable[[], Any]]) -> None:
+    while undo:
+        undo.pop()()
 
 
 def _here() -> str:
@@ -170,13 +218,14 @@ def _here() -> str:
 
 def declare(schema: str, *, factory: bool = False, **kernels: Callable) -> OpOverload:
     """An operator of PyTorch's own, with its kernels by key. A `factory` takes no tensor, and its backend is that of its
-    argument `device`.
+    argument `device`. Unless there is a kernel for `Autograd`, calls pass that key by.
 
     Source: what `torchgen` writes: `RegisterSchema.cpp`, `RegisterCPU.cpp`, `RegisterBackendSelect.cpp`.
     """
     operator = OpOverload(schema)
     for key, function in kernels.items():
         operator.kernels[DispatchKey[key]] = Kernel(function)
+    operator.kernels.setdefault(DispatchKey.Autograd, FALLTHROUGH)
     if factory:
         operator.kernels[DispatchKey.BackendSelect] = Kernel(partial(select_backend, operator), with_key_set=True)
     return operator
@@ -192,18 +241,66 @@ def select_backend(operator: Operator, key_set: int, *stack: Any) -> Any:
 def invoke(operator: Operator, *stack: Any) -> Any:
     """Call an operator with one argument for each of its schema's, through its table."""
     for argument, value in zip(operator.schema.arguments, stack):
-        if argument.type == "Tensor" and not hasattr(value, "_key_set") and not _stands_for_tensor(argument, value):
+        if argument.type == "Tensor[]":
+            check_tensors(operator, argument, value)
+        if argument.type != "Tensor" or hasattr(value, "_key_set"):
+            continue
+        if not (isinstance(value, NUMBERS) and may_be_number(operator.schema, argument)):
             position = operator.schema.arguments.index(argument) + 1
             name = "input" if argument.name == "self" else argument.name
             raise TypeError(
                 f"{operator.schema.name}(): argument '{name}' (position {position}) must be Tensor, not {type(value).__name__}"
             )
+    return _through_table(operator, stack)
+
+
+def check_tensors(operator: Operator, argument: Argument, value: Any) -> None:
+    """Refuse what is no list of tensors."""
+    if not isinstance(value, (list, tuple)):
+        raise TypeError(
+            f"{operator.schema.name}(): argument '{argument.name}' must be tuple of Tensors, not {type(value).__name__}"
+        )
+    for i, item in enumerate(value):
+        if not hasattr(item, "_key_set"):
+            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(item).__name__}")
+
+
+def _through_table(operator: Operator, stack: Sequence) -> Any:
+    if dispatch.aside:
+        return call(operator, *stack)
     return operator.table[dispatch_key_set(stack, local.included, local.excluded)](*stack)
 
 
-def _stands_for_tensor(argument: Argument, value: Any) -> bool:
-    """Numbers are operands like tensors, but for the first one (which reflected operators such as `2 - x` turn round)."""
-    return argument.name in ("other", "exponent", "self", "src") and isinstance(value, NUMBERS)
+def refuse_grad(requires_grad: bool) -> None:
+    """What creates tensors is asked in Python whether they require gradients; no operator has an argument for it."""
+    if requires_grad:
+        raise NotImplementedError("rushlight leaves out gradients so far; requires_grad must be False")
+
+
+def for_out(out: Any, options: dict[str, Any]) -> dict[str, Any]:
+    """What is left of the keywords of a call that creates a tensor, when there is an `out`: the options, which may be
+    given besides, say what `out` is already.
+
+    Source: `torch/csrc/autograd/utils/python_arg_parsing.h`; `torch/csrc/autograd/python_torch_functions_manual.cpp`,
+    `check_out_type_matches`.
+    """
+    wanted, place = options.get("dtype"), options.get("device")
+    if wanted is not None and wanted is not out.dtype:
+        raise RuntimeError(f"dtype {wanted.type_name} does not match dtype of out parameter ({out.dtype.type_name})")
+    if place is not None and device(place) != out.device:
+        raise RuntimeError(f"device type {place} does not match device type of out parameter ({out.device})")
+    left = {name: value for name, value in options.items() if name not in ("dtype", "layout", "device", "pin_memory")}
+    return left | {"out": out}
+
+
+def each_out(kwargs: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    """The keywords of a call with several results: a tuple given as `out` has one tensor for each of these names."""
+    out = kwargs.get("out")
+    if not isinstance(out, (tuple, list)):
+        return kwargs
+    if len(out) != len(names):
+        raise TypeError(f"expected tuple of {len(names)} elements but got {len(out)}")
+    return {name: value for name, value in kwargs.items() if name != "out"} | dict(zip(names, out))
 
 
 def resolve(overloads: Sequence[Operator], args: tuple, kwargs: dict[str, Any]) -> Any:
@@ -229,14 +326,34 @@ def resolve(overloads: Sequence[Operator], args: tuple, kwargs: dict[str, Any]) 
 # Calling by name
 
 
+def stack_of(operator: Operator, args: Sequence, kwargs: dict[str, Any]) -> list:
+    """The stack of a call by name: what was passed, in the schema's order (`bind`), each value as its type wants it.
+
+    Source: `torch/csrc/jit/python/pybind_utils.h`, `createStackForSchema` and `argumentToIValue`.
+    """
+    schema, stack = operator.schema, bind(operator.schema, args, kwargs)
+    for position, (argument, value) in enumerate(zip(schema.arguments, stack)):
+        if isinstance(value, NUMBERS) and schema.namespace == "aten" and may_be_number(schema, argument):
+            continue
+        try:
+            stack[position] = cast(argument, value)
+        except RuntimeError as problem:
+            raise RuntimeError(
+                f"{schema.full_name}() Expected a value of type '{argument.type}' for argument '{argument.name}' but instead "
+                f"found type '{type(value).__name__}'.\nPosition: {position}\nDeclaration: {schema}\nCast error details: "
+                f"{problem}"
+            ) from None
+    return stack
+
+
 class OpOverload(Operator):
     """An operator as `rl.ops.namespace.name.overload` gives it: callable as its schema says."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return invoke(self, *bind(self.schema, args, kwargs))
+        return _through_table(self, stack_of(self, args, kwargs))
 
     def redispatch(self, keyset: int, *args: Any, **kwargs: Any) -> Any:
-        return redispatch(self, keyset, *bind(self.schema, args, kwargs))
+        return redispatch(self, keyset, *stack_of(self, args, kwargs))
 
     def name(self) -> str:
         return self.full_name
@@ -286,12 +403,20 @@ class OpOverloadPacket:
         for overload in self.overloads():
             operator = getattr(self, overload)
             try:
-                stack = bind(operator.schema, args, kwargs)
+                stack = stack_of(operator, args, kwargs)
             except RuntimeError as problem:
-                problems.append(problem)
+                problems.append(str(problem))
                 continue
-            return invoke(operator, *stack)
-        raise problems[0]
+            return _through_table(operator, stack)
+        raise RuntimeError(
+            "\n".join(["No overload of the operator fits:", *problems] if len(problems) > 1 else problems)
+        )
+
+    def __str__(self) -> str:
+        return self._qualified_op_name.replace("::", ".")
+
+    def __repr__(self) -> str:
+        return f"<OpOverloadPacket(op='{self}')>"
 
 
 class _Namespace:

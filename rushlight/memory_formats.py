@@ -83,7 +83,11 @@ def reorder_dimensions(sizes: Sequence[int], operand_strides: Sequence[Sequence[
     for i in range(1, len(order)):
         moving = i
         for other in reversed(range(i)):
-            comparison = _compare_dims(order[other], order[moving], sizes, operand_strides)
+            a, b, comparison = order[other], order[moving], 0  # negative if a is faster, 0 if no operand can tell
+            for strides in operand_strides:
+                if strides[a] and strides[b] and (strides[a] != strides[b] or sizes[a] > sizes[b]):
+                    comparison = strides[a] - strides[b] or 1
+                    break
             if comparison > 0:
                 order[other], order[moving] = order[moving], order[other]
                 moving = other
@@ -92,12 +96,16 @@ def reorder_dimensions(sizes: Sequence[int], operand_strides: Sequence[Sequence[
     return tuple(order)
 
 
-def _compare_dims(a: int, b: int, sizes: Sequence[int], operand_strides: Sequence[Sequence[int]]) -> int:
-    """Negative if dimension `a` is faster than `b`, positive if slower, 0 if no operand can tell."""
-    for strides in operand_strides:
-        if strides[a] and strides[b]:
-            if strides[a] != strides[b]:
-                return strides[a] - strides[b]
-            if sizes[a] > sizes[b]:
-                return 1
-    return 0
+def suggest_memory_format(sizes: Sequence[int], strides: Sequence[int]) -> memory_format:
+    """The format in whose order a tensor's dimensions lie, holes or not. Where several would do, the contiguous one.
+
+    Source: `c10/core/TensorImpl.h`, `suggest_memory_format`; `c10/core/MemoryFormat.h`, `is_channels_last_strides_2d`.
+    """
+    if len(sizes) != 4 or strides[1] == 0 or 0 in sizes:
+        return contiguous_format
+    smallest = 0
+    for dim in (1, 3, 2, 0):
+        if strides[dim] < smallest or dim == 0 and smallest == strides[1]:
+            return contiguous_format
+        smallest = strides[dim] * max(sizes[dim], 1)
+    return channels_last

@@ -18,8 +18,8 @@ PREFIX = "tensor("
 
 
 def tensor_repr(self: Tensor) -> str:
-    text = PREFIX + "[]"
-    if self.numel():
+    text = PREFIX + ("..." if self.is_meta else "[]")
+    if self.numel() and not self.is_meta:
         shown = _summarise(self.tolist()) if self.numel() > THRESHOLD else self.tolist()
         text = PREFIX + _block(shown, self.dim(), len(PREFIX), *_number_format(list(_numbers(shown))))
     column = len(text) - text.rfind("\n") + 1
@@ -32,10 +32,12 @@ def tensor_repr(self: Tensor) -> str:
 
 
 def _suffixes(self: Tensor) -> Iterator[str]:
-    """What the elements do not tell: the sizes if there are none, and a dtype that is not Python's."""
-    if self.numel() == 0 and self.dim() != 1:
+    """What the elements do not tell: the sizes if there are none to see, and a dtype that is not Python's."""
+    if self.is_meta:
+        yield "device='meta'"
+    if self.is_meta or self.numel() == 0 and self.dim() != 1:
         yield f"size={tuple(self.shape)}"
-    if self.dtype not in ((float32, int64, bool_) if self.numel() else (float32,)):
+    if self.dtype not in ((float32, int64, bool_) if self.numel() and not self.is_meta else (float32,)):
         yield f"dtype={self.dtype}"
 
 

@@ -5,7 +5,7 @@
 PyTorch declares every operator like this, in `native_functions.yaml` and in `Library.define`; its parser is
 `torch/csrc/jit/frontend/function_schema_parser.cpp`. A type may be followed by `?` (may be None), `[]` or `[2]` (a
 list), and an alias annotation: arguments and returns with the same letter may share memory, `!` says that it is written
-to. Left out: default values that are names (`Mean`), symbolic integers as a type of their own, wildcards and `...`.
+to. Left out: wildcards and sets in annotations, tuples as types, and `...`.
 """
 
 from __future__ import annotations
@@ -21,12 +21,16 @@ import numpy as np
 
 REQUIRED = object()  # in the place of a default: the argument has to be given
 
+NAMES = {"Mean": 1}  # defaults that PyTorch's schemas name, and what they stand for; other names stay names
+
 _ARGUMENT = re.compile(
-    r"(?P<base>\w+)(?P<early>\??)(\((?P<alias>[^()]*)\))?(?P<suffix>(\?|\[\d*\])*)"
-    r"(\s+(?P<name>\w+))?(\s*=\s*(?P<default>.+))?$",
+    r"(?P<base>[A-Za-z_]\w*)(\((?P<alias>[^()]*)\))?(?P<suffix>(\?|\[\d*\])*)"
+    r"(\s+(?P<name>[A-Za-z_]\w*))?(\s*=\s*(?P<default>.+))?$",
     re.DOTALL,
 )
-_SCHEMA = re.compile(r"\s*(?:(?P<ns>\w+)::)?(?P<name>\w+)(?:\.(?P<overload>\w+))?\s*\((?P<rest>.*)$", re.DOTALL)
+_SCHEMA = re.compile(
+    r"\s*(?:(?P<ns>\w+)::)?(?P<name>[A-Za-z_]\w*)(?:\.(?P<overload>\w+))?\s*\((?P<rest>.*)$", re.DOTALL
+)
 
 
 @dataclass(frozen=True)
@@ -55,6 +59,12 @@ class Argument:
     def is_list(self) -> bool:
         return "[" in self.type
 
+    @cached_property
+    def length(self) -> int | None:
+        """Of a list that may be given as one element, for which it is then repeated: `int[2]`. Else None."""
+        match = re.search(r"\[(\d+)\]", self.type)
+        return int(match[1]) if match else None
+
     @property
     def is_written(self) -> bool:
         return "!" in self.alias
@@ -65,7 +75,7 @@ class Argument:
 
     def __str__(self) -> str:
         type = self.type.replace(self.base, f"{self.base}({self.alias})", 1) if self.alias else self.type
-        default = f"={_literal(self.default)}" if self.has_default else ""
+        default = f"={_literal(self.default, self.length)}" if self.has_default else ""
         return f"{type} {self.name}{default}" if self.name else type
 
 
@@ -97,8 +107,7 @@ class FunctionSchema:
         keywords = [str(argument) for argument in self.arguments if argument.kwarg_only]
         arguments = ", ".join(positional + (["*", *keywords] if keywords else []))
         returns = ", ".join(map(str, self.returns))
-        plain = len(self.returns) == 1 and not self.returns[0].name
-        return f"{self.full_name}({arguments}) -> {returns if plain else f'({returns})'}"
+        return f"{self.full_name}({arguments}) -> {returns if len(self.returns) == 1 else f'({returns})'}"
 
 
 # ------------------------------------------------------------------------------------------------------------
@@ -106,7 +115,13 @@ class FunctionSchema:
 
 
 def split_at_commas(text: str) -> list[str]:
-    """The parts of `text` between commas, stripped; commas inside brackets, parentheses or quotes do not count."""
+    """The parts of `text` between commas, without the white space around them.
+
+    A comma inside parentheses, brackets or quotes (of either kind) does not count; inside quotes nothing else does either.
+    No text, or white space alone, has no parts.
+    """
+    if not text.strip():
+        return []
     parts, part, depth, quote = [], "", 0, ""
     for letter in text:
         if quote:
@@ -117,42 +132,87 @@ def split_at_commas(text: str) -> list[str]:
             depth += 1
         elif letter in ")]":
             depth -= 1
-        if letter == "," and depth == 0 and not quote:
+        if letter == "," and not depth and not quote:
             parts.append(part.strip())
             part = ""
         else:
             part += letter
-    return [*parts, part.strip()] if part.strip() or parts else []
+    return [*parts, part.strip()]
 
 
 def parse_argument(text: str, kwarg_only: bool = False) -> Argument:
-    """One argument or return: a type with its annotations, perhaps a name, perhaps `=` and a default."""
+    """One argument, or one return: a type, and perhaps a name, and after that perhaps `=` and a default.
+
+    A type is a word, perhaps an alias annotation in parentheses, and then any number of `?`, `[]` and `[2]`. The name is
+    apart by white space; around `=` white space may be. `_ARGUMENT` matches all this, in groups.
+
+    Args:
+        text: `Tensor(a!)[]? x`, `int[2] dim=[0, 1]`, or for a return `Tensor(a!)` and the like.
+        kwarg_only: whether the argument stands after a `*`.
+
+    Returns:
+        an `Argument`. Its `name` is "" and its `default` is `REQUIRED` where there is none; `parse_default` reads the
+        default.
+
+    Raises:
+        RuntimeError: the text is nothing like it.
+
+    Source: `torch/csrc/jit/frontend/function_schema_parser.cpp`, `SchemaParser::parseArgument`.
+    """
     match = _ARGUMENT.match(text)
     if match is None:
         raise RuntimeError(f"cannot read the argument {text!r} of a schema")
-    default = REQUIRED if match["default"] is None else parse_default(match["default"])
-    type = match["base"] + match["early"] + match["suffix"]
+    type = match["base"] + match["suffix"]
+    default = REQUIRED if match["default"] is None else parse_default(match["default"], type)
     return Argument(match["name"] or "", type, default, kwarg_only, match["alias"] or "")
 
 
-def parse_default(text: str) -> Any:
-    """A default: None, a bool, a number, a quoted string, a list of these; any other word stands for itself."""
+def parse_default(text: str, type: str) -> Any:
+    """A default: None, a bool, a number, a quoted string, a list of these, or a name. Numbers become floats where the type
+    says so, and one for a list of a known length becomes that list, as a call's arguments do.
+
+    Raises RuntimeError for what is none of these, and for a `Tensor` whose default is not None.
+    """
     try:
-        return ast.literal_eval(text)
+        default = ast.literal_eval(text)
     except (ValueError, SyntaxError):
-        return text
+        if not text.isidentifier():
+            raise RuntimeError(f"cannot read the default {text!r} of a schema") from None
+        return NAMES.get(text, text)
+    argument = Argument("", type)
+    if argument.base == "Tensor" and default is not None:
+        raise RuntimeError(f"a {type} can only have the default None, not {text}")
+    if argument.length is not None and isinstance(default, (bool, int, float)):
+        default = [default] * argument.length
+    if argument.base == "float":
+        return [float(item) for item in default] if isinstance(default, list) else _floating(default)
+    return default
 
 
-def _literal(default: Any) -> str:
-    return f'"{default}"' if isinstance(default, str) else repr(default)
+def _floating(default: Any) -> Any:
+    return float(default) if isinstance(default, int) and not isinstance(default, bool) else default
+
+
+def _literal(default: Any, length: int | None = None) -> str:
+    """A default as PyTorch writes it."""
+    if isinstance(default, str):
+        return '"' + re.sub(r"([\\'\"])", r"\\\1", default) + '"'
+    if isinstance(default, float):
+        text = format(default, ".17g")
+        return text if set(text) & set(".en") else f"{text}."
+    if isinstance(default, list):
+        if length is not None and length == len(default) and len(set(default)) == 1 and type(default[0]) is int:
+            return repr(default[0])
+        return f"[{', '.join(map(_literal, default))}]"
+    return repr(default)
 
 
 def parse_schema(text: str, namespace: str = "aten") -> FunctionSchema:
     """The schema that a line declares.
 
-    The line is `name(arguments) -> returns`, with an optional `namespace::` before and `.overload` after the name. A
-    `*` among the arguments is none: those after it are passed by keyword only. The returns are one type, or any number
-    of them in parentheses; each may have a name.
+    The line is `name(arguments) -> returns`, with an optional `namespace::` before and `.overload` after the name; `_SCHEMA`
+    matches it up to its first parenthesis. A `*` among the arguments is none: those after it are passed by keyword only.
+    The returns are one, with or without parentheses, or any number of them in parentheses.
 
     Args:
         text: the line.
@@ -160,19 +220,21 @@ def parse_schema(text: str, namespace: str = "aten") -> FunctionSchema:
 
     Returns:
         a `FunctionSchema`; its arguments and returns are tuples of `Argument` (`parse_argument` makes one from its
-        text, `split_at_commas` finds where each one ends).
+        text, `split_at_commas` finds where each one ends). The overload name is "" if there is none.
 
     Raises:
-        RuntimeError: the line has no name, an unclosed parenthesis, no `->`, or two arguments of one name.
+        RuntimeError: the line has no name, no `->` with something after it, arguments or returns whose parenthesis is not
+            closed, an argument without a name, a positional argument without a default after one that has one (where
+            PyTorch lets lists pass), or `default` as its overload name.
 
     Source: `torch/csrc/jit/frontend/function_schema_parser.cpp`, `SchemaParser::parseDeclaration`.
     """
     head = _SCHEMA.match(text)
-    if head is None:
+    if head is None or head["overload"] == "default":
         raise RuntimeError(f"expected `name(arguments) -> returns`, but got {text!r}")
     inside, _, returned = head["rest"].rpartition("->")
     inside, returned = inside.rstrip(), returned.strip()
-    if not inside.endswith(")") or not returned:
+    if not inside.endswith(")") or not returned or returned.startswith("(") and not returned.endswith(")"):
         raise RuntimeError(f"expected `) -> returns` at the end of {text!r}")
     arguments, kwarg_only = [], False
     for part in split_at_commas(inside[:-1]):
@@ -180,9 +242,9 @@ def parse_schema(text: str, namespace: str = "aten") -> FunctionSchema:
             kwarg_only = True
         else:
             arguments.append(parse_argument(part, kwarg_only))
-    names = [argument.name for argument in arguments]
-    if "" in names or len(set(names)) < len(names):
-        raise RuntimeError(f"every argument of {text!r} needs a name of its own")
+    optional = [argument.has_default for argument in arguments if not argument.kwarg_only]
+    if not all(argument.name for argument in arguments) or optional != sorted(optional):
+        raise RuntimeError(f"every argument of {text!r} needs a name, and those with a default come last")
     returns = split_at_commas(returned[1:-1]) if returned.startswith("(") else [returned]
     return FunctionSchema(
         head["ns"] or namespace,
@@ -198,9 +260,15 @@ def parse_schema(text: str, namespace: str = "aten") -> FunctionSchema:
 
 
 def bind(schema: FunctionSchema, args: Sequence, kwargs: dict[str, Any]) -> list:
-    """The stack: one value for each argument of the schema, in its order, defaults filled in.
+    """The stack of a call: one value for each argument of the schema, in its order, defaults filled in.
 
-    Raises RuntimeError for what does not fit, as a call of `torch.ops.namespace.name` does.
+    Args:
+        schema: its `positional` arguments come before those that are keyword only.
+        args, kwargs: as Python passes them. An argument that is not keyword only may come either way.
+
+    Raises:
+        RuntimeError: there are more args than positional arguments; an argument without a default is missing; a keyword is
+            the name of no argument, or of one that is among the args.
 
     Source: `torch/csrc/jit/python/pybind_utils.h`, `createStackForSchema`.
     """
@@ -222,29 +290,103 @@ def bind(schema: FunctionSchema, args: Sequence, kwargs: dict[str, Any]) -> list
                 f"{schema.full_name}() is missing value for argument '{argument.name}'. Declaration: {schema}"
             )
     if used < len(kwargs):
-        known = {argument.name for argument in arguments}
-        name = next((name for name in kwargs if name not in known), None)
-        problem = f"Unknown keyword argument '{name}'" if name else f"'{next(iter(kwargs))}' was given twice"
-        raise RuntimeError(f"{problem} for operator '{schema.full_name}'. Schema: {schema}")
+        raise RuntimeError(explain_keywords(schema, args, kwargs))
     return stack
 
 
+def explain_keywords(schema: FunctionSchema, args: Sequence, kwargs: dict[str, Any]) -> str:
+    """Source: `aten/src/ATen/core/function_schema_inl.h`, `findErrorInKwargs`."""
+    known = {argument.name for argument in schema.arguments}
+    twice = [argument.name for argument in schema.arguments[: len(args)] if argument.name in kwargs]
+    unknown = [name for name in kwargs if name not in known]
+    problem = f"Unknown keyword argument '{unknown[0]}'" if unknown else f"Argument '{twice[0]}' was given twice"
+    return f"{problem} for operator '{schema.full_name}'. Schema: {schema}"
+
+
 def unbind(schema: FunctionSchema, stack: Sequence) -> tuple[tuple, dict[str, Any]]:
-    """The stack as a Python kernel receives it: args and kwargs, less those at the end that have their default.
+    """The stack as a kernel written in Python receives it: args and kwargs, without what need not be said.
+
+    The values of `schema.positional` become args, less those at the end that are their argument's default; one that is
+    followed by another value stays. The others become kwargs by name, less those that are their argument's default.
+    `is_default` knows.
+
+    Returns:
+        a tuple and a dict, in the order of the schema.
 
     Source: `torch/csrc/autograd/python_variable.cpp`, `parseIValuesToPyArgsKwargs`.
     """
     positional = len(schema.positional)
     args = list(stack[:positional])
-    while args and _is_default(schema.arguments[len(args) - 1], args[-1]):
+    while args and is_default(schema.arguments[len(args) - 1], args[-1]):
         args.pop()
     rest = zip(schema.arguments[positional:], stack[positional:])
-    return tuple(args), {argument.name: value for argument, value in rest if not _is_default(argument, value)}
+    return tuple(args), {argument.name: value for argument, value in rest if not is_default(argument, value)}
 
 
-def _is_default(argument: Argument, value: Any) -> bool:
+def is_default(argument: Argument, value: Any) -> bool:
+    """Whether a value is what the argument has by default: of the same type, and equal."""
     default = argument.default
     return argument.has_default and (value is default or type(value) is type(default) and value == default)
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Values between Python and the dispatcher
+
+
+def cast(argument: Argument, value: Any) -> Any:
+    """A value as an argument or a return of this type holds it: a list for a sequence, a float for an int.
+
+    Raises RuntimeError for a value that is nothing of the kind.
+
+    Source: `torch/csrc/jit/python/pybind_utils.cpp`, `toIValue`.
+    """
+    if value is None and (argument.is_optional or argument.base == "Tensor" and not argument.is_list):
+        return None
+    if not argument.is_list:
+        return _cast_base(argument.base, value)
+    if argument.length is not None and not isinstance(value, (list, tuple)):
+        value = [value] * argument.length
+    if not isinstance(value, (list, tuple)):
+        raise RuntimeError(f"Expected a list of {argument.base}, but found {type(value).__name__}")
+    optional = argument.type.startswith(f"{argument.base}?")
+    return [None if item is None and optional else _cast_base(argument.base, item) for item in value]
+
+
+def _cast_base(base: str, value: Any) -> Any:
+    if base in ("int", "SymInt", "float", "bool") and hasattr(value, "_key_set") and value.numel() == 1:
+        return {"float": float, "bool": bool}.get(base, int)(value.item())
+    if base in ("int", "SymInt") and isinstance(value, (bool, int, np.integer)):
+        return int(value)
+    if base == "float" and isinstance(value, NUMBERS):
+        return float(value)
+    if base == "bool" and isinstance(value, (bool, int, float, np.generic)):
+        return bool(value)
+    if base in ("int", "SymInt", "float", "bool") or not _is_base(base, value):
+        raise RuntimeError(f"Unable to cast {value!r}, a {type(value).__name__}, to {base}")
+    return value
+
+
+def cast_returns(schema: FunctionSchema, result: Any) -> Any:
+    """What a kernel written in Python returned, as the schema's returns hold it: None for none, a tuple for several.
+
+    Raises RuntimeError for a result that is nothing of the kind, TypeError for one thing in the place of several.
+
+    Source: `torch/csrc/utils/python_dispatch.cpp` and `pybind_utils.h`, `pushPyOutToStack`.
+    """
+    returns = schema.returns
+    if not returns:
+        if result is not None:
+            raise RuntimeError(f"Expected the kernel of {schema.full_name} to return None, but it returned {result!r}")
+        return None
+    if len(returns) == 1:
+        return cast(returns[0], result)
+    if not isinstance(result, (list, tuple)):
+        raise TypeError(f"Expected the kernel of {schema.full_name} to return a tuple, not {result!r}")
+    if len(result) != len(returns):
+        raise RuntimeError(
+            f"Expected the kernel of {schema.full_name} to return {len(returns)} values, not {len(result)}"
+        )
+    return tuple(map(cast, returns, result))
 
 
 # ------------------------------------------------------------------------------------------------------------
@@ -253,23 +395,47 @@ def _is_default(argument: Argument, value: Any) -> bool:
 NUMBERS = (bool, int, float, np.generic)
 
 
+NUMBER_OPERANDS = {  # the arguments `Tensor` for which a number may stand: PyTorch wraps it, or has an overload for it
+    **dict.fromkeys(("add", "sub", "mul", "div", "floor_divide", "remainder", "where"), ("self", "other")),
+    **dict.fromkeys(("bitwise_and", "bitwise_or", "bitwise_xor"), ("self", "other")),
+    **dict.fromkeys(("eq", "ne", "lt", "le", "gt", "ge", "fmod", "rsub"), ("other",)),
+    "copy": ("src",),
+}
+
+
+def may_be_number(schema: FunctionSchema, argument: Argument) -> bool:
+    """Whether a Python number can be passed for a tensor.
+
+    Source: `torch/csrc/utils/python_arg_parser.cpp`, `should_allow_numbers_as_tensors`.
+    """
+    return argument.type == "Tensor" and argument.name in NUMBER_OPERANDS.get(schema.name.removesuffix("_"), ())
+
+
 def fit(schema: FunctionSchema, args: Sequence, kwargs: dict[str, Any]) -> list | None:
     """The stack of a call, if it is one of this schema, or None. An `int[]` that is the only positional argument, or the
     only one after `self`, may be given without brackets."""
     positional = schema.positional
-    for listed in (0, 1):
-        if len(positional) == listed + 1 and positional[listed].type == "int[]" and len(args) > listed + 1:
-            args = (*args[:listed], args[listed:])
+    listed = 1 if positional and positional[0].name == "self" else 0
+    if len(positional) == listed + 1 and positional[listed].type == "int[]":
+        rest = args[listed:]
+        if len(rest) > 1 or rest and isinstance(rest[0], int):
+            args = (*args[:listed], rest)
     try:
         stack = bind(schema, args, kwargs)
     except RuntimeError:
         return None
-    stack = [_as_list(argument, value) for argument, value in zip(schema.arguments, stack)]
-    return stack if all(map(is_of_type, schema.arguments, stack)) else None
+    stack = [_converted(argument, value) for argument, value in zip(schema.arguments, stack)]
+    fits = (
+        is_of_type(argument, value) or isinstance(value, NUMBERS) and may_be_number(schema, argument)
+        for argument, value in zip(schema.arguments, stack)
+    )
+    return stack if all(fits) else None
 
 
-def _as_list(argument: Argument, value: Any) -> Any:
-    """`int[1] dim` may be given as one int."""
+def _converted(argument: Argument, value: Any) -> Any:
+    """`int[1] dim` may be given as one int, a `Scalar` as a tensor without dimensions."""
+    if argument.base == "Scalar" and hasattr(value, "_key_set") and value.dim() == 0:
+        return value.item()
     sized = "[" in argument.type and argument.type.partition("[")[2][:1].isdigit()
     return (value,) if sized and isinstance(value, int) and not isinstance(value, bool) else value
 

@@ -140,8 +140,13 @@ def wrap_dim(dim: int, ndim: int) -> int:
     return dim + ndim if dim < 0 else dim
 
 
-def int_list(args: tuple) -> tuple[int, ...]:
-    """The ints of `f(2, 3)` and of `f((2, 3))` alike."""
+def int_list(args: tuple, name: str = "", named: dict | None = None) -> tuple[int, ...]:
+    """The ints of `f(2, 3)`, of `f((2, 3))` and, if that is their name, of `f(size=(2, 3))` alike."""
+    if named:
+        if args or set(named) != {name}:
+            unexpected = ", ".join(sorted(set(named) - {name})) or f"{name} twice"
+            raise TypeError(f"got an unexpected keyword argument: {unexpected}")
+        args = (named[name],)
     if not args:
         raise TypeError("the sizes or dims are missing; write () for none")
     if len(args) == 1 and isinstance(args[0], Sequence):
@@ -187,6 +192,11 @@ class Tensor:
         strides = [stride * step for stride in self._strides]
         offset = self._storage_offset * step
         return np.ndarray(self._sizes, self.dtype.numpy, self._storage._bytes, offset, strides)
+
+    @cached_property
+    def _storage(self) -> UntypedStorage:
+        """Of a `fresh` tensor, made when it is asked for: many a result is only computed with."""
+        return UntypedStorage.of(self._array)
 
     @cached_property
     def _has_plain_strides(self) -> bool:
@@ -285,6 +295,8 @@ class Tensor:
 
     def item(self) -> Scalar:
         """The one element as a Python number."""
+        if self.is_meta:
+            raise RuntimeError("Tensor.item() cannot be called on meta tensors")
         if self.numel() != 1:
             raise RuntimeError(f"a Tensor with {self.numel()} elements cannot be converted to Scalar")
         return self._array.item()
@@ -329,7 +341,6 @@ def fresh(array: np.ndarray, like: Tensor) -> Tensor:
     """A tensor on the memory of a new array, which has the sizes and the dtype of `like`, and contiguous strides, as `like` has."""
     self = Tensor.__new__(Tensor)
     self._array = array
-    self._storage = UntypedStorage.of(array)
     self._sizes, self._strides, self._storage_offset, self.dtype = like._sizes, like._strides, 0, like.dtype
     self._key_set, self._has_plain_strides = like._key_set, True
     return self
@@ -750,11 +761,6 @@ def clone(self: Tensor, memory_format: memory_format | None = None) -> Tensor:
     if not self.is_meta:
         out._array[...] = self._array
     return out
-
-
-def contiguous(self: Tensor, memory_format: memory_format = contiguous_format) -> Tensor:
-    """The tensor itself if it is laid out in this way already, else a copy that is."""
-    return self if self.is_contiguous(memory_format) else clone(self, memory_format=memory_format)
 
 
 def strides_for(self: Tensor, memory_format: memory_format | None) -> tuple[int, ...]:

@@ -60,11 +60,20 @@ def allocate(output: Output, device: str = "cpu") -> Tensor:
 
 
 def call_functional(kernel: Structured, args: Sequence) -> Tensor:
-    """The functional form: a new tensor (`allocate`), as `kernel.meta(*args)` says, filled by `kernel.impl(*args, out)`.
+    """The functional form: a new tensor, filled by the kernel.
 
-    Source: `torchgen/gen.py`, `structured_..._functional::set_output_raw_strided`.
+    `kernel.meta(*args)` says what the result will be, an `Output`, or refuses; then a tensor of these sizes, strides
+    and dtype is allocated (`empty_strided`; strides None are contiguous ones, `contiguous_strides`); then
+    `kernel.impl(*args, out)` fills it.
+
+    Returns:
+        the new tensor, whatever `impl` returns.
+
+    Source: `torchgen/dest/register_dispatch_key.py`, `structured_..._functional`; `aten/src/ATen/EmptyTensor.cpp`.
     """
-    out = allocate(kernel.meta(*args))
+    output = kernel.meta(*args)
+    strides = contiguous_strides(output.sizes) if output.strides is None else output.strides
+    out = empty_strided(output.sizes, strides, output.dtype)
     kernel.impl(*args, out)
     return out
 
@@ -72,27 +81,28 @@ def call_functional(kernel: Structured, args: Sequence) -> Tensor:
 def call_inplace(kernel: Structured, args: Sequence) -> Tensor:
     """The in-place form: the result is written over the first argument, which keeps its sizes, strides and dtype.
 
-    First `kernel.meta(*args)` is asked and says what the result would be; then what would be wrong is refused, in this
-    order; then `kernel.impl(*args, out)` runs with the first argument as `out`.
+    First `kernel.meta(*args)` is asked and says what the result would be, an `Output`, or refuses; then what would be wrong
+    is refused (below); then `kernel.impl(*args, out)` runs with the first argument as `out`, unless that is on the device
+    meta (`is_meta`) and has no memory to write to.
 
     Returns:
         the first argument.
 
     Raises:
         RuntimeError: the first argument has another shape than the result; the result's dtype cannot be cast to its
-            (`can_cast`), or is another one though the kernel does not cast; elements of it overlap
+            (`can_cast`), or is another one though the kernel does not cast (`kernel.casts`); elements of it overlap
             (`assert_no_internal_overlap`), or it overlaps in part with another tensor argument
-            (`assert_no_partial_overlap`).
+            (`assert_no_partial_overlap`). `check_writable` looks at all but the shape.
 
-    Source: `torchgen/gen.py`, `structured_..._inplace`; `aten/src/ATen/TensorIterator.cpp`.
+    Source: `torchgen/dest/register_dispatch_key.py`, `structured_..._inplace`; `aten/src/ATen/TensorIterator.cpp`.
     """
     self, output = args[0], kernel.meta(*args)
     if tuple(output.sizes) != self.shape:
         raise RuntimeError(
             f"output with shape {list(self.shape)} doesn't match the broadcast shape {list(output.sizes)}"
         )
-    check_writable(kernel, args[1:], self, output)
-    if self.device.type != "meta":
+    check_writable(kernel, args, self, output)
+    if not self.is_meta:
         kernel.impl(*args, self)
     return self
 
@@ -100,23 +110,25 @@ def call_inplace(kernel: Structured, args: Sequence) -> Tensor:
 def call_out(kernel: Structured, args: Sequence, out: Tensor) -> Tensor:
     """The out= form: the result is written into `out`, which is resized to it if need be and keeps its dtype.
 
-    `kernel.meta(*args)` says what the result would be; what is wrong with the dtype or the memory of `out` is refused as
-    for the in-place form; `resize_output` gives it the sizes; `kernel.impl(*args, out)` fills it.
+    `kernel.meta(*args)` says what the result will be, an `Output`, or refuses; what is wrong with the dtype or the memory of
+    `out` is refused as for the in-place form (`check_writable`); `resize_output` gives it the sizes, and the strides where it
+    had others; `kernel.impl(*args, out)` fills it, unless it is on the device meta (`is_meta`).
 
     Returns:
         `out`.
 
-    Source: `torchgen/gen.py`, `structured_..._out`.
+    Source: `torchgen/dest/register_dispatch_key.py`, `structured_..._out`.
     """
     output = kernel.meta(*args)
     check_writable(kernel, args, out, output)
     resize_output(out, output.sizes, output.strides)
-    if out.device.type != "meta":
+    if not out.is_meta:
         kernel.impl(*args, out)
     return out
 
 
 def check_writable(kernel: Structured, args: Sequence, out: Tensor, output: Output) -> None:
+    """Refuse to write a result, `output`, into `out` if its dtype or its memory will not do."""
     if kernel.casts and not can_cast(output.dtype, out.dtype):
         raise RuntimeError(
             f"result type {output.dtype.type_name} can't be cast to the desired output type {out.dtype.type_name}"
@@ -133,21 +145,29 @@ def resize_output(out: Tensor, sizes: Sequence[int], strides: Sequence[int] | No
     """Give an `out` tensor the sizes of a result. Returns whether it had others.
 
     If it has these sizes already nothing happens: its strides stay, whatever they are. Otherwise it is resized in place
-    (`resize_`): it gets the given `strides`, or contiguous ones, and more memory if its storage is too small. A tensor
-    that had elements warns (`UserWarning`), since they are lost.
+    (`resize_`): it gets the given `strides`, or contiguous ones, and more memory if its storage is too small. If it had
+    elements there is one `UserWarning` (`warn_resized` gives it), since they are lost.
+
+    Args:
+        sizes: of the result, a tuple or a list.
+        strides: of the result, in elements; None for contiguous ones.
 
     Source: `aten/src/ATen/native/Resize.cpp`, `resize_output`.
     """
     if tuple(sizes) == out.shape:
         return False
     if out.numel():
-        warnings.warn(
-            f"An output with one or more elements was resized since it had shape {list(out.shape)}, which does not match "
-            f"the required output shape {list(sizes)}. To have it resized, empty it before: out.resize_(0)",
-            stacklevel=4,
-        )
+        warn_resized(out, sizes)
     resize_(out, sizes, strides)
     return True
+
+
+def warn_resized(out: Tensor, sizes: Sequence[int]) -> None:
+    warnings.warn(
+        f"An output with one or more elements was resized since it had shape {list(out.shape)}, which does not match "
+        f"the required output shape {list(sizes)}. To have it resized, empty it before: out.resize_(0)",
+        stacklevel=5,
+    )
 
 
 def resize_(self: Tensor, sizes: Sequence[int], strides: Sequence[int] | None = None) -> Tensor:

@@ -1,26 +1,32 @@
 """The other views of PyTorch, each made from those of `strided.py` or by the same kind of arithmetic.
 
-In PyTorch they live beside them in `aten/src/ATen/native/TensorShape.cpp`. Left out: views of another dtype,
-of the real or imaginary part, and the `as_strided_` family that changes a tensor in place.
+In PyTorch they live beside them in `aten/src/ATen/native/TensorShape.cpp`. Left out: views of another dtype
+and of the real or imaginary part.
+
+Those that PyTorch makes of other operators (`CompositeImplicitAutograd`) call these through the dispatcher, so that
+whatever takes part in calls, autograd above all, sees them; the others go straight to the metadata.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 
-from rushlight import strided
+from rushlight import functions, strided
+from rushlight.dispatch import local
+from rushlight.dtypes import INTEGRAL
+from rushlight.memory_formats import contiguous_format, memory_format
 from rushlight.strided import (
     Size,
     Tensor,
-    expand,
+    as_strided,
+    compute_stride,
     infer_size,
     infer_view_size,
-    permute,
-    reshape,
     select,
     slice,
     transpose,
-    view,
+    unsqueeze,
     wrap_dim,
 )
 
@@ -30,6 +36,37 @@ __all__ = ["broadcast_shapes"]
 def alias(self: Tensor) -> Tensor:
     """The same view again."""
     return strided.alias(self, self.shape, self.stride(), self.storage_offset())
+
+
+def requires_grad(self: Tensor) -> bool:
+    """Whether autograd follows the calls made with this tensor. So far there is none."""
+    return getattr(self, "requires_grad", False)
+
+
+def is_watched(self: Tensor) -> bool:
+    """Whether autograd or a mode sees of which operators a composite kernel is made.
+
+    Source: `aten/src/ATen/TensorSubclassLikeUtils.h`, `isTensorSubclassLike`.
+    """
+    return bool(local.modes) or requires_grad(self)
+
+
+def reshape(self: Tensor, shape: Sequence[int]) -> Tensor:
+    """`strided.reshape`; where somebody is watching, by way of the operators of which it consists.
+
+    Source: `aten/src/ATen/native/TensorShape.cpp`, `reshape_symint`.
+    """
+    if not is_watched(self):
+        return strided.reshape(self, shape)
+    sizes = infer_view_size(shape, self.numel())
+    if compute_stride(self.shape, self.stride(), sizes) is not None:
+        return functions.view(self, sizes)
+    return functions._unsafe_view(functions.clone(self, memory_format=contiguous_format), sizes)
+
+
+def _unsafe_view(self: Tensor, size: Sequence[int]) -> Tensor:
+    """A view of a tensor that nobody will see again: to autograd the result is a tensor of its own."""
+    return strided.view(self, size)
 
 
 def t(self: Tensor) -> Tensor:
@@ -52,11 +89,17 @@ def movedim(self: Tensor, source: int | Sequence[int], destination: int | Sequen
     order = [dim for dim in range(self.dim()) if dim not in source]
     for to, dim in sorted(zip(destination, source)) if self.dim() else ():
         order.insert(to, dim)
-    return permute(self, order)
+    return functions.permute(self, order)
 
 
 def _dims(dims: int | Sequence[int]) -> Sequence[int]:
     return dims if isinstance(dims, Sequence) else [dims]
+
+
+def narrow_tensor(self: Tensor, dim: int, start: Tensor, length: int) -> Tensor:
+    if start.dim() or start.dtype.category != INTEGRAL:
+        raise RuntimeError("start must be an 0-dim integral Tensor.")
+    return functions.narrow(self, dim, int(start.item()), length)
 
 
 def narrow(self: Tensor, dim: int, start: int, length: int) -> Tensor:
@@ -71,7 +114,7 @@ def narrow(self: Tensor, dim: int, start: int, length: int) -> Tensor:
     start = start + size if start < 0 else start
     if start + length > size:
         raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({size}).")
-    return slice(self, dim, start, start + length)
+    return functions.slice(self, dim, start, start + length)
 
 
 def squeeze(self: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
@@ -94,7 +137,7 @@ def flatten(self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     if start_dim == end_dim and self.dim():
         return self
     flat = self.shape[start_dim : end_dim + 1].numel()
-    return reshape(self, self.shape[:start_dim] + (flat,) + self.shape[end_dim + 1 :])
+    return functions.reshape(self, self.shape[:start_dim] + (flat,) + self.shape[end_dim + 1 :])
 
 
 def unflatten(self: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
@@ -105,7 +148,7 @@ def unflatten(self: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
     if self.dim() == 0:
         raise RuntimeError("unflatten: the tensor has no dimensions")
     sizes = infer_view_size(tuple(sizes), self.size(dim))
-    return view(self, self.shape[:dim] + sizes + self.shape[dim + 1 :])
+    return self.view(self.shape[:dim] + sizes + self.shape[dim + 1 :])
 
 
 def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
@@ -144,20 +187,29 @@ def diagonal(self: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Ten
     return strided.alias(self, sizes, strides, storage_offset)
 
 
-def split(self: Tensor, split_size: int | Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
-    """Pieces of `split_size` along a dimension, the last perhaps smaller; or pieces of the listed sizes."""
+def split(self: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
+    """Pieces of `split_size` along a dimension, the last perhaps smaller."""
     if self.dim() == 0:
         raise RuntimeError("split expects at least a 1-dimensional tensor")
-    if isinstance(split_size, Sequence):
-        if min(split_size, default=0) < 0 or sum(split_size) != self.size(dim):
-            raise RuntimeError(f"split expects sizes >= 0 that sum to {self.size(dim)}, but got {list(split_size)}")
-        sizes = list(split_size)
-    elif split_size < 0 or split_size == 0 < self.size(dim):
+    if split_size < 0 or split_size == 0 < self.size(dim):
         raise RuntimeError(f"split expects a positive split_size, but got {split_size}")
-    else:
-        length = self.size(dim)
-        sizes = [min(split_size, length - start) for start in range(0, length, split_size)] if length else [0]
-    return tuple(narrow(self, dim, sum(sizes[:i]), size) for i, size in enumerate(sizes))
+    length = self.size(dim)
+    starts = range(0, length, split_size) if length else [0]
+    return tuple(slice(self, dim, start, start + split_size) for start in starts)
+
+
+def split_with_sizes(self: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
+    """Pieces of these sizes along a dimension."""
+    if self.dim() == 0:
+        raise RuntimeError("split expects at least a 1-dimensional tensor")
+    if min(split_sizes, default=0) < 0 or sum(split_sizes) != self.size(dim):
+        raise RuntimeError(f"split expects sizes >= 0 that sum to {self.size(dim)}, but got {list(split_sizes)}")
+    ends = list(accumulate(split_sizes))
+    return tuple(slice(self, dim, end - size, end) for size, end in zip(split_sizes, ends))
+
+
+def split_sizes(self: Tensor, split_size: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
+    return functions.split_with_sizes(self, split_size, dim)
 
 
 def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
@@ -167,7 +219,9 @@ def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     if chunks <= 0:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     length = self.size(dim)
-    return split(self, -(-length // chunks) if length else [0] * chunks, dim)
+    if length == 0:
+        return functions.split_with_sizes(self, [0] * chunks, dim)
+    return functions.split(self, -(-length // chunks), dim)
 
 
 def unbind(self: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
@@ -175,8 +229,13 @@ def unbind(self: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     return tuple(select(self, dim, i) for i in range(self.size(dim)))
 
 
+def contiguous(self: Tensor, memory_format: memory_format = contiguous_format) -> Tensor:
+    """The tensor itself if it is laid out in this way already, else a copy that is."""
+    return self if self.is_contiguous(memory_format) else functions.clone(self, memory_format=memory_format)
+
+
 def broadcast_to(self: Tensor, size: Sequence[int]) -> Tensor:
-    return expand(self, size)
+    return self.expand(size)
 
 
 def broadcast_shapes(*shapes: int | Sequence[int]) -> Size:
@@ -190,28 +249,65 @@ def broadcast_shapes(*shapes: int | Sequence[int]) -> Size:
 def broadcast_tensors(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
     """The tensors, expanded to the sizes to which they broadcast."""
     sizes = broadcast_shapes(*(tensor.shape for tensor in tensors))
-    return tuple(expand(tensor, sizes) for tensor in tensors)
+    return tuple(tensor if tensor.shape == sizes else tensor.expand(sizes) for tensor in tensors)
+
+
+# ------------------------------------------------------------------------------------------------------------
+# In place: the tensor itself becomes the view
+
+
+def become(self: Tensor, view: Tensor) -> Tensor:
+    """Give a tensor the sizes, strides and offset of a view of it."""
+    self._sizes, self._strides, self._storage_offset = view.shape, view.stride(), view.storage_offset()
+    self.forget_metadata()
+    return self
+
+
+def as_strided_(
+    self: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
+) -> Tensor:
+    return become(self, as_strided(self, size, stride, storage_offset))
+
+
+def squeeze_(self: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
+    return become(self, squeeze(self, dim))
+
+
+def t_(self: Tensor) -> Tensor:
+    return become(self, t(self))
+
+
+def transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
+    return become(self, transpose(self, dim0, dim1))
+
+
+def unsqueeze_(self: Tensor, dim: int) -> Tensor:
+    return become(self, unsqueeze(self, dim))
+
+
+# ------------------------------------------------------------------------------------------------------------
+# To the sizes of another tensor, and all dimensions turned
 
 
 def view_as(self: Tensor, other: Tensor) -> Tensor:
-    return view(self, other.shape)
+    return self.view(other.shape)
 
 
 def reshape_as(self: Tensor, other: Tensor) -> Tensor:
-    return reshape(self, other.shape)
+    return functions.reshape(self, other.shape)
 
 
 def expand_as(self: Tensor, other: Tensor) -> Tensor:
-    return expand(self, other.shape)
+    return self.expand(other.shape)
 
 
 def numpy_T(self: Tensor) -> Tensor:
     """All dimensions in reverse order."""
-    return permute(self, range(self.dim())[::-1])
+    return functions.permute(self, tuple(range(self.dim()))[::-1])
 
 
 def mT(self: Tensor) -> Tensor:
     """The last two dimensions exchanged: the transpose of every matrix in a batch."""
     if self.dim() == 1:
         raise RuntimeError("tensor.mT is only supported on matrices or batches of matrices. Got 1-D tensor.")
-    return transpose(self, -2, -1) if self.dim() else self
+    return functions.transpose(self, -2, -1) if self.dim() else self

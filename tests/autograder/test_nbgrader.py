@@ -8,7 +8,12 @@ import subprocess
 import sys
 import zipfile
 
+import nbformat
 import pytest
+
+from autograder import sample
+from autograder.build import labs, points
+from autograder.check import exercises
 
 LAB = "01_strided"
 
@@ -29,7 +34,12 @@ def nbgrader(tmp_path, root, submissions, isolated):
         for student in students:
             shutil.copytree(submissions / student, tmp_path / "submitted" / student)
 
-    call.enrol, call.place = enrol, tmp_path
+    def hand_in(student, lab, notebook):
+        path = tmp_path / "submitted" / student / lab / f"{lab}.ipynb"
+        path.parent.mkdir(parents=True)
+        nbformat.write(notebook, path)
+
+    call.enrol, call.hand_in, call.place = enrol, hand_in, tmp_path
     return call
 
 
@@ -38,16 +48,19 @@ def grades(place):
         return {row["student_id"]: float(row["raw_score"]) for row in csv.DictReader(file)}
 
 
+@pytest.mark.parametrize("lab", labs())
 @pytest.mark.parametrize("grader", ["rushlight", "stock"])
-def test_the_reference_gets_full_marks_and_an_untouched_lab_none(nbgrader, grader):
-    nbgrader.enrol("all_right", "untouched")
-    nbgrader("generate_assignment", LAB, grader=grader)
-    nbgrader("autograde", LAB, grader=grader)
-    nbgrader("generate_feedback", LAB, grader=grader)
+def test_the_reference_gets_full_marks_and_an_untouched_lab_none(nbgrader, grader, lab, released, answers):
+    nbgrader.hand_in("untouched", lab, released)
+    sample.fill(released, answers)
+    nbgrader.hand_in("all_right", lab, released)
+    nbgrader("generate_assignment", lab, grader=grader)
+    nbgrader("autograde", lab, grader=grader)
+    nbgrader("generate_feedback", lab, grader=grader)
     nbgrader("export", "--to", str(nbgrader.place / "grades.csv"), grader=grader)
-    assert grades(nbgrader.place) == {"all_right": 40.0, "untouched": 0.0}
-    page = (nbgrader.place / "feedback" / "untouched" / LAB / f"{LAB}.html").read_text()
-    assert "strided.contiguous_strides: not attempted" in page
+    assert grades(nbgrader.place) == {"all_right": sum(points(lab).values()), "untouched": 0.0}
+    page = (nbgrader.place / "feedback" / "untouched" / lab / f"{lab}.html").read_text()
+    assert f"{exercises(lab)[0]}: not attempted" in page
 
 
 def test_a_file_that_is_no_notebook_does_not_stop_the_others(nbgrader):

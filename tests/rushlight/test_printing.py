@@ -1,5 +1,6 @@
 """A tensor prints as in torch."""
 
+import pytest
 import torch
 from both import FRAMEWORKS
 from hypothesis import given
@@ -46,3 +47,10 @@ def test_large_tensors_are_summarised_as_in_torch():
 
 def test_sizes_print_like_those_of_torch():
     assert repr(rl.zeros(2, 3).shape).replace("rushlight", "torch") == repr(torch.zeros(2, 3).shape)
+
+
+@pytest.mark.parametrize("sizes", [(), (0,), (2, 3)])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "bool"])
+def test_a_tensor_without_memory_shows_its_metadata(sizes, dtype):
+    ours, theirs = printed(lambda xp: xp.ones(sizes, dtype=getattr(xp, dtype), device="meta"))
+    assert ours == theirs

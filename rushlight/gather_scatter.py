@@ -1,0 +1,445 @@
+"""Elements picked by indices and masks, put together, repeated, moved: what copies where no view will do.
+
+In PyTorch: `aten/src/ATen/native/TensorShape.cpp` (`cat`, `repeat`), `TensorAdvancedIndexing.cpp` (`gather`, `scatter`,
+`masked_fill`), `TensorTransformations.cpp` (`flip`, `roll`), `TriangularOps.cpp`, `Embedding.cpp`, `Onehot.cpp`. An index
+counts from 0 and, but for `take_along_dim`, is within the size. Left out: advanced indexing (`index_put_` and its
+like), and all reductions of `scatter` but "add" and "multiply".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from rushlight import functions
+from rushlight.dtypes import Scalar, bool_, can_cast, int32, int64, result_type
+from rushlight.iterator import assert_no_partial_overlap
+from rushlight.memory_formats import channels_last, channels_last_strides, contiguous_format, suggest_memory_format
+from rushlight.pointwise import convert
+from rushlight.strided import Tensor, expand, infer_size, strides_for, wrap_dim
+from rushlight.structured import Output, Structured, allocate, resize_output
+
+# ------------------------------------------------------------------------------------------------------------
+# Several tensors in one
+
+
+def cat_meta(tensors: Sequence[Tensor], dim: int) -> Output:
+    """Source: `aten/src/ATen/native/TensorShape.cpp`, `TORCH_META_FUNC(cat)`."""
+    if not tensors:
+        raise ValueError("torch.cat(): expected a non-empty list of Tensors")
+    for position, tensor in enumerate(tensors):
+        if tensor.dim() == 0:
+            raise RuntimeError(f"zero-dimensional tensor (at position {position}) cannot be concatenated")
+    dtype, joined = result_type(*tensors), _joined(tensors)
+    if not joined:
+        return Output((0,), None, dtype)
+    first = joined[0]
+    dim = wrap_dim(dim, first.dim())
+    for position, tensor in enumerate(joined):
+        if tensor.dim() != first.dim():
+            raise RuntimeError(f"Tensors must have same number of dimensions: got {first.dim()} and {tensor.dim()}")
+        for d, (expected, size) in enumerate(zip(first.shape, tensor.shape)):
+            if d != dim and size != expected:
+                raise RuntimeError(
+                    f"Sizes of tensors must match except in dimension {dim}. Expected size {expected} but got size {size} "
+                    f"for tensor number {position} in the list."
+                )
+    sizes = [*first.shape]
+    sizes[dim] = sum(tensor.size(dim) for tensor in joined)
+    formats = {suggest_memory_format(tensor.shape, tensor.stride()) for tensor in tensors}
+    return Output(sizes, channels_last_strides(sizes) if formats == {channels_last} else None, dtype)
+
+
+def _joined(tensors: Sequence[Tensor]) -> list[Tensor]:
+    """Those that count: a tensor of shape (0,) goes with tensors of any shape and adds nothing, as in the first torch."""
+    return [tensor for tensor in tensors if tensor.shape != (0,)]
+
+
+def cat_impl(tensors: Sequence[Tensor], dim: int, out: Tensor) -> None:
+    for tensor in tensors:
+        _assert_no_overlap(out, tensor)
+    start = 0
+    for tensor in _joined(tensors):
+        part = [slice(None)] * out.dim()
+        part[dim] = slice(start, start + tensor.size(dim))
+        out._array[tuple(part)] = tensor._array
+        start += tensor.size(dim)
+
+
+def _assert_no_overlap(out: Tensor, other: Tensor) -> None:
+    """As `assert_no_partial_overlap`, but the very same memory is refused too: what is written would be read later."""
+    assert_no_partial_overlap(out, other)
+    same = out.numel() and out.data_ptr() == other.data_ptr() and out.shape == other.shape
+    if same and out.stride() == other.stride():
+        raise RuntimeError(
+            "unsupported operation: the input tensor is the written-to tensor. Please clone() it before performing the "
+            "operation."
+        )
+
+
+cat = Structured(cat_meta, cat_impl, casts=True)
+
+
+def cat_out(tensors: Sequence[Tensor], dim: int, out: Tensor) -> Tensor:
+    dtype = cat_meta(tensors, dim).dtype
+    if not can_cast(dtype, out.dtype):  # a TypeError here, a RuntimeError everywhere else: as in PyTorch
+        raise TypeError(f"torch.cat(): input types can't be cast to the desired output type {out.dtype.type_name}")
+    return Structured.out(cat, tensors, dim, out)
+
+
+cat.out = cat_out
+
+
+def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
+    """The tensors, all of the same sizes, along a new dimension."""
+    sizes = _stacked_sizes(tensors, dim)
+    if wrap_dim(dim, len(sizes)) < tensors[0].dim():
+        return functions.cat(tensors, wrap_dim(dim, len(sizes))).view(sizes)
+    return functions.cat([functions.unsqueeze(tensor, dim) for tensor in tensors], dim)
+
+
+def stack_out(tensors: Sequence[Tensor], dim: int, out: Tensor) -> Tensor:
+    resize_output(out, _stacked_sizes(tensors, dim))
+    return functions.cat([functions.unsqueeze(tensor, dim) for tensor in tensors], dim, out=out)
+
+
+def _stacked_sizes(tensors: Sequence[Tensor], dim: int) -> list[int]:
+    if not tensors:
+        raise RuntimeError("stack expects a non-empty TensorList")
+    for entry, tensor in enumerate(tensors):
+        if tensor.shape != tensors[0].shape:
+            raise RuntimeError(
+                f"stack expects each tensor to be equal size, but got {list(tensors[0].shape)} at entry 0 and "
+                f"{list(tensor.shape)} at entry {entry}"
+            )
+    sizes = [*tensors[0].shape]
+    sizes.insert(wrap_dim(dim, len(sizes) + 1), len(tensors))
+    return sizes
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Picked by index
+
+
+def _check_index_dtype(name: str, index: Tensor) -> None:
+    if index.dtype not in (int32, int64):
+        raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index, but got {index.dtype.name}")
+
+
+def index_select_meta(self: Tensor, dim: int, index: Tensor) -> Output:
+    """Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `index_select_out_cpu_`."""
+    dim = wrap_dim(dim, self.dim())
+    if index.dim() > 1:
+        raise IndexError("index_select(): Index is supposed to be a vector")
+    _check_index_dtype("index_select", index)
+    if self.dim() == 0 and index.numel() != 1:
+        raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {index.numel()} value(s)")
+    if self.dim() > 1 and self.size(dim) == 0 and index.numel():
+        raise RuntimeError("index_select(): self indexing axis dim should be positive")
+    sizes = [*self.shape]
+    if sizes:
+        sizes[dim] = index.numel()
+    return Output(sizes, None, self.dtype)
+
+
+def index_select_impl(self: Tensor, dim: int, index: Tensor, out: Tensor) -> None:
+    _assert_no_overlap(out, self)
+    _assert_no_overlap(out, index)
+    array, indices = _at_least_1d(self), index._array.reshape(-1)
+    if indices.size and (indices.min() < 0 or indices.max() >= array.shape[dim]):
+        error = RuntimeError if self.dim() > 1 and self.numel() == 0 else IndexError  # as PyTorch has it
+        raise error("index out of range in self")
+    out._array[...] = np.take(array, indices, dim).reshape(out.shape)
+
+
+index_select = Structured(index_select_meta, index_select_impl)
+
+
+def gather_meta(self: Tensor, dim: int, index: Tensor, sparse_grad: bool) -> Output:
+    """Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `TORCH_META_FUNC(gather)`."""
+    dim = wrap_dim(dim, self.dim())
+    if index.numel():
+        _check_index_dtype("gather", index)
+        _check_index_sizes(self, dim, index)
+    return Output(index.shape, None, self.dtype)
+
+
+def _check_index_sizes(self: Tensor, dim: int, index: Tensor, src: Tensor | None = None) -> None:
+    """An index may be smaller than `self` in every dimension, and larger in `dim`; never larger than `src`."""
+    sizes = [tensor.shape or (1,) for tensor in (index, self, *([] if src is None else [src]))]
+    if any(len(each) != len(sizes[0]) for each in sizes):
+        other = "input" if len(sizes[0]) != len(sizes[1]) else "src"
+        raise RuntimeError(f"Index tensor must have the same number of dimensions as {other} tensor")
+    too_large = any(i > s for d, (i, s) in enumerate(zip(sizes[0], sizes[1])) if d != dim)
+    if too_large or src is not None and any(i > s for i, s in zip(sizes[0], sizes[2])):
+        smaller_than_src = "" if src is None else f" and to be no larger size than src {list(src.shape)}"
+        raise RuntimeError(
+            f"Expected index {list(index.shape)} to be no larger than self {list(self.shape)} apart from dimension {dim}"
+            f"{smaller_than_src}"
+        )
+
+
+def _positions(array: np.ndarray, dim: int, index: Tensor) -> tuple[np.ndarray, ...]:
+    """For every element of `index`, where in `array` it points: its own place, but in `dim`. One array per dimension."""
+    indices, size = _at_least_1d(index), array.shape[dim]
+    wrong = indices[(indices < 0) | (indices >= size)]
+    if wrong.size:
+        raise RuntimeError(f"index {wrong[0]} is out of bounds for dimension {dim} with size {size}")
+    positions = list(np.ogrid[tuple(map(slice, indices.shape))])
+    positions[dim] = indices
+    return tuple(positions)
+
+
+def _at_least_1d(self: Tensor) -> np.ndarray:
+    """A number as an array of one element, on the same memory."""
+    return self._array if self.dim() else self._array.reshape(1)
+
+
+def gather_impl(self: Tensor, dim: int, index: Tensor, sparse_grad: bool, out: Tensor) -> None:
+    _assert_no_overlap(out, self)
+    _assert_no_overlap(out, index)
+    if index.numel():
+        array = _at_least_1d(self)
+        out._array[...] = array[_positions(array, dim, index)].reshape(out.shape)
+
+
+gather = Structured(gather_meta, gather_impl)
+
+REDUCTIONS = {"add": np.add, "multiply": np.multiply}
+
+
+def scatter_meta(self: Tensor, dim: int, index: Tensor, src: Tensor | Scalar, reduce: str | None = None) -> Output:
+    """Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `scatter_meta_impl`."""
+    dim = wrap_dim(dim, self.dim())
+    if isinstance(src, Tensor) and src.dtype is not self.dtype:
+        raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
+    if index.numel():
+        _check_index_dtype("scatter", index)
+        _check_index_sizes(self, dim, index, src if isinstance(src, Tensor) else None)
+    if reduce is not None and reduce not in REDUCTIONS:
+        raise RuntimeError("reduce argument must be either add or multiply.")
+    return Output(self.shape, None, self.dtype)
+
+
+def scatter_impl(
+    self: Tensor, dim: int, index: Tensor, src: Tensor | Scalar, reduce: str | None = None, *, out: Tensor
+) -> None:
+    """`src` written, or added, or multiplied, to where `index` points. Where several elements point to one place, all are
+    added; without a reduction the last one stays here, and any one in PyTorch."""
+    for tensor in (index, src):
+        if isinstance(tensor, Tensor):
+            _assert_no_overlap(out, tensor)
+    if out is not self:
+        out._array[...] = self._array
+    if not index.numel():
+        return
+    array = _at_least_1d(out)
+    positions = _positions(array, dim, index)
+    part = tuple(map(slice, index.shape or (1,)))
+    values = _at_least_1d(src)[part] if isinstance(src, Tensor) else convert(src, self.dtype)
+    if reduce is None:
+        array[positions] = values
+    else:
+        REDUCTIONS[reduce].at(array, positions, values)
+
+
+def _scatter(reduce: str | None = None) -> Structured:
+    """The kernel of an overload that has no argument `reduce`."""
+    return Structured(
+        lambda self, dim, index, src: scatter_meta(self, dim, index, src, reduce),
+        lambda self, dim, index, src, out: scatter_impl(self, dim, index, src, reduce, out=out),
+    )
+
+
+scatter, scatter_add = _scatter(), _scatter("add")
+scatter_reduce = Structured(scatter_meta, lambda *args: scatter_impl(*args[:-1], out=args[-1]))
+
+
+def take_along_dim(self: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
+    """As `gather`, but the other dimensions broadcast. Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`."""
+    return functions.gather(*_taken_along(self, indices, dim))
+
+
+def take_along_dim_out(self: Tensor, indices: Tensor, dim: int | None, out: Tensor) -> Tensor:
+    return functions.gather(*_taken_along(self, indices, dim), out=out)
+
+
+def _taken_along(self: Tensor, indices: Tensor, dim: int | None) -> tuple[Tensor, int, Tensor]:
+    if indices.dtype is not int64:
+        raise RuntimeError(f"torch.take_along_dim(): dtype of indices should be Long but got {indices.dtype.type_name}")
+    if dim is None:
+        return self.reshape(-1), 0, indices.reshape(-1)
+    if self.dim() != indices.dim():
+        raise RuntimeError(
+            "torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
+            f"{self.dim()} dimensions for input, and {indices.dim()} dimensions for indices"
+        )
+    size = self.size(dim)
+    dim = wrap_dim(dim, self.dim())
+    sizes = [list(tensor.shape) for tensor in (self, indices)]
+    own = [each[dim] for each in sizes]
+    for each in sizes:
+        each[dim] = 1
+    common = infer_size(*sizes)
+    sizes = [(*common[:dim], each, *common[dim + 1 :]) for each in own]
+    self, indices = functions.broadcast_to(self, sizes[0]), functions.broadcast_to(indices, sizes[1])
+    return self, dim, functions.remainder(indices, size)  # any index will do: with a dim they go round
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Embedding: rows of a table
+
+
+def embedding(
+    weight: Tensor, indices: Tensor, padding_idx: int = -1, scale_grad_by_freq: bool = False, sparse: bool = False
+) -> Tensor:
+    """The row of `weight`, (rows, columns), for each index: (\\*indices, columns). What follows in the list matters to the
+    gradient only.
+
+    Source: `aten/src/ATen/native/Embedding.cpp`, `embedding_symint`.
+    """
+    if weight.dim() != 2:
+        raise RuntimeError("'weight' must be 2-D")
+    if indices.dtype not in (int32, int64):
+        raise RuntimeError(
+            f"Expected tensor for argument #1 'indices' to have one of the scalar types Long, Int; got {indices.dtype.name}"
+        )
+    rows = functions.index_select(weight, 0, indices.reshape(-1))
+    return rows.view((*indices.shape, weight.size(1)))
+
+
+def embedding_renorm_(self: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> Tensor:
+    """The rows that are asked for, scaled down to `max_norm` where their norm is larger: in place, each once.
+
+    Source: `aten/src/ATen/native/Embedding.cpp`, `embedding_renorm_cpu_`.
+    """
+    if self.dim() != 2:
+        raise RuntimeError("'self' must be 2-D")
+    if not self.is_meta:
+        rows = np.unique(indices._array)
+        norms = np.linalg.norm(self._array[rows], norm_type, axis=1)
+        scale = np.where(norms > max_norm, max_norm / (norms + 1e-7), 1).astype(self.dtype.numpy)
+        self._array[rows] *= scale[:, None]
+    return self
+
+
+def one_hot(self: Tensor, num_classes: int = -1) -> Tensor:
+    """A new last dimension that is 1 at the class, 0 elsewhere. Source: `aten/src/ATen/native/Onehot.cpp`."""
+    if self.dtype is not int64:
+        raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
+    if self.numel() == 0:
+        if num_classes <= 0:
+            raise RuntimeError("Can not infer total number of classes from empty tensor.")
+        return functions.zeros((*self.shape, num_classes), dtype=int64, device=self.device)
+    if not self.is_meta or num_classes == -1:
+        if int(functions.min(self).item()) < 0:
+            raise RuntimeError("Class values must be non-negative.")
+        largest = int(functions.max(self).item())
+        if num_classes == -1:
+            num_classes = largest + 1
+        elif largest >= num_classes:
+            raise RuntimeError("Class values must be smaller than num_classes.")
+    out = functions.zeros((*self.shape, num_classes), dtype=int64, device=self.device)
+    return out.scatter_(-1, self.unsqueeze(-1), 1)
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Picked by place
+
+
+def masked_fill(self: Tensor, mask: Tensor, value: Tensor | Scalar) -> Tensor:
+    """A copy, contiguous and of the common sizes, with `value` where `mask` is true."""
+    sizes = infer_size(self.shape, mask.shape)
+    copy = functions.clone(functions.broadcast_to(self, sizes), memory_format=contiguous_format)
+    return copy.masked_fill_(mask, value)
+
+
+def masked_fill_(self: Tensor, mask: Tensor, value: Tensor | Scalar) -> Tensor:
+    """Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `masked_fill__cpu`."""
+    if isinstance(value, Tensor) and value.dim():
+        raise RuntimeError(
+            f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.dim()} dimension(s)."
+        )
+    if mask.dtype is not bool_:
+        raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {mask.dtype.name}")
+    if infer_size(self.shape, mask.shape) != self.shape:
+        raise RuntimeError(f"the mask of shape {list(mask.shape)} does not broadcast to {list(self.shape)}")
+    assert_no_partial_overlap(self, mask)
+    if not self.is_meta:
+        value = value.item() if isinstance(value, Tensor) else value
+        np.copyto(self._array, convert(value, self.dtype), where=expand(mask, self.shape)._array)
+    return self
+
+
+def _triangular(name: str, keep: Callable) -> Structured:
+    """The kernel that sets to 0 whatever `keep(column - row, diagonal)` does not keep, in each of the last two dimensions'
+    matrices."""
+
+    def meta(self: Tensor, diagonal: int) -> Output:
+        if self.dim() < 2:
+            raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
+        return Output(self.shape, None, self.dtype)
+
+    def impl(self: Tensor, diagonal: int, out: Tensor) -> None:
+        rows, columns = np.ogrid[: self.size(-2), : self.size(-1)]
+        out._array[...] = np.where(keep(columns - rows, diagonal), self._array, self.dtype.numpy.type(0))
+
+    return Structured(meta, impl)
+
+
+tril, triu = _triangular("tril", np.less_equal), _triangular("triu", np.greater_equal)
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Moved and repeated
+
+
+def flip(self: Tensor, dims: Sequence[int]) -> Tensor:
+    """The indices of each of `dims` in reverse order. A copy: PyTorch has no negative strides."""
+    axes = []
+    for dim in dims:
+        axes.append(wrap_dim(dim, self.dim()))
+        if axes.count(axes[-1]) > 1:
+            raise RuntimeError(f"dim {axes[-1]} appears multiple times in the list of dims")
+    out = allocate(Output(self.shape, strides_for(self, None), self.dtype), self.device.type)
+    if not self.is_meta:
+        out._array[...] = np.flip(self._array, axes if self.dim() else ())
+    return out
+
+
+def roll(self: Tensor, shifts: Sequence[int], dims: Sequence[int] = ()) -> Tensor:
+    """The elements moved by `shifts` along `dims`, and in again at the other end; without `dims`, along the flat tensor.
+
+    Source: `aten/src/ATen/native/TensorTransformations.cpp`, `roll`.
+    """
+    if not shifts:
+        raise RuntimeError("`shifts` required")
+    if len(dims) != len(shifts) and (dims or len(shifts) != 1):
+        raise RuntimeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
+    if dims and self.numel() == 0:  # before the dims are looked at
+        return functions.clone(self)
+    for dim in dims:
+        self.size(dim)  # refuses one that is not there, also of a tensor without dimensions
+    axes = [wrap_dim(dim, self.dim()) for dim in dims]
+    out = allocate(Output(self.shape, None, self.dtype), self.device.type)
+    if not self.is_meta:
+        out._array[...] = np.roll(self._array, tuple(shifts), axes) if axes else np.roll(self._array, shifts[0])
+    return out
+
+
+def repeat(self: Tensor, repeats: Sequence[int]) -> Tensor:
+    """A copy in which dimension `i` is there `repeats[i]` times; the last of `repeats` belongs to the last dimension."""
+    new_dims = len(repeats) - self.dim()
+    if new_dims < 0:
+        raise RuntimeError("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
+    sizes = [size * times for size, times in zip((1,) * new_dims + self.shape, repeats)]
+    out = allocate(Output(sizes, None, self.dtype), self.device.type)
+    if not self.is_meta:
+        out._array[...] = np.tile(self._array, tuple(repeats))
+    return out
+
+
+def tile(self: Tensor, dims: Sequence[int]) -> Tensor:
+    """As `repeat`, but `dims` may be fewer than the dimensions: those in front are there once."""
+    return self.repeat((1,) * (self.dim() - len(dims)) + tuple(dims))

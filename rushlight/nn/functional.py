@@ -1,0 +1,244 @@
+"""The functions of networks, without any state. In PyTorch: `torch/nn/functional.py`.
+
+Some are operators, declared with `python_module: nn`, and stand here as they are. Others are written in Python in front of
+one: they take a word (`reduction="mean"`) where the operator takes a number, or choose between a form in place and one that
+is not. Left out: `size_average` and `reduce`, older ways to say `reduction`, are taken, but not warned of.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+from rushlight import functions
+from rushlight.dtypes import dtype
+from rushlight.strided import Tensor
+
+__all__ = [
+    "binary_cross_entropy_with_logits", "cross_entropy", "dropout", "elu", "elu_", "embedding", "gelu", "hardtanh", "hardtanh_",
+    "huber_loss", "l1_loss", "leaky_relu", "leaky_relu_", "linear", "log_softmax", "mse_loss", "nll_loss", "one_hot", "relu",
+    "relu_", "sigmoid", "silu", "smooth_l1_loss", "softmax", "softmin", "softplus", "tanh",
+]  # fmt: skip
+
+# The operators that need nothing before them.
+gelu, linear, one_hot, softplus = functions.gelu, functions.linear, functions.one_hot, functions.softplus
+relu_, elu_, hardtanh_, leaky_relu_ = functions.relu_, functions.elu_, functions.hardtanh_, functions.leaky_relu_
+
+# ------------------------------------------------------------------------------------------------------------
+# Activations
+
+
+def relu(input: Tensor, inplace: bool = False) -> Tensor:
+    return input.relu_() if inplace else functions.relu(input)
+
+
+def silu(input: Tensor, inplace: bool = False) -> Tensor:
+    return functions.silu_(input) if inplace else functions.silu(input)
+
+
+def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    return functions.elu_(input, alpha) if inplace else functions.elu(input, alpha)
+
+
+def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
+    return functions.leaky_relu_(input, negative_slope) if inplace else functions.leaky_relu(input, negative_slope)
+
+
+def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
+    if min_val > max_val:
+        raise ValueError("min_val cannot be greater than max_val")
+    return functions.hardtanh_(input, min_val, max_val) if inplace else functions.hardtanh(input, min_val, max_val)
+
+
+def sigmoid(input: Tensor) -> Tensor:
+    return functions.sigmoid(input)
+
+
+def tanh(input: Tensor) -> Tensor:
+    return functions.tanh(input)
+
+
+def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: dtype | None = None) -> Tensor:
+    dim = _softmax_dim("softmax", input, _stacklevel) if dim is None else dim
+    return functions.softmax(input, dim, dtype)
+
+
+def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: dtype | None = None) -> Tensor:
+    dim = _softmax_dim("log_softmax", input, _stacklevel) if dim is None else dim
+    return functions.log_softmax(input, dim, dtype)
+
+
+def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: dtype | None = None) -> Tensor:
+    """`softmax` of the negative: the smallest gets the most."""
+    dim = _softmax_dim("softmin", input, _stacklevel) if dim is None else dim
+    return functions.softmax(functions.neg(input), dim, dtype)
+
+
+def _softmax_dim(name: str, input: Tensor, stacklevel: int) -> int:
+    """The dimension that was meant when none was said: a rule that PyTorch would like to be rid of."""
+    warnings.warn(f"Implicit dimension choice for {name} has been deprecated. Pass dim=...", stacklevel=stacklevel)
+    return 0 if input.dim() in (0, 1, 3) else 1
+
+
+def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    if not 0 <= p <= 1:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+    return functions.dropout_(input, p, training) if inplace else functions.dropout(input, p, training)
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Embedding
+
+
+def embedding(
+    input: Tensor,
+    weight: Tensor,
+    padding_idx: int | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> Tensor:
+    """The rows of `weight` that `input` names. With `max_norm`, these are scaled down first, in place, where their norm is
+    larger. `padding_idx` is a row that gets no gradient."""
+    if padding_idx is None:
+        padding_idx = -1
+    elif padding_idx:
+        if not -weight.size(0) <= padding_idx < weight.size(0):
+            raise AssertionError("Padding_idx must be within num_embeddings")
+        padding_idx %= weight.size(0)
+    if max_norm is not None:
+        functions.embedding_renorm_(weight, input.contiguous(), max_norm, norm_type)
+    return functions.embedding(weight, input, padding_idx, scale_grad_by_freq, sparse)
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Losses
+
+REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
+
+
+def _reduction(reduction: str, size_average: bool | None = None, reduce: bool | None = None) -> int:
+    """The number for a word. Source: `torch/nn/_reduction.py`."""
+    if size_average is not None or reduce is not None:
+        reduction = "none" if reduce is False else "sum" if size_average is False else "mean"
+    if reduction not in REDUCTIONS:
+        raise ValueError(f"{reduction} is not a valid value for reduction")
+    return REDUCTIONS[reduction]
+
+
+def nll_loss(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    ignore_index: int = -100,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    number = _reduction(reduction, size_average, reduce)
+    return functions.nll_loss_nd(input, target, weight, number, ignore_index)
+
+
+def cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    ignore_index: int = -100,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
+) -> Tensor:
+    number = _reduction(reduction, size_average, reduce)
+    return functions.cross_entropy_loss(input, target, weight, number, ignore_index, label_smoothing)
+
+
+def binary_cross_entropy_with_logits(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    pos_weight: Tensor | None = None,
+) -> Tensor:
+    number = _reduction(reduction, size_average, reduce)
+    if target.shape != input.shape:
+        raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
+    return functions.binary_cross_entropy_with_logits(input, target, weight, pos_weight, number)
+
+
+def mse_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    weight: Tensor | None = None,
+) -> Tensor:
+    number = _reduction(reduction, size_average, reduce)
+    input, target = _pair(input, target, weight)
+    if weight is None:
+        return functions.mse_loss(input, target, number)
+    return _weighted(functions.pow(input - target, 2), weight, number)
+
+
+def l1_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    weight: Tensor | None = None,
+) -> Tensor:
+    number = _reduction(reduction, size_average, reduce)
+    input, target = _pair(input, target, weight)
+    if weight is None:
+        return functions.l1_loss(input, target, number)
+    return _weighted(functions.abs(input - target), weight, number)
+
+
+def smooth_l1_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    beta: float = 1.0,
+) -> Tensor:
+    number = _reduction(reduction, size_average, reduce)
+    input, target = _pair(input, target)
+    if beta == 0:
+        return functions.l1_loss(input, target, number)
+    return functions.smooth_l1_loss(input, target, number, beta)
+
+
+def huber_loss(
+    input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None
+) -> Tensor:
+    number = _reduction(reduction)
+    input, target = _pair(input, target, weight)
+    if weight is None:
+        return functions.huber_loss(input, target, number, delta)
+    loss = functions.huber_loss(input, target, REDUCTIONS["none"], delta) * weight
+    return loss if reduction == "none" else functions.mean(loss) if reduction == "mean" else functions.sum(loss)
+
+
+def _pair(input: Tensor, target: Tensor, weight: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    """Both, broadcast to one shape, with a warning: it is seldom what was meant."""
+    if target.shape != input.shape:
+        warnings.warn(
+            f"Using a target size ({target.shape}) that is different to the input size ({input.shape}): they are broadcast",
+            stacklevel=3,
+        )
+    if weight is not None and weight.shape != input.shape:
+        raise ValueError("Weights and input must have the same size.")
+    return functions.broadcast_tensors((input, target))
+
+
+def _weighted(loss: Tensor, weight: Tensor, reduction: int) -> Tensor:
+    loss = loss * weight
+    if reduction == REDUCTIONS["none"]:
+        return loss
+    total = functions.sum(loss)
+    return total / functions.sum(weight) if reduction == REDUCTIONS["mean"] else total

@@ -1,0 +1,517 @@
+"""Correct answers to lab 02 in other styles than the reference's: every check must accept them.
+
+A function's name is its exercise's, two underscores, and the style.
+"""
+
+import functools
+import itertools
+import operator as of
+import re
+
+import rushlight as rl
+from rushlight import dispatch, schema
+from rushlight.dispatch import (
+    ABOVE_PYTHON,
+    ALIASES,
+    BACKEND_MASK,
+    BACKENDS,
+    BIT,
+    FALLTHROUGH,
+    FUNCTIONALITIES,
+    MISSING,
+    PER_BACKEND,
+    PYTHON,
+    RUNTIME_KEYS,
+    DispatchKey,
+    local,
+)
+from rushlight.schema import REQUIRED, Argument, FunctionSchema
+
+SHIFT = len(BACKENDS)
+
+
+class NotThere(NotImplementedError):
+    """An error of one's own, of the right type."""
+
+
+class Unreadable(RuntimeError):
+    """Another."""
+
+
+# Keys and sets of them
+
+
+def bits__by_a_table_of_all_keys(key):
+    table = {name: bit for name, bit in BIT.items() if name in FUNCTIONALITIES}
+    for functionality, backend in itertools.product(PER_BACKEND, BACKENDS):
+        table[PER_BACKEND[functionality] + backend] = BIT[functionality] + BIT[backend]
+    return table.get(key.name, 0)
+
+
+def bits__by_shifting(key):
+    if key.name in BIT and key.name not in BACKENDS:
+        return 1 << SHIFT + FUNCTIONALITIES.index(key.name)
+    if key.name in ALIASES or key.name == "Undefined":
+        return 0
+    backend = next(i for i, name in enumerate(BACKENDS) if key.name.endswith(name))
+    kind = "AutogradFunctionality" if key.name.startswith("Autograd") else "Dense"
+    return (1 << backend) + (1 << SHIFT + FUNCTIONALITIES.index(kind))
+
+
+def highest_priority_key__by_searching_down(key_set):
+    backend = next((name for name in reversed(BACKENDS) if BIT[name] & key_set), None)
+    for name in reversed(FUNCTIONALITIES):
+        if not BIT[name] & key_set:
+            continue
+        return DispatchKey[name if backend is None or name not in PER_BACKEND else PER_BACKEND[name] + backend]
+    return DispatchKey.Undefined
+
+
+def highest_priority_key__as_a_number(key_set):
+    names = [name for name, bit in BIT.items() if bit & key_set]
+    if not names or names[-1] in BACKENDS:
+        return 0
+    backends = [name for name in names if name in BACKENDS]
+    found = PER_BACKEND[names[-1]] + backends[-1] if names[-1] in PER_BACKEND and backends else names[-1]
+    return int(DispatchKey[found])
+
+
+def keys_in__by_names(key_set):
+    present = [name for name, bit in BIT.items() if bit & key_set]
+    found = []
+    for name in present:
+        if name in PER_BACKEND:
+            found += [DispatchKey[PER_BACKEND[name] + backend] for backend in BACKENDS if backend in present]
+        elif name not in BACKENDS:
+            found.append(DispatchKey[name])
+    return tuple(found)
+
+
+def keys_in__by_filter(key_set):
+    return list(filter(lambda key: dispatch.bits(key) | key_set == key_set, RUNTIME_KEYS))
+
+
+# Schemas
+
+
+def split_at_commas__by_a_stack_of_what_is_open(text):
+    closing, opened, starts, ends = {"(": ")", "[": "]", "'": "'", '"': '"'}, [], [0], []
+    for i, letter in enumerate(text):
+        if opened and letter == opened[-1]:
+            opened.pop()
+        elif opened and opened[-1] in "'\"":
+            continue
+        elif letter in closing:
+            opened.append(closing[letter])
+        elif letter == "," and not opened:
+            ends.append(i)
+            starts.append(i + 1)
+    parts = [text[start:end].strip() for start, end in zip(starts, [*ends, len(text)])]
+    return parts if parts != [""] else []
+
+
+def split_at_commas__by_counting_in_what_is_left(text):
+    parts, rest = [], text
+    while rest.strip():
+        end = next((i for i, c in enumerate(rest) if c == "," and balanced(rest[:i])), len(rest))
+        parts.append(rest[:end].strip())
+        rest = rest[end + 1 :]
+    return parts
+
+
+def balanced(text):
+    plain = re.sub(r"'[^']*'|\"[^\"]*\"", "", text)
+    return not set(plain) & set("'\"") and all(plain.count(a) == plain.count(b) for a, b in ("()", "[]"))
+
+
+def parse_argument__by_hand(text, kwarg_only=False):
+    head, equals, default = text.partition("=")
+    if "(" in head:
+        base, _, rest = head.partition("(")
+        alias, closed, rest = rest.partition(")")
+        if not closed:
+            raise Unreadable(text)
+    else:
+        base = re.match(r"\w*", head)[0]
+        alias, rest = "", head[len(base) :]
+    suffix = re.match(r"(\?|\[\d*\])*", rest)[0]
+    name = rest[len(suffix) :]
+    well_named = not name.strip() or name.strip().isidentifier() and name[0].isspace()
+    if not base.isidentifier() or not well_named or equals and not default.strip():
+        raise Unreadable(text)
+    type = base + suffix
+    value = schema.parse_default(default.strip(), type) if equals else REQUIRED
+    return Argument(name.strip(), type, value, kwarg_only, alias)
+
+
+def parse_argument__with_keywords(text, kwarg_only=False):
+    found = schema._ARGUMENT.fullmatch(text)
+    if not found:
+        raise RuntimeError
+    parts = found.groupdict(default="")
+    given = {}
+    if found["default"] is not None:
+        given["default"] = schema.parse_default(parts["default"], parts["base"] + parts["suffix"])
+    type = "".join([parts["base"], parts["suffix"]])
+    return Argument(kwarg_only=kwarg_only, alias=parts["alias"], name=parts["name"], type=type, **given)
+
+
+def parse_schema__in_steps(text, namespace="aten"):
+    head = schema._SCHEMA.match(text)
+    if not head:
+        raise Unreadable(text)
+    ns, name, overload = head["ns"], head["name"], head["overload"]
+    if overload == "default":
+        raise Unreadable("default")
+    rest = head["rest"]
+    arrow = rest.rfind("->")
+    if arrow < 0:
+        raise Unreadable("no arrow")
+    before, after = rest[:arrow].strip(), rest[arrow + 2 :].strip()
+    if before[-1:] != ")" or not after:
+        raise Unreadable("no end")
+    arguments, keyword, seen_default = (), False, False
+    for part in schema.split_at_commas(before[:-1]):
+        if part == "*":
+            keyword = True
+            continue
+        argument = schema.parse_argument(part, keyword)
+        if not argument.name or seen_default and not argument.has_default and not keyword:
+            raise Unreadable(part)
+        seen_default = seen_default or argument.has_default
+        arguments += (argument,)
+    if after[0] == "(":
+        if after[-1] != ")":
+            raise Unreadable("open")
+        returns = [schema.parse_argument(part) for part in schema.split_at_commas(after[1:-1])]
+    else:
+        returns = [schema.parse_argument(after)]
+    return FunctionSchema(ns if ns else namespace, name, overload or "", arguments, tuple(returns))
+
+
+def parse_schema__with_an_iterator(text, namespace="aten"):
+    declaration, arrow, returned = text.rpartition("->")
+    head, opened, inside = declaration.strip().partition("(")
+    if not (arrow and opened and inside.endswith(")") and returned.strip()):
+        raise RuntimeError("not a schema")
+    found = re.fullmatch(r"(?:(\w+)::)?([A-Za-z_]\w*)(?:\.(\w+))?", head.strip())
+    if found is None or found[3] == "default":
+        raise RuntimeError("not a name")
+    parts = schema.split_at_commas(inside[:-1])
+    positional = list(itertools.takewhile(lambda part: part != "*", parts))
+    keyword = [part for part in parts[len(positional) :] if part != "*"]
+    arguments = [*map(schema.parse_argument, positional), *(schema.parse_argument(part, True) for part in keyword)]
+    first = arguments[: len(positional)]
+    if any(a.has_default and not b.has_default for a, b in itertools.pairwise(first)):
+        raise RuntimeError("a default before none")
+    if "" in [argument.name for argument in arguments]:
+        raise RuntimeError("no name")
+    returned = returned.strip()
+    several = returned.startswith("(")
+    if several != returned.endswith(")") and several:
+        raise RuntimeError("open")
+    returns = schema.split_at_commas(returned[1:-1] if several else returned)
+    return FunctionSchema(
+        found[1] or namespace, found[2], found[3] or "", tuple(arguments), tuple(map(schema.parse_argument, returns))
+    )
+
+
+def bind__by_a_dict(schema, args, kwargs):
+    positional = [argument.name for argument in schema.arguments if not argument.kwarg_only]
+    if len(args) > len(positional):
+        raise Unreadable("too many")
+    given = dict(zip(positional, args))
+    if given.keys() & kwargs.keys():
+        raise Unreadable("twice")
+    given |= kwargs
+    values = {argument.name: argument.default for argument in schema.arguments}
+    if given.keys() - values.keys():
+        raise Unreadable("unknown")
+    values |= given
+    if any(value is REQUIRED for value in values.values()):
+        raise Unreadable("missing")
+    return list(values.values())
+
+
+def bind__with_what_is_left(schema, args, kwargs):
+    left, stack = dict(kwargs), ()
+    for position, argument in enumerate(schema.arguments):
+        if position < len(args):
+            if argument.kwarg_only:
+                raise RuntimeError("keyword only")
+            stack += (args[position],)
+        elif argument.name in left:
+            stack += (left.pop(argument.name),)
+        elif argument.default is not REQUIRED:
+            stack += (argument.default,)
+        else:
+            raise RuntimeError(argument.name)
+    if left or len(args) > len(schema.arguments):
+        raise RuntimeError(left)
+    return stack
+
+
+def unbind__from_the_end(schema, stack):
+    pairs = list(zip(schema.arguments, stack))
+    kwargs = {a.name: v for a, v in pairs if a.kwarg_only and not rl.schema.is_default(a, v)}
+    args = []
+    for a, v in reversed([pair for pair in pairs if not pair[0].kwarg_only]):
+        if args or not rl.schema.is_default(a, v):
+            args.insert(0, v)
+    return tuple(args), kwargs
+
+
+def unbind__by_the_last_that_differs(schema, stack):
+    differs = [not rl.schema.is_default(argument, value) for argument, value in zip(schema.arguments, stack)]
+    count = len(schema.positional)
+    kept = max((i + 1 for i in range(count) if differs[i]), default=0)
+    kwargs = {}
+    for i in range(count, len(stack)):
+        if differs[i]:
+            kwargs[schema.arguments[i].name] = stack[i]
+    return stack[:kept], kwargs
+
+
+# The table
+
+
+def compute_table_entry__by_a_list_of_candidates(kernels, fallbacks, key):
+    implicit, explicit = DispatchKey.CompositeImplicitAutograd, DispatchKey.CompositeExplicitAutograd
+    candidates = [(kernels, key, "kernel")]
+    if key.name in (*BACKENDS, "Undefined"):
+        candidates += [
+            (kernels, DispatchKey.CompositeExplicitAutogradNonFunctional, "default backend kernel"),
+            (kernels, explicit, "default backend kernel"),
+            (kernels, implicit, "math kernel"),
+        ]
+    elif key.name.startswith("Autograd"):
+        backend = DispatchKey[key.name[len("Autograd") :]]
+        if backend not in kernels and explicit not in kernels:
+            candidates.append((kernels, implicit, "math kernel"))
+        candidates.append((kernels, DispatchKey.Autograd, "autograd kernel"))
+    candidates.append((fallbacks, key, "backend fallback"))
+    return next(((found[k], why) for found, k, why in candidates if k in found), (MISSING, "missing"))
+
+
+def compute_table_entry__with_get(kernels, fallbacks, key):
+    def of_alias(name):
+        return kernels.get(DispatchKey[name])
+
+    if kernels.get(key) is not None:
+        return kernels[key], "kernel"
+    is_backend = key.name in BACKENDS or key is DispatchKey.Undefined
+    is_autograd = key.name.startswith("Autograd")
+    explicit = of_alias("CompositeExplicitAutograd")
+    if is_backend and (default := of_alias("CompositeExplicitAutogradNonFunctional") or explicit):
+        return default, "default backend kernel"
+    if is_backend or is_autograd:
+        backend = kernels.get(DispatchKey.__members__.get(key.name.replace("Autograd", "")))
+        math = of_alias("CompositeImplicitAutograd")
+        if math and not (is_autograd and (backend or explicit)):
+            return math, "math kernel"
+    if is_autograd and of_alias("Autograd"):
+        return of_alias("Autograd"), "autograd kernel"
+    return (fallbacks[key], "backend fallback") if key in fallbacks else (MISSING, "missing")
+
+
+# A call
+
+
+def dispatch_key_set__by_reducing(stack, included, excluded):
+    united = functools.reduce(of.or_, (tensor._key_set for tensor in dispatch.tensors_in(stack)), included)
+    return united - (united & excluded & ~BACKEND_MASK)
+
+
+def dispatch_key_set__with_a_search_of_its_own(stack, included, excluded):
+    keys, waiting = included, list(stack)
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, (list, tuple)):
+            waiting.extend(value)
+        else:
+            keys |= getattr(value, "_key_set", 0)
+    return keys & BACKEND_MASK | (keys >> SHIFT & ~(excluded >> SHIFT)) << SHIFT
+
+
+def skip_fallthrough__by_recursion(operator, key_set):
+    return key_set - falling(operator, key_set)
+
+
+def falling(operator, key_set):
+    key = dispatch.highest_priority_key(key_set)
+    if key == DispatchKey.Undefined:
+        return 0
+    bit = 1 << key_set.bit_length() - 1
+    return falling(operator, key_set - bit) + (bit if operator.entry(key)[0] is FALLTHROUGH else 0)
+
+
+def skip_fallthrough__functionality_by_functionality(operator, key_set):
+    backends = key_set & BACKEND_MASK
+    for name in FUNCTIONALITIES:
+        if BIT[name] & key_set:
+            key = dispatch.highest_priority_key(backends | BIT[name])
+            kernel, _ = operator.entry(key)
+            if kernel is FALLTHROUGH:
+                key_set ^= BIT[name]
+    return key_set
+
+
+def bind_kernel__always_in_a_closure(kernel, operator, key_set):
+    def bound(*stack):
+        first = [key_set] * kernel.with_key_set + [operator] * kernel.boxed
+        if kernel.pythonic or kernel.boxed:
+            args, kwargs = schema.unbind(operator.schema, stack)
+            return schema.cast_returns(operator.schema, kernel.function(*first, *args, **kwargs))
+        return kernel.function(*first, *stack)
+
+    return bound
+
+
+def bind_kernel__by_wrapping_again_and_again(kernel, operator, key_set):
+    function = kernel.function
+    if kernel.with_key_set:
+        function = functools.partial(function, key_set)
+    if kernel.boxed:
+        function = functools.partial(function, operator)
+    return Unboxed(function, operator.schema) if kernel.pythonic or kernel.boxed else function
+
+
+class Unboxed:
+    def __init__(self, function, schema):
+        self.function, self.schema = function, schema
+
+    def __call__(self, *stack):
+        args, kwargs = schema.unbind(self.schema, stack)
+        return schema.cast_returns(self.schema, self.function(*args, **kwargs))
+
+
+def run__with_its_own_error(operator, key_set, stack, how):
+    key = dispatch.highest_priority_key(key_set)
+    kernel = operator.entry(key)[0]
+    if kernel == MISSING:
+        raise NotThere(operator.full_name)
+    line = f"[{how}] op=[{operator.full_name}], key=[{key}]"
+    bound = dispatch.bind_kernel(kernel, operator, key_set)
+    with dispatch.traced(line):
+        result = bound(*stack)
+    return result
+
+
+def run__as_a_bound_call(operator, key_set, stack, how):
+    kernel, reason = operator.entry(key := dispatch.highest_priority_key(key_set))
+    if reason == "missing":
+        raise NotImplementedError(dispatch.explain_missing(operator, key))
+    call = functools.partial(dispatch.bind_kernel(kernel, operator, key_set), *stack)
+    with dispatch.traced(f"[{how}] op=[{operator.schema.full_name}], key=[{key!s}]"):
+        return call()
+
+
+def call__in_three_steps(operator, *stack):
+    arrived = dispatch.dispatch_key_set(stack=stack, included=local.included, excluded=local.excluded)
+    masked = dispatch.skip_fallthrough(operator=operator, key_set=arrived)
+    return dispatch.run(operator=operator, key_set=masked, stack=stack, how="call")
+
+
+def call__with_a_list(operator, *stack):
+    stack = list(stack)
+    keys = dispatch.dispatch_key_set(stack, local.included, local.excluded)
+    return dispatch.run(operator, dispatch.skip_fallthrough(operator, keys), stack, "call")
+
+
+def redispatch__with_a_list(operator, key_set, *stack):
+    return dispatch.run(operator, key_set, [*stack], "redispatch")
+
+
+def redispatch__without_run(operator, key_set, *stack):
+    key = dispatch.highest_priority_key(key_set)
+    kernel, reason = operator.entry(key)
+    if kernel is MISSING:
+        raise NotThere(reason)
+    with dispatch.traced(f"[redispatch] op=[{operator.full_name}], key=[{key.name}]"):
+        return dispatch.bind_kernel(kernel, operator, key_set)(*stack)
+
+
+# Modes
+
+
+def call_mode__by_slicing_the_modes(operator, *args, **kwargs):
+    modes, included, excluded = local.modes, local.included, local.excluded
+    local.modes = modes[:-1]
+    local.included = included if local.modes else included & ~PYTHON
+    local.excluded = excluded | ABOVE_PYTHON
+    try:
+        answer = modes[-1].__torch_dispatch__(operator, (), args=args, kwargs=kwargs)
+    finally:
+        local.modes, local.included, local.excluded = modes, included, excluded
+    if answer is NotImplemented:
+        raise TypeError("refused")
+    return answer
+
+
+def call_mode__with_guards(operator, *args, **kwargs):
+    *outer, mode = local.modes
+    before = local.modes, local.included
+    local.modes = outer
+    if not outer:
+        local.included ^= PYTHON
+    try:
+        with dispatch.excluding(sum(BIT[name] for name in FUNCTIONALITIES[FUNCTIONALITIES.index("Python") + 1 :])):
+            if (answer := mode.__torch_dispatch__(operator, (), args, kwargs)) is NotImplemented:
+                raise TypeError("refused")
+            return answer
+    finally:
+        local.modes, local.included = before
+
+
+# Autocast
+
+
+def cached_cast__by_cases(dtype, value):
+    match value:
+        case list() | tuple():
+            return tuple(cached_cast__by_cases(dtype, item) for item in value)
+        case rl.Tensor() if rl.autocast_mode.is_eligible(value) and value.dtype is not dtype:
+            return value.to(dtype)
+        case _:
+            return value
+
+
+def cached_cast__by_map(dtype, value):
+    if type(value) in (list, tuple):
+        return list(map(functools.partial(cached_cast__by_map, dtype), value))
+    return value.to(dtype=dtype) if rl.autocast_mode.is_eligible(value) else value
+
+
+def promote_type__by_a_loop(stack):
+    for value in stack:
+        if isinstance(value, (list, tuple)):
+            if promote_type__by_a_loop(value) is rl.float32:
+                return rl.float32
+        elif rl.autocast_mode.is_eligible(value) and value.dtype == rl.float32:
+            return rl.float32
+    return rl.get_autocast_dtype("cpu")
+
+
+def promote_type__by_promotion(stack):
+    dtypes = [tensor.dtype for tensor in dispatch.tensors_in(stack) if rl.autocast_mode.is_eligible(tensor)]
+    return functools.reduce(rl.promote_types, dtypes, rl.get_autocast_dtype("cpu"))
+
+
+def autocast_kernel__by_a_dict(operator, policy, *stack):
+    types = {"fp32": lambda: rl.float32, "promote": lambda: rl.autocast_mode.promote_type(stack)}
+    with dispatch.excluding(dispatch.bits(DispatchKey.AutocastCPU)):
+        wanted = types.get(policy, lambda: rl.get_autocast_dtype("cpu"))()
+        return rl.library.invoke(operator, *(rl.autocast_mode.cached_cast(wanted, value) for value in stack))
+
+
+def autocast_kernel__by_calling_the_dispatcher(operator, policy, *stack):
+    before = local.excluded
+    local.excluded |= BIT["AutocastCPU"]
+    try:
+        lower = rl.get_autocast_dtype("cpu")
+        wanted = lower if policy == "lower_precision_fp" else rl.float32
+        if policy == "promote":
+            wanted = rl.autocast_mode.promote_type(stack)
+        return dispatch.call(operator, *rl.autocast_mode.cached_cast(wanted, stack))
+    finally:
+        local.excluded = before

@@ -1,0 +1,431 @@
+"""Correct answers to lab 03 in other styles than the reference's: every check must accept them.
+
+A function's name is its exercise's, two underscores, and the style.
+"""
+
+import functools
+import itertools
+import math
+
+import numpy as np
+
+from rushlight.dtypes import can_cast, promote_types, scalar_type
+from rushlight.iterator import assert_no_internal_overlap, assert_no_partial_overlap
+from rushlight.strided import Tensor, contiguous_strides, empty_strided, wrap_dim
+from rushlight.structured import Output, allocate, check_writable, resize_, resize_output, warn_resized
+
+
+class Refused(RuntimeError):
+    """An error of one's own, of the right type."""
+
+
+# One loop for operands of many shapes
+
+
+def broadcast_strides__in_a_list_from_the_end(sizes, strides, to):
+    out = [0] * len(to)
+    for back in range(1, len(sizes) + 1):
+        out[-back] = strides[-back] if sizes[-back] == to[-back] else 0
+    return out
+
+
+def broadcast_strides__by_numpy(sizes, strides, to):
+    # as if an element were a byte
+    reach = 1 + sum(max(size - 1, 0) * stride for size, stride in zip(sizes, strides))
+    memory = np.zeros(reach, np.uint8)
+    view = np.ndarray(sizes, np.uint8, memory, 0, strides)
+    shown = np.broadcast_to(view, to).strides
+    kept = len(to) - len(sizes)
+    return [stride if d < kept or sizes[d - kept] != to[d] else strides[d - kept] for d, stride in enumerate(shown)]
+
+
+def broadcast_strides__by_recursion(sizes, strides, to):
+    if len(to) == 0:
+        return ()
+    if len(sizes) < len(to):
+        return (0, *broadcast_strides__by_recursion(sizes, strides, to[1:]))
+    first = strides[0] * (sizes[0] == to[0])
+    return (first, *broadcast_strides__by_recursion(sizes[1:], strides[1:], to[1:]))
+
+
+def result_type__with_lists_for_the_ranks(*operands):
+    many = [x.dtype for x in operands if isinstance(x, Tensor) and x.dim() > 0]
+    one = [x.dtype for x in operands if isinstance(x, Tensor) and x.dim() == 0]
+    numbers = [scalar_type(x) for x in operands if not isinstance(x, Tensor)]
+    found = [functools.reduce(promote_types, rank) for rank in (many, one, numbers) if rank]
+    highest = max(each.category for each in found)
+    return next(each for each in found if each.category == highest)
+
+
+def result_type__by_sorting(*operands):
+    def key(x):
+        tensor = hasattr(x, "dim")
+        dtype = x.dtype if tensor else scalar_type(x)
+        return dtype.category, (2 if x.dim() else 1) if tensor else 0, dtype.itemsize
+
+    best = max(operands, key=key)
+    return best.dtype if hasattr(best, "dim") else scalar_type(best)
+
+
+def reorder_dimensions__in_a_list_of_its_own(sizes, operand_strides):
+    def slower(a, b):
+        for strides in operand_strides:
+            if 0 in (strides[a], strides[b]):
+                continue
+            if strides[a] < strides[b]:
+                return False
+            if strides[a] > strides[b] or sizes[a] > sizes[b]:
+                return True
+        return None
+
+    order = []
+    for dim in range(len(sizes) - 1, -1, -1):
+        order.append(dim)
+        at = len(order) - 1
+        for place in range(at - 1, -1, -1):
+            verdict = slower(order[place], order[at])
+            if verdict is False:
+                break
+            if verdict:
+                order[place], order[at] = order[at], order[place]
+                at = place
+    return order
+
+
+def reorder_dimensions__with_numpys_signs(sizes, operand_strides):
+    table = np.array(operand_strides, np.int64).reshape(len(operand_strides), len(sizes))
+    order = np.arange(len(sizes))[::-1].copy()
+    for i in range(1, len(order)):
+        moving = i
+        for other in range(i - 1, -1, -1):
+            a, b = table[:, order[other]], table[:, order[moving]]
+            signs = np.where((a == 0) | (b == 0), 0, np.sign(a - b))
+            ties = (a == b) & (a != 0) & (sizes[order[other]] > sizes[order[moving]])
+            signs = np.where(ties, 1, signs)
+            telling = signs[signs != 0]
+            if len(telling) and telling[0] < 0:
+                break
+            if len(telling):
+                order[[other, moving]] = order[[moving, other]]
+                moving = other
+    return tuple(int(d) for d in order)
+
+
+def coalesce_dimensions__in_columns(sizes, operand_strides):
+    loops = []
+    for size, *strides in zip(sizes, *operand_strides):
+        if loops:
+            before, *walked = loops[-1]
+            if before == 1:
+                loops[-1] = [size, *strides]
+                continue
+            if size == 1 or all(t == before * s for s, t in zip(walked, strides)):
+                loops[-1][0] *= size
+                continue
+        loops.append([size, *strides])
+    columns = list(zip(*loops)) if loops else [()] * (1 + len(operand_strides))
+    return columns[0], columns[1:]
+
+
+def coalesce_dimensions__without_the_ones_first(sizes, operand_strides):
+    kept = [d for d, size in enumerate(sizes) if size != 1]
+    if sizes and not kept:
+        return [1], [[strides[0]] for strides in operand_strides]
+    new_sizes, new_strides = [], [[] for _ in operand_strides]
+    for d in kept:
+        joins = new_sizes and all(s[d] == new_sizes[-1] * n[-1] for s, n in zip(operand_strides, new_strides))
+        if joins:
+            new_sizes[-1] = new_sizes[-1] * sizes[d]
+        else:
+            new_sizes.append(sizes[d])
+            for strides, new in zip(operand_strides, new_strides):
+                new.append(strides[d])
+    return new_sizes, new_strides
+
+
+# The forms of an operator
+
+
+def resize_output__with_the_other_branch_first(out, sizes, strides=None):
+    changes = list(out.shape) != list(sizes)
+    if changes:
+        if 0 not in out.shape:
+            warn_resized(out, sizes)
+        resize_(out, tuple(sizes), contiguous_strides(sizes) if strides is None else tuple(strides))
+    return changes
+
+
+def resize_output__with_a_warning_of_its_own(out, sizes, strides=None):
+    import warnings
+
+    if len(out.shape) == len(sizes) and all(a == b for a, b in zip(out.shape, sizes)):
+        return False
+    if math.prod(out.shape) > 0:
+        warnings.warn("it had elements", UserWarning, stacklevel=2)
+    resize_(out, sizes, strides)
+    return True
+
+
+def call_functional__with_allocate(kernel, args):
+    out = allocate(kernel.meta(*args))
+    kernel.impl(*args, out)
+    return out
+
+
+def call_functional__unpacked(kernel, args):
+    sizes, strides, dtype = kernel.meta(*args)
+    if strides is None:
+        strides = contiguous_strides(sizes)
+    arguments = [*args, empty_strided(sizes, strides, dtype)]
+    kernel.impl(*arguments)
+    return arguments.pop()
+
+
+def call_inplace__with_its_own_refusals(kernel, args):
+    self, *others = args
+    sizes, _, dtype = kernel.meta(*args)
+    if list(sizes) != list(self.shape):
+        raise Refused("shape")
+    if dtype is not self.dtype and not (kernel.casts and can_cast(dtype, self.dtype)):
+        raise Refused("dtype")
+    assert_no_internal_overlap(self)
+    for other in others:
+        if isinstance(other, Tensor):
+            assert_no_partial_overlap(self, other)
+    if self.is_meta:
+        return self
+    kernel.impl(*args, self)
+    return self
+
+
+def call_inplace__checked_first_and_measured_later(kernel, args):
+    output = kernel.meta(*args)
+    check_writable(kernel, args[1:], args[0], output)
+    if args[0].shape != tuple(output.sizes):
+        raise Refused("it does not fit")
+    if args[0].device.type == "cpu":
+        kernel.impl(*args, args[0])
+    return args[0]
+
+
+def call_out__in_one_breath(kernel, args, out):
+    result = kernel.meta(*args)
+    check_writable(kernel, args, out, result)
+    resize_output(out, result.sizes, result.strides)
+    return out if out.is_meta else (kernel.impl(*args, out), out)[1]
+
+
+def call_out__with_resize_itself(kernel, args, out):
+    sizes, strides, dtype = wanted = kernel.meta(*args)
+    check_writable(kernel, list(args), out, wanted)
+    if tuple(out.shape) != tuple(sizes):
+        resize_(out, sizes, strides)
+    if out.device.type == "cpu":
+        kernel.impl(*args, out)
+    return out
+
+
+# Reductions
+
+
+def reduced_sizes__with_a_mask(sizes, dims, keepdim):
+    mask = [not dims] * max(len(sizes), 1)
+    for dim in dims or []:
+        at = wrap_dim(dim, len(sizes))
+        if mask[at]:
+            raise Refused("twice")
+        mask[at] = True
+    if keepdim:
+        return [1 if gone else size for size, gone in zip(sizes, mask)]
+    return [size for size, gone in zip(sizes, mask) if not gone]
+
+
+def reduced_sizes__by_numpy(sizes, dims, keepdim):
+    axes = tuple(wrap_dim(dim, len(sizes)) for dim in dims) if dims else tuple(range(len(sizes)))
+    if len(set(axes)) < len(axes):
+        raise Refused("twice")
+    array = np.broadcast_to(np.zeros((), np.int8), sizes)
+    return np.add.reduce(array, axis=axes if sizes else None, keepdims=keepdim).shape
+
+
+def softmax__row_by_row(array, dim):
+    rows = np.moveaxis(array, dim, -1)
+    out = np.empty(rows.shape, array.dtype)
+    for at in np.ndindex(rows.shape[:-1]):
+        line = rows[at].astype(np.float64)
+        line = np.exp(line - line.max())
+        out[at] = line / line.sum()
+    return np.moveaxis(out, -1, dim)
+
+
+def softmax__by_its_logarithm(array, dim):
+    x = array.astype(np.promote_types(array.dtype, np.float32))
+    x = x - np.max(x, axis=dim, keepdims=True)
+    total = np.exp(x).sum(axis=dim, keepdims=True)
+    return np.exp(x - np.log(total)).astype(array.dtype)
+
+
+def logsumexp__by_logaddexp(array, dims, keepdim):
+    if array.size == 0 or not dims:
+        empty = np.full(array.sum(axis=dims, keepdims=keepdim).shape, -np.inf, array.dtype)
+        return empty if dims else array
+    rest = [d for d in range(array.ndim) if d not in dims]
+    lines = np.transpose(array, [*dims, *rest]).reshape(-1, *(array.shape[d] for d in rest))
+    total = np.logaddexp.reduce(lines.astype(np.float64), axis=0).astype(array.dtype)
+    return np.expand_dims(total, tuple(sorted(dims))) if keepdim else total
+
+
+def logsumexp__with_nan_to_num(array, dims, keepdim):
+    dims = tuple(dims)
+    m = np.max(array, axis=dims, keepdims=True, initial=-np.inf)
+    m = np.nan_to_num(m, nan=np.nan, posinf=0.0, neginf=0.0)
+    out = np.log(np.sum(np.exp(array - m), axis=dims, keepdims=True))
+    out = out + m
+    return out if keepdim else out.reshape([size for d, size in enumerate(array.shape) if d not in dims])
+
+
+# Matrices
+
+
+def meta_addmm__in_the_order_of_what_can_go_wrong(self, mat1, mat2, beta, alpha):
+    for matrix in (mat1, mat2):
+        if len(matrix.shape) != 2:
+            raise Refused("not a matrix")
+    if mat1.dtype != mat2.dtype or self.dtype != mat1.dtype:
+        raise Refused("dtypes")
+    if mat1.shape[1] != mat2.shape[0]:
+        raise Refused("inner sizes")
+    sizes = [mat1.shape[0], mat2.shape[1]]
+    offered = [1] * (2 - self.dim()) + list(self.shape)
+    if len(offered) > 2 or any(have not in (1, want) for have, want in zip(offered, sizes)):
+        raise Refused("bias")
+    return Output(sizes, contiguous_strides(sizes), self.dtype)
+
+
+def meta_addmm__by_expanding(self, mat1, mat2, beta, alpha):
+    try:
+        (n, k), (k2, m) = mat1.shape, mat2.shape
+    except ValueError:
+        raise Refused("not matrices") from None
+    if k != k2 or len({mat1.dtype, mat2.dtype, self.dtype}) != 1:
+        raise Refused("do not go together")
+    self.expand(n, m)
+    return Output((n, m), None, mat1.dtype)
+
+
+def addmm_out__in_numpys_own_words(self, mat1, mat2, beta, alpha, out):
+    if out.dtype.name == "bool":
+        if out.numel():
+            raise NotImplementedError("bool")
+        return
+    kind = np.float32 if out.dtype.name == "float16" else out.dtype.numpy
+    a, b = mat1.numpy().astype(kind), mat2.numpy().astype(kind)
+    total = np.einsum("ik,kj->ij", a, b) * np.array(alpha).astype(kind)
+    if np.array(beta).astype(kind):
+        total = total + np.array(beta).astype(kind) * self.numpy().astype(kind)
+    out.numpy()[:] = total
+
+
+def addmm_out__one_column_at_a_time(self, mat1, mat2, beta, alpha, out):
+    whole = not out.dtype.is_floating_point
+    if out.dtype.category == 0 and out.numel() > 0:
+        raise NotImplementedError
+    if whole:
+        beta, alpha = int(beta), int(alpha)
+    bias = np.array(np.broadcast_to(self._array, out.shape))
+    wide = np.promote_types(out.dtype.numpy, np.float32) if not whole else out.dtype.numpy
+    for j in range(out.shape[1]):
+        column = mat1._array.astype(wide) @ mat2._array[:, j].astype(wide)
+        column = (column * alpha).astype(wide)
+        if beta:
+            column = column + (bias[:, j].astype(wide) * beta).astype(wide)
+        out._array[:, j] = column
+
+
+def blocked_mm__with_runs(a, b, out, blocks, multiply):
+    def runs(size, most):
+        return [slice(start, min(start + most, size)) for start in range(0, size, most)]
+
+    out.fill(0)
+    for k, j, i in itertools.product(
+        runs(a.shape[1], blocks[1]), runs(b.shape[1], blocks[2]), runs(a.shape[0], blocks[0])
+    ):
+        multiply(a[i, k], b[k, j], out[i, j])
+
+
+def blocked_mm__with_split(a, b, out, blocks, multiply):
+    out *= 0
+
+    def cut(array, axis, most):
+        return [part for part in np.split(array, range(most, array.shape[axis], most), axis) if part.size]
+
+    for a_rows, out_rows in zip(cut(a, 0, blocks[0]), cut(out, 0, blocks[0])):
+        for a_block, b_rows in zip(cut(a_rows, 1, blocks[1]), cut(b, 0, blocks[1])):
+            for b_block, out_block in zip(cut(b_rows, 1, blocks[2]), cut(out_rows, 1, blocks[2])):
+                multiply(a_block, b_block, out_block)
+
+
+# In C++
+
+
+def rms_norm_source__plain_loops():
+    return r"""
+#include "rushlight.h"
+
+rl::Tensor rms_norm(const rl::Tensor& x, const rl::Tensor& weight, double eps) {
+  CHECK(x.dim() >= 1, "no dimensions");
+  CHECK(weight.dim() == 1, "weight");
+  CHECK(weight.size(0) == x.size(x.dim() - 1), "weight");
+  rl::Tensor y = rl::empty_like(x);
+  DISPATCH_FLOATING(x.dtype(), "rms_norm", [&] {
+    rl::Accessor<scalar_t, 1> w(weight);
+    rl::Rows<scalar_t> lines(x), results(y);
+    for (int64_t i = 0; i < lines.count; ++i) {
+      scalar_t* line = lines.row(i);
+      double squares = 0;
+      for (int64_t j = 0; j < lines.size; ++j) squares += double(line[j * lines.stride]) * line[j * lines.stride];
+      double length = std::sqrt(squares / lines.size + eps);
+      for (int64_t j = 0; j < lines.size; ++j) results.row(i)[j] = scalar_t(line[j * lines.stride] / length * w[j]);
+    }
+  });
+  return y;
+}
+OPERATOR(rms_norm, "rms_norm(Tensor x, Tensor weight, float eps=1e-5) -> Tensor")
+"""
+
+
+def rms_norm_source__element_by_element_without_the_helpers():
+    return r"""
+#include "rushlight.h"
+using namespace rl;
+
+template <class T>
+T at(const Tensor& x, int64_t i) {
+  int64_t offset = 0;
+  for (int64_t d = x.dim() - 1; d >= 0; d--) {
+    offset += i % x.size(d) * x.stride(d);
+    i /= x.size(d);
+  }
+  return static_cast<T*>(x.data)[offset];
+}
+
+Tensor rms_norm(const Tensor& x, const Tensor& weight, double eps) {
+  if (x.dim() == 0 || weight.dim() != 1 || weight.size(0) != x.size(-1)) throw std::runtime_error("sizes");
+  if (x.dtype() != dtype::float32 && x.dtype() != dtype::float64) throw NotImplemented("dtype");
+  std::vector<int64_t> sizes(x.sizes, x.sizes + x.dim());
+  Tensor out = empty(sizes, x.dtype());
+  const int64_t n = x.size(-1), rows = n ? x.numel() / n : 0;
+  DISPATCH_ALL(x.dtype(), "rms_norm", [&] {
+    parallel_for(0, rows, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin * n; i < end * n; i += n) {
+        double mean = 0;
+        for (int64_t j = 0; j < n; j++) mean += at<scalar_t>(x, i + j) * at<scalar_t>(x, i + j) / double(n);
+        for (int64_t j = 0; j < n; j++)
+          static_cast<scalar_t*>(out.data)[i + j] = at<scalar_t>(x, i + j) / std::sqrt(mean + eps) * at<scalar_t>(weight, j);
+      }
+    });
+  });
+  return out;
+}
+OPERATOR(rms_norm, "rms_norm(Tensor x, Tensor weight, float eps=1e-5) -> Tensor")
+"""

@@ -1,0 +1,516 @@
+"""Wrong answers to lab 02 that a student might well give and that no mutant of the reference is: each fails on an edge.
+
+A function's name is its exercise's, two underscores, and what is wrong.
+"""
+
+import functools
+
+import rushlight as rl
+from rushlight import dispatch, schema
+from rushlight.dispatch import (
+    ABOVE_PYTHON,
+    BACKEND_MASK,
+    BACKENDS,
+    BIT,
+    FALLTHROUGH,
+    FUNCTIONALITIES,
+    MISSING,
+    PER_BACKEND,
+    PYTHON,
+    RUNTIME_KEYS,
+    DispatchKey,
+    local,
+)
+from rushlight.schema import Argument, FunctionSchema
+
+SHIFT = len(BACKENDS)
+
+
+def bits__refuses_alias_keys(key):
+    if key.name in dispatch.ALIASES:
+        raise RuntimeError(f"{key} is an alias key")
+    return dispatch.key_set() if key.name == "Undefined" else united_bits(key)
+
+
+def united_bits(key):
+    if key.name in FUNCTIONALITIES:
+        return BIT[key.name]
+    prefix = "Autograd" if key.name.startswith("Autograd") else ""
+    functionality = "AutogradFunctionality" if prefix else "Dense"
+    return BIT[functionality] | BIT.get(key.name.removeprefix(prefix), 0)
+
+
+def bits__one_bit_for_each_key(key):
+    return 1 << int(key)
+
+
+def bits__forgets_the_backend_of_autograd(key):
+    return united_bits(key) & ~BACKEND_MASK if key.name.startswith("Autograd") else united_bits(key)
+
+
+def highest_priority_key__of_the_lowest_backend(key_set):
+    key = highest(key_set)
+    backends = [name for name in BACKENDS if BIT[name] & key_set]
+    return DispatchKey[PER_BACKEND[key] + backends[0]] if key in PER_BACKEND and backends else DispatchKey[key]
+
+
+def highest(key_set):
+    return next((name for name in reversed(FUNCTIONALITIES) if BIT[name] & key_set), "Undefined")
+
+
+def highest_priority_key__takes_the_cpu_without_a_backend(key_set):
+    key = highest(key_set)
+    backend = next((name for name in reversed(BACKENDS) if BIT[name] & key_set), "CPU")
+    return DispatchKey[PER_BACKEND[key] + backend] if key in PER_BACKEND else DispatchKey[key]
+
+
+def highest_priority_key__a_backend_is_a_key(key_set):
+    return max((key for key in RUNTIME_KEYS if united_bits(key) & key_set), default=DispatchKey.Undefined)
+
+
+def keys_in__any_bit_in_common(key_set):
+    return [key for key in RUNTIME_KEYS if united_bits(key) & key_set]
+
+
+def keys_in__highest_first(key_set):
+    return [key for key in reversed(RUNTIME_KEYS) if united_bits(key) & key_set == united_bits(key)]
+
+
+def keys_in__one_key_for_each_functionality(key_set):
+    found = []
+    while key_set >> SHIFT:
+        key = highest_priority_key__takes_the_cpu_without_a_backend(key_set)
+        found.insert(0, key)
+        key_set ^= BIT[highest(key_set)]
+    return found
+
+
+def split_at_commas__splits_everywhere(text):
+    return [part.strip() for part in text.split(",")] if text.strip() else []
+
+
+def split_at_commas__knows_no_quotes(text):
+    parts, depth = [""], 0
+    for letter in text:
+        depth += (letter in "([") - (letter in ")]")
+        if letter == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return [part.strip() for part in parts] if text.strip() else []
+
+
+def split_at_commas__knows_one_kind_of_quotes(text):
+    parts, depth, quoted = [""], 0, False
+    for letter in text:
+        quoted ^= letter == '"'
+        depth += 0 if quoted else (letter in "([") - (letter in ")]")
+        if letter == "," and depth == 0 and not quoted:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return [part.strip() for part in parts] if text.strip() else []
+
+
+def split_at_commas__nothing_is_one_empty_part(text):
+    return split_at_commas__knows_no_quotes(text) or [""]
+
+
+def parse_argument__the_default_stays_text(text, kwarg_only=False):
+    found = schema._ARGUMENT.match(text)
+    if found is None:
+        raise RuntimeError(text)
+    default = schema.REQUIRED if found["default"] is None else found["default"]
+    return Argument(found["name"] or "", found["base"] + found["suffix"], default, kwarg_only, found["alias"] or "")
+
+
+def parse_argument__no_default_is_none(text, kwarg_only=False):
+    found = schema._ARGUMENT.match(text)
+    if found is None:
+        raise RuntimeError(text)
+    type = found["base"] + found["suffix"]
+    default = schema.parse_default(found["default"], type) if found["default"] else None
+    return Argument(found["name"] or "", type, default, kwarg_only, found["alias"] or "")
+
+
+def parse_argument__the_type_is_the_base_alone(text, kwarg_only=False):
+    found = schema._ARGUMENT.match(text)
+    if found is None:
+        raise RuntimeError(text)
+    default = schema.REQUIRED if found["default"] is None else schema.parse_default(found["default"], found["base"])
+    return Argument(found["name"] or "", found["base"], default, kwarg_only, found["alias"] or "")
+
+
+def parse_schema__knows_no_keyword_only_arguments(text, namespace="aten"):
+    return parsed(text, namespace, lambda parts: [schema.parse_argument(part) for part in parts if part != "*"])
+
+
+def parse_schema__the_star_is_for_the_next_argument_only(text, namespace="aten"):
+    def arguments(parts):
+        pairs = zip([None, *parts], parts)
+        return [schema.parse_argument(part, before == "*") for before, part in pairs if part != "*"]
+
+    return parsed(text, namespace, arguments)
+
+
+def parse_schema__takes_any_order_of_defaults(text, namespace="aten"):
+    def arguments(parts):
+        star = parts.index("*") if "*" in parts else len(parts)
+        return [schema.parse_argument(part, i > star) for i, part in enumerate(parts) if part != "*"]
+
+    return parsed(text, namespace, arguments)
+
+
+def parsed(text, namespace, arguments_of):
+    head = schema._SCHEMA.match(text)
+    if head is None or head["overload"] == "default" or "->" not in text:
+        raise RuntimeError(text)
+    inside, _, returned = head["rest"].rpartition("->")
+    returned = returned.strip()
+    arguments = arguments_of(schema.split_at_commas(inside.rstrip()[:-1]))
+    if not all(argument.name for argument in arguments):
+        raise RuntimeError(text)
+    returns = schema.split_at_commas(returned[1:-1]) if returned.startswith("(") else [returned]
+    returns = tuple(schema.parse_argument(part) for part in returns)
+    return FunctionSchema(head["ns"] or namespace, head["name"], head["overload"] or "", tuple(arguments), returns)
+
+
+def bind__ignores_unknown_keywords(schema, args, kwargs):
+    if len(args) > len(schema.positional):
+        raise RuntimeError("too many")
+    rest = schema.arguments[len(args) :]
+    if any(not argument.has_default and argument.name not in kwargs for argument in rest):
+        raise RuntimeError("missing")
+    return [*args, *(kwargs.get(argument.name, argument.default) for argument in rest)]
+
+
+def bind__raises_what_python_raises(schema, args, kwargs):
+    positional = [argument.name for argument in schema.positional]
+    given = dict(zip(positional, args))
+    values = {argument.name: argument.default for argument in schema.arguments} | given | kwargs
+    if len(args) > len(positional) or given.keys() & kwargs.keys() or len(values) > len(schema.arguments):
+        raise TypeError("unexpected argument")
+    if any(value is rl.schema.REQUIRED for value in values.values()):
+        raise TypeError("missing argument")
+    return list(values.values())
+
+
+def bind__takes_keyword_only_arguments_by_position(schema, args, kwargs):
+    names = [argument.name for argument in schema.arguments]
+    given = dict(zip(names, args))
+    if len(args) > len(names) or given.keys() & kwargs.keys() or kwargs.keys() - set(names):
+        raise RuntimeError("refused")
+    given |= kwargs
+    stack = [given.get(argument.name, argument.default) for argument in schema.arguments]
+    if any(value is rl.schema.REQUIRED for value in stack):
+        raise RuntimeError("missing")
+    return stack
+
+
+def unbind__drops_every_default(schema, stack):
+    pairs = [(a, v) for a, v in zip(schema.arguments, stack) if not rl.schema.is_default(a, v)]
+    return tuple(v for a, v in pairs if not a.kwarg_only), {a.name: v for a, v in pairs if a.kwarg_only}
+
+
+def unbind__drops_nothing(schema, stack):
+    count = len(schema.positional)
+    names = [argument.name for argument in schema.arguments[count:]]
+    return tuple(stack[:count]), dict(zip(names, stack[count:]))
+
+
+def unbind__all_by_name(schema, stack):
+    pairs = zip(schema.arguments, stack)
+    return (), {a.name: v for a, v in pairs if not rl.schema.is_default(a, v)}
+
+
+def entry(kernels, fallbacks, key, order):
+    """The first of these that is there, by (key, reason)."""
+    for candidate, reason in order:
+        if candidate in kernels:
+            return kernels[candidate], reason
+    return (fallbacks[key], "backend fallback") if key in fallbacks else (MISSING, "missing")
+
+
+EXPLICIT, IMPLICIT = DispatchKey.CompositeExplicitAutograd, DispatchKey.CompositeImplicitAutograd
+NON_FUNCTIONAL = DispatchKey.CompositeExplicitAutogradNonFunctional
+DEFAULTS = [(NON_FUNCTIONAL, "default backend kernel"), (EXPLICIT, "default backend kernel"), (IMPLICIT, "math kernel")]
+
+
+def compute_table_entry__autograd_always_takes_the_composite_kernel(kernels, fallbacks, key):
+    order = [(key, "kernel")]
+    if key.name in (*BACKENDS, "Undefined"):
+        order += DEFAULTS
+    if key.name.startswith("Autograd"):
+        order += [(IMPLICIT, "math kernel"), (DispatchKey.Autograd, "autograd kernel")]
+    return entry(kernels, fallbacks, key, order)
+
+
+def compute_table_entry__autograd_alias_first(kernels, fallbacks, key):
+    order = [(key, "kernel")]
+    if key.name in (*BACKENDS, "Undefined"):
+        order += DEFAULTS
+    if key.name.startswith("Autograd"):
+        order.append((DispatchKey.Autograd, "autograd kernel"))
+        if DispatchKey[key.name.removeprefix("Autograd")] not in kernels and EXPLICIT not in kernels:
+            order.append((IMPLICIT, "math kernel"))
+    return entry(kernels, fallbacks, key, order)
+
+
+def compute_table_entry__any_backend_kernel_will_do(kernels, fallbacks, key):
+    order = [(key, "kernel")]
+    if key.name in (*BACKENDS, "Undefined"):
+        order += DEFAULTS
+    if key.name.startswith("Autograd"):
+        if not {EXPLICIT, *(DispatchKey[name] for name in BACKENDS)} & set(kernels):
+            order.append((IMPLICIT, "math kernel"))
+        order.append((DispatchKey.Autograd, "autograd kernel"))
+    return entry(kernels, fallbacks, key, order)
+
+
+def compute_table_entry__composite_kernels_for_every_key(kernels, fallbacks, key):
+    return entry(kernels, fallbacks, key, [(key, "kernel"), *DEFAULTS, (DispatchKey.Autograd, "autograd kernel")])
+
+
+def compute_table_entry__nothing_for_no_tensors(kernels, fallbacks, key):
+    if key == DispatchKey.Undefined:
+        return MISSING, "missing"
+    return compute_table_entry__any_backend_kernel_will_do(kernels, fallbacks, key)
+
+
+def compute_table_entry__fallback_before_the_aliases(kernels, fallbacks, key):
+    if key in fallbacks and key not in kernels:
+        return fallbacks[key], "backend fallback"
+    return compute_table_entry__any_backend_kernel_will_do(kernels, fallbacks, key)
+
+
+def dispatch_key_set__of_the_first_tensor(stack, included, excluded):
+    first = next((value._key_set for value in stack if hasattr(value, "_key_set")), 0)
+    return (first | included) & (~excluded | BACKEND_MASK)
+
+
+def dispatch_key_set__not_in_lists(stack, included, excluded):
+    keys = functools.reduce(int.__or__, (getattr(value, "_key_set", 0) for value in stack), included)
+    return keys & (~excluded | BACKEND_MASK)
+
+
+def dispatch_key_set__excludes_backends_too(stack, included, excluded):
+    keys = functools.reduce(int.__or__, (tensor._key_set for tensor in dispatch.tensors_in(stack)), included)
+    return keys & ~excluded
+
+
+def dispatch_key_set__including_wins(stack, included, excluded):
+    keys = functools.reduce(int.__or__, (tensor._key_set for tensor in dispatch.tensors_in(stack)), 0)
+    return keys & (~excluded | BACKEND_MASK) | included
+
+
+def skip_fallthrough__only_the_highest(operator, key_set):
+    while operator.entry(dispatch.highest_priority_key(key_set))[0] is FALLTHROUGH:
+        key_set ^= 1 << key_set.bit_length() - 1
+    return key_set
+
+
+def skip_fallthrough__takes_the_backend_too(operator, key_set):
+    for key in RUNTIME_KEYS:
+        if united_bits(key) & key_set == united_bits(key) and operator.entry(key)[0] is FALLTHROUGH:
+            key_set &= ~united_bits(key)
+    return key_set
+
+
+def skip_fallthrough__if_any_backend_falls_through(operator, key_set):
+    for key in RUNTIME_KEYS:
+        if united_bits(key) & key_set == united_bits(key) and operator.entry(key)[0] is FALLTHROUGH:
+            key_set &= ~united_bits(key) | BACKEND_MASK
+    return key_set
+
+
+def bind_kernel__the_operator_comes_first(kernel, operator, key_set):
+    def bound(*stack):
+        before = [operator] * kernel.boxed + [key_set] * kernel.with_key_set
+        if not (kernel.boxed or kernel.pythonic):
+            return kernel.function(*before, *stack)
+        args, kwargs = schema.unbind(operator.schema, stack)
+        return schema.cast_returns(operator.schema, kernel.function(*before, *args, **kwargs))
+
+    return bound
+
+
+def bind_kernel__everything_by_position(kernel, operator, key_set):
+    before = [key_set] * kernel.with_key_set + [operator] * kernel.boxed
+    return lambda *stack: schema.cast_returns(operator.schema, kernel.function(*before, *stack))
+
+
+def bind_kernel__results_as_they_are(kernel, operator, key_set):
+    before = [key_set] * kernel.with_key_set + [operator] * kernel.boxed
+
+    def bound(*stack):
+        args, kwargs = schema.unbind(operator.schema, stack) if kernel.boxed or kernel.pythonic else (stack, {})
+        return kernel.function(*before, *args, **kwargs)
+
+    return bound
+
+
+def bind_kernel__the_call_itself(kernel, operator, key_set):
+    return kernel.function(key_set, operator)
+
+
+def run__goes_down_to_a_key_that_has_a_kernel(operator, key_set, stack, how):
+    for key in reversed(dispatch.keys_in(key_set)):
+        kernel, _ = operator.entry(key)
+        if kernel is not MISSING:
+            with dispatch.traced(f"[{how}] op=[{operator.full_name}], key=[{key.name}]"):
+                return dispatch.bind_kernel(kernel, operator, key_set)(*stack)
+    raise NotImplementedError(operator.full_name)
+
+
+def run__traces_afterwards(operator, key_set, stack, how):
+    key = dispatch.highest_priority_key(key_set)
+    kernel, _ = operator.entry(key)
+    if kernel is MISSING:
+        raise NotImplementedError(operator.full_name)
+    result = dispatch.bind_kernel(kernel, operator, key_set)(*stack)
+    with dispatch.traced(f"[{how}] op=[{operator.full_name}], key=[{key.name}]"):
+        return result
+
+
+def run__says_runtime_error(operator, key_set, stack, how):
+    key = dispatch.highest_priority_key(key_set)
+    kernel, _ = operator.entry(key)
+    if kernel is MISSING:
+        raise RuntimeError(operator.full_name)
+    with dispatch.traced(f"[{how}] op=[{operator.full_name}], key=[{key.name}]"):
+        return dispatch.bind_kernel(kernel, operator, key_set)(*stack)
+
+
+def run__takes_the_key_out_of_the_set(operator, key_set, stack, how):
+    key = dispatch.highest_priority_key(key_set)
+    kernel, _ = operator.entry(key)
+    if kernel is MISSING:
+        raise NotImplementedError(operator.full_name)
+    with dispatch.traced(f"[{how}] op=[{operator.full_name}], key=[{key.name}]"):
+        return dispatch.bind_kernel(kernel, operator, key_set & dispatch.keys_below(key))(*stack)
+
+
+def call__forgets_the_thread(operator, *stack):
+    keys = dispatch.dispatch_key_set(stack, 0, 0)
+    return dispatch.run(operator, dispatch.skip_fallthrough(operator, keys), stack, "call")
+
+
+def call__skips_nothing(operator, *stack):
+    return dispatch.run(operator, dispatch.dispatch_key_set(stack, local.included, local.excluded), stack, "call")
+
+
+def redispatch__asks_the_tensors_again(operator, key_set, *stack):
+    keys = key_set & dispatch.dispatch_key_set(stack, local.included, local.excluded)
+    return dispatch.run(operator, keys, stack, "redispatch")
+
+
+def redispatch__skips_fallthroughs(operator, key_set, *stack):
+    return dispatch.run(operator, dispatch.skip_fallthrough(operator, key_set), stack, "redispatch")
+
+
+def redispatch__calls_again(operator, key_set, *stack):
+    return dispatch.call(operator, *stack)
+
+
+def answered(mode, operator, args, kwargs):
+    answer = mode.__torch_dispatch__(operator, (), args, kwargs)
+    if answer is NotImplemented:
+        raise TypeError("refused")
+    return answer
+
+
+def call_mode__stays_active(operator, *args, **kwargs):
+    with dispatch.excluding(ABOVE_PYTHON | PYTHON):
+        return answered(local.modes[-1], operator, args, kwargs)
+
+
+def call_mode__the_outermost_first(operator, *args, **kwargs):
+    mode, *local.modes = local.modes
+    included, local.included = local.included, local.included if local.modes else local.included & ~PYTHON
+    try:
+        with dispatch.excluding(ABOVE_PYTHON):
+            return answered(mode, operator, args, kwargs)
+    finally:
+        local.modes, local.included = [mode, *local.modes], included
+
+
+def call_mode__forgets_itself_when_it_raises(operator, *args, **kwargs):
+    mode, included = local.modes.pop(), local.included
+    if not local.modes:
+        local.included &= ~PYTHON
+    with dispatch.excluding(ABOVE_PYTHON):
+        answer = answered(mode, operator, args, kwargs)
+    local.modes.append(mode)
+    local.included = included
+    return answer
+
+
+def call_mode__starts_all_over(operator, *args, **kwargs):
+    mode, included = local.modes.pop(), local.included
+    if not local.modes:
+        local.included &= ~PYTHON
+    try:
+        return answered(mode, operator, args, kwargs)
+    finally:
+        local.modes.append(mode)
+        local.included = included
+
+
+def call_mode__hands_on_not_implemented(operator, *args, **kwargs):
+    mode, included = local.modes.pop(), local.included
+    if not local.modes:
+        local.included &= ~PYTHON
+    try:
+        with dispatch.excluding(ABOVE_PYTHON):
+            return mode.__torch_dispatch__(operator, (), args, kwargs)
+    finally:
+        local.modes.append(mode)
+        local.included = included
+
+
+def cached_cast__casts_float64_too(dtype, value):
+    if isinstance(value, (list, tuple)):
+        return [cached_cast__casts_float64_too(dtype, item) for item in value]
+    return value.to(dtype) if hasattr(value, "dtype") and value.dtype.is_floating_point else value
+
+
+def cached_cast__only_what_is_no_list(dtype, value):
+    return value.to(dtype) if rl.autocast_mode.is_eligible(value) else value
+
+
+def cached_cast__casts_everything(dtype, value):
+    if isinstance(value, (list, tuple)):
+        return [cached_cast__casts_everything(dtype, item) for item in value]
+    return value.to(dtype) if isinstance(value, rl.Tensor) else value
+
+
+def promote_type__the_widest_of_all(stack):
+    dtypes = [tensor.dtype for tensor in dispatch.tensors_in(stack) if tensor.dtype.is_floating_point]
+    return functools.reduce(rl.promote_types, dtypes, rl.get_autocast_dtype("cpu"))
+
+
+def promote_type__not_in_lists(stack):
+    wide = any(rl.autocast_mode.is_eligible(value) and value.dtype is rl.float32 for value in stack)
+    return rl.float32 if wide else rl.get_autocast_dtype("cpu")
+
+
+def promote_type__of_the_first(stack):
+    eligible = [tensor.dtype for tensor in dispatch.tensors_in(stack) if rl.autocast_mode.is_eligible(tensor)]
+    return [*eligible, rl.get_autocast_dtype("cpu")][0]
+
+
+def autocast_kernel__never_stops(operator, policy, *stack):
+    wanted = rl.get_autocast_dtype("cpu") if policy == "lower_precision_fp" else rl.float32
+    return rl.library.invoke(operator, *rl.autocast_mode.cached_cast(wanted, stack))
+
+
+def autocast_kernel__promotes_to_float32(operator, policy, *stack):
+    with dispatch.excluding(BIT["AutocastCPU"]):
+        wanted = rl.get_autocast_dtype("cpu") if policy == "lower_precision_fp" else rl.float32
+        return rl.library.invoke(operator, *rl.autocast_mode.cached_cast(wanted, stack))
+
+
+def autocast_kernel__casts_the_result(operator, policy, *stack):
+    with dispatch.excluding(BIT["AutocastCPU"]):
+        wanted = rl.get_autocast_dtype("cpu") if policy == "lower_precision_fp" else rl.float32
+        return rl.autocast_mode.cached_cast(wanted, rl.library.invoke(operator, *stack))

@@ -1,0 +1,21 @@
+"""On torch's own sample inputs every operator does what torch's does: the first samples here, all of them in bench/parity.py."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
+import parity  # noqa: E402
+
+COUNT = 6  # samples of each dtype of each entry
+
+
+@pytest.mark.parametrize("name", parity.compared_names())
+def test_an_operator_agrees_with_torch_on_the_first_samples(name):
+    report = parity.parity(name, COUNT)
+    assert not report.disagree, "\n".join(report.disagree)
+
+
+def test_every_operator_that_is_looked_at_without_its_values_is_one_that_torch_knows():
+    assert not set(parity.VALUES_APART) - set(parity.database())
