@@ -5696,6 +5696,9 @@ eq_Tensor_out_op = declare(
     CPU=pointwise.eq.out,
     Meta=pointwise.eq.out,
 )
+eq_Scalar_op = declare(
+    "eq.Scalar(Tensor self, Scalar other) -> Tensor", CPU=pointwise.eq_scalar, Meta=pointwise.eq_scalar
+)
 equal_op = declare("equal(Tensor self, Tensor other) -> bool", CPU=pointwise.equal)
 erf_op = declare("erf(Tensor self) -> Tensor", CPU=elementary.erf.functional, Meta=elementary.erf.on_meta)
 erf__op = declare("erf_(Tensor(a!) self) -> Tensor(a!)", CPU=elementary.erf.inplace, Meta=elementary.erf.inplace)

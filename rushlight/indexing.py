@@ -21,13 +21,19 @@ def getitem(self: Tensor, key) -> Tensor:
 
     Source: `torch/csrc/autograd/python_variable_indexing.cpp`, `applySlicing`.
     """
+    view = _walk(self, key, keep_slices=isinstance(key, slice))
+    return functions.alias(self) if view is self else view
+
+
+def _walk(self: Tensor, key, keep_slices: bool = False) -> Tensor:
+    """The view, by one operator for each part of the key. A slice that takes all is left out, unless it is to be kept."""
     keys = key if isinstance(key, tuple) else (key,)
     for each in keys:
         _refuse_advanced(each)
     mentioned = sum(each is not None and each is not Ellipsis for each in keys)
     if isinstance(key, tuple) and mentioned > self.dim():
         raise IndexError(f"too many indices for tensor of dimension {self.dim()}")
-    view, dim = functions.alias(self), 0
+    view, dim = self, 0
     for each in keys:
         if each is Ellipsis:
             dim += self.dim() - mentioned
@@ -35,7 +41,7 @@ def getitem(self: Tensor, key) -> Tensor:
             view = view.unsqueeze(dim)
             dim += 1
         elif isinstance(each, slice):
-            view = _sliced(view, dim, each)
+            view = _sliced(view, dim, each, keep_slices)
             dim += 1
         else:
             view = view.select(dim, operator.index(each))
@@ -48,24 +54,32 @@ def setitem(self: Tensor, key, value: Tensor | Scalar) -> None:
 
     Source: `torch/csrc/autograd/python_variable_indexing.cpp`, `copy_to`.
     """
-    view = getitem(self, key)
+    view = _walk(self, key)
     if isinstance(value, Tensor):
-        while value.dim() > view.dim() and value.size(0) == 1:
-            value = value.select(0, 0)
-        view.copy_(value)
+        _copy_to(view, value)
     elif isinstance(value, (bool, int, float, np.generic)):
         view.fill_(value)
     else:
         raise TypeError(f"can't assign a {type(value).__name__} to a tensor; make it a tensor first")
 
 
-def _sliced(view: Tensor, dim: int, key: slice) -> Tensor:
+def _copy_to(view: Tensor, value: Tensor) -> None:
+    if value.shape == view.shape:
+        view.copy_(value)
+    elif value.dim() == 0:
+        view.fill_(value)
+    else:
+        leading = next((dim for dim, size in enumerate(value.shape) if size != 1), value.dim())
+        value = value.view(value.shape[leading:])
+        view.copy_(value if value.shape == view.shape else value.expand(view.shape))
+
+
+def _sliced(view: Tensor, dim: int, key: slice, keep: bool) -> Tensor:
     start, end, step = (part if part is None else operator.index(part) for part in (key.start, key.stop, key.step))
-    if (
-        step is not None and step <= 0
-    ):  # a ValueError here, while the operator `slice` raises RuntimeError: as in PyTorch
+    if step is not None and step <= 0:  # a ValueError, where the operator `slice` raises RuntimeError: as in PyTorch
         raise ValueError("step must be greater than zero")
-    return functions.slice(view, dim, start, end, step or 1)
+    takes_all = view.dim() and not start and (end is None or end >= view.size(dim)) and step in (None, 1)
+    return view if takes_all and not keep else functions.slice(view, dim, start, end, step or 1)
 
 
 def _refuse_advanced(key) -> None:

@@ -9,7 +9,7 @@ it. Left out: other dtypes for the result than the operands', complex products, 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 
@@ -403,7 +403,8 @@ def _folded(self: Tensor, other: Tensor, out: Tensor | None) -> Tensor:
 
 
 def _batched(self: Tensor, other: Tensor, out: Tensor | None) -> Tensor:
-    if self.dim() == other.dim() == 3 and self.size(0) != other.size(0):  # as in `folds`: no gradient of what is expanded
+    # As in `folds`: where somebody might want the gradient of one matrix for all, it must not be expanded.
+    if self.dim() == other.dim() == 3 and self.size(0) != other.size(0):
         if self.size(0) == 1 and is_watched(self):
             return _matmul(self.squeeze(0), other, out)
         if other.size(0) == 1 and is_watched(other):

@@ -222,7 +222,8 @@ def _of_all_classes(scores: Tensor, target: Tensor, weight: Tensor | None, reduc
     """
     if weight is not None:
         scores = scores * _along_classes(weight, scores)
-    loss, ignored = functions.neg(functions.sum(scores, _class_dim(scores))), target == ignore_index
+    loss = functions.neg(functions.sum(scores, _class_dim(scores)))
+    ignored = functions.eq_Scalar_op(target, ignore_index)
     loss.masked_fill_(ignored, 0)
     if reduction == NONE:
         return loss

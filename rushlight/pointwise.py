@@ -321,6 +321,26 @@ def rsub_on_meta(self: Tensor, other: Operand, alpha: Scalar) -> Tensor:
     return sub.on_meta(other, self, alpha)
 
 
+# `add.Scalar` and its like: for autograd operators of their own, for which a number has no gradient. Composite kernels call
+# them where PyTorch's multiply a tensor by a `Scalar` in C++; in Python a number is passed to `add.Tensor`.
+
+
+def add_scalar(self: Tensor, other: Scalar, alpha: Scalar = 1) -> Tensor:
+    return functions().add(self, other, alpha=alpha)
+
+
+def mul_scalar(self: Tensor, other: Scalar) -> Tensor:
+    return functions().mul(self, other)
+
+
+def div_scalar(self: Tensor, other: Scalar) -> Tensor:
+    return functions().div(self, other)
+
+
+def eq_scalar(self: Tensor, other: Scalar) -> Tensor:
+    return functions().eq(self, other)
+
+
 # ------------------------------------------------------------------------------------------------------------
 # Division with a rounding, and its remainder
 
@@ -370,22 +390,6 @@ def kernel_of_mode(rounding_mode: str | None) -> Structured:
         modes = "None, 'trunc', or 'floor'"
         raise RuntimeError(f"div expected rounding_mode to be one of {modes} but found {rounding_mode!r}")
     return BY_ROUNDING_MODE[rounding_mode]
-
-
-# `add.Scalar` and its like: for autograd operators of their own, for which a number has no gradient. Composite kernels call
-# them where PyTorch's multiply a tensor by a `Scalar` in C++; in Python a number is passed to `add.Tensor`.
-
-
-def add_scalar(self: Tensor, other: Scalar, alpha: Scalar = 1) -> Tensor:
-    return functions().add(self, other, alpha=alpha)
-
-
-def mul_scalar(self: Tensor, other: Scalar) -> Tensor:
-    return functions().mul(self, other)
-
-
-def div_scalar(self: Tensor, other: Scalar) -> Tensor:
-    return functions().div(self, other)
 
 
 div_mode = Structured(

@@ -91,7 +91,7 @@ def fold(
 
 @dataclass
 class ToDtype(Structured):
-    """A structured kernel whose last argument is `dtype`. Where it is not given, an `out` tensor has the say.
+    """A structured kernel whose last argument is `dtype`. Where it is not given, the tensor that is written to has the say.
 
     Source: `aten/src/ATen/native/ReduceOps.cpp`, `infer_dtype_from_optional`.
     """
@@ -99,6 +99,10 @@ class ToDtype(Structured):
     def out(self, *args):
         *args, dtype, out = args
         return super().out(*args, dtype or out.dtype, out)
+
+    def inplace(self, *args):
+        *args, dtype = args
+        return super().inplace(*args, dtype or args[0].dtype)
 
 
 def of_all(kernel: Structured) -> Callable:

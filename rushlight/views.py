@@ -60,7 +60,7 @@ def reshape(self: Tensor, shape: Sequence[int]) -> Tensor:
         return strided.reshape(self, shape)
     sizes = infer_view_size(shape, self.numel())
     if compute_stride(self.shape, self.stride(), sizes) is not None:
-        return functions.view(self, sizes)
+        return self.view(sizes)
     return functions._unsafe_view(functions.clone(self, memory_format=contiguous_format), sizes)
 
 
@@ -252,43 +252,6 @@ def broadcast_tensors(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
     return tuple(tensor if tensor.shape == sizes else tensor.expand(sizes) for tensor in tensors)
 
 
-# ------------------------------------------------------------------------------------------------------------
-# In place: the tensor itself becomes the view
-
-
-def become(self: Tensor, view: Tensor) -> Tensor:
-    """Give a tensor the sizes, strides and offset of a view of it."""
-    self._sizes, self._strides, self._storage_offset = view.shape, view.stride(), view.storage_offset()
-    self.forget_metadata()
-    return self
-
-
-def as_strided_(
-    self: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
-) -> Tensor:
-    return become(self, as_strided(self, size, stride, storage_offset))
-
-
-def squeeze_(self: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
-    return become(self, squeeze(self, dim))
-
-
-def t_(self: Tensor) -> Tensor:
-    return become(self, t(self))
-
-
-def transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
-    return become(self, transpose(self, dim0, dim1))
-
-
-def unsqueeze_(self: Tensor, dim: int) -> Tensor:
-    return become(self, unsqueeze(self, dim))
-
-
-# ------------------------------------------------------------------------------------------------------------
-# To the sizes of another tensor, and all dimensions turned
-
-
 def view_as(self: Tensor, other: Tensor) -> Tensor:
     return self.view(other.shape)
 
@@ -311,3 +274,34 @@ def mT(self: Tensor) -> Tensor:
     if self.dim() == 1:
         raise RuntimeError("tensor.mT is only supported on matrices or batches of matrices. Got 1-D tensor.")
     return functions.transpose(self, -2, -1) if self.dim() else self
+
+
+# ------------------------------------------------------------------------------------------------------------
+# In place: the tensor itself becomes the view
+
+
+def become(self: Tensor, view: Tensor) -> Tensor:
+    """Give a tensor the sizes, strides and offset of a view of it."""
+    self._sizes, self._strides, self._storage_offset = view.shape, view.stride(), view.storage_offset()
+    self.forget_metadata()
+    return self
+
+
+def as_strided_(self: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None) -> Tensor:
+    return become(self, as_strided(self, size, stride, storage_offset))
+
+
+def squeeze_(self: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
+    return become(self, squeeze(self, dim))
+
+
+def t_(self: Tensor) -> Tensor:
+    return become(self, t(self))
+
+
+def transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
+    return become(self, transpose(self, dim0, dim1))
+
+
+def unsqueeze_(self: Tensor, dim: int) -> Tensor:
+    return become(self, unsqueeze(self, dim))

@@ -44,6 +44,24 @@ def test_matmul_of_any_number_of_dimensions(sizes, dtype, turned_a, turned_b):
     agree(lambda xp: whole(xp, a, dtype, turned_a) @ whole(xp, b, dtype, turned_b))
 
 
+@given(factors(), st.booleans(), st.booleans(), st.sampled_from(["empty", "turned", "other", "of another dtype"]))
+def test_matmul_into_an_out_of_any_layout(sizes, turned_a, turned_b, layout):
+    a, b = sizes
+
+    def program(xp):
+        first, second = whole(xp, a, "float32", turned_a), whole(xp, b, "float32", turned_b)
+        found = first @ second
+        outs = {
+            "empty": xp.empty(0),
+            "turned": found.new_empty(found.shape[::-1]).permute(tuple(range(found.dim()))[::-1]),
+            "other": xp.empty(5, 2),
+            "of another dtype": xp.empty(0).double(),
+        }
+        return xp.matmul(first, second, out=outs[layout])
+
+    agree(program)
+
+
 @given(
     st.lists(st.integers(0, 3), min_size=4, max_size=4), st.sampled_from(DTYPES), st.sampled_from(["bmm", "baddbmm"])
 )
@@ -121,6 +139,16 @@ def test_the_short_way_of_addmm_and_the_long_one_agree():
         lambda xp: xp.mm(xp.ones(2, 3), xp.ones(3, 2), out=xp.empty(0).double()),
         lambda xp: xp.ones(2, 2).addmm_(xp.ones(2, 3), xp.ones(3, 2), beta=0.5, alpha=2),
         lambda xp: xp.ones(2).addmm_(xp.ones(2, 3), xp.ones(3, 2)),
+        lambda xp: xp.mv(xp.ones(2, 3), xp.ones(3), out=xp.empty(4)),
+        lambda xp: xp.mv(xp.ones(2, 3), xp.ones(3), out=xp.empty(0).double()),
+        lambda xp: xp.dot(xp.ones(3), xp.ones(3), out=xp.empty(2)),
+        lambda xp: xp.dot(xp.ones(3), xp.ones(3), out=xp.empty(0).double()),
+        lambda xp: xp.outer(xp.ones(3), xp.ones(2), out=xp.empty(0).double()),
+        lambda xp: xp.nn.functional.linear(xp.ones(2, 2, 3), xp.ones(4, 3), xp.ones(4), out=xp.empty(0)),
+        lambda xp: xp.nn.functional.linear(xp.ones(2, 3), xp.ones(4, 3), xp.ones(4), out=xp.empty(0)),
+        lambda xp: xp.nn.functional.linear(xp.ones(3), xp.ones(3), xp.ones(1)),
+        lambda xp: xp.nn.functional.linear(xp.ones(1, 2, 3), xp.ones(4, 3), xp.ones(5, 2, 4)),
+        lambda xp: xp.nn.functional.linear(xp.ones(3), xp.tensor(1.0)),
         lambda xp: xp.mm(xp.empty(2, 3, device="meta"), xp.empty(3, 2, device="meta")).shape,
     ],
 )

@@ -269,6 +269,28 @@ def test_questions_about_a_tensor_are_answered_as_by_torch(program):
     agree(program)
 
 
+IN_PLACE = {
+    "transpose_": STEPS["transpose"],
+    "t_": st.just(()),
+    "squeeze_": st.one_of(st.just(()), st.tuples(dims), st.tuples(st.lists(dims, max_size=3).map(tuple))),
+    "unsqueeze_": st.tuples(dims),
+    "as_strided_": st.tuples(sizes, strides) | st.tuples(sizes, strides, st.integers(0, 9)),
+}
+
+
+@given(sizes, st.sampled_from(list(IN_PLACE)), st.data())
+def test_a_tensor_becomes_its_view_as_in_torch(shape, name, data):
+    args = data.draw(IN_PLACE[name])
+
+    def program(xp):
+        x = xp.arange(2 * xp.empty(shape).numel()).view(2, *shape)[1]
+        x.tolist()  # what is known of the old metadata must be forgotten
+        same = getattr(x, name)(*args) is x
+        return same, x.add_(1), x.is_contiguous()
+
+    agree(program)
+
+
 def test_advanced_indexing_is_refused_rather_than_guessed():
     for key in ([0, 1], True, rl.tensor([0, 1]), rl.tensor([True, False])):
         with pytest.raises(NotImplementedError):
