@@ -16,7 +16,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from rushlight import codegen
+from rushlight import codegen, codegen_autograd
 
 from . import build, sandbox
 from .build import BuildError, find_lab, labs, points
@@ -160,12 +160,13 @@ def build_(arguments: argparse.Namespace) -> int:
     names = [find_lab(number) for number in arguments.lab] or labs()
     if arguments.check:
         stale = [path for name in names for path in build.stale(name)]
-        stale += [] if codegen.is_fresh() else [codegen.TARGET]
+        stale += [generator.TARGET for generator in (codegen, codegen_autograd) if not codegen.is_fresh(generator)]
         for path in stale:
             out.print(f"{_short(path)} differs from a rebuild")
         return 1 if stale else 0
-    if codegen.write():
-        out.print(f"{_short(codegen.TARGET)} is new: run this again for the notebooks")
+    renewed = [_short(generator.TARGET) for generator in (codegen, codegen_autograd) if codegen.write(generator)]
+    if renewed:
+        out.print(f"{', '.join(renewed)}: new; run this again for the notebooks")
         return 0
     for name in names:
         written = build.build(name, arguments.force)

@@ -11,11 +11,13 @@ from functools import partialmethod
 from rushlight import (
     _C,
     autocast_mode,
+    autograd,
     creation,
     dispatch,
     dlpack,
     dtypes,
     elementary,
+    function,
     functional,
     functions,
     indexing,
@@ -35,6 +37,7 @@ from rushlight import (
     views,
 )
 from rushlight.autocast_mode import *
+from rushlight.autograd import *
 from rushlight.creation import *
 from rushlight.dlpack import *
 from rushlight.dtypes import *
@@ -46,6 +49,8 @@ from rushlight.random import *
 from rushlight.storage import *
 from rushlight.strided import *
 from rushlight.views import *
+
+autograd.register()
 
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"rushlight\.")  # numpy's, of overflow and 0/0
 
@@ -71,6 +76,7 @@ for _dtype in dtypes.ALL:  # x.long() and its like
 __all__ = ["_C", "nn", "bool", "half", "float", "double", "int", "long", "ops"]
 __all__ += [
     "elementary",
+    "function",
     "indexing",
     "iterator",
     "library",
@@ -84,6 +90,7 @@ __all__ += [
 ]
 for _module in (
     autocast_mode,
+    autograd,
     creation,
     dlpack,
     dtypes,

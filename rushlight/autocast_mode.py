@@ -1,8 +1,8 @@
 """Autocast: mixed precision as kernels that cast and call again.
 
 Within `with rl.autocast("cpu", dtype=rl.float16):` the key `AutocastCPU`, which every CPU tensor has, is no longer excluded.
-For most operators its kernel falls through. The operators on the lists below have one that casts its arguments, excludes
-the key and calls the operator again: products of matrices in the lower precision, what loses accuracy there in float32, and
+For most operators its kernel falls through. The operators on the lists below have one that excludes the key, casts its
+arguments and calls the operator again: products of matrices in the lower precision, what loses accuracy there in float32, and
 what joins several tensors in the widest type among them.
 
 In PyTorch: `aten/src/ATen/autocast_mode.cpp`, `torch/amp/autocast_mode.py`. Left out: bfloat16, PyTorch's default on the

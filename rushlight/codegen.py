@@ -98,6 +98,16 @@ class Native:
         )
 
     @property
+    def is_composite(self) -> bool:
+        return "CompositeImplicitAutograd" in self.dispatch
+
+    @property
+    def is_view(self) -> bool:
+        """Whether the result shows the memory of the first argument. What `detach` gives is not held for a view."""
+        alias = self.schema.returns[0].alias if self.schema.returns else ""
+        return bool(alias) and "!" not in alias and not self.is_composite and self.schema.name != "detach"
+
+    @property
     def out(self) -> Argument | None:
         """The argument `out`, if this is the out= form; of several results, the first."""
         return self.written[0] if self.written else None
@@ -185,12 +195,13 @@ def function(name: str, overloads: list[Native], outs: list[Native], method: boo
         packed = ", ".join(native.variable for native in [*overloads, *([] if method else outs)])
         first = "self, " if method else ""
         lines = [f"def {name}({first}*args, **kwargs):"]
-        lines += ['    refuse_grad(kwargs.pop("requires_grad", False))'] if makes else []
+        lines += ['    requires_grad = kwargs.pop("requires_grad", False)'] if makes else []
         several = [] if method else [written for written in (native.written for native in outs) if len(written) > 1]
         lines += [f"    kwargs = each_out(kwargs, {tuple(each.name for each in written)})" for written in several]
         if makes and outs and not method:
             lines += ['    if (out := kwargs.pop("out", None)) is not None:', "        kwargs = for_out(out, kwargs)"]
-        lines += [f"    return resolve(({packed},), ({first}*args), kwargs)".replace("(*args)", "args")]
+        result = f"resolve(({packed},), ({first}*args), kwargs)".replace("(*args)", "args")
+        lines += [f"    return leaf({result}, requires_grad)" if makes else f"    return {result}"]
         return "\n".join(lines) + "\n"
     (native,) = overloads
     out = outs[0] if outs and not method else None
@@ -198,7 +209,6 @@ def function(name: str, overloads: list[Native], outs: list[Native], method: boo
     more = ["requires_grad=False"] if makes else []
     more += ["**named"] if varargs is not None else []
     lines = [f"def {name}({', '.join([_parameters(native.schema, method, varargs, out is not None), *more])}):"]
-    lines += ["    refuse_grad(requires_grad)"] if makes else []
     for argument in native.schema.arguments:
         parameter = _parameter_name(argument, method)
         if argument is varargs:
@@ -211,24 +221,27 @@ def function(name: str, overloads: list[Native], outs: list[Native], method: boo
         given = [name for name, argument in zip(stack, native.schema.arguments) if argument.name in passed]
         lines += ["    if out is not None:"]
         lines += ["        for_out(out, {'dtype': dtype, 'device': device})"] if makes else []
-        lines += [f"        return invoke({out.variable}, {', '.join([*given, 'out'])})"]
-    return "\n".join(lines + call_lines(native, stack)) + "\n"
+        result = f"invoke({out.variable}, {', '.join([*given, 'out'])})"
+        lines += [f"        return leaf({result}, requires_grad)" if makes else f"        return {result}"]
+    return "\n".join(lines + call_lines(native, stack, makes)) + "\n"
 
 
-def call_lines(native: Native, stack: list[str]) -> list[str]:
+def call_lines(native: Native, stack: list[str], makes: bool) -> list[str]:
     """The call itself. Where all tensors are arguments of their own the key set is found in line."""
     arguments = ", ".join(stack)
     typed = list(zip(native.schema.arguments, stack))
     tensors = [parameter for argument, parameter in typed if argument.type == "Tensor"]
     if not tensors or any(argument.base == "Tensor" and argument.type != "Tensor" for argument, _ in typed):
-        return [f"    return invoke({', '.join([native.variable, *stack])})"]
+        result = f"invoke({', '.join([native.variable, *stack])})"
+        return [f"    return leaf({result}, requires_grad)" if makes else f"    return {result}"]
     keys = " | ".join([*(f"{tensor}._key_set" for tensor in tensors), "local.included"])
+    result = f"{native.variable}.table[key_set]({arguments})"
     return [
         "    try:",
         f"        key_set = ({keys}) & ~local.excluded",
         "    except AttributeError:",
         f"        return invoke({native.variable}, {arguments})",
-        f"    return {native.variable}.table[key_set]({arguments})",
+        f"    return leaf({result}, requires_grad)" if makes else f"    return {result}",
     ]
 
 
@@ -318,7 +331,7 @@ def generate() -> str:
     imports = [
         f"from rushlight import {', '.join(modules)}",
         "from rushlight.dispatch import local",
-        "from rushlight.library import declare, each_out, for_out, invoke, refuse_grad, resolve",
+        "from rushlight.library import declare, each_out, for_out, invoke, leaf, resolve",
         "from rushlight.memory_formats import contiguous_format",
         "from rushlight.schema import NUMBERS",
         "from rushlight.strided import Tensor, int_list\n",
@@ -335,28 +348,36 @@ def generate() -> str:
         BY_HAND,
         "# ---- Operators\n",
         "\n".join(declaration(native, natives) for native in natives.values()),
+        f"# What autograd keeps books of\nVIEWS = ({', '.join(n.variable for n in natives.values() if n.is_view)})",
+        f"WRITTEN = ({', '.join(n.variable for n in natives.values() if n.schema.is_mutable and not n.is_composite)})",
     ]
-    return _formatted("\n\n".join(sections) + "\n")
+    return formatted("\n\n".join(sections) + "\n")
 
 
-def _formatted(text: str) -> str:
+def formatted(text: str, target: Path = TARGET) -> str:
     import subprocess
 
-    command = [sys.executable, "-m", "ruff", "format", "--stdin-filename", str(TARGET), "-"]
+    command = [sys.executable, "-m", "ruff", "format", "--stdin-filename", str(target), "-"]
     return subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
 
 
-def is_fresh() -> bool:
-    return TARGET.exists() and TARGET.read_text(encoding="utf-8") == generate()
+def is_fresh(generator: ModuleType) -> bool:
+    """Whether what a generator (this module, or `codegen_autograd`) writes is what lies there."""
+    return generator.TARGET.exists() and generator.TARGET.read_text(encoding="utf-8") == generator.generate()
 
 
-def write() -> bool:
-    """Bring `functions.py` up to date. Returns whether it was not."""
-    if is_fresh():
+def write(generator: ModuleType) -> bool:
+    """Bring what a generator writes up to date. Returns whether it was not."""
+    if is_fresh(generator):
         return False
-    TARGET.write_text(generate(), encoding="utf-8")
+    generator.TARGET.write_text(generator.generate(), encoding="utf-8")
     return True
 
 
+def main(generator: ModuleType) -> None:
+    state = "was brought" if write(generator) else "is"
+    print(f"{generator.TARGET.name} {state} up to date")
+
+
 if __name__ == "__main__":
-    print("functions.py was brought up to date" if write() else "functions.py is up to date")
+    main(sys.modules[__name__])

@@ -24,7 +24,7 @@ from rushlight.dtypes import (
     promote_types,
     scalar_type,
 )
-from rushlight.library import refuse_grad
+from rushlight.library import leaf
 from rushlight.memory_formats import channels_last, channels_last_strides, memory_format, preserve_format
 from rushlight.pointwise import convert, copy_, fill_
 from rushlight.storage import device
@@ -224,7 +224,10 @@ def tensor(
 
     Source: `torch/csrc/utils/tensor_new.cpp`, `internal_new_from_data`.
     """
-    refuse_grad(requires_grad)
+    return leaf(_tensor(data, dtype, device), requires_grad)
+
+
+def _tensor(data, dtype: dtype | None, device: device | str | None) -> Tensor:
     if isinstance(data, np.ndarray):
         data = _share(data)
     if isinstance(data, Tensor):

@@ -166,6 +166,11 @@ def tensor_key_set(backend: str) -> int:
     return keys | BIT.get(f"Autocast{backend}", 0)
 
 
+TENSOR_KEYS = {"cpu": tensor_key_set("CPU"), "meta": tensor_key_set("Meta")}
+INFERENCE_KEYS = {
+    device: keys & ~(BIT["AutogradFunctionality"] | BIT["ADInplaceOrView"]) for device, keys in TENSOR_KEYS.items()
+}
+
 # ------------------------------------------------------------------------------------------------------------
 # What this thread adds and takes away
 
@@ -177,6 +182,9 @@ class LocalState(threading.local):
         self.included = BIT["BackendSelect"] | BIT["ADInplaceOrView"]
         self.excluded = AUTOCAST_KEYS
         self.modes: list[DispatchMode] = []
+        self.grad_enabled, self.inference = True, False
+        self.tensor_keys = TENSOR_KEYS  # of tensors that are made
+        self.saved_tensors_hooks: list[tuple[Callable, Callable]] = []
         self.depth = 0  # of calls, for the trace
 
 
@@ -248,7 +256,7 @@ class Operator:
     def __init__(self, schema: str | FunctionSchema, defined_at: str = "rushlight"):
         self._schema_text, self.defined_at = schema, defined_at
         self.kernels: dict[DispatchKey, Kernel] = {}
-        self.table = Table(self)
+        self.table, self.below = Table(self), Below(self)
         operators[self.full_name] = self
 
     @cached_property
@@ -270,6 +278,7 @@ class Operator:
         else:
             self.kernels[key] = kernel
         self.table.clear()
+        self.below.clear()
 
     def entry(self, key: DispatchKey) -> tuple[Kernel, str]:
         """The kernel for a runtime key and why it is this one. A functionality without a backend is taken on the first."""
@@ -480,7 +489,9 @@ def _indented(line: str):
 
 def explain_missing(operator: Operator, key: DispatchKey) -> str:
     """Source: `aten/src/ATen/core/dispatch/OperatorEntry.cpp`, `reportError`."""
-    served = [k.name for k in RUNTIME_KEYS if operator.entry(k)[0] not in (MISSING, FALLTHROUGH)]
+    entries = {k.name: operator.entry(k)[0] for k in RUNTIME_KEYS}
+    nothing = (MISSING, FALLTHROUGH, fallbacks[DispatchKey.Meta])  # the last has a word to say, but computes nothing
+    served = [name for name, kernel in entries.items() if kernel not in nothing]
     if key == DispatchKey.Undefined:
         return (
             f"There were no tensor arguments to {operator.full_name} (an empty list of Tensors, perhaps), and it has no "
@@ -519,6 +530,24 @@ class Table(dict):
         return function
 
 
+class Below(dict):
+    """An operator's kernels by the key set of a call whose highest key is having its turn: the kernel for the rest."""
+
+    def __init__(self, operator: Operator):
+        self.operator = operator
+
+    def __missing__(self, key_set: int) -> Callable:
+        rest = key_set & keys_below(highest_priority_key(key_set))
+        if aside:
+            return partial(redispatch, self.operator, rest)
+        kernel, _ = self.operator.entry(highest_priority_key(rest))
+        if kernel is MISSING:
+            return partial(redispatch, self.operator, rest)
+        function = bind_kernel(kernel, self.operator, rest)
+        self[key_set] = function
+        return function
+
+
 aside = False  # whether the short ways are closed
 _trace: Callable[[str], Any] | None = None
 memos: list[Callable[[], Any]] = []  # what empties the other memories of what a function said before
@@ -530,6 +559,7 @@ def stand_aside(wanted: bool) -> None:
     aside = wanted
     for operator in operators.values():
         operator.table.clear()
+        operator.below.clear()
     for forget in memos:
         forget()
 

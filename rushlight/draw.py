@@ -362,8 +362,9 @@ def key_sets(rows: Sequence[tuple[str, int]]) -> Figure:
 def ladder(calls: Sequence[tuple[Operator, int]]) -> Figure:
     """The way of each call down the keys, highest first, calls side by side.
 
-    A filled rung is a key whose kernel runs, a hatched one a key in the set that falls through, an empty one a key that is
-    not in the set. A call ends at a kernel for a backend, or at a composite one, which calls other operators.
+    A filled rung is a key whose kernel runs, one with an arrow down a key in the set that falls through, a hatched one a key
+    without a kernel; in faint letters are keys that are not in the set. A call ends at a kernel for a backend, or at a
+    composite one, which calls other operators.
     """
     names = [*reversed(FUNCTIONALITIES)]
     rung, step, head = 6.4, 1.4, 1.3
@@ -379,10 +380,12 @@ def ladder(calls: Sequence[tuple[Operator, int]]) -> Figure:
             kernel, reason = op.entry(key) if there else (None, "not in the set")
             runs = there and kernel is not FALLTHROUGH and kernel is not MISSING and not ended
             top = head + step * row
-            fill = REASONS[reason][1] if runs else None if kernel is FALLTHROUGH and not ended else "white"
+            fill = REASONS[reason][1] if runs else None if kernel is MISSING and not ended else "white"
             _box(axes, left, top, rung, 1.15, fill)
             ink = _ink(fill) if runs else INK if there else FAINT
-            said = "fallthrough" if kernel is FALLTHROUGH else "not reached" if there and ended else reason
+            said = "not reached" if there and ended else reason
+            if kernel is FALLTHROUGH:  # such a key is out of the set before anything runs, also below the end
+                said = f"{REASONS['fallthrough'][0]} fallthrough"
             plate = {"facecolor": "white", "edgecolor": "none", "pad": 1} if fill is None else None
             axes.text(left + 0.25, top + 0.38, key.name if there else name, size=8, bbox=plate, **MONO | {"color": ink})
             axes.text(left + 0.25, top + 0.84, said, size=6.5, bbox=plate, **MONO | {"color": ink})
@@ -390,7 +393,7 @@ def ladder(calls: Sequence[tuple[Operator, int]]) -> Figure:
                 way.append(top)
                 ended = reason in ("math kernel", "default backend kernel") or name == "Dense"
         x = left + rung + 0.35
-        for i, top in enumerate(way):
+        for i, top in enumerate(way if len(way) > 1 else ()):
             axes.plot([left + rung, x], [top + 0.57] * 2, color=INK, linewidth=1)
             if i:
                 style = {"arrowstyle": "->", "color": INK, "linewidth": 1, "shrinkA": 0, "shrinkB": 0}

@@ -19,13 +19,14 @@ from rushlight import (
     views,
 )
 from rushlight.dispatch import local
-from rushlight.library import declare, each_out, for_out, invoke, refuse_grad, resolve
+from rushlight.library import declare, each_out, for_out, invoke, leaf, resolve
 from rushlight.memory_formats import contiguous_format
 from rushlight.schema import NUMBERS
 from rushlight.strided import Tensor, int_list
 
 __all__ = [
     "_log_softmax",
+    "_reshape_alias",
     "_softmax",
     "_to_copy",
     "_unsafe_view",
@@ -68,6 +69,7 @@ __all__ = [
     "cos",
     "cos_",
     "cumsum",
+    "detach",
     "diagonal",
     "div",
     "dot",
@@ -101,6 +103,9 @@ __all__ = [
     "gather",
     "ge",
     "gt",
+    "index",
+    "index_put",
+    "index_put_",
     "index_select",
     "isfinite",
     "isinf",
@@ -279,6 +284,14 @@ def chunk(input, chunks, dim=0):
     return chunk_op.table[key_set](input, chunks, dim)
 
 
+def detach(input):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(detach_op, input)
+    return detach_op.table[key_set](input)
+
+
 def diagonal(input, offset=0, dim1=0, dim2=1):
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
@@ -323,6 +336,14 @@ def permute(input, dims):
     except AttributeError:
         return invoke(permute_op, input, dims)
     return permute_op.table[key_set](input, dims)
+
+
+def _reshape_alias(input, size, stride):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(_reshape_alias_op, input, size, stride)
+    return _reshape_alias_op.table[key_set](input, size, stride)
 
 
 def reshape(input, shape):
@@ -447,28 +468,32 @@ def _to_copy(
     memory_format=None,
     requires_grad=False,
 ):
-    refuse_grad(requires_grad)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
         return invoke(_to_copy_op, input, dtype, layout, device, pin_memory, non_blocking, memory_format)
-    return _to_copy_op.table[key_set](input, dtype, layout, device, pin_memory, non_blocking, memory_format)
+    return leaf(
+        _to_copy_op.table[key_set](input, dtype, layout, device, pin_memory, non_blocking, memory_format), requires_grad
+    )
 
 
 def arange(*args, **kwargs):
-    refuse_grad(kwargs.pop("requires_grad", False))
+    requires_grad = kwargs.pop("requires_grad", False)
     if (out := kwargs.pop("out", None)) is not None:
         kwargs = for_out(out, kwargs)
-    return resolve(
-        (
-            arange_op,
-            arange_start_op,
-            arange_start_step_op,
-            arange_out_op,
-            arange_start_out_op,
+    return leaf(
+        resolve(
+            (
+                arange_op,
+                arange_start_op,
+                arange_start_step_op,
+                arange_out_op,
+                arange_start_out_op,
+            ),
+            args,
+            kwargs,
         ),
-        args,
-        kwargs,
+        requires_grad,
     )
 
 
@@ -483,85 +508,78 @@ def empty(
     requires_grad=False,
     **named,
 ):
-    refuse_grad(requires_grad)
     size = int_list(size, "size", named)
     if out is not None:
         for_out(out, {"dtype": dtype, "device": device})
-        return invoke(empty_out_op, size, memory_format, out)
-    return invoke(empty_memory_format_op, size, dtype, layout, device, pin_memory, memory_format)
+        return leaf(invoke(empty_out_op, size, memory_format, out), requires_grad)
+    return leaf(invoke(empty_memory_format_op, size, dtype, layout, device, pin_memory, memory_format), requires_grad)
 
 
 def empty_like(
     input, *, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None, requires_grad=False
 ):
-    refuse_grad(requires_grad)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
         return invoke(empty_like_op, input, dtype, layout, device, pin_memory, memory_format)
-    return empty_like_op.table[key_set](input, dtype, layout, device, pin_memory, memory_format)
+    return leaf(empty_like_op.table[key_set](input, dtype, layout, device, pin_memory, memory_format), requires_grad)
 
 
 def empty_strided(size, stride, *, dtype=None, layout=None, device=None, pin_memory=None, requires_grad=False):
-    refuse_grad(requires_grad)
-    return invoke(empty_strided_op, size, stride, dtype, layout, device, pin_memory)
+    return leaf(invoke(empty_strided_op, size, stride, dtype, layout, device, pin_memory), requires_grad)
 
 
 def full(size, fill_value, *, dtype=None, layout=None, device=None, pin_memory=None, out=None, requires_grad=False):
-    refuse_grad(requires_grad)
     if out is not None:
         for_out(out, {"dtype": dtype, "device": device})
-        return invoke(full_out_op, size, fill_value, out)
-    return invoke(full_op, size, fill_value, dtype, layout, device, pin_memory)
+        return leaf(invoke(full_out_op, size, fill_value, out), requires_grad)
+    return leaf(invoke(full_op, size, fill_value, dtype, layout, device, pin_memory), requires_grad)
 
 
 def full_like(
     input, fill_value, *, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None, requires_grad=False
 ):
-    refuse_grad(requires_grad)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
         return invoke(full_like_op, input, fill_value, dtype, layout, device, pin_memory, memory_format)
-    return full_like_op.table[key_set](input, fill_value, dtype, layout, device, pin_memory, memory_format)
+    return leaf(
+        full_like_op.table[key_set](input, fill_value, dtype, layout, device, pin_memory, memory_format), requires_grad
+    )
 
 
 def ones(*size, dtype=None, layout=None, device=None, pin_memory=None, out=None, requires_grad=False, **named):
-    refuse_grad(requires_grad)
     size = int_list(size, "size", named)
     if out is not None:
         for_out(out, {"dtype": dtype, "device": device})
-        return invoke(ones_out_op, size, out)
-    return invoke(ones_op, size, dtype, layout, device, pin_memory)
+        return leaf(invoke(ones_out_op, size, out), requires_grad)
+    return leaf(invoke(ones_op, size, dtype, layout, device, pin_memory), requires_grad)
 
 
 def ones_like(input, *, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None, requires_grad=False):
-    refuse_grad(requires_grad)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
         return invoke(ones_like_op, input, dtype, layout, device, pin_memory, memory_format)
-    return ones_like_op.table[key_set](input, dtype, layout, device, pin_memory, memory_format)
+    return leaf(ones_like_op.table[key_set](input, dtype, layout, device, pin_memory, memory_format), requires_grad)
 
 
 def zeros(*size, dtype=None, layout=None, device=None, pin_memory=None, out=None, requires_grad=False, **named):
-    refuse_grad(requires_grad)
     size = int_list(size, "size", named)
     if out is not None:
         for_out(out, {"dtype": dtype, "device": device})
-        return invoke(zeros_out_op, size, out)
-    return invoke(zeros_op, size, dtype, layout, device, pin_memory)
+        return leaf(invoke(zeros_out_op, size, out), requires_grad)
+    return leaf(invoke(zeros_op, size, dtype, layout, device, pin_memory), requires_grad)
 
 
 def zeros_like(
     input, *, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None, requires_grad=False
 ):
-    refuse_grad(requires_grad)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
         return invoke(zeros_like_op, input, dtype, layout, device, pin_memory, memory_format)
-    return zeros_like_op.table[key_set](input, dtype, layout, device, pin_memory, memory_format)
+    return leaf(zeros_like_op.table[key_set](input, dtype, layout, device, pin_memory, memory_format), requires_grad)
 
 
 def fill(*args, **kwargs):
@@ -1609,6 +1627,18 @@ def gather(input, dim, index, *, sparse_grad=False, out=None):
     return gather_op.table[key_set](input, dim, index, sparse_grad)
 
 
+def index(input, indices):
+    return invoke(index_Tensor_op, input, indices)
+
+
+def index_put(input, indices, values, accumulate=False):
+    return invoke(index_put_op, input, indices, values, accumulate)
+
+
+def index_put_(input, indices, values, accumulate=False):
+    return invoke(index_put__op, input, indices, values, accumulate)
+
+
 def index_select(input, dim, index, *, out=None):
     if out is not None:
         return invoke(index_select_out_op, input, dim, index, out)
@@ -2142,102 +2172,115 @@ def multinomial(input, num_samples, replacement=False, *, generator=None, out=No
 
 
 def rand(*args, **kwargs):
-    refuse_grad(kwargs.pop("requires_grad", False))
+    requires_grad = kwargs.pop("requires_grad", False)
     if (out := kwargs.pop("out", None)) is not None:
         kwargs = for_out(out, kwargs)
-    return resolve(
-        (
-            rand_op,
-            rand_generator_op,
-            rand_out_op,
-            rand_generator_out_op,
+    return leaf(
+        resolve(
+            (
+                rand_op,
+                rand_generator_op,
+                rand_out_op,
+                rand_generator_out_op,
+            ),
+            args,
+            kwargs,
         ),
-        args,
-        kwargs,
+        requires_grad,
     )
 
 
 def rand_like(input, *, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None, requires_grad=False):
-    refuse_grad(requires_grad)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
         return invoke(rand_like_op, input, dtype, layout, device, pin_memory, memory_format)
-    return rand_like_op.table[key_set](input, dtype, layout, device, pin_memory, memory_format)
+    return leaf(rand_like_op.table[key_set](input, dtype, layout, device, pin_memory, memory_format), requires_grad)
 
 
 def randint(*args, **kwargs):
-    refuse_grad(kwargs.pop("requires_grad", False))
+    requires_grad = kwargs.pop("requires_grad", False)
     if (out := kwargs.pop("out", None)) is not None:
         kwargs = for_out(out, kwargs)
-    return resolve(
-        (
-            randint_op,
-            randint_generator_op,
-            randint_low_op,
-            randint_low_generator_op,
-            randint_out_op,
-            randint_generator_out_op,
-            randint_low_out_op,
-            randint_low_generator_out_op,
+    return leaf(
+        resolve(
+            (
+                randint_op,
+                randint_generator_op,
+                randint_low_op,
+                randint_low_generator_op,
+                randint_out_op,
+                randint_generator_out_op,
+                randint_low_out_op,
+                randint_low_generator_out_op,
+            ),
+            args,
+            kwargs,
         ),
-        args,
-        kwargs,
+        requires_grad,
     )
 
 
 def randint_like(*args, **kwargs):
-    refuse_grad(kwargs.pop("requires_grad", False))
-    return resolve(
-        (
-            randint_like_op,
-            randint_like_low_dtype_op,
+    requires_grad = kwargs.pop("requires_grad", False)
+    return leaf(
+        resolve(
+            (
+                randint_like_op,
+                randint_like_low_dtype_op,
+            ),
+            args,
+            kwargs,
         ),
-        args,
-        kwargs,
+        requires_grad,
     )
 
 
 def randn(*args, **kwargs):
-    refuse_grad(kwargs.pop("requires_grad", False))
+    requires_grad = kwargs.pop("requires_grad", False)
     if (out := kwargs.pop("out", None)) is not None:
         kwargs = for_out(out, kwargs)
-    return resolve(
-        (
-            randn_op,
-            randn_generator_op,
-            randn_out_op,
-            randn_generator_out_op,
+    return leaf(
+        resolve(
+            (
+                randn_op,
+                randn_generator_op,
+                randn_out_op,
+                randn_generator_out_op,
+            ),
+            args,
+            kwargs,
         ),
-        args,
-        kwargs,
+        requires_grad,
     )
 
 
 def randn_like(
     input, *, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None, requires_grad=False
 ):
-    refuse_grad(requires_grad)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
         return invoke(randn_like_op, input, dtype, layout, device, pin_memory, memory_format)
-    return randn_like_op.table[key_set](input, dtype, layout, device, pin_memory, memory_format)
+    return leaf(randn_like_op.table[key_set](input, dtype, layout, device, pin_memory, memory_format), requires_grad)
 
 
 def randperm(*args, **kwargs):
-    refuse_grad(kwargs.pop("requires_grad", False))
+    requires_grad = kwargs.pop("requires_grad", False)
     if (out := kwargs.pop("out", None)) is not None:
         kwargs = for_out(out, kwargs)
-    return resolve(
-        (
-            randperm_op,
-            randperm_generator_op,
-            randperm_out_op,
-            randperm_generator_out_op,
+    return leaf(
+        resolve(
+            (
+                randperm_op,
+                randperm_generator_op,
+                randperm_out_op,
+                randperm_generator_out_op,
+            ),
+            args,
+            kwargs,
         ),
-        args,
-        kwargs,
+        requires_grad,
     )
 
 
@@ -2287,6 +2330,17 @@ def tensor_chunk(self, chunks, dim=0):
 
 
 Tensor.chunk = tensor_chunk
+
+
+def tensor_detach(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(detach_op, self)
+    return detach_op.table[key_set](self)
+
+
+Tensor.detach = tensor_detach
 
 
 def tensor_diagonal(self, offset=0, dim1=0, dim2=1):
@@ -2641,16 +2695,19 @@ Tensor.copy_ = tensor_copy_
 
 
 def tensor_to(self, *args, **kwargs):
-    refuse_grad(kwargs.pop("requires_grad", False))
-    return resolve(
-        (
-            to_dtype_layout_op,
-            to_device_op,
-            to_dtype_op,
-            to_other_op,
+    requires_grad = kwargs.pop("requires_grad", False)
+    return leaf(
+        resolve(
+            (
+                to_dtype_layout_op,
+                to_device_op,
+                to_dtype_op,
+                to_other_op,
+            ),
+            (self, *args),
+            kwargs,
         ),
-        (self, *args),
-        kwargs,
+        requires_grad,
     )
 
 
@@ -2669,13 +2726,12 @@ Tensor.type_as = tensor_type_as
 
 
 def tensor_new_empty(self, *size, dtype=None, layout=None, device=None, pin_memory=None, requires_grad=False, **named):
-    refuse_grad(requires_grad)
     size = int_list(size, "size", named)
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
         return invoke(new_empty_op, self, size, dtype, layout, device, pin_memory)
-    return new_empty_op.table[key_set](self, size, dtype, layout, device, pin_memory)
+    return leaf(new_empty_op.table[key_set](self, size, dtype, layout, device, pin_memory), requires_grad)
 
 
 Tensor.new_empty = tensor_new_empty
@@ -2684,12 +2740,13 @@ Tensor.new_empty = tensor_new_empty
 def tensor_new_empty_strided(
     self, size, stride, *, dtype=None, layout=None, device=None, pin_memory=None, requires_grad=False
 ):
-    refuse_grad(requires_grad)
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
         return invoke(new_empty_strided_op, self, size, stride, dtype, layout, device, pin_memory)
-    return new_empty_strided_op.table[key_set](self, size, stride, dtype, layout, device, pin_memory)
+    return leaf(
+        new_empty_strided_op.table[key_set](self, size, stride, dtype, layout, device, pin_memory), requires_grad
+    )
 
 
 Tensor.new_empty_strided = tensor_new_empty_strided
@@ -2698,38 +2755,35 @@ Tensor.new_empty_strided = tensor_new_empty_strided
 def tensor_new_full(
     self, size, fill_value, *, dtype=None, layout=None, device=None, pin_memory=None, requires_grad=False
 ):
-    refuse_grad(requires_grad)
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
         return invoke(new_full_op, self, size, fill_value, dtype, layout, device, pin_memory)
-    return new_full_op.table[key_set](self, size, fill_value, dtype, layout, device, pin_memory)
+    return leaf(new_full_op.table[key_set](self, size, fill_value, dtype, layout, device, pin_memory), requires_grad)
 
 
 Tensor.new_full = tensor_new_full
 
 
 def tensor_new_ones(self, *size, dtype=None, layout=None, device=None, pin_memory=None, requires_grad=False, **named):
-    refuse_grad(requires_grad)
     size = int_list(size, "size", named)
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
         return invoke(new_ones_op, self, size, dtype, layout, device, pin_memory)
-    return new_ones_op.table[key_set](self, size, dtype, layout, device, pin_memory)
+    return leaf(new_ones_op.table[key_set](self, size, dtype, layout, device, pin_memory), requires_grad)
 
 
 Tensor.new_ones = tensor_new_ones
 
 
 def tensor_new_zeros(self, *size, dtype=None, layout=None, device=None, pin_memory=None, requires_grad=False, **named):
-    refuse_grad(requires_grad)
     size = int_list(size, "size", named)
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
         return invoke(new_zeros_op, self, size, dtype, layout, device, pin_memory)
-    return new_zeros_op.table[key_set](self, size, dtype, layout, device, pin_memory)
+    return leaf(new_zeros_op.table[key_set](self, size, dtype, layout, device, pin_memory), requires_grad)
 
 
 Tensor.new_zeros = tensor_new_zeros
@@ -4091,6 +4145,20 @@ def tensor_gather(self, dim, index, *, sparse_grad=False):
 Tensor.gather = tensor_gather
 
 
+def tensor_index_put(self, indices, values, accumulate=False):
+    return invoke(index_put_op, self, indices, values, accumulate)
+
+
+Tensor.index_put = tensor_index_put
+
+
+def tensor_index_put_(self, indices, values, accumulate=False):
+    return invoke(index_put__op, self, indices, values, accumulate)
+
+
+Tensor.index_put_ = tensor_index_put_
+
+
 def tensor_index_select(self, dim, index):
     try:
         key_set = (self._key_set | index._key_set | local.included) & ~local.excluded
@@ -5201,6 +5269,7 @@ broadcast_to_op = declare(
 chunk_op = declare(
     "chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]", CompositeImplicitAutograd=views.chunk
 )
+detach_op = declare("detach(Tensor(a) self) -> Tensor(a)", CompositeExplicitAutograd=views.alias)
 diagonal_op = declare(
     "diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)",
     CompositeExplicitAutograd=views.diagonal,
@@ -5230,6 +5299,10 @@ narrow_Tensor_op = declare(
 )
 numpy_T_op = declare("numpy_T(Tensor(a) self) -> Tensor(a)", CompositeImplicitAutograd=views.numpy_T)
 permute_op = declare("permute(Tensor(a) self, int[] dims) -> Tensor(a)", CompositeExplicitAutograd=strided.permute)
+_reshape_alias_op = declare(
+    "_reshape_alias(Tensor(a) self, int[] size, int[] stride) -> Tensor(a)",
+    CompositeExplicitAutograd=views.reshape_alias,
+)
 reshape_op = declare("reshape(Tensor(a) self, int[] shape) -> Tensor(a)", CompositeImplicitAutograd=views.reshape)
 reshape_as_op = declare(
     "reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)", CompositeImplicitAutograd=views.reshape_as
@@ -6238,6 +6311,17 @@ gather_out_op = declare(
     CPU=gather_scatter.gather.out,
     Meta=gather_scatter.gather.out,
 )
+index_Tensor_op = declare(
+    "index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", CPU=gather_scatter.index, Meta=gather_scatter.index
+)
+index_put_op = declare(
+    "index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
+    CompositeExplicitAutograd=gather_scatter.index_put,
+)
+index_put__op = declare(
+    "index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor(a!)",
+    CompositeExplicitAutograd=gather_scatter.index_put_,
+)
 index_select_op = declare(
     "index_select(Tensor self, int dim, Tensor index) -> Tensor",
     CPU=gather_scatter.index_select.functional,
@@ -6960,4 +7044,261 @@ uniform__op = declare(
     "uniform_(Tensor(a!) self, float from=0.0, float to=1.0, *, Generator? generator=None) -> Tensor(a!)",
     CPU=random.uniform_,
     Meta=random.uniform_,
+)
+
+# What autograd keeps books of
+VIEWS = (
+    alias_op,
+    as_strided_op,
+    diagonal_op,
+    expand_op,
+    permute_op,
+    _reshape_alias_op,
+    select_int_op,
+    slice_Tensor_op,
+    split_Tensor_op,
+    split_with_sizes_op,
+    squeeze_op,
+    squeeze_dim_op,
+    squeeze_dims_op,
+    t_op,
+    transpose_int_op,
+    unbind_int_op,
+    unfold_op,
+    unsqueeze_op,
+    view_op,
+)
+
+WRITTEN = (
+    as_strided__op,
+    squeeze__op,
+    squeeze__dim_op,
+    squeeze__dims_op,
+    t__op,
+    transpose__op,
+    unsqueeze__op,
+    copy__op,
+    arange_out_op,
+    arange_start_out_op,
+    empty_out_op,
+    full_out_op,
+    ones_out_op,
+    zeros_out_op,
+    fill__Tensor_op,
+    fill__Scalar_op,
+    resize__op,
+    zero__op,
+    abs__op,
+    abs_out_op,
+    add__Tensor_op,
+    add_out_op,
+    addcdiv__op,
+    addcdiv_out_op,
+    addcmul__op,
+    addcmul_out_op,
+    bitwise_and__Tensor_op,
+    bitwise_and_Tensor_out_op,
+    bitwise_not__op,
+    bitwise_not_out_op,
+    bitwise_or__Tensor_op,
+    bitwise_or_Tensor_out_op,
+    bitwise_xor__Tensor_op,
+    bitwise_xor_Tensor_out_op,
+    ceil__op,
+    ceil_out_op,
+    clamp__Tensor_op,
+    clamp_Tensor_out_op,
+    clamp__op,
+    clamp_out_op,
+    clamp_max__Tensor_op,
+    clamp_max_Tensor_out_op,
+    clamp_max__op,
+    clamp_max_out_op,
+    clamp_min__Tensor_op,
+    clamp_min_Tensor_out_op,
+    clamp_min__op,
+    clamp_min_out_op,
+    cos__op,
+    cos_out_op,
+    div__Tensor_op,
+    div_out_op,
+    div__Tensor_mode_op,
+    div_out_mode_op,
+    elu__op,
+    elu_out_op,
+    eq__Tensor_op,
+    eq_Tensor_out_op,
+    erf__op,
+    erf_out_op,
+    exp__op,
+    exp_out_op,
+    exp2__op,
+    exp2_out_op,
+    expm1__op,
+    expm1_out_op,
+    floor__op,
+    floor_out_op,
+    floor_divide_out_op,
+    floor_divide__Tensor_op,
+    fmod__Tensor_op,
+    fmod_Tensor_out_op,
+    ge__Tensor_op,
+    ge_Tensor_out_op,
+    gelu__op,
+    gelu_out_op,
+    gt__Tensor_op,
+    gt_Tensor_out_op,
+    hardtanh__op,
+    hardtanh_out_op,
+    le__Tensor_op,
+    le_Tensor_out_op,
+    leaky_relu__op,
+    leaky_relu_out_op,
+    lerp__Tensor_op,
+    lerp_Tensor_out_op,
+    lerp__Scalar_op,
+    lerp_Scalar_out_op,
+    log__op,
+    log_out_op,
+    log10__op,
+    log10_out_op,
+    log1p__op,
+    log1p_out_op,
+    log2__op,
+    log2_out_op,
+    logical_and__op,
+    logical_and_out_op,
+    logical_not__op,
+    logical_not_out_op,
+    logical_or__op,
+    logical_or_out_op,
+    logical_xor__op,
+    logical_xor_out_op,
+    lt__Tensor_op,
+    lt_Tensor_out_op,
+    maximum_out_op,
+    minimum_out_op,
+    mul__Tensor_op,
+    mul_out_op,
+    ne__Tensor_op,
+    ne_Tensor_out_op,
+    neg__op,
+    neg_out_op,
+    pow__Tensor_op,
+    pow_Tensor_Tensor_out_op,
+    pow__Scalar_op,
+    pow_Tensor_Scalar_out_op,
+    pow_Scalar_out_op,
+    reciprocal__op,
+    reciprocal_out_op,
+    relu__op,
+    remainder__Tensor_op,
+    remainder_Tensor_out_op,
+    round__op,
+    round_out_op,
+    round__decimals_op,
+    round_decimals_out_op,
+    rsqrt__op,
+    rsqrt_out_op,
+    sigmoid__op,
+    sigmoid_out_op,
+    sign__op,
+    sign_out_op,
+    silu__op,
+    silu_out_op,
+    sin__op,
+    sin_out_op,
+    softplus_out_op,
+    sqrt__op,
+    sqrt_out_op,
+    sub__Tensor_op,
+    sub_out_op,
+    tan__op,
+    tan_out_op,
+    tanh__op,
+    tanh_out_op,
+    threshold__op,
+    threshold_out_op,
+    trunc__op,
+    trunc_out_op,
+    where_self_out_op,
+    cat_out_op,
+    embedding_renorm__op,
+    gather_out_op,
+    index_put__op,
+    index_select_out_op,
+    masked_fill__Tensor_op,
+    masked_fill__Scalar_op,
+    scatter__src_op,
+    scatter_src_out_op,
+    scatter__value_op,
+    scatter_value_out_op,
+    scatter__reduce_op,
+    scatter_reduce_out_op,
+    scatter__value_reduce_op,
+    scatter_value_reduce_out_op,
+    scatter_add__op,
+    scatter_add_out_op,
+    stack_out_op,
+    tril__op,
+    tril_out_op,
+    triu__op,
+    triu_out_op,
+    _log_softmax_out_op,
+    _softmax_out_op,
+    all_out_op,
+    all_dims_out_op,
+    all_all_out_op,
+    amax_out_op,
+    amin_out_op,
+    any_out_op,
+    any_dims_out_op,
+    any_all_out_op,
+    argmax_out_op,
+    argmin_out_op,
+    cumsum__op,
+    cumsum_out_op,
+    log_softmax_int_out_op,
+    logsumexp_out_op,
+    max_unary_out_op,
+    max_dim_max_op,
+    mean_out_op,
+    mean_dtype_out_op,
+    min_unary_out_op,
+    min_dim_min_op,
+    prod_int_out_op,
+    prod_out_op,
+    softmax_int_out_op,
+    std_correction_out_op,
+    sum_IntList_out_op,
+    sum_out_op,
+    var_correction_out_op,
+    addmm__op,
+    addmm_out_op,
+    baddbmm__op,
+    baddbmm_out_op,
+    bmm_out_op,
+    dot_out_op,
+    linear_out_op,
+    mm_out_op,
+    mv_out_op,
+    huber_loss_out_op,
+    mse_loss_out_op,
+    smooth_l1_loss_out_op,
+    bernoulli_out_op,
+    bernoulli__Tensor_op,
+    bernoulli__float_op,
+    multinomial_out_op,
+    normal__op,
+    rand_out_op,
+    randint_out_op,
+    randint_generator_out_op,
+    randint_low_out_op,
+    randint_low_generator_out_op,
+    random__from_op,
+    random__to_op,
+    random__op,
+    randperm_out_op,
+    randperm_generator_out_op,
+    uniform__op,
 )

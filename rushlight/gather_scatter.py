@@ -1,23 +1,37 @@
 """Elements picked by indices and masks, put together, repeated, moved: what copies where no view will do.
 
 In PyTorch: `aten/src/ATen/native/TensorShape.cpp` (`cat`, `repeat`), `TensorAdvancedIndexing.cpp` (`gather`, `scatter`,
-`masked_fill`), `TensorTransformations.cpp` (`flip`, `roll`), `TriangularOps.cpp`, `Embedding.cpp`, `Onehot.cpp`. An index
-counts from 0 and, but for `take_along_dim`, is within the size. Left out: advanced indexing (`index_put_` and its
-like), and all reductions of `scatter` but "add" and "multiply".
+`index`, `index_put_`, `masked_fill`), `TensorTransformations.cpp` (`flip`, `roll`), `TriangularOps.cpp`, `Embedding.cpp`,
+`Onehot.cpp`. An index counts from 0 and, but for `index`, `index_put_` and `take_along_dim`, is within the size. Left out:
+all reductions of `scatter` but "add" and "multiply".
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from rushlight import functions
-from rushlight.dtypes import Scalar, bool_, can_cast, int32, int64, result_type
-from rushlight.iterator import assert_no_partial_overlap
+from rushlight.creation import from_numpy
+from rushlight.dtypes import Scalar, bool_, can_cast, int32, int64, result_type, uint8
+from rushlight.iterator import assert_no_partial_overlap, output_strides
 from rushlight.memory_formats import channels_last, channels_last_strides, contiguous_format, suggest_memory_format
 from rushlight.pointwise import convert
-from rushlight.strided import Tensor, expand, infer_size, strides_for, wrap_dim
+from rushlight.strided import (
+    Tensor,
+    expand,
+    has_internal_overlap,
+    infer_size,
+    permute,
+    select,
+    strides_for,
+    unsqueeze,
+    view,
+    wrap_dim,
+)
 from rushlight.structured import Output, Structured, allocate, resize_output
 
 # ------------------------------------------------------------------------------------------------------------
@@ -285,6 +299,181 @@ def _taken_along(self: Tensor, indices: Tensor, dim: int | None) -> tuple[Tensor
     sizes = [(*common[:dim], each, *common[dim + 1 :]) for each in own]
     self, indices = functions.broadcast_to(self, sizes[0]), functions.broadcast_to(indices, sizes[1])
     return self, dim, functions.remainder(indices, size)  # any index will do: with a dim they go round
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Advanced indexing: index tensors for some of the dimensions, together
+
+
+@dataclass
+class AdvancedIndex:
+    """What `index` and `index_put_` do, worked out.
+
+    The index tensors have been broadcast, and they are for dimensions of `src` that follow one another: if the indexed
+    dimensions of the tensor do not, `src` is its view that has them in front. The sizes of the indices then stand in the
+    place of the indexed dimensions.
+
+    Source: `aten/src/ATen/native/TensorAdvancedIndexing.h`, `AdvancedIndex`.
+    """
+
+    src: Tensor
+    before: int  # dimensions of `src` in front of the indexed ones
+    indices: list[Tensor]  # all of the same sizes
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Of the result."""
+        return self._instead(self.src.shape, self.indices[0].shape)
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Of a new result: the loop reads the tensor, at stride 0 where it is indexed, and every index."""
+        sizes, index_sizes = self.sizes, self.indices[0].shape
+        ones = (1,) * self.before, (1,) * (len(sizes) - self.before - len(index_sizes))
+        indices = [view(index, (*ones[0], *index_sizes, *ones[1])) for index in self.indices]
+        operands = [(sizes, self._instead(self.src.stride(), (0,) * len(index_sizes)))]
+        operands += [(tuple(index.shape), index.stride()) for index in indices]
+        return output_strides(sizes, tuple(operands))
+
+    def _instead(self, of: Sequence[int], new: Sequence[int]) -> tuple[int, ...]:
+        return (*of[: self.before], *new, *of[self.before + len(self.indices) :])
+
+    def key(self) -> tuple:
+        """For numpy. Raises IndexError for an index that is not within the size."""
+        arrays = [index._array for index in self.indices]
+        for dim, indices in enumerate(arrays, self.before):
+            size = self.src.size(dim)
+            wrong = indices[(indices < -size) | (indices >= size)]
+            if wrong.size:
+                raise IndexError(f"index {wrong[0]} is out of bounds for dimension {dim} with size {size}")
+        return (slice(None),) * self.before + tuple(arrays)
+
+
+def advanced_index(self: Tensor, indices: Sequence[Tensor | None]) -> AdvancedIndex:
+    """Source: `aten/src/ATen/native/TensorAdvancedIndexingUtils.h`, `make_info`."""
+    if len(indices) > self.dim():
+        raise IndexError(f"too many indices for tensor of dimension {self.dim()} (got {len(indices)})")
+    indices = _without_masks(self, indices)
+    dims = [dim for dim, index in enumerate(indices) if index is not None]
+    if not dims:
+        raise RuntimeError("at least one index must be provided")
+    if dims[-1] >= self.dim():
+        raise IndexError(f"too many indices for tensor of dimension {self.dim()} (got {len(indices)})")
+    given, sizes = [indices[dim] for dim in dims], ()
+    for index in given:
+        try:
+            sizes = infer_size(sizes, index.shape)
+        except RuntimeError:
+            shapes = ", ".join(str(list(index.shape)) for index in given)
+            message = "shape mismatch: indexing tensors could not be broadcast together with shapes"
+            raise IndexError(f"{message} {shapes}") from None
+    if 0 not in sizes and any(self.size(dim) == 0 for dim in dims):
+        raise IndexError("index is out of bounds for dimension with size 0")
+    if dims[-1] - dims[0] >= len(dims):
+        self, dims = permute(self, [*dims, *(dim for dim in range(self.dim()) if dim not in dims)]), [0]
+    return AdvancedIndex(self, dims[0], [expand(index, sizes) for index in given])
+
+
+def _without_masks(self: Tensor, indices: Sequence[Tensor | None]) -> list[Tensor | None]:
+    """A mask is an index tensor for each of its dimensions: where it is true.
+
+    Source: `aten/src/ATen/native/IndexingUtils.h`, `expandTensors`.
+    """
+    result = []
+    for index in indices:
+        if index is not None and index.dtype not in (int32, int64, uint8, bool_):
+            raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
+        if index is None or index.dtype in (int32, int64):
+            result.append(index)
+            continue
+        if index.dtype is uint8:
+            warnings.warn("a mask of dtype uint8 is deprecated; use bool", stacklevel=2)
+        _check_mask(self, index, len(result))
+        if index.is_meta:
+            raise NotImplementedError("how often a mask on the device meta is true is not known")
+        places = from_numpy(np.ascontiguousarray(np.argwhere(index._array)))  # (times, dimensions)
+        result += [select(places, 1, dim) for dim in range(index.dim())]
+    return result
+
+
+def _check_mask(self: Tensor, mask: Tensor, dim: int) -> None:
+    for d, size in enumerate(mask.shape):
+        if size != self.size(dim + d):
+            raise IndexError(
+                f"The shape of the mask {list(mask.shape)} at index {d} does not match the shape of the indexed tensor "
+                f"{list(self.shape)} at index {dim + d}"
+            )
+
+
+def index(self: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
+    """The elements at the index tensors, which broadcast: one for each dimension, or None for all of it. Negative indices
+    count from the end.
+
+    Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `TORCH_META_FUNC2(index, Tensor)`.
+    """
+    info = advanced_index(self, indices)
+    on_meta = self.is_meta or any(each.is_meta for each in info.indices)
+    out = allocate(Output(info.sizes, info.strides, self.dtype), "meta" if on_meta else "cpu")
+    if not on_meta and out.numel():
+        out._array[...] = info.src._array[info.key()]
+    return out
+
+
+def index_put(self: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool = False) -> Tensor:
+    return index_put_(functions.clone(self), indices, values, accumulate)
+
+
+def index_put_(self: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool = False) -> Tensor:
+    """`values`, broadcast, written to the elements that `index` would give, or added to them: where indices repeat, all are
+    added. Without `accumulate` the last one stays here, and any one in PyTorch.
+
+    Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `_index_put_impl_`.
+    """
+    if len(indices) > self.dim():
+        raise IndexError(f"too many indices for tensor of dimension {self.dim()} (got {len(indices)})")
+    if has_internal_overlap(self.shape, self.stride()):
+        warnings.warn("index_put_ on an expanded tensor is deprecated; clone() it first", stacklevel=2)
+    mask = None if accumulate else _as_one_mask(self, indices, values)
+    if mask is not None:
+        return masked_fill_(self, mask, values.item())
+    for tensor in (values, *indices):
+        if tensor is not None:
+            _assert_no_overlap(self, tensor)
+    info = advanced_index(self, indices)
+    if infer_size(values.shape, info.sizes) != info.sizes:
+        raise RuntimeError(
+            f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to indexing result of shape "
+            f"{list(info.sizes)}"
+        )
+    if values.dtype is not self.dtype:
+        raise RuntimeError(
+            f"Index put requires the source and destination dtypes match, got {self.dtype.type_name} for the destination "
+            f"and {values.dtype.type_name} for the source."
+        )
+    if 0 in info.sizes or any(each.is_meta for each in (self, values, *info.indices)):
+        return self
+    if accumulate:
+        np.add.at(info.src._array, info.key(), values._array)
+    else:
+        info.src._array[info.key()] = values._array
+    return self
+
+
+def _as_one_mask(self: Tensor, indices: Sequence[Tensor | None], values: Tensor) -> Tensor | None:
+    """The mask with which `masked_fill_` does it: a single value goes to where a single mask is true.
+
+    Source: `aten/src/ATen/native/TensorAdvancedIndexingUtils.h`, `canDispatchToMaskedFill`.
+    """
+    given = [(place, index) for place, index in enumerate(indices) if index is not None]
+    if values.numel() != 1 or values.is_meta or len(given) != 1 or given[0][1].dtype not in (uint8, bool_):
+        return None
+    ((dim, mask),) = given
+    if mask.is_meta is not self.is_meta:
+        return None
+    _check_mask(self, mask, dim)
+    for _ in range(len(indices) - 1 + mask.dim(), self.dim()):
+        mask = unsqueeze(mask, -1)
+    return mask
 
 
 # ------------------------------------------------------------------------------------------------------------

@@ -241,7 +241,7 @@ def select_backend(operator: Operator, key_set: int, *stack: Any) -> Any:
 def invoke(operator: Operator, *stack: Any) -> Any:
     """Call an operator with one argument for each of its schema's, through its table."""
     for argument, value in zip(operator.schema.arguments, stack):
-        if argument.type == "Tensor[]":
+        if argument.type in ("Tensor[]", "Tensor?[]"):  # None is for calls by name, as in PyTorch
             check_tensors(operator, argument, value)
         if argument.type != "Tensor" or hasattr(value, "_key_set"):
             continue
@@ -271,10 +271,9 @@ def _through_table(operator: Operator, stack: Sequence) -> Any:
     return operator.table[dispatch_key_set(stack, local.included, local.excluded)](*stack)
 
 
-def refuse_grad(requires_grad: bool) -> None:
+def leaf(tensor: Any, requires_grad: bool) -> Any:
     """What creates tensors is asked in Python whether they require gradients; no operator has an argument for it."""
-    if requires_grad:
-        raise NotImplementedError("rushlight leaves out gradients so far; requires_grad must be False")
+    return tensor.requires_grad_() if requires_grad else tensor
 
 
 def for_out(out: Any, options: dict[str, Any]) -> dict[str, Any]:

@@ -39,6 +39,10 @@ def _suffixes(self: Tensor) -> Iterator[str]:
         yield f"size={tuple(self.shape)}"
     if self.dtype not in ((float32, int64, bool_) if self.numel() and not self.is_meta else (float32,)):
         yield f"dtype={self.dtype}"
+    if self.grad_fn is not None:
+        yield f"grad_fn=<{self.grad_fn.name()}>"
+    elif self.requires_grad:
+        yield "requires_grad=True"
 
 
 def _summarise(nested: list | Scalar) -> list | Scalar:

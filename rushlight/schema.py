@@ -458,7 +458,12 @@ def _is_base(base: str, value: Any) -> bool:
         case "bool":
             return isinstance(value, (bool, np.bool_))
         case "float" | "Scalar":
-            return isinstance(value, NUMBERS) or hasattr(value, "_key_set") and value.dim() == 0
+            return (
+                isinstance(value, NUMBERS)
+                or hasattr(value, "_key_set")
+                and value.dim() == 0
+                and not value.requires_grad
+            )
         case "str":
             return isinstance(value, str)
         case "ScalarType":

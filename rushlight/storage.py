@@ -56,6 +56,7 @@ class UntypedStorage:
         return self
 
     device_type = "cpu"
+    version = 0  # how often something was written to it, as autograd counts
 
     @cached_property
     def _bytes(self) -> np.ndarray:

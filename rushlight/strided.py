@@ -19,7 +19,7 @@ from operator import index
 
 import numpy as np
 
-from rushlight.dispatch import tensor_key_set
+from rushlight.dispatch import local
 from rushlight.dtypes import Scalar, dtype, get_default_dtype
 from rushlight.memory_formats import (
     channels_last,
@@ -181,7 +181,7 @@ class Tensor:
         self._strides = tuple(map(index, strides))
         self._storage_offset = index(storage_offset)
         self.dtype = dtype
-        self._key_set = KEY_SETS[storage.device_type]
+        self._key_set = local.tensor_keys[storage.device_type]
 
     @cached_property
     def _array(self) -> np.ndarray:
@@ -285,6 +285,8 @@ class Tensor:
 
     def numpy(self) -> np.ndarray:
         """A numpy array on the same memory."""
+        if self.requires_grad:
+            raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
         return self._array
 
     def __array__(self, dtype=None, copy: bool | None = None) -> np.ndarray:
@@ -334,15 +336,12 @@ class Tensor:
         return self.item()
 
 
-KEY_SETS = {"cpu": tensor_key_set("CPU"), "meta": tensor_key_set("Meta")}
-
-
 def fresh(array: np.ndarray, like: Tensor) -> Tensor:
     """A tensor on the memory of a new array, which has the sizes and the dtype of `like`, and contiguous strides, as `like` has."""
     self = Tensor.__new__(Tensor)
     self._array = array
     self._sizes, self._strides, self._storage_offset, self.dtype = like._sizes, like._strides, 0, like.dtype
-    self._key_set, self._has_plain_strides = like._key_set, True
+    self._key_set, self._has_plain_strides = local.tensor_keys["cpu"], True
     return self
 
 
@@ -369,7 +368,9 @@ def alias(self: Tensor, sizes: Sequence[int], strides: Sequence[int], storage_of
 
     Source: `aten/src/ATen/native/TensorShape.cpp`, `alias_with_sizes_and_strides`.
     """
-    return Tensor(self.untyped_storage(), sizes, strides, storage_offset, self.dtype)
+    view = Tensor(self.untyped_storage(), sizes, strides, storage_offset, self.dtype)
+    view._key_set = self._key_set
+    return view
 
 
 # ------------------------------------------------------------------------------------------------------------

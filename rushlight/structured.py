@@ -111,8 +111,8 @@ def call_out(kernel: Structured, args: Sequence, out: Tensor) -> Tensor:
     """The out= form: the result is written into `out`, which is resized to it if need be and keeps its dtype.
 
     `kernel.meta(*args)` says what the result will be, an `Output`, or refuses; what is wrong with the dtype or the memory of
-    `out` is refused as for the in-place form (`check_writable`); `resize_output` gives it the sizes, and the strides where it
-    had others; `kernel.impl(*args, out)` fills it, unless it is on the device meta (`is_meta`).
+    `out` is refused as for the in-place form (`check_writable`); `resize_output` gives it the sizes and, if it had others, the
+    strides too; `kernel.impl(*args, out)` fills it, unless it is on the device meta (`is_meta`).
 
     Returns:
         `out`.

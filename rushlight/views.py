@@ -59,14 +59,20 @@ def reshape(self: Tensor, shape: Sequence[int]) -> Tensor:
     if not is_watched(self):
         return strided.reshape(self, shape)
     sizes = infer_view_size(shape, self.numel())
-    if compute_stride(self.shape, self.stride(), sizes) is not None:
-        return self.view(sizes)
+    strides = compute_stride(self.shape, self.stride(), sizes)
+    if strides is not None:
+        whole = local.modes or self.is_contiguous()
+        return self.view(sizes) if whole else functions._reshape_alias(self, sizes, strides)
     return functions._unsafe_view(functions.clone(self, memory_format=contiguous_format), sizes)
 
 
 def _unsafe_view(self: Tensor, size: Sequence[int]) -> Tensor:
     """A view of a tensor that nobody will see again: to autograd the result is a tensor of its own."""
     return strided.view(self, size)
+
+
+def reshape_alias(self: Tensor, size: Sequence[int], stride: Sequence[int]) -> Tensor:
+    return strided.alias(self, size, stride, self.storage_offset())
 
 
 def t(self: Tensor) -> Tensor:

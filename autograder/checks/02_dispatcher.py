@@ -653,6 +653,19 @@ def _stacks(st):
     return draw_stack()
 
 
+def _about_defaults(case, mine, theirs):
+    """What is wrong with the args and kwargs that a stack was made into."""
+    match mine, theirs:
+        case [list(args), {"dict": kwargs}], [list(wanted), {"dict": wanted_kwargs}]:
+            if len(args) < len(wanted):
+                return "a default in the middle stays: what follows it has to keep its place"
+            if len(args) > len(wanted):
+                return "at the end of the args every argument goes that only repeats its default, not just the last one"
+            if len(kwargs) > len(wanted_kwargs):
+                return "a keyword-only argument that only repeats its default is left out"
+    return None
+
+
 @program(
     "schema.unbind",
     cases=_stacks,
@@ -681,7 +694,7 @@ def _stacks(st):
         )
     ],
     disposable=True,
-    hint=lambda case, mine, theirs: "a default in the middle stays: what follows it has to keep its place",
+    hint=_about_defaults,
 )
 def arguments_of_a_kernel(xp, schema, stack):
     args, kwargs = xp.schema.unbind(xp.schema.parse_schema(schema), unpack(xp, stack))
@@ -703,15 +716,15 @@ def _(torch, schema, stack):
 def _registrations(st):
     usual = ["CPU", "Meta", *AUTOGRAD[:1], *AUTOGRAD[3:], *ALIASES]
     kernels = st.one_of(subsets(st, usual, most=5), subsets(st, [*RUNTIME, *ALIASES], most=6))
-    return st.fixed_dictionaries({"kernels": kernels, "fallbacks": subsets(st, ["CPU", "PrivateUse1"])})
+    return st.fixed_dictionaries({"kernels": kernels, "more_fallbacks": subsets(st, ["CPU", "PrivateUse1"])})
 
 
 @program(
     "dispatch.compute_table_entry",
     cases=_registrations,
     edges=[
-        {"kernels": kernels, "fallbacks": fallbacks}
-        for kernels, fallbacks in (
+        {"kernels": kernels, "more_fallbacks": more_fallbacks}
+        for kernels, more_fallbacks in (
             ([], []),
             ([], ["CPU"]),
             ([], ["CPU", "PrivateUse1"]),
@@ -751,11 +764,12 @@ def _registrations(st):
         else None
     ),
 )
-def table(xp, kernels, fallbacks):
+def table(xp, kernels, more_fallbacks):
+    """Of an operator with these kernels, where those fallbacks stand besides the ones that are always there."""
     key, kernel = xp._C.DispatchKey, xp.dispatch.Kernel
     registered = {key[name]: kernel(print, name) for name in kernels}
     standing = {
-        each: kernel(print, "fallback") for each in [*xp.dispatch.fallbacks, *(key[name] for name in fallbacks)]
+        each: kernel(print, "fallback") for each in [*xp.dispatch.fallbacks, *(key[name] for name in more_fallbacks)]
     }
     entries = {
         name: xp.dispatch.compute_table_entry(registered, standing, key[name]) for name in ["Undefined", *RUNTIME]
@@ -764,12 +778,12 @@ def table(xp, kernels, fallbacks):
 
 
 @table.oracle
-def _(torch, kernels, fallbacks):
+def _(torch, kernels, more_fallbacks):
     """Registers for each key from a file of its own, whose name torch's dump shows beside the reason."""
     with ExitStack() as stack:
         namespace, made = stack.enter_context(library(torch))
         made.define("f(Tensor x) -> Tensor")
-        for name in [*kernels, *(f"fallback {name}" for name in fallbacks)]:
+        for name in [*kernels, *(f"fallback {name}" for name in more_fallbacks)]:
             of = "_" if name.startswith("fallback") else namespace
             registered = torch._C._dispatch_library("IMPL", of, "", name, 0)
             stack.callback(registered.reset)
@@ -1203,37 +1217,6 @@ def _(torch, kernels, bits, stack, how):
     return {"kernels": log, "result": result, "trace": lines}
 
 
-@program(
-    "dispatch.redispatch",
-    cases=lambda st: st.fixed_dictionaries(
-        {
-            "kernels": _kernels(st),
-            "bits": subsets(st, [*BACKENDS, *(f for f in FUNCTIONALITIES if f != "Python")], 1, 5),
-            "stack": _stack_of_f(st),
-            "exclude": subsets(st, _MASK, most=2),
-        }
-    ),
-    edges=[
-        {"kernels": kernels, "bits": bits, "stack": stack, "exclude": exclude}
-        for stack, exclude in (([["cpu"], None, 1], []), ([["meta"], "cpu", 0], ["AutogradCPU", "ADInplaceOrView"]))
-        for bits, kernels in _RUNS
-    ]
-    + [
-        {"kernels": [["CPU", "leaf"], ["ADInplaceOrView", "fallthrough"]], "stack": [[], "cpu", 0], "exclude": []}
-        | {"bits": ["CPU", "Dense", "ADInplaceOrView"]}
-    ],
-    disposable=True,
-    hint=lambda case, mine, theirs: (
-        "only the key set decides: neither the tensors nor what the thread excludes are asked"
-    ),
-)
-def redispatched(xp, kernels, bits, stack, exclude):
-    log, stack = [], unpack(xp, stack)
-    with operators(xp, kernels, log) as overload, guards(xp, [], exclude):
-        result = attempt(lambda: overload("f").redispatch(united(xp, bits), *stack))
-    return {"kernels": log, "result": result}
-
-
 def _calls_of_f(st):
     include = [
         "BackendSelect",
@@ -1419,6 +1402,7 @@ def _values(st):
     return st.lists(st.one_of(one, one, st.lists(one, max_size=3)), max_size=4)
 
 
+_LIST_IN_A_LIST = [["float16 cpu", ["float32 cpu"], None], 1]
 _VALUES = [
     ["float32 cpu"],
     ["float16 cpu"],
@@ -1428,7 +1412,7 @@ _VALUES = [
     ["float32 meta"],
     [3, None, 2.5, True, "mean"],
     [["float32 cpu", "float16 cpu"], "int64 cpu"],
-    [["float16 cpu", ["float32 cpu"], None], 1],
+    _LIST_IN_A_LIST,
     [["float16 cpu", "float64 cpu"], "float16 cpu"],
     [["float16 cpu"], "float32 meta", "int64 cpu"],
     [[], 2],
@@ -1454,7 +1438,7 @@ def _(torch, to, values):
 @program(
     "autocast_mode.promote_type",
     cases=lambda st: st.fixed_dictionaries({"values": _values(st)}),
-    edges=[{"values": values} for values in _VALUES],
+    edges=[{"values": values} for values in _VALUES if values != _LIST_IN_A_LIST],  # no operator takes one
 )
 def promoted(xp, values):
     with xp.autocast("cpu", dtype=xp.float16):

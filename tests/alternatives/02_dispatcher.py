@@ -418,19 +418,6 @@ def call__with_a_list(operator, *stack):
     return dispatch.run(operator, dispatch.skip_fallthrough(operator, keys), stack, "call")
 
 
-def redispatch__with_a_list(operator, key_set, *stack):
-    return dispatch.run(operator, key_set, [*stack], "redispatch")
-
-
-def redispatch__without_run(operator, key_set, *stack):
-    key = dispatch.highest_priority_key(key_set)
-    kernel, reason = operator.entry(key)
-    if kernel is MISSING:
-        raise NotThere(reason)
-    with dispatch.traced(f"[redispatch] op=[{operator.full_name}], key=[{key.name}]"):
-        return dispatch.bind_kernel(kernel, operator, key_set)(*stack)
-
-
 # Modes
 
 

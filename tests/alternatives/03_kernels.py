@@ -394,6 +394,35 @@ OPERATOR(rms_norm, "rms_norm(Tensor x, Tensor weight, float eps=1e-5) -> Tensor"
 """
 
 
+def rms_norm_source__adds_up_in_the_dtype_of_x_one_after_the_other():
+    return r"""
+#include "rushlight.h"
+using namespace rl;
+
+Tensor rms_norm(const Tensor& x, const Tensor& weight, double eps) {
+  CHECK(x.dim() > 0, "rms_norm: x needs a dimension");
+  CHECK(weight.dim() == 1 && weight.size(0) == x.size(-1), "rms_norm: weight needs as many elements as a line");
+  Tensor out = empty_like(x);
+  DISPATCH_FLOATING(x.dtype(), "rms_norm", [&] {
+    Rows<const scalar_t> from(x);
+    Rows<scalar_t> to(out);
+    Accessor<const scalar_t, 1> w(weight);
+    parallel_for(0, from.count, 100, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; i++) {
+        const scalar_t* line = from.row(i);
+        scalar_t sum = 0;
+        for (int64_t j = 0; j < from.size; j++) sum += line[j * from.stride] * line[j * from.stride];
+        scalar_t length = std::sqrt(sum / from.size + static_cast<scalar_t>(eps));
+        for (int64_t j = 0; j < from.size; j++) to.row(i)[j] = line[j * from.stride] / length * w[j];
+      }
+    });
+  });
+  return out;
+}
+OPERATOR(rms_norm, "rms_norm(Tensor x, Tensor weight, float eps=1e-5) -> Tensor")
+"""
+
+
 def rms_norm_source__element_by_element_without_the_helpers():
     return r"""
 #include "rushlight.h"

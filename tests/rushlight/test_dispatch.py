@@ -234,7 +234,8 @@ def test_a_trace_shows_calls_and_redispatches_by_depth():
     assert lines == [
         "[call] op=[test_dispatch::f], key=[AutogradCPU]",
         " [redispatch] op=[test_dispatch::f], key=[CPU]",
-        "  [call] op=[aten::add.Tensor], key=[CPU]",
+        "  [call] op=[aten::add.Tensor], key=[AutogradCPU]",
+        "   [redispatch] op=[aten::add.Tensor], key=[CPU]",
     ]
 
 

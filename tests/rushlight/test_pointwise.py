@@ -270,6 +270,7 @@ def test_contiguous_tensors_are_broadcast_together_as_in_torch(a, b, name, dtype
     agree(program)
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # numpy's, of calls with too many operands among the tries
 def test_every_structured_kernel_says_on_the_device_meta_what_it_gives_on_the_cpu():
     from rushlight import elementary, pointwise
 

@@ -291,12 +291,6 @@ def test_a_tensor_becomes_its_view_as_in_torch(shape, name, data):
     agree(program)
 
 
-def test_advanced_indexing_is_refused_rather_than_guessed():
-    for key in ([0, 1], True, rl.tensor([0, 1]), rl.tensor([True, False])):
-        with pytest.raises(NotImplementedError):
-            rl.zeros(2)[key]
-
-
 def test_a_view_keeps_the_storage_alive():
     x = rl.arange(1000)[500:]
     assert x[0].item() == 500

@@ -399,19 +399,6 @@ def call__skips_nothing(operator, *stack):
     return dispatch.run(operator, dispatch.dispatch_key_set(stack, local.included, local.excluded), stack, "call")
 
 
-def redispatch__asks_the_tensors_again(operator, key_set, *stack):
-    keys = key_set & dispatch.dispatch_key_set(stack, local.included, local.excluded)
-    return dispatch.run(operator, keys, stack, "redispatch")
-
-
-def redispatch__skips_fallthroughs(operator, key_set, *stack):
-    return dispatch.run(operator, dispatch.skip_fallthrough(operator, key_set), stack, "redispatch")
-
-
-def redispatch__calls_again(operator, key_set, *stack):
-    return dispatch.call(operator, *stack)
-
-
 def answered(mode, operator, args, kwargs):
     answer = mode.__torch_dispatch__(operator, (), args, kwargs)
     if answer is NotImplemented:

@@ -157,6 +157,16 @@ def call_inplace__lets_itself_be_resized(kernel, args):
     return args[0]
 
 
+def call_inplace__counts_elements(kernel, args):
+    self, output = args[0], kernel.meta(*args)
+    if np.prod(output.sizes) != self.numel():
+        raise RuntimeError("shape")
+    check_writable(kernel, args, self, output)
+    if not self.is_meta:
+        kernel.impl(*args, self)
+    return self
+
+
 def call_inplace__looks_at_the_dtype_only(kernel, args):
     self, output = args[0], kernel.meta(*args)
     if tuple(output.sizes) != self.shape or output.dtype.category > self.dtype.category:
@@ -180,6 +190,15 @@ def call_out__resizes_to_contiguous_strides(kernel, args, out):
     output = kernel.meta(*args)
     check_writable(kernel, args, out, output)
     resize_output(out, output.sizes)
+    if not out.is_meta:
+        kernel.impl(*args, out)
+    return out
+
+
+def call_out__resizes_before_it_checks(kernel, args, out):
+    output = kernel.meta(*args)
+    resize_output(out, output.sizes, output.strides)
+    check_writable(kernel, args, out, output)
     if not out.is_meta:
         kernel.impl(*args, out)
     return out
@@ -217,6 +236,12 @@ def reduced_sizes__sees_twice_only_what_is_written_alike(sizes, dims, keepdim):
 
 def softmax__overflows(array, dim):
     x = np.exp(array.astype(np.float64 if array.dtype == np.float64 else np.float32))
+    return (x / x.sum(axis=dim, keepdims=True)).astype(array.dtype)
+
+
+def softmax__in_single_precision(array, dim):
+    x = array.astype(np.float32)
+    x = np.exp(x - x.max(axis=dim, keepdims=True))
     return (x / x.sum(axis=dim, keepdims=True)).astype(array.dtype)
 
 

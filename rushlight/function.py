@@ -1,0 +1,281 @@
+"""Nodes that are written by hand: a forward and a backward of one's own, and what is made of them.
+
+In PyTorch: `torch/autograd/function.py`, `torch/csrc/autograd/python_function.cpp`, `torch/utils/checkpoint.py`. Left out:
+`setup_context`, `vmap` and `jvp`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from rushlight import autograd, functions
+from rushlight.autograd import (
+    Node,
+    SavedTensor,
+    any_requires_grad,
+    enable_grad,
+    gradient_edge,
+    no_grad,
+    requires_grad,
+    unpack,
+)
+from rushlight.strided import Tensor
+
+
+class FunctionCtx(Node):
+    """What `forward` leaves for `backward`; it is the node itself."""
+
+    to_save: Sequence[Tensor | None] = ()
+    saved: Sequence[SavedTensor | None] = ()
+    dirty_tensors: Sequence[Tensor] = ()
+    non_differentiable: Sequence[Tensor] = ()
+    materialize_grads = True
+    needs_input_grad: tuple[bool, ...] = ()
+
+    def save_for_backward(self, *tensors: Tensor | None) -> None:
+        self.to_save = tensors
+
+    def mark_dirty(self, *tensors: Tensor) -> None:
+        self.dirty_tensors = tensors
+
+    def mark_non_differentiable(self, *tensors: Tensor) -> None:
+        self.non_differentiable = tensors
+
+    def set_materialize_grads(self, value: bool) -> None:
+        self.materialize_grads = value
+
+    @property
+    def saved_tensors(self) -> tuple[Tensor | None, ...]:
+        return tuple(unpack(self, saved) for saved in self.saved)
+
+    def release_variables(self) -> None:
+        self.saved, self.released = (), True
+
+
+class Function:
+    """A differentiable function of one's own: static methods `forward(ctx, *args)` and `backward(ctx, *grads)`.
+
+    `Function.apply(*args)` runs the forward, in which nothing is recorded, and leaves one node, named after the class.
+    `backward` takes a gradient for each result and gives one for each argument, None where there is none.
+
+    Source: `torch/autograd/function.py`, `Function`.
+    """
+
+    @staticmethod
+    def forward(ctx: FunctionCtx, *args: Any) -> Any:
+        raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
+
+    @staticmethod
+    def backward(ctx: FunctionCtx, *grads: Tensor | None) -> Any:
+        raise NotImplementedError("You must implement the backward for your custom autograd.Function to use it.")
+
+    @classmethod
+    def apply(cls, *args: Any) -> Any:
+        tensors = [arg for arg in args if isinstance(arg, Tensor)]
+        ctx = type(f"{cls.__name__}Backward", (FunctionCtx,), {"apply": _run_backward, "function": cls})()
+        ctx.needs_input_grad = tuple(requires_grad(arg) for arg in args)
+        recorded = any_requires_grad(tensors)
+        ctx.places = [i for i, arg in enumerate(args) if isinstance(arg, Tensor)]
+        ctx.count = len(args)
+        edges = [gradient_edge(tensor) for tensor in tensors]
+        with no_grad():
+            result = cls.forward(ctx, *args)
+        outputs = list(result) if isinstance(result, tuple) else [result]
+        if recorded:
+            ctx.next_edges = edges
+            for i, output in enumerate(outputs):
+                outputs[i] = _attach(ctx, output, args)
+            ctx.saved = [tensor if tensor is None else _save(tensor, outputs) for tensor in ctx.to_save]
+        del ctx.to_save
+        return tuple(outputs) if isinstance(result, tuple) else outputs[0]
+
+
+def _attach(ctx: FunctionCtx, output: Any, args: Sequence) -> Any:
+    """An output with its history: an argument that is returned as it is becomes a view of itself."""
+    if not isinstance(output, Tensor):
+        ctx.input_metadata.append((None, None))
+        return output
+    dirty = any(output is tensor for tensor in ctx.dirty_tensors)
+    if not dirty and any(output is arg for arg in args):
+        with no_grad():
+            output = functions.alias(output)
+    if any(output is tensor for tensor in ctx.non_differentiable) or not output.dtype.is_floating_point:
+        ctx.input_metadata.append((output.shape, output.dtype))
+        return output
+    if dirty:
+        if requires_grad(output) and output.is_leaf:
+            raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
+        output._storage.version += 1
+    output._autograd = autograd.AutogradMeta(False, ctx, len(ctx.input_metadata))
+    ctx.input_metadata.append((output.shape, output.dtype))
+    return output
+
+
+def _save(tensor: Tensor, outputs: Sequence) -> SavedTensor:
+    return SavedTensor(tensor, is_output=any(tensor is output for output in outputs))
+
+
+def _run_backward(ctx: FunctionCtx, *grads: Tensor | None) -> tuple[Tensor | None, ...]:
+    if ctx.materialize_grads:
+        grads = tuple(
+            functions.zeros(sizes, dtype=dtype) if grad is None and sizes is not None else grad
+            for grad, (sizes, dtype) in zip(grads, ctx.input_metadata)
+        )
+    result = ctx.function.backward(ctx, *grads)
+    result = result if isinstance(result, tuple) else (result,)
+    name = ctx.name()
+    if len(result) > ctx.count and any(each is not None for each in result[ctx.count :]):
+        raise RuntimeError(
+            f"function {name} returned an incorrect number of gradients (expected {ctx.count}, got {len(result)})"
+        )
+    if len(result) < ctx.count:
+        raise RuntimeError(
+            f"function {name} returned an incorrect number of gradients (expected {ctx.count}, got {len(result)})"
+        )
+    for i, each in enumerate(result):
+        if each is not None and i not in ctx.places:
+            raise RuntimeError(
+                f"function {name} returned a gradient different from None at position {i + 1}, but the corresponding forward "
+                "input was not a Variable"
+            )
+    return tuple(result[i] for i in ctx.places)
+
+
+def once_differentiable(backward: Callable) -> Callable:
+    """Decorator of a `backward` that is not made of operators: its result has no history.
+
+    Source: `torch/autograd/function.py`, `once_differentiable`.
+    """
+
+    def run(ctx: FunctionCtx, *grads: Tensor | None) -> Any:
+        with no_grad():
+            return backward(ctx, *grads)
+
+    return run
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Checkpointing: compute again rather than keep
+
+
+class CheckpointFunction(Function):
+    """Source: `torch/utils/checkpoint.py`, `CheckpointFunction`."""
+
+    @staticmethod
+    def forward(ctx: FunctionCtx, function: Callable, *args: Any) -> Any:
+        ctx.run, ctx.args = function, [None if isinstance(arg, Tensor) else arg for arg in args]
+        ctx.save_for_backward(*(arg if isinstance(arg, Tensor) else None for arg in args))
+        return function(*args)
+
+    @staticmethod
+    def backward(ctx: FunctionCtx, *grads: Tensor | None) -> tuple:
+        again = [arg if saved is None else saved.detach() for arg, saved in zip(ctx.args, ctx.saved_tensors)]
+        for arg, needed in zip(again, ctx.needs_input_grad[1:]):
+            if isinstance(arg, Tensor):
+                arg.requires_grad = needed
+        with enable_grad():
+            outputs = ctx.run(*again)
+        outputs = outputs if isinstance(outputs, tuple) else (outputs,)
+        pairs = [
+            (output, grad)
+            for output, grad in zip(outputs, grads)
+            if isinstance(output, Tensor) and requires_grad(output)
+        ]
+        if not pairs:
+            raise RuntimeError("none of output has requires_grad=True, this checkpoint() is not necessary")
+        autograd.backward([output for output, _ in pairs], [grad for _, grad in pairs])
+        return (None, *(arg.grad if isinstance(arg, Tensor) else None for arg in again))
+
+
+def checkpoint(function: Callable, *args: Any, use_reentrant: bool = True) -> Any:
+    """`function(*args)`, of which nothing is kept but the arguments: the backward pass runs it once more.
+
+    Source: `torch/utils/checkpoint.py`, `checkpoint`; only the re-entrant way is here.
+    """
+    return CheckpointFunction.apply(function, *args)
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Is a derivative right?
+
+
+def gradcheck(
+    function: Callable,
+    inputs: Tensor | Sequence[Any],
+    *,
+    eps: float = 1e-6,
+    atol: float = 1e-5,
+    rtol: float = 1e-3,
+    raise_exception: bool = True,
+) -> bool:
+    """Hold the gradients of a function against differences: (f(x + eps) - f(x - eps)) / (2 eps), element by element.
+
+    Inputs that require grad should be float64. Raises GradcheckError where they differ, or returns False.
+
+    Source: `torch/autograd/gradcheck.py`, `gradcheck`.
+    """
+    inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
+    checked = [x for x in inputs if isinstance(x, Tensor) and x.requires_grad]
+    if not checked:
+        raise ValueError(
+            "gradcheck expects at least one input tensor to require gradient, but none of them have requires_grad=True."
+        )
+    outputs = _as_tuple(function(*inputs))
+    for number, output in enumerate(outputs):
+        if not requires_grad(output):
+            continue
+        numerical = [_numerical(function, inputs, number, x, eps) for x in checked]
+        for j in range(output.numel()):
+            cotangent = functions.zeros_like(output)
+            cotangent.reshape(-1)[j] = 1.0
+            found = autograd.grad(output, checked, cotangent, retain_graph=True, allow_unused=True)
+            for k, (grad, expected) in enumerate(zip(found, numerical)):
+                row = [expected[i][j] for i in range(len(expected))]
+                mine = [0.0] * len(row) if grad is None else grad.reshape(-1).tolist()
+                wrong = [i for i, (a, b) in enumerate(zip(mine, row)) if not abs(a - b) <= atol + rtol * abs(b)]
+                if wrong:
+                    if not raise_exception:
+                        return False
+                    i = wrong[0]
+                    raise GradcheckError(
+                        f"Jacobian mismatch for output {number} with respect to input {k}: element {j} of the output by element "
+                        f"{i} of the input is {mine[i]} analytically, {row[i]} numerically"
+                    )
+    return True
+
+
+class GradcheckError(RuntimeError):
+    """Source: `torch/autograd/gradcheck.py`."""
+
+
+def _as_tuple(value: Any) -> tuple:
+    return value if isinstance(value, tuple) else tuple(value) if isinstance(value, list) else (value,)
+
+
+def _numerical(function: Callable, inputs: Sequence[Any], number: int, x: Tensor, eps: float) -> list[list[float]]:
+    """For each element of `x` the differences of all elements of one output."""
+    rows = []
+    values = x.detach()
+    for i in range(x.numel()):
+        index = _index(i, x.shape)
+        ends = []
+        for step in (eps, -eps):
+            before = values.numpy()[index].item()
+            values.numpy()[index] = before + step
+            with no_grad():
+                ends.append(_as_tuple(function(*inputs))[number].reshape(-1).tolist())
+            values.numpy()[index] = before
+        rows.append([(up - down) / (2 * eps) for up, down in zip(*ends)])
+    return rows
+
+
+def _index(i: int, sizes: Sequence[int]) -> tuple[int, ...]:
+    index = []
+    for size in reversed(sizes):
+        index.append(i % size)
+        i //= size
+    return tuple(reversed(index))
+
+
+autograd.Function, autograd.gradcheck = Function, gradcheck

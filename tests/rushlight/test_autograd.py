@@ -1,0 +1,395 @@
+"""Graphs, gradients, hooks, versions, modes and errors of autograd agree with torch."""
+
+import random
+
+import pytest
+import torch
+from both import agree
+
+import rushlight as rl
+
+
+def leaf(xp, *sizes, start=1.0):
+    count = 1
+    for size in sizes:
+        count *= size
+    x = (xp.arange(count).to(xp.float64) / 4 + start).reshape(sizes)
+    return x.detach().requires_grad_()
+
+
+def name(node):
+    return node if node is None else node.name().rpartition("::")[2]
+
+
+def graph(*tensors):
+    """Names and edges of the nodes behind some tensors, in the order in which they are met."""
+    order, waiting = [], [tensor.grad_fn for tensor in tensors]
+    while waiting:
+        node = waiting.pop(0)
+        if node is not None and node not in order:
+            order.append(node)
+            waiting += [successor for successor, _ in node.next_functions]
+    number = {node: i for i, node in enumerate(order)}
+    number[None] = None
+    return [(name(node), [(number[n], i) for n, i in node.next_functions]) for node in order]
+
+
+def linear(xp):
+    x, w, b = leaf(xp, 2, 3), leaf(xp, 4, 3), leaf(xp, 4)
+    y = xp.nn.functional.linear(x, w, b)
+    drawn = graph(y)
+    (y * y).sum().backward()
+    return drawn, x.grad, w.grad, b.grad, w.grad.stride()
+
+
+def diamond(xp):
+    x = leaf(xp, 2)
+    a = x * 2
+    y = a * a + a.exp()
+    y.sum().backward()
+    return graph(y), x.grad
+
+
+def accumulated(xp):
+    x = leaf(xp, 2)
+    for factor in 1, 2:
+        (x * factor).sum().backward()
+    return x.grad
+
+
+def two_leaves_of_one_gradient(xp):
+    x, y = leaf(xp, 2), leaf(xp, 2)
+    ((x + y) * 2).sum().backward()
+    x.grad.add_(1)
+    return x.grad, y.grad
+
+
+def broadcast(xp):
+    x, y = leaf(xp, 2, 1, 3), leaf(xp, 4, 1)
+    (x * y).sum().backward()
+    return x.grad, y.grad
+
+
+def second_derivative(xp):
+    x = leaf(xp, 3)
+    (g,) = xp.autograd.grad((x**3).sum(), x, create_graph=True)
+    (h,) = xp.autograd.grad((g * g).sum(), x)
+    return g, h, g.requires_grad, h.requires_grad
+
+
+def hooks(xp):
+    seen = []
+    x = leaf(xp, 2)
+    y = x * 2
+    z = y * y
+    z.retain_grad()
+    y.retain_grad()
+    x.register_hook(lambda g: seen.append(("x", g.tolist())))
+    y.register_hook(lambda g: g * 10)
+    y.register_hook(lambda g: seen.append(("y", g.tolist())))
+    y.grad_fn.register_prehook(lambda gs: seen.append(("before", [g.tolist() for g in gs])))
+    y.grad_fn.register_hook(
+        lambda i, o: seen.append(("after", [g.tolist() for g in i if g is not None], o[0].tolist()))
+    )
+    x.register_post_accumulate_grad_hook(lambda t: seen.append(("accumulated", t.grad.tolist())))
+    z.sum().backward()
+    return seen, y.grad, z.grad, x.grad
+
+
+def removed_hook(xp):
+    x = leaf(xp, 2)
+    handle = x.register_hook(lambda g: g * 10)
+    x.sum().backward()
+    handle.remove()
+    x.sum().backward()
+    return x.grad
+
+
+def view_and_base(xp):
+    x = leaf(xp, 2, 3)
+    base = x * 2
+    view = base[0]
+    view.mul_(3)
+    drawn = graph(base), graph(view)
+    (base.sum() + view.sum()).backward()
+    return drawn, x.grad, view._is_view(), view.is_leaf
+
+
+def base_written_after_view(xp):
+    x, w = leaf(xp, 2, 3), leaf(xp, 3)
+    base = x * 1
+    view = base.t()
+    base.mul_(w)
+    drawn = graph(view)
+    view.sum().backward()
+    return drawn, x.grad, w.grad
+
+
+def constant_becomes_part(xp):
+    x, w = xp.zeros(3, dtype=xp.float64), leaf(xp, 1)
+    view = x[:2]
+    x.add_(w)
+    return x.requires_grad, view.requires_grad, view.is_leaf, graph(x), graph(view)
+
+
+def copied_in(xp):
+    x, w = xp.zeros(2, 3, dtype=xp.float64), leaf(xp, 3)
+    x[1] = w * 2
+    x.sum().backward()
+    return w.grad, graph(x)
+
+
+def versions(xp):
+    x = xp.zeros(2, 2)
+    before = x._version
+    view = x[0]
+    view.add_(1)
+    x.mul_(2)
+    return before, x._version, view._version, x.detach()._version, x.clone()._version
+
+
+def detached(xp):
+    x = leaf(xp, 2)
+    y = (x * 2).detach()
+    return y.requires_grad, y.grad_fn, (y + x).requires_grad
+
+
+def modes(xp):
+    x = leaf(xp, 2)
+    seen = []
+    with xp.no_grad():
+        seen.append((x * 2).requires_grad)
+        with xp.enable_grad():
+            seen.append((x * 2).requires_grad)
+        seen.append(xp.is_grad_enabled())
+    with xp.set_grad_enabled(False):
+        seen.append((x * 2).requires_grad)
+    with xp.inference_mode():
+        y = x * 2
+        seen += [y.requires_grad, y.is_inference(), x.is_inference(), x.view(2).is_inference()]
+
+    @xp.no_grad()
+    def quiet():
+        return (x * 2).requires_grad
+
+    return seen, quiet(), xp.is_grad_enabled()
+
+
+def unused(xp):
+    x, y = leaf(xp, 2), leaf(xp, 2)
+    return xp.autograd.grad((x * 2).sum(), (x, y), allow_unused=True)
+
+
+def only_inputs(xp):
+    x, y = leaf(xp, 2), leaf(xp, 2)
+    (x * y).sum().backward(inputs=[y])
+    return x.grad, y.grad
+
+
+def several_results(xp):
+    x = leaf(xp, 5, 2)
+    a, b, c = x.split(2)
+    (a * 2).sum().backward(retain_graph=True)
+    (c.exp().sum() + b.unbind(1)[0].sum()).backward()
+    return x.grad, graph(a), graph(c)
+
+
+def own_function(xp):
+    class Cube(xp.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, times):
+            ctx.save_for_backward(x)
+            ctx.times = times
+            return x * x * x * times
+
+        @staticmethod
+        def backward(ctx, grad):
+            (x,) = ctx.saved_tensors
+            return 3 * x * x * grad * ctx.times, None
+
+    x = leaf(xp, 3)
+    y = Cube.apply(x, 2)
+    (g,) = xp.autograd.grad(y.sum(), x, create_graph=True)
+    (h,) = xp.autograd.grad(g.sum(), x)
+    return graph(y), y, g, h
+
+
+def checkpointed(xp):
+    ran = []
+
+    def block(x, w):
+        ran.append(xp.is_grad_enabled())
+        return (x * w).exp()
+
+    from importlib import import_module
+
+    x, w = leaf(xp, 2, start=0.1), leaf(xp, 2, start=0.2)
+    checkpoint = rl.function.checkpoint if xp is rl else import_module("torch.utils.checkpoint").checkpoint
+    checkpoint(block, x, w, use_reentrant=True).sum().backward()
+    return ran, x.grad, w.grad
+
+
+def mixed_dtypes(xp):
+    x, y = leaf(xp, 2), leaf(xp, 2).float().detach().requires_grad_()
+    (x * y).sum().backward()
+    return x.grad, y.grad, x.grad.dtype, y.grad.dtype
+
+
+def saved_hooks(xp):
+    seen = []
+    hooks = rl.autograd.saved_tensors_hooks if xp is rl else torch.autograd.graph.saved_tensors_hooks
+    x = leaf(xp, 2)
+    with hooks(
+        lambda t: seen.append("pack") or t.tolist(), lambda t: seen.append("unpack") or xp.tensor(t, dtype=xp.float64)
+    ):
+        y = x * x
+    y.sum().backward()
+    return seen, x.grad
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        linear, diamond, accumulated, two_leaves_of_one_gradient, broadcast, second_derivative, hooks, removed_hook,
+        view_and_base, base_written_after_view, constant_becomes_part, copied_in, versions, detached, modes, unused,
+        only_inputs, several_results, own_function, checkpointed, mixed_dtypes, saved_hooks,
+    ],
+)  # fmt: skip
+def test_a_program_shows_what_it_shows_on_torch(program):
+    agree(program)
+
+
+def test_the_programs_run_on_torch():
+    for program in (linear, hooks, view_and_base, copied_in, own_function, checkpointed, saved_hooks, modes):
+        program(torch)
+
+
+def overwritten(xp):
+    x = leaf(xp, 2)
+    y = x * 1
+    z = y * y
+    y.add_(1)
+    z.sum().backward()
+
+
+def overwritten_result(xp):
+    y = leaf(xp, 2).exp()
+    z = y * 2
+    y.add_(1)
+    z.sum().backward()
+
+
+def twice(xp):
+    x = leaf(xp, 2)
+    y = (x * x).sum()
+    y.backward()
+    y.backward()
+
+
+def kept(xp):
+    x = leaf(xp, 2)
+    y = (x * x).sum()
+    y.backward(retain_graph=True)
+    y.backward()
+    return x.grad
+
+
+def out_given(xp):
+    x = leaf(xp, 2)
+    return xp.mul(x, x, out=xp.zeros(2, dtype=xp.float64))
+
+
+ERRORS = [
+    overwritten, overwritten_result, twice, kept, out_given,
+    lambda xp: leaf(xp, 2).add_(1),
+    lambda xp: leaf(xp, 2)[0].add_(1),
+    lambda xp: leaf(xp, 2).split(1)[0].mul_(2),
+    lambda xp: (leaf(xp, 4) * 1).split(2)[0].mul_(2),
+    lambda xp: (leaf(xp, 2) * 2).backward(),
+    lambda xp: xp.zeros(1).backward(),
+    lambda xp: xp.arange(3).requires_grad_(),
+    lambda xp: setattr(leaf(xp, 2) * 2, "requires_grad", False),
+    lambda xp: (leaf(xp, 2) * 2).backward(xp.zeros(3)),
+    lambda xp: xp.autograd.grad(leaf(xp, 2).sum(), leaf(xp, 2)),
+    lambda xp: xp.autograd.grad(leaf(xp, 2).sum(), xp.zeros(2)),
+    lambda xp: setattr(leaf(xp, 2), "grad", xp.zeros(3, dtype=xp.float64)),
+    lambda xp: setattr(leaf(xp, 2), "grad", xp.zeros(2)),
+    lambda xp: setattr(leaf(xp, 2), "grad", 3),
+    lambda xp: xp.zeros(2).register_hook(print),
+    lambda xp: xp.zeros(2).retain_grad(),
+    lambda xp: (leaf(xp, 2) * 2).register_post_accumulate_grad_hook(print),
+    lambda xp: leaf(xp, 2).sum().backward(inputs=[]),
+    lambda xp: leaf(xp, 2).numpy(),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("program", ERRORS)
+def test_what_torch_refuses_is_refused(program):
+    agree(program)
+
+
+UNARY = ("exp", "tanh", "sigmoid", "neg", "square", "sqrt", "log1p", "relu")
+BINARY = ("add", "sub", "mul", "div", "maximum")
+VIEWS = (
+    lambda t: t.t(), lambda t: t.reshape(-1).reshape(3, 3), lambda t: t.flip([0]), lambda t: t.unsqueeze(0).squeeze(0),
+    lambda t: t[:, :1].expand(3, 3), lambda t: t.cumsum(1), lambda t: t.softmax(1), lambda t: t @ t.t(),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_programs_with_shared_parts_and_writing_in_place_agree(seed):
+    def program(xp):
+        draw = random.Random(seed)
+        values = [leaf(xp, 3, 3, start=0.3), leaf(xp, 3, start=0.5), leaf(xp, 3, 1, start=0.7)]
+        leaves, seen = list(values), []
+        for _ in range(draw.randint(3, 8)):
+            a, b = draw.choice(values), draw.choice(values)
+            match draw.randint(0, 4):
+                case 0:
+                    new = getattr(a.abs() + 0.5, draw.choice(UNARY))()
+                case 1:
+                    new = getattr(xp, draw.choice(BINARY))(a, b.abs() + 0.5)
+                case 2:
+                    new = draw.choice(VIEWS)(a.expand(3, 3))
+                case 3:
+                    new = a * 1
+                    getattr(new[0] if draw.random() < 0.5 else new, draw.choice(["mul_", "add_"]))(0.5)
+                case _:
+                    new = a.sum(draw.choice([0, [0, 1]] if a.dim() == 2 else [0]), keepdim=draw.random() < 0.5)
+                    new = new.expand(3, 3) if new.dim() in (0, 2) else new
+            if draw.random() < 0.3:
+                tag = len(seen)
+                new.register_hook(lambda g, tag=tag: seen.append((tag, g.sum().item())))
+            values.append(new)
+        loss = sum(((value * value).sum() for value in values[3:]), values[0].sum())
+        drawn = graph(loss)
+        grads = xp.autograd.grad(loss, leaves, allow_unused=True)
+        return (
+            drawn,
+            [None if g is None else [f"{v:.6g}" for v in g.reshape(-1).tolist()] for g in grads],
+            [(tag, f"{value:.6g}") for tag, value in seen],
+        )
+
+    agree(program)
+
+
+def test_a_gradient_that_nobody_else_knows_is_kept_and_any_other_is_copied():
+    arrived = []
+    x = rl.ones(2, 2).requires_grad_()
+    x.register_hook(lambda grad: arrived.append(grad.data_ptr()))
+    (x * 3).backward(rl.ones(2, 2))
+    assert x.grad.data_ptr() == arrived[0]
+    given, x.grad = rl.ones(2, 2), None
+    x.backward(given)
+    assert x.grad.data_ptr() != given.data_ptr()
+
+
+def test_a_long_chain_and_many_diamonds_need_no_stack():
+    x = rl.ones(1).requires_grad_()
+    y = x
+    for _ in range(20_000):
+        y = y + 1
+    for _ in range(60):
+        y = y + y
+    y.backward()
+    assert x.grad.item() == 2.0**60
