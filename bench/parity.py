@@ -106,10 +106,12 @@ def public_names() -> list[str]:
     return sorted(names - NOT_OPERATORS)
 
 
-# Python's view of the metadata, and the ways out to Python and numpy: tests/rushlight looks at them.
+# Python's view of the metadata, of autograd's books, and the ways out to Python and numpy: tests/rushlight looks at them.
 NOT_OPERATORS = {
     "shape", "ndim", "itemsize", "nbytes", "device", "is_meta", "layout", "size", "stride", "storage_offset", "dim",
     "numel", "element_size", "untyped_storage", "data_ptr", "is_contiguous", "numpy", "tolist", "dtype",
+    "backward", "grad", "grad_fn", "is_inference", "is_leaf", "output_nr", "register_hook", "requires_grad", "requires_grad_",
+    "register_post_accumulate_grad_hook", "retain_grad", "retains_grad",
 }  # fmt: skip
 
 

@@ -356,7 +356,7 @@ def advanced_index(self: Tensor, indices: Sequence[Tensor | None]) -> AdvancedIn
     indices = _without_masks(self, indices)
     dims = [dim for dim, index in enumerate(indices) if index is not None]
     if not dims:
-        raise RuntimeError("at least one index must be provided")
+        raise (RuntimeError if indices else IndexError)("at least one index must be provided")
     if dims[-1] >= self.dim():
         raise IndexError(f"too many indices for tensor of dimension {self.dim()} (got {len(indices)})")
     given, sizes = [indices[dim] for dim in dims], ()
@@ -371,7 +371,17 @@ def advanced_index(self: Tensor, indices: Sequence[Tensor | None]) -> AdvancedIn
         raise IndexError("index is out of bounds for dimension with size 0")
     if dims[-1] - dims[0] >= len(dims):
         self, dims = permute(self, [*dims, *(dim for dim in range(self.dim()) if dim not in dims)]), [0]
-    return AdvancedIndex(self, dims[0], [expand(index, sizes) for index in given])
+    return AdvancedIndex(self, dims[0], [_as_long(expand(index, sizes)) for index in given])
+
+
+def _as_long(index: Tensor) -> Tensor:
+    """The strides of an index decide about those of the result: they have to be the ones that `to(int64)` gives."""
+    if index.dtype is int64:
+        return index
+    copy = allocate(Output(index.shape, strides_for(index, None), int64), index.device.type)
+    if not index.is_meta:
+        copy._array[...] = index._array
+    return copy
 
 
 def _without_masks(self: Tensor, indices: Sequence[Tensor | None]) -> list[Tensor | None]:
@@ -471,7 +481,7 @@ def _as_one_mask(self: Tensor, indices: Sequence[Tensor | None], values: Tensor)
     if mask.is_meta is not self.is_meta:
         return None
     _check_mask(self, mask, dim)
-    for _ in range(len(indices) - 1 + mask.dim(), self.dim()):
+    for _ in range(dim + mask.dim(), self.dim()):
         mask = unsqueeze(mask, -1)
     return mask
 

@@ -77,8 +77,9 @@ def _trailing_sizes(value: Tensor) -> Sequence[int]:
 
 
 def _apply_slicing(self: Tensor, key, keep_slices: bool = False) -> tuple[Tensor, list[Tensor | None]]:
-    """The view, by one operator for each part of the key, and the index tensors for its dimensions: None for one that has
-    none, and nothing for those after the last. A slice that takes all is left out, unless it is to be kept.
+    """The view, by one operator for each part of the key, and the index tensors for its dimensions: one for all dimensions
+    of a mask, and None for a dimension that has none. There are no index tensors if the key makes none, and perhaps none
+    for the last dimensions. A slice that takes all is left out, unless it is to be kept.
 
     Source: `torch/csrc/autograd/python_variable_indexing.cpp`, `applySlicing`.
     """
@@ -86,28 +87,27 @@ def _apply_slicing(self: Tensor, key, keep_slices: bool = False) -> tuple[Tensor
     mentioned = sum(map(_dimensions, keys))
     if mentioned > self.dim():
         raise IndexError(f"too many indices for tensor of dimension {self.dim()}")
-    view, dim, indices = self, 0, []
+    view, dim, indices, indexed = self, 0, [], False
     for each in keys:
         if isinstance(each, (Sequence, np.ndarray)):
             each = _as_index(each, self)
+        passed, index = 1, None  # dimensions of the view that this part is done with
         if each is Ellipsis:
-            dim += self.dim() - mentioned
+            passed = self.dim() - mentioned
         elif each is None:
             view = view.unsqueeze(dim)
-            dim += 1
         elif isinstance(each, slice):
             view = _sliced(view, dim, each, keep_slices)
-            dim += 1
         elif _is_one_bool(each):
-            view = view.unsqueeze(dim)
-            _record(indices, dim, _once_or_never(bool(each), self))
-            dim += 1
+            view, index = view.unsqueeze(dim), _once_or_never(bool(each), self)
         elif isinstance(each, Tensor) and (each.dim() or each.dtype.category != INTEGRAL):
-            _record(indices, dim, each)
-            dim += 1
+            passed, index = _dimensions(each), each
         else:
-            view = view.select(dim, _as_int(each))
-    return view, indices
+            view, passed = view.select(dim, _as_int(each)), 0
+        dim += passed
+        indices += [None] * passed if index is None else [index]
+        indexed = indexed or index is not None
+    return view, indices if indexed else []
 
 
 def _stands_for_a_tuple(key) -> bool:
@@ -143,11 +143,6 @@ def _once_or_never(wanted: bool, self: Tensor) -> Tensor:
     """An index for the dimension of size 1 that a bool adds."""
     index = functions.empty((int(wanted),), dtype=int64, device=self.device)
     return index.fill_(0) if wanted else index
-
-
-def _record(indices: list[Tensor | None], dim: int, index: Tensor) -> None:
-    indices += [None] * (dim - len(indices))
-    indices.append(index)
 
 
 def _as_int(key) -> int:
