@@ -1412,6 +1412,7 @@ _VALUES = [
     ["float32 meta"],
     [3, None, 2.5, True, "mean"],
     [["float32 cpu", "float16 cpu"], "int64 cpu"],
+    [["float16 cpu", "float32 cpu"], 1],
     _LIST_IN_A_LIST,
     [["float16 cpu", "float64 cpu"], "float16 cpu"],
     [["float16 cpu"], "float32 meta", "int64 cpu"],

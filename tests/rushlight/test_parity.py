@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
+sys.path.append(str(Path(__file__).parents[2] / "bench"))  # behind tests/, where a name may be the same
 import parity  # noqa: E402
 
 COUNT = 6  # samples of each dtype of each entry
