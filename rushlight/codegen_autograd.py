@@ -11,6 +11,7 @@ import ast
 import re
 import sys
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from types import ModuleType
 
@@ -59,6 +60,29 @@ class Derivative:
     differentiable: list[bool]  # for each result
     node: str
 
+    @property
+    def inputs(self) -> list[Argument]:
+        """The arguments that have a formula, in the schema's order: the node has an edge for each."""
+        return [argument for argument in self.native.schema.arguments if argument.name in self.formulas]
+
+    @cached_property
+    def needs(self) -> list[Needs]:
+        """What the formula of each of the `inputs` needs."""
+        return [read(self.formulas[argument.name], self.native.schema) for argument in self.inputs]
+
+    @property
+    def takes_list(self) -> bool:
+        """Whether the edges are those of a list of tensors."""
+        return any(argument.is_list for argument in self.inputs)
+
+    def users(self, kind: str) -> dict[str, list[int]]:
+        """The `tensors`, or the `results`, that formulas use, each with the places of these formulas."""
+        found: dict[str, list[int]] = {}
+        for i, each in enumerate(self.needs):
+            for name in sorted(getattr(each, kind)):
+                found.setdefault(name, []).append(i)
+        return found
+
 
 def load_derivatives(natives: dict[str, Native]) -> list[Derivative]:
     import yaml
@@ -93,16 +117,17 @@ def camel(name: str) -> str:
 
 @dataclass
 class Needs:
-    """Names of what a formula uses: tensors that are saved, results that are saved, and plain values."""
+    """What a formula uses: tensors that are saved, results that are saved, and plain values; and itself, as the node has it."""
 
+    formula: str
     tensors: set[str]
     results: set[str]
     values: dict[str, str]  # attribute of the node: expression at the time of the call
 
 
-def rewrite(formula: str, derivative: Derivative) -> tuple[str, Needs]:
-    """A formula in terms of local names, and what has to be kept for it."""
-    schema, values = derivative.native.schema, {}
+def read(formula: str, schema: FunctionSchema) -> Needs:
+    """What has to be kept for a formula."""
+    values = {}
     for argument in schema.arguments:
         if argument.type == "Tensor":
             for attribute, suffix in METADATA.items():
@@ -118,25 +143,21 @@ def rewrite(formula: str, derivative: Derivative) -> tuple[str, Needs]:
         values["result_shapes"] = "[each.shape for each in result]"
     used = {node.id for node in ast.walk(ast.parse(formula)) if isinstance(node, ast.Name)}
     named = {argument.name: argument for argument in schema.arguments}
-    tensors = {name for name in used if name in named and _may_be_tensor(named[name])}
+    tensors = {name for name in used if name in named and named[name].base == "Tensor"}
     for name in sorted(used & set(named) - tensors):
         values[name] = name
-    results = {name for name in used if name in ("result", *(part.name for part in schema.returns if part.name))}
-    return formula, Needs(tensors, results - {""}, values)
+    results = used & {"result", *(part.name for part in schema.returns if part.name)}
+    return Needs(inline(formula, values), tensors, results, values)
 
 
-def inline(formula: str, needs: Needs) -> str:
+def inline(formula: str, values: dict[str, str]) -> str:
     """A formula in which values that are no tensors are read off the node."""
 
     class OffTheNode(ast.NodeTransformer):
         def visit_Name(self, name: ast.Name) -> ast.expr:  # noqa: N802
-            return ast.Attribute(ast.Name("node"), name.id) if name.id in needs.values else name
+            return ast.Attribute(ast.Name("node"), name.id) if name.id in values else name
 
     return ast.unparse(OffTheNode().visit(ast.parse(formula, mode="eval")))
-
-
-def _may_be_tensor(argument: Argument) -> bool:
-    return argument.base == "Tensor"
 
 
 # ------------------------------------------------------------------------------------------------------------
@@ -144,69 +165,38 @@ def _may_be_tensor(argument: Argument) -> bool:
 
 
 def node_class(derivative: Derivative) -> str:
-    schema = derivative.native.schema
-    inputs = differentiable_inputs(derivative)
-    many = len(schema.returns) > 1 or schema.returns[0].is_list
-    body, saved = [], {}
-    needs = {argument.name: rewrite(derivative.formulas[argument.name], derivative) for argument in inputs}
-    for _, each in needs.values():
-        saved |= dict.fromkeys(sorted(each.tensors | each.results))
-    taken = "*grads" if many else "grad"
+    schema, needs = derivative.native.schema, derivative.needs
+    users: dict[str, list[int]] = {}
+    for each in needs:
+        users |= dict.fromkeys(sorted(each.tensors | each.results))
+    users = {name: [i for i, each in enumerate(needs) if name in each.tensors | each.results] for name in users}
+    slots = [f"saved_{name}" for name in users]
     lines = [f"class {derivative.node}(Node):"]
-    if saved:
-        lines += [f"    {' = '.join(f'saved_{name}' for name in saved)} = None", ""]
-    lines += [f"    def apply(node, {taken}):"]
-    if many:
-        body += ["if all(grad is None for grad in grads):", f"    return {_nones(inputs)}"]
-        if not schema.returns[0].is_list:
-            body += ["grad = grads[0]"]
+    if slots:
+        lines += [f"    {' = '.join(slots)} = None", ""]
+    nothing = "[None] * len(node.next_edges)" if derivative.takes_list else "(" + "None, " * len(needs) + ")"
+    if len(schema.returns) > 1 or schema.returns[0].is_list:
+        lines += ["    def apply(node, *grads):", "        if all(grad is None for grad in grads):"]
+        lines += [f"            return {nothing}"]
+        lines += [] if schema.returns[0].is_list else ["        grad = grads[0]"]
     else:
-        body += ["if grad is None:", f"    return {_nones(inputs)}"]
-    for name in saved:
-        conditions = [
-            i
-            for i, argument in enumerate(inputs)
-            if name in needs[argument.name][1].tensors | needs[argument.name][1].results
-        ]
-        always = len(conditions) == len(inputs) == 1
-        test = (
-            ""
-            if always or not _single(inputs)
-            else f" if {' or '.join(f'node.needs({i})' for i in conditions)} else None"
-        )
-        body.append(f"{name} = unpack(node, node.saved_{name}){test}")
-    formulas = {name: inline(formula, each) for name, (formula, each) in needs.items()}
-    if len(inputs) == 1:
-        formula = formulas[inputs[0].name]
-        if inputs[0].is_list:
-            body.append(f"return {formula}")
-        else:
-            body.append(f"return ({formula},)")
+        lines += ["    def apply(node, grad):", "        if grad is None:", f"            return {nothing}"]
+    for name, places in users.items():
+        always = derivative.takes_list or len(needs) == 1
+        test = "" if always else f" if {' or '.join(f'node.needs({i})' for i in places)} else None"
+        lines.append(f"        {name} = unpack(node, node.saved_{name}){test}")
+    if derivative.takes_list:
+        lines.append(f"        return {needs[0].formula}")
+    elif len(needs) == 1:
+        lines.append(f"        return ({needs[0].formula},)")
     else:
-        body.append("return (")
-        for i, argument in enumerate(inputs):
-            body.append(f"    {formulas[argument.name]} if node.needs({i}) else None,")
-        body.append(")")
-    lines += ["        " + line for line in body]
-    if saved:
-        released = " = ".join(f"node.saved_{name}" for name in saved)
+        lines.append("        return (")
+        lines += [f"            {each.formula} if node.needs({i}) else None," for i, each in enumerate(needs)]
+        lines.append("        )")
+    if slots:
+        released = " = ".join(f"node.{slot}" for slot in slots)
         lines += ["", "    def release_variables(node):", f"        {released} = None", "        node.released = True"]
     return "\n".join(lines) + "\n"
-
-
-def _single(inputs: list[Argument]) -> bool:
-    return all(not argument.is_list for argument in inputs)
-
-
-def _nones(inputs: list[Argument]) -> str:
-    if len(inputs) == 1 and inputs[0].is_list:
-        return "[None] * len(node.next_edges)"
-    return "(" + "None, " * len(inputs) + ")"
-
-
-def differentiable_inputs(derivative: Derivative) -> list[Argument]:
-    """The tensor arguments that have a formula, in the schema's order: the node has an edge for each."""
-    return [argument for argument in derivative.native.schema.arguments if argument.name in derivative.formulas]
 
 
 # ------------------------------------------------------------------------------------------------------------
@@ -215,57 +205,40 @@ def differentiable_inputs(derivative: Derivative) -> list[Argument]:
 
 def kernel(derivative: Derivative, native: Native) -> str:
     """The kernel of an operator, or of its in-place form, which has the same node."""
-    schema = native.schema
+    schema, inputs = native.schema, derivative.inputs
     inplace = schema.arguments[0].is_written
-    inputs = differentiable_inputs(derivative)
-    names = [argument.name for argument in schema.arguments]
-    stack = ", ".join(_safe(name) for name in names)
+    stack = ", ".join(_safe(argument.name) for argument in schema.arguments)
     below = f"{native.variable}.below[key_set]"
     lines = [f"def {function_name(native)}(key_set, {stack}):"]
-    checks = [argument.name for argument in inputs]
-    listed = [argument for argument in inputs if argument.is_list]
-    if listed:
-        lines += [f"    edges = [gradient_edge(each) for each in {checks[0]}] if local.grad_enabled else []"]
+    if derivative.takes_list:
+        lines += [f"    edges = [gradient_edge(each) for each in {inputs[0].name}] if local.grad_enabled else []"]
     else:
         without = " and ".join(_has_no_history(schema, argument) for argument in inputs)
         lines += [f"    if not local.grad_enabled or {without}:", f"        return {below}({stack})"]
-        lines += [f"    edges = [{', '.join(f'gradient_edge({name})' for name in checks)}]"]
-    others = [a.name for a in schema.arguments if a.base == "Tensor" and a.name not in derivative.formulas]
+        lines += [f"    edges = [{', '.join(f'gradient_edge({argument.name})' for argument in inputs)}]"]
     lines += ["    if not any(edge.node for edge in edges):", f"        return {below}({stack})"]
-    for name in others:
-        lines += [f"    refuse_grad({schema.name!r}, {name!r}, {_safe(name)})"]
-    if inplace:
-        lines += ["    check_inplace(self)"]
+    for argument in schema.arguments:
+        if argument.base == "Tensor" and argument.name not in derivative.formulas:
+            lines += [f"    refuse_grad({schema.name!r}, {argument.name!r}, {_safe(argument.name)})"]
+    lines += ["    check_inplace(self)"] if inplace else []
     lines += [f"    node = {derivative.node}()", "    node.next_edges = edges"]
-    tensors: dict[str, list[int]] = {}
-    results: dict[str, list[int]] = {}
-    values: dict[str, str] = {}
-    for i, argument in enumerate(inputs):
-        _, each = rewrite(derivative.formulas[argument.name], derivative)
-        for name in sorted(each.tensors):
-            tensors.setdefault(name, []).append(i)
-        for name in sorted(each.results):
-            results.setdefault(name, []).append(i)
-        values |= each.values
-    for name, expression in values.items():
-        if name != "result_shapes":
-            lines.append(f"    node.{name} = {_safe(expression)}")
-    for name, users in tensors.items():
+    values = {name: expression for each in derivative.needs for name, expression in each.values.items()}
+    shapes = values.pop("result_shapes", None)
+    lines += [f"    node.{name} = {_safe(expression)}" for name, expression in values.items()]
+    for name, places in derivative.users("tensors").items():
         kept = "save(self.clone())" if inplace and name == "self" else f"save({name})"
-        lines += _if_needed(users, inputs, f"node.saved_{name} = {kept}")
+        lines += _if_needed(places, derivative, f"node.saved_{name} = {kept}")
     lines.append(f"    result = call_below({below}, {stack})")
     if inplace:
         lines.append("    rebase_history(self, node)")
-    elif not all(derivative.differentiable):
-        lines.append(f"    set_history(result, node, {derivative.differentiable})")
     else:
-        lines.append("    set_history(result, node)")
-    if "result_shapes" in values:
-        lines.append(f"    node.result_shapes = {values['result_shapes']}")
+        which = "" if all(derivative.differentiable) else f", {derivative.differentiable}"
+        lines.append(f"    set_history(result, node{which})")
+    lines += [f"    node.result_shapes = {shapes}"] if shapes else []
     parts = [part.name for part in schema.returns]
-    for name, users in results.items():
+    for name, places in derivative.users("results").items():
         of = "result" if name == "result" else f"result[{parts.index(name)}]"
-        lines += _if_needed(users, inputs, f"node.saved_{name} = save({of}, True)")
+        lines += _if_needed(places, derivative, f"node.saved_{name} = save({of}, True)")
     lines.append("    return result")
     return "\n".join(lines) + "\n"
 
@@ -278,10 +251,10 @@ def _has_no_history(schema: FunctionSchema, argument: Argument) -> str:
     return test
 
 
-def _if_needed(users: list[int], inputs: list[Argument], line: str) -> list[str]:
-    if len(users) == len(inputs) or not _single(inputs):
+def _if_needed(places: list[int], derivative: Derivative, line: str) -> list[str]:
+    if len(places) == len(derivative.inputs) or derivative.takes_list:
         return [f"    {line}"]
-    return [f"    if {' or '.join(f'edges[{i}].node' for i in users)}:", f"        {line}"]
+    return [f"    if {' or '.join(f'edges[{i}].node' for i in places)}:", f"        {line}"]
 
 
 def _safe(name: str) -> str:
@@ -293,18 +266,18 @@ def function_name(native: Native) -> str:
 
 
 def inplace_forms(derivative: Derivative, natives: dict[str, Native], own: set[str]) -> list[Native]:
-    """The in-place operator that has the derivative of this functional one, if it has no entry of its own."""
+    """The in-place operators that have the derivative of this functional one, having no entry of their own."""
     schema = derivative.native.schema
-    if schema.arguments[0].is_written or schema.arguments[0].name != "self":
+    taken = [(argument.name, argument.type) for argument in schema.arguments]
+    if not derivative.formulas or schema.arguments[0].is_written or schema.arguments[0].name != "self":
         return []
-    found = []
-    for native in natives.values():
-        if native.schema.name != schema.name + "_" or native.name in own:
-            continue
-        theirs = [(a.name, a.type) for a in native.schema.arguments]
-        if theirs == [(a.name, a.type) for a in schema.arguments]:
-            found.append(native)
-    return found
+    return [
+        native
+        for native in natives.values()
+        if native.schema.name == schema.name + "_"
+        and native.name not in own
+        and [(argument.name, argument.type) for argument in native.schema.arguments] == taken
+    ]
 
 
 # ------------------------------------------------------------------------------------------------------------
@@ -315,20 +288,17 @@ def generate() -> str:
     natives = load()
     derivatives = load_derivatives(natives)
     own = {derivative.native.name for derivative in derivatives}
-    nodes, kernels, registered = [], [], []
-    derived = set(own)
-    for derivative in derivatives:
-        derived |= {form.name for form in inplace_forms(derivative, natives, own)}
-        if not derivative.formulas:
-            continue
-        nodes.append(node_class(derivative))
-        for native in [derivative.native, *inplace_forms(derivative, natives, own)]:
-            kernels.append(kernel(derivative, native))
-            registered.append(f"    {native.variable}: {function_name(native)},")
-    outs = [n.variable for n in natives.values() if n.out is not None and "CompositeImplicitAutograd" not in n.dispatch]
-    missing = without_derivative(natives, derivatives, derived)
-    used = set(missing) | {d.native.variable for d in derivatives} | {*outs}
-    used |= {form.variable for d in derivatives for form in inplace_forms(d, natives, own)}
+    differentiated = [derivative for derivative in derivatives if derivative.formulas]
+    kernels = [
+        (native, derivative)
+        for derivative in differentiated
+        for native in [derivative.native, *inplace_forms(derivative, natives, own)]
+    ]
+    known = own | {native.name for native, _ in kernels}
+    outs = [n.variable for n in natives.values() if n.out is not None and not n.is_composite]
+    missing = [n.variable for n in natives.values() if n.name not in known and _would_need_one(n)]
+    used = {*missing, *outs, *(native.variable for native, _ in kernels)}
+    registered = "\n".join(f"    {native.variable}: {function_name(native)}," for native, _ in kernels)
     sections = [
         HEADER,
         "import math\n",
@@ -338,27 +308,21 @@ def generate() -> str:
         "from rushlight.strided import Tensor",
         f"from rushlight.functions import {', '.join(sorted(used))}\n\n",
         "# ---- Nodes\n\n",
-        *nodes,
+        *map(node_class, differentiated),
         "# ---- Kernels for the key Autograd\n\n",
-        *kernels,
-        "AUTOGRAD = {\n" + "\n".join(registered) + "\n}\n",
+        *(kernel(derivative, native) for native, derivative in kernels),
+        f"AUTOGRAD = {{\n{registered}\n}}\n",
         f"OUT = ({', '.join(outs)})\n",
         f"WITHOUT_DERIVATIVE = ({', '.join(missing)},)\n",
     ]
     return formatted("\n".join(sections), TARGET)
 
 
-def without_derivative(natives: dict[str, Native], derivatives: list[Derivative], derived: set[str]) -> list[str]:
-    """The operators that would have to have a derivative, and have none: asked for a gradient, they raise."""
-    found = []
-    for native in natives.values():
-        schema = native.schema
-        composite, out = "CompositeImplicitAutograd" in native.dispatch, native.out is not None
-        takes = any(argument.base == "Tensor" for argument in schema.arguments)
-        gives = any(part.base == "Tensor" for part in schema.returns)
-        if takes and gives and not composite and not out and native.name not in derived:
-            found.append(native.variable)
-    return found
+def _would_need_one(native: Native) -> bool:
+    """Whether an operator that has no entry would have to have a derivative: asked for a gradient, it raises."""
+    takes = any(argument.base == "Tensor" for argument in native.schema.arguments)
+    gives = any(part.base == "Tensor" for part in native.schema.returns)
+    return takes and gives and not native.is_composite and native.out is None
 
 
 if __name__ == "__main__":

@@ -8,7 +8,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from rushlight.dtypes import Scalar, dtype
+from rushlight import functions
+from rushlight.dtypes import Scalar, dtype, int64
 from rushlight.functions import softplus, where, zeros_like  # noqa: F401
 from rushlight.strided import Tensor, wrap_dim
 
@@ -21,27 +22,21 @@ def maybe_multiply(grad: Tensor, factor: Scalar) -> Tensor:
 # Views: what was not seen gets 0
 
 
-def _zeros(grad: Tensor, sizes: Sequence[int]) -> Tensor:
-    return grad.new_zeros(sizes)
-
-
 def select_backward(grad: Tensor, sizes: Sequence[int], dim: int, index: int) -> Tensor:
     """Source: `aten/src/ATen/native/TensorShape.cpp`, `select_backward`."""
-    result = _zeros(grad, sizes)
+    result = grad.new_zeros(sizes)
     result.select(dim, index).copy_(grad)
     return result
 
 
 def slice_backward(grad: Tensor, sizes: Sequence[int], dim: int, start, end, step: int) -> Tensor:
-    from rushlight import functions
-
-    result = _zeros(grad, sizes)
+    result = grad.new_zeros(sizes)
     functions.slice(result, dim, start, end, step).copy_(grad)
     return result
 
 
 def diagonal_backward(grad: Tensor, sizes: Sequence[int], offset: int, dim1: int, dim2: int) -> Tensor:
-    result = _zeros(grad, sizes)
+    result = grad.new_zeros(sizes)
     result.diagonal(offset, dim1, dim2).copy_(grad)
     return result
 
@@ -52,19 +47,17 @@ def permute_backward(grad: Tensor, dims: Sequence[int]) -> Tensor:
 
 
 def cat_backward_of_split(grads: Sequence[Tensor | None], sizes: Sequence, dim: int, dtype: dtype) -> Tensor:
-    from rushlight import functions
-
-    given = next(grad for grad in grads if grad is not None)
-    parts = [given.new_zeros(size, dtype=dtype) if grad is None else grad for grad, size in zip(grads, sizes)]
-    return functions.cat(parts, dim)
+    return functions.cat(_with_zeros(grads, sizes, dtype), dim)
 
 
 def unbind_backward(grads: Sequence[Tensor | None], sizes: Sequence, dim: int, dtype: dtype) -> Tensor:
-    from rushlight import functions
+    return functions.stack(_with_zeros(grads, sizes, dtype), dim)
 
+
+def _with_zeros(grads: Sequence[Tensor | None], sizes: Sequence, dtype: dtype) -> list[Tensor]:
+    """The gradients of several results, 0 for those that nobody used."""
     given = next(grad for grad in grads if grad is not None)
-    parts = [given.new_zeros(size, dtype=dtype) if grad is None else grad for grad, size in zip(grads, sizes)]
-    return functions.stack(parts, dim)
+    return [given.new_zeros(size, dtype=dtype) if grad is None else grad for grad, size in zip(grads, sizes)]
 
 
 def unfold_backward(grad: Tensor, sizes: Sequence[int], dimension: int, size: int, step: int) -> Tensor:
@@ -73,10 +66,9 @@ def unfold_backward(grad: Tensor, sizes: Sequence[int], dimension: int, size: in
         return grad.sum().reshape(())
     dim = wrap_dim(dimension, len(sizes))
     grad = grad.movedim(-1, 0)  # the place in the window first
-    result = _zeros(grad, sizes)
+    result = grad.new_zeros(sizes)
     for place in range(size):
         end = place + (grad.shape[dim + 1] - 1) * step + 1
-        from rushlight import functions
 
         window = functions.slice(result, dim, place, end, step)
         window.add_(grad.select(0, place))
@@ -88,8 +80,6 @@ def as_strided_backward(grad, sizes, strides, storage_offset, size, stride, offs
 
     Source: `torch/csrc/autograd/FunctionsManual.cpp`, `as_strided_backward`.
     """
-    from rushlight import functions
-
     offset = storage_offset if offset is None else offset
     lowest = min(storage_offset, offset)
     reach = [
@@ -126,7 +116,7 @@ def stack_backward(grad: Tensor, dtypes: Sequence[dtype], dim: int) -> list[Tens
 def repeat_backward(grad: Tensor, repeats: Sequence[int], sizes: Sequence[int]) -> Tensor:
     """Source: `torch/csrc/autograd/FunctionsManual.cpp`, `repeat_backward`."""
     if 0 in repeats:
-        return _zeros(grad, sizes)
+        return grad.new_zeros(sizes)
     new_dims = len(repeats) - len(sizes)
     if new_dims:
         grad = grad.sum(list(range(new_dims)))
@@ -210,26 +200,20 @@ def silu_backward(grad: Tensor, self: Tensor) -> Tensor:
 
 
 def gather_backward(grad: Tensor, sizes: Sequence[int], dim: int, index: Tensor) -> Tensor:
-    return _zeros(grad, sizes).scatter_add(dim, index, grad)
+    return grad.new_zeros(sizes).scatter_add(dim, index, grad)
 
 
 def index_backward(grad: Tensor, sizes: Sequence[int], indices: Sequence[Tensor | None]) -> Tensor:
     """Source: `torch/csrc/autograd/FunctionsManual.cpp`, `index_backward`."""
-    from rushlight import functions
-
-    return functions.index_put_op(_zeros(grad, sizes), indices, grad, True)
+    return functions.index_put_op(grad.new_zeros(sizes), indices, grad, True)
 
 
 def index_put_backward(grad: Tensor, indices: Sequence[Tensor | None], accumulate: bool) -> Tensor:
     """What was written over gets 0."""
-    from rushlight import functions
-
-    return grad if accumulate else functions.index_put_op(grad, indices, _zeros(grad, ()))
+    return grad if accumulate else functions.index_put_op(grad, indices, grad.new_zeros(()))
 
 
 def index_of_gradient(grad: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
-    from rushlight import functions
-
     return functions.index_Tensor_op(grad, indices)
 
 
@@ -239,13 +223,7 @@ def index_select_backward(grad: Tensor, sizes: Sequence[int], dim: int, index: T
     dim = wrap_dim(dim, len(sizes))
     shape = [1] * len(sizes)
     shape[dim] = -1
-    return _zeros(grad, sizes).scatter_add(dim, index.to(_long()).reshape(shape).expand(grad.shape), grad)
-
-
-def _long() -> dtype:
-    from rushlight.dtypes import int64
-
-    return int64
+    return grad.new_zeros(sizes).scatter_add(dim, index.to(int64).reshape(shape).expand(grad.shape), grad)
 
 
 def embedding_backward(
@@ -253,7 +231,7 @@ def embedding_backward(
 ) -> Tensor:
     """Each row collects from every place where it was looked up. Source: `aten/src/ATen/native/Embedding.cpp`."""
     width = sizes[1]
-    flat = indices.reshape(-1).to(_long())
+    flat = indices.reshape(-1).to(int64)
     rows = grad.reshape((flat.numel(), width))
     if padding_idx >= 0:
         rows = rows.masked_fill((flat == padding_idx).unsqueeze(1), 0)
@@ -308,10 +286,10 @@ def value_selecting_backward(grad: Tensor, dim: int, indices: Tensor, sizes: Seq
         return grad
     if not keepdim:
         grad, indices = grad.unsqueeze(dim), indices.unsqueeze(dim)
-    return _zeros(grad, sizes).scatter_add(dim, indices, grad)
+    return grad.new_zeros(sizes).scatter_add(dim, indices, grad)
 
 
-def cumsum_backward(grad: Tensor, sizes: Sequence[int], dtype: dtype, dim: int) -> Tensor:
+def cumsum_backward(grad: Tensor, dim: int) -> Tensor:
     if grad.dim() == 0 or grad.numel() <= 1:
         return grad
     return grad.flip([dim]).cumsum(dim).flip([dim])
@@ -350,8 +328,6 @@ def prod_dim_backward(grad: Tensor, self: Tensor, dim: int, keepdim: bool) -> Te
 
 def _products_of_the_others(self: Tensor, dim: int) -> Tensor:
     """For each element the product of all others along a dimension: of those before it times of those after it."""
-    from rushlight import functions
-
     size = self.shape[dim]
     if size == 0:
         return self.clone()
@@ -449,9 +425,9 @@ def nll_loss_backward(grad, sizes, target, weight, reduction: int, ignore_index:
     """
     dim = 0 if len(sizes) == 1 else 1
     kept = target != ignore_index
-    index = where(kept, target, 0).to(_long())
+    index = where(kept, target, 0).to(int64)
     factor = kept.to(grad.dtype)
     if weight is not None:
         factor = factor * weight.gather(0, index.reshape(-1)).reshape(index.shape)
     value = -factor * (grad / total_weight if reduction == 1 else grad)
-    return _zeros(grad, sizes).scatter(dim, index.unsqueeze(dim), value.unsqueeze(dim))
+    return grad.new_zeros(sizes).scatter(dim, index.unsqueeze(dim), value.unsqueeze(dim))
