@@ -25,6 +25,7 @@ from rushlight.dispatch import BIT, INFERENCE_KEYS, DispatchKey, Kernel, Operato
 from rushlight.dtypes import dtype
 from rushlight.storage import Size
 from rushlight.strided import Tensor
+from rushlight.views import as_view
 
 __all__ = [
     "no_grad",
@@ -75,7 +76,6 @@ class Node:
     def __init__(self) -> None:
         self.sequence_nr = next(_sequence)
         self.input_metadata: list[tuple[Size, dtype]] = []
-        self.metadata: dict = {}
 
     def apply(self, *grads: Tensor | None) -> Any:
         raise NotImplementedError
@@ -440,7 +440,10 @@ def run_backward(
     Source: `torch/csrc/autograd/engine.cpp`, `Engine::execute` and `evaluate_function`.
     """
     dependencies = count_dependencies(edge.node for edge in roots)
-    wanted = None if captures is None else on_the_way_to({edge.node for edge in captures}, dependencies)
+    captures_of: dict[Node, list[tuple[int, list[int]]]] = {}
+    for (node, i), places in (captures or {}).items():
+        captures_of.setdefault(node, []).append((i, places))
+    wanted = None if captures is None else on_the_way_to(captures_of, dependencies)
     inputs: dict[Node, list] = {}
     for (node, i), grad in zip(roots, grads):
         _add_input(inputs, node, i, grad)
@@ -453,10 +456,9 @@ def run_backward(
         while ready:
             node = heappop(ready)[2]
             given = _run_tensor_hooks(node, inputs.pop(node))
-            if captures is not None:
-                for (captured_node, i), places in captures.items():
-                    if captured_node is node and given[i] is not None:
-                        captured |= dict.fromkeys(places, given[i])
+            for i, places in captures_of.get(node, ()):
+                if given[i] is not None:
+                    captured |= dict.fromkeys(places, given[i])
             outputs = _run_node(node, given, keep_graph) if wanted is None or node in wanted else None
             for successor in _sent(node, outputs, inputs):
                 if successor is None:
@@ -480,7 +482,7 @@ def _sent(node: Node, outputs: Sequence[Tensor | None] | None, inputs: dict[Node
     return [successor for successor, _ in node.next_edges]
 
 
-def on_the_way_to(ends: set[Node], reachable: Iterable[Node]) -> set[Node]:
+def on_the_way_to(ends: Iterable[Node], reachable: Iterable[Node]) -> set[Node]:
     """The nodes from which one of `ends` can be reached by at least one edge.
 
     Source: `torch/csrc/autograd/engine.cpp`, `GraphTask::init_to_execute`.
@@ -638,14 +640,13 @@ class set_grad_enabled(ContextDecorator):
     """From now on, or within: whether a graph is recorded. Source: `torch/autograd/grad_mode.py`."""
 
     def __init__(self, mode: bool) -> None:
-        self.mode, self.before = mode, [local.grad_enabled]
-        local.grad_enabled = mode
+        self.mode, self.before, local.grad_enabled = mode, local.grad_enabled, mode
 
     def __enter__(self) -> None:
         local.grad_enabled = self.mode
 
     def __exit__(self, *_: object) -> None:
-        local.grad_enabled = self.before[-1]
+        local.grad_enabled = self.before
 
 
 class _GradMode(ContextDecorator):
@@ -803,6 +804,11 @@ def grad_fn(self: Tensor) -> Node | None:
     base = self._base
     if base is not None and base._autograd is not None and self._view_version != self._storage.version:
         if base._autograd.grad_fn is not None or (meta is not None and meta.grad_fn is not None):
+            if self._one_of_many:
+                raise RuntimeError(
+                    "A view, one of several from one call, has a base that was modified in place since, or another view of "
+                    "it was. Such views do not follow: replace the operation in place by one that is not."
+                )
             node = view_node()
             node.next_edges = [gradient_edge(base)]
             node.self_shape, node.self_stride, node.self_offset = base.shape, base.stride(), base.storage_offset()
@@ -816,17 +822,6 @@ def grad_fn(self: Tensor) -> Node | None:
 
 
 view_node: type[Node]  # AsStridedBackward0; set when the nodes have been made
-
-
-def as_view(base: Tensor, view: Tensor) -> Tensor:
-    """Remember whose view a tensor is: of the base of `base`, if that is a view itself.
-
-    Source: `torch/csrc/autograd/VariableTypeUtils.h`, `as_view`.
-    """
-    if view is not base:
-        view._base = base if base._base is None else base._base
-        view._view_version = view._storage.version
-    return view
 
 
 # ------------------------------------------------------------------------------------------------------------
@@ -878,7 +873,7 @@ def register() -> None:
 def note_view(operator: Operator, key_set: int, self: Tensor, *rest: Any) -> Any:
     result = operator.below[key_set](self, *rest)
     if isinstance(result, Tensor):
-        return as_view(self, result) if result._storage is self._storage else result
+        return as_view(self, result)
     for view in result:
         as_view(self, view)._one_of_many = True
     return result

@@ -521,13 +521,7 @@ class Table(dict):
     def __missing__(self, key_set: int) -> Callable:
         if aside:
             return partial(call, self.operator)
-        masked = skip_fallthrough(self.operator, key_set)
-        kernel, _ = self.operator.entry(highest_priority_key(masked))
-        if kernel is MISSING:
-            return partial(call, self.operator)
-        function = bind_kernel(kernel, self.operator, masked)
-        self[key_set] = function
-        return function
+        return _keep(self, key_set, skip_fallthrough(self.operator, key_set)) or partial(call, self.operator)
 
 
 class Below(dict):
@@ -538,14 +532,16 @@ class Below(dict):
 
     def __missing__(self, key_set: int) -> Callable:
         rest = key_set & keys_below(highest_priority_key(key_set))
-        if aside:
-            return partial(redispatch, self.operator, rest)
-        kernel, _ = self.operator.entry(highest_priority_key(rest))
-        if kernel is MISSING:
-            return partial(redispatch, self.operator, rest)
-        function = bind_kernel(kernel, self.operator, rest)
-        self[key_set] = function
-        return function
+        return (None if aside else _keep(self, key_set, rest)) or partial(redispatch, self.operator, rest)
+
+
+def _keep(table: Table | Below, key_set: int, rest: int) -> Callable | None:
+    """Put the kernel for the highest key of `rest` into a table, under `key_set`. None if it is missing: the long way says so."""
+    kernel, _ = table.operator.entry(highest_priority_key(rest))
+    if kernel is MISSING:
+        return None
+    table[key_set] = function = bind_kernel(kernel, table.operator, rest)
+    return function
 
 
 aside = False  # whether the short ways are closed

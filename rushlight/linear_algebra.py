@@ -18,7 +18,7 @@ from rushlight.dispatch import local
 from rushlight.dtypes import FLOATING, Scalar, bool_, float16, float32, float64
 from rushlight.strided import Tensor, infer_size
 from rushlight.structured import Output, Structured, allocate, resize_output
-from rushlight.views import is_watched, requires_grad
+from rushlight.views import is_watched
 
 # ------------------------------------------------------------------------------------------------------------
 # What is refused
@@ -378,7 +378,7 @@ def folds(self: Tensor, other: Tensor, has_out: bool = False) -> bool:
     large, small = (self, other) if self.dim() >= other.dim() else (other.mT, self)
     if large.dim() < 3 or small.dim() > 2:
         return False
-    if requires_grad(small) and not has_out:
+    if small.requires_grad and not has_out:
         return True
     if self.dim() == 2:  # the result would have to be transposed, and copied for that
         return False

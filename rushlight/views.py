@@ -38,17 +38,23 @@ def alias(self: Tensor) -> Tensor:
     return strided.alias(self, self.shape, self.stride(), self.storage_offset())
 
 
-def requires_grad(self: Tensor) -> bool:
-    """Whether autograd follows the calls made with this tensor. So far there is none."""
-    return getattr(self, "requires_grad", False)
-
-
 def is_watched(self: Tensor) -> bool:
     """Whether autograd or a mode sees of which operators a composite kernel is made.
 
     Source: `aten/src/ATen/TensorSubclassLikeUtils.h`, `isTensorSubclassLike`.
     """
-    return bool(local.modes) or requires_grad(self)
+    return bool(local.modes) or self.requires_grad
+
+
+def as_view(base: Tensor, view: Tensor) -> Tensor:
+    """Remember whose view a tensor is: of the base of `base`, if that is a view itself. What shows other memory is none.
+
+    Source: `torch/csrc/autograd/VariableTypeUtils.h`, `as_view`.
+    """
+    if view is not base and view._storage is base._storage:
+        view._base = base if base._base is None else base._base
+        view._view_version = view._storage.version
+    return view
 
 
 def reshape(self: Tensor, shape: Sequence[int]) -> Tensor:
@@ -57,7 +63,7 @@ def reshape(self: Tensor, shape: Sequence[int]) -> Tensor:
     Source: `aten/src/ATen/native/TensorShape.cpp`, `reshape_symint`.
     """
     if not is_watched(self):
-        return strided.reshape(self, shape)
+        return as_view(self, strided.reshape(self, shape))
     sizes = infer_view_size(shape, self.numel())
     strides = compute_stride(self.shape, self.stride(), sizes)
     if strides is not None:

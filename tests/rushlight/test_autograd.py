@@ -132,6 +132,29 @@ def constant_becomes_part(xp):
     return x.requires_grad, view.requires_grad, view.is_leaf, graph(x), graph(view)
 
 
+def views_of_a_constant(xp):
+    """Each as it is after its base has been written to: whose view it is, and what it came from."""
+    seen = []
+    for look in (
+        lambda x: x.reshape(3, 2), lambda x: x.flatten(), lambda x: x.reshape_as(x), lambda x: x.t().reshape(3, 2),
+        lambda x: x.t().reshape(6), lambda x: x.movedim(0, 1), lambda x: x.narrow(1, 0, 2), lambda x: x.detach(),
+        lambda x: x.contiguous(), lambda x: x[:, 1:], lambda x: x.unflatten(1, (3, 1)), lambda x: x.mT,
+    ):  # fmt: skip
+        x = xp.zeros(2, 3)
+        view = look(x)
+        is_view, base = view._is_view(), view._base is x
+        x.add_(xp.ones(3).requires_grad_())
+        seen.append((is_view, base, view.requires_grad, name(view.grad_fn)))
+    return seen
+
+
+def captured_twice(xp):
+    x, y, given = leaf(xp, 2), leaf(xp, 2), xp.ones(2, dtype=xp.float64)
+    (x + y).backward(given, inputs=[x, y])
+    x.grad.add_(1)
+    return x.grad, y.grad, given
+
+
 def copied_in(xp):
     x, w = xp.zeros(2, 3, dtype=xp.float64), leaf(xp, 3)
     x[1] = w * 2
@@ -252,7 +275,7 @@ def saved_hooks(xp):
     [
         linear, diamond, accumulated, two_leaves_of_one_gradient, broadcast, second_derivative, hooks, removed_hook,
         view_and_base, base_written_after_view, constant_becomes_part, copied_in, versions, detached, modes, unused,
-        only_inputs, several_results, own_function, checkpointed, mixed_dtypes, saved_hooks,
+        only_inputs, several_results, views_of_a_constant, captured_twice, own_function, checkpointed, mixed_dtypes, saved_hooks,
     ],
 )  # fmt: skip
 def test_a_program_shows_what_it_shows_on_torch(program):
@@ -306,6 +329,7 @@ ERRORS = [
     lambda xp: leaf(xp, 2).split(1)[0].mul_(2),
     lambda xp: (leaf(xp, 4) * 1).split(2)[0].mul_(2),
     lambda xp: (leaf(xp, 2) * 2).backward(),
+    lambda xp: [v := (x := xp.zeros(2, 3)).split(1)[0], x.add_(xp.ones(3).requires_grad_()), v.grad_fn],
     lambda xp: xp.zeros(1).backward(),
     lambda xp: xp.arange(3).requires_grad_(),
     lambda xp: setattr(leaf(xp, 2) * 2, "requires_grad", False),
