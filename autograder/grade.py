@@ -18,8 +18,7 @@ import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -129,23 +128,23 @@ def _grade(
         while todo or pending:
             while todo and (not pending if suspects else todo[0][1] is write_feedback or len(pending) < ahead):
                 student, step = todo.popleft()
+                where, given = (executor or pool, ()) if step is mark else (pool, (student,))
                 if step is mark:
-                    where = executor or pool
-                    future = where.submit(mark, lab, _submitted(lab, student).read_text("utf-8"), seed, isolated)
-                else:
-                    where = pool
-                    future = where.submit(write_feedback, lab, student)
-                pending[future] = (student, step, where)
+                    given = (_submitted(lab, student).read_text(encoding="utf-8"), seed, isolated)
+                try:
+                    pending[where.submit(step, lab, *given)] = (student, step, where)
+                except BrokenExecutor:  # since it was last looked at
+                    pool = _instead(where, pool, executor, jobs)
+                    todo.appendleft((student, step))
             alone = len(pending) == 1
             for future in wait(pending, return_when=FIRST_COMPLETED).done:
                 student, step, where = pending.pop(future)
                 error = future.exception()
                 if isinstance(error, GradingError):
                     raise error
-                if isinstance(error, BrokenProcessPool):
-                    if where is pool:
-                        pool = _markers(jobs)
-                    if not alone:
+                if isinstance(error, BrokenExecutor):
+                    pool = _instead(where, pool, executor, jobs)
+                    if not (alone and student in suspects):
                         suspects.add(student)
                         todo.appendleft((student, step))
                         continue
@@ -165,6 +164,13 @@ def _grade(
 
 
 # In a marker ---------------------------------------------------------------------------------------------------------
+
+
+def _instead(broken: Executor, pool: Executor, executor: Executor | None, jobs: int) -> Executor:
+    """The pool to go on with when something that runs markers has broken: a new one, unless that was done already."""
+    if broken is executor:
+        raise GradingError("the engine that marks submissions has broken: run it again to go on")
+    return _markers(jobs) if broken is pool else pool
 
 
 def _markers(jobs: int) -> Executor:

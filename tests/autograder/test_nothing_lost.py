@@ -1,6 +1,7 @@
 """Grading that is killed, disturbed, or in the way of somebody else."""
 
 import fcntl
+import multiprocessing
 import os
 import random
 import shutil
@@ -9,7 +10,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
 
 import pytest
@@ -204,6 +205,10 @@ def mark_or_die(lab, text, seed, isolated):
     return mark(lab, text, seed, isolated)
 
 
+def mark_and_die(lab, text, seed, isolated):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
 def test_a_submission_that_ends_every_marker_costs_itself_only(classroom, submissions, monkeypatch):
     enrol(classroom, submissions, 6)
     file = classroom / "submitted" / "student01" / LAB / f"{LAB}.ipynb"
@@ -218,3 +223,14 @@ def test_a_submission_that_ends_every_marker_costs_itself_only(classroom, submis
     assert "ended the process" in rows["student01"].remark()
     assert rows["student00"].total == rows["student05"].total == 40
     assert not (classroom / "feedback" / "student01").exists()  # so that the next run tries it again
+
+
+def test_an_engine_that_breaks_stops_grading_with_what_to_do(classroom, submissions, monkeypatch):
+    enrol(classroom, submissions, 2)
+    monkeypatch.setattr(grading, "mark", mark_and_die)
+    engine = ProcessPoolExecutor(1, multiprocessing.get_context("spawn"))
+    with pytest.raises(GradingError, match="run it again"):
+        grade(LAB, jobs=1, executor=engine)
+    monkeypatch.undo()
+    monkeypatch.setenv("RUSHLIGHT_CLASSROOM", str(classroom))
+    assert all(not row.problem for row in quick_grade(LAB))
