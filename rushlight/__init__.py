@@ -12,14 +12,20 @@ from rushlight import (
     _C,
     autocast_mode,
     autograd,
+    checkpoint,
     creation,
     dispatch,
     dlpack,
     dtypes,
     elementary,
+    engine,
     function,
     functional,
     functions,
+    grad_mode,
+    gradcheck,
+    graph,
+    history,
     indexing,
     iterator,
     library,
@@ -34,15 +40,16 @@ from rushlight import (
     storage,
     strided,
     structured,
+    variable,
     views,
 )
 from rushlight.autocast_mode import *
-from rushlight.autograd import *
 from rushlight.creation import *
 from rushlight.dlpack import *
 from rushlight.dtypes import *
 from rushlight.functional import *
 from rushlight.functions import *
+from rushlight.grad_mode import *
 from rushlight.library import ops
 from rushlight.memory_formats import *
 from rushlight.random import *
@@ -50,7 +57,7 @@ from rushlight.storage import *
 from rushlight.strided import *
 from rushlight.views import *
 
-autograd.register()
+history.register()
 
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"rushlight\.")  # numpy's, of overflow and 0/0
 
@@ -75,8 +82,14 @@ for _dtype in dtypes.ALL:  # x.long() and its like
 
 __all__ = ["_C", "nn", "bool", "half", "float", "double", "int", "long", "ops"]
 __all__ += [
+    "autograd",
+    "checkpoint",
     "elementary",
+    "engine",
     "function",
+    "gradcheck",
+    "graph",
+    "history",
     "indexing",
     "iterator",
     "library",
@@ -86,16 +99,17 @@ __all__ += [
     "reductions",
     "schema",
     "structured",
+    "variable",
     "dispatch",
 ]
 for _module in (
     autocast_mode,
-    autograd,
     creation,
     dlpack,
     dtypes,
     functions,
     functional,
+    grad_mode,
     memory_formats,
     random,
     storage,

@@ -34,18 +34,11 @@ A kernel that nobody asks for a gradient calls the one below it (`operator.below
 # ruff: noqa: E501, F401, F403, F405, I001
 '''
 
-NAMES = (  # of autograd.py, which the generated code uses
-    "Node",
-    "call_below",
-    "check_inplace",
-    "gradient_edge",
-    "rebase_history",
-    "refuse_grad",
-    "save",
-    "set_history",
-    "sum_to",
-    "unpack",
-)
+NAMES = {  # which the generated code uses, by module
+    "engine": "sum_to",
+    "graph": "Node, gradient_edge, save, unpack",
+    "history": "call_below, check_inplace, rebase_history, refuse_grad, set_history",
+}
 METADATA = {  # what a formula may ask of a tensor without its being saved
     ".shape": "_shape", ".dtype": "_dtype", ".stride()": "_stride", ".storage_offset()": "_offset", ".numel()": "_numel",
 }  # fmt: skip
@@ -302,7 +295,7 @@ def generate() -> str:
     sections = [
         HEADER,
         "import math\n",
-        f"from rushlight.autograd import {', '.join(NAMES)}",
+        *(f"from rushlight.{module} import {names}" for module, names in NAMES.items()),
         "from rushlight.derivatives import *",
         "from rushlight.dispatch import local",
         "from rushlight.strided import Tensor",

@@ -1,7 +1,6 @@
-"""Nodes that are written by hand: a forward and a backward of one's own, and what is made of them.
+"""Nodes that are written by hand: a forward and a backward of one's own.
 
-In PyTorch: `torch/autograd/function.py`, `torch/csrc/autograd/python_function.cpp`, `torch/utils/checkpoint.py`. Left out:
-`setup_context`, `vmap` and `jvp`.
+In PyTorch: `torch/autograd/function.py`, `torch/csrc/autograd/python_function.cpp`. Left out: `setup_context`, `vmap` and `jvp`.
 """
 
 from __future__ import annotations
@@ -9,17 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from rushlight import autograd, functions
-from rushlight.autograd import (
-    Node,
-    SavedTensor,
-    any_requires_grad,
-    enable_grad,
-    gradient_edge,
-    no_grad,
-    requires_grad,
-    unpack,
-)
+from rushlight import functions
+from rushlight.grad_mode import no_grad
+from rushlight.graph import AutogradMeta, Node, SavedTensor, gradient_edge, unpack
+from rushlight.history import any_requires_grad, requires_grad
 from rushlight.strided import Tensor
 
 
@@ -107,7 +99,7 @@ def _attach(ctx: FunctionCtx, output: Any, args: Sequence) -> Any:
         if requires_grad(output) and output.is_leaf:
             raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
         output._storage.version += 1
-    output._autograd = autograd.AutogradMeta(False, ctx, len(ctx.input_metadata))
+    output._autograd = AutogradMeta(False, ctx, len(ctx.input_metadata))
     ctx.input_metadata.append((output.shape, output.dtype))
     return output
 
@@ -153,129 +145,3 @@ def once_differentiable(backward: Callable) -> Callable:
             return backward(ctx, *grads)
 
     return run
-
-
-# ------------------------------------------------------------------------------------------------------------
-# Checkpointing: compute again rather than keep
-
-
-class CheckpointFunction(Function):
-    """Source: `torch/utils/checkpoint.py`, `CheckpointFunction`."""
-
-    @staticmethod
-    def forward(ctx: FunctionCtx, function: Callable, *args: Any) -> Any:
-        ctx.run, ctx.args = function, [None if isinstance(arg, Tensor) else arg for arg in args]
-        ctx.save_for_backward(*(arg if isinstance(arg, Tensor) else None for arg in args))
-        return function(*args)
-
-    @staticmethod
-    def backward(ctx: FunctionCtx, *grads: Tensor | None) -> tuple:
-        again = [arg if saved is None else saved.detach() for arg, saved in zip(ctx.args, ctx.saved_tensors)]
-        for arg, needed in zip(again, ctx.needs_input_grad[1:]):
-            if isinstance(arg, Tensor):
-                arg.requires_grad = needed
-        with enable_grad():
-            outputs = ctx.run(*again)
-        outputs = outputs if isinstance(outputs, tuple) else (outputs,)
-        pairs = [
-            (output, grad)
-            for output, grad in zip(outputs, grads)
-            if isinstance(output, Tensor) and requires_grad(output)
-        ]
-        if not pairs:
-            raise RuntimeError("none of output has requires_grad=True, this checkpoint() is not necessary")
-        autograd.backward([output for output, _ in pairs], [grad for _, grad in pairs])
-        return (None, *(arg.grad if isinstance(arg, Tensor) else None for arg in again))
-
-
-def checkpoint(function: Callable, *args: Any, use_reentrant: bool = True) -> Any:
-    """`function(*args)`, of which nothing is kept but the arguments: the backward pass runs it once more.
-
-    Source: `torch/utils/checkpoint.py`, `checkpoint`; only the re-entrant way is here.
-    """
-    return CheckpointFunction.apply(function, *args)
-
-
-# ------------------------------------------------------------------------------------------------------------
-# Is a derivative right?
-
-
-def gradcheck(
-    function: Callable,
-    inputs: Tensor | Sequence[Any],
-    *,
-    eps: float = 1e-6,
-    atol: float = 1e-5,
-    rtol: float = 1e-3,
-    raise_exception: bool = True,
-) -> bool:
-    """Hold the gradients of a function against differences: (f(x + eps) - f(x - eps)) / (2 eps), element by element.
-
-    Inputs that require grad should be float64. Raises GradcheckError where they differ, or returns False.
-
-    Source: `torch/autograd/gradcheck.py`, `gradcheck`.
-    """
-    inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
-    checked = [x for x in inputs if isinstance(x, Tensor) and x.requires_grad]
-    if not checked:
-        raise ValueError(
-            "gradcheck expects at least one input tensor to require gradient, but none of them have requires_grad=True."
-        )
-    outputs = _as_tuple(function(*inputs))
-    for number, output in enumerate(outputs):
-        if not requires_grad(output):
-            continue
-        numerical = [_numerical(function, inputs, number, x, eps) for x in checked]
-        for j in range(output.numel()):
-            cotangent = functions.zeros_like(output)
-            cotangent.reshape(-1)[j] = 1.0
-            found = autograd.grad(output, checked, cotangent, retain_graph=True, allow_unused=True)
-            for k, (grad, expected) in enumerate(zip(found, numerical)):
-                row = [expected[i][j] for i in range(len(expected))]
-                mine = [0.0] * len(row) if grad is None else grad.reshape(-1).tolist()
-                wrong = [i for i, (a, b) in enumerate(zip(mine, row)) if not abs(a - b) <= atol + rtol * abs(b)]
-                if wrong:
-                    if not raise_exception:
-                        return False
-                    i = wrong[0]
-                    raise GradcheckError(
-                        f"Jacobian mismatch for output {number} with respect to input {k}: element {j} of the output by element "
-                        f"{i} of the input is {mine[i]} analytically, {row[i]} numerically"
-                    )
-    return True
-
-
-class GradcheckError(RuntimeError):
-    """Source: `torch/autograd/gradcheck.py`."""
-
-
-def _as_tuple(value: Any) -> tuple:
-    return value if isinstance(value, tuple) else tuple(value) if isinstance(value, list) else (value,)
-
-
-def _numerical(function: Callable, inputs: Sequence[Any], number: int, x: Tensor, eps: float) -> list[list[float]]:
-    """For each element of `x` the differences of all elements of one output."""
-    rows = []
-    values = x.detach()
-    for i in range(x.numel()):
-        index = _index(i, x.shape)
-        ends = []
-        for step in (eps, -eps):
-            before = values.numpy()[index].item()
-            values.numpy()[index] = before + step
-            with no_grad():
-                ends.append(_as_tuple(function(*inputs))[number].reshape(-1).tolist())
-            values.numpy()[index] = before
-        rows.append([(up - down) / (2 * eps) for up, down in zip(*ends)])
-    return rows
-
-
-def _index(i: int, sizes: Sequence[int]) -> tuple[int, ...]:
-    index = []
-    for size in reversed(sizes):
-        index.append(i % size)
-        i //= size
-    return tuple(reversed(index))
-
-
-autograd.Function, autograd.gradcheck = Function, gradcheck

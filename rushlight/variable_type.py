@@ -8,18 +8,9 @@ A kernel that nobody asks for a gradient calls the one below it (`operator.below
 
 import math
 
-from rushlight.autograd import (
-    Node,
-    call_below,
-    check_inplace,
-    gradient_edge,
-    rebase_history,
-    refuse_grad,
-    save,
-    set_history,
-    sum_to,
-    unpack,
-)
+from rushlight.engine import sum_to
+from rushlight.graph import Node, gradient_edge, save, unpack
+from rushlight.history import call_below, check_inplace, rebase_history, refuse_grad, set_history
 from rushlight.derivatives import *
 from rushlight.dispatch import local
 from rushlight.strided import Tensor

@@ -247,7 +247,7 @@ def checkpointed(xp):
     from importlib import import_module
 
     x, w = leaf(xp, 2, start=0.1), leaf(xp, 2, start=0.2)
-    checkpoint = rl.function.checkpoint if xp is rl else import_module("torch.utils.checkpoint").checkpoint
+    checkpoint = rl.checkpoint.checkpoint if xp is rl else import_module("torch.utils.checkpoint").checkpoint
     checkpoint(block, x, w, use_reentrant=True).sum().backward()
     return ran, x.grad, w.grad
 
@@ -260,7 +260,7 @@ def mixed_dtypes(xp):
 
 def saved_hooks(xp):
     seen = []
-    hooks = rl.autograd.saved_tensors_hooks if xp is rl else torch.autograd.graph.saved_tensors_hooks
+    hooks = xp.autograd.graph.saved_tensors_hooks
     x = leaf(xp, 2)
     with hooks(
         lambda t: seen.append("pack") or t.tolist(), lambda t: seen.append("unpack") or xp.tensor(t, dtype=xp.float64)

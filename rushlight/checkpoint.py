@@ -1,0 +1,52 @@
+"""Checkpointing: compute again rather than keep.
+
+In PyTorch: `torch/utils/checkpoint.py`. Left out: the way that is not re-entrant, and keeping the state of random generators.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from rushlight.engine import backward
+from rushlight.function import Function, FunctionCtx
+from rushlight.grad_mode import enable_grad
+from rushlight.history import requires_grad
+from rushlight.strided import Tensor
+
+
+class CheckpointFunction(Function):
+    """Source: `torch/utils/checkpoint.py`, `CheckpointFunction`."""
+
+    @staticmethod
+    def forward(ctx: FunctionCtx, function: Callable, *args: Any) -> Any:
+        ctx.run, ctx.args = function, [None if isinstance(arg, Tensor) else arg for arg in args]
+        ctx.save_for_backward(*(arg if isinstance(arg, Tensor) else None for arg in args))
+        return function(*args)
+
+    @staticmethod
+    def backward(ctx: FunctionCtx, *grads: Tensor | None) -> tuple:
+        again = [arg if saved is None else saved.detach() for arg, saved in zip(ctx.args, ctx.saved_tensors)]
+        for arg, needed in zip(again, ctx.needs_input_grad[1:]):
+            if isinstance(arg, Tensor):
+                arg.requires_grad = needed
+        with enable_grad():
+            outputs = ctx.run(*again)
+        outputs = outputs if isinstance(outputs, tuple) else (outputs,)
+        pairs = [
+            (output, grad)
+            for output, grad in zip(outputs, grads)
+            if isinstance(output, Tensor) and requires_grad(output)
+        ]
+        if not pairs:
+            raise RuntimeError("none of output has requires_grad=True, this checkpoint() is not necessary")
+        backward([output for output, _ in pairs], [grad for _, grad in pairs])
+        return (None, *(arg.grad if isinstance(arg, Tensor) else None for arg in again))
+
+
+def checkpoint(function: Callable, *args: Any, use_reentrant: bool = True) -> Any:
+    """`function(*args)`, of which nothing is kept but the arguments: the backward pass runs it once more.
+
+    Source: `torch/utils/checkpoint.py`, `checkpoint`; only the re-entrant way is here.
+    """
+    return CheckpointFunction.apply(function, *args)

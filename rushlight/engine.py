@@ -1,0 +1,299 @@
+"""The engine: it runs a graph from its end, each node once and not before all that lead to it.
+
+In PyTorch: `torch/csrc/autograd/engine.cpp`, `input_buffer.cpp`, `torch/autograd/__init__.py`. Left out: one thread per device,
+and with it the ready queue of each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from heapq import heappop, heappush
+from typing import Any
+
+from rushlight import functions
+from rushlight.dispatch import local
+from rushlight.dtypes import dtype
+from rushlight.graph import Edge, Node, _sequence, accumulate, gradient_edge
+from rushlight.storage import Size
+from rushlight.strided import Tensor
+
+
+def validate(grad: Tensor | None, metadata: tuple[Size | None, dtype | None], node: Node, i: int) -> Tensor | None:
+    """A gradient on its way to the input of a node, with the sizes and dtype that this has to have: where the forward
+    operator broadcast an argument, its gradient is summed over the copies.
+
+    Source: `torch/csrc/autograd/engine.cpp`, `validate_outputs`.
+    """
+    sizes, dtype = metadata
+    if grad is None or sizes is None:
+        return grad
+    if grad._sizes != sizes:
+        if not is_expandable_to(sizes, grad._sizes):
+            raise RuntimeError(
+                f"Function {node.name()} returned an invalid gradient at index {i} - got {list(grad.shape)} but expected "
+                f"shape compatible with {list(sizes)}"
+            )
+        grad = sum_to(grad, sizes)
+    return grad if grad.dtype is dtype else grad.to(dtype)
+
+
+def is_expandable_to(sizes: Sequence[int], to: Sequence[int]) -> bool:
+    """Source: `aten/src/ATen/ExpandUtils.h`, `is_expandable_to`."""
+    return len(sizes) <= len(to) and all(a in (1, b) for a, b in zip(reversed(sizes), reversed(to)))
+
+
+def sum_to(grad: Tensor, sizes: Sequence[int]) -> Tensor:
+    """A gradient of the broadcast sizes as one of `sizes`: the sum over all copies of each element.
+
+    Dimensions that broadcasting put in front are summed away; those that it stretched from size 1 are summed and stay, with
+    size 1. A gradient that has the sizes already is returned as it is.
+
+    Args:
+        grad: of sizes to which `sizes` broadcast.
+
+    Source: `aten/src/ATen/ExpandUtils.h`, `sum_to`.
+    """
+    new_dims = grad.dim() - len(sizes)
+    stretched = [d for d in range(new_dims, grad.dim()) if sizes[d - new_dims] == 1 and grad.shape[d] != 1]
+    dims = [*range(new_dims), *stretched]
+    if dims:
+        grad = functions.sum(grad, dims, True)
+    return grad.view(tuple(sizes)) if new_dims else grad
+
+
+def count_dependencies(roots: Iterable[Node]) -> dict[Node, int]:
+    """For each node that can be reached from the roots: how many edges lead to it from nodes that can be reached.
+
+    A node may run when as many gradients have arrived. An edge counts as often as it is there. There is no recursion: a
+    graph may be a hundred thousand nodes deep.
+
+    Args:
+        roots: nodes; one that is there twice is one root.
+
+    Returns:
+        a dict with every node that can be reached, the roots included.
+
+    Source: `torch/csrc/autograd/engine.cpp`, `compute_dependencies`.
+    """
+    dependencies: dict[Node, int] = {root: 0 for root in roots}
+    waiting = list(dependencies)
+    while waiting:
+        for node, _ in waiting.pop().next_edges:
+            if node is None:
+                continue
+            if node not in dependencies:
+                dependencies[node] = 0
+                waiting.append(node)
+            dependencies[node] += 1
+    return dependencies
+
+
+def run_backward(
+    roots: Sequence[Edge],
+    grads: Sequence[Tensor | None],
+    keep_graph: bool,
+    create_graph: bool,
+    captures: dict[Edge, list[int]] | None = None,
+) -> dict[int, Tensor]:
+    """Run the graph from the roots, each with its gradient, to its ends, or to the edges that are captured.
+
+    Of the nodes to which everything has come that will come, the one with the highest `sequence_nr` runs first. With
+    `captures` (edges, and the places in the answer that their gradients go to) only the nodes on a way to one run, and
+    nothing is accumulated.
+
+    Returns:
+        the captured gradients by place.
+
+    Source: `torch/csrc/autograd/engine.cpp`, `Engine::execute` and `evaluate_function`.
+    """
+    dependencies = count_dependencies(edge.node for edge in roots)
+    captures_of: dict[Node, list[tuple[int, list[int]]]] = {}
+    for (node, i), places in (captures or {}).items():
+        captures_of.setdefault(node, []).append((i, places))
+    wanted = None if captures is None else on_the_way_to(captures_of, dependencies)
+    inputs: dict[Node, list] = {}
+    for (node, i), grad in zip(roots, grads):
+        _add_input(inputs, node, i, grad)
+    ready, captured = [], {}
+    for node in inputs:
+        if dependencies[node] == 0:
+            heappush(ready, (-node.sequence_nr, next(_sequence), node))
+    mode, local.grad_enabled = local.grad_enabled, create_graph
+    try:
+        while ready:
+            node = heappop(ready)[2]
+            given = _run_tensor_hooks(node, inputs.pop(node))
+            for i, places in captures_of.get(node, ()):
+                if given[i] is not None:
+                    captured |= dict.fromkeys(places, given[i])
+            outputs = _run_node(node, given, keep_graph) if wanted is None or node in wanted else None
+            for successor in _sent(node, outputs, inputs):
+                if successor is None:
+                    continue
+                dependencies[successor] -= 1
+                if dependencies[successor] == 0:
+                    heappush(ready, (-successor.sequence_nr, next(_sequence), successor))
+            given = outputs = None  # a gradient that only its next node knows may be kept by it
+    finally:
+        local.grad_enabled = mode
+    return captured
+
+
+def _sent(node: Node, outputs: Sequence[Tensor | None] | None, inputs: dict[Node, list]) -> list[Node | None]:
+    """Put a node's gradients where its edges lead. Returns the nodes there."""
+    for (successor, i), grad in zip(node.next_edges, outputs or [None] * len(node.next_edges)):
+        if successor is not None:
+            if grad is not None:
+                grad = validate(grad, successor.input_metadata[i], node, i)
+            _add_input(inputs, successor, i, grad)
+    return [successor for successor, _ in node.next_edges]
+
+
+def on_the_way_to(ends: Iterable[Node], reachable: Iterable[Node]) -> set[Node]:
+    """The nodes from which one of `ends` can be reached by at least one edge.
+
+    Source: `torch/csrc/autograd/engine.cpp`, `GraphTask::init_to_execute`.
+    """
+    before: dict[Node, list[Node]] = {}
+    for node in reachable:
+        for successor, _ in node.next_edges:
+            before.setdefault(successor, []).append(node)
+    found, waiting = set(), list(ends)
+    while waiting:
+        for node in before.get(waiting.pop(), ()):
+            if node not in found:
+                found.add(node)
+                waiting.append(node)
+    return found
+
+
+def _add_input(inputs: dict[Node, list], node: Node, i: int, grad: Tensor | None) -> None:
+    """Put a gradient where it is collected; those that arrive at the same place are added up.
+
+    Source: `torch/csrc/autograd/input_buffer.cpp`, `InputBuffer::add`.
+    """
+    buffer = inputs.get(node)
+    if buffer is None:
+        buffer = inputs[node] = [None] * max(len(node.input_metadata), 1)
+    if grad is not None:
+        buffer[i] = grad if buffer[i] is None else buffer[i] + grad
+
+
+def _run_tensor_hooks(node: Node, grads: list) -> list:
+    """The hooks of the tensors whose gradients these are: those that may change them, then those that only look."""
+    for hooks in node.tensor_pre_hooks, node.retains_grad_hooks:
+        for i, hook in list((hooks or {}).values()):
+            changed = hook(grads[i])
+            grads[i] = grads[i] if changed is None else changed
+    return grads
+
+
+def _run_node(node: Node, grads: list, keep_graph: bool) -> Sequence[Tensor | None]:
+    for hook in list((node.pre_hooks or {}).values()):
+        changed = hook(tuple(grads))
+        grads = grads if changed is None else list(changed if isinstance(changed, tuple) else (changed,))
+    outputs = node.apply(*grads)
+    if not isinstance(outputs, (tuple, list)):
+        outputs = (outputs,)
+    if not keep_graph:
+        node.release_variables()
+    for hook in list((node.post_hooks or {}).values()):
+        changed = hook(tuple(outputs), tuple(grads))
+        outputs = outputs if changed is None else changed if isinstance(changed, tuple) else (changed,)
+    return outputs
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Asking for gradients
+
+
+def backward(
+    tensors: Tensor | Sequence[Tensor],
+    grad_tensors: Tensor | Sequence[Tensor | None] | None = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    inputs: Tensor | Sequence[Tensor] | None = None,
+) -> None:
+    """Compute the gradients of the tensors with respect to the leaves (or to `inputs` only) and add them to their `grad`.
+
+    Source: `torch/autograd/__init__.py`, `backward`.
+    """
+    tensors = (tensors,) if isinstance(tensors, Tensor) else tuple(tensors)
+    if inputs is not None:
+        inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
+        if not inputs:
+            raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
+        for tensor, found in zip(inputs, _grad(tensors, grad_tensors, inputs, retain_graph, create_graph, True)):
+            if found is not None:
+                accumulate(tensor, found)
+        return
+    roots, grads = _roots(tensors, grad_tensors)
+    run_backward(roots, grads, create_graph if retain_graph is None else retain_graph, create_graph)
+
+
+def grad(
+    outputs: Tensor | Sequence[Tensor],
+    inputs: Tensor | Sequence[Tensor],
+    grad_outputs: Tensor | Sequence[Tensor | None] | None = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    allow_unused: bool | None = None,
+    materialize_grads: bool = False,
+) -> tuple[Tensor | None, ...]:
+    """The gradients of the outputs with respect to the inputs, which are added to no `grad`.
+
+    Raises RuntimeError for an input that the outputs do not depend on, unless `allow_unused`.
+
+    Source: `torch/autograd/__init__.py`, `grad`.
+    """
+    outputs = (outputs,) if isinstance(outputs, Tensor) else tuple(outputs)
+    inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
+    if materialize_grads and allow_unused is False:
+        raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: False.")
+    unused = materialize_grads if allow_unused is None else allow_unused
+    found = _grad(outputs, grad_outputs, inputs, retain_graph, create_graph, unused)
+    if materialize_grads:
+        found = tuple(functions.zeros_like(x) if g is None else g for x, g in zip(inputs, found))
+    return found
+
+
+def _grad(outputs, grad_outputs, inputs, retain_graph, create_graph, allow_unused) -> tuple[Tensor | None, ...]:
+    roots, grads = _roots(outputs, grad_outputs)
+    captures: dict[Edge, list[int]] = {}
+    for place, tensor in enumerate(inputs):
+        edge = gradient_edge(tensor)
+        if edge.node is None:
+            raise RuntimeError("One of the differentiated Tensors does not require grad")
+        captures.setdefault(edge, []).append(place)
+    found = run_backward(roots, grads, create_graph if retain_graph is None else retain_graph, create_graph, captures)
+    if not allow_unused and len(found) < len(inputs):
+        raise RuntimeError(
+            "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this is "
+            "the desired behavior."
+        )
+    return tuple(found.get(place) for place in range(len(inputs)))
+
+
+def _roots(tensors: Sequence[Tensor], grads: Any) -> tuple[list[Edge], list[Tensor]]:
+    """Where to begin, and with which gradients: of a tensor with one element it is 1 unless given."""
+    if grads is None or isinstance(grads, Tensor):
+        grads = (grads,) * len(tensors) if grads is None else (grads,)
+    if len(grads) != len(tensors):
+        raise RuntimeError(f"got {len(tensors)} tensors and {len(grads)} gradients")
+    edges, made = [], []
+    for i, (tensor, grad) in enumerate(zip(tensors, grads)):
+        if grad is None:
+            if tensor.numel() != 1 and tensor.requires_grad:
+                raise RuntimeError("grad can be implicitly created only for scalar outputs")
+            grad = functions.ones_like(tensor)
+        elif grad.shape != tensor.shape:
+            raise RuntimeError(
+                f"Mismatch in shape: grad_output[{i}] has a shape of {list(grad.shape)} and output[{i}] has a shape of "
+                f"{list(tensor.shape)}."
+            )
+        edge = gradient_edge(tensor)
+        if edge.node is None:
+            raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")
+        edges.append(edge)
+        made.append(grad)
+    return edges, made

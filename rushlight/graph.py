@@ -1,0 +1,280 @@
+"""The graph that a backward pass walks: nodes, the edges between them, and where it ends.
+
+An operator that is called with a tensor that requires grad leaves a *node*: what it needs to know to turn the gradients of
+its results into those of its arguments, and *edges* to the nodes that those arguments came from. A leaf, a tensor that
+nothing was computed for, ends in an `AccumulateGrad`.
+
+In PyTorch: `torch/csrc/autograd/function.h`, `edge.h`, `variable.h`, `saved_variable.h`, `functions/accumulate_grad.h`,
+`torch/autograd/graph.py`. Left out: anomaly mode,
+hooks that compile, sparse gradients.
+"""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from collections.abc import Callable, Sequence
+from itertools import count
+from typing import Any, NamedTuple
+
+from rushlight import functions
+from rushlight.dispatch import local
+from rushlight.dtypes import dtype
+from rushlight.grad_mode import no_grad
+from rushlight.storage import Size
+from rushlight.strided import Tensor
+
+
+class Edge(NamedTuple):
+    """Where a gradient goes: which node, and which of its inputs. A node of None: nowhere, nobody wants it.
+
+    Source: `torch/csrc/autograd/edge.h`.
+    """
+
+    node: Node | None
+    input_nr: int = 0
+
+
+NO_EDGE = Edge(None)
+_sequence = count()
+
+
+class Node:
+    """One step of a backward pass. It takes a gradient for each result of the operator that left it, and gives one for
+    each argument that can have one, or None.
+
+    `next_edges` says where they go, `input_metadata` which sizes and dtype each gradient it takes has to have. Nodes are
+    numbered (`sequence_nr`) in the order in which they were made.
+
+    Source: `torch/csrc/autograd/function.h`, `Node`.
+    """
+
+    next_edges: Sequence[Edge] = ()
+    pre_hooks: dict | None = None  # hooks are rare: a node has a dict of them once there is one
+    tensor_pre_hooks: dict | None = None
+    retains_grad_hooks: dict | None = None
+    post_hooks: dict | None = None
+    released = False
+
+    def __init__(self) -> None:
+        self.sequence_nr = next(_sequence)
+        self.input_metadata: list[tuple[Size, dtype]] = []
+
+    def apply(self, *grads: Tensor | None) -> Any:
+        raise NotImplementedError
+
+    def release_variables(self) -> None:
+        """Let go of the saved tensors: the graph has been used."""
+
+    def name(self) -> str:
+        return type(self).__name__
+
+    @property
+    def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
+        return tuple((edge.node, edge.input_nr) for edge in self.next_edges)
+
+    def needs(self, i: int) -> bool:
+        """Whether anybody wants the gradient of argument `i`. Source: `Node::task_should_compute_output`."""
+        return self.next_edges[i].node is not None
+
+    def register_hook(self, hook: Callable) -> RemovableHandle:
+        """`hook(grad_inputs, grad_outputs)` runs after the node; what it returns, if anything, takes the place of the
+        gradients that the node gave."""
+        self.post_hooks = {} if self.post_hooks is None else self.post_hooks
+        return RemovableHandle(self.post_hooks, hook)
+
+    def register_prehook(self, hook: Callable) -> RemovableHandle:
+        """`hook(grad_outputs)` runs before the node, and may return others."""
+        self.pre_hooks = {} if self.pre_hooks is None else self.pre_hooks
+        return RemovableHandle(self.pre_hooks, hook)
+
+    def __repr__(self) -> str:
+        return f"<{self.name()} object at {id(self):#x}>"
+
+
+class RemovableHandle:
+    """Source: `torch/utils/hooks.py`."""
+
+    _ids = count()
+
+    def __init__(self, hooks: dict, hook: Any) -> None:
+        self.id, self._hooks = next(self._ids), hooks
+        hooks[self.id] = hook
+
+    def remove(self) -> None:
+        self._hooks.pop(self.id, None)
+
+    def __enter__(self) -> RemovableHandle:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.remove()
+
+
+class AutogradMeta:
+    """What a tensor that has to do with autograd carries. Source: `torch/csrc/autograd/variable.h`, `AutogradMeta`."""
+
+    __slots__ = ("requires_grad", "grad", "grad_fn", "output_nr", "accumulator", "hooks", "retains_grad", "post_hooks")
+
+    def __init__(self, requires_grad: bool = False, grad_fn: Node | None = None, output_nr: int = 0) -> None:
+        self.requires_grad, self.grad_fn, self.output_nr = requires_grad, grad_fn, output_nr
+        self.grad = self.accumulator = self.hooks = self.post_hooks = None
+        self.retains_grad = False
+
+
+class AccumulateGrad(Node):
+    """The end of every path: adds what arrives to `grad` of a leaf.
+
+    Source: `torch/csrc/autograd/functions/accumulate_grad.h`.
+    """
+
+    def __init__(self, variable: Tensor) -> None:
+        super().__init__()
+        self.sequence_nr = sys.maxsize  # before all others: nothing comes after it
+        self.variable = variable
+        self.input_metadata = [(variable._sizes, variable.dtype)]
+
+    def apply(self, grad: Tensor | None) -> tuple[()]:
+        if grad is not None:
+            accumulate(self.variable, grad)
+            for hook in list((self.variable._autograd.post_hooks or {}).values()):
+                hook(self.variable)
+        return ()
+
+
+def accumulate(variable: Tensor, grad: Tensor) -> None:
+    """Add a gradient to that of a leaf: the first one is kept, later ones are added to it, in place unless the graph of
+    this backward pass is wanted. A kept gradient must be nobody else's: unless this is the only place where it is known,
+    it is copied.
+
+    Source: `torch/csrc/autograd/functions/accumulate_grad.h`, `accumulateGrad`.
+    """
+    meta = variable._autograd
+    if meta.grad is None:
+        if local.grad_enabled:
+            meta.grad = grad.clone()
+        else:
+            owned = sys.getrefcount(grad) <= _ONLY_OURS and grad.stride() == variable.stride()
+            meta.grad = grad.detach() if owned else _like(grad, variable)
+    elif local.grad_enabled:
+        meta.grad = meta.grad + grad
+    else:
+        meta.grad.add_(grad)
+
+
+_ONLY_OURS = 5  # references: the engine's list, the arguments of three calls, and getrefcount's own
+
+
+def _like(grad: Tensor, variable: Tensor) -> Tensor:
+    """A copy of a gradient with the strides of the variable, if these are dense."""
+    return functions.empty_like(variable).copy_(grad)
+
+
+def gradient_edge(tensor: Tensor) -> Edge:
+    """The edge that a gradient of this tensor takes: to its `grad_fn`, or to the accumulator of a leaf.
+
+    Source: `torch/csrc/autograd/variable.cpp`, `gradient_edge`.
+    """
+    if not isinstance(tensor, Tensor) or tensor._autograd is None is tensor._base:
+        return NO_EDGE
+    if (node := tensor.grad_fn) is not None:
+        return Edge(node, tensor._autograd.output_nr)
+    meta = tensor._autograd
+    return Edge(grad_accumulator(tensor)) if meta is not None and meta.requires_grad else NO_EDGE
+
+
+def grad_accumulator(leaf: Tensor) -> AccumulateGrad:
+    """The one `AccumulateGrad` of a leaf, which lives as long as a graph holds it."""
+    node = leaf._autograd.accumulator and leaf._autograd.accumulator()
+    if node is None:
+        node = AccumulateGrad(leaf)
+        node.tensor_pre_hooks = leaf._autograd.hooks
+        leaf._autograd.accumulator = weakref.ref(node)
+    return node
+
+
+# ------------------------------------------------------------------------------------------------------------
+# What a node keeps of the tensors that its formulas will need
+
+
+class SavedTensor:
+    """A tensor that a node will need, and the version that it had: who writes into it in between is found out.
+
+    A result of the node itself is saved without its `grad_fn`, since the two would hold each other.
+
+    Source: `torch/csrc/autograd/saved_variable.h`, `SavedVariable`.
+    """
+
+    __slots__ = ("tensor", "version", "is_output", "output_nr", "packed", "unpack_hook")
+
+    def __init__(self, tensor: Tensor, is_output: bool = False) -> None:
+        self.is_output, self.version = is_output, tensor._storage.version
+        self.unpack_hook = None
+        if is_output:
+            self.output_nr = tensor._autograd.output_nr if tensor._autograd is not None else 0
+            tensor = functions.detach(tensor)
+        self.tensor = tensor
+        if local.saved_tensors_hooks:
+            pack, self.unpack_hook = local.saved_tensors_hooks[-1]
+            with no_grad():
+                self.packed, self.tensor = pack(tensor), None
+
+    def unpack(self, node: Node) -> Tensor:
+        if self.unpack_hook is not None:
+            return self.unpack_hook(self.packed)
+        tensor = self.tensor
+        if tensor._storage.version != self.version:
+            raise RuntimeError(
+                "one of the variables needed for gradient computation has been modified by an inplace operation: "
+                f"[{tensor.dtype.type_name}Tensor {list(tensor.shape)}], which is {_whose(tensor, node, self)}, is at "
+                f"version {tensor._storage.version}; expected version {self.version} instead. Hint: `clone` it before "
+                "it is changed, or use the form of the operation that does not write in place."
+            )
+        if self.is_output and local.grad_enabled:
+            tensor = functions.detach(tensor)
+            tensor._autograd = AutogradMeta(False, node, self.output_nr)
+        return tensor
+
+
+def _whose(tensor: Tensor, node: Node, saved: SavedTensor) -> str:
+    if saved.is_output:
+        return f"output {saved.output_nr} of {node.name()}"
+    fn = tensor._autograd and tensor._autograd.grad_fn
+    return f"output {tensor._autograd.output_nr} of {fn.name()}" if fn else "a leaf or has no grad_fn"
+
+
+def unpack(node: Node, saved: SavedTensor | None | list) -> Any:
+    """The tensor that a node saved; None and lists as they were. Raises RuntimeError if the node has let go of it."""
+    if node.released:
+        raise RuntimeError(
+            "Trying to backward through the graph a second time (or directly access saved tensors after they have already "
+            "been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). "
+            "Specify retain_graph=True if you need to backward through the graph a second time or if you need to access "
+            "saved tensors after calling backward."
+        )
+    if isinstance(saved, list):
+        return [unpack(node, each) for each in saved]
+    return saved.unpack(node) if isinstance(saved, SavedTensor) else saved
+
+
+def save(tensor: Any, is_output: bool = False) -> Any:
+    """A `SavedTensor`, or a list of them; a number or None as it is."""
+    if isinstance(tensor, (list, tuple)):
+        return [save(each) for each in tensor]
+    return SavedTensor(tensor, is_output) if isinstance(tensor, Tensor) else tensor
+
+
+class saved_tensors_hooks:
+    """Within: what a node saves goes through `pack`, and what it needs comes from `unpack`.
+
+    Source: `torch/autograd/graph.py`, `saved_tensors_hooks`.
+    """
+
+    def __init__(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]) -> None:
+        self.hooks = (pack_hook, unpack_hook)
+
+    def __enter__(self) -> None:
+        local.saved_tensors_hooks.append(self.hooks)
+
+    def __exit__(self, *_: object) -> None:
+        local.saved_tensors_hooks.pop()

@@ -1,0 +1,273 @@
+"""What the kernels for the keys `Autograd` and `ADInplaceOrView` do besides calling the kernel below.
+
+They give results their history, refuse what the graph could not show, count the versions of what is written to, and remember
+whose view a view is; when a tensor is written to in place, all that see the same memory get a new history. The kernels
+themselves are in `variable_type.py`, generated from `derivatives.yaml`.
+
+In PyTorch: `torch/csrc/autograd/VariableTypeUtils.h`, `variable.cpp`, `functions/tensor.h`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Any
+
+from rushlight import functions
+from rushlight.dispatch import DispatchKey, Kernel, Operator, local, tensors_in
+from rushlight.engine import sum_to
+from rushlight.grad_mode import AUTOGRAD
+from rushlight.graph import AutogradMeta, Node, gradient_edge, unpack
+from rushlight.strided import Tensor
+from rushlight.views import as_view
+
+# ------------------------------------------------------------------------------------------------------------
+# What a kernel for the key Autograd does
+
+
+def any_requires_grad(tensors: Iterable[Any]) -> bool:
+    """Whether a graph is to be recorded: grad mode is on, and one of these requires grad.
+
+    Source: `torch/csrc/autograd/VariableTypeUtils.h`, `compute_requires_grad`.
+    """
+    return local.grad_enabled and any(requires_grad(tensor) for tensor in tensors)
+
+
+def requires_grad(tensor: Any) -> bool:
+    if not isinstance(tensor, Tensor) or tensor._autograd is None is tensor._base:
+        return False
+    return grad_fn(tensor) is not None or tensor._autograd is not None and tensor._autograd.requires_grad
+
+
+def call_below(below: Callable, *stack: Any) -> Any:
+    """Run the kernel below, in which nothing is recorded. Source: `at::AutoDispatchBelowAutograd`."""
+    before = local.excluded
+    local.excluded = before | AUTOGRAD
+    try:
+        return below(*stack)
+    finally:
+        local.excluded = before
+
+
+def set_history(result: Any, node: Node, differentiable: Sequence[bool] | None = None) -> Any:
+    """Make `node` the `grad_fn` of a result, or of each tensor of a sequence of results, and remember what they look like.
+
+    Source: `torch/csrc/autograd/functions/utils.h`, `set_history`.
+    """
+    for i, tensor in enumerate(result if isinstance(result, (list, tuple)) else (result,)):
+        if tensor.dtype.is_floating_point and (differentiable is None or differentiable[i]):
+            tensor._autograd = AutogradMeta(False, node, i)
+            tensor._view_version = tensor._storage.version
+        node.input_metadata.append((tensor._sizes, tensor.dtype))
+    return result
+
+
+def check_inplace(self: Tensor) -> None:
+    """Refuse to write over what the graph begins with.
+
+    Source: `torch/csrc/autograd/VariableTypeUtils.h`, `check_inplace`.
+    """
+    if not (local.grad_enabled and requires_grad(self)):
+        return
+    base = self._base
+    if base is not None and base._autograd is not None and base.is_leaf and base.requires_grad:
+        raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
+    if self.is_leaf:
+        raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
+    if self._one_of_many:
+        raise RuntimeError(
+            f"Output {self.output_nr} of {self.grad_fn.name()} is a view and is being modified inplace. This view is the "
+            "output of a function that returns multiple views. Such functions do not allow the output views to be "
+            "modified inplace. You should replace the inplace operation by an out-of-place one."
+        )
+
+
+def refuse_grad(operator: str, name: str, tensor: Any) -> None:
+    """Source: `torch/csrc/autograd/VariableTypeUtils.h`, `check_no_requires_grad`."""
+    if any_requires_grad((tensor,)):
+        raise RuntimeError(
+            f"The function '{operator}' is not differentiable with respect to argument '{name}'. This input cannot have "
+            "requires_grad True."
+        )
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Views and writing in place
+
+
+class CopySlices(Node):
+    """What an in-place operator on a view does to the base: the gradient of the part that was overwritten goes through the
+    operator's node, that of the rest passes by.
+
+    Source: `torch/csrc/autograd/functions/tensor.h`, `CopySlices`.
+    """
+
+    def __init__(self, base: Tensor, view: Tensor, node: Node) -> None:
+        super().__init__()
+        self.node = node
+        self.base = (base.shape, base.stride(), base.storage_offset())
+        self.view = (view.shape, view.stride(), view.storage_offset() - base.storage_offset())
+        self.input_metadata = [(base.shape, base.dtype)]
+        self.next_edges = [gradient_edge(base), *node.next_edges[1:]]
+
+    def apply(self, grad: Tensor | None) -> Sequence[Tensor | None]:
+        if grad is None:
+            return [None] * len(self.next_edges)
+        if self.node is None:
+            unpack(self, None)
+        sizes, strides, _ = self.base
+        result = functions.empty_strided(sizes, strides, dtype=grad.dtype)
+        result.copy_(grad)
+        part = functions.as_strided(result, *self.view)
+        first, *others = _as_tuple(self.node.apply(functions.clone(part)))
+        if first is None:
+            part.zero_()
+        else:
+            part.copy_(first if first.shape == part.shape else sum_to(first, part.shape))
+        return [result if self.next_edges[0].node is not None else None, *others]
+
+    def release_variables(self) -> None:
+        self.released = True
+        if self.node is not None:
+            self.node.release_variables()
+            self.node = None
+
+
+def _as_tuple(value: Any) -> tuple:
+    return tuple(value) if isinstance(value, (tuple, list)) else (value,)
+
+
+def rebase_history(self: Tensor, node: Node) -> Tensor:
+    """After an in-place operator: `node` is where the tensor comes from now. If it is a view, its base comes from it too.
+
+    Source: `torch/csrc/autograd/variable.cpp`, `rebase_history`.
+    """
+    node.input_metadata.append((self._sizes, self.dtype))
+    base = self._base
+    if base is None:
+        keep = self._autograd
+        self._autograd = AutogradMeta(False, node)
+        _move_hooks(keep, self)
+        return self
+    copy = CopySlices(base, self, node)
+    before = base._autograd
+    base._autograd = AutogradMeta(False, copy)
+    _move_hooks(before, base)
+    self._autograd = AutogradMeta()
+    self._view_version = -1
+    grad_fn(self)
+    return self
+
+
+def _move_hooks(before: AutogradMeta | None, self: Tensor) -> None:
+    """A tensor that retains its gradient goes on doing so for its new history; other hooks stay with the old."""
+    if before is not None and before.retains_grad:
+        self.retain_grad()
+
+
+def grad_fn(self: Tensor) -> Node | None:
+    """The node that a tensor came from. That of a view is made anew when its base has been written to since.
+
+    Source: `torch/csrc/autograd/variable.cpp`, `VariableHooks::grad_fn`.
+    """
+    meta = self._autograd
+    base = self._base
+    if base is not None and base._autograd is not None and self._view_version != self._storage.version:
+        if base._autograd.grad_fn is not None or (meta is not None and meta.grad_fn is not None):
+            if self._one_of_many:
+                raise RuntimeError(
+                    "A view, one of several from one call, has a base that was modified in place since, or another view of "
+                    "it was. Such views do not follow: replace the operation in place by one that is not."
+                )
+            node = view_node()
+            node.next_edges = [gradient_edge(base)]
+            node.self_shape, node.self_stride, node.self_offset = base.shape, base.stride(), base.storage_offset()
+            node.size, node.stride, node.storage_offset = self.shape, self.stride(), self.storage_offset()
+            node.input_metadata.append((self._sizes, self.dtype))
+            before = self._autograd
+            meta = self._autograd = AutogradMeta(False, node)
+            _move_hooks(before, self)
+        self._view_version = self._storage.version
+    return meta and meta.grad_fn
+
+
+view_node: type[Node]  # AsStridedBackward0; set when the nodes have been made
+
+
+# ------------------------------------------------------------------------------------------------------------
+# The kernels for ADInplaceOrView, which keep the books, and those that refuse
+
+
+class NotImplementedNode(Node):
+    """Of an operator that has no derivative here. Source: `torch/csrc/autograd/functions/basic_ops.h`, `NotImplemented`."""
+
+    def __init__(self, operator: Operator) -> None:
+        super().__init__()
+        self.operator = operator
+
+    def name(self) -> str:
+        return "NotImplemented"
+
+    def apply(self, *grads: Tensor | None) -> Any:
+        schema = self.operator.schema
+        raise RuntimeError(f"derivative for {schema.namespace}::{schema.name} is not implemented")
+
+
+def without_derivative(operator: Operator, key_set: int, *stack: Any) -> Any:
+    """The kernel for Autograd of an operator that nobody wrote a derivative for: the call works, going back does not."""
+    tensors = list(tensors_in(stack))
+    if not any_requires_grad(tensors):
+        return operator.below[key_set](*stack)
+    node = NotImplementedNode(operator)
+    node.next_edges = [gradient_edge(tensor) for tensor in tensors]
+    result = call_below(operator.below[key_set], *stack)
+    if operator.schema.is_mutable:
+        return rebase_history(stack[0], node)
+    return set_history(result, node)
+
+
+def register() -> None:
+    """Register the kernels that make graphs, once all modules are there."""
+    global view_node
+    from rushlight import variable_type
+
+    view_node = variable_type.AsStridedBackward0
+    for operator, kernel in variable_type.AUTOGRAD.items():
+        operator.register(DispatchKey.Autograd, Kernel(kernel, with_key_set=True))
+    for operator in variable_type.WITHOUT_DERIVATIVE:
+        operator.register(DispatchKey.Autograd, Kernel(partial(without_derivative, operator), with_key_set=True))
+    for operator in variable_type.OUT:
+        operator.register(DispatchKey.Autograd, Kernel(partial(refuse_out, operator), with_key_set=True))
+
+
+def note_view(operator: Operator, key_set: int, self: Tensor, *rest: Any) -> Any:
+    result = operator.below[key_set](self, *rest)
+    if isinstance(result, Tensor):
+        return as_view(self, result)
+    for view in result:
+        as_view(self, view)._one_of_many = True
+    return result
+
+
+def note_write(operator: Operator, key_set: int, *stack: Any) -> Any:
+    """Source: `torch/csrc/autograd/VariableTypeUtils.h`, `increment_version`."""
+    result = operator.below[key_set](*stack)
+    for tensor in result if isinstance(result, tuple) else (result,):
+        tensor._storage.version += 1
+    return result
+
+
+def refuse_out(operator: Operator, key_set: int, *stack: Any) -> Any:
+    """The kernel for Autograd of an operator with `out=`, which no graph can show."""
+    if any_requires_grad(tensors_in(stack)):
+        raise RuntimeError(
+            f"{operator.schema.name}(): functions with out=... arguments don't support automatic differentiation, but one "
+            "of the arguments requires grad."
+        )
+    return operator.below[key_set](*stack)
+
+
+for _operator in functions.VIEWS:
+    _operator.kernels[DispatchKey.ADInplaceOrView] = Kernel(partial(note_view, _operator), with_key_set=True)
+for _operator in functions.WRITTEN:
+    _operator.kernels[DispatchKey.ADInplaceOrView] = Kernel(partial(note_write, _operator), with_key_set=True)
