@@ -26,22 +26,28 @@ class CheckpointFunction(Function):
 
     @staticmethod
     def backward(ctx: FunctionCtx, *grads: Tensor | None) -> tuple:
-        again = [arg if saved is None else saved.detach() for arg, saved in zip(ctx.args, ctx.saved_tensors)]
-        for arg, needed in zip(again, ctx.needs_input_grad[1:]):
-            if isinstance(arg, Tensor):
-                arg.requires_grad = needed
-        with enable_grad():
-            outputs = ctx.run(*again)
-        outputs = outputs if isinstance(outputs, tuple) else (outputs,)
-        pairs = [
-            (output, grad)
-            for output, grad in zip(outputs, grads)
-            if isinstance(output, Tensor) and requires_grad(output)
-        ]
-        if not pairs:
-            raise RuntimeError("none of output has requires_grad=True, this checkpoint() is not necessary")
-        backward([output for output, _ in pairs], [grad for _, grad in pairs])
-        return (None, *(arg.grad if isinstance(arg, Tensor) else None for arg in again))
+        return recompute(ctx, *grads)
+
+
+def recompute(ctx: FunctionCtx, *grads: Tensor | None) -> tuple:
+    """Run a checkpointed function once more, this time recording, and go back through it.
+
+    Source: `torch/utils/checkpoint.py`, `CheckpointFunction.backward`.
+    """
+    again = [arg if saved is None else saved.detach() for arg, saved in zip(ctx.args, ctx.saved_tensors)]
+    for arg, needed in zip(again, ctx.needs_input_grad[1:]):
+        if isinstance(arg, Tensor):
+            arg.requires_grad = needed
+    with enable_grad():
+        outputs = ctx.run(*again)
+    outputs = outputs if isinstance(outputs, tuple) else (outputs,)
+    pairs = [
+        (output, grad) for output, grad in zip(outputs, grads) if isinstance(output, Tensor) and requires_grad(output)
+    ]
+    if not pairs:
+        raise RuntimeError("none of output has requires_grad=True, this checkpoint() is not necessary")
+    backward([output for output, _ in pairs], [grad for _, grad in pairs])
+    return (None, *(arg.grad if isinstance(arg, Tensor) else None for arg in again))
 
 
 def checkpoint(function: Callable, *args: Any, use_reentrant: bool = True) -> Any:

@@ -88,7 +88,7 @@ def count_dependencies(roots: Iterable[Node]) -> dict[Node, int]:
     return dependencies
 
 
-def run_backward(
+def execute(
     roots: Sequence[Edge],
     grads: Sequence[Tensor | None],
     keep_graph: bool,
@@ -110,7 +110,7 @@ def run_backward(
     captures_of: dict[Node, list[tuple[int, list[int]]]] = {}
     for (node, i), places in (captures or {}).items():
         captures_of.setdefault(node, []).append((i, places))
-    wanted = None if captures is None else on_the_way_to(captures_of, dependencies)
+    wanted = None if captures is None else nodes_to_execute(captures_of, dependencies)
     inputs: dict[Node, list] = {}
     for (node, i), grad in zip(roots, grads):
         _add_input(inputs, node, i, grad)
@@ -126,7 +126,7 @@ def run_backward(
             for i, places in captures_of.get(node, ()):
                 if given[i] is not None:
                     captured |= dict.fromkeys(places, given[i])
-            outputs = _run_node(node, given, keep_graph) if wanted is None or node in wanted else None
+            outputs = call_function(node, given, keep_graph) if wanted is None or node in wanted else None
             for successor in _sent(node, outputs, inputs):
                 if successor is None:
                     continue
@@ -149,7 +149,7 @@ def _sent(node: Node, outputs: Sequence[Tensor | None] | None, inputs: dict[Node
     return [successor for successor, _ in node.next_edges]
 
 
-def on_the_way_to(ends: Iterable[Node], reachable: Iterable[Node]) -> set[Node]:
+def nodes_to_execute(ends: Iterable[Node], reachable: Iterable[Node]) -> set[Node]:
     """The nodes from which one of `ends` can be reached by at least one edge.
 
     Source: `torch/csrc/autograd/engine.cpp`, `GraphTask::init_to_execute`.
@@ -188,7 +188,7 @@ def _run_tensor_hooks(node: Node, grads: list) -> list:
     return grads
 
 
-def _run_node(node: Node, grads: list, keep_graph: bool) -> Sequence[Tensor | None]:
+def call_function(node: Node, grads: list, keep_graph: bool) -> Sequence[Tensor | None]:
     for hook in list((node.pre_hooks or {}).values()):
         changed = hook(tuple(grads))
         grads = grads if changed is None else list(changed if isinstance(changed, tuple) else (changed,))
@@ -228,7 +228,7 @@ def backward(
                 accumulate(tensor, found)
         return
     roots, grads = _roots(tensors, grad_tensors)
-    run_backward(roots, grads, create_graph if retain_graph is None else retain_graph, create_graph)
+    execute(roots, grads, create_graph if retain_graph is None else retain_graph, create_graph)
 
 
 def grad(
@@ -265,7 +265,7 @@ def _grad(outputs, grad_outputs, inputs, retain_graph, create_graph, allow_unuse
         if edge.node is None:
             raise RuntimeError("One of the differentiated Tensors does not require grad")
         captures.setdefault(edge, []).append(place)
-    found = run_backward(roots, grads, create_graph if retain_graph is None else retain_graph, create_graph, captures)
+    found = execute(roots, grads, create_graph if retain_graph is None else retain_graph, create_graph, captures)
     if not allow_unused and len(found) < len(inputs):
         raise RuntimeError(
             "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this is "

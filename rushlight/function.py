@@ -64,23 +64,31 @@ class Function:
 
     @classmethod
     def apply(cls, *args: Any) -> Any:
-        tensors = [arg for arg in args if isinstance(arg, Tensor)]
-        ctx = type(f"{cls.__name__}Backward", (FunctionCtx,), {"apply": _run_backward, "function": cls})()
-        ctx.needs_input_grad = tuple(requires_grad(arg) for arg in args)
-        recorded = any_requires_grad(tensors)
-        ctx.places = [i for i, arg in enumerate(args) if isinstance(arg, Tensor)]
-        ctx.count = len(args)
-        edges = [gradient_edge(tensor) for tensor in tensors]
-        with no_grad():
-            result = cls.forward(ctx, *args)
-        outputs = list(result) if isinstance(result, tuple) else [result]
-        if recorded:
-            ctx.next_edges = edges
-            for i, output in enumerate(outputs):
-                outputs[i] = _attach(ctx, output, args)
-            ctx.saved = [tensor if tensor is None else _save(tensor, outputs) for tensor in ctx.to_save]
-        del ctx.to_save
-        return tuple(outputs) if isinstance(result, tuple) else outputs[0]
+        return apply(cls, *args)
+
+
+def apply(cls: type[Function], *args: Any) -> Any:
+    """Run the forward of a `Function` and leave its node.
+
+    Source: `torch/csrc/autograd/python_function.cpp`, `THPFunction_apply`.
+    """
+    tensors = [arg for arg in args if isinstance(arg, Tensor)]
+    ctx = type(f"{cls.__name__}Backward", (FunctionCtx,), {"apply": _run_backward, "function": cls})()
+    ctx.needs_input_grad = tuple(requires_grad(arg) for arg in args)
+    recorded = any_requires_grad(tensors)
+    ctx.places = [i for i, arg in enumerate(args) if isinstance(arg, Tensor)]
+    ctx.count = len(args)
+    edges = [gradient_edge(tensor) for tensor in tensors]
+    with no_grad():
+        result = cls.forward(ctx, *args)
+    outputs = list(result) if isinstance(result, tuple) else [result]
+    if recorded:
+        ctx.next_edges = edges
+        for i, output in enumerate(outputs):
+            outputs[i] = _attach(ctx, output, args)
+        ctx.saved = [tensor if tensor is None else _save(tensor, outputs) for tensor in ctx.to_save]
+    del ctx.to_save
+    return tuple(outputs) if isinstance(result, tuple) else outputs[0]
 
 
 def _attach(ctx: FunctionCtx, output: Any, args: Sequence) -> Any:

@@ -1,14 +1,16 @@
 """What is recorded, and what is not.
 
-In PyTorch: `torch/autograd/grad_mode.py`, `c10/core/GradMode.h`, `c10/core/InferenceMode.h`.
+In PyTorch: `torch/autograd/grad_mode.py`, `c10/core/GradMode.h`, `c10/core/InferenceMode.h`. Left out: the modes as decorators of
+generators.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import ContextDecorator
+from collections.abc import Callable, Iterator
+from contextlib import ContextDecorator, contextmanager
+from typing import Any
 
-from rushlight.dispatch import BIT, INFERENCE_KEYS, local
+from rushlight.dispatch import BIT, INFERENCE_KEYS, TENSOR_KEYS, local
 
 __all__ = [
     "no_grad",
@@ -22,11 +24,91 @@ __all__ = [
 AUTOGRAD = BIT["AutogradFunctionality"]
 
 
+def recording(enabled: bool) -> Iterator[None]:
+    """Generator of a block in which grad mode, `local.grad_enabled`, is `enabled`: it yields once, for the block. However that
+    ends, with an exception too, grad mode is afterwards what it was before.
+
+    Source: `c10/core/GradMode.h`, `AutoGradMode`.
+    """
+    before, local.grad_enabled = local.grad_enabled, enabled
+    try:
+        yield
+    finally:
+        local.grad_enabled = before
+
+
+def inferring(enabled: bool) -> Iterator[None]:
+    """Generator of a block in inference mode, or, if not `enabled`, of one outside it again. It yields once, for the block;
+    afterwards, and if the block raises, `local` is as it was.
+
+    Of `local` it sets:
+
+    - `inference`: `enabled`; and `grad_enabled`: the contrary;
+    - `tensor_keys`, the keys of new tensors by device: `INFERENCE_KEYS`, or else `TENSOR_KEYS`;
+    - `excluded`: with `AUTOGRAD`, or else without;
+    - `included`: without `BIT["ADInplaceOrView"]`, or else with it.
+
+    Source: `c10/core/InferenceMode.h`, `InferenceMode`.
+    """
+    before = local.inference, local.grad_enabled, local.tensor_keys, local.excluded, local.included
+    local.inference, local.grad_enabled = enabled, not enabled
+    if enabled:
+        local.tensor_keys = INFERENCE_KEYS
+        local.excluded |= AUTOGRAD
+        local.included &= ~BIT["ADInplaceOrView"]
+    else:
+        local.tensor_keys = TENSOR_KEYS
+        local.excluded &= ~AUTOGRAD
+        local.included |= BIT["ADInplaceOrView"]
+    try:
+        yield
+    finally:
+        local.inference, local.grad_enabled, local.tensor_keys, local.excluded, local.included = before
+
+
+_recording, _inferring = contextmanager(recording), contextmanager(inferring)
+
+
+class _Mode(ContextDecorator):
+    """A block, or a decorator of functions, called or not: every call is a block of its own."""
+
+    block = staticmethod(_recording)
+    mode: bool
+
+    def __new__(cls, function: Callable | None = None):
+        self = super().__new__(cls)
+        self.entered = []
+        return self(function) if callable(function) else self
+
+    def __enter__(self) -> None:
+        self.entered.append(self.block(self.mode))
+        self.entered[-1].__enter__()
+
+    def __exit__(self, *error: Any) -> bool | None:
+        return self.entered.pop().__exit__(*error)
+
+
+class no_grad(_Mode):
+    """Within: no graph is recorded."""
+
+    mode = False
+
+
+class enable_grad(_Mode):
+    """Within: a graph is recorded, also inside `no_grad`."""
+
+    mode = True
+
+
 class set_grad_enabled(ContextDecorator):
-    """From now on, or within: whether a graph is recorded. Source: `torch/autograd/grad_mode.py`."""
+    """From now on, or within: whether a graph is recorded."""
 
     def __init__(self, mode: bool) -> None:
         self.mode, self.before, local.grad_enabled = mode, local.grad_enabled, mode
+
+    def __call__(self, function: Callable) -> Callable:
+        local.grad_enabled = self.before  # a decorator is about calls to come
+        return super().__call__(function)
 
     def __enter__(self) -> None:
         local.grad_enabled = self.mode
@@ -35,52 +117,16 @@ class set_grad_enabled(ContextDecorator):
         local.grad_enabled = self.before
 
 
-class _GradMode(ContextDecorator):
-    mode: bool
+class inference_mode(_Mode):
+    """Within: no graph, no versions, no record of views. Tensors that are made within are never part of a graph."""
 
-    def __new__(cls, function: Callable | None = None):
-        self = super().__new__(cls)
-        self.before = []
-        return self if function is None else self(function)
+    block = staticmethod(_inferring)
 
-    def __enter__(self) -> None:
-        self.before.append(local.grad_enabled)
-        local.grad_enabled = self.mode
+    def __new__(cls, mode: bool | Callable = True):
+        return super().__new__(cls, mode)
 
-    def __exit__(self, *_: object) -> None:
-        local.grad_enabled = self.before.pop()
-
-
-class no_grad(_GradMode):
-    """Within: no graph is recorded."""
-
-    mode = False
-
-
-class enable_grad(_GradMode):
-    """Within: a graph is recorded, also inside `no_grad`."""
-
-    mode = True
-
-
-class inference_mode(ContextDecorator):
-    """Within: no graph, no versions, no record of views. Tensors that are made within are never part of a graph.
-
-    Source: `c10/core/InferenceMode.h`.
-    """
-
-    def __init__(self, mode: bool = True) -> None:
-        self.mode, self.before = mode, []
-
-    def __enter__(self) -> None:
-        self.before.append((local.grad_enabled, local.excluded, local.included, local.inference, local.tensor_keys))
-        if self.mode:
-            local.grad_enabled, local.inference, local.tensor_keys = False, True, INFERENCE_KEYS
-            local.excluded |= AUTOGRAD
-            local.included &= ~BIT["ADInplaceOrView"]
-
-    def __exit__(self, *_: object) -> None:
-        local.grad_enabled, local.excluded, local.included, local.inference, local.tensor_keys = self.before.pop()
+    def __init__(self, mode: bool | Callable = True) -> None:
+        self.mode = True if callable(mode) else mode
 
 
 def is_grad_enabled() -> bool:

@@ -6,6 +6,7 @@ In PyTorch: `torch/autograd/gradcheck.py`. Left out: forward mode, batched gradi
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import product
 from typing import Any
 
 from rushlight import functions
@@ -40,7 +41,7 @@ def gradcheck(
     for number, output in enumerate(outputs):
         if not requires_grad(output):
             continue
-        numerical = [_numerical(function, inputs, number, x, eps) for x in checked]
+        numerical = [numerical_gradient(lambda n=number: _as_tuple(function(*inputs))[n], x, eps) for x in checked]
         for j in range(output.numel()):
             cotangent = functions.zeros_like(output)
             cotangent.reshape(-1)[j] = 1.0
@@ -68,26 +69,27 @@ def _as_tuple(value: Any) -> tuple:
     return value if isinstance(value, tuple) else tuple(value) if isinstance(value, list) else (value,)
 
 
-def _numerical(function: Callable, inputs: Sequence[Any], number: int, x: Tensor, eps: float) -> list[list[float]]:
-    """For each element of `x` the differences of all elements of one output."""
-    rows = []
-    values = x.detach()
-    for i in range(x.numel()):
-        index = _index(i, x.shape)
-        ends = []
-        for step in (eps, -eps):
-            before = values.numpy()[index].item()
-            values.numpy()[index] = before + step
+def numerical_gradient(function: Callable[[], Tensor], x: Tensor, eps: float) -> list[list[float]]:
+    """How every element of a result moves with every element of `x`: (f(x + eps) - f(x - eps)) / (2 eps).
+
+    Args:
+        function: without arguments; it computes with `x`, whatever this holds at that moment, and returns one tensor.
+        x: float64, of any sizes and strides; it may require grad. It is written to in place, one element at a time, though
+            nothing of this is recorded and no version is counted; at the end each element is what it was, to the last bit.
+        eps: the step.
+
+    Returns:
+        for each element of `x`, in row-major order, a list of numbers: one for each element of the result, row-major too.
+
+    Source: `torch/autograd/gradcheck.py`, `_get_numerical_jacobian_wrt_specific_input`.
+    """
+    rows, values = [], x.detach().numpy()
+    for index in product(*map(range, x.shape)):
+        before, ends = values[index].item(), []
+        for step in eps, -eps:
+            values[index] = before + step
             with no_grad():
-                ends.append(_as_tuple(function(*inputs))[number].reshape(-1).tolist())
-            values.numpy()[index] = before
+                ends.append(function().reshape(-1).tolist())
+        values[index] = before
         rows.append([(up - down) / (2 * eps) for up, down in zip(*ends)])
     return rows
-
-
-def _index(i: int, sizes: Sequence[int]) -> tuple[int, ...]:
-    index = []
-    for size in reversed(sizes):
-        index.append(i % size)
-        i //= size
-    return tuple(reversed(index))

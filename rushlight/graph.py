@@ -219,21 +219,26 @@ class SavedTensor:
             with no_grad():
                 self.packed, self.tensor = pack(tensor), None
 
-    def unpack(self, node: Node) -> Tensor:
-        if self.unpack_hook is not None:
-            return self.unpack_hook(self.packed)
-        tensor = self.tensor
-        if tensor._storage.version != self.version:
-            raise RuntimeError(
-                "one of the variables needed for gradient computation has been modified by an inplace operation: "
-                f"[{tensor.dtype.type_name}Tensor {list(tensor.shape)}], which is {_whose(tensor, node, self)}, is at "
-                f"version {tensor._storage.version}; expected version {self.version} instead. Hint: `clone` it before "
-                "it is changed, or use the form of the operation that does not write in place."
-            )
-        if self.is_output and local.grad_enabled:
-            tensor = functions.detach(tensor)
-            tensor._autograd = AutogradMeta(False, node, self.output_nr)
-        return tensor
+
+def unpack_saved(saved: SavedTensor, node: Node) -> Tensor:
+    """The tensor that `node` saved, if nobody has written to it since.
+
+    Source: `torch/csrc/autograd/saved_variable.cpp`, `SavedVariable::unpack`.
+    """
+    if saved.unpack_hook is not None:
+        return saved.unpack_hook(saved.packed)
+    tensor = saved.tensor
+    if tensor._storage.version != saved.version:
+        raise RuntimeError(
+            "one of the variables needed for gradient computation has been modified by an inplace operation: "
+            f"[{tensor.dtype.type_name}Tensor {list(tensor.shape)}], which is {_whose(tensor, node, saved)}, is at "
+            f"version {tensor._storage.version}; expected version {saved.version} instead. Hint: `clone` it before "
+            "it is changed, or use the form of the operation that does not write in place."
+        )
+    if saved.is_output and local.grad_enabled:
+        tensor = functions.detach(tensor)
+        tensor._autograd = AutogradMeta(False, node, saved.output_nr)
+    return tensor
 
 
 def _whose(tensor: Tensor, node: Node, saved: SavedTensor) -> str:
@@ -254,7 +259,7 @@ def unpack(node: Node, saved: SavedTensor | None | list) -> Any:
         )
     if isinstance(saved, list):
         return [unpack(node, each) for each in saved]
-    return saved.unpack(node) if isinstance(saved, SavedTensor) else saved
+    return unpack_saved(saved, node) if isinstance(saved, SavedTensor) else saved
 
 
 def save(tensor: Any, is_output: bool = False) -> Any:

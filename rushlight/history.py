@@ -115,22 +115,37 @@ class CopySlices(Node):
             return [None] * len(self.next_edges)
         if self.node is None:
             unpack(self, None)
-        sizes, strides, _ = self.base
-        result = functions.empty_strided(sizes, strides, dtype=grad.dtype)
-        result.copy_(grad)
-        part = functions.as_strided(result, *self.view)
-        first, *others = _as_tuple(self.node.apply(functions.clone(part)))
-        if first is None:
-            part.zero_()
-        else:
-            part.copy_(first if first.shape == part.shape else sum_to(first, part.shape))
-        return [result if self.next_edges[0].node is not None else None, *others]
+        first, *others = copy_slices(self.node.apply, grad, self.base, self.view)
+        return [first if self.next_edges[0].node is not None else None, *others]
 
     def release_variables(self) -> None:
         self.released = True
         if self.node is not None:
             self.node.release_variables()
             self.node = None
+
+
+def copy_slices(function: Callable, grad: Tensor, base: tuple, view: tuple) -> list[Tensor | None]:
+    """The gradients of an in-place operator on a view: of its base, and of the operator's other arguments.
+
+    Args:
+        function: from the gradient of what was written to those of the operator's arguments, a tuple (or one tensor), the
+            view itself first; None where there is none.
+        grad: of the base, as it is after the operator.
+        base, view: sizes, strides and offset of each; the view's offset is counted from the base's.
+
+    Source: `torch/csrc/autograd/functions/tensor.cpp`, `CopySlices::apply_impl`.
+    """
+    sizes, strides, _ = base
+    result = functions.empty_strided(sizes, strides, dtype=grad.dtype)
+    result.copy_(grad)
+    part = functions.as_strided(result, *view)
+    first, *others = _as_tuple(function(functions.clone(part)))
+    if first is None:
+        part.zero_()
+    else:
+        part.copy_(first if first.shape == part.shape else sum_to(first, part.shape))
+    return [result, *others]
 
 
 def _as_tuple(value: Any) -> tuple:

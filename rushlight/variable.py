@@ -8,6 +8,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Sequence
 
+from rushlight.dispatch import local
 from rushlight.engine import backward
 from rushlight.grad_mode import AUTOGRAD
 from rushlight.graph import AutogradMeta, RemovableHandle, _sequence
@@ -29,7 +30,7 @@ def _set_requires_grad(self: Tensor, wanted: bool) -> None:
                 "subgraph that doesn't require differentiation use var_no_grad = var.detach()."
             )
         return
-    if wanted and self.is_inference():
+    if wanted and self.is_inference() and not local.inference:
         raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
     if self._autograd is None:
         self._autograd = AutogradMeta()
