@@ -120,13 +120,13 @@ class set_grad_enabled(ContextDecorator):
 class inference_mode(_Mode):
     """Within: no graph, no versions, no record of views. Tensors that are made within are never part of a graph."""
 
-    block = staticmethod(_inferring)
+    block, mode = staticmethod(_inferring), True
 
     def __new__(cls, mode: bool | Callable = True):
         return super().__new__(cls, mode)
 
-    def __init__(self, mode: bool | Callable = True) -> None:
-        self.mode = True if callable(mode) else mode
+    def __init__(self, mode: bool = True) -> None:
+        self.mode = mode
 
 
 def is_grad_enabled() -> bool:
