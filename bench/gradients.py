@@ -2,11 +2,18 @@
 
 Every floating tensor among the arguments requires grad. The results are multiplied by numbers that are the same on both
 sides, and the gradients compared (`torch.testing.assert_close`), and so are the graphs: the names of the nodes and their edges.
+
+Then the gradients are differentiated themselves: with `create_graph=True`, and with respect to the arguments and to the numbers
+that the results were multiplied by. Compared are the second gradients, and the graphs that the first ones left. Last, what
+`gradcheck` and `gradgradcheck` say of the smallest sample, in both frameworks.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
+from collections import Counter
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -56,7 +63,16 @@ def graph(nodes: list, seen: dict | None = None) -> list:
     ]
 
 
-def differentiate(form, input: Any, args: tuple, kwargs: dict, ours: bool):
+def cotangent(out: Any, number: int, ours: bool) -> Any:
+    """Numbers in the shape of a result, the same ones in both frameworks."""
+    drawn = torch.rand(tuple(out.shape), dtype=torch.float64, generator=torch.Generator().manual_seed(number)) + 0.5
+    values = drawn.to(getattr(torch, str(out.dtype).rpartition(".")[2]))
+    return rl.from_numpy(values.numpy()) if ours else values
+
+
+def differentiate(form, input: Any, args: tuple, kwargs: dict, ours: bool, twice: bool):
+    """The gradients and the graph that they came from; `twice`: the gradients of the gradients, each times a number, with
+    respect to the arguments and the first cotangents, and the graph that the first gradients left."""
     xp = rl if ours else torch
     carry = Carrier(xp)
     function = form.ours if ours else form.theirs
@@ -68,45 +84,67 @@ def differentiate(form, input: Any, args: tuple, kwargs: dict, ours: bool):
     outs = [each for each in results(function(*moved, **moved_kwargs)) if each.requires_grad]
     if not outs:
         return None, [], []
-    cotangents = []
-    for out in outs:
-        count = out.numel()
-        values = torch.linspace(0.5, 1.5, max(count, 1), dtype=torch.float64)[:count].reshape(tuple(out.shape))
-        values = values.to(getattr(torch, str(out.dtype).rpartition(".")[2]))
-        cotangents.append(rl.from_numpy(values.numpy()) if ours else values)
+    cotangents = [cotangent(out, i, ours).requires_grad_(twice) for i, out in enumerate(outs)]
     drawn = graph([out.grad_fn for out in outs])
-    grads = xp.autograd.grad(outs, leaves(carry), cotangents, allow_unused=True)
-    return outs, list(grads), drawn
+    grads = xp.autograd.grad(outs, leaves(carry), cotangents, allow_unused=True, create_graph=twice)
+    if not twice:
+        return outs, list(grads), drawn
+    firsts = [grad for grad in grads if grad is not None and grad.requires_grad]
+    if not firsts:
+        return None, [], []
+    drawn = graph([grad.grad_fn for grad in firsts])
+    again = [cotangent(grad, 100 + i, ours) for i, grad in enumerate(firsts)]
+    grads = xp.autograd.grad(firsts, [*leaves(carry), *cotangents], again, allow_unused=True)
+    return firsts, list(grads), drawn
 
 
-def compare(form, input, args, kwargs) -> str:
-    theirs = attempt(lambda: differentiate(form, input, args, kwargs, False))
-    ours = attempt(lambda: differentiate(form, input, args, kwargs, True))
+def compare(form, input, args, kwargs, twice: bool = False) -> tuple[str, str]:
+    """In a few words where the gradients differ, and where the graphs do; "" where they agree."""
+    theirs = attempt(lambda: differentiate(form, input, args, kwargs, False, twice))
+    ours = attempt(lambda: differentiate(form, input, args, kwargs, True, twice))
     if isinstance(ours, LeftOut):
         raise ours
     if isinstance(ours, NotImplementedError) and "rushlight leaves out" in str(ours):
         raise LeftOut(str(ours))
     if isinstance(theirs, Exception) or isinstance(ours, Exception):
-        return "" if type(ours) is type(theirs) else f"{_in_words(ours)}, not {_in_words(theirs)}"
+        return "" if type(ours) is type(theirs) else f"{_in_words(ours)}, not {_in_words(theirs)}", ""
+    graphs = "" if ours[2] == theirs[2] else f"graph: {ours[2]}, not {theirs[2]}"
     if (ours[0] is None) != (theirs[0] is None):
-        return f"requires grad: {ours[0] is not None}"
+        return f"requires grad: {ours[0] is not None}", graphs
     for i, (mine, real) in enumerate(zip(ours[1], theirs[1])):
         if (mine is None) != (real is None):
-            return f"gradient {i} is {'None' if mine is None else 'a tensor'}"
+            return f"gradient {i} is {'None' if mine is None else 'a tensor'}", graphs
         if mine is None:
             continue
         if real.layout is not torch.strided:
             raise LeftOut("sparse gradients")
         if tuple(mine.shape) != tuple(real.shape) or not _close(in_torch(mine), real):
-            return f"gradient {i}: {in_torch(mine).flatten()[:4].tolist()}, not {real.flatten()[:4].tolist()}"
-    if ours[2] != theirs[2]:
-        return f"graph: {ours[2]}, not {theirs[2]}"
-    return ""
+            return (
+                f"gradient {i}: {in_torch(mine).flatten()[:4].tolist()}, not {real.flatten()[:4].tolist()}",
+                graphs,
+            )
+    return "", graphs
 
 
+# What is not compared, and why.
 APART = {
+    "nn.functional.batch_norm": "made of others here, which let running statistics require grad and refuse to have no batch",
     "nn.functional.dropout": "another generator",
-    "nn.functional.embedding": "sparse gradients are left out",
+}
+BY_CHANCE = ("bernoulli", "nn.functional.dropout")  # no differences to be taken
+# Operators that are made of others here, and have a kernel and a node of their own in torch: their gradients are compared, and
+# not the graphs.
+MADE_OF_OTHERS = {
+    "layer_norm": "no native_layer_norm",
+    "rms_norm": "no _fused_rms_norm",
+    "nn.functional.layer_norm": "no native_layer_norm",
+    "nn.functional.rms_norm": "no _fused_rms_norm",
+    "nn.functional.batch_norm": "",
+}
+# Why graphs of first gradients differ, where they do.
+GRAPHS_APART = {
+    "prod": "no cumprod",
+    "masked_fill": "no masked_select",
 }
 
 
@@ -115,34 +153,129 @@ def compared_names() -> list[str]:
     return [name for name in public_names() if any(entry.supports_autograd for entry in known.get(name, []))]
 
 
-def gradients(name: str, count: int | None = None) -> tuple[int, list[str], int]:
-    """How many forms and samples of an operator agree, which do not, and how many need what is left out."""
-    agree, differ, left = 0, [], 0
+@dataclass
+class Tally:
+    """What came of one operator: how many forms and samples agree, of how many."""
+
+    first: Counter = field(default_factory=Counter)
+    second: Counter = field(default_factory=Counter)
+    graphs: Counter = field(default_factory=Counter)  # of the first gradients
+    graphs_apart: Counter = field(default_factory=Counter)  # those that differ for a reason that is known
+    left_out: int = 0
+    differ: list[str] = field(default_factory=list)  # first and second gradients, and the graphs of the results
+    graphs_differ: list[str] = field(default_factory=list)
+
+
+def gradients(name: str, count: int | None = None, twice: bool = True) -> Tally:
+    tally = Tally()
     for entry in database()[name]:
         if not entry.supports_autograd:
             continue
         ways = [form for form in forms(entry, name, Report()) if not form.out]
         for input, args, kwargs, broadcasts in samples(entry, torch.float64, count):
+            shown = [tuple(a.shape) if isinstance(a, torch.Tensor) else a for a in (input, *args)]
             for form in ways:
-                tensor = isinstance(input, torch.Tensor)
-                if (
-                    "in place" in form.name
-                    and (broadcasts or not tensor)
-                    or not tensor
-                    and form.name in ("method", "operator")
-                ):
+                if not has_form(form, input, broadcasts):
                     continue
+                where = f"{form.name} {shown} {kwargs}"
                 try:
-                    found = compare(form, input, args, kwargs)
+                    found, graphs = compare(form, input, args, kwargs)
+                    graphs = "" if name in MADE_OF_OTHERS else graphs
+                    tally.first[not (found or graphs)] += 1
+                    if found or graphs:
+                        tally.differ.append(f"{where}: {found or graphs}")
+                    if not twice or not entry.supports_gradgrad:
+                        continue
+                    found, graphs = compare(form, input, args, kwargs, twice=True)
+                    tally.second[not found] += 1
+                    if found:
+                        tally.differ.append(f"{where}, twice: {found}")
+                    if name in MADE_OF_OTHERS:
+                        continue
+                    reason = why_apart(name, (input, args, kwargs)) if graphs else None
+                    if reason is not None:
+                        tally.graphs_apart[reason] += 1
+                        continue
+                    tally.graphs[not graphs] += 1
+                    if graphs:
+                        tally.graphs_differ.append(f"{where}, of the gradients: {graphs}")
                 except LeftOut:
-                    left += 1
-                    continue
-                if found:
-                    shown = [tuple(a.shape) if isinstance(a, torch.Tensor) else a for a in (input, *args)]
-                    differ.append(f"{form.name} {shown} {kwargs}: {found}")
-                else:
-                    agree += 1
-    return agree, differ, left
+                    tally.left_out += 1
+    return tally
+
+
+def why_apart(name: str, arguments: tuple) -> str | None:
+    carry = Carrier(torch)
+    carry(list(arguments))
+    if any(leaf.dim() == 0 for leaf in leaves(carry)):
+        return GRAPHS_APART.get(name, "to no dimensions torch sums in one step")
+    return GRAPHS_APART.get(name)
+
+
+def has_form(form, input: Any, broadcasts: bool) -> bool:
+    """Whether a sample can be run in this form; torch says so of the sample."""
+    tensor = isinstance(input, torch.Tensor)
+    if "in place" in form.name and (broadcasts or not tensor):
+        return False
+    return tensor or form.name not in ("method", "operator")
+
+
+# ------------------------------------------------------------------------------------------------------------
+# gradcheck, on one sample of each operator
+
+
+def gradchecks(name: str, at_most: float = math.inf) -> dict[str, tuple[str, str]]:
+    """What `gradcheck` and `gradgradcheck` say of the smallest sample with elements: in rushlight and in torch. Nothing of a
+    sample of more than `at_most` elements."""
+    smallest = None
+    for entry in database()[name]:
+        form = next((form for form in forms(entry, name, Report()) if form.name == "function"), None)
+        if form is None or not entry.supports_autograd:
+            continue
+        for input, args, kwargs, _ in samples(entry, torch.float64, None):
+            carry = Carrier(torch)
+            carry([input, args, kwargs])
+            sizes = [leaf.numel() for leaf in leaves(carry)]
+            if sizes and min(sizes) and (smallest is None or (min(sizes) < 2, sum(sizes)) < smallest[0]):
+                smallest = ((min(sizes) < 2, sum(sizes)), entry, form, input, args, kwargs)
+    if smallest is None or smallest[0][1] > at_most:
+        return {}
+    _, entry, form, input, args, kwargs = smallest
+    names = ["gradcheck", "gradgradcheck"] if entry.supports_gradgrad else ["gradcheck"]
+    return {
+        check: tuple(gradchecked(check, form, input, args, kwargs, ours) for ours in (True, False)) for check in names
+    }
+
+
+def gradchecked(check: str, form, input: Any, args: tuple, kwargs: dict, ours: bool) -> str:
+    xp = rl if ours else torch
+    carry = Carrier(xp)
+    moved, moved_kwargs = [carry(each) for each in (input, *args)], carry(kwargs)
+    given = [leaf.requires_grad_() for leaf in leaves(carry)]
+
+    def function(*tensors):
+        instead = {id(leaf): tensor for leaf, tensor in zip(given, tensors)}
+        found = (form.ours if ours else form.theirs)(
+            *(substitute(each, instead) for each in moved), **substitute(moved_kwargs, instead)
+        )
+        return tuple(each for each in results(found) if each.dtype.is_floating_point)
+
+    xp.manual_seed(0)
+    answer = attempt(lambda: getattr(xp.autograd, check)(function, given))
+    return type(answer).__name__ if isinstance(answer, Exception) else str(answer)
+
+
+def substitute(value: Any, instead: dict) -> Any:
+    match value:
+        case tuple() | list() if type(value) in (tuple, list):
+            return type(value)(substitute(each, instead) for each in value)
+        case dict():
+            return {key: substitute(each, instead) for key, each in value.items()}
+    return instead.get(id(value), value)
+
+
+# ------------------------------------------------------------------------------------------------------------
+# The table
 
 
 def main() -> None:
@@ -150,18 +283,38 @@ def main() -> None:
     parser.add_argument("names", nargs="*")
     parser.add_argument("--count", type=int, help="samples of each operator, the first ones; all, unless said")
     parser.add_argument("--verbose", action="store_true")
+    parser.add_argument("--graphs", action="store_true", help="show which graphs of gradients differ")
     arguments = parser.parse_args()
-    total, good, bad = 0, 0, 0
+    total, bad = [Counter(), Counter(), Counter()], 0
+    checks, apart = Counter(), Counter()
+    print(f"  {'':40}{'first':>14}{'second':>14}{'graphs':>14}  gradcheck, gradgradcheck")
     for name in arguments.names or compared_names():
-        agree, differ, left = gradients(name, arguments.count)
-        total, good, bad = total + agree + len(differ), good + agree, bad + bool(differ)
-        why = f"  ({APART[name]})" if name in APART else ""
-        print(f"{'x' if differ else ' '} {name:40}{agree:6} of {agree + len(differ):6}  left out {left}{why}")
-        for line in differ if arguments.verbose else differ[:3]:
-            print("     ", line[:600])
+        tally = gradients(name, arguments.count)
+        counts = (tally.first, tally.second, tally.graphs)
+        total, bad = [a + b for a, b in zip(total, counts)], bad + bool(tally.differ)
+        apart += tally.graphs_apart
+        shown = "".join(f"{each[True]:6} of {each.total():4}" for each in counts)
+        found = {} if name in BY_CHANCE else gradchecks(name)
+        for check, (ours, theirs) in found.items():
+            checks[f"{check}: {ours}" if ours == theirs else f"{check}: {ours}, not {theirs}"] += 1
+        notes = [
+            ", ".join(ours if ours == theirs else f"{ours}, not {theirs}" for ours, theirs in found.values()) or "none"
+        ]
+        notes += [f"left out {tally.left_out}"] if tally.left_out else []
+        notes += [APART[name]] if name in APART else []
+        notes += [MADE_OF_OTHERS[name]] if name in MADE_OF_OTHERS else []
+        notes += [f"{count} graphs apart: {why}" for why, count in tally.graphs_apart.items()]
+        print(f"{'x' if tally.differ else ' '} {name:40}{shown}  {'; '.join(notes)}", flush=True)
+        lines = tally.differ + (tally.graphs_differ if arguments.graphs else [])
+        for line in lines if arguments.verbose else lines[:3]:
+            print("     ", line[:1200])
+    first, second, graphs = (f"{each[True]} of {each.total()}" for each in total)
+    print(f"\nfirst gradients, and the graphs that they come from: {first} agree; second gradients: {second}")
     print(
-        f"\n{good} of {total} agree, gradients and graphs; {bad} operators disagree somewhere; torch {torch.__version__}"
+        f"the graphs that first gradients leave: {graphs}; apart: {', '.join(f'{n}, {why}' for why, n in apart.items())}"
     )
+    print("; ".join(f"{check}: {number}" for check, number in sorted(checks.items())))
+    print(f"{bad} operators disagree in gradients somewhere; torch {torch.__version__}")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,10 @@ from rushlight import (
     autocast_mode,
     autograd,
     checkpoint,
+    clip_grad,
+    containers,
     creation,
+    data,
     dispatch,
     dlpack,
     dtypes,
@@ -27,19 +30,28 @@ from rushlight import (
     graph,
     history,
     indexing,
+    initialisation,
     iterator,
     library,
     linear_algebra,
+    losses,
     memory_formats,
+    modules,
     nn,
+    normalisation,
+    optim,
+    parameter,
     pointwise,
     printing,
     random,
     reductions,
+    schedules,
     schema,
+    state_dict,
     storage,
     strided,
     structured,
+    utils,
     variable,
     views,
 )
@@ -65,7 +77,7 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str):
-    if name in ("cpp", "draw"):  # few programs compile or draw, and matplotlib is slow to import
+    if name in ("cpp", "draw", "grammar"):  # few programs compile or draw, and matplotlib is slow to import
         from importlib import import_module
 
         return import_module(f"rushlight.{name}")
@@ -80,10 +92,14 @@ Tensor.T, Tensor.mT = property(Tensor.numpy_T), property(Tensor.mT)  # noqa: F40
 for _dtype in dtypes.ALL:  # x.long() and its like
     setattr(Tensor, _dtype.type_name.lower(), partialmethod(Tensor.to, _dtype))  # noqa: F405
 
-__all__ = ["_C", "nn", "bool", "half", "float", "double", "int", "long", "ops"]
+__all__ = ["_C", "nn", "optim", "utils", "bool", "half", "float", "double", "int", "long", "ops"]
 __all__ += [
     "autograd",
     "checkpoint",
+    "clip_grad",
+    "containers",
+    "data",
+    "dispatch",
     "elementary",
     "engine",
     "function",
@@ -91,16 +107,22 @@ __all__ += [
     "graph",
     "history",
     "indexing",
+    "initialisation",
     "iterator",
     "library",
     "linear_algebra",
+    "losses",
+    "modules",
+    "normalisation",
+    "parameter",
     "pointwise",
     "printing",
     "reductions",
+    "schedules",
     "schema",
+    "state_dict",
     "structured",
     "variable",
-    "dispatch",
 ]
 for _module in (
     autocast_mode,

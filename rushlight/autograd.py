@@ -18,4 +18,4 @@ from rushlight import graph
 from rushlight.engine import backward, grad
 from rushlight.function import Function
 from rushlight.grad_mode import *
-from rushlight.gradcheck import GradcheckError, gradcheck
+from rushlight.gradcheck import GradcheckError, gradcheck, gradgradcheck

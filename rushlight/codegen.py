@@ -231,10 +231,13 @@ def call_lines(native: Native, stack: list[str], makes: bool) -> list[str]:
     arguments = ", ".join(stack)
     typed = list(zip(native.schema.arguments, stack))
     tensors = [parameter for argument, parameter in typed if argument.type == "Tensor"]
-    if not tensors or any(argument.base == "Tensor" and argument.type != "Tensor" for argument, _ in typed):
+    optional = [parameter for argument, parameter in typed if argument.type == "Tensor?"]
+    if not tensors or any(argument.base == "Tensor" and argument.is_list for argument, _ in typed):
         result = f"invoke({', '.join([native.variable, *stack])})"
         return [f"    return leaf({result}, requires_grad)" if makes else f"    return {result}"]
-    keys = " | ".join([*(f"{tensor}._key_set" for tensor in tensors), "local.included"])
+    keys = [f"{tensor}._key_set" for tensor in tensors]
+    keys += [f"(0 if {tensor} is None else {tensor}._key_set)" for tensor in optional]
+    keys = " | ".join([*keys, "local.included"])
     result = f"{native.variable}.table[key_set]({arguments})"
     return [
         "    try:",
@@ -289,7 +292,7 @@ def dunder(name: str, natives: dict[str, Native]) -> str:
     arguments = ", ".join(operands + [_default(argument) for argument in native.schema.arguments[2:]])
     lines = [
         f"def __{name}__(self, other):",
-        "    if other.__class__ is Tensor:",
+        "    if isinstance(other, Tensor):",
         "        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded",
         f"        return {native.variable}.table[key_set]({arguments})",
         "    if isinstance(other, NUMBERS):",
@@ -320,7 +323,8 @@ def generate() -> str:
         if as_functions:
             functions.append(function(name, as_functions, outs, method=False))
             module = as_functions[0].python_module
-            (nn if module == "nn" else public if module is None else []).append(name)
+            if not name.endswith("_backward"):  # no binding: PyTorch's gen_python_functions.py skips them, too
+                (nn if module == "nn" else public if module is None else []).append(name)
         if as_methods:
             methods.append(
                 f"{function(f'tensor_{name}', as_methods, [], method=True)}\n\nTensor.{name} = tensor_{name}\n"

@@ -205,11 +205,14 @@ def kernel(derivative: Derivative, native: Native) -> str:
     lines = [f"def {function_name(native)}(key_set, {stack}):"]
     if derivative.takes_list:
         lines += [f"    edges = [gradient_edge(each) for each in {inputs[0].name}] if local.grad_enabled else []"]
+        lines += ["    if not any(edge.node for edge in edges):"]
     else:
         without = " and ".join(_has_no_history(schema, argument) for argument in inputs)
         lines += [f"    if not local.grad_enabled or {without}:", f"        return {below}({stack})"]
         lines += [f"    edges = [{', '.join(f'gradient_edge({argument.name})' for argument in inputs)}]"]
-    lines += ["    if not any(edge.node for edge in edges):", f"        return {below}({stack})"]
+        nobody = " is ".join(f"edges[{i}].node" for i in range(len(inputs)))
+        lines += [f"    if {nobody} is None:"]
+    lines += [f"        return {below}({stack})"]
     for argument in schema.arguments:
         if argument.base == "Tensor" and argument.name not in derivative.formulas:
             lines += [f"    refuse_grad({schema.name!r}, {argument.name!r}, {_safe(argument.name)})"]
@@ -240,7 +243,7 @@ def _has_no_history(schema: FunctionSchema, argument: Argument) -> str:
     """The test that a tensor argument has nothing to do with autograd; where a number or None may stand, for these too."""
     test = f"{argument.name}._autograd is None is {argument.name}._base"
     if may_be_number(schema, argument) or argument.is_optional or argument.name == "self" != schema.arguments[0].name:
-        return f"({argument.name}.__class__ is not Tensor or {test})"
+        return f"(not isinstance({argument.name}, Tensor) or {test})"
     return test
 
 

@@ -6,39 +6,61 @@ In PyTorch: `torch/csrc/autograd/FunctionsManual.cpp`. They are programs of oper
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 
 from rushlight import functions
-from rushlight.dtypes import Scalar, dtype, int64
+from rushlight.dispatch import local
+from rushlight.dtypes import Scalar, dtype
 from rushlight.functions import softplus, where, zeros_like  # noqa: F401
 from rushlight.strided import Tensor, wrap_dim
 
 
 def maybe_multiply(grad: Tensor, factor: Scalar) -> Tensor:
-    return grad if factor == 1 else grad * factor
+    return grad if factor == 1 else times(grad, factor)
+
+
+def times(x: Tensor, number: Scalar) -> Tensor:
+    """As C++ multiplies: by an operator of its own, for which a number has no gradient. Without a graph nobody sees which."""
+    return functions.mul_Scalar_op(x, number) if local.grad_enabled else x * number
+
+
+def over(x: Tensor, number: Scalar) -> Tensor:
+    return functions.div_Scalar_op(x, number) if local.grad_enabled else x / number
+
+
+def plus(x: Tensor, number: Scalar) -> Tensor:
+    return functions.add_Scalar_op(x, number) if local.grad_enabled else x + number
+
+
+def minus(x: Tensor, number: Scalar) -> Tensor:
+    return functions.sub_Scalar_op(x, number) if local.grad_enabled else x - number
+
+
+def number_minus(number: Scalar, x: Tensor) -> Tensor:
+    """For a number on the left there is no operator: C++ fills a tensor with it."""
+    return functions.full_like(x, number) - x if local.grad_enabled else number - x
+
+
+def number_over(number: Scalar, x: Tensor) -> Tensor:
+    return functions.full_like(x, number) / x
+
+
+def constant(result: Tensor) -> Tensor:
+    """A saved result that has no derivative, without the node that it comes back with."""
+    return result.detach() if local.grad_enabled else result
 
 
 # ------------------------------------------------------------------------------------------------------------
 # Views: what was not seen gets 0
 
 
-def select_backward(grad: Tensor, sizes: Sequence[int], dim: int, index: int) -> Tensor:
-    """Source: `aten/src/ATen/native/TensorShape.cpp`, `select_backward`."""
-    result = grad.new_zeros(sizes)
-    result.select(dim, index).copy_(grad)
-    return result
-
-
-def slice_backward(grad: Tensor, sizes: Sequence[int], dim: int, start, end, step: int) -> Tensor:
-    result = grad.new_zeros(sizes)
-    functions.slice(result, dim, start, end, step).copy_(grad)
-    return result
-
-
-def diagonal_backward(grad: Tensor, sizes: Sequence[int], offset: int, dim1: int, dim2: int) -> Tensor:
-    result = grad.new_zeros(sizes)
-    result.diagonal(offset, dim1, dim2).copy_(grad)
-    return result
+def slice_backward_wrapper(
+    grad: Tensor, sizes: Sequence[int], dim: int, start: int | None, end: int | None, step: int
+) -> Tensor:
+    """Source: `torch/csrc/autograd/FunctionsManual.cpp`, `slice_backward_wrapper`."""
+    start, end = 0 if start is None else start, sys.maxsize if end is None else end
+    return functions.slice_backward(grad, sizes, dim, start, end, step)
 
 
 def permute_backward(grad: Tensor, dims: Sequence[int]) -> Tensor:
@@ -48,6 +70,16 @@ def permute_backward(grad: Tensor, dims: Sequence[int]) -> Tensor:
 
 def cat_backward_of_split(grads: Sequence[Tensor | None], sizes: Sequence, dim: int, dtype: dtype) -> Tensor:
     return functions.cat(_with_zeros(grads, sizes, dtype), dim)
+
+
+def unsqueeze_to(grad: Tensor, dims: int | Sequence[int] | None, sizes: Sequence[int]) -> Tensor:
+    """The dimensions of size 1 put back that were squeezed out: all of them, or those among `dims`."""
+    if dims is not None and sizes:
+        dims = [wrap_dim(dim, len(sizes)) for dim in ([dims] if isinstance(dims, int) else dims)]
+    for dim, size in enumerate(sizes):
+        if size == 1 and (dims is None or dim in dims):
+            grad = grad.unsqueeze(dim)
+    return grad
 
 
 def unbind_backward(grads: Sequence[Tensor | None], sizes: Sequence, dim: int, dtype: dtype) -> Tensor:
@@ -60,39 +92,58 @@ def _with_zeros(grads: Sequence[Tensor | None], sizes: Sequence, dtype: dtype) -
     return [given.new_zeros(size, dtype=dtype) if grad is None else grad for grad, size in zip(grads, sizes)]
 
 
-def unfold_backward(grad: Tensor, sizes: Sequence[int], dimension: int, size: int, step: int) -> Tensor:
-    """Windows overlap: an element collects from all that show it."""
-    if not sizes:
-        return grad.sum().reshape(())
-    dim = wrap_dim(dimension, len(sizes))
-    grad = grad.movedim(-1, 0)  # the place in the window first
-    result = grad.new_zeros(sizes)
-    for place in range(size):
-        end = place + (grad.shape[dim + 1] - 1) * step + 1
-
-        window = functions.slice(result, dim, place, end, step)
-        window.add_(grad.select(0, place))
-    return result
-
-
 def as_strided_backward(grad, sizes, strides, storage_offset, size, stride, offset) -> Tensor:
-    """Elements that the view shows several times collect from all, on a storage that is made for it.
+    """The gradient of a view of these `size`, `stride`, `offset` as that of the tensor that was viewed, on a storage made for
+    both. An element that is shown several times collects from all; one that is in the tensor several times divides.
 
     Source: `torch/csrc/autograd/FunctionsManual.cpp`, `as_strided_backward`.
     """
     offset = storage_offset if offset is None else offset
+    if 0 in size or 0 in sizes:
+        return grad.new_zeros(sizes)
+    shown = []
+    for dim in reversed(range(len(size))):
+        if size[dim] == 1:
+            grad = grad.squeeze(dim)
+        elif stride[dim] == 0:
+            grad = grad.sum(dim)
+        else:
+            shown.insert(0, (size[dim], stride[dim]))
+    own = [pair for pair in zip(sizes, strides) if pair[0] != 1 and pair[1] != 0]
     lowest = min(storage_offset, offset)
-    reach = [
-        (0 if 0 in s else 1 + at - lowest + sum((n - 1) * step for n, step in zip(s, t)))
-        for s, t, at in ((sizes, strides, storage_offset), (size, stride, offset))
-    ]
-    storage = grad.new_zeros((max(reach),))
-    places = functions.arange(max(reach)).as_strided(tuple(size), tuple(stride), offset - lowest)
-    storage = storage.scatter_add(0, places.reshape(-1), grad.reshape(-1))
-    seen = storage.new_zeros((max(reach),))
-    own = functions.arange(max(reach)).as_strided(tuple(sizes), tuple(strides), storage_offset - lowest).reshape(-1)
-    seen = seen.scatter_add(0, own, grad.new_ones(own.shape)).clamp_min(1)
-    return (storage / seen).as_strided(tuple(sizes), tuple(strides), storage_offset - lowest)
+    own_offset, offset = storage_offset - lowest, offset - lowest
+    length = max(
+        1 + at + sum((n - 1) * step for n, step in pairs) for pairs, at in ((own, own_offset), (shown, offset))
+    )
+    storage = grad.new_zeros((length,))
+    if may_overlap(shown):
+        storage.index_add_(0, places(length, shown, offset), grad.reshape(-1))
+    else:
+        storage.as_strided(*_apart(shown), offset).copy_(grad)
+    if may_overlap(own):
+        index = places(length, own, own_offset)
+        count = functions.zeros_like(storage).index_add_(0, index, grad.new_ones((1,)).expand_as(index))
+        storage.div_(count)
+    return storage.as_strided(sizes, strides, own_offset)
+
+
+def may_overlap(pairs: Sequence[tuple[int, int]]) -> bool:
+    """Whether elements of these sizes and strides may lie on one another. Source: `_maybe_overlapping_memory`."""
+    reach = 0
+    for size, stride in sorted(pairs, key=lambda pair: pair[1]):
+        if stride <= reach:
+            return True
+        reach += stride * (size - 1)
+    return False
+
+
+def places(length: int, pairs: Sequence[tuple[int, int]], offset: int) -> Tensor:
+    """Where on a storage the elements of these sizes and strides lie, one after the other."""
+    return functions.arange(length).as_strided(*_apart(pairs), offset).reshape(-1)
+
+
+def _apart(pairs: Sequence[tuple[int, int]]) -> tuple[list[int], list[int]]:
+    return [size for size, _ in pairs], [stride for _, stride in pairs]
 
 
 def cat_backward(grad: Tensor, sizes: Sequence, dtypes: Sequence[dtype], dim: int) -> list[Tensor]:
@@ -100,7 +151,7 @@ def cat_backward(grad: Tensor, sizes: Sequence, dtypes: Sequence[dtype], dim: in
     parts, start = [], 0
     dim = wrap_dim(dim, grad.dim())
     for size, wanted in zip(sizes, dtypes):
-        if tuple(size) == (0,) and grad.dim() != 1:
+        if tuple(size) == (0,):
             parts.append(grad.new_zeros((0,), dtype=wanted))
             continue
         part = grad.narrow(dim, start, size[dim])
@@ -110,19 +161,24 @@ def cat_backward(grad: Tensor, sizes: Sequence, dtypes: Sequence[dtype], dim: in
 
 
 def stack_backward(grad: Tensor, dtypes: Sequence[dtype], dim: int) -> list[Tensor]:
-    return [part if part.dtype is dtype else part.to(dtype) for part, dtype in zip(grad.unbind(dim), dtypes)]
+    parts = [grad.select(dim, i) for i in range(len(dtypes))]
+    return [part if part.dtype is dtype else part.to(dtype) for part, dtype in zip(parts, dtypes)]
 
 
 def repeat_backward(grad: Tensor, repeats: Sequence[int], sizes: Sequence[int]) -> Tensor:
     """Source: `torch/csrc/autograd/FunctionsManual.cpp`, `repeat_backward`."""
     if 0 in repeats:
         return grad.new_zeros(sizes)
-    new_dims = len(repeats) - len(sizes)
-    if new_dims:
-        grad = grad.sum(list(range(new_dims)))
-    apart = [part for times, size in zip(repeats[new_dims:], sizes) for part in (times, size)]
-    times = list(range(0, len(apart), 2))
-    return grad.reshape(apart).sum(times) if apart else grad
+    new_dims = grad.dim() - len(sizes)
+    for _ in range(new_dims):
+        grad = grad.sum(0)
+    apart, copies = [], []
+    for times, size in zip(repeats[new_dims:], sizes):
+        if times != 1:
+            copies.append(len(apart))
+            apart.append(times)
+        apart.append(size)
+    return grad.reshape(apart).sum(copies) if copies else grad
 
 
 # ------------------------------------------------------------------------------------------------------------
@@ -146,53 +202,62 @@ def clamp_backward_max(grad: Tensor, self: Tensor, min: Tensor | None, max: Tens
     return where(high if min is None else high.logical_or(max < min), grad, 0.0)
 
 
-def grad_of_the_larger(grad: Tensor, self: Tensor, other: Tensor) -> Tensor:
-    """Half of it where both are equal."""
-    return where(self == other, grad / 2, where(self < other, 0.0, grad))
+def grad_of_the_extreme(grad: Tensor, equal: Tensor, passed_over: Tensor) -> Tensor:
+    """Half of it where both are equal, nothing where the other one was taken."""
+    return where(equal, over(grad, 2), grad).masked_fill(passed_over, 0)
 
 
 def pow_backward(grad: Tensor, self: Tensor, exponent: Scalar) -> Tensor:
-    return zeros_like(grad) if exponent == 0 else grad * (exponent * self.pow(exponent - 1))
+    return zeros_like(self) if exponent == 0 else grad * times(self.pow(exponent - 1), exponent)
 
 
 def pow_backward_self(grad: Tensor, self: Tensor, exponent: Tensor) -> Tensor:
-    return where(exponent == 0.0, 0.0, grad * (exponent * self.pow(exponent - 1)))
+    return where(exponent == 0.0, 0.0, grad * (exponent * self.pow(minus(exponent, 1))))
 
 
 def pow_backward_exponent(grad: Tensor, self: Tensor | Scalar, exponent: Tensor, result: Tensor) -> Tensor:
-    if not isinstance(self, Tensor):
-        if self == 0:
-            return where(exponent >= 0, 0.0, grad * (result * float("-inf")))
-        return grad * (result * math.log(self)) if self > 0 else grad * (result * float("nan"))
-    flat = (self == 0).logical_and(exponent >= 0)
-    return where(flat, 0.0, grad * (result * self.log()))
+    if isinstance(self, Tensor):
+        flat = (self == 0).logical_and(exponent >= 0)
+        return grad * where(flat, 0.0, result * self.log())
+    logarithm = math.log(self) if self > 0 else float("nan" if self else "-inf")
+    slope = times(result, logarithm)
+    return grad * where(exponent >= 0, 0.0, slope) if self == 0 else grad * slope
 
 
-def elu_backward(grad: Tensor, self: Tensor, alpha: Scalar, scale: Scalar, input_scale: Scalar) -> Tensor:
-    curve = grad * (input_scale * alpha * scale) * (self * input_scale).exp()
-    return where(self <= 0, curve, grad * scale)
+def elu_double_backward(
+    grad: Tensor,
+    grad_output: Tensor,
+    alpha: Scalar,
+    scale: Scalar,
+    input_scale: Scalar,
+    is_result: bool,
+    self_or_result: Tensor,
+) -> Tensor:
+    if is_result:
+        return grad * grad_output * input_scale * (self_or_result < 0)
+    slope = functions.elu_backward(grad * grad_output * input_scale, alpha, scale, input_scale, False, self_or_result)
+    return slope * (self_or_result < 0)
 
 
-def elu_backward_from_result(grad: Tensor, result: Tensor, alpha: Scalar, scale: Scalar, input_scale: Scalar) -> Tensor:
-    """What was there has been overwritten: its exponential is read off the result."""
-    return where(result <= 0, grad * input_scale * (result + alpha * scale), grad * scale)
-
-
-def gelu_backward(grad: Tensor, self: Tensor, approximate: str) -> Tensor:
-    """Source: `aten/src/ATen/native/Activation.cpp`, `gelu_backward`."""
+def gelu_double_backward(grad: Tensor, grad_output: Tensor, self: Tensor, approximate: str) -> Tensor:
     if approximate == "tanh":
-        inner = math.sqrt(2 / math.pi) * (self + 0.044715 * self * self * self)
-        slope = math.sqrt(2 / math.pi) * (1 + 3 * 0.044715 * self * self)
-        t = inner.tanh()
-        return grad * (0.5 * (1 + t) + 0.5 * self * (1 - t * t) * slope)
-    below = 0.5 * (1 + (self * math.sqrt(0.5)).erf())
-    density = (self * self * -0.5).exp() * (1 / math.sqrt(2 * math.pi))
-    return grad * (below + self * density)
+        scale = math.sqrt(2 / math.pi)
+        t = (scale * (self + 0.044715 * self.pow(3))).tanh()
+        slope, bend = scale * (1 + 3 * 0.044715 * self * self), scale * 6 * 0.044715 * self
+        second = (1 - t * t) * (slope + 0.5 * self * (bend - 2 * t * slope * slope))
+    else:
+        second = (self * self * -0.5).exp() * (2 - self * self) * (1 / math.sqrt(2 * math.pi))
+    return grad * grad_output * second
 
 
-def silu_backward(grad: Tensor, self: Tensor) -> Tensor:
+def infinitely_differentiable_silu_backward(grad: Tensor, self: Tensor) -> Tensor:
     sigmoid = self.sigmoid()
-    return grad * sigmoid * (1 + self * (1 - sigmoid))
+    return grad * sigmoid * plus(self * number_minus(1.0, sigmoid), 1.0)
+
+
+def softplus_double_backward(grad: Tensor, self: Tensor, beta: Scalar, threshold: Scalar) -> Tensor:
+    x = self * beta
+    return functions.sigmoid_backward(grad, x.sigmoid()) * (x < threshold) * beta
 
 
 # ------------------------------------------------------------------------------------------------------------
@@ -205,7 +270,13 @@ def gather_backward(grad: Tensor, sizes: Sequence[int], dim: int, index: Tensor)
 
 def index_backward(grad: Tensor, sizes: Sequence[int], indices: Sequence[Tensor | None]) -> Tensor:
     """Source: `torch/csrc/autograd/FunctionsManual.cpp`, `index_backward`."""
-    return functions.index_put_op(grad.new_zeros(sizes), indices, grad, True)
+    return functions._index_put_impl__op(grad.new_zeros(sizes), indices, grad, True, True)
+
+
+def index_add_backward_source(grad: Tensor, dim: int, index: Tensor, sizes: Sequence[int], alpha: Scalar) -> Tensor:
+    if not sizes:
+        return maybe_multiply(grad.index_select(dim, index.squeeze(0)), alpha)
+    return maybe_multiply(grad.index_select(dim, index).expand(sizes), alpha)
 
 
 def index_put_backward(grad: Tensor, indices: Sequence[Tensor | None], accumulate: bool) -> Tensor:
@@ -217,29 +288,12 @@ def index_of_gradient(grad: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
     return functions.index_Tensor_op(grad, indices)
 
 
-def index_select_backward(grad: Tensor, sizes: Sequence[int], dim: int, index: Tensor) -> Tensor:
-    if not sizes:
-        return grad.sum().reshape(())
-    dim = wrap_dim(dim, len(sizes))
-    shape = [1] * len(sizes)
-    shape[dim] = -1
-    return grad.new_zeros(sizes).scatter_add(dim, index.to(int64).reshape(shape).expand(grad.shape), grad)
-
-
-def embedding_backward(
-    grad: Tensor, indices: Tensor, sizes: Sequence[int], padding_idx: int, scale_grad_by_freq: bool
-) -> Tensor:
-    """Each row collects from every place where it was looked up. Source: `aten/src/ATen/native/Embedding.cpp`."""
-    width = sizes[1]
-    flat = indices.reshape(-1).to(int64)
-    rows = grad.reshape((flat.numel(), width))
+def embedding_dense_double_backward(grad: Tensor, indices: Tensor, padding_idx: int) -> Tensor:
+    """As in PyTorch not divided by how often a row was looked up."""
+    rows = grad.index_select(0, indices.reshape(-1))
     if padding_idx >= 0:
-        rows = rows.masked_fill((flat == padding_idx).unsqueeze(1), 0)
-    if scale_grad_by_freq:
-        ones = rows.new_ones((flat.numel(),))
-        counts = rows.new_zeros((sizes[0],)).scatter_add(0, flat, ones)
-        rows = rows / counts.gather(0, flat).unsqueeze(1)
-    return rows.new_zeros(sizes).scatter_add(0, flat.unsqueeze(1).expand((flat.numel(), width)), rows)
+        rows = rows.masked_fill((indices == padding_idx).reshape(-1, 1), 0)
+    return rows.view((*indices.shape, grad.shape[1]))
 
 
 # ------------------------------------------------------------------------------------------------------------
@@ -269,24 +323,29 @@ def sum_backward(grad: Tensor, sizes: Sequence[int], dim, keepdim: bool) -> Tens
 
 
 def mean_backward(grad: Tensor, sizes: Sequence[int], dim, keepdim: bool) -> Tensor:
-    return sum_backward(grad, sizes, dim, keepdim) / _count(sizes, _dims(dim))
+    return over(sum_backward(grad, sizes, dim, keepdim), _count(sizes, _dims(dim)))
 
 
-def grad_to_equal_elements(grad: Tensor, self: Tensor, result: Tensor, dim, keepdim: bool) -> Tensor:
-    """In equal parts to all elements that have the extreme value. Source: `scale_grad_by_count`, `evenly_distribute_backward`."""
-    dims = _dims(dim)
-    mask = (self == restore_dims(result, self.dim(), dims, keepdim)).to(grad.dtype)
-    count = mask.sum(list(dims) if dims else list(range(self.dim())), True) if self.dim() else mask
-    return mask * (restore_dims(grad, self.dim(), dims, keepdim) / count)
+def scale_grad_by_count(grad: Tensor, self: Tensor, result: Tensor, dims: Sequence[int], keepdim: bool) -> Tensor:
+    """In equal parts to all elements that have the extreme value.
+
+    Source: `torch/csrc/autograd/FunctionsManual.cpp`, `scale_grad_by_count` and `restore_reduced_dims`.
+    """
+    mask = restore_reduced_dims(result, dims, keepdim) == self
+    return restore_reduced_dims(grad, dims, keepdim) / mask.sum(dims, True) * mask
 
 
-def value_selecting_backward(grad: Tensor, dim: int, indices: Tensor, sizes: Sequence[int], keepdim: bool) -> Tensor:
-    """Source: `aten/src/ATen/native/TensorShape.cpp`, `value_selecting_reduction_backward`."""
-    if not sizes:
-        return grad
-    if not keepdim:
-        grad, indices = grad.unsqueeze(dim), indices.unsqueeze(dim)
-    return grad.new_zeros(sizes).scatter_add(dim, indices, grad)
+def restore_reduced_dims(x: Tensor, dims: Sequence[int], keepdim: bool) -> Tensor:
+    if keepdim:
+        return x
+    ndim, left = x.dim() + len(dims), list(x.shape)
+    reduced = [dim % ndim for dim in dims] if ndim else []
+    return x.reshape([1 if dim in reduced else left.pop(0) for dim in range(ndim)])
+
+
+def evenly_distribute_backward(grad: Tensor, self: Tensor, result: Tensor) -> Tensor:
+    mask = self.isnan() if result.isnan().item() else self == result
+    return grad.new_zeros(self.shape).masked_fill_(mask, grad / mask.sum())
 
 
 def cumsum_backward(grad: Tensor, dim: int) -> Tensor:
@@ -295,34 +354,37 @@ def cumsum_backward(grad: Tensor, dim: int) -> Tensor:
     return grad.flip([dim]).cumsum(dim).flip([dim])
 
 
-def softmax_backward(grad: Tensor, result: Tensor, dim: int, dtype: dtype) -> Tensor:
-    """Source: `aten/src/ATen/native/SoftMax.cpp`, `_softmax_backward_data`."""
-    product = grad * result
-    return (product - result * product.sum([dim], True)).to(dtype)
-
-
-def log_softmax_backward(grad: Tensor, result: Tensor, dim: int, dtype: dtype) -> Tensor:
-    """Source: `aten/src/ATen/native/SoftMax.cpp`, `_log_softmax_backward_data`."""
-    return (grad - result.exp() * grad.sum([dim], True)).to(dtype)
+def softmax_double_backward(grad: Tensor, grad_output: Tensor, dim: int, output: Tensor) -> Tensor:
+    return (
+        grad_output * grad - (output * grad_output).sum(dim, True) * grad - grad_output * (output * grad).sum(dim, True)
+    )
 
 
 def logsumexp_backward(grad: Tensor, self: Tensor, result: Tensor, dim, keepdim: bool) -> Tensor:
     dims = _dims(dim)
     grad, result = (restore_dims(x, self.dim(), dims, keepdim) for x in (grad, result))
-    return grad * (self - result.masked_fill(result.isinf(), 0)).exp()
+    return grad * (self - result).exp()
 
 
-def prod_backward(grad: Tensor, self: Tensor) -> Tensor:
+def prod_backward(grad: Tensor, self: Tensor, result: Tensor) -> Tensor:
+    """The product of the others is the quotient of all and one, unless that is 0.
+
+    Source: `torch/csrc/autograd/FunctionsManual.cpp`, `prod_backward`.
+    """
     if self.dim() == 0:
-        return grad.clone()
-    flat = self.reshape(-1)
-    return (grad * _products_of_the_others(flat, 0)).reshape(self.shape)
+        return grad
+    if (self == 0).sum().item() == 0:
+        return grad * (result / self)
+    return (grad * _products_of_the_others(self.reshape(-1), 0)).reshape(self.shape)
 
 
-def prod_dim_backward(grad: Tensor, self: Tensor, dim: int, keepdim: bool) -> Tensor:
+def prod_dim_backward(grad: Tensor, self: Tensor, result: Tensor, dim: int, keepdim: bool) -> Tensor:
     if self.dim() == 0:
-        return grad.clone()
-    grad = grad if keepdim else grad.unsqueeze(dim)
+        return grad
+    if not keepdim:
+        grad, result = grad.unsqueeze(dim), result.unsqueeze(dim)
+    if (self == 0).sum().item() == 0:
+        return grad * (result / self)
     return grad * _products_of_the_others(self, wrap_dim(dim, self.dim()))
 
 
@@ -341,19 +403,23 @@ def _products_of_the_others(self: Tensor, dim: int) -> Tensor:
 
 
 def var_backward(grad: Tensor, self: Tensor, dim, correction: Scalar | None, keepdim: bool) -> Tensor:
-    dims = _dims(dim)
+    """Source: `torch/csrc/autograd/FunctionsManual.cpp`, `var_backward`."""
     correction = 1 if correction is None else correction
-    if self.dim() == 0 or not dims:
-        count, mean = self.numel(), self.mean()
-        scale = 2 / (count - correction) if count != correction else float("nan")
-        return scale * restore_dims(grad, self.dim(), None, keepdim) * (self - mean)
-    count = _count(self.shape, dims)
-    scale = 2 / (count - correction) if count != correction else float("nan")
-    return scale * restore_dims(grad, self.dim(), dims, keepdim) * (self - self.mean(list(dims), True))
+    if self.dim() == 0 or dim is None:
+        freedom = self.numel() - correction
+        if freedom <= 0:
+            return grad * where(self == self.mean(), float("nan"), float("inf"))
+        return times(grad, 2 / freedom) * (self - self.mean())
+    dims = _dims(dim)
+    if not keepdim and self.dim() > 1:
+        grad = restore_dims(grad, self.dim(), dims, keepdim)
+    freedom = _count(self.shape, dims) - correction
+    scale = 2 / freedom if freedom else float("inf")
+    return times(grad, scale) * (self - self.mean(list(dims), True))
 
 
 def std_backward(grad: Tensor, self: Tensor, result: Tensor, dim, correction: Scalar | None, keepdim: bool) -> Tensor:
-    return var_backward((grad / (result * 2)).masked_fill(result == 0, 0), self, dim, correction, keepdim)
+    return var_backward((grad / times(result, 2)).masked_fill(result == 0, 0), self, dim, correction, keepdim)
 
 
 # ------------------------------------------------------------------------------------------------------------
@@ -384,22 +450,34 @@ def mm_backward_mat2(grad: Tensor, mat1: Tensor, sizes, strides, alpha: Scalar) 
 
 
 def _per_element(grad: Tensor, count: int, reduction: int) -> Tensor:
-    return grad / count if reduction == 1 else grad
+    return over(grad, count) if reduction == 1 else grad
 
 
-def mse_loss_backward(grad: Tensor, self: Tensor, target: Tensor, reduction: int) -> Tensor:
-    return _per_element(grad, (self - target).numel(), reduction) * (2 * (self - target))
+def mse_loss_double_backward(grad: Tensor, self: Tensor, reduction: int) -> Tensor:
+    return _per_element(times(grad, 2), self.numel(), reduction)
 
 
-def smooth_l1_loss_backward(grad: Tensor, self: Tensor, target: Tensor, reduction: int, beta: float) -> Tensor:
-    x = self - target
-    slope = where(x.abs() < beta, x / beta if beta else x, x.sign())
-    return _per_element(grad, x.numel(), reduction) * slope
+def smooth_l1_loss_double_backward(grad: Tensor, self: Tensor, target: Tensor, reduction: int, beta: float) -> Tensor:
+    """There is no curve where the parabola has no width."""
+    if beta == 0:
+        return zeros_like(grad)
+    distance = (self - target).abs()
+    return _per_element(grad * (distance < beta) / beta, self.numel(), reduction)
 
 
-def huber_loss_backward(grad: Tensor, self: Tensor, target: Tensor, reduction: int, delta: float) -> Tensor:
-    x = self - target
-    return _per_element(grad, x.numel(), reduction) * x.clamp(-delta, delta)
+def huber_loss_double_backward(grad: Tensor, self: Tensor, target: Tensor, reduction: int, delta: float) -> Tensor:
+    distance = (self - target).abs()
+    return _per_element(grad * (distance < delta), self.numel(), reduction)
+
+
+def huber_loss_double_backward_grad_output(
+    grad: Tensor, grad_output: Tensor, self: Tensor, target: Tensor, reduction: int, delta: float
+) -> Tensor:
+    if reduction == 0:
+        return functions.huber_loss_backward(grad, self, target, reduction, delta)
+    return (
+        functions.huber_loss_backward(functions.ones_like(grad_output), self, target, reduction, delta) * grad
+    ).sum()
 
 
 def binary_cross_entropy_with_logits_backward(grad, self, target, weight, pos_weight, reduction: int) -> Tensor:
@@ -407,27 +485,14 @@ def binary_cross_entropy_with_logits_backward(grad, self, target, weight, pos_we
         slope = self.sigmoid() - target
     else:
         positive = pos_weight * target
-        slope = (positive + 1 - target) * self.sigmoid() - positive
-    slope = slope if weight is None else slope * weight
-    return _per_element(grad, slope.numel(), reduction) * slope
+        slope = (plus(positive, 1) - target) * self.sigmoid() - positive
+    return _weighted(slope * grad, weight, self.numel(), reduction)
 
 
 def binary_cross_entropy_with_logits_backward_target(grad, self, target, weight, pos_weight, reduction: int) -> Tensor:
-    slope = -self if pos_weight is None else (pos_weight - 1) * softplus(-self) - self
-    slope = slope if weight is None else slope * weight
-    return _per_element(grad, self.numel(), reduction) * slope
+    slope = -self if pos_weight is None else minus(pos_weight, 1) * softplus(-self) - self
+    return _weighted(slope * grad, weight, self.numel(), reduction)
 
 
-def nll_loss_backward(grad, sizes, target, weight, reduction: int, ignore_index: int, total_weight: Tensor) -> Tensor:
-    """Minus the weight at the place of the target, where it counts. Classes are dimension 1, or 0 without a batch.
-
-    Source: `aten/src/ATen/native/LossNLL.cpp`, `nll_loss_backward`.
-    """
-    dim = 0 if len(sizes) == 1 else 1
-    kept = target != ignore_index
-    index = where(kept, target, 0).to(int64)
-    factor = kept.to(grad.dtype)
-    if weight is not None:
-        factor = factor * weight.gather(0, index.reshape(-1)).reshape(index.shape)
-    value = -factor * (grad / total_weight if reduction == 1 else grad)
-    return grad.new_zeros(sizes).scatter(dim, index.unsqueeze(dim), value.unsqueeze(dim))
+def _weighted(grad: Tensor, weight: Tensor | None, count: int, reduction: int) -> Tensor:
+    return _per_element(grad if weight is None else grad * weight, count, reduction)

@@ -294,3 +294,174 @@ def hardtanh_impl(self: Tensor, min_val: Scalar, max_val: Scalar, out: Tensor) -
 
 
 hardtanh = Structured(hardtanh_meta, hardtanh_impl)
+
+# ------------------------------------------------------------------------------------------------------------
+# Derivatives that are operators of their own: the gradient of the result, and what it was made of or what it is
+
+
+def of_gradient(
+    function: Callable, check: Callable | None = None, parameters: int = 0, x_first: bool = False
+) -> Structured:
+    """The `pointwise` kernel of `function(grad, x, *parameters)`, with a short way for two contiguous floating tensors of one
+    shape. `x_first` says that the strides of the result follow those of `x`."""
+    kernel = pointwise(function, arithmetic, FLOATS, check, parameters)
+    if x_first:
+        meta = kernel.meta
+        kernel.meta = lambda grad_output, self, *given: meta(self, grad_output, *given)
+
+    def functional(grad_output: Tensor, self: Tensor, *given: Scalar | str) -> Tensor:
+        if is_simple(self) and self.dtype is grad_output.dtype and is_like(grad_output, self):
+            if check is not None:
+                check(grad_output, self, *given)
+            return fresh(function(grad_output._array, self._array, *given), self)
+        return call_functional(kernel, (grad_output, self, *given))
+
+    kernel.functional = functional
+    return kernel
+
+
+def is_like(grad_output: Tensor, self: Tensor) -> bool:
+    return grad_output._sizes == self._sizes and grad_output._has_plain_strides
+
+
+def tanh_slope(grad: np.ndarray, y: np.ndarray) -> np.ndarray:
+    slope = 1 - y * y
+    slope *= grad
+    return slope
+
+
+def logistic_slope(grad: np.ndarray, y: np.ndarray) -> np.ndarray:
+    slope = 1 - y
+    slope *= grad
+    slope *= y
+    return slope
+
+
+BITS = {4: np.int32, 8: np.int64}  # by the bytes of a floating number
+
+
+def where_above(grad: np.ndarray, x: np.ndarray, threshold: Scalar) -> np.ndarray:
+    """The gradient where `x` is above the threshold, or NaN. All of its bits or none: `np.where` takes three times as long, and
+    a product with 0 would keep NaN."""
+    keep = (np.less_equal(x, threshold).view(np.int8) - np.int8(1)).astype(BITS[grad.dtype.itemsize])
+    keep &= grad.view(keep.dtype)
+    return keep.view(grad.dtype)
+
+
+def gelu_slope(grad: np.ndarray, x: np.ndarray, approximate: str) -> np.ndarray:
+    """Source: `aten/src/ATen/native/cpu/Activation.cpp`, `GeluBackwardKernelImpl`."""
+    slope = x * x
+    if approximate == "tanh":
+        scale = math.sqrt(2 / math.pi)
+        t = np.tanh(scale * x * (1 + 0.044715 * slope))
+        slope = 0.5 * (1 + t) + 0.5 * scale * x * (1 - t * t) * (1 + 3 * 0.044715 * slope)
+    else:
+        slope *= -0.5
+        bell = np.exp(slope)
+        below = probability_below(x, bell) if x.dtype == np.float32 else 0.5 + 0.5 * error_function(x * math.sqrt(0.5))
+        slope = bell * x
+        slope *= 1 / math.sqrt(2 * math.pi)
+        slope += below
+    slope *= grad
+    return slope
+
+
+TAIL = (1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592)
+
+
+def probability_below(x: np.ndarray, bell: np.ndarray) -> np.ndarray:
+    """That a normal variable is below `x`, to 1e-7, which is what float32 shows of it; `bell` is exp(-x * x / 2).
+
+    Formula 7.1.26 of Abramowitz and Stegun, "Handbook of Mathematical Functions" (1964), for 1 - erf: in a third of the steps
+    of `error_function`, which is exact near 0 as well.
+    """
+    t = np.abs(x)
+    t *= 0.3275911 * math.sqrt(0.5)
+    t += 1
+    t = np.reciprocal(t)
+    tail = t * TAIL[0]
+    for coefficient in TAIL[1:]:
+        tail += coefficient
+        tail *= t
+    tail *= bell
+    tail *= -0.5
+    tail += 0.5
+    return 0.5 + np.copysign(tail, x)
+
+
+def silu_slope(grad: np.ndarray, x: np.ndarray) -> np.ndarray:
+    sigmoid = logistic(x)
+    return grad * sigmoid * (1 + x * (1 - sigmoid))
+
+
+def leaky_slope(grad: np.ndarray, x: np.ndarray, negative_slope: Scalar, self_is_result: bool) -> np.ndarray:
+    return np.where(x > 0, grad, grad * negative_slope)
+
+
+def check_leaky_slope(grad: Tensor, x: Tensor, negative_slope: Scalar, self_is_result: bool) -> None:
+    if self_is_result and negative_slope < 0:
+        raise RuntimeError(
+            "leaky_relu_ in place with a negative slope below 0 has no gradient: the result does not tell on which side its "
+            "argument was. Call leaky_relu."
+        )
+
+
+def softplus_slope(grad: np.ndarray, x: np.ndarray, beta: Scalar, threshold: Scalar) -> np.ndarray:
+    scaled = x * beta
+    return np.where(scaled > threshold, grad, grad * logistic(scaled))
+
+
+def where_between(grad: np.ndarray, x: np.ndarray, min_val: Scalar, max_val: Scalar) -> np.ndarray:
+    """The gradient where `x` is strictly between the two, or NaN."""
+    return np.where((x <= min_val) | (x >= max_val), grad.dtype.type(0), grad)
+
+
+tanh_backward = of_gradient(tanh_slope)
+sigmoid_backward = of_gradient(logistic_slope)
+threshold_backward = of_gradient(where_above, parameters=1, x_first=True)
+gelu_backward = of_gradient(gelu_slope, lambda grad, x, approximate: check_gelu(x, approximate), parameters=1)
+silu_backward = of_gradient(silu_slope)
+leaky_relu_backward = of_gradient(leaky_slope, check_leaky_slope, parameters=2, x_first=True)
+softplus_backward = of_gradient(softplus_slope, parameters=2)
+hardtanh_backward = of_gradient(where_between, parameters=2)
+
+
+def elu_slope(
+    grad: np.ndarray, x: np.ndarray, alpha: Scalar, scale: Scalar, input_scale: Scalar, is_result: bool
+) -> np.ndarray:
+    """Of the argument `x`, or, where that has been overwritten, of the result.
+
+    Source: `aten/src/ATen/native/cpu/Activation.cpp`, `elu_backward_kernel`.
+    """
+    if is_result:
+        curve = grad * input_scale * (x + alpha * scale)
+    else:
+        curve = grad * (input_scale * alpha * scale) * np.exp(x * input_scale)
+    return np.where(x <= 0, curve, grad * scale)
+
+
+def check_elu_slope(
+    grad: Tensor, x: Tensor, alpha: Scalar, scale: Scalar, input_scale: Scalar, is_result: bool
+) -> None:
+    if is_result and alpha < 0:
+        raise RuntimeError(
+            "elu_ in place with an alpha below 0 has no gradient: the result does not tell on which side its argument was. "
+            "Call elu."
+        )
+
+
+elu_backward_of_two = of_gradient(elu_slope, check_elu_slope, parameters=4)
+
+
+def tensors_first(grad_output: Tensor, *rest: Scalar | bool | Tensor) -> tuple:
+    """The arguments of `elu_backward` in the order of a loop: the schema has the second tensor last."""
+    *parameters, self_or_result = rest
+    return grad_output, self_or_result, *parameters
+
+
+elu_backward = Structured(
+    lambda *args: elu_backward_of_two.meta(*tensors_first(*args)),
+    lambda *args: elu_backward_of_two.impl(*tensors_first(*args[:-1]), args[-1]),
+    casts=True,
+)
+elu_backward.functional = lambda *args: elu_backward_of_two.functional(*tensors_first(*args))

@@ -13,19 +13,21 @@ from typing import Any
 from rushlight import functions
 from rushlight.dispatch import local
 from rushlight.dtypes import dtype
-from rushlight.graph import Edge, Node, _sequence, accumulate, gradient_edge
+from rushlight.graph import Edge, Node, _sequence, gradient_edge
 from rushlight.storage import Size
 from rushlight.strided import Tensor
 
 
-def validate(grad: Tensor | None, metadata: tuple[Size | None, dtype | None], node: Node, i: int) -> Tensor | None:
-    """A gradient on its way to the input of a node, with the sizes and dtype that this has to have: where the forward
+def validate(grad: Tensor | None, edge: Edge, node: Node, i: int) -> Tensor | None:
+    """What `node` gave as gradient `i`, with the sizes and dtype that it has to have where its edge leads: where the forward
     operator broadcast an argument, its gradient is summed over the copies.
 
     Source: `torch/csrc/autograd/engine.cpp`, `validate_outputs`.
     """
-    sizes, dtype = metadata
-    if grad is None or sizes is None:
+    if grad is None or edge.node is None:
+        return grad
+    sizes, dtype = edge.node.input_metadata[edge.input_nr]
+    if sizes is None:
         return grad
     if grad._sizes != sizes:
         if not is_expandable_to(sizes, grad._sizes):
@@ -106,11 +108,14 @@ def execute(
 
     Source: `torch/csrc/autograd/engine.cpp`, `Engine::execute` and `evaluate_function`.
     """
-    dependencies = count_dependencies(edge.node for edge in roots)
+    dependencies = count_dependencies([edge.node for edge in roots])
     captures_of: dict[Node, list[tuple[int, list[int]]]] = {}
     for (node, i), places in (captures or {}).items():
         captures_of.setdefault(node, []).append((i, places))
-    wanted = None if captures is None else nodes_to_execute(captures_of, dependencies)
+    runs = dependencies
+    if captures is not None:
+        ends = {edge.node for edge, places in captures.items() if not places}
+        runs = ends | nodes_to_execute(captures_of, dependencies)
     inputs: dict[Node, list] = {}
     for (node, i), grad in zip(roots, grads):
         _add_input(inputs, node, i, grad)
@@ -122,31 +127,28 @@ def execute(
     try:
         while ready:
             node = heappop(ready)[2]
-            given = _run_tensor_hooks(node, inputs.pop(node))
+            given = inputs.pop(node)
+            if node not in runs and node not in captures_of:
+                continue
+            if node.tensor_pre_hooks or node.retains_grad_hooks:
+                given = _run_tensor_hooks(node, given)
             for i, places in captures_of.get(node, ()):
                 if given[i] is not None:
                     captured |= dict.fromkeys(places, given[i])
-            outputs = call_function(node, given, keep_graph) if wanted is None or node in wanted else None
-            for successor in _sent(node, outputs, inputs):
+            if node not in runs:
+                continue
+            outputs = call_function(node, given, keep_graph)
+            for (successor, i), grad in zip(node.next_edges, outputs):
                 if successor is None:
                     continue
+                _add_input(inputs, successor, i, grad)
                 dependencies[successor] -= 1
                 if dependencies[successor] == 0:
                     heappush(ready, (-successor.sequence_nr, next(_sequence), successor))
-            given = outputs = None  # a gradient that only its next node knows may be kept by it
+            given = outputs = grad = None  # a gradient that only its next node knows may be kept by it
     finally:
         local.grad_enabled = mode
     return captured
-
-
-def _sent(node: Node, outputs: Sequence[Tensor | None] | None, inputs: dict[Node, list]) -> list[Node | None]:
-    """Put a node's gradients where its edges lead. Returns the nodes there."""
-    for (successor, i), grad in zip(node.next_edges, outputs or [None] * len(node.next_edges)):
-        if successor is not None:
-            if grad is not None:
-                grad = validate(grad, successor.input_metadata[i], node, i)
-            _add_input(inputs, successor, i, grad)
-    return [successor for successor, _ in node.next_edges]
 
 
 def nodes_to_execute(ends: Iterable[Node], reachable: Iterable[Node]) -> set[Node]:
@@ -174,7 +176,7 @@ def _add_input(inputs: dict[Node, list], node: Node, i: int, grad: Tensor | None
     """
     buffer = inputs.get(node)
     if buffer is None:
-        buffer = inputs[node] = [None] * max(len(node.input_metadata), 1)
+        buffer = inputs[node] = [None] * (len(node.input_metadata) or 1)
     if grad is not None:
         buffer[i] = grad if buffer[i] is None else buffer[i] + grad
 
@@ -182,24 +184,54 @@ def _add_input(inputs: dict[Node, list], node: Node, i: int, grad: Tensor | None
 def _run_tensor_hooks(node: Node, grads: list) -> list:
     """The hooks of the tensors whose gradients these are: those that may change them, then those that only look."""
     for hooks in node.tensor_pre_hooks, node.retains_grad_hooks:
-        for i, hook in list((hooks or {}).values()):
+        for i, hook in list(hooks.values()) if hooks else ():
             changed = hook(grads[i])
-            grads[i] = grads[i] if changed is None else changed
+            grads[i] = grads[i] if changed is None else checked(changed, grads[i])
     return grads
 
 
+def replaced(grads: Sequence[Tensor | None], changed: Any) -> Sequence[Tensor | None]:
+    """The gradients that a hook of a node leaves: those there were if it returned None, or else what it returned, a tuple of
+    as many. Raises TypeError for no tuple, and RuntimeError for another number of gradients.
+
+    Source: `torch/csrc/autograd/python_hook.cpp`, `_call_hooks` and `check_result`.
+    """
+    if changed is None:
+        return grads
+    if not isinstance(changed, tuple):
+        raise TypeError(f"expected tuple, but hook returned {type(changed).__name__!r}")
+    if len(changed) != len(grads):
+        raise RuntimeError(f"a hook has returned {len(changed)} values, but {len(grads)} were expected")
+    return [new if new is None else checked(new, grad) for new, grad in zip(changed, grads)]
+
+
+def checked(new: Any, grad: Tensor | None) -> Tensor:
+    """What takes the place of a gradient: a tensor of the same sizes and dtype.
+
+    Source: `torch/csrc/autograd/python_hook.cpp`, `check_single_result`.
+    """
+    if grad is None:
+        raise RuntimeError("can't replace a None gradient with a non-None value")
+    if not isinstance(new, Tensor):
+        raise TypeError(f"expected Variable, but hook returned {type(new).__name__!r}")
+    if new.dtype is not grad.dtype or new._sizes != grad._sizes:
+        raise RuntimeError(
+            f"a hook has changed a gradient of {grad.dtype}, {list(grad.shape)}, to {new.dtype}, {list(new.shape)}"
+        )
+    return new
+
+
 def call_function(node: Node, grads: list, keep_graph: bool) -> Sequence[Tensor | None]:
-    for hook in list((node.pre_hooks or {}).values()):
-        changed = hook(tuple(grads))
-        grads = grads if changed is None else list(changed if isinstance(changed, tuple) else (changed,))
+    for hook in list(node.pre_hooks.values()) if node.pre_hooks else ():
+        grads = replaced(grads, hook(tuple(grads)))
     outputs = node.apply(*grads)
     if not isinstance(outputs, (tuple, list)):
         outputs = (outputs,)
+    outputs = [validate(grad, edge, node, i) for i, (grad, edge) in enumerate(zip(outputs, node.next_edges))]
+    for hook in list(node.post_hooks.values()) if node.post_hooks else ():
+        outputs = replaced(outputs, hook(tuple(outputs), tuple(grads)))
     if not keep_graph:
         node.release_variables()
-    for hook in list((node.post_hooks or {}).values()):
-        changed = hook(tuple(outputs), tuple(grads))
-        outputs = outputs if changed is None else changed if isinstance(changed, tuple) else (changed,)
     return outputs
 
 
@@ -223,12 +255,11 @@ def backward(
         inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
         if not inputs:
             raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
-        for tensor, found in zip(inputs, _grad(tensors, grad_tensors, inputs, retain_graph, create_graph, True)):
-            if found is not None:
-                accumulate(tensor, found)
-        return
     roots, grads = _roots(tensors, grad_tensors)
-    execute(roots, grads, create_graph if retain_graph is None else retain_graph, create_graph)
+    captures = None if inputs is None else {_differentiable_edge(tensor): [] for tensor in inputs}
+    for tensor in inputs or ():
+        tensor.retain_grad()
+    execute(roots, grads, create_graph if retain_graph is None else retain_graph, create_graph, captures)
 
 
 def grad(
@@ -261,10 +292,7 @@ def _grad(outputs, grad_outputs, inputs, retain_graph, create_graph, allow_unuse
     roots, grads = _roots(outputs, grad_outputs)
     captures: dict[Edge, list[int]] = {}
     for place, tensor in enumerate(inputs):
-        edge = gradient_edge(tensor)
-        if edge.node is None:
-            raise RuntimeError("One of the differentiated Tensors does not require grad")
-        captures.setdefault(edge, []).append(place)
+        captures.setdefault(_differentiable_edge(tensor), []).append(place)
     found = execute(roots, grads, create_graph if retain_graph is None else retain_graph, create_graph, captures)
     if not allow_unused and len(found) < len(inputs):
         raise RuntimeError(
@@ -272,6 +300,13 @@ def _grad(outputs, grad_outputs, inputs, retain_graph, create_graph, allow_unuse
             "the desired behavior."
         )
     return tuple(found.get(place) for place in range(len(inputs)))
+
+
+def _differentiable_edge(tensor: Tensor) -> Edge:
+    edge = gradient_edge(tensor)
+    if edge.node is None:
+        raise RuntimeError("One of the differentiated Tensors does not require grad")
+    return edge
 
 
 def _roots(tensors: Sequence[Tensor], grads: Any) -> tuple[list[Edge], list[Tensor]]:

@@ -1,18 +1,19 @@
 """Nodes that are written by hand: a forward and a backward of one's own.
 
-In PyTorch: `torch/autograd/function.py`, `torch/csrc/autograd/python_function.cpp`. Left out: `setup_context`, `vmap` and `jvp`.
+In PyTorch: `torch/autograd/function.py`, `torch/csrc/autograd/python_function.cpp`. Left out: `vmap` and `jvp`.
 """
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from rushlight import functions
 from rushlight.grad_mode import no_grad
 from rushlight.graph import AutogradMeta, Node, SavedTensor, gradient_edge, unpack
-from rushlight.history import any_requires_grad, requires_grad
-from rushlight.strided import Tensor
+from rushlight.history import any_requires_grad, rebase_history, requires_grad
+from rushlight.strided import Tensor, alias
 
 
 class FunctionCtx(Node):
@@ -39,7 +40,7 @@ class FunctionCtx(Node):
 
     @property
     def saved_tensors(self) -> tuple[Tensor | None, ...]:
-        return tuple(unpack(self, saved) for saved in self.saved)
+        return tuple(unpack(self, list(self.saved)))
 
     def release_variables(self) -> None:
         self.saved, self.released = (), True
@@ -50,6 +51,9 @@ class Function:
 
     `Function.apply(*args)` runs the forward, in which nothing is recorded, and leaves one node, named after the class.
     `backward` takes a gradient for each result and gives one for each argument, None where there is none.
+
+    The other form has no `ctx` in its forward: `forward(*args)`, which may have defaults and be given arguments by name, and
+    `setup_context(ctx, inputs, output)`, which is called after it with all arguments and what it returned.
 
     Source: `torch/autograd/function.py`, `Function`.
     """
@@ -62,9 +66,28 @@ class Function:
     def backward(ctx: FunctionCtx, *grads: Tensor | None) -> Any:
         raise NotImplementedError("You must implement the backward for your custom autograd.Function to use it.")
 
+    @staticmethod
+    def setup_context(ctx: FunctionCtx, inputs: tuple[Any, ...], output: Any) -> None:
+        raise NotImplementedError("setup_context is not implemented.")
+
     @classmethod
-    def apply(cls, *args: Any) -> Any:
-        return apply(cls, *args)
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
+        if cls.setup_context is Function.setup_context:
+            return apply(cls, *args, **kwargs)
+        bound = inspect.signature(cls.forward).bind(*args, **kwargs)
+        bound.apply_defaults()
+        return apply(with_context_in_forward(cls), *bound.args)
+
+
+def with_context_in_forward(cls: type[Function]) -> type[Function]:
+    """A `Function` that has a `setup_context` in the form whose forward takes the context."""
+
+    def forward(ctx: FunctionCtx, *args: Any) -> Any:
+        output = cls.forward(*args)
+        cls.setup_context(ctx, args, output)
+        return output
+
+    return type(cls.__name__, (cls,), {"forward": staticmethod(forward)})
 
 
 def apply(cls: type[Function], *args: Any) -> Any:
@@ -82,31 +105,42 @@ def apply(cls: type[Function], *args: Any) -> Any:
     with no_grad():
         result = cls.forward(ctx, *args)
     outputs = list(result) if isinstance(result, tuple) else [result]
+    if not all(any(tensor is output for output in outputs) for tensor in ctx.dirty_tensors):
+        raise RuntimeError(
+            "Some elements marked as dirty during the forward method were not returned as output. The inputs that are modified "
+            "inplace must all be outputs of the Function."
+        )
+    ctx.next_edges = edges if recorded else ()
+    outputs = [attach(ctx, output, args, recorded) for output in outputs]
     if recorded:
-        ctx.next_edges = edges
-        for i, output in enumerate(outputs):
-            outputs[i] = _attach(ctx, output, args)
         ctx.saved = [tensor if tensor is None else _save(tensor, outputs) for tensor in ctx.to_save]
-    del ctx.to_save
+    ctx.to_save = ()
     return tuple(outputs) if isinstance(result, tuple) else outputs[0]
 
 
-def _attach(ctx: FunctionCtx, output: Any, args: Sequence) -> Any:
-    """An output with its history: an argument that is returned as it is becomes a view of itself."""
+def attach(ctx: FunctionCtx, output: Any, args: Sequence, recorded: bool) -> Any:
+    """A result of a forward as the caller gets it: the next of the node's results, with its history if it is to have one. An
+    argument that is returned as it is becomes a view of itself, unless it was written to.
+
+    Source: `torch/csrc/autograd/custom_function.cpp`, `_process_backward_mode_ad`.
+    """
     if not isinstance(output, Tensor):
         ctx.input_metadata.append((None, None))
         return output
     dirty = any(output is tensor for tensor in ctx.dirty_tensors)
-    if not dirty and any(output is arg for arg in args):
-        with no_grad():
-            output = functions.alias(output)
-    if any(output is tensor for tensor in ctx.non_differentiable) or not output.dtype.is_floating_point:
-        ctx.input_metadata.append((output.shape, output.dtype))
-        return output
+    is_argument = any(output is arg for arg in args)
+    marked = any(output is tensor for tensor in ctx.non_differentiable)
     if dirty:
-        if requires_grad(output) and output.is_leaf:
-            raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
         output._storage.version += 1
+    if not recorded or marked or not output.dtype.is_floating_point:
+        ctx.input_metadata.append((output.shape, output.dtype))
+        return functions.detach(output) if is_argument and (requires_grad(output) or not dirty) else output
+    if dirty and requires_grad(output) and output.is_leaf:
+        raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
+    if dirty and output._base is not None:
+        return rebase_history(output, ctx)
+    if is_argument and not dirty:
+        output = alias(output, output.shape, output.stride(), output.storage_offset())
     output._autograd = AutogradMeta(False, ctx, len(ctx.input_metadata))
     ctx.input_metadata.append((output.shape, output.dtype))
     return output
@@ -134,6 +168,8 @@ def _run_backward(ctx: FunctionCtx, *grads: Tensor | None) -> tuple[Tensor | Non
             f"function {name} returned an incorrect number of gradients (expected {ctx.count}, got {len(result)})"
         )
     for i, each in enumerate(result):
+        if each is not None and not isinstance(each, Tensor):
+            raise TypeError(f"expected Variable or None (got {type(each).__name__})")
         if each is not None and i not in ctx.places:
             raise RuntimeError(
                 f"function {name} returned a gradient different from None at position {i + 1}, but the corresponding forward "

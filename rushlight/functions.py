@@ -12,6 +12,7 @@ from rushlight import (
     gather_scatter,
     linear_algebra,
     losses,
+    normalisation,
     pointwise,
     random,
     reductions,
@@ -25,9 +26,12 @@ from rushlight.schema import NUMBERS
 from rushlight.strided import Tensor, int_list
 
 __all__ = [
+    "_index_put_impl_",
     "_log_softmax",
+    "_log_softmax_backward_data",
     "_reshape_alias",
     "_softmax",
+    "_softmax_backward_data",
     "_to_copy",
     "_unsafe_view",
     "abs",
@@ -47,6 +51,7 @@ __all__ = [
     "as_strided",
     "as_strided_",
     "baddbmm",
+    "batch_norm",
     "bernoulli",
     "binary_cross_entropy_with_logits",
     "bitwise_and",
@@ -104,12 +109,14 @@ __all__ = [
     "ge",
     "gt",
     "index",
+    "index_add",
     "index_put",
     "index_put_",
     "index_select",
     "isfinite",
     "isinf",
     "isnan",
+    "layer_norm",
     "le",
     "lerp",
     "log",
@@ -163,6 +170,7 @@ __all__ = [
     "relu_",
     "remainder",
     "reshape",
+    "rms_norm",
     "roll",
     "round",
     "round_",
@@ -172,6 +180,7 @@ __all__ = [
     "scatter",
     "scatter_add",
     "select",
+    "sgn",
     "sigmoid",
     "sigmoid_",
     "sign",
@@ -1385,6 +1394,16 @@ def rsub(input, other, *, alpha=1):
     return rsub_Tensor_op.table[key_set](input, other, alpha)
 
 
+def sgn(input, *, out=None):
+    if out is not None:
+        return invoke(sgn_out_op, input, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(sgn_op, input)
+    return sgn_op.table[key_set](input)
+
+
 def sigmoid(input, *, out=None):
     if out is not None:
         return invoke(sigmoid_out_op, input, out)
@@ -1631,12 +1650,26 @@ def index(input, indices):
     return invoke(index_Tensor_op, input, indices)
 
 
+def index_add(input, dim, index, source, *, alpha=1, out=None):
+    if out is not None:
+        return invoke(index_add_out_op, input, dim, index, source, alpha, out)
+    try:
+        key_set = (input._key_set | index._key_set | source._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(index_add_op, input, dim, index, source, alpha)
+    return index_add_op.table[key_set](input, dim, index, source, alpha)
+
+
 def index_put(input, indices, values, accumulate=False):
     return invoke(index_put_op, input, indices, values, accumulate)
 
 
 def index_put_(input, indices, values, accumulate=False):
     return invoke(index_put__op, input, indices, values, accumulate)
+
+
+def _index_put_impl_(input, indices, values, accumulate=False, unsafe=False):
+    return invoke(_index_put_impl__op, input, indices, values, accumulate, unsafe)
 
 
 def index_select(input, dim, index, *, out=None):
@@ -2024,7 +2057,13 @@ def dot(input, tensor, *, out=None):
 def linear(input, weight, bias=None, *, out=None):
     if out is not None:
         return invoke(linear_out_op, input, weight, bias, out)
-    return invoke(linear_op, input, weight, bias)
+    try:
+        key_set = (
+            input._key_set | weight._key_set | (0 if bias is None else bias._key_set) | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return invoke(linear_op, input, weight, bias)
+    return linear_op.table[key_set](input, weight, bias)
 
 
 def matmul(input, other, *, out=None):
@@ -2067,12 +2106,68 @@ def outer(input, vec2, *, out=None):
     return outer_op.table[key_set](input, vec2)
 
 
+def batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled):
+    try:
+        key_set = (
+            input._key_set
+            | (0 if weight is None else weight._key_set)
+            | (0 if bias is None else bias._key_set)
+            | (0 if running_mean is None else running_mean._key_set)
+            | (0 if running_var is None else running_var._key_set)
+            | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return invoke(
+            batch_norm_op, input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled
+        )
+    return batch_norm_op.table[key_set](
+        input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled
+    )
+
+
+def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05, cudnn_enable=True):
+    try:
+        key_set = (
+            input._key_set
+            | (0 if weight is None else weight._key_set)
+            | (0 if bias is None else bias._key_set)
+            | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return invoke(layer_norm_op, input, normalized_shape, weight, bias, eps, cudnn_enable)
+    return layer_norm_op.table[key_set](input, normalized_shape, weight, bias, eps, cudnn_enable)
+
+
+def rms_norm(input, normalized_shape, weight=None, eps=None):
+    try:
+        key_set = (input._key_set | (0 if weight is None else weight._key_set) | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(rms_norm_op, input, normalized_shape, weight, eps)
+    return rms_norm_op.table[key_set](input, normalized_shape, weight, eps)
+
+
 def binary_cross_entropy_with_logits(input, target, weight=None, pos_weight=None, reduction=1):
-    return invoke(binary_cross_entropy_with_logits_op, input, target, weight, pos_weight, reduction)
+    try:
+        key_set = (
+            input._key_set
+            | target._key_set
+            | (0 if weight is None else weight._key_set)
+            | (0 if pos_weight is None else pos_weight._key_set)
+            | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return invoke(binary_cross_entropy_with_logits_op, input, target, weight, pos_weight, reduction)
+    return binary_cross_entropy_with_logits_op.table[key_set](input, target, weight, pos_weight, reduction)
 
 
 def cross_entropy_loss(input, target, weight=None, reduction=1, ignore_index=-100, label_smoothing=0.0):
-    return invoke(cross_entropy_loss_op, input, target, weight, reduction, ignore_index, label_smoothing)
+    try:
+        key_set = (
+            input._key_set | target._key_set | (0 if weight is None else weight._key_set) | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return invoke(cross_entropy_loss_op, input, target, weight, reduction, ignore_index, label_smoothing)
+    return cross_entropy_loss_op.table[key_set](input, target, weight, reduction, ignore_index, label_smoothing)
 
 
 def huber_loss(input, target, reduction=1, delta=1.0, *, out=None):
@@ -2104,23 +2199,53 @@ def mse_loss(input, target, reduction=1, *, out=None):
 
 
 def nll_loss(input, target, weight=None, reduction=1, ignore_index=-100):
-    return invoke(nll_loss_op, input, target, weight, reduction, ignore_index)
+    try:
+        key_set = (
+            input._key_set | target._key_set | (0 if weight is None else weight._key_set) | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return invoke(nll_loss_op, input, target, weight, reduction, ignore_index)
+    return nll_loss_op.table[key_set](input, target, weight, reduction, ignore_index)
 
 
 def nll_loss2d(input, target, weight=None, reduction=1, ignore_index=-100):
-    return invoke(nll_loss2d_op, input, target, weight, reduction, ignore_index)
+    try:
+        key_set = (
+            input._key_set | target._key_set | (0 if weight is None else weight._key_set) | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return invoke(nll_loss2d_op, input, target, weight, reduction, ignore_index)
+    return nll_loss2d_op.table[key_set](input, target, weight, reduction, ignore_index)
 
 
 def nll_loss2d_forward(input, target, weight, reduction, ignore_index):
-    return invoke(nll_loss2d_forward_op, input, target, weight, reduction, ignore_index)
+    try:
+        key_set = (
+            input._key_set | target._key_set | (0 if weight is None else weight._key_set) | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return invoke(nll_loss2d_forward_op, input, target, weight, reduction, ignore_index)
+    return nll_loss2d_forward_op.table[key_set](input, target, weight, reduction, ignore_index)
 
 
 def nll_loss_forward(input, target, weight, reduction, ignore_index):
-    return invoke(nll_loss_forward_op, input, target, weight, reduction, ignore_index)
+    try:
+        key_set = (
+            input._key_set | target._key_set | (0 if weight is None else weight._key_set) | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return invoke(nll_loss_forward_op, input, target, weight, reduction, ignore_index)
+    return nll_loss_forward_op.table[key_set](input, target, weight, reduction, ignore_index)
 
 
 def nll_loss_nd(input, target, weight=None, reduction=1, ignore_index=-100):
-    return invoke(nll_loss_nd_op, input, target, weight, reduction, ignore_index)
+    try:
+        key_set = (
+            input._key_set | target._key_set | (0 if weight is None else weight._key_set) | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return invoke(nll_loss_nd_op, input, target, weight, reduction, ignore_index)
+    return nll_loss_nd_op.table[key_set](input, target, weight, reduction, ignore_index)
 
 
 def smooth_l1_loss(input, target, reduction=1, beta=1.0, *, out=None):
@@ -2282,6 +2407,260 @@ def randperm(*args, **kwargs):
         ),
         requires_grad,
     )
+
+
+def _log_softmax_backward_data(grad_output, output, dim, input_dtype, *, out=None):
+    if out is not None:
+        return invoke(_log_softmax_backward_data_out_op, grad_output, output, dim, input_dtype, out)
+    try:
+        key_set = (grad_output._key_set | output._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(_log_softmax_backward_data_op, grad_output, output, dim, input_dtype)
+    return _log_softmax_backward_data_op.table[key_set](grad_output, output, dim, input_dtype)
+
+
+def _softmax_backward_data(grad_output, output, dim, input_dtype, *, out=None):
+    if out is not None:
+        return invoke(_softmax_backward_data_out_op, grad_output, output, dim, input_dtype, out)
+    try:
+        key_set = (grad_output._key_set | output._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(_softmax_backward_data_op, grad_output, output, dim, input_dtype)
+    return _softmax_backward_data_op.table[key_set](grad_output, output, dim, input_dtype)
+
+
+def diagonal_backward(grad_output, input_sizes, offset, dim1, dim2):
+    try:
+        key_set = (grad_output._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(diagonal_backward_op, grad_output, input_sizes, offset, dim1, dim2)
+    return diagonal_backward_op.table[key_set](grad_output, input_sizes, offset, dim1, dim2)
+
+
+def elu_backward(grad_output, alpha, scale, input_scale, is_result, self_or_result, *, out=None):
+    if out is not None:
+        return invoke(
+            elu_backward_grad_input_op, grad_output, alpha, scale, input_scale, is_result, self_or_result, out
+        )
+    try:
+        key_set = (grad_output._key_set | self_or_result._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(elu_backward_op, grad_output, alpha, scale, input_scale, is_result, self_or_result)
+    return elu_backward_op.table[key_set](grad_output, alpha, scale, input_scale, is_result, self_or_result)
+
+
+def embedding_backward(grad, indices, num_weights, padding_idx, scale_grad_by_freq, sparse):
+    try:
+        key_set = (grad._key_set | indices._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(embedding_backward_op, grad, indices, num_weights, padding_idx, scale_grad_by_freq, sparse)
+    return embedding_backward_op.table[key_set](grad, indices, num_weights, padding_idx, scale_grad_by_freq, sparse)
+
+
+def embedding_dense_backward(grad_output, indices, num_weights, padding_idx, scale_grad_by_freq):
+    try:
+        key_set = (grad_output._key_set | indices._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(embedding_dense_backward_op, grad_output, indices, num_weights, padding_idx, scale_grad_by_freq)
+    return embedding_dense_backward_op.table[key_set](
+        grad_output, indices, num_weights, padding_idx, scale_grad_by_freq
+    )
+
+
+def gelu_backward(grad_output, input, *, approximate="none", out=None):
+    if out is not None:
+        return invoke(gelu_backward_grad_input_op, grad_output, input, approximate, out)
+    try:
+        key_set = (grad_output._key_set | input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(gelu_backward_op, grad_output, input, approximate)
+    return gelu_backward_op.table[key_set](grad_output, input, approximate)
+
+
+def hardtanh_backward(grad_output, input, min_val, max_val, *, out=None):
+    if out is not None:
+        return invoke(hardtanh_backward_grad_input_op, grad_output, input, min_val, max_val, out)
+    try:
+        key_set = (grad_output._key_set | input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(hardtanh_backward_op, grad_output, input, min_val, max_val)
+    return hardtanh_backward_op.table[key_set](grad_output, input, min_val, max_val)
+
+
+def huber_loss_backward(grad_output, input, target, reduction, delta, *, out=None):
+    if out is not None:
+        return invoke(huber_loss_backward_out_op, grad_output, input, target, reduction, delta, out)
+    try:
+        key_set = (grad_output._key_set | input._key_set | target._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(huber_loss_backward_op, grad_output, input, target, reduction, delta)
+    return huber_loss_backward_op.table[key_set](grad_output, input, target, reduction, delta)
+
+
+def index_select_backward(grad, self_sizes, dim, index):
+    try:
+        key_set = (grad._key_set | index._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(index_select_backward_op, grad, self_sizes, dim, index)
+    return index_select_backward_op.table[key_set](grad, self_sizes, dim, index)
+
+
+def leaky_relu_backward(grad_output, input, negative_slope, self_is_result, *, out=None):
+    if out is not None:
+        return invoke(leaky_relu_backward_grad_input_op, grad_output, input, negative_slope, self_is_result, out)
+    try:
+        key_set = (grad_output._key_set | input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(leaky_relu_backward_op, grad_output, input, negative_slope, self_is_result)
+    return leaky_relu_backward_op.table[key_set](grad_output, input, negative_slope, self_is_result)
+
+
+def mse_loss_backward(grad_output, input, target, reduction, *, out=None):
+    if out is not None:
+        return invoke(mse_loss_backward_grad_input_op, grad_output, input, target, reduction, out)
+    try:
+        key_set = (grad_output._key_set | input._key_set | target._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(mse_loss_backward_op, grad_output, input, target, reduction)
+    return mse_loss_backward_op.table[key_set](grad_output, input, target, reduction)
+
+
+def nll_loss2d_backward(grad_output, input, target, weight, reduction, ignore_index, total_weight):
+    try:
+        key_set = (
+            grad_output._key_set
+            | input._key_set
+            | target._key_set
+            | total_weight._key_set
+            | (0 if weight is None else weight._key_set)
+            | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return invoke(nll_loss2d_backward_op, grad_output, input, target, weight, reduction, ignore_index, total_weight)
+    return nll_loss2d_backward_op.table[key_set](
+        grad_output, input, target, weight, reduction, ignore_index, total_weight
+    )
+
+
+def nll_loss_backward(grad_output, input, target, weight, reduction, ignore_index, total_weight, *, out=None):
+    if out is not None:
+        return invoke(
+            nll_loss_backward_grad_input_op,
+            grad_output,
+            input,
+            target,
+            weight,
+            reduction,
+            ignore_index,
+            total_weight,
+            out,
+        )
+    try:
+        key_set = (
+            grad_output._key_set
+            | input._key_set
+            | target._key_set
+            | total_weight._key_set
+            | (0 if weight is None else weight._key_set)
+            | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return invoke(nll_loss_backward_op, grad_output, input, target, weight, reduction, ignore_index, total_weight)
+    return nll_loss_backward_op.table[key_set](
+        grad_output, input, target, weight, reduction, ignore_index, total_weight
+    )
+
+
+def select_backward(grad_output, input_sizes, dim, index):
+    try:
+        key_set = (grad_output._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(select_backward_op, grad_output, input_sizes, dim, index)
+    return select_backward_op.table[key_set](grad_output, input_sizes, dim, index)
+
+
+def sigmoid_backward(grad_output, output, *, out=None):
+    if out is not None:
+        return invoke(sigmoid_backward_grad_input_op, grad_output, output, out)
+    try:
+        key_set = (grad_output._key_set | output._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(sigmoid_backward_op, grad_output, output)
+    return sigmoid_backward_op.table[key_set](grad_output, output)
+
+
+def silu_backward(grad_output, input, *, out=None):
+    if out is not None:
+        return invoke(silu_backward_grad_input_op, grad_output, input, out)
+    try:
+        key_set = (grad_output._key_set | input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(silu_backward_op, grad_output, input)
+    return silu_backward_op.table[key_set](grad_output, input)
+
+
+def slice_backward(grad_output, input_sizes, dim, start, end, step):
+    try:
+        key_set = (grad_output._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(slice_backward_op, grad_output, input_sizes, dim, start, end, step)
+    return slice_backward_op.table[key_set](grad_output, input_sizes, dim, start, end, step)
+
+
+def smooth_l1_loss_backward(grad_output, input, target, reduction, beta, *, out=None):
+    if out is not None:
+        return invoke(smooth_l1_loss_backward_grad_input_op, grad_output, input, target, reduction, beta, out)
+    try:
+        key_set = (grad_output._key_set | input._key_set | target._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(smooth_l1_loss_backward_op, grad_output, input, target, reduction, beta)
+    return smooth_l1_loss_backward_op.table[key_set](grad_output, input, target, reduction, beta)
+
+
+def softplus_backward(grad_output, input, beta, threshold, *, out=None):
+    if out is not None:
+        return invoke(softplus_backward_grad_input_op, grad_output, input, beta, threshold, out)
+    try:
+        key_set = (grad_output._key_set | input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(softplus_backward_op, grad_output, input, beta, threshold)
+    return softplus_backward_op.table[key_set](grad_output, input, beta, threshold)
+
+
+def tanh_backward(grad_output, output, *, out=None):
+    if out is not None:
+        return invoke(tanh_backward_grad_input_op, grad_output, output, out)
+    try:
+        key_set = (grad_output._key_set | output._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(tanh_backward_op, grad_output, output)
+    return tanh_backward_op.table[key_set](grad_output, output)
+
+
+def threshold_backward(grad_output, input, threshold, *, out=None):
+    if out is not None:
+        return invoke(threshold_backward_grad_input_op, grad_output, input, threshold, out)
+    try:
+        key_set = (grad_output._key_set | input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(threshold_backward_op, grad_output, input, threshold)
+    return threshold_backward_op.table[key_set](grad_output, input, threshold)
+
+
+def unfold_backward(grad_in, input_sizes, dim, size, step):
+    try:
+        key_set = (grad_in._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(unfold_backward_op, grad_in, input_sizes, dim, size, step)
+    return unfold_backward_op.table[key_set](grad_in, input_sizes, dim, size, step)
+
+
+def value_selecting_reduction_backward(grad, dim, indices, sizes, keepdim):
+    try:
+        key_set = (grad._key_set | indices._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(value_selecting_reduction_backward_op, grad, dim, indices, sizes, keepdim)
+    return value_selecting_reduction_backward_op.table[key_set](grad, dim, indices, sizes, keepdim)
 
 
 # ---- Methods
@@ -3913,6 +4292,28 @@ def tensor_rsqrt_(self):
 Tensor.rsqrt_ = tensor_rsqrt_
 
 
+def tensor_sgn(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(sgn_op, self)
+    return sgn_op.table[key_set](self)
+
+
+Tensor.sgn = tensor_sgn
+
+
+def tensor_sgn_(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(sgn__op, self)
+    return sgn__op.table[key_set](self)
+
+
+Tensor.sgn_ = tensor_sgn_
+
+
 def tensor_sigmoid(self):
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
@@ -4143,6 +4544,28 @@ def tensor_gather(self, dim, index, *, sparse_grad=False):
 
 
 Tensor.gather = tensor_gather
+
+
+def tensor_index_add(self, dim, index, source, *, alpha=1):
+    try:
+        key_set = (self._key_set | index._key_set | source._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(index_add_op, self, dim, index, source, alpha)
+    return index_add_op.table[key_set](self, dim, index, source, alpha)
+
+
+Tensor.index_add = tensor_index_add
+
+
+def tensor_index_add_(self, dim, index, source, *, alpha=1):
+    try:
+        key_set = (self._key_set | index._key_set | source._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(index_add__op, self, dim, index, source, alpha)
+    return index_add__op.table[key_set](self, dim, index, source, alpha)
+
+
+Tensor.index_add_ = tensor_index_add_
 
 
 def tensor_index_put(self, indices, values, accumulate=False):
@@ -4761,7 +5184,7 @@ Tensor.uniform_ = tensor_uniform_
 
 
 def __add__(self, other):
-    if other.__class__ is Tensor:
+    if isinstance(other, Tensor):
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
         return add_Tensor_op.table[key_set](self, other, 1)
     if isinstance(other, NUMBERS):
@@ -4774,7 +5197,7 @@ Tensor.__add__ = __add__
 
 
 def __radd__(self, other):
-    if other.__class__ is Tensor:
+    if isinstance(other, Tensor):
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
         return add_Tensor_op.table[key_set](self, other, 1)
     if isinstance(other, NUMBERS):
@@ -4787,7 +5210,7 @@ Tensor.__radd__ = __radd__
 
 
 def __iadd__(self, other):
-    if other.__class__ is Tensor:
+    if isinstance(other, Tensor):
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
         return add__Tensor_op.table[key_set](self, other, 1)
     if isinstance(other, NUMBERS):
@@ -4800,7 +5223,7 @@ Tensor.__iadd__ = __iadd__
 
 
 def __sub__(self, other):
-    if other.__class__ is Tensor:
+    if isinstance(other, Tensor):
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
         return sub_Tensor_op.table[key_set](self, other, 1)
     if isinstance(other, NUMBERS):
@@ -4813,7 +5236,7 @@ Tensor.__sub__ = __sub__
 
 
 def __rsub__(self, other):
-    if other.__class__ is Tensor:
+    if isinstance(other, Tensor):
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
         return rsub_Tensor_op.table[key_set](self, other, 1)
     if isinstance(other, NUMBERS):
@@ -4826,7 +5249,7 @@ Tensor.__rsub__ = __rsub__
 
 
 def __isub__(self, other):
-    if other.__class__ is Tensor:
+    if isinstance(other, Tensor):
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
         return sub__Tensor_op.table[key_set](self, other, 1)
     if isinstance(other, NUMBERS):
@@ -4839,7 +5262,7 @@ Tensor.__isub__ = __isub__
 
 
 def __mul__(self, other):
-    if other.__class__ is Tensor:
+    if isinstance(other, Tensor):
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
         return mul_Tensor_op.table[key_set](self, other)
     if isinstance(other, NUMBERS):
@@ -4852,7 +5275,7 @@ Tensor.__mul__ = __mul__
 
 
 def __rmul__(self, other):
-    if other.__class__ is Tensor:
+    if isinstance(other, Tensor):
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
         return mul_Tensor_op.table[key_set](self, other)
     if isinstance(other, NUMBERS):
@@ -4865,7 +5288,7 @@ Tensor.__rmul__ = __rmul__
 
 
 def __imul__(self, other):
-    if other.__class__ is Tensor:
+    if isinstance(other, Tensor):
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
         return mul__Tensor_op.table[key_set](self, other)
     if isinstance(other, NUMBERS):
@@ -4878,7 +5301,7 @@ Tensor.__imul__ = __imul__
 
 
 def __truediv__(self, other):
-    if other.__class__ is Tensor:
+    if isinstance(other, Tensor):
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
         return div_Tensor_op.table[key_set](self, other)
     if isinstance(other, NUMBERS):
@@ -4891,7 +5314,7 @@ Tensor.__truediv__ = __truediv__
 
 
 def __itruediv__(self, other):
-    if other.__class__ is Tensor:
+    if isinstance(other, Tensor):
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
         return div__Tensor_op.table[key_set](self, other)
     if isinstance(other, NUMBERS):
@@ -4904,7 +5327,7 @@ Tensor.__itruediv__ = __itruediv__
 
 
 def __floordiv__(self, other):
-    if other.__class__ is Tensor:
+    if isinstance(other, Tensor):
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
         return floor_divide_op.table[key_set](self, other)
     if isinstance(other, NUMBERS):
@@ -4917,7 +5340,7 @@ Tensor.__floordiv__ = __floordiv__
 
 
 def __rfloordiv__(self, other):
-    if other.__class__ is Tensor:
+    if isinstance(other, Tensor):
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
         return floor_divide_op.table[key_set](other, self)
     if isinstance(other, NUMBERS):
@@ -4930,7 +5353,7 @@ Tensor.__rfloordiv__ = __rfloordiv__
 
 
 def __ifloordiv__(self, other):
-    if other.__class__ is Tensor:
+    if isinstance(other, Tensor):
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
         return floor_divide__Tensor_op.table[key_set](self, other)
     if isinstance(other, NUMBERS):
@@ -4943,7 +5366,7 @@ Tensor.__ifloordiv__ = __ifloordiv__
 
 
 def __mod__(self, other):
-    if other.__class__ is Tensor:
+    if isinstance(other, Tensor):
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
         return remainder_Tensor_op.table[key_set](self, other)
     if isinstance(other, NUMBERS):
@@ -4956,7 +5379,7 @@ Tensor.__mod__ = __mod__
 
 
 def __rmod__(self, other):
-    if other.__class__ is Tensor:
+    if isinstance(other, Tensor):
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
         return remainder_Tensor_op.table[key_set](other, self)
     if isinstance(other, NUMBERS):
@@ -4969,7 +5392,7 @@ Tensor.__rmod__ = __rmod__
 
 
 def __imod__(self, other):
-    if other.__class__ is Tensor:
+    if isinstance(other, Tensor):
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
         return remainder__Tensor_op.table[key_set](self, other)
     if isinstance(other, NUMBERS):
@@ -4982,7 +5405,7 @@ Tensor.__imod__ = __imod__
 
 
 def __pow__(self, other):
-    if other.__class__ is Tensor:
+    if isinstance(other, Tensor):
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
         return pow_Tensor_Tensor_op.table[key_set](self, other)
     if isinstance(other, NUMBERS):
@@ -4995,7 +5418,7 @@ Tensor.__pow__ = __pow__
 
 
 def __rpow__(self, other):
-    if other.__class__ is Tensor:
+    if isinstance(other, Tensor):
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
         return pow_Tensor_Tensor_op.table[key_set](other, self)
     if isinstance(other, NUMBERS):
@@ -5008,7 +5431,7 @@ Tensor.__rpow__ = __rpow__
 
 
 def __ipow__(self, other):
-    if other.__class__ is Tensor:
+    if isinstance(other, Tensor):
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
         return pow__Tensor_op.table[key_set](self, other)
     if isinstance(other, NUMBERS):
@@ -5021,7 +5444,7 @@ Tensor.__ipow__ = __ipow__
 
 
 def __and__(self, other):
-    if other.__class__ is Tensor:
+    if isinstance(other, Tensor):
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
         return bitwise_and_Tensor_op.table[key_set](self, other)
     if isinstance(other, NUMBERS):
@@ -5034,7 +5457,7 @@ Tensor.__and__ = __and__
 
 
 def __rand__(self, other):
-    if other.__class__ is Tensor:
+    if isinstance(other, Tensor):
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
         return bitwise_and_Tensor_op.table[key_set](self, other)
     if isinstance(other, NUMBERS):
@@ -5047,7 +5470,7 @@ Tensor.__rand__ = __rand__
 
 
 def __iand__(self, other):
-    if other.__class__ is Tensor:
+    if isinstance(other, Tensor):
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
         return bitwise_and__Tensor_op.table[key_set](self, other)
     if isinstance(other, NUMBERS):
@@ -5060,7 +5483,7 @@ Tensor.__iand__ = __iand__
 
 
 def __or__(self, other):
-    if other.__class__ is Tensor:
+    if isinstance(other, Tensor):
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
         return bitwise_or_Tensor_op.table[key_set](self, other)
     if isinstance(other, NUMBERS):
@@ -5073,7 +5496,7 @@ Tensor.__or__ = __or__
 
 
 def __ror__(self, other):
-    if other.__class__ is Tensor:
+    if isinstance(other, Tensor):
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
         return bitwise_or_Tensor_op.table[key_set](self, other)
     if isinstance(other, NUMBERS):
@@ -5086,7 +5509,7 @@ Tensor.__ror__ = __ror__
 
 
 def __ior__(self, other):
-    if other.__class__ is Tensor:
+    if isinstance(other, Tensor):
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
         return bitwise_or__Tensor_op.table[key_set](self, other)
     if isinstance(other, NUMBERS):
@@ -5099,7 +5522,7 @@ Tensor.__ior__ = __ior__
 
 
 def __xor__(self, other):
-    if other.__class__ is Tensor:
+    if isinstance(other, Tensor):
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
         return bitwise_xor_Tensor_op.table[key_set](self, other)
     if isinstance(other, NUMBERS):
@@ -5112,7 +5535,7 @@ Tensor.__xor__ = __xor__
 
 
 def __rxor__(self, other):
-    if other.__class__ is Tensor:
+    if isinstance(other, Tensor):
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
         return bitwise_xor_Tensor_op.table[key_set](self, other)
     if isinstance(other, NUMBERS):
@@ -5125,7 +5548,7 @@ Tensor.__rxor__ = __rxor__
 
 
 def __ixor__(self, other):
-    if other.__class__ is Tensor:
+    if isinstance(other, Tensor):
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
         return bitwise_xor__Tensor_op.table[key_set](self, other)
     if isinstance(other, NUMBERS):
@@ -5138,7 +5561,7 @@ Tensor.__ixor__ = __ixor__
 
 
 def __eq__(self, other):
-    if other.__class__ is Tensor:
+    if isinstance(other, Tensor):
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
         return eq_Tensor_op.table[key_set](self, other)
     if isinstance(other, NUMBERS):
@@ -5151,7 +5574,7 @@ Tensor.__eq__ = __eq__
 
 
 def __ne__(self, other):
-    if other.__class__ is Tensor:
+    if isinstance(other, Tensor):
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
         return ne_Tensor_op.table[key_set](self, other)
     if isinstance(other, NUMBERS):
@@ -5164,7 +5587,7 @@ Tensor.__ne__ = __ne__
 
 
 def __lt__(self, other):
-    if other.__class__ is Tensor:
+    if isinstance(other, Tensor):
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
         return lt_Tensor_op.table[key_set](self, other)
     if isinstance(other, NUMBERS):
@@ -5177,7 +5600,7 @@ Tensor.__lt__ = __lt__
 
 
 def __le__(self, other):
-    if other.__class__ is Tensor:
+    if isinstance(other, Tensor):
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
         return le_Tensor_op.table[key_set](self, other)
     if isinstance(other, NUMBERS):
@@ -5190,7 +5613,7 @@ Tensor.__le__ = __le__
 
 
 def __gt__(self, other):
-    if other.__class__ is Tensor:
+    if isinstance(other, Tensor):
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
         return gt_Tensor_op.table[key_set](self, other)
     if isinstance(other, NUMBERS):
@@ -5203,7 +5626,7 @@ Tensor.__gt__ = __gt__
 
 
 def __ge__(self, other):
-    if other.__class__ is Tensor:
+    if isinstance(other, Tensor):
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
         return ge_Tensor_op.table[key_set](self, other)
     if isinstance(other, NUMBERS):
@@ -5216,7 +5639,7 @@ Tensor.__ge__ = __ge__
 
 
 def __matmul__(self, other):
-    if other.__class__ is Tensor:
+    if isinstance(other, Tensor):
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
         return matmul_op.table[key_set](self, other)
     return NotImplemented
@@ -5274,7 +5697,7 @@ diagonal_op = declare(
     "diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)",
     CompositeExplicitAutograd=views.diagonal,
 )
-expand_op = declare("expand(Tensor(a) self, int[] size) -> Tensor(a)", CompositeExplicitAutograd=strided.expand)
+expand_op = declare("expand(Tensor(a) self, int[] size) -> Tensor(a)", CompositeExplicitAutograd=views.expand)
 expand_as_op = declare(
     "expand_as(Tensor(a) self, Tensor other) -> Tensor(a)", CompositeImplicitAutograd=views.expand_as
 )
@@ -5358,7 +5781,7 @@ unsqueeze_op = declare("unsqueeze(Tensor(a) self, int dim) -> Tensor(a)", Compos
 unsqueeze__op = declare(
     "unsqueeze_(Tensor(a!) self, int dim) -> Tensor(a!)", CompositeExplicitAutograd=views.unsqueeze_
 )
-view_op = declare("view(Tensor(a) self, int[] size) -> Tensor(a)", CPU=strided.view, Meta=strided.view)
+view_op = declare("view(Tensor(a) self, int[] size) -> Tensor(a)", CPU=views.view, Meta=views.view)
 _unsafe_view_op = declare(
     "_unsafe_view(Tensor self, int[] size) -> Tensor", CompositeExplicitAutograd=views._unsafe_view
 )
@@ -6177,6 +6600,11 @@ rsub_Tensor_op = declare(
     CPU=pointwise.rsub,
     Meta=pointwise.rsub_on_meta,
 )
+sgn_op = declare("sgn(Tensor self) -> Tensor", CPU=elementary.signum.functional, Meta=elementary.signum.on_meta)
+sgn__op = declare("sgn_(Tensor(a!) self) -> Tensor(a!)", CPU=elementary.signum.inplace, Meta=elementary.signum.inplace)
+sgn_out_op = declare(
+    "sgn.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)", CPU=elementary.signum.out, Meta=elementary.signum.out
+)
 sigmoid_op = declare(
     "sigmoid(Tensor self) -> Tensor", CPU=elementary.sigmoid.functional, Meta=elementary.sigmoid.on_meta
 )
@@ -6237,6 +6665,9 @@ sub_out_op = declare(
     "sub.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)",
     CPU=pointwise.sub.out,
     Meta=pointwise.sub.out,
+)
+sub_Scalar_op = declare(
+    "sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", CompositeExplicitAutograd=pointwise.sub_scalar
 )
 tan_op = declare("tan(Tensor self) -> Tensor", CPU=elementary.tan.functional, Meta=elementary.tan.on_meta)
 tan__op = declare("tan_(Tensor(a!) self) -> Tensor(a!)", CPU=elementary.tan.inplace, Meta=elementary.tan.inplace)
@@ -6314,6 +6745,21 @@ gather_out_op = declare(
 index_Tensor_op = declare(
     "index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", CPU=gather_scatter.index, Meta=gather_scatter.index
 )
+index_add_op = declare(
+    "index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",
+    CPU=gather_scatter.index_add.functional,
+    Meta=gather_scatter.index_add.on_meta,
+)
+index_add__op = declare(
+    "index_add_(Tensor(a!) self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor(a!)",
+    CPU=gather_scatter.index_add.inplace,
+    Meta=gather_scatter.index_add.inplace,
+)
+index_add_out_op = declare(
+    "index_add.out(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)",
+    CPU=gather_scatter.index_add.out,
+    Meta=gather_scatter.index_add.out,
+)
 index_put_op = declare(
     "index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
     CompositeExplicitAutograd=gather_scatter.index_put,
@@ -6321,6 +6767,11 @@ index_put_op = declare(
 index_put__op = declare(
     "index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor(a!)",
     CompositeExplicitAutograd=gather_scatter.index_put_,
+)
+_index_put_impl__op = declare(
+    "_index_put_impl_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False, bool unsafe=False) -> Tensor(a!)",
+    CPU=gather_scatter._index_put_impl_,
+    Meta=gather_scatter._index_put_impl_,
 )
 index_select_op = declare(
     "index_select(Tensor self, int dim, Tensor index) -> Tensor",
@@ -6822,6 +7273,18 @@ outer_out_op = declare(
     "outer.out(Tensor self, Tensor vec2, *, Tensor(a!) out) -> Tensor(a!)",
     CompositeImplicitAutograd=linear_algebra.outer_out,
 )
+batch_norm_op = declare(
+    "batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps, bool cudnn_enabled) -> Tensor",
+    CompositeImplicitAutograd=normalisation.batch_norm,
+)
+layer_norm_op = declare(
+    "layer_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, bool cudnn_enable=True) -> Tensor",
+    CompositeImplicitAutograd=normalisation.layer_norm,
+)
+rms_norm_op = declare(
+    "rms_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor",
+    CompositeImplicitAutograd=normalisation.rms_norm,
+)
 binary_cross_entropy_with_logits_op = declare(
     "binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=1) -> Tensor",
     CompositeExplicitAutograd=losses.binary_cross_entropy_with_logits,
@@ -7045,6 +7508,195 @@ uniform__op = declare(
     CPU=random.uniform_,
     Meta=random.uniform_,
 )
+_log_softmax_backward_data_op = declare(
+    "_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor",
+    CPU=reductions.log_softmax_backward.functional,
+    Meta=reductions.log_softmax_backward.on_meta,
+)
+_log_softmax_backward_data_out_op = declare(
+    "_log_softmax_backward_data.out(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype, *, Tensor(a!) out) -> Tensor(a!)",
+    CPU=reductions.log_softmax_backward.out,
+    Meta=reductions.log_softmax_backward.out,
+)
+_softmax_backward_data_op = declare(
+    "_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor",
+    CPU=reductions.softmax_backward.functional,
+    Meta=reductions.softmax_backward.on_meta,
+)
+_softmax_backward_data_out_op = declare(
+    "_softmax_backward_data.out(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype, *, Tensor(a!) grad_input) -> Tensor(a!)",
+    CPU=reductions.softmax_backward.out,
+    Meta=reductions.softmax_backward.out,
+)
+diagonal_backward_op = declare(
+    "diagonal_backward(Tensor grad_output, int[] input_sizes, int offset, int dim1, int dim2) -> Tensor",
+    CompositeExplicitAutograd=views.diagonal_backward,
+)
+elu_backward_op = declare(
+    "elu_backward(Tensor grad_output, Scalar alpha, Scalar scale, Scalar input_scale, bool is_result, Tensor self_or_result) -> Tensor",
+    CPU=elementary.elu_backward.functional,
+    Meta=elementary.elu_backward.on_meta,
+)
+elu_backward_grad_input_op = declare(
+    "elu_backward.grad_input(Tensor grad_output, Scalar alpha, Scalar scale, Scalar input_scale, bool is_result, Tensor self_or_result, *, Tensor(a!) grad_input) -> Tensor(a!)",
+    CPU=elementary.elu_backward.out,
+    Meta=elementary.elu_backward.out,
+)
+embedding_backward_op = declare(
+    "embedding_backward(Tensor grad, Tensor indices, int num_weights, int padding_idx, bool scale_grad_by_freq, bool sparse) -> Tensor",
+    CompositeImplicitAutograd=gather_scatter.embedding_backward,
+)
+embedding_dense_backward_op = declare(
+    "embedding_dense_backward(Tensor grad_output, Tensor indices, int num_weights, int padding_idx, bool scale_grad_by_freq) -> Tensor",
+    CPU=gather_scatter.embedding_dense_backward,
+    Meta=gather_scatter.embedding_dense_backward,
+)
+gelu_backward_op = declare(
+    "gelu_backward(Tensor grad_output, Tensor self, *, str approximate='none') -> Tensor",
+    CPU=elementary.gelu_backward.functional,
+    Meta=elementary.gelu_backward.on_meta,
+)
+gelu_backward_grad_input_op = declare(
+    "gelu_backward.grad_input(Tensor grad_output, Tensor self, *, str approximate='none', Tensor(a!) grad_input) -> Tensor(a!)",
+    CPU=elementary.gelu_backward.out,
+    Meta=elementary.gelu_backward.out,
+)
+hardtanh_backward_op = declare(
+    "hardtanh_backward(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> Tensor",
+    CPU=elementary.hardtanh_backward.functional,
+    Meta=elementary.hardtanh_backward.on_meta,
+)
+hardtanh_backward_grad_input_op = declare(
+    "hardtanh_backward.grad_input(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val, *, Tensor(a!) grad_input) -> Tensor(a!)",
+    CPU=elementary.hardtanh_backward.out,
+    Meta=elementary.hardtanh_backward.out,
+)
+huber_loss_backward_op = declare(
+    "huber_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, float delta) -> Tensor",
+    CPU=losses.huber_backward.functional,
+    Meta=losses.huber_backward.on_meta,
+)
+huber_loss_backward_out_op = declare(
+    "huber_loss_backward.out(Tensor grad_output, Tensor self, Tensor target, int reduction, float delta, *, Tensor(a!) grad_input) -> Tensor(a!)",
+    CPU=losses.huber_backward.out,
+    Meta=losses.huber_backward.out,
+)
+index_select_backward_op = declare(
+    "index_select_backward(Tensor grad, int[] self_sizes, int dim, Tensor index) -> Tensor",
+    CompositeImplicitAutograd=gather_scatter.index_select_backward,
+)
+leaky_relu_backward_op = declare(
+    "leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope, bool self_is_result) -> Tensor",
+    CPU=elementary.leaky_relu_backward.functional,
+    Meta=elementary.leaky_relu_backward.on_meta,
+)
+leaky_relu_backward_grad_input_op = declare(
+    "leaky_relu_backward.grad_input(Tensor grad_output, Tensor self, Scalar negative_slope, bool self_is_result, *, Tensor(a!) grad_input) -> Tensor(a!)",
+    CPU=elementary.leaky_relu_backward.out,
+    Meta=elementary.leaky_relu_backward.out,
+)
+mse_loss_backward_op = declare(
+    "mse_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction) -> Tensor",
+    CPU=losses.mse_backward.functional,
+    Meta=losses.mse_backward.on_meta,
+)
+mse_loss_backward_grad_input_op = declare(
+    "mse_loss_backward.grad_input(Tensor grad_output, Tensor self, Tensor target, int reduction, *, Tensor(a!) grad_input) -> Tensor(a!)",
+    CPU=losses.mse_backward.out,
+    Meta=losses.mse_backward.out,
+)
+nll_loss2d_backward_op = declare(
+    "nll_loss2d_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index, Tensor total_weight) -> Tensor",
+    CPU=losses.nll_loss2d_backward,
+    Meta=losses.nll_loss2d_backward,
+)
+nll_loss_backward_op = declare(
+    "nll_loss_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index, Tensor total_weight) -> Tensor",
+    CPU=losses.nll_backward.functional,
+    Meta=losses.nll_backward.on_meta,
+)
+nll_loss_backward_grad_input_op = declare(
+    "nll_loss_backward.grad_input(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index, Tensor total_weight, *, Tensor(a!) grad_input) -> Tensor(a!)",
+    CPU=losses.nll_backward.out,
+    Meta=losses.nll_backward.out,
+)
+select_backward_op = declare(
+    "select_backward(Tensor grad_output, int[] input_sizes, int dim, int index) -> Tensor",
+    CompositeExplicitAutogradNonFunctional=views.select_backward,
+)
+sigmoid_backward_op = declare(
+    "sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor",
+    CPU=elementary.sigmoid_backward.functional,
+    Meta=elementary.sigmoid_backward.on_meta,
+)
+sigmoid_backward_grad_input_op = declare(
+    "sigmoid_backward.grad_input(Tensor grad_output, Tensor output, *, Tensor(a!) grad_input) -> Tensor(a!)",
+    CPU=elementary.sigmoid_backward.out,
+    Meta=elementary.sigmoid_backward.out,
+)
+silu_backward_op = declare(
+    "silu_backward(Tensor grad_output, Tensor self) -> Tensor",
+    CPU=elementary.silu_backward.functional,
+    Meta=elementary.silu_backward.on_meta,
+)
+silu_backward_grad_input_op = declare(
+    "silu_backward.grad_input(Tensor grad_output, Tensor self, *, Tensor(a!) grad_input) -> Tensor(a!)",
+    CPU=elementary.silu_backward.out,
+    Meta=elementary.silu_backward.out,
+)
+slice_backward_op = declare(
+    "slice_backward(Tensor grad_output, int[] input_sizes, int dim, int start, int end, int step) -> Tensor",
+    CompositeExplicitAutograd=views.slice_backward,
+)
+smooth_l1_loss_backward_op = declare(
+    "smooth_l1_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, float beta) -> Tensor",
+    CPU=losses.smooth_l1_backward.functional,
+    Meta=losses.smooth_l1_backward.on_meta,
+)
+smooth_l1_loss_backward_grad_input_op = declare(
+    "smooth_l1_loss_backward.grad_input(Tensor grad_output, Tensor self, Tensor target, int reduction, float beta, *, Tensor(a!) grad_input) -> Tensor(a!)",
+    CPU=losses.smooth_l1_backward.out,
+    Meta=losses.smooth_l1_backward.out,
+)
+softplus_backward_op = declare(
+    "softplus_backward(Tensor grad_output, Tensor self, Scalar beta, Scalar threshold) -> Tensor",
+    CPU=elementary.softplus_backward.functional,
+    Meta=elementary.softplus_backward.on_meta,
+)
+softplus_backward_grad_input_op = declare(
+    "softplus_backward.grad_input(Tensor grad_output, Tensor self, Scalar beta, Scalar threshold, *, Tensor(a!) grad_input) -> Tensor(a!)",
+    CPU=elementary.softplus_backward.out,
+    Meta=elementary.softplus_backward.out,
+)
+tanh_backward_op = declare(
+    "tanh_backward(Tensor grad_output, Tensor output) -> Tensor",
+    CPU=elementary.tanh_backward.functional,
+    Meta=elementary.tanh_backward.on_meta,
+)
+tanh_backward_grad_input_op = declare(
+    "tanh_backward.grad_input(Tensor grad_output, Tensor output, *, Tensor(a!) grad_input) -> Tensor(a!)",
+    CPU=elementary.tanh_backward.out,
+    Meta=elementary.tanh_backward.out,
+)
+threshold_backward_op = declare(
+    "threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor",
+    CPU=elementary.threshold_backward.functional,
+    Meta=elementary.threshold_backward.on_meta,
+)
+threshold_backward_grad_input_op = declare(
+    "threshold_backward.grad_input(Tensor grad_output, Tensor self, Scalar threshold, *, Tensor(a!) grad_input) -> Tensor(a!)",
+    CPU=elementary.threshold_backward.out,
+    Meta=elementary.threshold_backward.out,
+)
+unfold_backward_op = declare(
+    "unfold_backward(Tensor grad_in, int[] input_sizes, int dim, int size, int step) -> Tensor",
+    CPU=views.unfold_backward,
+    Meta=views.unfold_backward,
+)
+value_selecting_reduction_backward_op = declare(
+    "value_selecting_reduction_backward(Tensor grad, int dim, Tensor indices, int[] sizes, bool keepdim) -> Tensor",
+    CompositeImplicitAutograd=reductions.value_selecting_reduction_backward,
+)
 
 # What autograd keeps books of
 VIEWS = (
@@ -7200,6 +7852,8 @@ WRITTEN = (
     round_decimals_out_op,
     rsqrt__op,
     rsqrt_out_op,
+    sgn__op,
+    sgn_out_op,
     sigmoid__op,
     sigmoid_out_op,
     sign__op,
@@ -7225,7 +7879,10 @@ WRITTEN = (
     cat_out_op,
     embedding_renorm__op,
     gather_out_op,
+    index_add__op,
+    index_add_out_op,
     index_put__op,
+    _index_put_impl__op,
     index_select_out_op,
     masked_fill__Tensor_op,
     masked_fill__Scalar_op,
@@ -7301,4 +7958,19 @@ WRITTEN = (
     randperm_out_op,
     randperm_generator_out_op,
     uniform__op,
+    _log_softmax_backward_data_out_op,
+    _softmax_backward_data_out_op,
+    elu_backward_grad_input_op,
+    gelu_backward_grad_input_op,
+    hardtanh_backward_grad_input_op,
+    huber_loss_backward_out_op,
+    leaky_relu_backward_grad_input_op,
+    mse_loss_backward_grad_input_op,
+    nll_loss_backward_grad_input_op,
+    sigmoid_backward_grad_input_op,
+    silu_backward_grad_input_op,
+    smooth_l1_loss_backward_grad_input_op,
+    softplus_backward_grad_input_op,
+    tanh_backward_grad_input_op,
+    threshold_backward_grad_input_op,
 )

@@ -170,6 +170,61 @@ def index_select_impl(self: Tensor, dim: int, index: Tensor, out: Tensor) -> Non
 index_select = Structured(index_select_meta, index_select_impl)
 
 
+def index_select_backward(grad: Tensor, self_sizes: Sequence[int], dim: int, index: Tensor) -> Tensor:
+    """Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `index_select_backward_symint`."""
+    return grad.new_zeros(self_sizes).index_add_(dim, index, grad)
+
+
+def index_add_meta(self: Tensor, dim: int, index: Tensor, source: Tensor, alpha: Scalar) -> Output:
+    """Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `index_func_meta_impl`."""
+    dim = wrap_dim(dim, self.dim())
+    if index.dim() > 1:
+        raise IndexError("index_add_(): Index is supposed to be a vector")
+    _check_index_dtype("index_add_", index)
+    if source.dtype is not self.dtype:
+        raise RuntimeError("index_add_(): self and source expected to have the same dtype")
+    if dim and dim >= source.dim():
+        raise RuntimeError(f"index_add_(): Indexing dim {dim} is out of bounds of the source")
+    if index.numel() != (source.size(dim) if source.dim() else 1):
+        raise RuntimeError(f"index_add_(): Number of indices ({index.numel()}) should be equal to source.size(dim)")
+    if source.dim() and self.dim():
+        rest = [[size for d, size in enumerate(tensor.shape) if d != dim] for tensor in (self, source)]
+        if rest[0] != rest[1]:
+            raise RuntimeError("source tensor shape must match self tensor shape, excluding the specified dimension")
+    return Output(self.shape, None, self.dtype)
+
+
+def index_add_impl(self: Tensor, dim: int, index: Tensor, source: Tensor, alpha: Scalar, out: Tensor) -> None:
+    """`alpha` times each slice of `source` added to the one that `index` says."""
+    for tensor in (index, source):
+        _assert_no_overlap(out, tensor)
+    if out is not self:
+        out._array[...] = self._array
+    array, slices, places = _at_least_1d(out), _at_least_1d(source), index._array.reshape(-1)
+    dim = wrap_dim(dim, array.ndim)
+    if places.size and (places.min() < 0 or places.max() >= array.shape[dim]):
+        raise IndexError("index out of range in self")
+    slices = slices if alpha == 1 else slices * convert(alpha, self.dtype)
+    if slices.size:
+        add_rows(np.moveaxis(array, dim, 0), places, np.moveaxis(slices, dim, 0))
+
+
+def add_rows(array: np.ndarray, places: np.ndarray, rows: np.ndarray) -> None:
+    """Each row added to the one of `array` that its place says; `np.add.at` does this element by element."""
+    starts, order = runs(places)
+    array[places[order[starts]]] += np.add.reduceat(rows[order], starts, axis=0, dtype=array.dtype)
+
+
+def runs(places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """An order in which equal places follow one another, and where in it each run of them starts."""
+    order = np.argsort(places, kind="stable")
+    sorted_places = places[order]
+    return np.flatnonzero(np.diff(sorted_places, prepend=sorted_places[0] - 1)), order
+
+
+index_add = Structured(index_add_meta, index_add_impl)
+
+
 def gather_meta(self: Tensor, dim: int, index: Tensor, sparse_grad: bool) -> Output:
     """Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `TORCH_META_FUNC(gather)`."""
     dim = wrap_dim(dim, self.dim())
@@ -469,6 +524,13 @@ def index_put_(self: Tensor, indices: Sequence[Tensor | None], values: Tensor, a
     return self
 
 
+def _index_put_impl_(
+    self: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool = False, unsafe: bool = False
+) -> Tensor:
+    """`index_put_` under the name by which the derivative of `index` calls it; `unsafe`, not to check the indices, is ignored."""
+    return index_put_(self, indices, values, accumulate)
+
+
 def _as_one_mask(self: Tensor, indices: Sequence[Tensor | None], values: Tensor) -> Tensor | None:
     """The mask with which `masked_fill_` does it: a single value goes to where a single mask is true.
 
@@ -506,6 +568,45 @@ def embedding(
         )
     rows = functions.index_select(weight, 0, indices.reshape(-1))
     return rows.view((*indices.shape, weight.size(1)))
+
+
+def embedding_backward(
+    grad: Tensor, indices: Tensor, num_weights: int, padding_idx: int, scale_grad_by_freq: bool, sparse: bool
+) -> Tensor:
+    """Of a sparse gradient rushlight makes a dense one. Source: `aten/src/ATen/native/Embedding.cpp`."""
+    if sparse and scale_grad_by_freq:
+        raise RuntimeError("embedding_backward: scale_grad_by_freq not supported with sparse gradients")
+    return functions.embedding_dense_backward(grad, indices, num_weights, padding_idx, scale_grad_by_freq)
+
+
+def embedding_dense_backward(
+    grad_output: Tensor, indices: Tensor, num_weights: int, padding_idx: int, scale_grad_by_freq: bool
+) -> Tensor:
+    """Each row collects from every place where it was looked up; that of padding gets nothing. With `scale_grad_by_freq` it is
+    divided by how often that was.
+
+    Source: `aten/src/ATen/native/Embedding.cpp`, `embedding_dense_backward_cpu`.
+    """
+    if indices.dtype not in (int32, int64):
+        raise RuntimeError(
+            f"Expected tensor for argument #2 'indices' to have one of the scalar types Long, Int; got {indices.dtype.name}"
+        )
+    width = grad_output.size(-1)
+    out = allocate(Output((num_weights, width), None, grad_output.dtype), grad_output.device.type)
+    if out.is_meta:
+        return out
+    array, rows, places = out._array, grad_output._array.reshape(-1, width), indices._array.reshape(-1)
+    array.fill(0)
+    if padding_idx >= 0:
+        kept = places != padding_idx
+        rows, places = rows[kept], places[kept]
+    if places.size:
+        starts, order = runs(places)
+        sums = np.add.reduceat(rows[order], starts, axis=0)
+        if scale_grad_by_freq:
+            sums = sums / np.diff(starts, append=places.size).astype(sums.dtype)[:, None]
+        array[places[order[starts]]] = sums
+    return out
 
 
 def embedding_renorm_(self: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> Tensor:

@@ -7,7 +7,7 @@ generators.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import ContextDecorator, contextmanager
+from contextlib import ContextDecorator
 from typing import Any
 
 from rushlight.dispatch import BIT, INFERENCE_KEYS, TENSOR_KEYS, local
@@ -66,13 +66,10 @@ def inferring(enabled: bool) -> Iterator[None]:
         local.inference, local.grad_enabled, local.tensor_keys, local.excluded, local.included = before
 
 
-_recording, _inferring = contextmanager(recording), contextmanager(inferring)
-
-
 class _Mode(ContextDecorator):
     """A block, or a decorator of functions, called or not: every call is a block of its own."""
 
-    block = staticmethod(_recording)
+    block = staticmethod(recording)
     mode: bool
 
     def __new__(cls, function: Callable | None = None):
@@ -81,11 +78,20 @@ class _Mode(ContextDecorator):
         return self(function) if callable(function) else self
 
     def __enter__(self) -> None:
-        self.entered.append(self.block(self.mode))
-        self.entered[-1].__enter__()
+        block = self.block(self.mode)
+        next(block)
+        self.entered.append(block)
 
-    def __exit__(self, *error: Any) -> bool | None:
-        return self.entered.pop().__exit__(*error)
+    def __exit__(self, kind: type | None, error: BaseException | None, traceback: Any) -> None:
+        block = self.entered.pop()
+        if error is None:
+            next(block, None)
+            return
+        try:
+            block.throw(error)
+        except BaseException as raised:
+            if raised is not error:
+                raise
 
 
 class no_grad(_Mode):
@@ -120,7 +126,7 @@ class set_grad_enabled(ContextDecorator):
 class inference_mode(_Mode):
     """Within: no graph, no versions, no record of views. Tensors that are made within are never part of a graph."""
 
-    block, mode = staticmethod(_inferring), True
+    block, mode = staticmethod(inferring), True
 
     def __new__(cls, mode: bool | Callable = True):
         return super().__new__(cls, mode)

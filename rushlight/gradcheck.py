@@ -11,7 +11,7 @@ from typing import Any
 
 from rushlight import functions
 from rushlight.engine import grad
-from rushlight.grad_mode import no_grad
+from rushlight.grad_mode import enable_grad, no_grad
 from rushlight.history import requires_grad
 from rushlight.strided import Tensor
 
@@ -43,8 +43,8 @@ def gradcheck(
             continue
         numerical = [numerical_gradient(lambda n=number: _as_tuple(function(*inputs))[n], x, eps) for x in checked]
         for j in range(output.numel()):
-            cotangent = functions.zeros_like(output)
-            cotangent.reshape(-1)[j] = 1.0
+            cotangent = functions.zeros(output.shape, dtype=output.dtype)  # contiguous, so that `view` shows it
+            cotangent.view(-1)[j] = 1.0
             found = grad(output, checked, cotangent, retain_graph=True, allow_unused=True)
             for k, (given, expected) in enumerate(zip(found, numerical)):
                 row = [expected[i][j] for i in range(len(expected))]
@@ -61,12 +61,52 @@ def gradcheck(
     return True
 
 
+def gradgradcheck(
+    function: Callable,
+    inputs: Tensor | Sequence[Any],
+    grad_outputs: Tensor | Sequence[Tensor] | None = None,
+    *,
+    eps: float = 1e-6,
+    atol: float = 1e-5,
+    rtol: float = 1e-3,
+    raise_exception: bool = True,
+) -> bool:
+    """Hold the gradients of the gradients against differences: `gradcheck` of the function that takes the inputs and the
+    gradients of the outputs, and gives the gradients of the inputs.
+
+    Args:
+        grad_outputs: one for each output that requires grad; numbers between -1 and 1 that require grad themselves, unless
+            given.
+
+    Source: `torch/autograd/gradcheck.py`, `gradgradcheck`.
+    """
+    inputs = _as_tuple(inputs)
+    checked = [x for x in inputs if isinstance(x, Tensor) and x.requires_grad]
+    if grad_outputs is None:
+        outputs = _differentiable(function(*inputs))
+        grad_outputs = [functions.rand_like(output).mul_(2).sub_(1).requires_grad_() for output in outputs]
+    grad_outputs = _as_tuple(grad_outputs)
+
+    def first(*args: Any) -> tuple[Tensor, ...]:
+        with enable_grad():
+            outputs, cotangents = _differentiable(function(*args[: len(inputs)])), args[len(inputs) :]
+            found = grad(outputs, checked, cotangents, create_graph=True, allow_unused=True)
+        return tuple(each for each in found if each is not None)
+
+    options = {"eps": eps, "atol": atol, "rtol": rtol, "raise_exception": raise_exception}
+    return gradcheck(first, (*inputs, *grad_outputs), **options)
+
+
 class GradcheckError(RuntimeError):
     """Source: `torch/autograd/gradcheck.py`."""
 
 
 def _as_tuple(value: Any) -> tuple:
     return value if isinstance(value, tuple) else tuple(value) if isinstance(value, list) else (value,)
+
+
+def _differentiable(value: Any) -> tuple[Tensor, ...]:
+    return tuple(output for output in _as_tuple(value) if requires_grad(output))
 
 
 def numerical_gradient(function: Callable[[], Tensor], x: Tensor, eps: float) -> list[list[float]]:

@@ -17,12 +17,13 @@ from collections.abc import Callable, Sequence
 from itertools import count
 from typing import Any, NamedTuple
 
-from rushlight import functions
+from rushlight import dispatch, functions
 from rushlight.dispatch import local
 from rushlight.dtypes import dtype
-from rushlight.grad_mode import no_grad
+from rushlight.grad_mode import set_grad_enabled
+from rushlight.memory_formats import contiguous_format
 from rushlight.storage import Size
-from rushlight.strided import Tensor
+from rushlight.strided import Tensor, alias, non_overlapping_and_dense
 
 
 class Edge(NamedTuple):
@@ -136,8 +137,18 @@ class AccumulateGrad(Node):
 
     def apply(self, grad: Tensor | None) -> tuple[()]:
         if grad is not None:
-            accumulate(self.variable, grad)
-            for hook in list((self.variable._autograd.post_hooks or {}).values()):
+            meta = self.variable._autograd
+            if (
+                meta.grad is None
+                and not (local.grad_enabled or dispatch.aside)
+                and sys.getrefcount(grad) <= _ONLY_OURS
+                and _is_like(grad, self.variable)
+            ):
+                meta.grad = grad.detach()  # nobody else knows it: kept without a copy
+            else:
+                accumulate(self.variable, grad)
+            hooks = meta.post_hooks
+            for hook in list(hooks.values()) if hooks else ():
                 hook(self.variable)
         return ()
 
@@ -151,23 +162,31 @@ def accumulate(variable: Tensor, grad: Tensor) -> None:
     """
     meta = variable._autograd
     if meta.grad is None:
-        if local.grad_enabled:
-            meta.grad = grad.clone()
-        else:
-            owned = sys.getrefcount(grad) <= _ONLY_OURS and grad.stride() == variable.stride()
-            meta.grad = grad.detach() if owned else _like(grad, variable)
+        meta.grad = grad_like(grad, variable)
     elif local.grad_enabled:
         meta.grad = meta.grad + grad
     else:
         meta.grad.add_(grad)
 
 
-_ONLY_OURS = 5  # references: the engine's list, the arguments of three calls, and getrefcount's own
+_ONLY_OURS = 4  # references: the engine's list, the arguments of two calls, and getrefcount's own
 
 
-def _like(grad: Tensor, variable: Tensor) -> Tensor:
-    """A copy of a gradient with the strides of the variable, if these are dense."""
-    return functions.empty_like(variable).copy_(grad)
+def _is_like(grad: Tensor, variable: Tensor) -> bool:
+    """Source: `torch/csrc/autograd/utils/grad_layout_contract.h`, `obeys_layout_contract`."""
+    if grad._strides != variable._strides:
+        return False
+    return variable._has_plain_strides or non_overlapping_and_dense(variable.shape, variable.stride())
+
+
+def grad_like(grad: Tensor, variable: Tensor) -> Tensor:
+    """A copy of a gradient, with the strides of the variable if these leave no gaps, or else row by row.
+
+    Source: `torch/csrc/autograd/utils/grad_layout_contract.h`, `clone_obey_contract`.
+    """
+    if non_overlapping_and_dense(variable.shape, variable.stride()):
+        return grad.new_empty_strided(variable.shape, variable.stride()).copy_(grad)
+    return functions.clone(grad, memory_format=contiguous_format)
 
 
 def gradient_edge(tensor: Tensor) -> Edge:
@@ -177,9 +196,10 @@ def gradient_edge(tensor: Tensor) -> Edge:
     """
     if not isinstance(tensor, Tensor) or tensor._autograd is None is tensor._base:
         return NO_EDGE
-    if (node := tensor.grad_fn) is not None:
-        return Edge(node, tensor._autograd.output_nr)
+    node = tensor.grad_fn  # of a view perhaps made anew, and its metadata with it
     meta = tensor._autograd
+    if node is not None:
+        return Edge(node, meta.output_nr)
     return Edge(grad_accumulator(tensor)) if meta is not None and meta.requires_grad else NO_EDGE
 
 
@@ -200,24 +220,30 @@ def grad_accumulator(leaf: Tensor) -> AccumulateGrad:
 class SavedTensor:
     """A tensor that a node will need, and the version that it had: who writes into it in between is found out.
 
-    A result of the node itself is saved without its `grad_fn`, since the two would hold each other.
+    A result of the node itself is saved without its history, since the two would hold each other. Under
+    `saved_tensors_hooks` what `pack` made of the tensor is kept in its place, with the edge that its gradient takes.
 
     Source: `torch/csrc/autograd/saved_variable.h`, `SavedVariable`.
     """
 
-    __slots__ = ("tensor", "version", "is_output", "output_nr", "packed", "unpack_hook")
+    __slots__ = ("tensor", "version", "is_output", "output_nr", "packed", "edge", "unpack_hook")
 
     def __init__(self, tensor: Tensor, is_output: bool = False) -> None:
-        self.is_output, self.version = is_output, tensor._storage.version
-        self.unpack_hook = None
-        if is_output:
-            self.output_nr = tensor._autograd.output_nr if tensor._autograd is not None else 0
-            tensor = functions.detach(tensor)
-        self.tensor = tensor
+        self.is_output = is_output and not tensor.is_leaf
+        self.version, self.tensor, self.unpack_hook = tensor._storage.version, tensor, None
+        if self.is_output:
+            self.output_nr = tensor._autograd.output_nr
+            self.tensor = without_history(tensor)
         if local.saved_tensors_hooks:
             pack, self.unpack_hook = local.saved_tensors_hooks[-1]
-            with no_grad():
-                self.packed, self.tensor = pack(tensor), None
+            self.edge, self.tensor = NO_EDGE if self.is_output else gradient_edge(tensor), None
+            with set_grad_enabled(False):
+                self.packed = pack(tensor)
+
+
+def without_history(tensor: Tensor) -> Tensor:
+    """The same memory in a tensor that nothing was computed for."""
+    return alias(tensor, tensor.shape, tensor.stride(), tensor.storage_offset())
 
 
 def unpack_saved(saved: SavedTensor, node: Node) -> Tensor:
@@ -226,7 +252,8 @@ def unpack_saved(saved: SavedTensor, node: Node) -> Tensor:
     Source: `torch/csrc/autograd/saved_variable.cpp`, `SavedVariable::unpack`.
     """
     if saved.unpack_hook is not None:
-        return saved.unpack_hook(saved.packed)
+        tensor, edge = saved.unpack_hook(saved.packed), Edge(node, saved.output_nr) if saved.is_output else saved.edge
+        return with_edge(tensor, edge) if edge.node is not None else tensor
     tensor = saved.tensor
     if tensor._storage.version != saved.version:
         raise RuntimeError(
@@ -235,9 +262,17 @@ def unpack_saved(saved: SavedTensor, node: Node) -> Tensor:
             f"version {tensor._storage.version}; expected version {saved.version} instead. Hint: `clone` it before "
             "it is changed, or use the form of the operation that does not write in place."
         )
-    if saved.is_output and local.grad_enabled:
-        tensor = functions.detach(tensor)
-        tensor._autograd = AutogradMeta(False, node, saved.output_nr)
+    return with_edge(tensor, Edge(node, saved.output_nr)) if saved.is_output else tensor
+
+
+def with_edge(tensor: Tensor, edge: Edge) -> Tensor:
+    """The same memory in a tensor whose gradient takes this edge."""
+    tensor = without_history(tensor)
+    if isinstance(edge.node, AccumulateGrad):
+        tensor._autograd = AutogradMeta(True)
+        tensor._autograd.accumulator = weakref.ref(edge.node)
+    else:
+        tensor._autograd = AutogradMeta(False, *edge)
     return tensor
 
 

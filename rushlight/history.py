@@ -15,9 +15,9 @@ from typing import Any
 
 from rushlight import functions
 from rushlight.dispatch import DispatchKey, Kernel, Operator, local, tensors_in
-from rushlight.engine import sum_to
 from rushlight.grad_mode import AUTOGRAD
 from rushlight.graph import AutogradMeta, Node, gradient_edge, unpack
+from rushlight.memory_formats import contiguous_format
 from rushlight.strided import Tensor
 from rushlight.views import as_view
 
@@ -56,9 +56,9 @@ def set_history(result: Any, node: Node, differentiable: Sequence[bool] | None =
     """
     for i, tensor in enumerate(result if isinstance(result, (list, tuple)) else (result,)):
         if tensor.dtype.is_floating_point and (differentiable is None or differentiable[i]):
-            tensor._autograd = AutogradMeta(False, node, i)
+            tensor._autograd = AutogradMeta(False, node, len(node.input_metadata))
             tensor._view_version = tensor._storage.version
-        node.input_metadata.append((tensor._sizes, tensor.dtype))
+            node.input_metadata.append((tensor._sizes, tensor.dtype))
     return result
 
 
@@ -140,11 +140,10 @@ def copy_slices(function: Callable, grad: Tensor, base: tuple, view: tuple) -> l
     result = functions.empty_strided(sizes, strides, dtype=grad.dtype)
     result.copy_(grad)
     part = functions.as_strided(result, *view)
-    first, *others = _as_tuple(function(functions.clone(part)))
+    first, *others = _as_tuple(function(functions.clone(part, memory_format=contiguous_format)))
     if first is None:
-        part.zero_()
-    else:
-        part.copy_(first if first.shape == part.shape else sum_to(first, part.shape))
+        return [None, *others]
+    part.copy_(first)
     return [result, *others]
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 import traceback
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -309,9 +309,19 @@ def resolve(overloads: Sequence[Operator], args: tuple, kwargs: dict[str, Any]) 
     """
     if "input" in kwargs:
         kwargs = {"self" if name == "input" else name: value for name, value in kwargs.items()}
+    pattern = (overloads, *kwargs, kinds(args), kinds(kwargs.values()) if kwargs else ())
+    if pattern in _plans and not dispatch.aside:
+        table, tensors, arrange = _plans[pattern]
+        stack = arrange(args, kwargs)
+        key_set = local.included
+        for place in tensors:
+            key_set |= stack[place]._key_set
+        return table[key_set & ~local.excluded](*stack)
     for operator in overloads:
         stack = fit(operator.schema, args, kwargs)
         if stack is not None:
+            if None not in pattern:
+                plan(pattern, operator, args, kwargs, stack)
             return invoke(operator, *stack)
     given = ", ".join([type(a).__name__ for a in args] + [f"{name}={type(a).__name__}" for name, a in kwargs.items()])
     expected = "\n".join(f" * {operator.schema}" for operator in overloads)
@@ -319,6 +329,45 @@ def resolve(overloads: Sequence[Operator], args: tuple, kwargs: dict[str, Any]) 
         f"{overloads[0].schema.name}() received an invalid combination of arguments - got ({given}), but expected one of:\n"
         f"{expected}"
     )
+
+
+def kinds(values: Iterable[Any]) -> tuple | None:
+    """The types of arguments, and of the ints in a list, if these decide alone which overload fits; or None: a tensor without
+    dimensions may stand for a number, and other lists may hold anything."""
+    found = []
+    for value in values:
+        kind = value.__class__
+        if hasattr(value, "_key_set"):
+            if not value._sizes:
+                return None
+        elif kind is list or kind is tuple:
+            if not all(item.__class__ is int for item in value):
+                return None
+            kind = (kind, len(value))
+        found.append(kind)
+    return tuple(found)
+
+
+_plans: dict[tuple, tuple[dict, list[int], Callable]] = {}
+dispatch.memos.append(_plans.clear)
+
+
+def plan(pattern: tuple, operator: Operator, args: tuple, kwargs: dict[str, Any], stack: list) -> None:
+    """Remember for calls with arguments of these kinds how the stack is made of them: a function, written out and compiled."""
+    parts, defaults = [], []
+    for i, (argument, value) in enumerate(zip(operator.schema.arguments, stack)):
+        given = i < len(args) or argument.name in kwargs
+        source = f"args[{i}]" if i < len(args) else f"kwargs[{argument.name!r}]"
+        if not given:
+            source, _ = f"defaults[{len(defaults)}]", defaults.append(value)
+        elif value is not (passed := args[i] if i < len(args) else kwargs[argument.name]):
+            if value != (passed,):
+                return
+            source = f"({source},)"
+        parts.append(source)
+    tensors = [i for i, value in enumerate(stack) if hasattr(value, "_key_set")]
+    arrange = eval(f"lambda args, kwargs: ({', '.join(parts)},)", {"defaults": defaults})
+    _plans[pattern] = operator.table, tensors, arrange
 
 
 # ------------------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ import numpy as np
 from rushlight import dispatch, functions
 from rushlight.dispatch import local
 from rushlight.dtypes import FLOATING, Scalar, bool_, float16, float32, float64
-from rushlight.strided import Tensor, infer_size
+from rushlight.strided import Tensor, infer_size, owned
 from rushlight.structured import Output, Structured, allocate, resize_output
 from rushlight.views import is_watched
 
@@ -71,7 +71,17 @@ def mm_out(self: Tensor, mat2: Tensor, out: Tensor) -> None:
         np.matmul(self._array, mat2._array, out._array)
 
 
-mm = Structured(meta_mm, mm_out)
+class Mm(Structured):
+    """The two halves, and a short way for two matrices that numpy multiplies as they are."""
+
+    def functional(self, a, b):
+        if a.dtype is b.dtype and a.dtype in (float32, float64) and not dispatch.aside:
+            if len(a._sizes) == len(b._sizes) == 2 and a._sizes[1] == b._sizes[0]:
+                return owned(np.matmul(a._array, b._array), a.dtype)
+        return super().functional(a, b)
+
+
+mm = Mm(meta_mm, mm_out)
 
 
 def meta_addmm(self: Tensor, mat1: Tensor, mat2: Tensor, beta: Scalar, alpha: Scalar) -> Output:
@@ -138,14 +148,19 @@ class Addmm(Structured):
     """The two halves, and a short way for the commonest call, that of `linear`: beta and alpha are 1, and nothing is
     converted."""
 
-    def functional(self, *args):
-        bias, mat1, mat2, beta, alpha = args
-        if not (beta == alpha == 1 and bias.dtype in (float32, float64)) or dispatch.aside:
-            return super().functional(*args)
-        out = allocate(self.meta(*args))
-        np.matmul(mat1._array, mat2._array, out._array)
-        np.add(out._array, bias._array, out._array)
-        return out
+    def functional(self, bias, mat1, mat2, beta, alpha):
+        if (
+            beta == alpha == 1
+            and bias.dtype is mat1.dtype is mat2.dtype
+            and bias.dtype in (float32, float64)
+            and len(mat1._sizes) == len(mat2._sizes) == 2
+            and mat1._sizes[1] == mat2._sizes[0]
+            and bias._sizes == mat2._sizes[1:]
+            and not dispatch.aside
+        ):
+            product = np.matmul(mat1._array, mat2._array)
+            return owned(np.add(product, bias._array, product), bias.dtype)
+        return super().functional(bias, mat1, mat2, beta, alpha)
 
 
 addmm = Addmm(meta_addmm, addmm_out)

@@ -13,10 +13,10 @@ import numpy as np
 
 from rushlight import functions
 from rushlight.dtypes import FLOATING, Scalar, can_cast, int64, result_type, uint8
-from rushlight.iterator import for_each
-from rushlight.pointwise import output_of, widened
-from rushlight.strided import Tensor, strides_for
-from rushlight.structured import Output, Structured, allocate
+from rushlight.iterator import common_sizes, for_each
+from rushlight.pointwise import is_simple, output_of, widened
+from rushlight.strided import Tensor, fresh, owned, strides_for
+from rushlight.structured import Output, Structured, allocate, call_functional
 
 NONE, MEAN, SUM = range(3)
 
@@ -81,6 +81,10 @@ def nll_loss_forward(
 
     Source: `aten/src/ATen/native/LossNLL.cpp`, `TORCH_META_FUNC(nll_loss_forward)` and `nll_loss_out_frame`.
     """
+    if is_simple(self) and target.dtype is int64 and weight is None and reduction != NONE:
+        found = _nll_of_plain_rows(self, target, reduction, ignore_index)
+        if found is not None:
+            return found
     if self.dim() not in (1, 2):
         raise RuntimeError("input tensor should be 1D or 2D")
     if target.dim() > 1:
@@ -89,6 +93,19 @@ def nll_loss_forward(
         sizes = f"(got input: {list(self.shape)}, target: {list(target.shape)})"
         raise RuntimeError(f"size mismatch {sizes}")
     return _nll(self, target, weight, reduction, ignore_index, () if self.dim() == 1 else target.shape)
+
+
+def _nll_of_plain_rows(self: Tensor, target: Tensor, reduction: int, ignore_index: int) -> tuple[Tensor, Tensor] | None:
+    """A short way for the commonest call: a contiguous matrix, and targets that all count; None for anything else."""
+    scores, targets = self._array, target._array
+    if scores.ndim != 2 or targets.shape != scores.shape[:1] or not targets.size or 0 <= ignore_index < scores.shape[1]:
+        return None
+    if targets.min() < 0 or targets.max() >= scores.shape[1]:
+        return None
+    total = scores[np.arange(len(targets)), targets].sum()
+    count = scores.dtype.type(len(targets))
+    loss = -total / count if reduction == MEAN else -total
+    return owned(np.asarray(loss), self.dtype), owned(np.asarray(count), self.dtype)
 
 
 def nll_loss2d_forward(
@@ -154,11 +171,42 @@ def cross_entropy_loss(
     ignore_index: int = -100,
     label_smoothing: float = 0.0,
 ) -> Tensor:
-    """Cross-entropy of the scores (batch, classes, \\*places) and the truth: classes (batch, \\*places), or their
-    probabilities, of the shape of the scores.
+    """How unlikely the truth is by these scores: minus the logarithm of the probability that they give it.
 
-    Source: `aten/src/ATen/native/LossNLL.cpp`, `cross_entropy_loss_symint`.
+    `self` is (batch, classes, \\*places), or (classes,) for one sample alone. The logarithms of the probabilities are its
+    `log_softmax` along the classes, dimension 1, or 0 for one sample alone. A *place* is what has one truth: an element of
+    (batch, \\*places).
+
+    If `target` has another shape than `self`, it holds classes: int64, (batch, \\*places), or () for one sample alone. Then
+    the loss is `nll_loss_nd` of the logarithms, with `target`, `weight`, `reduction` and `ignore_index`. With a
+    `label_smoothing` s > 0 it is 1 - s times that, and s / classes times the loss with all classes as the truth: at each place
+    minus the sum of the logarithms of all classes, each times its weight, if there are weights. Here, too, a place whose target
+    is `ignore_index` is 0, and `reduction` is applied; the mean is the sum divided by the number of places that are not
+    ignored, or, if there are weights, by the sum of the weights that their true classes have. This loss with all classes as the
+    truth is there: `of_all_classes(logarithms, target, weight, reduction, ignore_index)`.
+
+    If `target` has the shape of `self`, it holds the probabilities of the classes. With s > 0, it is first mixed with equal
+    ones: 1 - s times `target`, plus s / classes. At each place, the loss is minus the sum over the classes of logarithm times
+    probability times weight, if there are weights. The mean is the sum divided by the number of places, whatever the weights;
+    it is nan if there are no elements. All this is there: `of_probabilities(self, target, weight, reduction, label_smoothing)`.
+
+    A composite kernel: it calls operators (`rushlight.functions`, or methods), so that autograd can follow.
+
+    Args:
+        weight: (classes,), or None.
+        reduction: 0 keeps the loss of each place, 1 takes the mean, 2 the sum.
+        ignore_index: a class that counts as no truth, in or out of range.
+        label_smoothing: up to 1; 0 or less for none.
+
+    Raises:
+        RuntimeError: `label_smoothing` is greater than 1; or, where `target` has the shape of `self`, it is not of floating
+            point, `ignore_index` is not negative, or `weight` has another shape.
+
+    Source: `aten/src/ATen/native/LossNLL.cpp`, `cross_entropy_loss_symint`, `cross_entropy_loss_prob_target` and
+    `cross_entropy_loss_label_smoothing`.
     """
+    if label_smoothing > 1:
+        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
     if self.shape == target.shape:
         if target.dtype.category != FLOATING:
             raise RuntimeError(
@@ -166,14 +214,12 @@ def cross_entropy_loss(
             )
         if ignore_index >= 0:
             raise RuntimeError("ignore_index is not supported for floating point target")
-        return _of_probabilities(self, target, weight, reduction, label_smoothing)
-    if label_smoothing > 1:
-        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
+        return of_probabilities(self, target, weight, reduction, label_smoothing)
     scores = functions.log_softmax(self, _class_dim(self), self.dtype)
     loss = functions.nll_loss_nd(scores, target, weight, reduction, ignore_index)
     if label_smoothing <= 0:
         return loss
-    smooth = _of_all_classes(scores, target, weight, reduction, ignore_index)
+    smooth = of_all_classes(scores, target, weight, reduction, ignore_index)
     share = label_smoothing / max(self.size(_class_dim(self)), 1)
     return functions.add(functions.mul_Scalar_op(loss, 1 - label_smoothing), functions.mul_Scalar_op(smooth, share))
 
@@ -188,7 +234,7 @@ def _along_classes(weight: Tensor, self: Tensor) -> Tensor:
     return weight.view([weight.size(0) if dim == class_dim else 1 for dim in range(self.dim())])
 
 
-def _of_probabilities(
+def of_probabilities(
     self: Tensor, target: Tensor, weight: Tensor | None, reduction: int, label_smoothing: float
 ) -> Tensor:
     """Source: `aten/src/ATen/native/LossNLL.cpp`, `cross_entropy_loss_prob_target`."""
@@ -215,7 +261,7 @@ def _of_probabilities(
     return functions.div_Scalar_op(functions.neg(total), self.numel() // classes)
 
 
-def _of_all_classes(scores: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int) -> Tensor:
+def of_all_classes(scores: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int) -> Tensor:
     """The loss if every class were the true one a little: what smoothing mixes in.
 
     Source: `aten/src/ATen/native/LossNLL.cpp`, `cross_entropy_loss_label_smoothing`.
@@ -311,8 +357,25 @@ def l1_loss(self: Tensor, target: Tensor, reduction: int = MEAN) -> Tensor:
 def binary_cross_entropy_with_logits(
     self: Tensor, target: Tensor, weight: Tensor | None, pos_weight: Tensor | None, reduction: int = MEAN
 ) -> Tensor:
-    """Of scores that a sigmoid would make probabilities of, and of their truth, element by element; both steps in one, for
-    the logarithm of a sigmoid is exact where the sigmoid alone has rounded to 0.
+    """Cross-entropy of scores x that a sigmoid would make probabilities of, and of their truth t, from 0 to 1, element by
+    element: -(t * log(sigmoid(x)) + (1 - t) * log(1 - sigmoid(x))).
+
+    Both steps are one, since the logarithm of a sigmoid can be had also where the sigmoid alone has been rounded to 0 or 1:
+
+        log(sigmoid(x)) = min(x, 0) - log(1 + exp(-|x|))
+        loss            = (1 - t) * x - log(sigmoid(x))
+
+    where exp is never of a large number. With `pos_weight`, what belongs to t counts that many times: log(sigmoid(x)) is
+    multiplied by (pos_weight - 1) * t + 1. With `weight`, the loss is multiplied by it. Then it is reduced. None of the
+    arguments is written to.
+
+    Args:
+        self, target: of the same sizes; `self` is of floating point.
+        weight, pos_weight: to be broadcast to these sizes, or None.
+        reduction: 0 keeps the loss of each element, 1 takes the mean, 2 the sum.
+
+    Raises:
+        NotImplementedError: `self` is not of floating point.
 
     Source: `aten/src/ATen/native/Loss.cpp`, `binary_cross_entropy_with_logits`.
     """
@@ -333,3 +396,143 @@ def _log_sigmoid(self: Tensor) -> Tensor:
         x = self._array
         out._array[...] = np.minimum(x, 0) - np.log1p(np.exp(-np.abs(x)))
     return out
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Derivatives that are operators of their own
+
+
+def nll_backward_meta(
+    grad_output: Tensor,
+    self: Tensor,
+    target: Tensor,
+    weight: Tensor | None,
+    reduction: int,
+    ignore_index: int,
+    total_weight: Tensor,
+) -> Output:
+    """Source: `aten/src/ATen/native/LossNLL.cpp`, `TORCH_META_FUNC(nll_loss_backward)`."""
+    if self.dim() not in (1, 2):
+        raise RuntimeError("input tensor should be 1D or 2D")
+    if target.dim() > 1:
+        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+    if (self.dim(), target.dim()) != (1, 0) and self.size(0) != target.size(0):
+        raise RuntimeError(f"size mismatch (got input: {list(self.shape)}, target: {list(target.shape)})")
+    if total_weight.numel() != 1:
+        raise RuntimeError(f"expected total_weight to be a single element tensor, got: {list(total_weight.shape)}")
+    wanted = (self.size(0),) if reduction == NONE and self.dim() == 2 else ()
+    if tuple(grad_output.shape) != wanted and (wanted or grad_output.dim() > 1 or grad_output.numel() != 1):
+        raise RuntimeError(
+            f"Expected a tensor of shape {list(wanted)} for grad_output, but got {list(grad_output.shape)}"
+        )
+    return Output(self.shape, None, self.dtype)
+
+
+def nll_backward_impl(
+    grad_output: Tensor,
+    self: Tensor,
+    target: Tensor,
+    weight: Tensor | None,
+    reduction: int,
+    ignore_index: int,
+    total_weight: Tensor,
+    out: Tensor,
+) -> None:
+    """Minus the weight of its class at the place of each target that counts, times the gradient; 0 elsewhere.
+
+    Source: `aten/src/ATen/native/LossNLL.cpp`, `nll_loss_backward_out_frame`.
+    """
+    array = out._array
+    array.fill(0)
+    grad = grad_output._array / total_weight._array if reduction == MEAN else grad_output._array
+    if array.ndim == 1:
+        array, grad = array[None], np.reshape(grad, -1)
+    _scatter_slope(array, np.reshape(target._array, -1), np.negative(grad), weight, ignore_index)
+
+
+def _scatter_slope(
+    array: np.ndarray, targets: np.ndarray, slope: np.ndarray, weight: Tensor | None, ignore_index: int
+) -> None:
+    """Into rows of zeros, one per target, one column per class."""
+    rows = np.arange(len(targets))
+    counts = targets != ignore_index
+    if not counts.all():
+        rows, targets = rows[counts], targets[counts]
+        slope = slope[counts] if slope.ndim and len(slope) > 1 else slope
+    array[rows, targets] = slope if weight is None else slope * weight._array[targets]
+
+
+nll_backward = Structured(nll_backward_meta, nll_backward_impl)
+
+
+def nll_backward_functional(
+    grad_output: Tensor,
+    self: Tensor,
+    target: Tensor,
+    weight: Tensor | None,
+    reduction: int,
+    ignore_index: int,
+    total_weight: Tensor,
+) -> Tensor:
+    """With a short way for the mean over rows that all count, without weights."""
+    if reduction == MEAN and weight is None and is_simple(self) and len(self._sizes) == 2 and not grad_output._sizes:
+        targets = target._array
+        if targets.shape == self._sizes[:1] and total_weight._sizes == () and not (targets == ignore_index).any():
+            array = np.zeros(self._sizes, self.dtype.numpy)
+            array[np.arange(len(targets)), targets] = -(grad_output._array / total_weight._array)
+            return fresh(array, self)
+    return call_functional(nll_backward, (grad_output, self, target, weight, reduction, ignore_index, total_weight))
+
+
+nll_backward.functional = nll_backward_functional
+
+
+def nll_loss2d_backward(
+    grad_output: Tensor,
+    self: Tensor,
+    target: Tensor,
+    weight: Tensor | None,
+    reduction: int,
+    ignore_index: int,
+    total_weight: Tensor,
+) -> Tensor:
+    """The same for pictures. Source: `aten/src/ATen/native/LossNLL2d.cpp`, `nll_loss2d_backward_out_frame`."""
+    if target.dim() != 3 or self.dim() != 4 or (self.size(0), *self.shape[2:]) != tuple(target.shape):
+        raise RuntimeError(f"size mismatch (got input: {list(self.shape)}, target: {list(target.shape)})")
+    out = allocate(Output(self.shape, strides_for(self, None), self.dtype), self.device.type)
+    if out.is_meta or not out.numel():
+        return out
+    classes = self.size(1)
+    slope = np.negative(grad_output._array / total_weight._array if reduction == MEAN else grad_output._array)
+    rows = np.zeros((target.numel(), classes), self.dtype.numpy)
+    _scatter_slope(rows, target._array.reshape(-1), slope.reshape(-1), weight, ignore_index)
+    out._array[...] = np.moveaxis(rows.reshape((*target.shape, classes)), -1, 1)
+    return out
+
+
+def _slope(function: Callable, factor: int = 1) -> Structured:
+    """The structured kernel of `factor * function(self - target, *parameters) * grad_output`, for a mean over the number of
+    elements.
+
+    Source: `aten/src/ATen/native/BinaryOps.cpp`, `mse_loss_backward_out`.
+    """
+
+    def meta(grad_output: Tensor, self: Tensor, target: Tensor, reduction: int, *parameters: Scalar) -> Output:
+        return Output(common_sizes(grad_output, self, target), None, self.dtype)
+
+    def impl(grad_output: Tensor, self: Tensor, target: Tensor, reduction: int, *rest: Scalar | Tensor) -> None:
+        *parameters, out = rest
+        norm = factor / max(self.numel(), 1) if reduction == MEAN else factor
+        slope = np.asarray(function(self._array - target._array, *parameters))
+        out._array[...] = slope * slope.dtype.type(norm) * grad_output._array
+
+    return Structured(meta, impl)
+
+
+def _smooth_slope(distance: np.ndarray, beta: float) -> np.ndarray:
+    return np.clip(distance / beta, -1, 1) if beta else np.sign(distance)
+
+
+mse_backward = _slope(lambda distance: distance, factor=2)
+smooth_l1_backward = _slope(_smooth_slope)
+huber_backward = _slope(lambda distance, delta: np.clip(distance, -delta, delta))

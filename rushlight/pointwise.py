@@ -189,7 +189,6 @@ def with_short_way(kernel: Structured, function: np.ufunc, kinds: tuple[int, ...
             self.__class__ is other.__class__ is Tensor
             and self.dtype is other.dtype
             and self._sizes == other._sizes
-            and self._sizes
             and self._has_plain_strides
             and other._has_plain_strides
             and self.dtype.category in kinds
@@ -223,7 +222,7 @@ def simple_operand(self: Operand, other: Operand, alpha: tuple, kinds: tuple[int
     """What numpy can take for `alpha * other`, beside the array of `self`, to give what the long way gives; None if nothing."""
     if not isinstance(self, Tensor) or dispatch.aside or not self._has_plain_strides:
         return None
-    if not self._sizes or self.dtype.category not in kinds:  # without dimensions numpy gives a number, not an array
+    if self.dtype.category not in kinds:
         return None
     if isinstance(other, Tensor):
         if self.dtype is not other.dtype or self._sizes != other._sizes or not other._has_plain_strides:
@@ -256,7 +255,7 @@ def broadcast_together(function: np.ufunc, self: Operand, other: Operand, kinds:
 
 def is_simple(self: Tensor) -> bool:
     """Whether numpy can be given the array of `self`, and what it gives be taken for the result."""
-    return self._has_plain_strides and self._sizes and self.dtype in SIMPLE_DTYPES and not dispatch.aside
+    return self._has_plain_strides and self.dtype in SIMPLE_DTYPES and not dispatch.aside
 
 
 def unary(function: Callable, dtypes: Callable = to_floating, *args, **options) -> Structured:
@@ -327,6 +326,10 @@ def rsub_on_meta(self: Tensor, other: Operand, alpha: Scalar) -> Tensor:
 
 def add_scalar(self: Tensor, other: Scalar, alpha: Scalar = 1) -> Tensor:
     return functions().add(self, other, alpha=alpha)
+
+
+def sub_scalar(self: Tensor, other: Scalar, alpha: Scalar = 1) -> Tensor:
+    return functions().sub(self, other, alpha=alpha)
 
 
 def mul_scalar(self: Tensor, other: Scalar) -> Tensor:

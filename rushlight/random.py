@@ -388,23 +388,33 @@ def _drawn(bits: np.random.Generator, chances: np.ndarray, count: int, replaceme
 
 
 def dropout(input: Tensor, p: float, train: bool) -> Tensor:
-    """In training, each element is 0 with the probability `p`, and the others grow, so that the mean stays.
+    """In training, each element is 0 with the probability `p`, and the others are divided by 1 - p, so that the mean stays.
+
+    A composite kernel: it calls operators (`rushlight.functions`, or methods), so that autograd can follow. The input is
+    multiplied by a tensor like it (`empty_like`) that `bernoulli_(1 - p)` has filled with ones and zeros, and that is then
+    divided by 1 - p, in place. If p is 1, it is multiplied by 0 instead, a tensor without dimensions of its dtype and device.
+
+    Args:
+        input: of floating point; for other dtypes the division in place raises a RuntimeError.
+
+    Returns:
+        a new tensor with the sizes and the dtype of `input`; but `input` itself if p is 0, not in training, or if there are no
+        elements.
+
+    Raises:
+        RuntimeError: p is not between 0 and 1, both included; also when not in training.
 
     Source: `aten/src/ATen/native/Dropout.cpp`, `_dropout_impl`.
     """
-    return input if (scale := _survivors(input, p, train)) is None else input * scale
-
-
-def dropout_(self: Tensor, p: float, train: bool) -> Tensor:
-    return self if (scale := _survivors(self, p, train)) is None else self.mul_(scale)
-
-
-def _survivors(input: Tensor, p: float, train: bool) -> Tensor | None:
-    """What the elements are multiplied by: 0 for those that are dropped; None if nothing is to be done."""
     if not 0 <= p <= 1:
         raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p}")
     if p == 0 or not train or input.numel() == 0:
-        return None
+        return input
     if p == 1:
-        return functions.zeros((), dtype=input.dtype, device=input.device)
-    return functions.empty_like(input).bernoulli_(1 - p).div_(1 - p)
+        return input * functions.zeros((), dtype=input.dtype, device=input.device)
+    return input * functions.empty_like(input).bernoulli_(1 - p).div_(1 - p)
+
+
+def dropout_(self: Tensor, p: float, train: bool) -> Tensor:
+    scale = functions.dropout(functions.ones_like(self), p, train)
+    return self if p == 0 or not train else self.mul_(scale)

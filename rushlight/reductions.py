@@ -15,10 +15,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rushlight import functions
-from rushlight.dtypes import FLOATING, Scalar, bool_, dtype, float16, get_default_dtype, int64, uint8
-from rushlight.strided import Tensor, wrap_dim
-from rushlight.structured import Output, Structured, allocate, resize_output
+from rushlight import dispatch, functions
+from rushlight.dtypes import (
+    FLOATING,
+    Scalar,
+    bool_,
+    dtype,
+    float16,
+    float32,
+    float64,
+    get_default_dtype,
+    int64,
+    uint8,
+)
+from rushlight.pointwise import is_simple
+from rushlight.strided import Tensor, fresh, owned, wrap_dim
+from rushlight.structured import Output, Structured, allocate, call_functional, resize_output
 
 # ------------------------------------------------------------------------------------------------------------
 # Sizes and dtypes
@@ -135,7 +147,18 @@ def sum_out(self: Tensor, dims: Sequence[int] | None, keepdim: bool, dtype: dtyp
     fold(np.add, self, dims, keepdim, out)
 
 
-sum_dim = ToDtype(meta_sum, sum_out)
+class Sum(ToDtype):
+    """The two halves, and a short way for what numpy sums as it is."""
+
+    def functional(self, tensor, dims, keepdim, dtype):
+        if dtype is None and tensor.dtype in (float32, float64) and tensor._sizes and not dispatch.aside:
+            if not dims or len(dims) == 1 and -len(tensor._sizes) <= dims[0] < len(tensor._sizes):
+                found = np.add.reduce(tensor._array, dims[0] if dims else None, keepdims=keepdim)
+                return owned(np.asarray(found, order="C"), tensor.dtype)
+        return super().functional(tensor, dims, keepdim, dtype)
+
+
+sum_dim = Sum(meta_sum, sum_out)
 sum_all, sum_all_out = of_all(sum_dim), of_all_out(sum_dim)
 
 
@@ -470,26 +493,98 @@ def along(name: str, kernel: Callable[[np.ndarray, int], np.ndarray]) -> Structu
         array = np.atleast_1d(self._array)
         out._array[...] = kernel(array, wrap_dim(dim, self.dim())).reshape(self.shape)
 
-    return Structured(meta, impl)
+    structured = Structured(meta, impl)
+
+    def functional(self: Tensor, dim: int, half_to_float: bool) -> Tensor:
+        if is_simple(self) and self._array.size and -len(self._sizes) <= dim < len(self._sizes) and not half_to_float:
+            return fresh(kernel(self._array, dim), self)
+        return call_functional(structured, (self, dim, half_to_float))
+
+    structured.functional = functional
+    return structured
 
 
 softmax_along, log_softmax_along = along("softmax", softmax), along("log_softmax", log_softmax)
 
 
+def of_lines(name: str, kernel: Callable[[np.ndarray, np.ndarray, int], np.ndarray]) -> Structured:
+    """The structured kernel of `_softmax_backward_data` or `_log_softmax_backward_data`, which take the gradient of the result
+    and the result, with a short way for contiguous ones of one dtype."""
+
+    def meta(grad_output: Tensor, output: Tensor, dim: int, input_dtype: dtype) -> Output:
+        wrap_dim(dim, grad_output.dim())
+        if grad_output.shape != output.shape:
+            raise RuntimeError(f"{name}: sizes {list(grad_output.shape)} and {list(output.shape)} are not the same")
+        return Output(grad_output.shape, None, input_dtype)
+
+    def impl(grad_output: Tensor, output: Tensor, dim: int, input_dtype: dtype, out: Tensor) -> None:
+        if output.numel():
+            arrays = [np.atleast_1d(each._array).astype(wide(each.dtype), copy=False) for each in (grad_output, output)]
+            out._array[...] = kernel(*arrays, wrap_dim(dim, output.dim())).reshape(output.shape)
+
+    structured = Structured(meta, impl)
+
+    def functional(grad_output: Tensor, output: Tensor, dim: int, input_dtype: dtype) -> Tensor:
+        if (
+            is_simple(output)
+            and output.dtype is grad_output.dtype is input_dtype
+            and output._sizes == grad_output._sizes
+            and grad_output._has_plain_strides
+            and -len(output._sizes) <= dim < len(output._sizes)
+        ):
+            return fresh(kernel(grad_output._array, output._array, dim), output)
+        return call_functional(structured, (grad_output, output, dim, input_dtype))
+
+    structured.functional = functional
+    return structured
+
+
+def softmax_slope(grad: np.ndarray, y: np.ndarray, dim: int) -> np.ndarray:
+    """Source: `aten/src/ATen/native/cpu/SoftMaxKernel.cpp`, `vec_softmax_backward_kernel`."""
+    slope = grad * y
+    np.subtract(grad, slope.sum(dim, keepdims=True), slope)
+    slope *= y
+    return slope
+
+
+def log_softmax_slope(grad: np.ndarray, y: np.ndarray, dim: int) -> np.ndarray:
+    slope = np.exp(y)
+    slope *= grad.sum(dim, keepdims=True)
+    return np.subtract(grad, slope, slope)
+
+
+softmax_backward = of_lines("softmax_backward", softmax_slope)
+log_softmax_backward = of_lines("log_softmax_backward", log_softmax_slope)
+
+
+def value_selecting_reduction_backward(
+    grad: Tensor, dim: int, indices: Tensor, sizes: Sequence[int], keepdim: bool
+) -> Tensor:
+    """The gradient of an extreme at its place, 0 elsewhere. Source: `aten/src/ATen/native/ReduceOps.cpp`."""
+    if not keepdim and len(sizes):
+        grad, indices = grad.unsqueeze(dim), indices.unsqueeze(dim)
+    zeros = functions.zeros(sizes, dtype=grad.dtype, device=grad.device)
+    return zeros.scatter_(dim, indices, grad)
+
+
+def in_dtype(self: Tensor, dtype: dtype | None) -> Tensor:
+    return self if dtype in (None, self.dtype) else self.to(dtype)
+
+
 def softmax_int(self: Tensor, dim: int, dtype: dtype | None = None) -> Tensor:
-    return functions._softmax(self if dtype is None else self.to(dtype), dim, False)
+    return functions._softmax(in_dtype(self, dtype), dim, False)
 
 
 def log_softmax_int(self: Tensor, dim: int, dtype: dtype | None = None) -> Tensor:
-    return functions._log_softmax(self if dtype is None else self.to(dtype), dim, False)
+    return functions._log_softmax(in_dtype(self, dtype), dim, False)
 
 
 def softmax_int_out(self: Tensor, dim: int, dtype: dtype | None, out: Tensor) -> Tensor:
-    return functions._softmax(self if dtype is None else self.to(dtype), dim, False, out=out)
+    return functions._softmax(in_dtype(self, dtype), dim, False, out=out)
 
 
 def log_softmax_int_out(self: Tensor, dim: int, dtype: dtype | None, out: Tensor) -> Tensor:
-    return functions._log_softmax(self if dtype is None else self.to(dtype), dim, False, out=out)
+    return functions._log_softmax(in_dtype(self, dtype), dim, False, out=out)
 
 
 def meta_logsumexp(self: Tensor, dims: Sequence[int], keepdim: bool) -> Output:

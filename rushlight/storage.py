@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import ctypes
 import math
-from functools import cached_property
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -32,6 +33,19 @@ class Size(tuple):
 
     def __repr__(self) -> str:
         return f"rushlight.Size({list(self)})"
+
+
+class lazy:
+    """An attribute that is computed when it is first asked for: `functools.cached_property` without its lock."""
+
+    def __init__(self, compute: Callable[[Any], Any]) -> None:
+        self.compute, self.name, self.__doc__ = compute, compute.__name__, compute.__doc__
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        if instance is None:
+            return self
+        value = instance.__dict__[self.name] = self.compute(instance)
+        return value
 
 
 class UntypedStorage:
@@ -58,7 +72,7 @@ class UntypedStorage:
     device_type = "cpu"
     version = 0  # how often something was written to it, as autograd counts
 
-    @cached_property
+    @lazy
     def _bytes(self) -> np.ndarray:
         if self.device_type != "cpu":
             raise NotImplementedError("a tensor on the device 'meta' has no data")
@@ -87,6 +101,11 @@ class UntypedStorage:
             larger = np.empty(nbytes, np.uint8)
             larger[: self.nbytes()] = self._bytes
             self._bytes = larger
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For copies and pickles: the bytes, and not the array of other elements on the same memory."""
+        state = {key: value for key, value in self.__dict__.items() if key != "_array"}
+        return state | {"_bytes": self._bytes} if self.device_type == "cpu" else state
 
     def __len__(self) -> int:
         return self.nbytes()

@@ -14,11 +14,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import cached_property
+from functools import lru_cache
 from operator import index
+from typing import Any
 
 import numpy as np
 
+from rushlight import dispatch
 from rushlight.dispatch import local
 from rushlight.dtypes import Scalar, dtype, get_default_dtype
 from rushlight.memory_formats import (
@@ -29,7 +31,7 @@ from rushlight.memory_formats import (
     is_channels_last,
     memory_format,
 )
-from rushlight.storage import Size, UntypedStorage, device, layout, strided_layout
+from rushlight.storage import Size, UntypedStorage, device, layout, lazy, strided_layout
 
 __all__ = ["Tensor"]
 
@@ -183,7 +185,7 @@ class Tensor:
         self.dtype = dtype
         self._key_set = local.tensor_keys[storage.device_type]
 
-    @cached_property
+    @lazy
     def _array(self) -> np.ndarray:
         """The bridge: this tensor as a numpy array on the same memory, for kernels to compute with."""
         if 0 in self._sizes:  # numpy wants even an empty array to lie within its buffer
@@ -193,12 +195,12 @@ class Tensor:
         offset = self._storage_offset * step
         return np.ndarray(self._sizes, self.dtype.numpy, self._storage._bytes, offset, strides)
 
-    @cached_property
+    @lazy
     def _storage(self) -> UntypedStorage:
         """Of a `fresh` tensor, made when it is asked for: many a result is only computed with."""
         return UntypedStorage.of(self._array)
 
-    @cached_property
+    @lazy
     def _has_plain_strides(self) -> bool:
         """Whether the strides are those of a new tensor of these sizes."""
         return self._strides == contiguous_strides(self._sizes)
@@ -207,6 +209,10 @@ class Tensor:
         """To be called when sizes, strides or storage have changed in place."""
         self.__dict__.pop("_array", None)
         self.__dict__.pop("_has_plain_strides", None)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For copies and pickles: the bridge would come out on memory of its own."""
+        return {key: value for key, value in self.__dict__.items() if key != "_array"} | {"_storage": self._storage}
 
     # What the metadata say
 
@@ -337,12 +343,27 @@ class Tensor:
 
 
 def fresh(array: np.ndarray, like: Tensor) -> Tensor:
-    """A tensor on the memory of a new array, which has the sizes and the dtype of `like`, and contiguous strides, as `like` has."""
+    """A tensor on the memory of a new array, which has the sizes and the dtype of `like`, and contiguous strides, as `like` has.
+    Without dimensions numpy gives a number in the place of an array."""
     self = Tensor.__new__(Tensor)
-    self._array = array
+    self._array = array if array.__class__ is np.ndarray else np.asarray(array)
     self._sizes, self._strides, self._storage_offset, self.dtype = like._sizes, like._strides, 0, like.dtype
     self._key_set, self._has_plain_strides = local.tensor_keys["cpu"], True
     return self
+
+
+def owned(array: np.ndarray, dtype: dtype) -> Tensor:
+    """A tensor on the memory of a new array that is C-contiguous, of any sizes."""
+    self = Tensor.__new__(Tensor)
+    self._array = array
+    self._sizes, self._storage_offset, self.dtype = Size(array.shape), 0, dtype
+    self._strides = _plain_strides(array.shape)
+    self._key_set, self._has_plain_strides = local.tensor_keys["cpu"], True
+    return self
+
+
+_plain_strides = lru_cache(4096)(contiguous_strides)  # the same sizes come again and again
+dispatch.memos.append(_plain_strides.cache_clear)
 
 
 def empty_strided(
@@ -368,8 +389,14 @@ def alias(self: Tensor, sizes: Sequence[int], strides: Sequence[int], storage_of
 
     Source: `aten/src/ATen/native/TensorShape.cpp`, `alias_with_sizes_and_strides`.
     """
-    view = Tensor(self.untyped_storage(), sizes, strides, storage_offset, self.dtype)
-    view._key_set = self._key_set
+    return plain_alias(self, Size(map(index, sizes)), tuple(map(index, strides)), index(storage_offset))
+
+
+def plain_alias(self: Tensor, sizes: Size, strides: tuple[int, ...], storage_offset: int) -> Tensor:
+    """`alias`, of metadata that are made of ints for certain."""
+    view = Tensor.__new__(Tensor)
+    view._storage, view.dtype, view._key_set = self._storage, self.dtype, self._key_set
+    view._sizes, view._strides, view._storage_offset = sizes, strides, storage_offset
     return view
 
 

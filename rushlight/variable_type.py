@@ -15,9 +15,14 @@ from rushlight.derivatives import *
 from rushlight.dispatch import local
 from rushlight.strided import Tensor
 from rushlight.functions import (
+    _index_put_impl__op,
+    _log_softmax_backward_data_op,
+    _log_softmax_backward_data_out_op,
     _log_softmax_op,
     _log_softmax_out_op,
     _reshape_alias_op,
+    _softmax_backward_data_op,
+    _softmax_backward_data_out_op,
     _softmax_op,
     _softmax_out_op,
     _to_copy_op,
@@ -104,6 +109,7 @@ from rushlight.functions import (
     cumsum__op,
     cumsum_op,
     cumsum_out_op,
+    diagonal_backward_op,
     diagonal_op,
     div_Scalar_op,
     div_Tensor_mode_op,
@@ -115,8 +121,11 @@ from rushlight.functions import (
     dot_op,
     dot_out_op,
     elu__op,
+    elu_backward_grad_input_op,
+    elu_backward_op,
     elu_op,
     elu_out_op,
+    embedding_dense_backward_op,
     embedding_op,
     empty_out_op,
     eq_Tensor_out_op,
@@ -153,16 +162,25 @@ from rushlight.functions import (
     ge_Tensor_out_op,
     ge__Tensor_op,
     gelu__op,
+    gelu_backward_grad_input_op,
+    gelu_backward_op,
     gelu_op,
     gelu_out_op,
     gt_Tensor_out_op,
     gt__Tensor_op,
     hardtanh__op,
+    hardtanh_backward_grad_input_op,
+    hardtanh_backward_op,
     hardtanh_op,
     hardtanh_out_op,
+    huber_loss_backward_op,
+    huber_loss_backward_out_op,
     huber_loss_op,
     huber_loss_out_op,
     index_Tensor_op,
+    index_add__op,
+    index_add_op,
+    index_add_out_op,
     index_put__op,
     index_put_op,
     index_select_op,
@@ -170,6 +188,8 @@ from rushlight.functions import (
     le_Tensor_out_op,
     le__Tensor_op,
     leaky_relu__op,
+    leaky_relu_backward_grad_input_op,
+    leaky_relu_backward_op,
     leaky_relu_op,
     leaky_relu_out_op,
     lerp_Scalar_op,
@@ -226,6 +246,8 @@ from rushlight.functions import (
     minimum_out_op,
     mm_op,
     mm_out_op,
+    mse_loss_backward_grad_input_op,
+    mse_loss_backward_op,
     mse_loss_op,
     mse_loss_out_op,
     mul_Scalar_op,
@@ -240,7 +262,10 @@ from rushlight.functions import (
     neg__op,
     neg_op,
     neg_out_op,
+    nll_loss2d_backward_op,
     nll_loss2d_forward_op,
+    nll_loss_backward_grad_input_op,
+    nll_loss_backward_op,
     nll_loss_forward_op,
     normal__op,
     ones_out_op,
@@ -302,23 +327,36 @@ from rushlight.functions import (
     scatter_value_out_op,
     scatter_value_reduce_op,
     scatter_value_reduce_out_op,
+    select_backward_op,
     select_int_op,
+    sgn__op,
+    sgn_op,
+    sgn_out_op,
     sigmoid__op,
+    sigmoid_backward_grad_input_op,
+    sigmoid_backward_op,
     sigmoid_op,
     sigmoid_out_op,
     sign__op,
     sign_op,
     sign_out_op,
     silu__op,
+    silu_backward_grad_input_op,
+    silu_backward_op,
     silu_op,
     silu_out_op,
     sin__op,
     sin_op,
     sin_out_op,
     slice_Tensor_op,
+    slice_backward_op,
+    smooth_l1_loss_backward_grad_input_op,
+    smooth_l1_loss_backward_op,
     smooth_l1_loss_op,
     smooth_l1_loss_out_op,
     softmax_int_out_op,
+    softplus_backward_grad_input_op,
+    softplus_backward_op,
     softplus_op,
     softplus_out_op,
     split_Tensor_op,
@@ -336,6 +374,7 @@ from rushlight.functions import (
     stack_out_op,
     std_correction_op,
     std_correction_out_op,
+    sub_Scalar_op,
     sub_Tensor_op,
     sub__Tensor_op,
     sub_out_op,
@@ -349,9 +388,13 @@ from rushlight.functions import (
     tan_op,
     tan_out_op,
     tanh__op,
+    tanh_backward_grad_input_op,
+    tanh_backward_op,
     tanh_op,
     tanh_out_op,
     threshold__op,
+    threshold_backward_grad_input_op,
+    threshold_backward_op,
     threshold_op,
     threshold_out_op,
     transpose__op,
@@ -366,6 +409,7 @@ from rushlight.functions import (
     trunc_op,
     trunc_out_op,
     unbind_int_op,
+    unfold_backward_op,
     unfold_op,
     uniform__op,
     unsqueeze__op,
@@ -416,14 +460,14 @@ class DiagonalBackward0(Node):
     def apply(node, grad):
         if grad is None:
             return (None,)
-        return (diagonal_backward(grad, node.self_shape, node.offset, node.dim1, node.dim2),)
+        return (functions.diagonal_backward(grad, node.self_shape, node.offset, node.dim1, node.dim2),)
 
 
 class ExpandBackward0(Node):
     def apply(node, grad):
         if grad is None:
             return (None,)
-        return (sum_to(grad, node.self_shape),)
+        return (sum_to(grad, node.self_shape) if node.self_shape else grad.sum(),)
 
 
 class PermuteBackward0(Node):
@@ -437,14 +481,14 @@ class SelectBackward0(Node):
     def apply(node, grad):
         if grad is None:
             return (None,)
-        return (select_backward(grad, node.self_shape, node.dim, node.index),)
+        return (functions.select_backward(grad, node.self_shape, node.dim, node.index),)
 
 
 class SliceBackward0(Node):
     def apply(node, grad):
         if grad is None:
             return (None,)
-        return (slice_backward(grad, node.self_shape, node.dim, node.start, node.end, node.step),)
+        return (slice_backward_wrapper(grad, node.self_shape, node.dim, node.start, node.end, node.step),)
 
 
 class SplitBackward0(Node):
@@ -465,42 +509,42 @@ class SqueezeBackward0(Node):
     def apply(node, grad):
         if grad is None:
             return (None,)
-        return (grad.reshape(node.self_shape),)
+        return (unsqueeze_to(grad, None, node.self_shape),)
 
 
 class SqueezeBackward1(Node):
     def apply(node, grad):
         if grad is None:
             return (None,)
-        return (grad.reshape(node.self_shape),)
+        return (unsqueeze_to(grad, node.dim, node.self_shape),)
 
 
 class SqueezeBackward2(Node):
     def apply(node, grad):
         if grad is None:
             return (None,)
-        return (grad.reshape(node.self_shape),)
+        return (unsqueeze_to(grad, node.dim, node.self_shape),)
 
 
 class SqueezeBackward3(Node):
     def apply(node, grad):
         if grad is None:
             return (None,)
-        return (grad.reshape(node.self_shape),)
+        return (unsqueeze_to(grad, None, node.self_shape),)
 
 
 class SqueezeBackward4(Node):
     def apply(node, grad):
         if grad is None:
             return (None,)
-        return (grad.reshape(node.self_shape),)
+        return (unsqueeze_to(grad, node.dim, node.self_shape),)
 
 
 class SqueezeBackward5(Node):
     def apply(node, grad):
         if grad is None:
             return (None,)
-        return (grad.reshape(node.self_shape),)
+        return (unsqueeze_to(grad, node.dim, node.self_shape),)
 
 
 class TBackward0(Node):
@@ -542,7 +586,7 @@ class UnfoldBackward0(Node):
     def apply(node, grad):
         if grad is None:
             return (None,)
-        return (unfold_backward(grad, node.self_shape, node.dimension, node.size, node.step),)
+        return (functions.unfold_backward(grad, node.self_shape, node.dimension, node.size, node.step),)
 
 
 class UnsqueezeBackward0(Node):
@@ -587,7 +631,7 @@ class CloneBackward0(Node):
         return (grad,)
 
 
-class CopyBackward0(Node):
+class CopyBackwards(Node):
     def apply(node, grad):
         if grad is None:
             return (
@@ -717,7 +761,7 @@ class AbsBackward0(Node):
         if grad is None:
             return (None,)
         self = unpack(node, node.saved_self)
-        return (grad * self.sign(),)
+        return (grad * self.sgn(),)
 
     def release_variables(node):
         node.saved_self = None
@@ -758,8 +802,8 @@ class AddcdivBackward0(Node):
         tensor1 = unpack(node, node.saved_tensor1) if node.needs(2) else None
         return (
             grad if node.needs(0) else None,
-            grad * (node.value / tensor2) if node.needs(1) else None,
-            -grad * (node.value * tensor1 / (tensor2 * tensor2)) if node.needs(2) else None,
+            grad * number_over(node.value, tensor2) if node.needs(1) else None,
+            -grad * (times(tensor1, node.value) / (tensor2 * tensor2)) if node.needs(2) else None,
         )
 
     def release_variables(node):
@@ -781,8 +825,8 @@ class AddcmulBackward0(Node):
         tensor1 = unpack(node, node.saved_tensor1) if node.needs(2) else None
         return (
             grad if node.needs(0) else None,
-            grad * (tensor2 * node.value) if node.needs(1) else None,
-            grad * (tensor1 * node.value) if node.needs(2) else None,
+            grad * times(tensor2, node.value) if node.needs(1) else None,
+            grad * times(tensor1, node.value) if node.needs(2) else None,
         )
 
     def release_variables(node):
@@ -944,7 +988,7 @@ class DivBackward1(Node):
     def apply(node, grad):
         if grad is None:
             return (None,)
-        return (grad / node.other,)
+        return (over(grad, node.other),)
 
 
 class DivBackward2(Node):
@@ -975,7 +1019,7 @@ class EluBackward0(Node):
         if grad is None:
             return (None,)
         self = unpack(node, node.saved_self)
-        return (elu_backward(grad, self, node.alpha, node.scale, node.input_scale),)
+        return (functions.elu_backward(grad, node.alpha, node.scale, node.input_scale, False, self),)
 
     def release_variables(node):
         node.saved_self = None
@@ -989,7 +1033,7 @@ class EluBackward1(Node):
         if grad is None:
             return (None,)
         result = unpack(node, node.saved_result)
-        return (elu_backward_from_result(grad, result, node.alpha, node.scale, node.input_scale),)
+        return (functions.elu_backward(grad, node.alpha, node.scale, node.input_scale, True, result),)
 
     def release_variables(node):
         node.saved_result = None
@@ -1003,7 +1047,7 @@ class ErfBackward0(Node):
         if grad is None:
             return (None,)
         self = unpack(node, node.saved_self)
-        return (grad * (2 / math.sqrt(math.pi)) * (-(self * self)).exp(),)
+        return (times((-self.pow(2)).exp(), 2 / math.sqrt(math.pi)) * grad,)
 
     def release_variables(node):
         node.saved_self = None
@@ -1031,7 +1075,7 @@ class Exp2Backward0(Node):
         if grad is None:
             return (None,)
         result = unpack(node, node.saved_result)
-        return (grad * result * math.log(2),)
+        return (times(grad * result, math.log(2)),)
 
     def release_variables(node):
         node.saved_result = None
@@ -1045,7 +1089,7 @@ class Expm1Backward0(Node):
         if grad is None:
             return (None,)
         result = unpack(node, node.saved_result)
-        return (grad * (result + 1),)
+        return (grad * plus(result, 1),)
 
     def release_variables(node):
         node.saved_result = None
@@ -1087,7 +1131,7 @@ class GeluBackward0(Node):
         if grad is None:
             return (None,)
         self = unpack(node, node.saved_self)
-        return (gelu_backward(grad, self, node.approximate),)
+        return (functions.gelu_backward(grad, self, approximate=node.approximate),)
 
     def release_variables(node):
         node.saved_self = None
@@ -1101,7 +1145,7 @@ class HardtanhBackward0(Node):
         if grad is None:
             return (None,)
         self = unpack(node, node.saved_self)
-        return (where((self > node.min_val).logical_and(self < node.max_val), grad, 0.0),)
+        return (functions.hardtanh_backward(grad, self, node.min_val, node.max_val),)
 
     def release_variables(node):
         node.saved_self = None
@@ -1115,7 +1159,7 @@ class LeakyReluBackward0(Node):
         if grad is None:
             return (None,)
         self = unpack(node, node.saved_self)
-        return (where(self > 0, grad, grad * node.negative_slope),)
+        return (functions.leaky_relu_backward(grad, self, node.negative_slope, False),)
 
     def release_variables(node):
         node.saved_self = None
@@ -1129,7 +1173,7 @@ class LeakyReluBackward1(Node):
         if grad is None:
             return (None,)
         result = unpack(node, node.saved_result)
-        return (where(result > 0, grad, grad * node.negative_slope),)
+        return (functions.leaky_relu_backward(grad, result, node.negative_slope, True),)
 
     def release_variables(node):
         node.saved_result = None
@@ -1150,7 +1194,7 @@ class LerpBackward1(Node):
         end = unpack(node, node.saved_end) if node.needs(2) else None
         self = unpack(node, node.saved_self) if node.needs(2) else None
         return (
-            grad * (1 - weight) if node.needs(0) else None,
+            grad * number_minus(1, weight) if node.needs(0) else None,
             grad * weight if node.needs(1) else None,
             grad * (end - self) if node.needs(2) else None,
         )
@@ -1168,8 +1212,8 @@ class LerpBackward0(Node):
                 None,
             )
         return (
-            grad * (1 - node.weight) if node.needs(0) else None,
-            grad * node.weight if node.needs(1) else None,
+            times(grad, 1 - node.weight) if node.needs(0) else None,
+            times(grad, node.weight) if node.needs(1) else None,
         )
 
 
@@ -1194,7 +1238,7 @@ class Log10Backward0(Node):
         if grad is None:
             return (None,)
         self = unpack(node, node.saved_self)
-        return (grad / (self * math.log(10)),)
+        return (grad / times(self, math.log(10)),)
 
     def release_variables(node):
         node.saved_self = None
@@ -1208,7 +1252,7 @@ class Log1PBackward0(Node):
         if grad is None:
             return (None,)
         self = unpack(node, node.saved_self)
-        return (grad / (self + 1),)
+        return (grad / plus(self, 1),)
 
     def release_variables(node):
         node.saved_self = None
@@ -1222,7 +1266,7 @@ class Log2Backward0(Node):
         if grad is None:
             return (None,)
         self = unpack(node, node.saved_self)
-        return (grad / (self * math.log(2)),)
+        return (grad / times(self, math.log(2)),)
 
     def release_variables(node):
         node.saved_self = None
@@ -1241,8 +1285,8 @@ class MaximumBackward0(Node):
         other = unpack(node, node.saved_other) if node.needs(0) or node.needs(1) else None
         self = unpack(node, node.saved_self) if node.needs(0) or node.needs(1) else None
         return (
-            grad_of_the_larger(grad, self, other) if node.needs(0) else None,
-            grad_of_the_larger(grad, other, self) if node.needs(1) else None,
+            grad_of_the_extreme(grad, self == other, self < other) if node.needs(0) else None,
+            grad_of_the_extreme(grad, self == other, self > other) if node.needs(1) else None,
         )
 
     def release_variables(node):
@@ -1262,8 +1306,8 @@ class MinimumBackward0(Node):
         other = unpack(node, node.saved_other) if node.needs(0) or node.needs(1) else None
         self = unpack(node, node.saved_self) if node.needs(0) or node.needs(1) else None
         return (
-            grad_of_the_larger(grad, -self, -other) if node.needs(0) else None,
-            grad_of_the_larger(grad, -other, -self) if node.needs(1) else None,
+            grad_of_the_extreme(grad, self == other, self > other) if node.needs(0) else None,
+            grad_of_the_extreme(grad, self == other, self < other) if node.needs(1) else None,
         )
 
     def release_variables(node):
@@ -1296,7 +1340,7 @@ class MulBackward1(Node):
     def apply(node, grad):
         if grad is None:
             return (None,)
-        return (grad * node.other,)
+        return (times(grad, node.other),)
 
 
 class NegBackward0(Node):
@@ -1378,7 +1422,7 @@ class ReluBackward0(Node):
         if grad is None:
             return (None,)
         result = unpack(node, node.saved_result)
-        return (where(result <= 0, 0.0, grad),)
+        return (functions.threshold_backward(grad, result, 0),)
 
     def release_variables(node):
         node.saved_result = None
@@ -1427,7 +1471,7 @@ class RsqrtBackward0(Node):
         if grad is None:
             return (None,)
         result = unpack(node, node.saved_result)
-        return (-0.5 * grad * result * result * result,)
+        return (times(grad, -0.5) * result.pow(3),)
 
     def release_variables(node):
         node.saved_result = None
@@ -1454,7 +1498,7 @@ class SigmoidBackward0(Node):
         if grad is None:
             return (None,)
         result = unpack(node, node.saved_result)
-        return (grad * (1 - result) * result,)
+        return (functions.sigmoid_backward(grad, result),)
 
     def release_variables(node):
         node.saved_result = None
@@ -1468,6 +1512,13 @@ class SignBackward0(Node):
         return (zeros_like(grad),)
 
 
+class SgnBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (zeros_like(grad),)
+
+
 class SiluBackward0(Node):
     saved_self = None
 
@@ -1475,7 +1526,11 @@ class SiluBackward0(Node):
         if grad is None:
             return (None,)
         self = unpack(node, node.saved_self)
-        return (silu_backward(grad, self),)
+        return (
+            infinitely_differentiable_silu_backward(grad, self)
+            if local.grad_enabled
+            else functions.silu_backward(grad, self),
+        )
 
     def release_variables(node):
         node.saved_self = None
@@ -1503,7 +1558,7 @@ class SoftplusBackward0(Node):
         if grad is None:
             return (None,)
         self = unpack(node, node.saved_self)
-        return (where(self * node.beta > node.threshold, grad, grad * (self * node.beta).sigmoid()),)
+        return (functions.softplus_backward(grad, self, node.beta, node.threshold),)
 
     def release_variables(node):
         node.saved_self = None
@@ -1517,7 +1572,7 @@ class SqrtBackward0(Node):
         if grad is None:
             return (None,)
         result = unpack(node, node.saved_result)
-        return (grad / (2 * result),)
+        return (grad / times(result, 2),)
 
     def release_variables(node):
         node.saved_result = None
@@ -1537,6 +1592,13 @@ class SubBackward0(Node):
         )
 
 
+class SubBackward1(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (grad,)
+
+
 class TanBackward0(Node):
     saved_result = None
 
@@ -1544,7 +1606,7 @@ class TanBackward0(Node):
         if grad is None:
             return (None,)
         result = unpack(node, node.saved_result)
-        return (grad * (1 + result * result),)
+        return (grad * plus(result.pow(2), 1),)
 
     def release_variables(node):
         node.saved_result = None
@@ -1558,7 +1620,7 @@ class TanhBackward0(Node):
         if grad is None:
             return (None,)
         result = unpack(node, node.saved_result)
-        return (grad * (1 - result * result),)
+        return (functions.tanh_backward(grad, result),)
 
     def release_variables(node):
         node.saved_result = None
@@ -1572,7 +1634,7 @@ class ThresholdBackward0(Node):
         if grad is None:
             return (None,)
         self = unpack(node, node.saved_self)
-        return (where(self > node.threshold, grad, 0.0),)
+        return (functions.threshold_backward(grad, self, node.threshold),)
 
     def release_variables(node):
         node.saved_self = None
@@ -1620,7 +1682,11 @@ class EmbeddingBackward0(Node):
         if grad is None:
             return (None,)
         indices = unpack(node, node.saved_indices)
-        return (embedding_backward(grad, indices, node.weight_shape, node.padding_idx, node.scale_grad_by_freq),)
+        return (
+            functions.embedding_backward(
+                grad, indices, node.weight_shape[0], node.padding_idx, node.scale_grad_by_freq, node.sparse
+            ),
+        )
 
     def release_variables(node):
         node.saved_indices = None
@@ -1662,7 +1728,47 @@ class IndexBackward0(Node):
         node.released = True
 
 
+class IndexAddBackward0(Node):
+    saved_index = None
+
+    def apply(node, grad):
+        if grad is None:
+            return (
+                None,
+                None,
+            )
+        index = unpack(node, node.saved_index) if node.needs(1) else None
+        return (
+            grad if node.needs(0) else None,
+            index_add_backward_source(grad, node.dim, index, node.source_shape, node.alpha) if node.needs(1) else None,
+        )
+
+    def release_variables(node):
+        node.saved_index = None
+        node.released = True
+
+
 class IndexPutBackward0(Node):
+    saved_indices = None
+
+    def apply(node, grad):
+        if grad is None:
+            return (
+                None,
+                None,
+            )
+        indices = unpack(node, node.saved_indices) if node.needs(0) or node.needs(1) else None
+        return (
+            index_put_backward(grad, indices, node.accumulate) if node.needs(0) else None,
+            index_of_gradient(grad, indices) if node.needs(1) else None,
+        )
+
+    def release_variables(node):
+        node.saved_indices = None
+        node.released = True
+
+
+class IndexPutImplBackward0(Node):
     saved_indices = None
 
     def apply(node, grad):
@@ -1689,7 +1795,7 @@ class IndexSelectBackward0(Node):
         if grad is None:
             return (None,)
         index = unpack(node, node.saved_index)
-        return (index_select_backward(grad, node.self_shape, node.dim, index),)
+        return (functions.index_select_backward(grad, node.self_shape, node.dim, index),)
 
     def release_variables(node):
         node.saved_index = None
@@ -1826,7 +1932,7 @@ class LogSoftmaxBackward0(Node):
         if grad is None:
             return (None,)
         result = unpack(node, node.saved_result)
-        return (log_softmax_backward(grad, result, node.dim, node.self_dtype),)
+        return (functions._log_softmax_backward_data(grad, result, node.dim, node.self_dtype),)
 
     def release_variables(node):
         node.saved_result = None
@@ -1840,7 +1946,7 @@ class SoftmaxBackward0(Node):
         if grad is None:
             return (None,)
         result = unpack(node, node.saved_result)
-        return (softmax_backward(grad, result, node.dim, node.self_dtype),)
+        return (functions._softmax_backward_data(grad, result, node.dim, node.self_dtype),)
 
     def release_variables(node):
         node.saved_result = None
@@ -1855,7 +1961,7 @@ class AmaxBackward0(Node):
             return (None,)
         result = unpack(node, node.saved_result)
         self = unpack(node, node.saved_self)
-        return (grad_to_equal_elements(grad, self, result, node.dim, node.keepdim),)
+        return (scale_grad_by_count(grad, self, result, node.dim, node.keepdim),)
 
     def release_variables(node):
         node.saved_result = node.saved_self = None
@@ -1870,7 +1976,7 @@ class AminBackward0(Node):
             return (None,)
         result = unpack(node, node.saved_result)
         self = unpack(node, node.saved_self)
-        return (grad_to_equal_elements(grad, self, result, node.dim, node.keepdim),)
+        return (scale_grad_by_count(grad, self, result, node.dim, node.keepdim),)
 
     def release_variables(node):
         node.saved_result = node.saved_self = None
@@ -1907,7 +2013,7 @@ class MaxBackward1(Node):
             return (None,)
         result = unpack(node, node.saved_result)
         self = unpack(node, node.saved_self)
-        return (grad_to_equal_elements(grad, self, result, [], False),)
+        return (evenly_distribute_backward(grad, self, result),)
 
     def release_variables(node):
         node.saved_result = node.saved_self = None
@@ -1922,7 +2028,11 @@ class MaxBackward0(Node):
             return (None,)
         grad = grads[0]
         indices = unpack(node, node.saved_indices)
-        return (value_selecting_backward(grad, node.dim, indices, node.self_shape, node.keepdim),)
+        return (
+            functions.value_selecting_reduction_backward(
+                grad, node.dim, constant(indices), node.self_shape, node.keepdim
+            ),
+        )
 
     def release_variables(node):
         node.saved_indices = None
@@ -1933,7 +2043,7 @@ class MeanBackward0(Node):
     def apply(node, grad):
         if grad is None:
             return (None,)
-        return (grad.expand(node.self_shape) / node.self_numel,)
+        return (over(grad.expand(node.self_shape), node.self_numel),)
 
 
 class MeanBackward1(Node):
@@ -1951,7 +2061,7 @@ class MinBackward1(Node):
             return (None,)
         result = unpack(node, node.saved_result)
         self = unpack(node, node.saved_self)
-        return (grad_to_equal_elements(grad, self, result, [], False),)
+        return (evenly_distribute_backward(grad, self, result),)
 
     def release_variables(node):
         node.saved_result = node.saved_self = None
@@ -1966,7 +2076,11 @@ class MinBackward0(Node):
             return (None,)
         grad = grads[0]
         indices = unpack(node, node.saved_indices)
-        return (value_selecting_backward(grad, node.dim, indices, node.self_shape, node.keepdim),)
+        return (
+            functions.value_selecting_reduction_backward(
+                grad, node.dim, constant(indices), node.self_shape, node.keepdim
+            ),
+        )
 
     def release_variables(node):
         node.saved_indices = None
@@ -1974,30 +2088,32 @@ class MinBackward0(Node):
 
 
 class ProdBackward0(Node):
-    saved_self = None
+    saved_result = saved_self = None
 
     def apply(node, grad):
         if grad is None:
             return (None,)
+        result = unpack(node, node.saved_result)
         self = unpack(node, node.saved_self)
-        return (prod_backward(grad, self),)
+        return (prod_backward(grad, self.to(grad.dtype), result),)
 
     def release_variables(node):
-        node.saved_self = None
+        node.saved_result = node.saved_self = None
         node.released = True
 
 
 class ProdBackward1(Node):
-    saved_self = None
+    saved_result = saved_self = None
 
     def apply(node, grad):
         if grad is None:
             return (None,)
+        result = unpack(node, node.saved_result)
         self = unpack(node, node.saved_self)
-        return (prod_dim_backward(grad, self, node.dim, node.keepdim),)
+        return (prod_dim_backward(grad, self.to(grad.dtype), result, node.dim, node.keepdim),)
 
     def release_variables(node):
-        node.saved_self = None
+        node.saved_result = node.saved_self = None
         node.released = True
 
 
@@ -2165,7 +2281,7 @@ class MvBackward0(Node):
         vec = unpack(node, node.saved_vec) if node.needs(0) else None
         self = unpack(node, node.saved_self) if node.needs(1) else None
         return (
-            grad.unsqueeze(1) * vec if node.needs(0) else None,
+            grad.outer(vec) if node.needs(0) else None,
             self.t().mv(grad) if node.needs(1) else None,
         )
 
@@ -2213,8 +2329,8 @@ class HuberLossBackward0(Node):
         self = unpack(node, node.saved_self) if node.needs(0) or node.needs(1) else None
         target = unpack(node, node.saved_target) if node.needs(0) or node.needs(1) else None
         return (
-            huber_loss_backward(grad, self, target, node.reduction, node.delta) if node.needs(0) else None,
-            huber_loss_backward(grad, target, self, node.reduction, node.delta) if node.needs(1) else None,
+            functions.huber_loss_backward(grad, self, target, node.reduction, node.delta) if node.needs(0) else None,
+            functions.huber_loss_backward(grad, target, self, node.reduction, node.delta) if node.needs(1) else None,
         )
 
     def release_variables(node):
@@ -2234,8 +2350,8 @@ class MseLossBackward0(Node):
         self = unpack(node, node.saved_self) if node.needs(0) or node.needs(1) else None
         target = unpack(node, node.saved_target) if node.needs(0) or node.needs(1) else None
         return (
-            mse_loss_backward(grad, self, target, node.reduction) if node.needs(0) else None,
-            mse_loss_backward(grad, target, self, node.reduction) if node.needs(1) else None,
+            functions.mse_loss_backward(grad, self, target, node.reduction) if node.needs(0) else None,
+            functions.mse_loss_backward(grad, target, self, node.reduction) if node.needs(1) else None,
         )
 
     def release_variables(node):
@@ -2244,40 +2360,46 @@ class MseLossBackward0(Node):
 
 
 class NllLossBackward0(Node):
-    saved_target = saved_total_weight = saved_weight = None
+    saved_self = saved_target = saved_total_weight = saved_weight = None
 
     def apply(node, *grads):
         if all(grad is None for grad in grads):
             return (None,)
         grad = grads[0]
+        self = unpack(node, node.saved_self)
         target = unpack(node, node.saved_target)
         total_weight = unpack(node, node.saved_total_weight)
         weight = unpack(node, node.saved_weight)
         return (
-            nll_loss_backward(grad, node.self_shape, target, weight, node.reduction, node.ignore_index, total_weight),
+            functions.nll_loss_backward(
+                grad, self, target, weight, node.reduction, node.ignore_index, constant(total_weight)
+            ),
         )
 
     def release_variables(node):
-        node.saved_target = node.saved_total_weight = node.saved_weight = None
+        node.saved_self = node.saved_target = node.saved_total_weight = node.saved_weight = None
         node.released = True
 
 
 class NllLoss2DBackward0(Node):
-    saved_target = saved_total_weight = saved_weight = None
+    saved_self = saved_target = saved_total_weight = saved_weight = None
 
     def apply(node, *grads):
         if all(grad is None for grad in grads):
             return (None,)
         grad = grads[0]
+        self = unpack(node, node.saved_self)
         target = unpack(node, node.saved_target)
         total_weight = unpack(node, node.saved_total_weight)
         weight = unpack(node, node.saved_weight)
         return (
-            nll_loss_backward(grad, node.self_shape, target, weight, node.reduction, node.ignore_index, total_weight),
+            functions.nll_loss2d_backward(
+                grad, self, target, weight, node.reduction, node.ignore_index, constant(total_weight)
+            ),
         )
 
     def release_variables(node):
-        node.saved_target = node.saved_total_weight = node.saved_weight = None
+        node.saved_self = node.saved_target = node.saved_total_weight = node.saved_weight = None
         node.released = True
 
 
@@ -2293,13 +2415,400 @@ class SmoothL1LossBackward0(Node):
         self = unpack(node, node.saved_self) if node.needs(0) or node.needs(1) else None
         target = unpack(node, node.saved_target) if node.needs(0) or node.needs(1) else None
         return (
-            smooth_l1_loss_backward(grad, self, target, node.reduction, node.beta) if node.needs(0) else None,
-            smooth_l1_loss_backward(grad, target, self, node.reduction, node.beta) if node.needs(1) else None,
+            functions.smooth_l1_loss_backward(grad, self, target, node.reduction, node.beta) if node.needs(0) else None,
+            functions.smooth_l1_loss_backward(grad, target, self, node.reduction, node.beta) if node.needs(1) else None,
         )
 
     def release_variables(node):
         node.saved_self = node.saved_target = None
         node.released = True
+
+
+class LogSoftmaxBackwardDataBackward0(Node):
+    saved_output = saved_grad_output = None
+
+    def apply(node, grad):
+        if grad is None:
+            return (
+                None,
+                None,
+            )
+        output = unpack(node, node.saved_output) if node.needs(0) or node.needs(1) else None
+        grad_output = unpack(node, node.saved_grad_output) if node.needs(1) else None
+        return (
+            grad.to(node.output_dtype) - (grad.to(node.output_dtype) * output.exp()).sum(node.dim, True)
+            if node.needs(0)
+            else None,
+            (-grad_output.sum(node.dim, True) * output.exp() * grad.to(node.output_dtype)).to(node.output_dtype)
+            if node.needs(1)
+            else None,
+        )
+
+    def release_variables(node):
+        node.saved_output = node.saved_grad_output = None
+        node.released = True
+
+
+class SoftmaxBackwardDataBackward0(Node):
+    saved_output = saved_grad_output = None
+
+    def apply(node, grad):
+        if grad is None:
+            return (
+                None,
+                None,
+            )
+        output = unpack(node, node.saved_output) if node.needs(0) or node.needs(1) else None
+        grad_output = unpack(node, node.saved_grad_output) if node.needs(1) else None
+        return (
+            functions._softmax_backward_data(grad.to(node.output_dtype), output, node.dim, node.input_dtype)
+            if node.needs(0)
+            else None,
+            softmax_double_backward(grad.to(node.output_dtype), grad_output, node.dim, output).to(node.output_dtype)
+            if node.needs(1)
+            else None,
+        )
+
+    def release_variables(node):
+        node.saved_output = node.saved_grad_output = None
+        node.released = True
+
+
+class DiagonalBackwardBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (grad.diagonal(node.offset, node.dim1, node.dim2),)
+
+
+class EluBackwardBackward0(Node):
+    saved_self_or_result = saved_grad_output = None
+
+    def apply(node, grad):
+        if grad is None:
+            return (
+                None,
+                None,
+            )
+        self_or_result = unpack(node, node.saved_self_or_result) if node.needs(0) or node.needs(1) else None
+        grad_output = unpack(node, node.saved_grad_output) if node.needs(1) else None
+        return (
+            functions.elu_backward(grad, node.alpha, node.scale, node.input_scale, node.is_result, self_or_result)
+            if node.needs(0)
+            else None,
+            elu_double_backward(
+                grad, grad_output, node.alpha, node.scale, node.input_scale, node.is_result, self_or_result
+            )
+            if node.needs(1)
+            else None,
+        )
+
+    def release_variables(node):
+        node.saved_self_or_result = node.saved_grad_output = None
+        node.released = True
+
+
+class EmbeddingDenseBackwardBackward0(Node):
+    saved_indices = None
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        indices = unpack(node, node.saved_indices)
+        return (embedding_dense_double_backward(grad, indices, node.padding_idx),)
+
+    def release_variables(node):
+        node.saved_indices = None
+        node.released = True
+
+
+class GeluBackwardBackward0(Node):
+    saved_self = saved_grad_output = None
+
+    def apply(node, grad):
+        if grad is None:
+            return (
+                None,
+                None,
+            )
+        self = unpack(node, node.saved_self) if node.needs(0) or node.needs(1) else None
+        grad_output = unpack(node, node.saved_grad_output) if node.needs(1) else None
+        return (
+            functions.gelu_backward(grad, self, approximate=node.approximate) if node.needs(0) else None,
+            gelu_double_backward(grad, grad_output, self, node.approximate) if node.needs(1) else None,
+        )
+
+    def release_variables(node):
+        node.saved_self = node.saved_grad_output = None
+        node.released = True
+
+
+class HardtanhBackwardBackward0(Node):
+    saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            return (
+                None,
+                None,
+            )
+        self = unpack(node, node.saved_self) if node.needs(0) else None
+        return (
+            functions.hardtanh_backward(grad, self, node.min_val, node.max_val) if node.needs(0) else None,
+            zeros_like(grad) if node.needs(1) else None,
+        )
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class HuberLossBackwardBackward0(Node):
+    saved_grad_output = saved_self = saved_target = None
+
+    def apply(node, grad):
+        if grad is None:
+            return (
+                None,
+                None,
+                None,
+            )
+        grad_output = unpack(node, node.saved_grad_output) if node.needs(0) or node.needs(1) or node.needs(2) else None
+        self = unpack(node, node.saved_self) if node.needs(0) or node.needs(1) or node.needs(2) else None
+        target = unpack(node, node.saved_target) if node.needs(0) or node.needs(1) or node.needs(2) else None
+        return (
+            huber_loss_double_backward_grad_output(grad, grad_output, self, target, node.reduction, node.delta)
+            if node.needs(0)
+            else None,
+            huber_loss_double_backward(grad * grad_output, self, target, node.reduction, node.delta)
+            if node.needs(1)
+            else None,
+            -huber_loss_double_backward(grad * grad_output, self, target, node.reduction, node.delta)
+            if node.needs(2)
+            else None,
+        )
+
+    def release_variables(node):
+        node.saved_grad_output = node.saved_self = node.saved_target = None
+        node.released = True
+
+
+class LeakyReluBackwardBackward0(Node):
+    saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            return (
+                None,
+                None,
+            )
+        self = unpack(node, node.saved_self) if node.needs(0) else None
+        return (
+            functions.leaky_relu_backward(grad, self, node.negative_slope, False) if node.needs(0) else None,
+            zeros_like(grad) if node.needs(1) else None,
+        )
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class MseLossBackwardBackward0(Node):
+    saved_self = saved_target = saved_grad_output = None
+
+    def apply(node, grad):
+        if grad is None:
+            return (
+                None,
+                None,
+                None,
+            )
+        self = unpack(node, node.saved_self) if node.needs(0) or node.needs(1) else None
+        target = unpack(node, node.saved_target) if node.needs(0) or node.needs(2) else None
+        grad_output = unpack(node, node.saved_grad_output) if node.needs(1) or node.needs(2) else None
+        return (
+            functions.mse_loss_backward(grad, self, target, node.reduction) if node.needs(0) else None,
+            mse_loss_double_backward(grad * grad_output, self, node.reduction) if node.needs(1) else None,
+            -mse_loss_double_backward(grad * grad_output, target, node.reduction) if node.needs(2) else None,
+        )
+
+    def release_variables(node):
+        node.saved_self = node.saved_target = node.saved_grad_output = None
+        node.released = True
+
+
+class NllLoss2DBackwardBackward0(Node):
+    saved_target = saved_weight = None
+
+    def apply(node, grad):
+        if grad is None:
+            return (
+                None,
+                None,
+            )
+        target = unpack(node, node.saved_target) if node.needs(0) else None
+        weight = unpack(node, node.saved_weight) if node.needs(0) else None
+        return (
+            functions.nll_loss2d(grad, target, weight, node.reduction, node.ignore_index) if node.needs(0) else None,
+            zeros_like(grad) if node.needs(1) else None,
+        )
+
+    def release_variables(node):
+        node.saved_target = node.saved_weight = None
+        node.released = True
+
+
+class NllLossBackwardBackward0(Node):
+    saved_target = saved_weight = None
+
+    def apply(node, grad):
+        if grad is None:
+            return (
+                None,
+                None,
+            )
+        target = unpack(node, node.saved_target) if node.needs(0) else None
+        weight = unpack(node, node.saved_weight) if node.needs(0) else None
+        return (
+            functions.nll_loss(grad, target, weight, node.reduction, node.ignore_index) if node.needs(0) else None,
+            zeros_like(grad) if node.needs(1) else None,
+        )
+
+    def release_variables(node):
+        node.saved_target = node.saved_weight = None
+        node.released = True
+
+
+class SelectBackwardBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (grad.select(node.dim, node.index),)
+
+
+class SigmoidBackwardBackward0(Node):
+    saved_output = saved_grad_output = None
+
+    def apply(node, grad):
+        if grad is None:
+            return (
+                None,
+                None,
+            )
+        output = unpack(node, node.saved_output) if node.needs(0) or node.needs(1) else None
+        grad_output = unpack(node, node.saved_grad_output) if node.needs(1) else None
+        return (
+            functions.sigmoid_backward(grad, output) if node.needs(0) else None,
+            grad * grad_output * plus(times(output, -2), 1) if node.needs(1) else None,
+        )
+
+    def release_variables(node):
+        node.saved_output = node.saved_grad_output = None
+        node.released = True
+
+
+class SliceBackwardBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (functions.slice(grad, node.dim, node.start, node.end, node.step),)
+
+
+class SmoothL1LossBackwardBackward0(Node):
+    saved_self = saved_target = saved_grad_output = None
+
+    def apply(node, grad):
+        if grad is None:
+            return (
+                None,
+                None,
+                None,
+            )
+        self = unpack(node, node.saved_self) if node.needs(0) or node.needs(1) or node.needs(2) else None
+        target = unpack(node, node.saved_target) if node.needs(0) or node.needs(1) or node.needs(2) else None
+        grad_output = unpack(node, node.saved_grad_output) if node.needs(1) or node.needs(2) else None
+        return (
+            functions.smooth_l1_loss_backward(grad, self, target, node.reduction, node.beta) if node.needs(0) else None,
+            smooth_l1_loss_double_backward(grad * grad_output, self, target, node.reduction, node.beta)
+            if node.needs(1)
+            else None,
+            -smooth_l1_loss_double_backward(grad * grad_output, self, target, node.reduction, node.beta)
+            if node.needs(2)
+            else None,
+        )
+
+    def release_variables(node):
+        node.saved_self = node.saved_target = node.saved_grad_output = None
+        node.released = True
+
+
+class SoftplusBackwardBackward0(Node):
+    saved_self = saved_grad_output = None
+
+    def apply(node, grad):
+        if grad is None:
+            return (
+                None,
+                None,
+            )
+        self = unpack(node, node.saved_self) if node.needs(0) or node.needs(1) else None
+        grad_output = unpack(node, node.saved_grad_output) if node.needs(1) else None
+        return (
+            functions.softplus_backward(grad, self, node.beta, node.threshold) if node.needs(0) else None,
+            softplus_double_backward(grad * grad_output, self, node.beta, node.threshold) if node.needs(1) else None,
+        )
+
+    def release_variables(node):
+        node.saved_self = node.saved_grad_output = None
+        node.released = True
+
+
+class TanhBackwardBackward0(Node):
+    saved_output = saved_grad_output = None
+
+    def apply(node, grad):
+        if grad is None:
+            return (
+                None,
+                None,
+            )
+        output = unpack(node, node.saved_output) if node.needs(0) or node.needs(1) else None
+        grad_output = unpack(node, node.saved_grad_output) if node.needs(1) else None
+        return (
+            functions.tanh_backward(grad, output) if node.needs(0) else None,
+            grad * (times(output, -2) * grad_output) if node.needs(1) else None,
+        )
+
+    def release_variables(node):
+        node.saved_output = node.saved_grad_output = None
+        node.released = True
+
+
+class ThresholdBackwardBackward0(Node):
+    saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            return (
+                None,
+                None,
+            )
+        self = unpack(node, node.saved_self) if node.needs(0) else None
+        return (
+            functions.threshold_backward(grad, self, node.threshold) if node.needs(0) else None,
+            zeros_like(grad) if node.needs(1) else None,
+        )
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class UnfoldBackwardBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (grad.unfold(node.dim, node.size, node.step),)
 
 
 # ---- Kernels for the key Autograd
@@ -2309,7 +2818,7 @@ def alias(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return alias_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return alias_op.below[key_set](self)
     node = AliasBackward0()
     node.next_edges = edges
@@ -2322,7 +2831,7 @@ def as_strided(key_set, self, size, stride, storage_offset):
     if not local.grad_enabled or self._autograd is None is self._base:
         return as_strided_op.below[key_set](self, size, stride, storage_offset)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return as_strided_op.below[key_set](self, size, stride, storage_offset)
     node = AsStridedBackward0()
     node.next_edges = edges
@@ -2341,7 +2850,7 @@ def as_strided_(key_set, self, size, stride, storage_offset):
     if not local.grad_enabled or self._autograd is None is self._base:
         return as_strided__op.below[key_set](self, size, stride, storage_offset)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return as_strided__op.below[key_set](self, size, stride, storage_offset)
     check_inplace(self)
     node = AsStridedBackward1()
@@ -2361,7 +2870,7 @@ def diagonal(key_set, self, offset, dim1, dim2):
     if not local.grad_enabled or self._autograd is None is self._base:
         return diagonal_op.below[key_set](self, offset, dim1, dim2)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return diagonal_op.below[key_set](self, offset, dim1, dim2)
     node = DiagonalBackward0()
     node.next_edges = edges
@@ -2378,7 +2887,7 @@ def expand(key_set, self, size):
     if not local.grad_enabled or self._autograd is None is self._base:
         return expand_op.below[key_set](self, size)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return expand_op.below[key_set](self, size)
     node = ExpandBackward0()
     node.next_edges = edges
@@ -2392,7 +2901,7 @@ def permute(key_set, self, dims):
     if not local.grad_enabled or self._autograd is None is self._base:
         return permute_op.below[key_set](self, dims)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return permute_op.below[key_set](self, dims)
     node = PermuteBackward0()
     node.next_edges = edges
@@ -2406,7 +2915,7 @@ def select_int(key_set, self, dim, index):
     if not local.grad_enabled or self._autograd is None is self._base:
         return select_int_op.below[key_set](self, dim, index)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return select_int_op.below[key_set](self, dim, index)
     node = SelectBackward0()
     node.next_edges = edges
@@ -2422,7 +2931,7 @@ def slice_Tensor(key_set, self, dim, start, end, step):
     if not local.grad_enabled or self._autograd is None is self._base:
         return slice_Tensor_op.below[key_set](self, dim, start, end, step)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return slice_Tensor_op.below[key_set](self, dim, start, end, step)
     node = SliceBackward0()
     node.next_edges = edges
@@ -2440,7 +2949,7 @@ def split_Tensor(key_set, self, split_size, dim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return split_Tensor_op.below[key_set](self, split_size, dim)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return split_Tensor_op.below[key_set](self, split_size, dim)
     node = SplitBackward0()
     node.next_edges = edges
@@ -2456,7 +2965,7 @@ def split_with_sizes(key_set, self, split_sizes, dim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return split_with_sizes_op.below[key_set](self, split_sizes, dim)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return split_with_sizes_op.below[key_set](self, split_sizes, dim)
     node = SplitWithSizesBackward0()
     node.next_edges = edges
@@ -2472,7 +2981,7 @@ def squeeze(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return squeeze_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return squeeze_op.below[key_set](self)
     node = SqueezeBackward0()
     node.next_edges = edges
@@ -2486,11 +2995,12 @@ def squeeze_dim(key_set, self, dim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return squeeze_dim_op.below[key_set](self, dim)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return squeeze_dim_op.below[key_set](self, dim)
     node = SqueezeBackward1()
     node.next_edges = edges
     node.self_shape = self.shape
+    node.dim = dim
     result = call_below(squeeze_dim_op.below[key_set], self, dim)
     set_history(result, node)
     return result
@@ -2500,11 +3010,12 @@ def squeeze_dims(key_set, self, dim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return squeeze_dims_op.below[key_set](self, dim)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return squeeze_dims_op.below[key_set](self, dim)
     node = SqueezeBackward2()
     node.next_edges = edges
     node.self_shape = self.shape
+    node.dim = dim
     result = call_below(squeeze_dims_op.below[key_set], self, dim)
     set_history(result, node)
     return result
@@ -2514,7 +3025,7 @@ def squeeze_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return squeeze__op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return squeeze__op.below[key_set](self)
     check_inplace(self)
     node = SqueezeBackward3()
@@ -2529,12 +3040,13 @@ def squeeze__dim(key_set, self, dim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return squeeze__dim_op.below[key_set](self, dim)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return squeeze__dim_op.below[key_set](self, dim)
     check_inplace(self)
     node = SqueezeBackward4()
     node.next_edges = edges
     node.self_shape = self.shape
+    node.dim = dim
     result = call_below(squeeze__dim_op.below[key_set], self, dim)
     rebase_history(self, node)
     return result
@@ -2544,12 +3056,13 @@ def squeeze__dims(key_set, self, dim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return squeeze__dims_op.below[key_set](self, dim)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return squeeze__dims_op.below[key_set](self, dim)
     check_inplace(self)
     node = SqueezeBackward5()
     node.next_edges = edges
     node.self_shape = self.shape
+    node.dim = dim
     result = call_below(squeeze__dims_op.below[key_set], self, dim)
     rebase_history(self, node)
     return result
@@ -2559,7 +3072,7 @@ def t(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return t_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return t_op.below[key_set](self)
     node = TBackward0()
     node.next_edges = edges
@@ -2572,7 +3085,7 @@ def t_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return t__op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return t__op.below[key_set](self)
     check_inplace(self)
     node = TBackward1()
@@ -2586,7 +3099,7 @@ def transpose_int(key_set, self, dim0, dim1):
     if not local.grad_enabled or self._autograd is None is self._base:
         return transpose_int_op.below[key_set](self, dim0, dim1)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return transpose_int_op.below[key_set](self, dim0, dim1)
     node = TransposeBackward0()
     node.next_edges = edges
@@ -2601,7 +3114,7 @@ def transpose_(key_set, self, dim0, dim1):
     if not local.grad_enabled or self._autograd is None is self._base:
         return transpose__op.below[key_set](self, dim0, dim1)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return transpose__op.below[key_set](self, dim0, dim1)
     check_inplace(self)
     node = TransposeBackward1()
@@ -2617,7 +3130,7 @@ def unbind_int(key_set, self, dim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return unbind_int_op.below[key_set](self, dim)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return unbind_int_op.below[key_set](self, dim)
     node = UnbindBackward0()
     node.next_edges = edges
@@ -2633,7 +3146,7 @@ def unfold(key_set, self, dimension, size, step):
     if not local.grad_enabled or self._autograd is None is self._base:
         return unfold_op.below[key_set](self, dimension, size, step)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return unfold_op.below[key_set](self, dimension, size, step)
     node = UnfoldBackward0()
     node.next_edges = edges
@@ -2650,7 +3163,7 @@ def unsqueeze(key_set, self, dim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return unsqueeze_op.below[key_set](self, dim)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return unsqueeze_op.below[key_set](self, dim)
     node = UnsqueezeBackward0()
     node.next_edges = edges
@@ -2664,7 +3177,7 @@ def unsqueeze_(key_set, self, dim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return unsqueeze__op.below[key_set](self, dim)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return unsqueeze__op.below[key_set](self, dim)
     check_inplace(self)
     node = UnsqueezeBackward1()
@@ -2679,7 +3192,7 @@ def _reshape_alias(key_set, self, size, stride):
     if not local.grad_enabled or self._autograd is None is self._base:
         return _reshape_alias_op.below[key_set](self, size, stride)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return _reshape_alias_op.below[key_set](self, size, stride)
     node = ReshapeAliasBackward0()
     node.next_edges = edges
@@ -2693,7 +3206,7 @@ def _unsafe_view(key_set, self, size):
     if not local.grad_enabled or self._autograd is None is self._base:
         return _unsafe_view_op.below[key_set](self, size)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return _unsafe_view_op.below[key_set](self, size)
     node = UnsafeViewBackward0()
     node.next_edges = edges
@@ -2707,7 +3220,7 @@ def view(key_set, self, size):
     if not local.grad_enabled or self._autograd is None is self._base:
         return view_op.below[key_set](self, size)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return view_op.below[key_set](self, size)
     node = ViewBackward0()
     node.next_edges = edges
@@ -2721,7 +3234,7 @@ def clone(key_set, self, memory_format):
     if not local.grad_enabled or self._autograd is None is self._base:
         return clone_op.below[key_set](self, memory_format)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return clone_op.below[key_set](self, memory_format)
     node = CloneBackward0()
     node.next_edges = edges
@@ -2734,14 +3247,14 @@ def copy_(key_set, self, src, non_blocking):
     if (
         not local.grad_enabled
         or self._autograd is None is self._base
-        and (src.__class__ is not Tensor or src._autograd is None is src._base)
+        and (not isinstance(src, Tensor) or src._autograd is None is src._base)
     ):
         return copy__op.below[key_set](self, src, non_blocking)
     edges = [gradient_edge(self), gradient_edge(src)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is edges[1].node is None:
         return copy__op.below[key_set](self, src, non_blocking)
     check_inplace(self)
-    node = CopyBackward0()
+    node = CopyBackwards()
     node.next_edges = edges
     result = call_below(copy__op.below[key_set], self, src, non_blocking)
     rebase_history(self, node)
@@ -2752,7 +3265,7 @@ def _to_copy(key_set, self, dtype, layout, device, pin_memory, non_blocking, mem
     if not local.grad_enabled or self._autograd is None is self._base:
         return _to_copy_op.below[key_set](self, dtype, layout, device, pin_memory, non_blocking, memory_format)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return _to_copy_op.below[key_set](self, dtype, layout, device, pin_memory, non_blocking, memory_format)
     node = ToCopyBackward0()
     node.next_edges = edges
@@ -2768,7 +3281,7 @@ def fill_Scalar(key_set, self, value):
     if not local.grad_enabled or self._autograd is None is self._base:
         return fill_Scalar_op.below[key_set](self, value)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return fill_Scalar_op.below[key_set](self, value)
     node = FillBackward0()
     node.next_edges = edges
@@ -2781,7 +3294,7 @@ def fill_Tensor(key_set, self, value):
     if not local.grad_enabled or self._autograd is None is self._base and value._autograd is None is value._base:
         return fill_Tensor_op.below[key_set](self, value)
     edges = [gradient_edge(self), gradient_edge(value)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is edges[1].node is None:
         return fill_Tensor_op.below[key_set](self, value)
     node = FillBackward1()
     node.next_edges = edges
@@ -2794,7 +3307,7 @@ def fill__Scalar(key_set, self, value):
     if not local.grad_enabled or self._autograd is None is self._base:
         return fill__Scalar_op.below[key_set](self, value)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return fill__Scalar_op.below[key_set](self, value)
     check_inplace(self)
     node = FillBackward2()
@@ -2808,7 +3321,7 @@ def fill__Tensor(key_set, self, value):
     if not local.grad_enabled or self._autograd is None is self._base and value._autograd is None is value._base:
         return fill__Tensor_op.below[key_set](self, value)
     edges = [gradient_edge(self), gradient_edge(value)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is edges[1].node is None:
         return fill__Tensor_op.below[key_set](self, value)
     check_inplace(self)
     node = FillBackward3()
@@ -2822,7 +3335,7 @@ def zero_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return zero__op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return zero__op.below[key_set](self)
     check_inplace(self)
     node = ZeroBackward0()
@@ -2836,7 +3349,7 @@ def normal_(key_set, self, mean, std, generator):
     if not local.grad_enabled or self._autograd is None is self._base:
         return normal__op.below[key_set](self, mean, std, generator)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return normal__op.below[key_set](self, mean, std, generator)
     check_inplace(self)
     node = NormalBackward0()
@@ -2850,7 +3363,7 @@ def uniform_(key_set, self, from_, to, generator):
     if not local.grad_enabled or self._autograd is None is self._base:
         return uniform__op.below[key_set](self, from_, to, generator)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return uniform__op.below[key_set](self, from_, to, generator)
     check_inplace(self)
     node = UniformBackward0()
@@ -2864,7 +3377,7 @@ def bernoulli(key_set, self, generator):
     if not local.grad_enabled or self._autograd is None is self._base:
         return bernoulli_op.below[key_set](self, generator)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return bernoulli_op.below[key_set](self, generator)
     node = BernoulliBackward0()
     node.next_edges = edges
@@ -2877,7 +3390,7 @@ def bernoulli__float(key_set, self, p, generator):
     if not local.grad_enabled or self._autograd is None is self._base:
         return bernoulli__float_op.below[key_set](self, p, generator)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return bernoulli__float_op.below[key_set](self, p, generator)
     check_inplace(self)
     node = BernoulliBackward1()
@@ -2891,7 +3404,7 @@ def bernoulli__Tensor(key_set, self, p, generator):
     if not local.grad_enabled or self._autograd is None is self._base:
         return bernoulli__Tensor_op.below[key_set](self, p, generator)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return bernoulli__Tensor_op.below[key_set](self, p, generator)
     refuse_grad("bernoulli_", "p", p)
     check_inplace(self)
@@ -2906,7 +3419,7 @@ def random_(key_set, self, generator):
     if not local.grad_enabled or self._autograd is None is self._base:
         return random__op.below[key_set](self, generator)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return random__op.below[key_set](self, generator)
     check_inplace(self)
     node = RandomBackward0()
@@ -2920,7 +3433,7 @@ def random__to(key_set, self, to, generator):
     if not local.grad_enabled or self._autograd is None is self._base:
         return random__to_op.below[key_set](self, to, generator)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return random__to_op.below[key_set](self, to, generator)
     check_inplace(self)
     node = RandomBackward1()
@@ -2934,7 +3447,7 @@ def random__from(key_set, self, from_, to, generator):
     if not local.grad_enabled or self._autograd is None is self._base:
         return random__from_op.below[key_set](self, from_, to, generator)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return random__from_op.below[key_set](self, from_, to, generator)
     check_inplace(self)
     node = RandomBackward2()
@@ -2948,7 +3461,7 @@ def abs(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return abs_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return abs_op.below[key_set](self)
     node = AbsBackward0()
     node.next_edges = edges
@@ -2962,7 +3475,7 @@ def abs_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return abs__op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return abs__op.below[key_set](self)
     check_inplace(self)
     node = AbsBackward0()
@@ -2976,12 +3489,12 @@ def abs_(key_set, self):
 def add_Tensor(key_set, self, other, alpha):
     if (
         not local.grad_enabled
-        or (self.__class__ is not Tensor or self._autograd is None is self._base)
-        and (other.__class__ is not Tensor or other._autograd is None is other._base)
+        or (not isinstance(self, Tensor) or self._autograd is None is self._base)
+        and (not isinstance(other, Tensor) or other._autograd is None is other._base)
     ):
         return add_Tensor_op.below[key_set](self, other, alpha)
     edges = [gradient_edge(self), gradient_edge(other)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is edges[1].node is None:
         return add_Tensor_op.below[key_set](self, other, alpha)
     node = AddBackward0()
     node.next_edges = edges
@@ -2994,12 +3507,12 @@ def add_Tensor(key_set, self, other, alpha):
 def add__Tensor(key_set, self, other, alpha):
     if (
         not local.grad_enabled
-        or (self.__class__ is not Tensor or self._autograd is None is self._base)
-        and (other.__class__ is not Tensor or other._autograd is None is other._base)
+        or (not isinstance(self, Tensor) or self._autograd is None is self._base)
+        and (not isinstance(other, Tensor) or other._autograd is None is other._base)
     ):
         return add__Tensor_op.below[key_set](self, other, alpha)
     edges = [gradient_edge(self), gradient_edge(other)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is edges[1].node is None:
         return add__Tensor_op.below[key_set](self, other, alpha)
     check_inplace(self)
     node = AddBackward0()
@@ -3011,10 +3524,10 @@ def add__Tensor(key_set, self, other, alpha):
 
 
 def add_Scalar(key_set, self, other, alpha):
-    if not local.grad_enabled or (self.__class__ is not Tensor or self._autograd is None is self._base):
+    if not local.grad_enabled or (not isinstance(self, Tensor) or self._autograd is None is self._base):
         return add_Scalar_op.below[key_set](self, other, alpha)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return add_Scalar_op.below[key_set](self, other, alpha)
     node = AddBackward1()
     node.next_edges = edges
@@ -3032,7 +3545,7 @@ def addcdiv(key_set, self, tensor1, tensor2, value):
     ):
         return addcdiv_op.below[key_set](self, tensor1, tensor2, value)
     edges = [gradient_edge(self), gradient_edge(tensor1), gradient_edge(tensor2)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is edges[1].node is edges[2].node is None:
         return addcdiv_op.below[key_set](self, tensor1, tensor2, value)
     node = AddcdivBackward0()
     node.next_edges = edges
@@ -3055,7 +3568,7 @@ def addcdiv_(key_set, self, tensor1, tensor2, value):
     ):
         return addcdiv__op.below[key_set](self, tensor1, tensor2, value)
     edges = [gradient_edge(self), gradient_edge(tensor1), gradient_edge(tensor2)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is edges[1].node is edges[2].node is None:
         return addcdiv__op.below[key_set](self, tensor1, tensor2, value)
     check_inplace(self)
     node = AddcdivBackward0()
@@ -3079,7 +3592,7 @@ def addcmul(key_set, self, tensor1, tensor2, value):
     ):
         return addcmul_op.below[key_set](self, tensor1, tensor2, value)
     edges = [gradient_edge(self), gradient_edge(tensor1), gradient_edge(tensor2)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is edges[1].node is edges[2].node is None:
         return addcmul_op.below[key_set](self, tensor1, tensor2, value)
     node = AddcmulBackward0()
     node.next_edges = edges
@@ -3102,7 +3615,7 @@ def addcmul_(key_set, self, tensor1, tensor2, value):
     ):
         return addcmul__op.below[key_set](self, tensor1, tensor2, value)
     edges = [gradient_edge(self), gradient_edge(tensor1), gradient_edge(tensor2)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is edges[1].node is edges[2].node is None:
         return addcmul__op.below[key_set](self, tensor1, tensor2, value)
     check_inplace(self)
     node = AddcmulBackward0()
@@ -3121,7 +3634,7 @@ def ceil(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return ceil_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return ceil_op.below[key_set](self)
     node = CeilBackward0()
     node.next_edges = edges
@@ -3134,7 +3647,7 @@ def ceil_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return ceil__op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return ceil__op.below[key_set](self)
     check_inplace(self)
     node = CeilBackward0()
@@ -3148,12 +3661,12 @@ def clamp_Tensor(key_set, self, min, max):
     if (
         not local.grad_enabled
         or self._autograd is None is self._base
-        and (min.__class__ is not Tensor or min._autograd is None is min._base)
-        and (max.__class__ is not Tensor or max._autograd is None is max._base)
+        and (not isinstance(min, Tensor) or min._autograd is None is min._base)
+        and (not isinstance(max, Tensor) or max._autograd is None is max._base)
     ):
         return clamp_Tensor_op.below[key_set](self, min, max)
     edges = [gradient_edge(self), gradient_edge(min), gradient_edge(max)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is edges[1].node is edges[2].node is None:
         return clamp_Tensor_op.below[key_set](self, min, max)
     node = ClampBackward0()
     node.next_edges = edges
@@ -3169,12 +3682,12 @@ def clamp__Tensor(key_set, self, min, max):
     if (
         not local.grad_enabled
         or self._autograd is None is self._base
-        and (min.__class__ is not Tensor or min._autograd is None is min._base)
-        and (max.__class__ is not Tensor or max._autograd is None is max._base)
+        and (not isinstance(min, Tensor) or min._autograd is None is min._base)
+        and (not isinstance(max, Tensor) or max._autograd is None is max._base)
     ):
         return clamp__Tensor_op.below[key_set](self, min, max)
     edges = [gradient_edge(self), gradient_edge(min), gradient_edge(max)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is edges[1].node is edges[2].node is None:
         return clamp__Tensor_op.below[key_set](self, min, max)
     check_inplace(self)
     node = ClampBackward0()
@@ -3191,7 +3704,7 @@ def clamp(key_set, self, min, max):
     if not local.grad_enabled or self._autograd is None is self._base:
         return clamp_op.below[key_set](self, min, max)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return clamp_op.below[key_set](self, min, max)
     node = ClampBackward1()
     node.next_edges = edges
@@ -3207,7 +3720,7 @@ def clamp_(key_set, self, min, max):
     if not local.grad_enabled or self._autograd is None is self._base:
         return clamp__op.below[key_set](self, min, max)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return clamp__op.below[key_set](self, min, max)
     check_inplace(self)
     node = ClampBackward1()
@@ -3224,7 +3737,7 @@ def clamp_max_Tensor(key_set, self, max):
     if not local.grad_enabled or self._autograd is None is self._base and max._autograd is None is max._base:
         return clamp_max_Tensor_op.below[key_set](self, max)
     edges = [gradient_edge(self), gradient_edge(max)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is edges[1].node is None:
         return clamp_max_Tensor_op.below[key_set](self, max)
     node = ClampMaxBackward1()
     node.next_edges = edges
@@ -3239,7 +3752,7 @@ def clamp_max__Tensor(key_set, self, max):
     if not local.grad_enabled or self._autograd is None is self._base and max._autograd is None is max._base:
         return clamp_max__Tensor_op.below[key_set](self, max)
     edges = [gradient_edge(self), gradient_edge(max)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is edges[1].node is None:
         return clamp_max__Tensor_op.below[key_set](self, max)
     check_inplace(self)
     node = ClampMaxBackward1()
@@ -3255,7 +3768,7 @@ def clamp_max(key_set, self, max):
     if not local.grad_enabled or self._autograd is None is self._base:
         return clamp_max_op.below[key_set](self, max)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return clamp_max_op.below[key_set](self, max)
     node = ClampMaxBackward0()
     node.next_edges = edges
@@ -3270,7 +3783,7 @@ def clamp_max_(key_set, self, max):
     if not local.grad_enabled or self._autograd is None is self._base:
         return clamp_max__op.below[key_set](self, max)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return clamp_max__op.below[key_set](self, max)
     check_inplace(self)
     node = ClampMaxBackward0()
@@ -3286,7 +3799,7 @@ def clamp_min_Tensor(key_set, self, min):
     if not local.grad_enabled or self._autograd is None is self._base and min._autograd is None is min._base:
         return clamp_min_Tensor_op.below[key_set](self, min)
     edges = [gradient_edge(self), gradient_edge(min)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is edges[1].node is None:
         return clamp_min_Tensor_op.below[key_set](self, min)
     node = ClampMinBackward1()
     node.next_edges = edges
@@ -3301,7 +3814,7 @@ def clamp_min__Tensor(key_set, self, min):
     if not local.grad_enabled or self._autograd is None is self._base and min._autograd is None is min._base:
         return clamp_min__Tensor_op.below[key_set](self, min)
     edges = [gradient_edge(self), gradient_edge(min)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is edges[1].node is None:
         return clamp_min__Tensor_op.below[key_set](self, min)
     check_inplace(self)
     node = ClampMinBackward1()
@@ -3317,7 +3830,7 @@ def clamp_min(key_set, self, min):
     if not local.grad_enabled or self._autograd is None is self._base:
         return clamp_min_op.below[key_set](self, min)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return clamp_min_op.below[key_set](self, min)
     node = ClampMinBackward0()
     node.next_edges = edges
@@ -3332,7 +3845,7 @@ def clamp_min_(key_set, self, min):
     if not local.grad_enabled or self._autograd is None is self._base:
         return clamp_min__op.below[key_set](self, min)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return clamp_min__op.below[key_set](self, min)
     check_inplace(self)
     node = ClampMinBackward0()
@@ -3348,7 +3861,7 @@ def cos(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return cos_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return cos_op.below[key_set](self)
     node = CosBackward0()
     node.next_edges = edges
@@ -3362,7 +3875,7 @@ def cos_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return cos__op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return cos__op.below[key_set](self)
     check_inplace(self)
     node = CosBackward0()
@@ -3376,12 +3889,12 @@ def cos_(key_set, self):
 def div_Tensor(key_set, self, other):
     if (
         not local.grad_enabled
-        or (self.__class__ is not Tensor or self._autograd is None is self._base)
-        and (other.__class__ is not Tensor or other._autograd is None is other._base)
+        or (not isinstance(self, Tensor) or self._autograd is None is self._base)
+        and (not isinstance(other, Tensor) or other._autograd is None is other._base)
     ):
         return div_Tensor_op.below[key_set](self, other)
     edges = [gradient_edge(self), gradient_edge(other)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is edges[1].node is None:
         return div_Tensor_op.below[key_set](self, other)
     node = DivBackward0()
     node.next_edges = edges
@@ -3396,12 +3909,12 @@ def div_Tensor(key_set, self, other):
 def div__Tensor(key_set, self, other):
     if (
         not local.grad_enabled
-        or (self.__class__ is not Tensor or self._autograd is None is self._base)
-        and (other.__class__ is not Tensor or other._autograd is None is other._base)
+        or (not isinstance(self, Tensor) or self._autograd is None is self._base)
+        and (not isinstance(other, Tensor) or other._autograd is None is other._base)
     ):
         return div__Tensor_op.below[key_set](self, other)
     edges = [gradient_edge(self), gradient_edge(other)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is edges[1].node is None:
         return div__Tensor_op.below[key_set](self, other)
     check_inplace(self)
     node = DivBackward0()
@@ -3415,10 +3928,10 @@ def div__Tensor(key_set, self, other):
 
 
 def div_Scalar(key_set, self, other):
-    if not local.grad_enabled or (self.__class__ is not Tensor or self._autograd is None is self._base):
+    if not local.grad_enabled or (not isinstance(self, Tensor) or self._autograd is None is self._base):
         return div_Scalar_op.below[key_set](self, other)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return div_Scalar_op.below[key_set](self, other)
     node = DivBackward1()
     node.next_edges = edges
@@ -3431,12 +3944,12 @@ def div_Scalar(key_set, self, other):
 def div_Tensor_mode(key_set, self, other, rounding_mode):
     if (
         not local.grad_enabled
-        or (self.__class__ is not Tensor or self._autograd is None is self._base)
-        and (other.__class__ is not Tensor or other._autograd is None is other._base)
+        or (not isinstance(self, Tensor) or self._autograd is None is self._base)
+        and (not isinstance(other, Tensor) or other._autograd is None is other._base)
     ):
         return div_Tensor_mode_op.below[key_set](self, other, rounding_mode)
     edges = [gradient_edge(self), gradient_edge(other)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is edges[1].node is None:
         return div_Tensor_mode_op.below[key_set](self, other, rounding_mode)
     node = DivBackward2()
     node.next_edges = edges
@@ -3452,12 +3965,12 @@ def div_Tensor_mode(key_set, self, other, rounding_mode):
 def div__Tensor_mode(key_set, self, other, rounding_mode):
     if (
         not local.grad_enabled
-        or (self.__class__ is not Tensor or self._autograd is None is self._base)
-        and (other.__class__ is not Tensor or other._autograd is None is other._base)
+        or (not isinstance(self, Tensor) or self._autograd is None is self._base)
+        and (not isinstance(other, Tensor) or other._autograd is None is other._base)
     ):
         return div__Tensor_mode_op.below[key_set](self, other, rounding_mode)
     edges = [gradient_edge(self), gradient_edge(other)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is edges[1].node is None:
         return div__Tensor_mode_op.below[key_set](self, other, rounding_mode)
     check_inplace(self)
     node = DivBackward2()
@@ -3475,7 +3988,7 @@ def elu(key_set, self, alpha, scale, input_scale):
     if not local.grad_enabled or self._autograd is None is self._base:
         return elu_op.below[key_set](self, alpha, scale, input_scale)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return elu_op.below[key_set](self, alpha, scale, input_scale)
     node = EluBackward0()
     node.next_edges = edges
@@ -3492,7 +4005,7 @@ def elu_(key_set, self, alpha, scale, input_scale):
     if not local.grad_enabled or self._autograd is None is self._base:
         return elu__op.below[key_set](self, alpha, scale, input_scale)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return elu__op.below[key_set](self, alpha, scale, input_scale)
     check_inplace(self)
     node = EluBackward1()
@@ -3510,7 +4023,7 @@ def erf(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return erf_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return erf_op.below[key_set](self)
     node = ErfBackward0()
     node.next_edges = edges
@@ -3524,7 +4037,7 @@ def erf_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return erf__op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return erf__op.below[key_set](self)
     check_inplace(self)
     node = ErfBackward0()
@@ -3539,7 +4052,7 @@ def exp(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return exp_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return exp_op.below[key_set](self)
     node = ExpBackward0()
     node.next_edges = edges
@@ -3553,7 +4066,7 @@ def exp_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return exp__op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return exp__op.below[key_set](self)
     check_inplace(self)
     node = ExpBackward0()
@@ -3568,7 +4081,7 @@ def exp2(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return exp2_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return exp2_op.below[key_set](self)
     node = Exp2Backward0()
     node.next_edges = edges
@@ -3582,7 +4095,7 @@ def exp2_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return exp2__op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return exp2__op.below[key_set](self)
     check_inplace(self)
     node = Exp2Backward0()
@@ -3597,7 +4110,7 @@ def expm1(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return expm1_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return expm1_op.below[key_set](self)
     node = Expm1Backward0()
     node.next_edges = edges
@@ -3611,7 +4124,7 @@ def expm1_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return expm1__op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return expm1__op.below[key_set](self)
     check_inplace(self)
     node = Expm1Backward0()
@@ -3626,7 +4139,7 @@ def floor(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return floor_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return floor_op.below[key_set](self)
     node = FloorBackward0()
     node.next_edges = edges
@@ -3639,7 +4152,7 @@ def floor_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return floor__op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return floor__op.below[key_set](self)
     check_inplace(self)
     node = FloorBackward0()
@@ -3653,11 +4166,11 @@ def fmod_Tensor(key_set, self, other):
     if (
         not local.grad_enabled
         or self._autograd is None is self._base
-        and (other.__class__ is not Tensor or other._autograd is None is other._base)
+        and (not isinstance(other, Tensor) or other._autograd is None is other._base)
     ):
         return fmod_Tensor_op.below[key_set](self, other)
     edges = [gradient_edge(self), gradient_edge(other)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is edges[1].node is None:
         return fmod_Tensor_op.below[key_set](self, other)
     node = FmodBackward1()
     node.next_edges = edges
@@ -3674,11 +4187,11 @@ def fmod__Tensor(key_set, self, other):
     if (
         not local.grad_enabled
         or self._autograd is None is self._base
-        and (other.__class__ is not Tensor or other._autograd is None is other._base)
+        and (not isinstance(other, Tensor) or other._autograd is None is other._base)
     ):
         return fmod__Tensor_op.below[key_set](self, other)
     edges = [gradient_edge(self), gradient_edge(other)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is edges[1].node is None:
         return fmod__Tensor_op.below[key_set](self, other)
     check_inplace(self)
     node = FmodBackward1()
@@ -3696,7 +4209,7 @@ def gelu(key_set, self, approximate):
     if not local.grad_enabled or self._autograd is None is self._base:
         return gelu_op.below[key_set](self, approximate)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return gelu_op.below[key_set](self, approximate)
     node = GeluBackward0()
     node.next_edges = edges
@@ -3711,7 +4224,7 @@ def gelu_(key_set, self, approximate):
     if not local.grad_enabled or self._autograd is None is self._base:
         return gelu__op.below[key_set](self, approximate)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return gelu__op.below[key_set](self, approximate)
     check_inplace(self)
     node = GeluBackward0()
@@ -3727,7 +4240,7 @@ def hardtanh(key_set, self, min_val, max_val):
     if not local.grad_enabled or self._autograd is None is self._base:
         return hardtanh_op.below[key_set](self, min_val, max_val)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return hardtanh_op.below[key_set](self, min_val, max_val)
     node = HardtanhBackward0()
     node.next_edges = edges
@@ -3743,7 +4256,7 @@ def hardtanh_(key_set, self, min_val, max_val):
     if not local.grad_enabled or self._autograd is None is self._base:
         return hardtanh__op.below[key_set](self, min_val, max_val)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return hardtanh__op.below[key_set](self, min_val, max_val)
     check_inplace(self)
     node = HardtanhBackward0()
@@ -3760,7 +4273,7 @@ def leaky_relu(key_set, self, negative_slope):
     if not local.grad_enabled or self._autograd is None is self._base:
         return leaky_relu_op.below[key_set](self, negative_slope)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return leaky_relu_op.below[key_set](self, negative_slope)
     node = LeakyReluBackward0()
     node.next_edges = edges
@@ -3775,7 +4288,7 @@ def leaky_relu_(key_set, self, negative_slope):
     if not local.grad_enabled or self._autograd is None is self._base:
         return leaky_relu__op.below[key_set](self, negative_slope)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return leaky_relu__op.below[key_set](self, negative_slope)
     check_inplace(self)
     node = LeakyReluBackward1()
@@ -3796,7 +4309,7 @@ def lerp_Tensor(key_set, self, end, weight):
     ):
         return lerp_Tensor_op.below[key_set](self, end, weight)
     edges = [gradient_edge(self), gradient_edge(end), gradient_edge(weight)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is edges[1].node is edges[2].node is None:
         return lerp_Tensor_op.below[key_set](self, end, weight)
     node = LerpBackward1()
     node.next_edges = edges
@@ -3820,7 +4333,7 @@ def lerp__Tensor(key_set, self, end, weight):
     ):
         return lerp__Tensor_op.below[key_set](self, end, weight)
     edges = [gradient_edge(self), gradient_edge(end), gradient_edge(weight)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is edges[1].node is edges[2].node is None:
         return lerp__Tensor_op.below[key_set](self, end, weight)
     check_inplace(self)
     node = LerpBackward1()
@@ -3840,7 +4353,7 @@ def lerp_Scalar(key_set, self, end, weight):
     if not local.grad_enabled or self._autograd is None is self._base and end._autograd is None is end._base:
         return lerp_Scalar_op.below[key_set](self, end, weight)
     edges = [gradient_edge(self), gradient_edge(end)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is edges[1].node is None:
         return lerp_Scalar_op.below[key_set](self, end, weight)
     node = LerpBackward0()
     node.next_edges = edges
@@ -3854,7 +4367,7 @@ def lerp__Scalar(key_set, self, end, weight):
     if not local.grad_enabled or self._autograd is None is self._base and end._autograd is None is end._base:
         return lerp__Scalar_op.below[key_set](self, end, weight)
     edges = [gradient_edge(self), gradient_edge(end)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is edges[1].node is None:
         return lerp__Scalar_op.below[key_set](self, end, weight)
     check_inplace(self)
     node = LerpBackward0()
@@ -3869,7 +4382,7 @@ def log(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return log_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return log_op.below[key_set](self)
     node = LogBackward0()
     node.next_edges = edges
@@ -3883,7 +4396,7 @@ def log_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return log__op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return log__op.below[key_set](self)
     check_inplace(self)
     node = LogBackward0()
@@ -3898,7 +4411,7 @@ def log10(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return log10_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return log10_op.below[key_set](self)
     node = Log10Backward0()
     node.next_edges = edges
@@ -3912,7 +4425,7 @@ def log10_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return log10__op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return log10__op.below[key_set](self)
     check_inplace(self)
     node = Log10Backward0()
@@ -3927,7 +4440,7 @@ def log1p(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return log1p_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return log1p_op.below[key_set](self)
     node = Log1PBackward0()
     node.next_edges = edges
@@ -3941,7 +4454,7 @@ def log1p_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return log1p__op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return log1p__op.below[key_set](self)
     check_inplace(self)
     node = Log1PBackward0()
@@ -3956,7 +4469,7 @@ def log2(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return log2_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return log2_op.below[key_set](self)
     node = Log2Backward0()
     node.next_edges = edges
@@ -3970,7 +4483,7 @@ def log2_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return log2__op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return log2__op.below[key_set](self)
     check_inplace(self)
     node = Log2Backward0()
@@ -3985,7 +4498,7 @@ def maximum(key_set, self, other):
     if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
         return maximum_op.below[key_set](self, other)
     edges = [gradient_edge(self), gradient_edge(other)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is edges[1].node is None:
         return maximum_op.below[key_set](self, other)
     node = MaximumBackward0()
     node.next_edges = edges
@@ -4000,7 +4513,7 @@ def minimum(key_set, self, other):
     if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
         return minimum_op.below[key_set](self, other)
     edges = [gradient_edge(self), gradient_edge(other)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is edges[1].node is None:
         return minimum_op.below[key_set](self, other)
     node = MinimumBackward0()
     node.next_edges = edges
@@ -4014,12 +4527,12 @@ def minimum(key_set, self, other):
 def mul_Tensor(key_set, self, other):
     if (
         not local.grad_enabled
-        or (self.__class__ is not Tensor or self._autograd is None is self._base)
-        and (other.__class__ is not Tensor or other._autograd is None is other._base)
+        or (not isinstance(self, Tensor) or self._autograd is None is self._base)
+        and (not isinstance(other, Tensor) or other._autograd is None is other._base)
     ):
         return mul_Tensor_op.below[key_set](self, other)
     edges = [gradient_edge(self), gradient_edge(other)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is edges[1].node is None:
         return mul_Tensor_op.below[key_set](self, other)
     node = MulBackward0()
     node.next_edges = edges
@@ -4035,12 +4548,12 @@ def mul_Tensor(key_set, self, other):
 def mul__Tensor(key_set, self, other):
     if (
         not local.grad_enabled
-        or (self.__class__ is not Tensor or self._autograd is None is self._base)
-        and (other.__class__ is not Tensor or other._autograd is None is other._base)
+        or (not isinstance(self, Tensor) or self._autograd is None is self._base)
+        and (not isinstance(other, Tensor) or other._autograd is None is other._base)
     ):
         return mul__Tensor_op.below[key_set](self, other)
     edges = [gradient_edge(self), gradient_edge(other)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is edges[1].node is None:
         return mul__Tensor_op.below[key_set](self, other)
     check_inplace(self)
     node = MulBackward0()
@@ -4055,10 +4568,10 @@ def mul__Tensor(key_set, self, other):
 
 
 def mul_Scalar(key_set, self, other):
-    if not local.grad_enabled or (self.__class__ is not Tensor or self._autograd is None is self._base):
+    if not local.grad_enabled or (not isinstance(self, Tensor) or self._autograd is None is self._base):
         return mul_Scalar_op.below[key_set](self, other)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return mul_Scalar_op.below[key_set](self, other)
     node = MulBackward1()
     node.next_edges = edges
@@ -4072,7 +4585,7 @@ def neg(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return neg_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return neg_op.below[key_set](self)
     node = NegBackward0()
     node.next_edges = edges
@@ -4085,7 +4598,7 @@ def neg_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return neg__op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return neg__op.below[key_set](self)
     check_inplace(self)
     node = NegBackward0()
@@ -4099,7 +4612,7 @@ def pow_Tensor_Scalar(key_set, self, exponent):
     if not local.grad_enabled or self._autograd is None is self._base:
         return pow_Tensor_Scalar_op.below[key_set](self, exponent)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return pow_Tensor_Scalar_op.below[key_set](self, exponent)
     node = PowBackward0()
     node.next_edges = edges
@@ -4114,7 +4627,7 @@ def pow__Scalar(key_set, self, exponent):
     if not local.grad_enabled or self._autograd is None is self._base:
         return pow__Scalar_op.below[key_set](self, exponent)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return pow__Scalar_op.below[key_set](self, exponent)
     check_inplace(self)
     node = PowBackward0()
@@ -4130,7 +4643,7 @@ def pow_Tensor_Tensor(key_set, self, exponent):
     if not local.grad_enabled or self._autograd is None is self._base and exponent._autograd is None is exponent._base:
         return pow_Tensor_Tensor_op.below[key_set](self, exponent)
     edges = [gradient_edge(self), gradient_edge(exponent)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is edges[1].node is None:
         return pow_Tensor_Tensor_op.below[key_set](self, exponent)
     node = PowBackward1()
     node.next_edges = edges
@@ -4147,7 +4660,7 @@ def pow__Tensor(key_set, self, exponent):
     if not local.grad_enabled or self._autograd is None is self._base and exponent._autograd is None is exponent._base:
         return pow__Tensor_op.below[key_set](self, exponent)
     edges = [gradient_edge(self), gradient_edge(exponent)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is edges[1].node is None:
         return pow__Tensor_op.below[key_set](self, exponent)
     check_inplace(self)
     node = PowBackward1()
@@ -4165,7 +4678,7 @@ def pow_Scalar(key_set, self, exponent):
     if not local.grad_enabled or exponent._autograd is None is exponent._base:
         return pow_Scalar_op.below[key_set](self, exponent)
     edges = [gradient_edge(exponent)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return pow_Scalar_op.below[key_set](self, exponent)
     node = PowBackward2()
     node.next_edges = edges
@@ -4181,7 +4694,7 @@ def reciprocal(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return reciprocal_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return reciprocal_op.below[key_set](self)
     node = ReciprocalBackward0()
     node.next_edges = edges
@@ -4195,7 +4708,7 @@ def reciprocal_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return reciprocal__op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return reciprocal__op.below[key_set](self)
     check_inplace(self)
     node = ReciprocalBackward0()
@@ -4210,7 +4723,7 @@ def relu(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return relu_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return relu_op.below[key_set](self)
     node = ReluBackward0()
     node.next_edges = edges
@@ -4224,7 +4737,7 @@ def relu_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return relu__op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return relu__op.below[key_set](self)
     check_inplace(self)
     node = ReluBackward0()
@@ -4238,12 +4751,12 @@ def relu_(key_set, self):
 def remainder_Tensor(key_set, self, other):
     if (
         not local.grad_enabled
-        or (self.__class__ is not Tensor or self._autograd is None is self._base)
-        and (other.__class__ is not Tensor or other._autograd is None is other._base)
+        or (not isinstance(self, Tensor) or self._autograd is None is self._base)
+        and (not isinstance(other, Tensor) or other._autograd is None is other._base)
     ):
         return remainder_Tensor_op.below[key_set](self, other)
     edges = [gradient_edge(self), gradient_edge(other)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is edges[1].node is None:
         return remainder_Tensor_op.below[key_set](self, other)
     node = RemainderBackward1()
     node.next_edges = edges
@@ -4259,12 +4772,12 @@ def remainder_Tensor(key_set, self, other):
 def remainder__Tensor(key_set, self, other):
     if (
         not local.grad_enabled
-        or (self.__class__ is not Tensor or self._autograd is None is self._base)
-        and (other.__class__ is not Tensor or other._autograd is None is other._base)
+        or (not isinstance(self, Tensor) or self._autograd is None is self._base)
+        and (not isinstance(other, Tensor) or other._autograd is None is other._base)
     ):
         return remainder__Tensor_op.below[key_set](self, other)
     edges = [gradient_edge(self), gradient_edge(other)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is edges[1].node is None:
         return remainder__Tensor_op.below[key_set](self, other)
     check_inplace(self)
     node = RemainderBackward1()
@@ -4282,7 +4795,7 @@ def round(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return round_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return round_op.below[key_set](self)
     node = RoundBackward0()
     node.next_edges = edges
@@ -4295,7 +4808,7 @@ def round_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return round__op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return round__op.below[key_set](self)
     check_inplace(self)
     node = RoundBackward0()
@@ -4309,7 +4822,7 @@ def round_decimals(key_set, self, decimals):
     if not local.grad_enabled or self._autograd is None is self._base:
         return round_decimals_op.below[key_set](self, decimals)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return round_decimals_op.below[key_set](self, decimals)
     node = RoundBackward1()
     node.next_edges = edges
@@ -4322,7 +4835,7 @@ def round__decimals(key_set, self, decimals):
     if not local.grad_enabled or self._autograd is None is self._base:
         return round__decimals_op.below[key_set](self, decimals)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return round__decimals_op.below[key_set](self, decimals)
     check_inplace(self)
     node = RoundBackward1()
@@ -4336,7 +4849,7 @@ def rsqrt(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return rsqrt_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return rsqrt_op.below[key_set](self)
     node = RsqrtBackward0()
     node.next_edges = edges
@@ -4350,7 +4863,7 @@ def rsqrt_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return rsqrt__op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return rsqrt__op.below[key_set](self)
     check_inplace(self)
     node = RsqrtBackward0()
@@ -4365,11 +4878,11 @@ def rsub_Tensor(key_set, self, other, alpha):
     if (
         not local.grad_enabled
         or self._autograd is None is self._base
-        and (other.__class__ is not Tensor or other._autograd is None is other._base)
+        and (not isinstance(other, Tensor) or other._autograd is None is other._base)
     ):
         return rsub_Tensor_op.below[key_set](self, other, alpha)
     edges = [gradient_edge(self), gradient_edge(other)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is edges[1].node is None:
         return rsub_Tensor_op.below[key_set](self, other, alpha)
     node = RsubBackward0()
     node.next_edges = edges
@@ -4383,7 +4896,7 @@ def sigmoid(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return sigmoid_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return sigmoid_op.below[key_set](self)
     node = SigmoidBackward0()
     node.next_edges = edges
@@ -4397,7 +4910,7 @@ def sigmoid_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return sigmoid__op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return sigmoid__op.below[key_set](self)
     check_inplace(self)
     node = SigmoidBackward0()
@@ -4412,7 +4925,7 @@ def sign(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return sign_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return sign_op.below[key_set](self)
     node = SignBackward0()
     node.next_edges = edges
@@ -4425,7 +4938,7 @@ def sign_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return sign__op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return sign__op.below[key_set](self)
     check_inplace(self)
     node = SignBackward0()
@@ -4435,11 +4948,38 @@ def sign_(key_set, self):
     return result
 
 
+def sgn(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return sgn_op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return sgn_op.below[key_set](self)
+    node = SgnBackward0()
+    node.next_edges = edges
+    result = call_below(sgn_op.below[key_set], self)
+    set_history(result, node)
+    return result
+
+
+def sgn_(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return sgn__op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return sgn__op.below[key_set](self)
+    check_inplace(self)
+    node = SgnBackward0()
+    node.next_edges = edges
+    result = call_below(sgn__op.below[key_set], self)
+    rebase_history(self, node)
+    return result
+
+
 def silu(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return silu_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return silu_op.below[key_set](self)
     node = SiluBackward0()
     node.next_edges = edges
@@ -4453,7 +4993,7 @@ def silu_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return silu__op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return silu__op.below[key_set](self)
     check_inplace(self)
     node = SiluBackward0()
@@ -4468,7 +5008,7 @@ def sin(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return sin_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return sin_op.below[key_set](self)
     node = SinBackward0()
     node.next_edges = edges
@@ -4482,7 +5022,7 @@ def sin_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return sin__op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return sin__op.below[key_set](self)
     check_inplace(self)
     node = SinBackward0()
@@ -4497,7 +5037,7 @@ def softplus(key_set, self, beta, threshold):
     if not local.grad_enabled or self._autograd is None is self._base:
         return softplus_op.below[key_set](self, beta, threshold)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return softplus_op.below[key_set](self, beta, threshold)
     node = SoftplusBackward0()
     node.next_edges = edges
@@ -4513,7 +5053,7 @@ def sqrt(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return sqrt_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return sqrt_op.below[key_set](self)
     node = SqrtBackward0()
     node.next_edges = edges
@@ -4527,7 +5067,7 @@ def sqrt_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return sqrt__op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return sqrt__op.below[key_set](self)
     check_inplace(self)
     node = SqrtBackward0()
@@ -4541,12 +5081,12 @@ def sqrt_(key_set, self):
 def sub_Tensor(key_set, self, other, alpha):
     if (
         not local.grad_enabled
-        or (self.__class__ is not Tensor or self._autograd is None is self._base)
-        and (other.__class__ is not Tensor or other._autograd is None is other._base)
+        or (not isinstance(self, Tensor) or self._autograd is None is self._base)
+        and (not isinstance(other, Tensor) or other._autograd is None is other._base)
     ):
         return sub_Tensor_op.below[key_set](self, other, alpha)
     edges = [gradient_edge(self), gradient_edge(other)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is edges[1].node is None:
         return sub_Tensor_op.below[key_set](self, other, alpha)
     node = SubBackward0()
     node.next_edges = edges
@@ -4559,12 +5099,12 @@ def sub_Tensor(key_set, self, other, alpha):
 def sub__Tensor(key_set, self, other, alpha):
     if (
         not local.grad_enabled
-        or (self.__class__ is not Tensor or self._autograd is None is self._base)
-        and (other.__class__ is not Tensor or other._autograd is None is other._base)
+        or (not isinstance(self, Tensor) or self._autograd is None is self._base)
+        and (not isinstance(other, Tensor) or other._autograd is None is other._base)
     ):
         return sub__Tensor_op.below[key_set](self, other, alpha)
     edges = [gradient_edge(self), gradient_edge(other)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is edges[1].node is None:
         return sub__Tensor_op.below[key_set](self, other, alpha)
     check_inplace(self)
     node = SubBackward0()
@@ -4575,11 +5115,24 @@ def sub__Tensor(key_set, self, other, alpha):
     return result
 
 
+def sub_Scalar(key_set, self, other, alpha):
+    if not local.grad_enabled or (not isinstance(self, Tensor) or self._autograd is None is self._base):
+        return sub_Scalar_op.below[key_set](self, other, alpha)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return sub_Scalar_op.below[key_set](self, other, alpha)
+    node = SubBackward1()
+    node.next_edges = edges
+    result = call_below(sub_Scalar_op.below[key_set], self, other, alpha)
+    set_history(result, node)
+    return result
+
+
 def tan(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return tan_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return tan_op.below[key_set](self)
     node = TanBackward0()
     node.next_edges = edges
@@ -4593,7 +5146,7 @@ def tan_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return tan__op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return tan__op.below[key_set](self)
     check_inplace(self)
     node = TanBackward0()
@@ -4608,7 +5161,7 @@ def tanh(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return tanh_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return tanh_op.below[key_set](self)
     node = TanhBackward0()
     node.next_edges = edges
@@ -4622,7 +5175,7 @@ def tanh_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return tanh__op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return tanh__op.below[key_set](self)
     check_inplace(self)
     node = TanhBackward0()
@@ -4637,7 +5190,7 @@ def threshold(key_set, self, threshold, value):
     if not local.grad_enabled or self._autograd is None is self._base:
         return threshold_op.below[key_set](self, threshold, value)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return threshold_op.below[key_set](self, threshold, value)
     node = ThresholdBackward0()
     node.next_edges = edges
@@ -4652,7 +5205,7 @@ def threshold_(key_set, self, threshold, value):
     if not local.grad_enabled or self._autograd is None is self._base:
         return threshold__op.below[key_set](self, threshold, value)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return threshold__op.below[key_set](self, threshold, value)
     check_inplace(self)
     node = ThresholdBackward0()
@@ -4668,7 +5221,7 @@ def trunc(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return trunc_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return trunc_op.below[key_set](self)
     node = TruncBackward0()
     node.next_edges = edges
@@ -4681,7 +5234,7 @@ def trunc_(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return trunc__op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return trunc__op.below[key_set](self)
     check_inplace(self)
     node = TruncBackward0()
@@ -4694,12 +5247,12 @@ def trunc_(key_set, self):
 def where_self(key_set, condition, self, other):
     if (
         not local.grad_enabled
-        or (self.__class__ is not Tensor or self._autograd is None is self._base)
-        and (other.__class__ is not Tensor or other._autograd is None is other._base)
+        or (not isinstance(self, Tensor) or self._autograd is None is self._base)
+        and (not isinstance(other, Tensor) or other._autograd is None is other._base)
     ):
         return where_self_op.below[key_set](condition, self, other)
     edges = [gradient_edge(self), gradient_edge(other)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is edges[1].node is None:
         return where_self_op.below[key_set](condition, self, other)
     refuse_grad("where", "condition", condition)
     node = WhereBackward0()
@@ -4728,7 +5281,7 @@ def embedding(key_set, weight, indices, padding_idx, scale_grad_by_freq, sparse)
     if not local.grad_enabled or weight._autograd is None is weight._base:
         return embedding_op.below[key_set](weight, indices, padding_idx, scale_grad_by_freq, sparse)
     edges = [gradient_edge(weight)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return embedding_op.below[key_set](weight, indices, padding_idx, scale_grad_by_freq, sparse)
     refuse_grad("embedding", "indices", indices)
     node = EmbeddingBackward0()
@@ -4736,6 +5289,7 @@ def embedding(key_set, weight, indices, padding_idx, scale_grad_by_freq, sparse)
     node.weight_shape = weight.shape
     node.padding_idx = padding_idx
     node.scale_grad_by_freq = scale_grad_by_freq
+    node.sparse = sparse
     node.saved_indices = save(indices)
     result = call_below(embedding_op.below[key_set], weight, indices, padding_idx, scale_grad_by_freq, sparse)
     set_history(result, node)
@@ -4746,7 +5300,7 @@ def flip(key_set, self, dims):
     if not local.grad_enabled or self._autograd is None is self._base:
         return flip_op.below[key_set](self, dims)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return flip_op.below[key_set](self, dims)
     node = FlipBackward0()
     node.next_edges = edges
@@ -4760,7 +5314,7 @@ def gather(key_set, self, dim, index, sparse_grad):
     if not local.grad_enabled or self._autograd is None is self._base:
         return gather_op.below[key_set](self, dim, index, sparse_grad)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return gather_op.below[key_set](self, dim, index, sparse_grad)
     refuse_grad("gather", "index", index)
     node = GatherBackward0()
@@ -4777,7 +5331,7 @@ def index_Tensor(key_set, self, indices):
     if not local.grad_enabled or self._autograd is None is self._base:
         return index_Tensor_op.below[key_set](self, indices)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return index_Tensor_op.below[key_set](self, indices)
     refuse_grad("index", "indices", indices)
     node = IndexBackward0()
@@ -4789,11 +5343,50 @@ def index_Tensor(key_set, self, indices):
     return result
 
 
+def index_add(key_set, self, dim, index, source, alpha):
+    if not local.grad_enabled or self._autograd is None is self._base and source._autograd is None is source._base:
+        return index_add_op.below[key_set](self, dim, index, source, alpha)
+    edges = [gradient_edge(self), gradient_edge(source)]
+    if edges[0].node is edges[1].node is None:
+        return index_add_op.below[key_set](self, dim, index, source, alpha)
+    refuse_grad("index_add", "index", index)
+    node = IndexAddBackward0()
+    node.next_edges = edges
+    node.source_shape = source.shape
+    node.alpha = alpha
+    node.dim = dim
+    if edges[1].node:
+        node.saved_index = save(index)
+    result = call_below(index_add_op.below[key_set], self, dim, index, source, alpha)
+    set_history(result, node)
+    return result
+
+
+def index_add_(key_set, self, dim, index, source, alpha):
+    if not local.grad_enabled or self._autograd is None is self._base and source._autograd is None is source._base:
+        return index_add__op.below[key_set](self, dim, index, source, alpha)
+    edges = [gradient_edge(self), gradient_edge(source)]
+    if edges[0].node is edges[1].node is None:
+        return index_add__op.below[key_set](self, dim, index, source, alpha)
+    refuse_grad("index_add_", "index", index)
+    check_inplace(self)
+    node = IndexAddBackward0()
+    node.next_edges = edges
+    node.source_shape = source.shape
+    node.alpha = alpha
+    node.dim = dim
+    if edges[1].node:
+        node.saved_index = save(index)
+    result = call_below(index_add__op.below[key_set], self, dim, index, source, alpha)
+    rebase_history(self, node)
+    return result
+
+
 def index_put(key_set, self, indices, values, accumulate):
     if not local.grad_enabled or self._autograd is None is self._base and values._autograd is None is values._base:
         return index_put_op.below[key_set](self, indices, values, accumulate)
     edges = [gradient_edge(self), gradient_edge(values)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is edges[1].node is None:
         return index_put_op.below[key_set](self, indices, values, accumulate)
     refuse_grad("index_put", "indices", indices)
     node = IndexPutBackward0()
@@ -4809,7 +5402,7 @@ def index_put_(key_set, self, indices, values, accumulate):
     if not local.grad_enabled or self._autograd is None is self._base and values._autograd is None is values._base:
         return index_put__op.below[key_set](self, indices, values, accumulate)
     edges = [gradient_edge(self), gradient_edge(values)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is edges[1].node is None:
         return index_put__op.below[key_set](self, indices, values, accumulate)
     refuse_grad("index_put_", "indices", indices)
     check_inplace(self)
@@ -4822,11 +5415,28 @@ def index_put_(key_set, self, indices, values, accumulate):
     return result
 
 
+def _index_put_impl_(key_set, self, indices, values, accumulate, unsafe):
+    if not local.grad_enabled or self._autograd is None is self._base and values._autograd is None is values._base:
+        return _index_put_impl__op.below[key_set](self, indices, values, accumulate, unsafe)
+    edges = [gradient_edge(self), gradient_edge(values)]
+    if edges[0].node is edges[1].node is None:
+        return _index_put_impl__op.below[key_set](self, indices, values, accumulate, unsafe)
+    refuse_grad("_index_put_impl_", "indices", indices)
+    check_inplace(self)
+    node = IndexPutImplBackward0()
+    node.next_edges = edges
+    node.accumulate = accumulate
+    node.saved_indices = save(indices)
+    result = call_below(_index_put_impl__op.below[key_set], self, indices, values, accumulate, unsafe)
+    rebase_history(self, node)
+    return result
+
+
 def index_select(key_set, self, dim, index):
     if not local.grad_enabled or self._autograd is None is self._base:
         return index_select_op.below[key_set](self, dim, index)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return index_select_op.below[key_set](self, dim, index)
     refuse_grad("index_select", "index", index)
     node = IndexSelectBackward0()
@@ -4843,7 +5453,7 @@ def masked_fill_Scalar(key_set, self, mask, value):
     if not local.grad_enabled or self._autograd is None is self._base:
         return masked_fill_Scalar_op.below[key_set](self, mask, value)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return masked_fill_Scalar_op.below[key_set](self, mask, value)
     refuse_grad("masked_fill", "mask", mask)
     node = MaskedFillBackward0()
@@ -4858,7 +5468,7 @@ def masked_fill__Scalar(key_set, self, mask, value):
     if not local.grad_enabled or self._autograd is None is self._base:
         return masked_fill__Scalar_op.below[key_set](self, mask, value)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return masked_fill__Scalar_op.below[key_set](self, mask, value)
     refuse_grad("masked_fill_", "mask", mask)
     check_inplace(self)
@@ -4874,7 +5484,7 @@ def masked_fill_Tensor(key_set, self, mask, value):
     if not local.grad_enabled or self._autograd is None is self._base and value._autograd is None is value._base:
         return masked_fill_Tensor_op.below[key_set](self, mask, value)
     edges = [gradient_edge(self), gradient_edge(value)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is edges[1].node is None:
         return masked_fill_Tensor_op.below[key_set](self, mask, value)
     refuse_grad("masked_fill", "mask", mask)
     node = MaskedFillBackward1()
@@ -4889,7 +5499,7 @@ def masked_fill__Tensor(key_set, self, mask, value):
     if not local.grad_enabled or self._autograd is None is self._base and value._autograd is None is value._base:
         return masked_fill__Tensor_op.below[key_set](self, mask, value)
     edges = [gradient_edge(self), gradient_edge(value)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is edges[1].node is None:
         return masked_fill__Tensor_op.below[key_set](self, mask, value)
     refuse_grad("masked_fill_", "mask", mask)
     check_inplace(self)
@@ -4905,7 +5515,7 @@ def repeat(key_set, self, repeats):
     if not local.grad_enabled or self._autograd is None is self._base:
         return repeat_op.below[key_set](self, repeats)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return repeat_op.below[key_set](self, repeats)
     node = RepeatBackward0()
     node.next_edges = edges
@@ -4920,7 +5530,7 @@ def roll(key_set, self, shifts, dims):
     if not local.grad_enabled or self._autograd is None is self._base:
         return roll_op.below[key_set](self, shifts, dims)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return roll_op.below[key_set](self, shifts, dims)
     node = RollBackward0()
     node.next_edges = edges
@@ -4935,7 +5545,7 @@ def scatter_src(key_set, self, dim, index, src):
     if not local.grad_enabled or self._autograd is None is self._base and src._autograd is None is src._base:
         return scatter_src_op.below[key_set](self, dim, index, src)
     edges = [gradient_edge(self), gradient_edge(src)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is edges[1].node is None:
         return scatter_src_op.below[key_set](self, dim, index, src)
     refuse_grad("scatter", "index", index)
     node = ScatterBackward0()
@@ -4951,7 +5561,7 @@ def scatter__src(key_set, self, dim, index, src):
     if not local.grad_enabled or self._autograd is None is self._base and src._autograd is None is src._base:
         return scatter__src_op.below[key_set](self, dim, index, src)
     edges = [gradient_edge(self), gradient_edge(src)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is edges[1].node is None:
         return scatter__src_op.below[key_set](self, dim, index, src)
     refuse_grad("scatter_", "index", index)
     check_inplace(self)
@@ -4968,7 +5578,7 @@ def scatter_value(key_set, self, dim, index, value):
     if not local.grad_enabled or self._autograd is None is self._base:
         return scatter_value_op.below[key_set](self, dim, index, value)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return scatter_value_op.below[key_set](self, dim, index, value)
     refuse_grad("scatter", "index", index)
     node = ScatterBackward1()
@@ -4984,7 +5594,7 @@ def scatter__value(key_set, self, dim, index, value):
     if not local.grad_enabled or self._autograd is None is self._base:
         return scatter__value_op.below[key_set](self, dim, index, value)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return scatter__value_op.below[key_set](self, dim, index, value)
     refuse_grad("scatter_", "index", index)
     check_inplace(self)
@@ -5001,7 +5611,7 @@ def scatter_add(key_set, self, dim, index, src):
     if not local.grad_enabled or self._autograd is None is self._base and src._autograd is None is src._base:
         return scatter_add_op.below[key_set](self, dim, index, src)
     edges = [gradient_edge(self), gradient_edge(src)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is edges[1].node is None:
         return scatter_add_op.below[key_set](self, dim, index, src)
     refuse_grad("scatter_add", "index", index)
     node = ScatterAddBackward0()
@@ -5018,7 +5628,7 @@ def scatter_add_(key_set, self, dim, index, src):
     if not local.grad_enabled or self._autograd is None is self._base and src._autograd is None is src._base:
         return scatter_add__op.below[key_set](self, dim, index, src)
     edges = [gradient_edge(self), gradient_edge(src)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is edges[1].node is None:
         return scatter_add__op.below[key_set](self, dim, index, src)
     refuse_grad("scatter_add_", "index", index)
     check_inplace(self)
@@ -5049,7 +5659,7 @@ def tril(key_set, self, diagonal):
     if not local.grad_enabled or self._autograd is None is self._base:
         return tril_op.below[key_set](self, diagonal)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return tril_op.below[key_set](self, diagonal)
     node = TrilBackward0()
     node.next_edges = edges
@@ -5063,7 +5673,7 @@ def tril_(key_set, self, diagonal):
     if not local.grad_enabled or self._autograd is None is self._base:
         return tril__op.below[key_set](self, diagonal)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return tril__op.below[key_set](self, diagonal)
     check_inplace(self)
     node = TrilBackward0()
@@ -5078,7 +5688,7 @@ def triu(key_set, self, diagonal):
     if not local.grad_enabled or self._autograd is None is self._base:
         return triu_op.below[key_set](self, diagonal)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return triu_op.below[key_set](self, diagonal)
     node = TriuBackward0()
     node.next_edges = edges
@@ -5092,7 +5702,7 @@ def triu_(key_set, self, diagonal):
     if not local.grad_enabled or self._autograd is None is self._base:
         return triu__op.below[key_set](self, diagonal)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return triu__op.below[key_set](self, diagonal)
     check_inplace(self)
     node = TriuBackward0()
@@ -5107,7 +5717,7 @@ def _log_softmax(key_set, self, dim, half_to_float):
     if not local.grad_enabled or self._autograd is None is self._base:
         return _log_softmax_op.below[key_set](self, dim, half_to_float)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return _log_softmax_op.below[key_set](self, dim, half_to_float)
     node = LogSoftmaxBackward0()
     node.next_edges = edges
@@ -5123,7 +5733,7 @@ def _softmax(key_set, self, dim, half_to_float):
     if not local.grad_enabled or self._autograd is None is self._base:
         return _softmax_op.below[key_set](self, dim, half_to_float)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return _softmax_op.below[key_set](self, dim, half_to_float)
     node = SoftmaxBackward0()
     node.next_edges = edges
@@ -5139,7 +5749,7 @@ def amax(key_set, self, dim, keepdim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return amax_op.below[key_set](self, dim, keepdim)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return amax_op.below[key_set](self, dim, keepdim)
     node = AmaxBackward0()
     node.next_edges = edges
@@ -5156,7 +5766,7 @@ def amin(key_set, self, dim, keepdim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return amin_op.below[key_set](self, dim, keepdim)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return amin_op.below[key_set](self, dim, keepdim)
     node = AminBackward0()
     node.next_edges = edges
@@ -5173,7 +5783,7 @@ def cumsum(key_set, self, dim, dtype):
     if not local.grad_enabled or self._autograd is None is self._base:
         return cumsum_op.below[key_set](self, dim, dtype)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return cumsum_op.below[key_set](self, dim, dtype)
     node = CumsumBackward0()
     node.next_edges = edges
@@ -5187,7 +5797,7 @@ def cumsum_(key_set, self, dim, dtype):
     if not local.grad_enabled or self._autograd is None is self._base:
         return cumsum__op.below[key_set](self, dim, dtype)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return cumsum__op.below[key_set](self, dim, dtype)
     check_inplace(self)
     node = CumsumBackward0()
@@ -5202,7 +5812,7 @@ def logsumexp(key_set, self, dim, keepdim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return logsumexp_op.below[key_set](self, dim, keepdim)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return logsumexp_op.below[key_set](self, dim, keepdim)
     node = LogsumexpBackward0()
     node.next_edges = edges
@@ -5219,7 +5829,7 @@ def max(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return max_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return max_op.below[key_set](self)
     node = MaxBackward1()
     node.next_edges = edges
@@ -5234,7 +5844,7 @@ def max_dim(key_set, self, dim, keepdim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return max_dim_op.below[key_set](self, dim, keepdim)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return max_dim_op.below[key_set](self, dim, keepdim)
     node = MaxBackward0()
     node.next_edges = edges
@@ -5251,7 +5861,7 @@ def mean(key_set, self, dtype):
     if not local.grad_enabled or self._autograd is None is self._base:
         return mean_op.below[key_set](self, dtype)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return mean_op.below[key_set](self, dtype)
     node = MeanBackward0()
     node.next_edges = edges
@@ -5266,7 +5876,7 @@ def mean_dim(key_set, self, dim, keepdim, dtype):
     if not local.grad_enabled or self._autograd is None is self._base:
         return mean_dim_op.below[key_set](self, dim, keepdim, dtype)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return mean_dim_op.below[key_set](self, dim, keepdim, dtype)
     node = MeanBackward1()
     node.next_edges = edges
@@ -5282,7 +5892,7 @@ def min(key_set, self):
     if not local.grad_enabled or self._autograd is None is self._base:
         return min_op.below[key_set](self)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return min_op.below[key_set](self)
     node = MinBackward1()
     node.next_edges = edges
@@ -5297,7 +5907,7 @@ def min_dim(key_set, self, dim, keepdim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return min_dim_op.below[key_set](self, dim, keepdim)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return min_dim_op.below[key_set](self, dim, keepdim)
     node = MinBackward0()
     node.next_edges = edges
@@ -5314,13 +5924,14 @@ def prod(key_set, self, dtype):
     if not local.grad_enabled or self._autograd is None is self._base:
         return prod_op.below[key_set](self, dtype)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return prod_op.below[key_set](self, dtype)
     node = ProdBackward0()
     node.next_edges = edges
     node.saved_self = save(self)
     result = call_below(prod_op.below[key_set], self, dtype)
     set_history(result, node)
+    node.saved_result = save(result, True)
     return result
 
 
@@ -5328,7 +5939,7 @@ def prod_dim_int(key_set, self, dim, keepdim, dtype):
     if not local.grad_enabled or self._autograd is None is self._base:
         return prod_dim_int_op.below[key_set](self, dim, keepdim, dtype)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return prod_dim_int_op.below[key_set](self, dim, keepdim, dtype)
     node = ProdBackward1()
     node.next_edges = edges
@@ -5337,6 +5948,7 @@ def prod_dim_int(key_set, self, dim, keepdim, dtype):
     node.saved_self = save(self)
     result = call_below(prod_dim_int_op.below[key_set], self, dim, keepdim, dtype)
     set_history(result, node)
+    node.saved_result = save(result, True)
     return result
 
 
@@ -5344,7 +5956,7 @@ def std_correction(key_set, self, dim, correction, keepdim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return std_correction_op.below[key_set](self, dim, correction, keepdim)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return std_correction_op.below[key_set](self, dim, correction, keepdim)
     node = StdBackward0()
     node.next_edges = edges
@@ -5362,7 +5974,7 @@ def sum(key_set, self, dtype):
     if not local.grad_enabled or self._autograd is None is self._base:
         return sum_op.below[key_set](self, dtype)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return sum_op.below[key_set](self, dtype)
     node = SumBackward0()
     node.next_edges = edges
@@ -5376,7 +5988,7 @@ def sum_dim_IntList(key_set, self, dim, keepdim, dtype):
     if not local.grad_enabled or self._autograd is None is self._base:
         return sum_dim_IntList_op.below[key_set](self, dim, keepdim, dtype)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return sum_dim_IntList_op.below[key_set](self, dim, keepdim, dtype)
     node = SumBackward1()
     node.next_edges = edges
@@ -5392,7 +6004,7 @@ def var_correction(key_set, self, dim, correction, keepdim):
     if not local.grad_enabled or self._autograd is None is self._base:
         return var_correction_op.below[key_set](self, dim, correction, keepdim)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return var_correction_op.below[key_set](self, dim, correction, keepdim)
     node = VarBackward0()
     node.next_edges = edges
@@ -5414,7 +6026,7 @@ def addmm(key_set, self, mat1, mat2, beta, alpha):
     ):
         return addmm_op.below[key_set](self, mat1, mat2, beta, alpha)
     edges = [gradient_edge(self), gradient_edge(mat1), gradient_edge(mat2)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is edges[1].node is edges[2].node is None:
         return addmm_op.below[key_set](self, mat1, mat2, beta, alpha)
     node = AddmmBackward0()
     node.next_edges = edges
@@ -5442,7 +6054,7 @@ def addmm_(key_set, self, mat1, mat2, beta, alpha):
     ):
         return addmm__op.below[key_set](self, mat1, mat2, beta, alpha)
     edges = [gradient_edge(self), gradient_edge(mat1), gradient_edge(mat2)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is edges[1].node is edges[2].node is None:
         return addmm__op.below[key_set](self, mat1, mat2, beta, alpha)
     check_inplace(self)
     node = AddmmBackward0()
@@ -5471,7 +6083,7 @@ def baddbmm(key_set, self, batch1, batch2, beta, alpha):
     ):
         return baddbmm_op.below[key_set](self, batch1, batch2, beta, alpha)
     edges = [gradient_edge(self), gradient_edge(batch1), gradient_edge(batch2)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is edges[1].node is edges[2].node is None:
         return baddbmm_op.below[key_set](self, batch1, batch2, beta, alpha)
     node = BaddbmmBackward0()
     node.next_edges = edges
@@ -5495,7 +6107,7 @@ def baddbmm_(key_set, self, batch1, batch2, beta, alpha):
     ):
         return baddbmm__op.below[key_set](self, batch1, batch2, beta, alpha)
     edges = [gradient_edge(self), gradient_edge(batch1), gradient_edge(batch2)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is edges[1].node is edges[2].node is None:
         return baddbmm__op.below[key_set](self, batch1, batch2, beta, alpha)
     check_inplace(self)
     node = BaddbmmBackward0()
@@ -5515,7 +6127,7 @@ def bmm(key_set, self, mat2):
     if not local.grad_enabled or self._autograd is None is self._base and mat2._autograd is None is mat2._base:
         return bmm_op.below[key_set](self, mat2)
     edges = [gradient_edge(self), gradient_edge(mat2)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is edges[1].node is None:
         return bmm_op.below[key_set](self, mat2)
     node = BmmBackward0()
     node.next_edges = edges
@@ -5532,7 +6144,7 @@ def dot(key_set, self, tensor):
     if not local.grad_enabled or self._autograd is None is self._base and tensor._autograd is None is tensor._base:
         return dot_op.below[key_set](self, tensor)
     edges = [gradient_edge(self), gradient_edge(tensor)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is edges[1].node is None:
         return dot_op.below[key_set](self, tensor)
     node = DotBackward0()
     node.next_edges = edges
@@ -5549,7 +6161,7 @@ def mm(key_set, self, mat2):
     if not local.grad_enabled or self._autograd is None is self._base and mat2._autograd is None is mat2._base:
         return mm_op.below[key_set](self, mat2)
     edges = [gradient_edge(self), gradient_edge(mat2)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is edges[1].node is None:
         return mm_op.below[key_set](self, mat2)
     node = MmBackward0()
     node.next_edges = edges
@@ -5570,7 +6182,7 @@ def mv(key_set, self, vec):
     if not local.grad_enabled or self._autograd is None is self._base and vec._autograd is None is vec._base:
         return mv_op.below[key_set](self, vec)
     edges = [gradient_edge(self), gradient_edge(vec)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is edges[1].node is None:
         return mv_op.below[key_set](self, vec)
     node = MvBackward0()
     node.next_edges = edges
@@ -5587,7 +6199,7 @@ def binary_cross_entropy_with_logits(key_set, self, target, weight, pos_weight, 
     if not local.grad_enabled or self._autograd is None is self._base and target._autograd is None is target._base:
         return binary_cross_entropy_with_logits_op.below[key_set](self, target, weight, pos_weight, reduction)
     edges = [gradient_edge(self), gradient_edge(target)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is edges[1].node is None:
         return binary_cross_entropy_with_logits_op.below[key_set](self, target, weight, pos_weight, reduction)
     refuse_grad("binary_cross_entropy_with_logits", "weight", weight)
     refuse_grad("binary_cross_entropy_with_logits", "pos_weight", pos_weight)
@@ -5607,7 +6219,7 @@ def huber_loss(key_set, self, target, reduction, delta):
     if not local.grad_enabled or self._autograd is None is self._base and target._autograd is None is target._base:
         return huber_loss_op.below[key_set](self, target, reduction, delta)
     edges = [gradient_edge(self), gradient_edge(target)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is edges[1].node is None:
         return huber_loss_op.below[key_set](self, target, reduction, delta)
     node = HuberLossBackward0()
     node.next_edges = edges
@@ -5624,7 +6236,7 @@ def mse_loss(key_set, self, target, reduction):
     if not local.grad_enabled or self._autograd is None is self._base and target._autograd is None is target._base:
         return mse_loss_op.below[key_set](self, target, reduction)
     edges = [gradient_edge(self), gradient_edge(target)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is edges[1].node is None:
         return mse_loss_op.below[key_set](self, target, reduction)
     node = MseLossBackward0()
     node.next_edges = edges
@@ -5640,15 +6252,15 @@ def nll_loss_forward(key_set, self, target, weight, reduction, ignore_index):
     if not local.grad_enabled or self._autograd is None is self._base:
         return nll_loss_forward_op.below[key_set](self, target, weight, reduction, ignore_index)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return nll_loss_forward_op.below[key_set](self, target, weight, reduction, ignore_index)
     refuse_grad("nll_loss_forward", "target", target)
     refuse_grad("nll_loss_forward", "weight", weight)
     node = NllLossBackward0()
     node.next_edges = edges
-    node.self_shape = self.shape
     node.ignore_index = ignore_index
     node.reduction = reduction
+    node.saved_self = save(self)
     node.saved_target = save(target)
     node.saved_weight = save(weight)
     result = call_below(nll_loss_forward_op.below[key_set], self, target, weight, reduction, ignore_index)
@@ -5661,15 +6273,15 @@ def nll_loss2d_forward(key_set, self, target, weight, reduction, ignore_index):
     if not local.grad_enabled or self._autograd is None is self._base:
         return nll_loss2d_forward_op.below[key_set](self, target, weight, reduction, ignore_index)
     edges = [gradient_edge(self)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is None:
         return nll_loss2d_forward_op.below[key_set](self, target, weight, reduction, ignore_index)
     refuse_grad("nll_loss2d_forward", "target", target)
     refuse_grad("nll_loss2d_forward", "weight", weight)
     node = NllLoss2DBackward0()
     node.next_edges = edges
-    node.self_shape = self.shape
     node.ignore_index = ignore_index
     node.reduction = reduction
+    node.saved_self = save(self)
     node.saved_target = save(target)
     node.saved_weight = save(weight)
     result = call_below(nll_loss2d_forward_op.below[key_set], self, target, weight, reduction, ignore_index)
@@ -5682,7 +6294,7 @@ def smooth_l1_loss(key_set, self, target, reduction, beta):
     if not local.grad_enabled or self._autograd is None is self._base and target._autograd is None is target._base:
         return smooth_l1_loss_op.below[key_set](self, target, reduction, beta)
     edges = [gradient_edge(self), gradient_edge(target)]
-    if not any(edge.node for edge in edges):
+    if edges[0].node is edges[1].node is None:
         return smooth_l1_loss_op.below[key_set](self, target, reduction, beta)
     node = SmoothL1LossBackward0()
     node.next_edges = edges
@@ -5691,6 +6303,443 @@ def smooth_l1_loss(key_set, self, target, reduction, beta):
     node.saved_self = save(self)
     node.saved_target = save(target)
     result = call_below(smooth_l1_loss_op.below[key_set], self, target, reduction, beta)
+    set_history(result, node)
+    return result
+
+
+def _log_softmax_backward_data(key_set, grad_output, output, dim, input_dtype):
+    if (
+        not local.grad_enabled
+        or grad_output._autograd is None is grad_output._base
+        and output._autograd is None is output._base
+    ):
+        return _log_softmax_backward_data_op.below[key_set](grad_output, output, dim, input_dtype)
+    edges = [gradient_edge(grad_output), gradient_edge(output)]
+    if edges[0].node is edges[1].node is None:
+        return _log_softmax_backward_data_op.below[key_set](grad_output, output, dim, input_dtype)
+    node = LogSoftmaxBackwardDataBackward0()
+    node.next_edges = edges
+    node.output_dtype = output.dtype
+    node.dim = dim
+    node.saved_output = save(output)
+    if edges[1].node:
+        node.saved_grad_output = save(grad_output)
+    result = call_below(_log_softmax_backward_data_op.below[key_set], grad_output, output, dim, input_dtype)
+    set_history(result, node)
+    return result
+
+
+def _softmax_backward_data(key_set, grad_output, output, dim, input_dtype):
+    if (
+        not local.grad_enabled
+        or grad_output._autograd is None is grad_output._base
+        and output._autograd is None is output._base
+    ):
+        return _softmax_backward_data_op.below[key_set](grad_output, output, dim, input_dtype)
+    edges = [gradient_edge(grad_output), gradient_edge(output)]
+    if edges[0].node is edges[1].node is None:
+        return _softmax_backward_data_op.below[key_set](grad_output, output, dim, input_dtype)
+    node = SoftmaxBackwardDataBackward0()
+    node.next_edges = edges
+    node.output_dtype = output.dtype
+    node.dim = dim
+    node.input_dtype = input_dtype
+    node.saved_output = save(output)
+    if edges[1].node:
+        node.saved_grad_output = save(grad_output)
+    result = call_below(_softmax_backward_data_op.below[key_set], grad_output, output, dim, input_dtype)
+    set_history(result, node)
+    return result
+
+
+def diagonal_backward(key_set, grad_output, input_sizes, offset, dim1, dim2):
+    if not local.grad_enabled or grad_output._autograd is None is grad_output._base:
+        return diagonal_backward_op.below[key_set](grad_output, input_sizes, offset, dim1, dim2)
+    edges = [gradient_edge(grad_output)]
+    if edges[0].node is None:
+        return diagonal_backward_op.below[key_set](grad_output, input_sizes, offset, dim1, dim2)
+    node = DiagonalBackwardBackward0()
+    node.next_edges = edges
+    node.dim1 = dim1
+    node.dim2 = dim2
+    node.offset = offset
+    result = call_below(diagonal_backward_op.below[key_set], grad_output, input_sizes, offset, dim1, dim2)
+    set_history(result, node)
+    return result
+
+
+def elu_backward(key_set, grad_output, alpha, scale, input_scale, is_result, self_or_result):
+    if (
+        not local.grad_enabled
+        or grad_output._autograd is None is grad_output._base
+        and self_or_result._autograd is None is self_or_result._base
+    ):
+        return elu_backward_op.below[key_set](grad_output, alpha, scale, input_scale, is_result, self_or_result)
+    edges = [gradient_edge(grad_output), gradient_edge(self_or_result)]
+    if edges[0].node is edges[1].node is None:
+        return elu_backward_op.below[key_set](grad_output, alpha, scale, input_scale, is_result, self_or_result)
+    node = EluBackwardBackward0()
+    node.next_edges = edges
+    node.alpha = alpha
+    node.input_scale = input_scale
+    node.is_result = is_result
+    node.scale = scale
+    node.saved_self_or_result = save(self_or_result)
+    if edges[1].node:
+        node.saved_grad_output = save(grad_output)
+    result = call_below(
+        elu_backward_op.below[key_set], grad_output, alpha, scale, input_scale, is_result, self_or_result
+    )
+    set_history(result, node)
+    return result
+
+
+def embedding_dense_backward(key_set, grad_output, indices, num_weights, padding_idx, scale_grad_by_freq):
+    if not local.grad_enabled or grad_output._autograd is None is grad_output._base:
+        return embedding_dense_backward_op.below[key_set](
+            grad_output, indices, num_weights, padding_idx, scale_grad_by_freq
+        )
+    edges = [gradient_edge(grad_output)]
+    if edges[0].node is None:
+        return embedding_dense_backward_op.below[key_set](
+            grad_output, indices, num_weights, padding_idx, scale_grad_by_freq
+        )
+    refuse_grad("embedding_dense_backward", "indices", indices)
+    node = EmbeddingDenseBackwardBackward0()
+    node.next_edges = edges
+    node.padding_idx = padding_idx
+    node.saved_indices = save(indices)
+    result = call_below(
+        embedding_dense_backward_op.below[key_set], grad_output, indices, num_weights, padding_idx, scale_grad_by_freq
+    )
+    set_history(result, node)
+    return result
+
+
+def gelu_backward(key_set, grad_output, self, approximate):
+    if (
+        not local.grad_enabled
+        or grad_output._autograd is None is grad_output._base
+        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
+    ):
+        return gelu_backward_op.below[key_set](grad_output, self, approximate)
+    edges = [gradient_edge(grad_output), gradient_edge(self)]
+    if edges[0].node is edges[1].node is None:
+        return gelu_backward_op.below[key_set](grad_output, self, approximate)
+    node = GeluBackwardBackward0()
+    node.next_edges = edges
+    node.approximate = approximate
+    node.saved_self = save(self)
+    if edges[1].node:
+        node.saved_grad_output = save(grad_output)
+    result = call_below(gelu_backward_op.below[key_set], grad_output, self, approximate)
+    set_history(result, node)
+    return result
+
+
+def hardtanh_backward(key_set, grad_output, self, min_val, max_val):
+    if (
+        not local.grad_enabled
+        or grad_output._autograd is None is grad_output._base
+        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
+    ):
+        return hardtanh_backward_op.below[key_set](grad_output, self, min_val, max_val)
+    edges = [gradient_edge(grad_output), gradient_edge(self)]
+    if edges[0].node is edges[1].node is None:
+        return hardtanh_backward_op.below[key_set](grad_output, self, min_val, max_val)
+    node = HardtanhBackwardBackward0()
+    node.next_edges = edges
+    node.max_val = max_val
+    node.min_val = min_val
+    if edges[0].node:
+        node.saved_self = save(self)
+    result = call_below(hardtanh_backward_op.below[key_set], grad_output, self, min_val, max_val)
+    set_history(result, node)
+    return result
+
+
+def huber_loss_backward(key_set, grad_output, self, target, reduction, delta):
+    if (
+        not local.grad_enabled
+        or grad_output._autograd is None is grad_output._base
+        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
+        and target._autograd is None is target._base
+    ):
+        return huber_loss_backward_op.below[key_set](grad_output, self, target, reduction, delta)
+    edges = [gradient_edge(grad_output), gradient_edge(self), gradient_edge(target)]
+    if edges[0].node is edges[1].node is edges[2].node is None:
+        return huber_loss_backward_op.below[key_set](grad_output, self, target, reduction, delta)
+    node = HuberLossBackwardBackward0()
+    node.next_edges = edges
+    node.delta = delta
+    node.reduction = reduction
+    node.saved_grad_output = save(grad_output)
+    node.saved_self = save(self)
+    node.saved_target = save(target)
+    result = call_below(huber_loss_backward_op.below[key_set], grad_output, self, target, reduction, delta)
+    set_history(result, node)
+    return result
+
+
+def leaky_relu_backward(key_set, grad_output, self, negative_slope, self_is_result):
+    if (
+        not local.grad_enabled
+        or grad_output._autograd is None is grad_output._base
+        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
+    ):
+        return leaky_relu_backward_op.below[key_set](grad_output, self, negative_slope, self_is_result)
+    edges = [gradient_edge(grad_output), gradient_edge(self)]
+    if edges[0].node is edges[1].node is None:
+        return leaky_relu_backward_op.below[key_set](grad_output, self, negative_slope, self_is_result)
+    node = LeakyReluBackwardBackward0()
+    node.next_edges = edges
+    node.negative_slope = negative_slope
+    if edges[0].node:
+        node.saved_self = save(self)
+    result = call_below(leaky_relu_backward_op.below[key_set], grad_output, self, negative_slope, self_is_result)
+    set_history(result, node)
+    return result
+
+
+def mse_loss_backward(key_set, grad_output, self, target, reduction):
+    if (
+        not local.grad_enabled
+        or grad_output._autograd is None is grad_output._base
+        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
+        and target._autograd is None is target._base
+    ):
+        return mse_loss_backward_op.below[key_set](grad_output, self, target, reduction)
+    edges = [gradient_edge(grad_output), gradient_edge(self), gradient_edge(target)]
+    if edges[0].node is edges[1].node is edges[2].node is None:
+        return mse_loss_backward_op.below[key_set](grad_output, self, target, reduction)
+    node = MseLossBackwardBackward0()
+    node.next_edges = edges
+    node.reduction = reduction
+    if edges[0].node or edges[1].node:
+        node.saved_self = save(self)
+    if edges[0].node or edges[2].node:
+        node.saved_target = save(target)
+    if edges[1].node or edges[2].node:
+        node.saved_grad_output = save(grad_output)
+    result = call_below(mse_loss_backward_op.below[key_set], grad_output, self, target, reduction)
+    set_history(result, node)
+    return result
+
+
+def nll_loss2d_backward(key_set, grad_output, self, target, weight, reduction, ignore_index, total_weight):
+    if (
+        not local.grad_enabled
+        or grad_output._autograd is None is grad_output._base
+        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
+    ):
+        return nll_loss2d_backward_op.below[key_set](
+            grad_output, self, target, weight, reduction, ignore_index, total_weight
+        )
+    edges = [gradient_edge(grad_output), gradient_edge(self)]
+    if edges[0].node is edges[1].node is None:
+        return nll_loss2d_backward_op.below[key_set](
+            grad_output, self, target, weight, reduction, ignore_index, total_weight
+        )
+    refuse_grad("nll_loss2d_backward", "target", target)
+    refuse_grad("nll_loss2d_backward", "weight", weight)
+    refuse_grad("nll_loss2d_backward", "total_weight", total_weight)
+    node = NllLoss2DBackwardBackward0()
+    node.next_edges = edges
+    node.ignore_index = ignore_index
+    node.reduction = reduction
+    if edges[0].node:
+        node.saved_target = save(target)
+    if edges[0].node:
+        node.saved_weight = save(weight)
+    result = call_below(
+        nll_loss2d_backward_op.below[key_set], grad_output, self, target, weight, reduction, ignore_index, total_weight
+    )
+    set_history(result, node)
+    return result
+
+
+def nll_loss_backward(key_set, grad_output, self, target, weight, reduction, ignore_index, total_weight):
+    if (
+        not local.grad_enabled
+        or grad_output._autograd is None is grad_output._base
+        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
+    ):
+        return nll_loss_backward_op.below[key_set](
+            grad_output, self, target, weight, reduction, ignore_index, total_weight
+        )
+    edges = [gradient_edge(grad_output), gradient_edge(self)]
+    if edges[0].node is edges[1].node is None:
+        return nll_loss_backward_op.below[key_set](
+            grad_output, self, target, weight, reduction, ignore_index, total_weight
+        )
+    refuse_grad("nll_loss_backward", "target", target)
+    refuse_grad("nll_loss_backward", "weight", weight)
+    refuse_grad("nll_loss_backward", "total_weight", total_weight)
+    node = NllLossBackwardBackward0()
+    node.next_edges = edges
+    node.ignore_index = ignore_index
+    node.reduction = reduction
+    if edges[0].node:
+        node.saved_target = save(target)
+    if edges[0].node:
+        node.saved_weight = save(weight)
+    result = call_below(
+        nll_loss_backward_op.below[key_set], grad_output, self, target, weight, reduction, ignore_index, total_weight
+    )
+    set_history(result, node)
+    return result
+
+
+def select_backward(key_set, grad_output, input_sizes, dim, index):
+    if not local.grad_enabled or grad_output._autograd is None is grad_output._base:
+        return select_backward_op.below[key_set](grad_output, input_sizes, dim, index)
+    edges = [gradient_edge(grad_output)]
+    if edges[0].node is None:
+        return select_backward_op.below[key_set](grad_output, input_sizes, dim, index)
+    node = SelectBackwardBackward0()
+    node.next_edges = edges
+    node.dim = dim
+    node.index = index
+    result = call_below(select_backward_op.below[key_set], grad_output, input_sizes, dim, index)
+    set_history(result, node)
+    return result
+
+
+def sigmoid_backward(key_set, grad_output, output):
+    if (
+        not local.grad_enabled
+        or grad_output._autograd is None is grad_output._base
+        and output._autograd is None is output._base
+    ):
+        return sigmoid_backward_op.below[key_set](grad_output, output)
+    edges = [gradient_edge(grad_output), gradient_edge(output)]
+    if edges[0].node is edges[1].node is None:
+        return sigmoid_backward_op.below[key_set](grad_output, output)
+    node = SigmoidBackwardBackward0()
+    node.next_edges = edges
+    node.saved_output = save(output)
+    if edges[1].node:
+        node.saved_grad_output = save(grad_output)
+    result = call_below(sigmoid_backward_op.below[key_set], grad_output, output)
+    set_history(result, node)
+    return result
+
+
+def slice_backward(key_set, grad_output, input_sizes, dim, start, end, step):
+    if not local.grad_enabled or grad_output._autograd is None is grad_output._base:
+        return slice_backward_op.below[key_set](grad_output, input_sizes, dim, start, end, step)
+    edges = [gradient_edge(grad_output)]
+    if edges[0].node is None:
+        return slice_backward_op.below[key_set](grad_output, input_sizes, dim, start, end, step)
+    node = SliceBackwardBackward0()
+    node.next_edges = edges
+    node.dim = dim
+    node.end = end
+    node.start = start
+    node.step = step
+    result = call_below(slice_backward_op.below[key_set], grad_output, input_sizes, dim, start, end, step)
+    set_history(result, node)
+    return result
+
+
+def smooth_l1_loss_backward(key_set, grad_output, self, target, reduction, beta):
+    if (
+        not local.grad_enabled
+        or grad_output._autograd is None is grad_output._base
+        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
+        and target._autograd is None is target._base
+    ):
+        return smooth_l1_loss_backward_op.below[key_set](grad_output, self, target, reduction, beta)
+    edges = [gradient_edge(grad_output), gradient_edge(self), gradient_edge(target)]
+    if edges[0].node is edges[1].node is edges[2].node is None:
+        return smooth_l1_loss_backward_op.below[key_set](grad_output, self, target, reduction, beta)
+    node = SmoothL1LossBackwardBackward0()
+    node.next_edges = edges
+    node.beta = beta
+    node.reduction = reduction
+    node.saved_self = save(self)
+    node.saved_target = save(target)
+    if edges[1].node or edges[2].node:
+        node.saved_grad_output = save(grad_output)
+    result = call_below(smooth_l1_loss_backward_op.below[key_set], grad_output, self, target, reduction, beta)
+    set_history(result, node)
+    return result
+
+
+def softplus_backward(key_set, grad_output, self, beta, threshold):
+    if (
+        not local.grad_enabled
+        or grad_output._autograd is None is grad_output._base
+        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
+    ):
+        return softplus_backward_op.below[key_set](grad_output, self, beta, threshold)
+    edges = [gradient_edge(grad_output), gradient_edge(self)]
+    if edges[0].node is edges[1].node is None:
+        return softplus_backward_op.below[key_set](grad_output, self, beta, threshold)
+    node = SoftplusBackwardBackward0()
+    node.next_edges = edges
+    node.beta = beta
+    node.threshold = threshold
+    node.saved_self = save(self)
+    if edges[1].node:
+        node.saved_grad_output = save(grad_output)
+    result = call_below(softplus_backward_op.below[key_set], grad_output, self, beta, threshold)
+    set_history(result, node)
+    return result
+
+
+def tanh_backward(key_set, grad_output, output):
+    if (
+        not local.grad_enabled
+        or grad_output._autograd is None is grad_output._base
+        and output._autograd is None is output._base
+    ):
+        return tanh_backward_op.below[key_set](grad_output, output)
+    edges = [gradient_edge(grad_output), gradient_edge(output)]
+    if edges[0].node is edges[1].node is None:
+        return tanh_backward_op.below[key_set](grad_output, output)
+    node = TanhBackwardBackward0()
+    node.next_edges = edges
+    node.saved_output = save(output)
+    if edges[1].node:
+        node.saved_grad_output = save(grad_output)
+    result = call_below(tanh_backward_op.below[key_set], grad_output, output)
+    set_history(result, node)
+    return result
+
+
+def threshold_backward(key_set, grad_output, self, threshold):
+    if (
+        not local.grad_enabled
+        or grad_output._autograd is None is grad_output._base
+        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
+    ):
+        return threshold_backward_op.below[key_set](grad_output, self, threshold)
+    edges = [gradient_edge(grad_output), gradient_edge(self)]
+    if edges[0].node is edges[1].node is None:
+        return threshold_backward_op.below[key_set](grad_output, self, threshold)
+    node = ThresholdBackwardBackward0()
+    node.next_edges = edges
+    node.threshold = threshold
+    if edges[0].node:
+        node.saved_self = save(self)
+    result = call_below(threshold_backward_op.below[key_set], grad_output, self, threshold)
+    set_history(result, node)
+    return result
+
+
+def unfold_backward(key_set, grad_in, input_sizes, dim, size, step):
+    if not local.grad_enabled or grad_in._autograd is None is grad_in._base:
+        return unfold_backward_op.below[key_set](grad_in, input_sizes, dim, size, step)
+    edges = [gradient_edge(grad_in)]
+    if edges[0].node is None:
+        return unfold_backward_op.below[key_set](grad_in, input_sizes, dim, size, step)
+    node = UnfoldBackwardBackward0()
+    node.next_edges = edges
+    node.dim = dim
+    node.size = size
+    node.step = step
+    result = call_below(unfold_backward_op.below[key_set], grad_in, input_sizes, dim, size, step)
     set_history(result, node)
     return result
 
@@ -5830,6 +6879,8 @@ AUTOGRAD = {
     sigmoid__op: sigmoid_,
     sign_op: sign,
     sign__op: sign_,
+    sgn_op: sgn,
+    sgn__op: sgn_,
     silu_op: silu,
     silu__op: silu_,
     sin_op: sin,
@@ -5839,6 +6890,7 @@ AUTOGRAD = {
     sqrt__op: sqrt_,
     sub_Tensor_op: sub_Tensor,
     sub__Tensor_op: sub__Tensor,
+    sub_Scalar_op: sub_Scalar,
     tan_op: tan,
     tan__op: tan_,
     tanh_op: tanh,
@@ -5853,8 +6905,11 @@ AUTOGRAD = {
     flip_op: flip,
     gather_op: gather,
     index_Tensor_op: index_Tensor,
+    index_add_op: index_add,
+    index_add__op: index_add_,
     index_put_op: index_put,
     index_put__op: index_put_,
+    _index_put_impl__op: _index_put_impl_,
     index_select_op: index_select,
     masked_fill_Scalar_op: masked_fill_Scalar,
     masked_fill__Scalar_op: masked_fill__Scalar,
@@ -5906,6 +6961,26 @@ AUTOGRAD = {
     nll_loss_forward_op: nll_loss_forward,
     nll_loss2d_forward_op: nll_loss2d_forward,
     smooth_l1_loss_op: smooth_l1_loss,
+    _log_softmax_backward_data_op: _log_softmax_backward_data,
+    _softmax_backward_data_op: _softmax_backward_data,
+    diagonal_backward_op: diagonal_backward,
+    elu_backward_op: elu_backward,
+    embedding_dense_backward_op: embedding_dense_backward,
+    gelu_backward_op: gelu_backward,
+    hardtanh_backward_op: hardtanh_backward,
+    huber_loss_backward_op: huber_loss_backward,
+    leaky_relu_backward_op: leaky_relu_backward,
+    mse_loss_backward_op: mse_loss_backward,
+    nll_loss2d_backward_op: nll_loss2d_backward,
+    nll_loss_backward_op: nll_loss_backward,
+    select_backward_op: select_backward,
+    sigmoid_backward_op: sigmoid_backward,
+    slice_backward_op: slice_backward,
+    smooth_l1_loss_backward_op: smooth_l1_loss_backward,
+    softplus_backward_op: softplus_backward,
+    tanh_backward_op: tanh_backward,
+    threshold_backward_op: threshold_backward,
+    unfold_backward_op: unfold_backward,
 }
 
 OUT = (
@@ -5972,6 +7047,7 @@ OUT = (
     round_out_op,
     round_decimals_out_op,
     rsqrt_out_op,
+    sgn_out_op,
     sigmoid_out_op,
     sign_out_op,
     silu_out_op,
@@ -5986,6 +7062,7 @@ OUT = (
     where_self_out_op,
     cat_out_op,
     gather_out_op,
+    index_add_out_op,
     index_select_out_op,
     scatter_src_out_op,
     scatter_value_out_op,
@@ -6042,6 +7119,21 @@ OUT = (
     randint_low_generator_out_op,
     randperm_out_op,
     randperm_generator_out_op,
+    _log_softmax_backward_data_out_op,
+    _softmax_backward_data_out_op,
+    elu_backward_grad_input_op,
+    gelu_backward_grad_input_op,
+    hardtanh_backward_grad_input_op,
+    huber_loss_backward_out_op,
+    leaky_relu_backward_grad_input_op,
+    mse_loss_backward_grad_input_op,
+    nll_loss_backward_grad_input_op,
+    sigmoid_backward_grad_input_op,
+    silu_backward_grad_input_op,
+    smooth_l1_loss_backward_grad_input_op,
+    softplus_backward_grad_input_op,
+    tanh_backward_grad_input_op,
+    threshold_backward_grad_input_op,
 )
 
 WITHOUT_DERIVATIVE = (
@@ -6064,4 +7156,5 @@ WITHOUT_DERIVATIVE = (
     scatter__reduce_op,
     scatter_value_reduce_op,
     scatter__value_reduce_op,
+    silu_backward_op,
 )

@@ -9,10 +9,12 @@ whatever takes part in calls, autograd above all, sees them; the others go strai
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate
 
-from rushlight import functions, strided
+import numpy as np
+
+from rushlight import dispatch, functions, strided
 from rushlight.dispatch import local
 from rushlight.dtypes import INTEGRAL
 from rushlight.memory_formats import contiguous_format, memory_format
@@ -23,6 +25,7 @@ from rushlight.strided import (
     compute_stride,
     infer_size,
     infer_view_size,
+    plain_alias,
     select,
     slice,
     transpose,
@@ -35,7 +38,30 @@ __all__ = ["broadcast_shapes"]
 
 def alias(self: Tensor) -> Tensor:
     """The same view again."""
-    return strided.alias(self, self.shape, self.stride(), self.storage_offset())
+    return plain_alias(self, self._sizes, self._strides, self._storage_offset)
+
+
+def with_memory(kernel: Callable) -> Callable:
+    """The kernel of a view that has other sizes, on the same place: it remembers which strides they get."""
+    known: dict[tuple, tuple[Size, tuple[int, ...]]] = {}
+    dispatch.memos.append(known.clear)
+
+    def remembering(self: Tensor, sizes: tuple[int, ...]) -> Tensor:
+        wanted = (self._sizes, self._strides, sizes)
+        if dispatch.aside or sizes.__class__ is not tuple:
+            return kernel(self, sizes)
+        if wanted not in known:
+            view = kernel(self, sizes)
+            if len(known) == 4096:
+                known.clear()
+            known[wanted] = view._sizes, view._strides
+            return view
+        return plain_alias(self, *known[wanted], self._storage_offset)
+
+    return remembering
+
+
+view, expand = with_memory(strided.view), with_memory(strided.expand)
 
 
 def is_watched(self: Tensor) -> bool:
@@ -54,6 +80,8 @@ def as_view(base: Tensor, view: Tensor) -> Tensor:
     if view is not base and view._storage is base._storage:
         view._base = base if base._base is None else base._base
         view._view_version = view._storage.version
+        if base._one_of_many:
+            view._one_of_many = True
     return view
 
 
@@ -83,9 +111,12 @@ def reshape_alias(self: Tensor, size: Sequence[int], stride: Sequence[int]) -> T
 
 def t(self: Tensor) -> Tensor:
     """The transpose of a matrix; a tensor with fewer dimensions as it is."""
+    if len(self._sizes) == 2:
+        (rows, columns), (down, across) = self._sizes, self._strides
+        return plain_alias(self, Size((columns, rows)), (across, down), self._storage_offset)
     if self.dim() > 2:
         raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {self.dim()}D")
-    return transpose(self, 0, -1)
+    return alias(self)
 
 
 def movedim(self: Tensor, source: int | Sequence[int], destination: int | Sequence[int]) -> Tensor:
@@ -286,6 +317,52 @@ def mT(self: Tensor) -> Tensor:
     if self.dim() == 1:
         raise RuntimeError("tensor.mT is only supported on matrices or batches of matrices. Got 1-D tensor.")
     return functions.transpose(self, -2, -1) if self.dim() else self
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Derivatives that are operators of their own: what a view did not show gets 0
+
+
+def padded(grad: Tensor, sizes: Sequence[int], view: Callable[[Tensor], Tensor]) -> Tensor:
+    """Zeros of these sizes, but what `view` shows of them is the gradient."""
+    out = zeros_for(grad, sizes)
+    if not out.is_meta:
+        view(out)._array[...] = grad._array
+    return out
+
+
+def zeros_for(grad: Tensor, sizes: Sequence[int]) -> Tensor:
+    out = strided.empty_strided(sizes, strided.contiguous_strides(sizes), grad.dtype, grad.device.type)
+    if not out.is_meta:
+        out._array.fill(0)
+    return out
+
+
+def select_backward(grad_output: Tensor, input_sizes: Sequence[int], dim: int, index: int) -> Tensor:
+    return padded(grad_output, input_sizes, lambda out: select(out, dim, index))
+
+
+def slice_backward(
+    grad_output: Tensor, input_sizes: Sequence[int], dim: int, start: int, end: int, step: int
+) -> Tensor:
+    return padded(grad_output, input_sizes, lambda out: slice(out, dim, start, end, step))
+
+
+def diagonal_backward(grad_output: Tensor, input_sizes: Sequence[int], offset: int, dim1: int, dim2: int) -> Tensor:
+    return padded(grad_output, input_sizes, lambda out: diagonal(out, offset, dim1, dim2))
+
+
+def unfold_backward(grad_in: Tensor, input_sizes: Sequence[int], dim: int, size: int, step: int) -> Tensor:
+    """Windows overlap: an element collects from all that show it. Source: `aten/src/ATen/native/UnfoldBackward.cpp`."""
+    out = zeros_for(grad_in, input_sizes)
+    if out.is_meta:
+        return out
+    for place in range(size):
+        shown = select(grad_in, -1, place)
+        end = place + (shown.size(dim) - 1) * step + 1 if shown.dim() else None
+        seen = slice(out, dim, place, end, step) if shown.dim() else out
+        np.add(seen._array, shown._array, seen._array)
+    return out
 
 
 # ------------------------------------------------------------------------------------------------------------

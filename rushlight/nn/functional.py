@@ -8,15 +8,17 @@ is not. Left out: `size_average` and `reduce`, older ways to say `reduction`, ar
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 
 from rushlight import functions
 from rushlight.dtypes import dtype
 from rushlight.strided import Tensor
 
 __all__ = [
-    "binary_cross_entropy_with_logits", "cross_entropy", "dropout", "elu", "elu_", "embedding", "gelu", "hardtanh", "hardtanh_",
-    "huber_loss", "l1_loss", "leaky_relu", "leaky_relu_", "linear", "log_softmax", "mse_loss", "nll_loss", "one_hot", "relu",
-    "relu_", "sigmoid", "silu", "smooth_l1_loss", "softmax", "softmin", "softplus", "tanh",
+    "batch_norm", "binary_cross_entropy_with_logits", "cross_entropy", "dropout", "elu", "elu_", "embedding", "gelu",
+    "hardtanh", "hardtanh_", "huber_loss", "l1_loss", "layer_norm", "leaky_relu", "leaky_relu_", "linear", "log_softmax",
+    "mse_loss", "nll_loss", "one_hot", "relu", "relu6", "relu_", "rms_norm", "sigmoid", "silu", "smooth_l1_loss", "softmax",
+    "softmin", "softplus", "tanh",
 ]  # fmt: skip
 
 # The operators that need nothing before them.
@@ -47,6 +49,10 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
     return functions.hardtanh_(input, min_val, max_val) if inplace else functions.hardtanh(input, min_val, max_val)
+
+
+def relu6(input: Tensor, inplace: bool = False) -> Tensor:
+    return hardtanh(input, 0.0, 6.0, inplace)
 
 
 def sigmoid(input: Tensor) -> Tensor:
@@ -109,6 +115,41 @@ def embedding(
     if max_norm is not None:
         functions.embedding_renorm_(weight, input.contiguous(), max_norm, norm_type)
     return functions.embedding(weight, input, padding_idx, scale_grad_by_freq, sparse)
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Normalisation
+
+
+def layer_norm(
+    input: Tensor,
+    normalized_shape: Sequence[int],
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+) -> Tensor:
+    return functions.layer_norm(input, normalized_shape, weight, bias, eps)
+
+
+def rms_norm(
+    input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None, eps: float | None = None
+) -> Tensor:
+    return functions.rms_norm(input, normalized_shape, weight, eps)
+
+
+def batch_norm(
+    input: Tensor,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    if training and input.shape[:1].numel() * input.shape[2:].numel() == 1:  # of one number there is no variance
+        raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.shape}")
+    return functions.batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, False)
 
 
 # ------------------------------------------------------------------------------------------------------------

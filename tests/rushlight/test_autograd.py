@@ -237,6 +237,106 @@ def own_function(xp):
     return graph(y), y, g, h
 
 
+def function_with_setup_context(xp):
+    seen = []
+
+    class Scale(xp.autograd.Function):
+        @staticmethod
+        def forward(x, times, shift=1.0):
+            seen.append((xp.is_grad_enabled(), x.grad_fn))
+            return x * times + shift, x.sum()
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            x, ctx.times, shift = inputs
+            seen.append(
+                (type(inputs).__name__, shift, xp.is_grad_enabled(), output[0].requires_grad, ctx.needs_input_grad)
+            )
+            ctx.save_for_backward(x, output[0])
+            ctx.mark_non_differentiable(output[1])
+
+        @staticmethod
+        def backward(ctx, grad, nothing):
+            x, y = ctx.saved_tensors
+            return grad * ctx.times * y, None, None
+
+    x = leaf(xp, 3)
+    y, total = Scale.apply(x, 2.0)
+    (g,) = xp.autograd.grad(y.sum(), x, create_graph=True)
+    (h,) = xp.autograd.grad(g.sum(), x)
+    by_name, _ = Scale.apply(x, shift=3.0, times=4.0)
+    return graph(y), total.requires_grad, y, g, h, by_name, seen
+
+
+def setup_context_of_what_is_written_to(xp):
+    class Grow(xp.autograd.Function):
+        @staticmethod
+        def forward(x):
+            return x.add_(1)
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            assert inputs[0] is output
+            ctx.mark_dirty(output)
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * 3
+
+    x = leaf(xp, 2)
+    y = x * 2
+    z = Grow.apply(y)
+    z.sum().backward()
+    return z is y, graph(z), x.grad, z._version
+
+
+def setup_context_is_inherited(xp):
+    class Double(xp.autograd.Function):
+        @staticmethod
+        def forward(x):
+            return x * 2
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.save_for_backward(*inputs)
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * ctx.saved_tensors[0]
+
+    class Triple(Double):
+        @staticmethod
+        def forward(x):
+            return x * 3
+
+    x = leaf(xp, 2)
+    y = Triple.apply(x)
+    y.sum().backward()
+    return graph(y), y, x.grad
+
+
+def forward_without_ctx_needs_a_setup_context(xp):
+    class Double(xp.autograd.Function):
+        @staticmethod
+        def forward(x):
+            return x * 2
+
+    return Double.apply(leaf(xp, 2))
+
+
+def setup_context_takes_what_forward_takes(xp):
+    class Double(xp.autograd.Function):
+        @staticmethod
+        def forward(x):
+            return x * 2
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            pass
+
+    return Double.apply(leaf(xp, 2), 3)
+
+
 def checkpointed(xp):
     ran = []
 
@@ -276,6 +376,8 @@ def saved_hooks(xp):
         linear, diamond, accumulated, two_leaves_of_one_gradient, broadcast, second_derivative, hooks, removed_hook,
         view_and_base, base_written_after_view, constant_becomes_part, copied_in, versions, detached, modes, unused,
         only_inputs, several_results, views_of_a_constant, captured_twice, own_function, checkpointed, mixed_dtypes, saved_hooks,
+        function_with_setup_context, setup_context_of_what_is_written_to, setup_context_is_inherited,
+        forward_without_ctx_needs_a_setup_context, setup_context_takes_what_forward_takes,
     ],
 )  # fmt: skip
 def test_a_program_shows_what_it_shows_on_torch(program):
@@ -283,7 +385,19 @@ def test_a_program_shows_what_it_shows_on_torch(program):
 
 
 def test_the_programs_run_on_torch():
-    for program in (linear, hooks, view_and_base, copied_in, own_function, checkpointed, saved_hooks, modes):
+    for program in (
+        linear,
+        hooks,
+        view_and_base,
+        copied_in,
+        own_function,
+        checkpointed,
+        saved_hooks,
+        modes,
+        function_with_setup_context,
+        setup_context_of_what_is_written_to,
+        setup_context_is_inherited,
+    ):
         program(torch)
 
 

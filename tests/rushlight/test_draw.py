@@ -1,6 +1,9 @@
 """The pictures fit on their paper and say what they show."""
 
+import itertools
+
 import pytest
+import torch
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 import rushlight as rl
@@ -9,7 +12,50 @@ x = rl.arange(24).view(4, 6)
 KEYS = [key.name for key in rl.dispatch.RUNTIME_KEYS]
 TABLE = {"empty.memory_format": {"CPU": "kernel", "Meta": "default backend kernel", "Python": "backend fallback"}}
 TRACE = ["[call] op=[aten::linear], key=[AutocastCPU]", " [redispatch] op=[aten::linear], key=[AutogradPrivateUse1]"]
-PICTURES = {
+
+
+def head(xp):
+    """The loss of a small head, and the names of what has a part in it."""
+    weight, bias = xp.ones(5, 3).requires_grad_(), xp.zeros(5).requires_grad_()
+    logits = xp.nn.functional.linear(xp.ones(2, 3), weight, bias)
+    loss = xp.nn.functional.cross_entropy(logits, xp.zeros(2, dtype=xp.int64))
+    return loss, {"weight": weight, "bias": bias, "logits": logits, "loss": loss}
+
+
+def tangle(xp):
+    """Long edges, several edges between two nodes, a node with several inputs, a write in place."""
+    x, y = xp.ones(4, 3).requires_grad_(), xp.ones(3).requires_grad_()
+    a = x * y
+    first, second = a.split(2)
+    a = a + 1
+    a[0] = y.exp() * y
+    total = (xp.exp(first) + first * second).sum(0) * y + x.mean(0)
+    return total.sum() + (a.t() @ a).sum(), {"x": x, "y": y, "a": a}
+
+
+def backward_pass():
+    x = rl.ones(3).requires_grad_()
+    y = x * 3
+    total, order = (y.exp() + y * y).sum(), []
+    waiting, seen = [total.grad_fn], {total.grad_fn}
+    while waiting:
+        node = waiting.pop()
+        node.register_prehook(lambda grads, node=node: order.append(node))
+        new = {other for other, _ in node.next_functions if other is not None} - seen
+        seen |= new
+        waiting += new
+    total.backward()
+    return rl.draw.engine(total, order, {"x": x})
+
+
+GRAPHS = {
+    "graph": lambda: rl.draw.graph(*head(rl)),
+    "graph of torch": lambda: rl.draw.graph(*tangle(torch)),
+    "graphs": lambda: rl.draw.graphs([(xp.__name__, *tangle(xp)) for xp in (torch, rl)]),
+    "graph without sizes": lambda: rl.draw.graph(*tangle(rl), saved=False, sizes=False),
+    "engine": backward_pass,
+}
+PICTURES = GRAPHS | {
     "scalar": lambda: rl.draw.strides(rl.tensor(3.25)),
     "vector": lambda: rl.draw.strides(rl.arange(8)[1::3], "x[1::3]"),
     "matrix": lambda: rl.draw.strides(x.t()),
@@ -46,6 +92,33 @@ def test_no_text_is_cut_off(name):
     for text in figure.axes[0].texts:
         box = text.get_window_extent(renderer)
         assert paper.x0 <= box.x0 and box.x1 <= paper.x1 and paper.y0 <= box.y0 and box.y1 <= paper.y1, text
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_no_text_of_a_graph_meets_another(name):
+    figure = GRAPHS[name]()
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    boxes = [text.get_window_extent(renderer) for text in figure.axes[0].texts if text.get_text()]
+    assert not any(a.overlaps(b) for a, b in itertools.combinations(boxes, 2))
+
+
+@pytest.mark.parametrize("program", [head, tangle])
+def test_a_graph_of_torch_reads_like_one_of_rushlight(program):
+    assert rl.draw.nodes(*program(rl)) == rl.draw.nodes(*program(torch))
+
+
+@pytest.mark.parametrize("xp", [rl, torch], ids=["rushlight", "torch"])
+def test_a_graph_that_has_run_keeps_nothing(xp):
+    x = xp.ones(3).requires_grad_()
+    total = (x * x).sum()
+    assert "keeps other (3,), self (3,)" in rl.draw.nodes(total)[1]
+    total.backward()
+    assert "keeps (freed)" in rl.draw.nodes(total)[1]
+
+
+def test_a_tensor_without_a_history_is_refused():
+    with pytest.raises(ValueError):
+        rl.draw.graph(rl.ones(3))
 
 
 def test_only_views_of_one_storage_are_compared():

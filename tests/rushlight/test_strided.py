@@ -1,5 +1,8 @@
 """Metadata, views, broadcasting and copies: whatever torch answers, rushlight answers."""
 
+import copy
+import pickle
+
 import pytest
 import torch
 from both import agree, metadata, outcome
@@ -283,10 +286,11 @@ def test_a_tensor_becomes_its_view_as_in_torch(shape, name, data):
     args = data.draw(IN_PLACE[name])
 
     def program(xp):
-        x = xp.arange(2 * xp.empty(shape).numel()).view(2, *shape)[1]
+        base = xp.arange(2 * xp.empty(shape).numel()).view(2, *shape)
+        x = base[1]
         x.tolist()  # what is known of the old metadata must be forgotten
         same = getattr(x, name)(*args) is x
-        return same, x.add_(1), x.is_contiguous()
+        return same, x + 1, x.fill_(7), base, x.is_contiguous()
 
     agree(program)
 
@@ -310,3 +314,25 @@ def test_importing_rushlight_calls_no_exercise_and_imports_no_torch():
         "assert callable(rushlight.draw.strides)"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+def test_a_copy_or_a_pickle_is_on_one_memory_with_its_views(again):
+    def program(xp):
+        x = xp.arange(6).to(xp.float32)
+        y = again(x)
+        y.add_(1)
+        y[:2].mul_(10)
+        return [x, y, again(xp.arange(4)[::2]), again(xp.zeros(2, 0)), again(xp.tensor(3.0))]
+
+    agree(program)
+
+
+def test_tensors_that_are_copied_together_share_memory_as_they_did():
+    def program(xp):
+        x = xp.arange(6)
+        pair = copy.deepcopy([x, x[1:4]])
+        pair[0].add_(1)
+        return [x, *pair]
+
+    agree(program)

@@ -1,0 +1,206 @@
+"""Six hundred verb forms, English and Spanish, made by rule; and sentences in which one of them comes next.
+
+28 meanings, each a regular verb of both languages. An English verb has 4 forms, a Spanish one 6 persons in 3 tenses, of which
+-ar and -ir write two alike (`hablamos`, `vivimos`): 28 x 4 + 16 x 17 + 12 x 18 = 600 tokens. A sentence names the verb and what
+decides its form, as a textbook does: "(walk) yesterday she", and "walked" comes next. It is encoded in 64 features, so that
+the head `Linear(64, 600)` can learn to conjugate. Everything is numpy: the same arrays feed rushlight and torch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+FEATURES = 64
+
+VERBS = (  # English, Spanish
+    ("talk", "hablar"), ("work", "trabajar"), ("walk", "caminar"), ("dance", "bailar"), ("cook", "cocinar"),
+    ("watch", "mirar"), ("study", "estudiar"), ("stop", "parar"), ("kiss", "besar"), ("cry", "llorar"),
+    ("learn", "aprender"), ("answer", "responder"), ("promise", "prometer"), ("depend", "depender"),
+    ("surprise", "sorprender"), ("offend", "ofender"), ("fear", "temer"), ("cough", "toser"), ("owe", "deber"),
+    ("lick", "lamer"), ("absorb", "absorber"), ("sip", "sorber"),
+    ("live", "vivir"), ("allow", "permitir"), ("receive", "recibir"), ("join", "unir"), ("open", "abrir"),
+    ("share", "compartir"),
+)  # fmt: skip
+
+PRONOUNS = {
+    "en": ("I", "you", "she", "we", "you two", "they"),
+    "es": ("yo", "tú", "ella", "nosotros", "vosotros", "ellas"),
+}
+TENSES = {
+    "en": ("present", "past", "future", "progressive"),
+    "es": ("present", "past", "future"),
+}
+
+# ------------------------------------------------------------------------------------------------------------
+# Conjugation
+
+ENDINGS = {  # of the Spanish tense, by the class of the verb: for each person
+    "present": {
+        "ar": ("o", "as", "a", "amos", "áis", "an"),
+        "er": ("o", "es", "e", "emos", "éis", "en"),
+        "ir": ("o", "es", "e", "imos", "ís", "en"),
+    },
+    "past": {
+        "ar": ("é", "aste", "ó", "amos", "asteis", "aron"),
+        "er": ("í", "iste", "ió", "imos", "isteis", "ieron"),
+        "ir": ("í", "iste", "ió", "imos", "isteis", "ieron"),
+    },
+    "future": dict.fromkeys(("ar", "er", "ir"), ("é", "ás", "á", "emos", "éis", "án")),
+}
+
+
+def spanish(verb: str, tense: str, person: int) -> str:
+    """The form of a regular verb, person 0 to 5; the past is the preterite. The future is put behind the whole infinitive."""
+    stem = verb if tense == "future" else verb[:-2]
+    return stem + ENDINGS[tense][verb[-2:]][person]
+
+
+def english(verb: str, tense: str, person: int) -> str:
+    """The form of a regular verb that stands after the pronoun and, in the future and the progressive, its auxiliary."""
+    if tense == "past":
+        return _with_suffix(verb, "ed")
+    if tense == "progressive":
+        return _with_suffix(verb, "ing")
+    return _third_person(verb) if tense == "present" and person == 2 else verb
+
+
+def _third_person(verb: str) -> str:
+    if verb.endswith(("s", "x", "z", "ch", "sh", "o")):
+        return verb + "es"
+    return verb[:-1] + "ies" if _ends_in_consonant_and_y(verb) else verb + "s"
+
+
+def _with_suffix(verb: str, suffix: str) -> str:
+    """With -ed or -ing: a silent e is dropped; y after a consonant becomes i before e; a short syllable doubles its consonant."""
+    if verb.endswith("e"):
+        return verb[:-1] + suffix
+    if suffix == "ed" and _ends_in_consonant_and_y(verb):
+        return verb[:-1] + "ied"
+    return verb + (verb[-1] if _is_short(verb) else "") + suffix
+
+
+def _ends_in_consonant_and_y(verb: str) -> bool:
+    return verb[-1] == "y" and verb[-2] not in "aeiou"
+
+
+def _is_short(verb: str) -> bool:
+    """One vowel in the whole word, the last letter but one, and a consonant after it that can be doubled: stop, sip."""
+    vowels = [letter in "aeiou" for letter in verb]
+    return sum(vowels) == 1 and vowels[-2] and verb[-1] not in "wxy"
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Sentences
+
+
+class Sentence(NamedTuple):
+    """All but its last word: `language` is "en" or "es", `verb` a number of `VERBS`, `person` 0 to 5."""
+
+    language: str
+    verb: int
+    tense: str
+    person: int
+
+    @property
+    def text(self) -> str:
+        """What is read: the verb in brackets, a word of time, the pronoun, an auxiliary where English has one."""
+        pronoun = PRONOUNS[self.language][self.person]
+        if self.language == "es":
+            time = {"present": "hoy", "past": "ayer", "future": "mañana"}[self.tense]
+            return f"({VERBS[self.verb][1]}) {time} {pronoun}"
+        time = {"present": "every day", "past": "yesterday", "future": "tomorrow", "progressive": "now"}[self.tense]
+        be = ("am", "are", "is", "are", "are", "are")[self.person]
+        auxiliary = {"future": " will", "progressive": f" {be}"}.get(self.tense, "")
+        return f"({VERBS[self.verb][0]}) {time} {pronoun}{auxiliary}"
+
+    @property
+    def next_token(self) -> str:
+        """The word that comes next."""
+        conjugate, verb = (english, 0) if self.language == "en" else (spanish, 1)
+        return conjugate(VERBS[self.verb][verb], self.tense, self.person)
+
+
+SENTENCES = [
+    Sentence(language, verb, tense, person)
+    for language in ("en", "es")
+    for verb in range(len(VERBS))
+    for tense in TENSES[language]
+    for person in range(6)
+]  # 28 x 4 x 6 English ones and 28 x 3 x 6 Spanish ones: 1176
+
+tokens: list[str] = list(dict.fromkeys(sentence.next_token for sentence in SENTENCES))
+"""The vocabulary: a token's id is its place. English first, then Spanish, verb after verb."""
+
+ids: dict[str, int] = {token: i for i, token in enumerate(tokens)}
+
+EXAMPLES = [
+    Sentence("en", 2, "past", 2),
+    Sentence("en", 6, "present", 2),
+    Sentence("en", 7, "progressive", 5),
+    Sentence("es", 0, "past", 0),
+    Sentence("es", 10, "present", 3),
+    Sentence("es", 22, "future", 5),
+]
+"""Sentences to look at, before training and after."""
+
+# ------------------------------------------------------------------------------------------------------------
+# Arrays
+
+PROPERTIES = [
+    *(("language", language) for language in ("en", "es")),
+    *(("verb", verb) for verb in range(len(VERBS))),
+    *(("tense", language, tense) for language in ("en", "es") for tense in TENSES[language]),
+    *(("person", person) for person in range(6)),
+]  # 2 + 28 + 7 + 6 = 43
+
+
+def _codes() -> np.ndarray:
+    """For each property 64 numbers, each 1/2 or -1/2: for property k, feature j, by whether k + 1 and j have, written in binary, an
+    even or an odd number of ones in common. The codes are at right angles to each other (rows of a Hadamard matrix)."""
+    common = np.arange(1, len(PROPERTIES) + 1)[:, None] & np.arange(FEATURES)
+    ones = sum(common >> bit & 1 for bit in range(6))
+    return np.where(ones % 2, -0.5, 0.5).astype(np.float32)
+
+
+def features(sentences: Sequence[Sentence]) -> np.ndarray:
+    """(sentences, 64), float32: the sum of the codes of each sentence's four properties: language, verb, tense, person.
+
+    No feature says anything alone; but since the codes are at right angles, a linear map can tell the properties apart. Every
+    feature is a whole number from -2 to 2, exactly, and their variance is 1.
+    """
+    number = {each: k for k, each in enumerate(PROPERTIES)}
+    rows = []
+    for language, verb, tense, person in sentences:
+        properties = ("language", language), ("verb", verb), ("tense", language, tense), ("person", person)
+        rows.append([number[each] for each in properties])
+    return _codes()[np.array(rows, dtype=np.int64).reshape(-1, 4)].sum(1)
+
+
+def targets(sentences: Sequence[Sentence]) -> np.ndarray:
+    """(sentences,), int64: the id of the token that comes next."""
+    return np.array([ids[sentence.next_token] for sentence in sentences], dtype=np.int64)
+
+
+def corpus() -> tuple[np.ndarray, np.ndarray]:
+    """Features and targets of all sentences: (1176, 64) and (1176,)."""
+    return features(SENTENCES), targets(SENTENCES)
+
+
+def batches(steps: int, batch_size: int = 32) -> tuple[np.ndarray, np.ndarray]:
+    """A course of training: features (steps, batch_size, 64) and targets (steps, batch_size).
+
+    The sentences come in an order that looks mixed and is always the same: the next is 605 places further, round and round. 605 and
+    1176 have no common divisor, so each sentence comes once before one comes again.
+    """
+    order = np.arange(steps * batch_size) * 605 % len(SENTENCES)
+    all_features, all_targets = corpus()
+    return all_features[order].reshape(steps, batch_size, FEATURES), all_targets[order].reshape(steps, batch_size)
+
+
+def likeliest(scores: np.ndarray, count: int = 3) -> list[list[str]]:
+    """For each row of scores (sentences, 600): the tokens of the `count` highest, the highest first."""
+    best = np.argsort(-np.asarray(scores), axis=-1, kind="stable")[:, :count]
+    return [[tokens[i] for i in row] for row in best]
