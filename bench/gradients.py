@@ -302,7 +302,7 @@ def main() -> None:
         ]
         notes += [f"left out {tally.left_out}"] if tally.left_out else []
         notes += [APART[name]] if name in APART else []
-        notes += [MADE_OF_OTHERS[name]] if name in MADE_OF_OTHERS else []
+        notes += [MADE_OF_OTHERS[name]] if MADE_OF_OTHERS.get(name) else []
         notes += [f"{count} graphs apart: {why}" for why, count in tally.graphs_apart.items()]
         print(f"{'x' if tally.differ else ' '} {name:40}{shown}  {'; '.join(notes)}", flush=True)
         lines = tally.differ + (tally.graphs_differ if arguments.graphs else [])

@@ -167,13 +167,15 @@ def node_class(derivative: Derivative) -> str:
     lines = [f"class {derivative.node}(Node):"]
     if slots:
         lines += [f"    {' = '.join(slots)} = None", ""]
+    kept = ", ".join(f"node.{slot}" for slot in slots)
+    check = [f"            unpack(node, [{kept}])"] if slots else []  # torch looks at what is kept also where nothing arrives
     nothing = "[None] * len(node.next_edges)" if derivative.takes_list else "(" + "None, " * len(needs) + ")"
     if len(schema.returns) > 1 or schema.returns[0].is_list:
         lines += ["    def apply(node, *grads):", "        if all(grad is None for grad in grads):"]
-        lines += [f"            return {nothing}"]
+        lines += [*check, f"            return {nothing}"]
         lines += [] if schema.returns[0].is_list else ["        grad = grads[0]"]
     else:
-        lines += ["    def apply(node, grad):", "        if grad is None:", f"            return {nothing}"]
+        lines += ["    def apply(node, grad):", "        if grad is None:", *check, f"            return {nothing}"]
     for name, places in users.items():
         always = derivative.takes_list or len(needs) == 1
         test = "" if always else f" if {' or '.join(f'node.needs({i})' for i in places)} else None"

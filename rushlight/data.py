@@ -24,24 +24,10 @@ from rushlight.random import Generator, default_generator
 from rushlight.strided import Tensor
 
 __all__ = [
-    "BatchSampler",
-    "ChainDataset",
-    "ConcatDataset",
-    "DataLoader",
-    "Dataset",
-    "IterableDataset",
-    "RandomSampler",
-    "Sampler",
-    "SequentialSampler",
-    "Subset",
-    "SubsetRandomSampler",
-    "TensorDataset",
-    "WeightedRandomSampler",
-    "default_collate",
-    "default_convert",
-    "get_worker_info",
-    "random_split",
-]
+    "BatchSampler", "ChainDataset", "ConcatDataset", "DataLoader", "Dataset", "IterableDataset", "RandomSampler", "Sampler",
+    "SequentialSampler", "Subset", "SubsetRandomSampler", "TensorDataset", "WeightedRandomSampler", "default_collate",
+    "default_convert", "get_worker_info", "random_split",
+]  # fmt: skip
 
 T = TypeVar("T", covariant=True)
 
@@ -228,12 +214,9 @@ class RandomSampler(Sampler[int]):
     """`num_samples` indices by chance: with `replacement` each by itself; without, each comes once before one comes again."""
 
     def __init__(
-        self,
-        data_source: Sized,
-        replacement: bool = False,
-        num_samples: int | None = None,
+        self, data_source: Sized, replacement: bool = False, num_samples: int | None = None,
         generator: Generator | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.data_source, self.replacement, self.generator = data_source, replacement, generator
         self._num_samples = num_samples
         if not isinstance(replacement, bool):
@@ -278,11 +261,7 @@ class WeightedRandomSampler(Sampler[int]):
     """`num_samples` indices by chance, each as probable as its weight is large."""
 
     def __init__(
-        self,
-        weights: Sequence[float],
-        num_samples: int,
-        replacement: bool = True,
-        generator: Generator | None = None,
+        self, weights: Sequence[float], num_samples: int, replacement: bool = True, generator: Generator | None = None
     ) -> None:
         _check_positive("num_samples", num_samples, refuse_bool=True)
         if not isinstance(replacement, bool):
@@ -517,9 +496,7 @@ class Epoch:
     def __init__(self, loader: DataLoader, fetch: Fetch) -> None:
         if loader.timeout:
             raise AssertionError("a timeout needs num_workers > 0")
-        self.seed = draw_seed(
-            loader.generator
-        )  # which nobody uses; but so the generator goes on as it does with workers
+        draw_seed(loader.generator)  # for nobody; but so the generator goes on as it does with workers
         self._sampler, self._fetch = loader.index_sampler, fetch.begin()
         self._indices = iter(self._sampler)
 
@@ -545,24 +522,12 @@ class DataLoader(Generic[T]):
     """
 
     def __init__(
-        self,
-        dataset: Dataset[T],
-        batch_size: int | None = 1,
-        shuffle: bool | None = None,
-        sampler: Iterable | None = None,
-        batch_sampler: Iterable | None = None,
-        num_workers: int = 0,
-        collate_fn: Callable | None = None,
-        pin_memory: bool = False,
-        drop_last: bool = False,
-        timeout: float = 0,
-        worker_init_fn: Callable[[int], None] | None = None,
-        multiprocessing_context: Any = None,
-        generator: Generator | None = None,
-        *,
-        prefetch_factor: int | None = None,
-        persistent_workers: bool = False,
-    ) -> None:
+        self, dataset: Dataset[T], batch_size: int | None = 1, shuffle: bool | None = None,
+        sampler: Iterable | None = None, batch_sampler: Iterable | None = None, num_workers: int = 0,
+        collate_fn: Callable | None = None, pin_memory: bool = False, drop_last: bool = False, timeout: float = 0,
+        worker_init_fn: Callable[[int], None] | None = None, multiprocessing_context: Any = None,
+        generator: Generator | None = None, *, prefetch_factor: int | None = None, persistent_workers: bool = False,
+    ) -> None:  # fmt: skip
         if num_workers < 0:
             raise ValueError("num_workers option should be non-negative; use num_workers=0 for no worker processes")
         if timeout < 0:
@@ -575,9 +540,7 @@ class DataLoader(Generic[T]):
             raise ValueError("multiprocessing_context option needs num_workers > 0")
         self._is_iterable = isinstance(dataset, IterableDataset)
         if self._is_iterable and (shuffle not in (None, False) or sampler is not None or batch_sampler is not None):
-            raise ValueError(
-                "DataLoader with IterableDataset: shuffle, sampler and batch_sampler must stay unspecified"
-            )
+            raise ValueError("DataLoader with IterableDataset: shuffle, sampler and batch_sampler stay unspecified")
         if sampler is not None and shuffle:
             raise ValueError("sampler option is mutually exclusive with shuffle")
         if batch_sampler is not None:

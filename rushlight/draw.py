@@ -1,4 +1,4 @@
-"""Pictures: of strided tensors, of loops over them, and, at the end, of the dispatcher.
+"""Pictures: of strided tensors, of loops over them, and, at the end, of the dispatcher. Those of graphs are in `draw_graph.py`.
 
 A strided tensor is drawn as the grid that a program sees, above the memory that is there. A cell shows its element and,
 small, the place of the element in the storage. The shade is that of the place, from light to dark along the memory, so
@@ -467,3 +467,15 @@ def trace(lines: Sequence[str]) -> Figure:
         axes.text(left + 0.25, top + height / 2, op, size=8, **MONO | {"color": _ink(grey)})
         axes.text(right + 0.4, top + height / 2, key, size=8, **MONO)
     return figure
+
+
+def __getattr__(name: str):
+    if name in ("graph", "graphs", "engine", "nodes"):  # draw_graph stands on this module
+        from rushlight import draw_graph
+
+        return getattr(draw_graph, name)
+    if name in ("lockstep", "module_tree", "panels", "paths", "spreads", "stacks", "timeline"):  # and so does this one
+        from rushlight import draw_training
+
+        return getattr(draw_training, name)
+    raise AttributeError(f"module 'rushlight.draw' has no {name!r}")

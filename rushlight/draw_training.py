@@ -162,28 +162,27 @@ def panels(
     return figure
 
 
+Landscape = Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+
 def paths(
-    landscape: Callable[[np.ndarray, np.ndarray], np.ndarray],
-    walked: Sequence[tuple[str, Sequence[tuple[float, float]]]],
-    bounds: tuple[float, float, float, float],
+    walked: Sequence[tuple[str, Landscape, Sequence[Sequence[float]]]], bounds: tuple[float, float, float, float]
 ) -> Figure:
-    """Ways through a landscape in two dimensions, one panel each, with lines of equal height. A cross is where a way ends.
+    """Ways through landscapes in two dimensions, one panel each, with lines of equal height, from a circle to a cross.
 
     Args:
-        landscape: the height at x and y, for arrays.
-        walked: for each a name and its points.
+        walked: for each a name, the height at x and y (for arrays), and the points of the way.
         bounds: the smallest and largest x, the smallest and largest y.
     """
     left, right, bottom, top = bounds
     x, y = np.meshgrid(np.linspace(left, right, 200), np.linspace(bottom, top, 200))
-    heights = landscape(x, y)
-    levels = heights.max() * np.geomspace(1e-3, 1, 10)
     columns = min(len(walked), 3)
     rows = -(-len(walked) // columns)
-    figure = Picture(figsize=(3.0 * columns, 2.1 * rows), facecolor="white", layout="constrained")
+    figure = Picture(figsize=(3.0 * columns, 2.2 * rows), facecolor="white", layout="constrained")
     grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
-    for axes, (name, points) in zip(grid.flat, walked):
-        axes.contour(x, y, heights, levels, colors="0.8", linewidths=0.7)
+    for axes, (name, landscape, points) in zip(grid.flat, walked):
+        heights = landscape(x, y)
+        axes.contour(x, y, heights, heights.max() * np.geomspace(1e-3, 1, 10), colors="0.8", linewidths=0.7)
         way = np.asarray(points, dtype=np.float64)
         axes.plot(way[:, 0], way[:, 1], color=INK, linewidth=0.9, marker="o", markersize=2.2)
         axes.plot(*way[0], marker="o", markersize=6, markerfacecolor="white", color=INK)

@@ -7,14 +7,13 @@ and with it the ready queue of each.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from heapq import heappop, heappush
 from typing import Any
 
 from rushlight import functions
 from rushlight.dispatch import local
-from rushlight.dtypes import dtype
 from rushlight.graph import Edge, Node, _sequence, gradient_edge
-from rushlight.storage import Size
 from rushlight.strided import Tensor
 
 
@@ -39,6 +38,7 @@ def validate(grad: Tensor | None, edge: Edge, node: Node, i: int) -> Tensor | No
     return grad if grad.dtype is dtype else grad.to(dtype)
 
 
+@lru_cache(4096)
 def is_expandable_to(sizes: Sequence[int], to: Sequence[int]) -> bool:
     """Source: `aten/src/ATen/ExpandUtils.h`, `is_expandable_to`."""
     return len(sizes) <= len(to) and all(a in (1, b) for a, b in zip(reversed(sizes), reversed(to)))
@@ -48,7 +48,8 @@ def sum_to(grad: Tensor, sizes: Sequence[int]) -> Tensor:
     """A gradient of the broadcast sizes as one of `sizes`: the sum over all copies of each element.
 
     Dimensions that broadcasting put in front are summed away; those that it stretched from size 1 are summed and stay, with
-    size 1. A gradient that has the sizes already is returned as it is.
+    size 1. Where no dimension is to be left, it is one sum of all elements. A gradient that has the sizes already is returned as
+    it is.
 
     Args:
         grad: of sizes to which `sizes` broadcast.
@@ -56,6 +57,8 @@ def sum_to(grad: Tensor, sizes: Sequence[int]) -> Tensor:
     Source: `aten/src/ATen/ExpandUtils.h`, `sum_to`.
     """
     new_dims = grad.dim() - len(sizes)
+    if new_dims and not sizes:
+        return functions.sum(grad)
     stretched = [d for d in range(new_dims, grad.dim()) if sizes[d - new_dims] == 1 and grad.shape[d] != 1]
     dims = [*range(new_dims), *stretched]
     if dims:
@@ -130,11 +133,13 @@ def execute(
             given = inputs.pop(node)
             if node not in runs and node not in captures_of:
                 continue
+            arrived = given
             if node.tensor_pre_hooks or node.retains_grad_hooks:
                 given = _run_tensor_hooks(node, given)
             for i, places in captures_of.get(node, ()):
-                if given[i] is not None:
-                    captured |= dict.fromkeys(places, given[i])
+                grad = arrived[i] if node in runs else given[i]
+                if grad is not None:
+                    captured |= dict.fromkeys(places, grad)
             if node not in runs:
                 continue
             outputs = call_function(node, given, keep_graph)
@@ -145,7 +150,7 @@ def execute(
                 dependencies[successor] -= 1
                 if dependencies[successor] == 0:
                     heappush(ready, (-successor.sequence_nr, next(_sequence), successor))
-            given = outputs = grad = None  # a gradient that only its next node knows may be kept by it
+            arrived = given = outputs = grad = None  # a gradient that only its next node knows may be kept by it
     finally:
         local.grad_enabled = mode
     return captured
@@ -183,6 +188,7 @@ def _add_input(inputs: dict[Node, list], node: Node, i: int, grad: Tensor | None
 
 def _run_tensor_hooks(node: Node, grads: list) -> list:
     """The hooks of the tensors whose gradients these are: those that may change them, then those that only look."""
+    grads = list(grads)
     for hooks in node.tensor_pre_hooks, node.retains_grad_hooks:
         for i, hook in list(hooks.values()) if hooks else ():
             changed = hook(grads[i])

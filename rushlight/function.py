@@ -169,7 +169,7 @@ def _run_backward(ctx: FunctionCtx, *grads: Tensor | None) -> tuple[Tensor | Non
         )
     for i, each in enumerate(result):
         if each is not None and not isinstance(each, Tensor):
-            raise TypeError(f"expected Variable or None (got {type(each).__name__})")
+            raise RuntimeError(f"expected Variable or None (got {type(each).__name__})")
         if each is not None and i not in ctx.places:
             raise RuntimeError(
                 f"function {name} returned a gradient different from None at position {i + 1}, but the corresponding forward "

@@ -130,7 +130,6 @@ class AccumulateGrad(Node):
     """
 
     def __init__(self, variable: Tensor) -> None:
-        super().__init__()
         self.sequence_nr = sys.maxsize  # before all others: nothing comes after it
         self.variable = variable
         self.input_metadata = [(variable._sizes, variable.dtype)]
@@ -184,6 +183,8 @@ def grad_like(grad: Tensor, variable: Tensor) -> Tensor:
 
     Source: `torch/csrc/autograd/utils/grad_layout_contract.h`, `clone_obey_contract`.
     """
+    if variable._has_plain_strides:
+        return functions.clone(grad, memory_format=contiguous_format)
     if non_overlapping_and_dense(variable.shape, variable.stride()):
         return grad.new_empty_strided(variable.shape, variable.stride()).copy_(grad)
     return functions.clone(grad, memory_format=contiguous_format)
@@ -196,7 +197,7 @@ def gradient_edge(tensor: Tensor) -> Edge:
     """
     if not isinstance(tensor, Tensor) or tensor._autograd is None is tensor._base:
         return NO_EDGE
-    node = tensor.grad_fn  # of a view perhaps made anew, and its metadata with it
+    node = tensor.grad_fn if tensor._base is not None else tensor._autograd.grad_fn  # of a view perhaps made anew
     meta = tensor._autograd
     if node is not None:
         return Edge(node, meta.output_nr)

@@ -57,7 +57,6 @@ def set_history(result: Any, node: Node, differentiable: Sequence[bool] | None =
     for i, tensor in enumerate(result if isinstance(result, (list, tuple)) else (result,)):
         if tensor.dtype.is_floating_point and (differentiable is None or differentiable[i]):
             tensor._autograd = AutogradMeta(False, node, len(node.input_metadata))
-            tensor._view_version = tensor._storage.version
             node.input_metadata.append((tensor._sizes, tensor.dtype))
     return result
 

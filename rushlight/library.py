@@ -341,7 +341,7 @@ def kinds(values: Iterable[Any]) -> tuple | None:
             if not value._sizes:
                 return None
         elif kind is list or kind is tuple:
-            if not all(item.__class__ is int for item in value):
+            if not {int}.issuperset(map(type, value)):
                 return None
             kind = (kind, len(value))
         found.append(kind)

@@ -71,13 +71,20 @@ def mm_out(self: Tensor, mat2: Tensor, out: Tensor) -> None:
         np.matmul(self._array, mat2._array, out._array)
 
 
+def are_multipliable(a: Tensor, b: Tensor) -> bool:
+    """Whether numpy multiplies two matrices as they are."""
+    if dispatch.aside or a.dtype is not b.dtype or a.dtype not in (float32, float64):
+        return False
+    a_sizes, b_sizes = a._array.shape, b._array.shape
+    return len(a_sizes) == len(b_sizes) == 2 and a_sizes[1] == b_sizes[0]
+
+
 class Mm(Structured):
     """The two halves, and a short way for two matrices that numpy multiplies as they are."""
 
     def functional(self, a, b):
-        if a.dtype is b.dtype and a.dtype in (float32, float64) and not dispatch.aside:
-            if len(a._sizes) == len(b._sizes) == 2 and a._sizes[1] == b._sizes[0]:
-                return owned(np.matmul(a._array, b._array), a.dtype)
+        if are_multipliable(a, b):
+            return owned(np.matmul(a._array, b._array), a.dtype)
         return super().functional(a, b)
 
 
@@ -151,12 +158,9 @@ class Addmm(Structured):
     def functional(self, bias, mat1, mat2, beta, alpha):
         if (
             beta == alpha == 1
-            and bias.dtype is mat1.dtype is mat2.dtype
-            and bias.dtype in (float32, float64)
-            and len(mat1._sizes) == len(mat2._sizes) == 2
-            and mat1._sizes[1] == mat2._sizes[0]
-            and bias._sizes == mat2._sizes[1:]
-            and not dispatch.aside
+            and are_multipliable(mat1, mat2)
+            and bias.dtype is mat1.dtype
+            and bias._array.shape == mat2._array.shape[1:]
         ):
             product = np.matmul(mat1._array, mat2._array)
             return owned(np.add(product, bias._array, product), bias.dtype)

@@ -81,7 +81,7 @@ def set_attribute(module: Module, name: str, value: Any) -> None:
     if isinstance(value, Parameter):
         if parameters is None:
             raise AttributeError("cannot assign parameters before Module.__init__() call")
-        _forget(name, state, buffers, modules, module._non_persistent_buffers_set)
+        _forget(module, name, but="_parameters")
         module.register_parameter(name, value)
     elif parameters is not None and name in parameters:
         if value is not None:
@@ -90,7 +90,7 @@ def set_attribute(module: Module, name: str, value: Any) -> None:
     elif isinstance(value, Module):
         if modules is None:
             raise AttributeError("cannot assign module before Module.__init__() call")
-        _forget(name, state, parameters, buffers, module._non_persistent_buffers_set)
+        _forget(module, name, but="_modules")
         modules[name] = value
     elif modules is not None and name in modules:
         if value is not None:
@@ -105,12 +105,14 @@ def set_attribute(module: Module, name: str, value: Any) -> None:
         object.__setattr__(module, name, value)
 
 
-def _forget(name: str, *registries: dict | set) -> None:
-    for registry in registries:
-        if isinstance(registry, dict):
-            registry.pop(name, None)
-        else:
-            registry.discard(name)
+def _forget(module: Module, name: str, but: str) -> None:
+    """Take a name out of all that may have it, except the dict called `but`."""
+    state = module.__dict__
+    for registry in ("_parameters", "_buffers", "_modules"):
+        if registry != but:
+            state[registry].pop(name, None)
+    state.pop(name, None)
+    state["_non_persistent_buffers_set"].discard(name)
 
 
 def _cannot_assign(value: Any, what: str, name: str, wanted: str) -> TypeError:
@@ -189,7 +191,8 @@ def named_members(
 def call_impl(module: Module, args: tuple, kwargs: dict) -> Any:
     """What `module(*args, **kwargs)` does: `Module._call_impl`. Without hooks that is `module.forward(*args, **kwargs)`.
 
-    The hooks are in ordered dicts by number, and run in the order of the dict:
+    The hooks are in ordered dicts by number, and run in the order of the dict. A hook may remove itself while it runs: of each
+    dict those run that are in it when its first one begins.
 
     1. Each of `_forward_pre_hooks`, as `hook(module, args)`. What it returns takes the place of `args` for all that
        follows: a tuple as it is, anything else as a tuple of one; None changes nothing. If its number is in
@@ -210,7 +213,7 @@ def call_impl(module: Module, args: tuple, kwargs: dict) -> Any:
 
     Source: `torch/nn/modules/module.py`, `Module._call_impl`.
     """
-    for number, hook in module._forward_pre_hooks.items():
+    for number, hook in tuple(module._forward_pre_hooks.items()):
         if number in module._forward_pre_hooks_with_kwargs:
             changed = hook(module, args, kwargs)
             if changed is not None:
@@ -227,7 +230,7 @@ def call_impl(module: Module, args: tuple, kwargs: dict) -> Any:
         backward_hook = BackwardHook(module, *hooks)
         args = backward_hook.setup_input_hook(args)
     result = module.forward(*args, **kwargs)
-    for number, hook in module._forward_hooks.items():
+    for number, hook in tuple(module._forward_hooks.items()):
         with_kwargs = number in module._forward_hooks_with_kwargs
         changed = hook(module, args, kwargs, result) if with_kwargs else hook(module, args, result)
         result = result if changed is None else changed
@@ -247,8 +250,8 @@ def apply_impl(module: Module, fn: Callable[[Tensor], Tensor], recurse: bool) ->
     - Each parameter (`_parameters`): `fn` of it is computed within `no_grad`. If that is on the same device as the
       parameter, the parameter stays the object that it is and gets it as its `data`, so that an optimizer that knows the
       parameter goes on knowing it. Otherwise a new `Parameter`, with the old one's `requires_grad`, takes its place.
-    - The gradient of each parameter that has one, in the same way: it gets `fn` of it as its `data`, or, from another
-      device, what `fn` gave becomes the `grad` of the new parameter, with the old one's `requires_grad`.
+    - Right after each parameter its gradient, if it has one, in the same way: it gets `fn` of it as its `data`, or, from
+      another device, what `fn` gave becomes the `grad` of the new parameter, with the old gradient's `requires_grad`.
     - Each buffer (`_buffers`): what `fn` gives takes its place.
 
     Returns:
@@ -265,13 +268,14 @@ def apply_impl(module: Module, fn: Callable[[Tensor], Tensor], recurse: bool) ->
         grad = parameter.grad
         with no_grad():
             applied = fn(parameter)
-            grad_applied = None if grad is None else fn(grad)
         if applied.device == parameter.device:
             parameter.data = applied
         else:
             parameter = module._parameters[name] = Parameter(applied, parameter.requires_grad)
         if grad is None:
             continue
+        with no_grad():
+            grad_applied = fn(grad)
         if grad_applied.device == grad.device:
             grad.data = grad_applied
         else:

@@ -28,6 +28,9 @@ class Size(tuple):
         item = tuple.__getitem__(self, key)
         return Size(item) if isinstance(item, tuple) else item
 
+    def __reversed__(self):
+        return reversed(tuple(self))  # by way of `__getitem__` it would take longer
+
     def __add__(self, other: tuple) -> Size:
         return Size(tuple.__add__(self, other))
 
@@ -44,7 +47,8 @@ class lazy:
     def __get__(self, instance: Any, owner: type) -> Any:
         if instance is None:
             return self
-        value = instance.__dict__[self.name] = self.compute(instance)
+        value = self.compute(instance)
+        setattr(instance, self.name, value)  # Python is slower with objects whose `__dict__` was asked for
         return value
 
 

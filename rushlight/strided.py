@@ -151,7 +151,7 @@ def int_list(args: tuple, name: str = "", named: dict | None = None) -> tuple[in
         args = (named[name],)
     if not args:
         raise TypeError("the sizes or dims are missing; write () for none")
-    if len(args) == 1 and isinstance(args[0], Sequence):
+    if len(args) == 1 and isinstance(args[0], (tuple, list, Sequence)):  # the first two are quickly told
         args = args[0]
     return tuple(map(index, args))
 
@@ -203,7 +203,7 @@ class Tensor:
     @lazy
     def _has_plain_strides(self) -> bool:
         """Whether the strides are those of a new tensor of these sizes."""
-        return self._strides == contiguous_strides(self._sizes)
+        return self._strides == plain_strides(self._sizes)
 
     def forget_metadata(self) -> None:
         """To be called when sizes, strides or storage have changed in place."""
@@ -357,13 +357,13 @@ def owned(array: np.ndarray, dtype: dtype) -> Tensor:
     self = Tensor.__new__(Tensor)
     self._array = array
     self._sizes, self._storage_offset, self.dtype = Size(array.shape), 0, dtype
-    self._strides = _plain_strides(array.shape)
+    self._strides = plain_strides(array.shape)
     self._key_set, self._has_plain_strides = local.tensor_keys["cpu"], True
     return self
 
 
-_plain_strides = lru_cache(4096)(contiguous_strides)  # the same sizes come again and again
-dispatch.memos.append(_plain_strides.cache_clear)
+plain_strides = lru_cache(4096)(contiguous_strides)  # the same sizes come again and again
+dispatch.memos.append(plain_strides.cache_clear)
 
 
 def empty_strided(
@@ -785,6 +785,8 @@ def clone(self: Tensor, memory_format: memory_format | None = None) -> Tensor:
 
     Source: `aten/src/ATen/native/TensorFactories.cpp`, `clone`.
     """
+    if (memory_format is contiguous_format or memory_format is None and self._has_plain_strides) and not self.is_meta:
+        return owned(np.array(self._array, order="C"), self.dtype)
     out = empty_strided(self.shape, strides_for(self, memory_format), self.dtype, self.device.type)
     if not self.is_meta:
         out._array[...] = self._array

@@ -10,9 +10,11 @@ from collections.abc import Callable, Sequence
 
 from rushlight.dispatch import local
 from rushlight.engine import backward
+from rushlight.functions import clone
 from rushlight.grad_mode import AUTOGRAD
 from rushlight.graph import AutogradMeta, RemovableHandle, _sequence
 from rushlight.history import grad_fn, requires_grad
+from rushlight.memory_formats import contiguous_format
 from rushlight.strided import Tensor
 
 
@@ -78,7 +80,7 @@ def retain_grad(self: Tensor) -> None:
     def keep(grad: Tensor | None) -> None:
         kept = tensor()
         if kept is not None and grad is not None and kept._autograd is meta:
-            meta.grad = grad.clone() if meta.grad is None else meta.grad + grad
+            meta.grad = meta.grad + grad if meta.grad is not None else clone(grad, memory_format=contiguous_format)
 
     node = meta.grad_fn
     node.retains_grad_hooks = {} if node.retains_grad_hooks is None else node.retains_grad_hooks

@@ -759,6 +759,7 @@ class AbsBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_self])
             return (None,)
         self = unpack(node, node.saved_self)
         return (grad * self.sgn(),)
@@ -793,6 +794,7 @@ class AddcdivBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_tensor2, node.saved_tensor1])
             return (
                 None,
                 None,
@@ -816,6 +818,7 @@ class AddcmulBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_tensor2, node.saved_tensor1])
             return (
                 None,
                 None,
@@ -846,6 +849,7 @@ class ClampBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_max, node.saved_min, node.saved_self])
             return (
                 None,
                 None,
@@ -870,6 +874,7 @@ class ClampBackward1(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_self])
             return (None,)
         self = unpack(node, node.saved_self)
         return (where(clamp_mask(self, node.min, node.max), grad, 0.0),)
@@ -884,6 +889,7 @@ class ClampMaxBackward1(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_max, node.saved_self])
             return (
                 None,
                 None,
@@ -905,6 +911,7 @@ class ClampMaxBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_self])
             return (None,)
         self = unpack(node, node.saved_self)
         return (where(self <= node.max, grad, 0.0),)
@@ -919,6 +926,7 @@ class ClampMinBackward1(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_min, node.saved_self])
             return (
                 None,
                 None,
@@ -940,6 +948,7 @@ class ClampMinBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_self])
             return (None,)
         self = unpack(node, node.saved_self)
         return (where(self >= node.min, grad, 0.0),)
@@ -954,6 +963,7 @@ class CosBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_self])
             return (None,)
         self = unpack(node, node.saved_self)
         return (grad * -self.sin(),)
@@ -968,6 +978,7 @@ class DivBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_other, node.saved_self])
             return (
                 None,
                 None,
@@ -996,6 +1007,7 @@ class DivBackward2(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_other, node.saved_self])
             return (
                 None,
                 None,
@@ -1017,6 +1029,7 @@ class EluBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_self])
             return (None,)
         self = unpack(node, node.saved_self)
         return (functions.elu_backward(grad, node.alpha, node.scale, node.input_scale, False, self),)
@@ -1031,6 +1044,7 @@ class EluBackward1(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_result])
             return (None,)
         result = unpack(node, node.saved_result)
         return (functions.elu_backward(grad, node.alpha, node.scale, node.input_scale, True, result),)
@@ -1045,6 +1059,7 @@ class ErfBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_self])
             return (None,)
         self = unpack(node, node.saved_self)
         return (times((-self.pow(2)).exp(), 2 / math.sqrt(math.pi)) * grad,)
@@ -1059,6 +1074,7 @@ class ExpBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_result])
             return (None,)
         result = unpack(node, node.saved_result)
         return (grad * result,)
@@ -1073,6 +1089,7 @@ class Exp2Backward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_result])
             return (None,)
         result = unpack(node, node.saved_result)
         return (times(grad * result, math.log(2)),)
@@ -1087,6 +1104,7 @@ class Expm1Backward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_result])
             return (None,)
         result = unpack(node, node.saved_result)
         return (grad * plus(result, 1),)
@@ -1108,6 +1126,7 @@ class FmodBackward1(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_other, node.saved_self])
             return (
                 None,
                 None,
@@ -1129,6 +1148,7 @@ class GeluBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_self])
             return (None,)
         self = unpack(node, node.saved_self)
         return (functions.gelu_backward(grad, self, approximate=node.approximate),)
@@ -1143,6 +1163,7 @@ class HardtanhBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_self])
             return (None,)
         self = unpack(node, node.saved_self)
         return (functions.hardtanh_backward(grad, self, node.min_val, node.max_val),)
@@ -1157,6 +1178,7 @@ class LeakyReluBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_self])
             return (None,)
         self = unpack(node, node.saved_self)
         return (functions.leaky_relu_backward(grad, self, node.negative_slope, False),)
@@ -1171,6 +1193,7 @@ class LeakyReluBackward1(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_result])
             return (None,)
         result = unpack(node, node.saved_result)
         return (functions.leaky_relu_backward(grad, result, node.negative_slope, True),)
@@ -1185,6 +1208,7 @@ class LerpBackward1(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_weight, node.saved_end, node.saved_self])
             return (
                 None,
                 None,
@@ -1222,6 +1246,7 @@ class LogBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_self])
             return (None,)
         self = unpack(node, node.saved_self)
         return (grad / self,)
@@ -1236,6 +1261,7 @@ class Log10Backward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_self])
             return (None,)
         self = unpack(node, node.saved_self)
         return (grad / times(self, math.log(10)),)
@@ -1250,6 +1276,7 @@ class Log1PBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_self])
             return (None,)
         self = unpack(node, node.saved_self)
         return (grad / plus(self, 1),)
@@ -1264,6 +1291,7 @@ class Log2Backward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_self])
             return (None,)
         self = unpack(node, node.saved_self)
         return (grad / times(self, math.log(2)),)
@@ -1278,6 +1306,7 @@ class MaximumBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_other, node.saved_self])
             return (
                 None,
                 None,
@@ -1299,6 +1328,7 @@ class MinimumBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_other, node.saved_self])
             return (
                 None,
                 None,
@@ -1320,6 +1350,7 @@ class MulBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_other, node.saved_self])
             return (
                 None,
                 None,
@@ -1355,6 +1386,7 @@ class PowBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_self])
             return (None,)
         self = unpack(node, node.saved_self)
         return (pow_backward(grad, self, node.exponent),)
@@ -1369,6 +1401,7 @@ class PowBackward1(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_exponent, node.saved_self, node.saved_result])
             return (
                 None,
                 None,
@@ -1391,6 +1424,7 @@ class PowBackward2(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_exponent, node.saved_result])
             return (None,)
         exponent = unpack(node, node.saved_exponent)
         result = unpack(node, node.saved_result)
@@ -1406,6 +1440,7 @@ class ReciprocalBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_result])
             return (None,)
         result = unpack(node, node.saved_result)
         return (-grad * (result * result),)
@@ -1420,6 +1455,7 @@ class ReluBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_result])
             return (None,)
         result = unpack(node, node.saved_result)
         return (functions.threshold_backward(grad, result, 0),)
@@ -1434,6 +1470,7 @@ class RemainderBackward1(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_other, node.saved_self])
             return (
                 None,
                 None,
@@ -1469,6 +1506,7 @@ class RsqrtBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_result])
             return (None,)
         result = unpack(node, node.saved_result)
         return (times(grad, -0.5) * result.pow(3),)
@@ -1496,6 +1534,7 @@ class SigmoidBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_result])
             return (None,)
         result = unpack(node, node.saved_result)
         return (functions.sigmoid_backward(grad, result),)
@@ -1524,6 +1563,7 @@ class SiluBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_self])
             return (None,)
         self = unpack(node, node.saved_self)
         return (
@@ -1542,6 +1582,7 @@ class SinBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_self])
             return (None,)
         self = unpack(node, node.saved_self)
         return (grad * self.cos(),)
@@ -1556,6 +1597,7 @@ class SoftplusBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_self])
             return (None,)
         self = unpack(node, node.saved_self)
         return (functions.softplus_backward(grad, self, node.beta, node.threshold),)
@@ -1570,6 +1612,7 @@ class SqrtBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_result])
             return (None,)
         result = unpack(node, node.saved_result)
         return (grad / times(result, 2),)
@@ -1604,6 +1647,7 @@ class TanBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_result])
             return (None,)
         result = unpack(node, node.saved_result)
         return (grad * plus(result.pow(2), 1),)
@@ -1618,6 +1662,7 @@ class TanhBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_result])
             return (None,)
         result = unpack(node, node.saved_result)
         return (functions.tanh_backward(grad, result),)
@@ -1632,6 +1677,7 @@ class ThresholdBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_self])
             return (None,)
         self = unpack(node, node.saved_self)
         return (functions.threshold_backward(grad, self, node.threshold),)
@@ -1653,6 +1699,7 @@ class WhereBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_condition])
             return (
                 None,
                 None,
@@ -1680,6 +1727,7 @@ class EmbeddingBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_indices])
             return (None,)
         indices = unpack(node, node.saved_indices)
         return (
@@ -1705,6 +1753,7 @@ class GatherBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_index])
             return (None,)
         index = unpack(node, node.saved_index)
         return (gather_backward(grad, node.self_shape, node.dim, index),)
@@ -1719,6 +1768,7 @@ class IndexBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_indices])
             return (None,)
         indices = unpack(node, node.saved_indices)
         return (index_backward(grad, node.self_shape, indices),)
@@ -1733,6 +1783,7 @@ class IndexAddBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_index])
             return (
                 None,
                 None,
@@ -1753,6 +1804,7 @@ class IndexPutBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_indices])
             return (
                 None,
                 None,
@@ -1773,6 +1825,7 @@ class IndexPutImplBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_indices])
             return (
                 None,
                 None,
@@ -1793,6 +1846,7 @@ class IndexSelectBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_index])
             return (None,)
         index = unpack(node, node.saved_index)
         return (functions.index_select_backward(grad, node.self_shape, node.dim, index),)
@@ -1807,6 +1861,7 @@ class MaskedFillBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_mask])
             return (None,)
         mask = unpack(node, node.saved_mask)
         return (grad.masked_fill(mask, 0),)
@@ -1821,6 +1876,7 @@ class MaskedFillBackward1(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_mask])
             return (
                 None,
                 None,
@@ -1855,6 +1911,7 @@ class ScatterBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_index])
             return (
                 None,
                 None,
@@ -1875,6 +1932,7 @@ class ScatterBackward1(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_index])
             return (None,)
         index = unpack(node, node.saved_index)
         return (grad.scatter(node.dim, index, 0),)
@@ -1889,6 +1947,7 @@ class ScatterAddBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_index])
             return (
                 None,
                 None,
@@ -1930,6 +1989,7 @@ class LogSoftmaxBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_result])
             return (None,)
         result = unpack(node, node.saved_result)
         return (functions._log_softmax_backward_data(grad, result, node.dim, node.self_dtype),)
@@ -1944,6 +2004,7 @@ class SoftmaxBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_result])
             return (None,)
         result = unpack(node, node.saved_result)
         return (functions._softmax_backward_data(grad, result, node.dim, node.self_dtype),)
@@ -1958,6 +2019,7 @@ class AmaxBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_result, node.saved_self])
             return (None,)
         result = unpack(node, node.saved_result)
         self = unpack(node, node.saved_self)
@@ -1973,6 +2035,7 @@ class AminBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_result, node.saved_self])
             return (None,)
         result = unpack(node, node.saved_result)
         self = unpack(node, node.saved_self)
@@ -1995,6 +2058,7 @@ class LogsumexpBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_result, node.saved_self])
             return (None,)
         result = unpack(node, node.saved_result)
         self = unpack(node, node.saved_self)
@@ -2010,6 +2074,7 @@ class MaxBackward1(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_result, node.saved_self])
             return (None,)
         result = unpack(node, node.saved_result)
         self = unpack(node, node.saved_self)
@@ -2025,6 +2090,7 @@ class MaxBackward0(Node):
 
     def apply(node, *grads):
         if all(grad is None for grad in grads):
+            unpack(node, [node.saved_indices])
             return (None,)
         grad = grads[0]
         indices = unpack(node, node.saved_indices)
@@ -2058,6 +2124,7 @@ class MinBackward1(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_result, node.saved_self])
             return (None,)
         result = unpack(node, node.saved_result)
         self = unpack(node, node.saved_self)
@@ -2073,6 +2140,7 @@ class MinBackward0(Node):
 
     def apply(node, *grads):
         if all(grad is None for grad in grads):
+            unpack(node, [node.saved_indices])
             return (None,)
         grad = grads[0]
         indices = unpack(node, node.saved_indices)
@@ -2092,6 +2160,7 @@ class ProdBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_result, node.saved_self])
             return (None,)
         result = unpack(node, node.saved_result)
         self = unpack(node, node.saved_self)
@@ -2107,6 +2176,7 @@ class ProdBackward1(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_result, node.saved_self])
             return (None,)
         result = unpack(node, node.saved_result)
         self = unpack(node, node.saved_self)
@@ -2122,6 +2192,7 @@ class StdBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_result, node.saved_self])
             return (None,)
         result = unpack(node, node.saved_result)
         self = unpack(node, node.saved_self)
@@ -2151,6 +2222,7 @@ class VarBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_self])
             return (None,)
         self = unpack(node, node.saved_self)
         return (var_backward(grad, self, node.dim, node.correction, node.keepdim),)
@@ -2165,6 +2237,7 @@ class AddmmBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_mat2, node.saved_mat1])
             return (
                 None,
                 None,
@@ -2188,6 +2261,7 @@ class BaddbmmBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_batch2, node.saved_batch1])
             return (
                 None,
                 None,
@@ -2211,6 +2285,7 @@ class BmmBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_mat2, node.saved_self])
             return (
                 None,
                 None,
@@ -2232,6 +2307,7 @@ class DotBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_tensor, node.saved_self])
             return (
                 None,
                 None,
@@ -2253,6 +2329,7 @@ class MmBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_mat2, node.saved_self])
             return (
                 None,
                 None,
@@ -2274,6 +2351,7 @@ class MvBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_vec, node.saved_self])
             return (
                 None,
                 None,
@@ -2295,6 +2373,7 @@ class BinaryCrossEntropyWithLogitsBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_pos_weight, node.saved_self, node.saved_target, node.saved_weight])
             return (
                 None,
                 None,
@@ -2322,6 +2401,7 @@ class HuberLossBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_self, node.saved_target])
             return (
                 None,
                 None,
@@ -2343,6 +2423,7 @@ class MseLossBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_self, node.saved_target])
             return (
                 None,
                 None,
@@ -2364,6 +2445,7 @@ class NllLossBackward0(Node):
 
     def apply(node, *grads):
         if all(grad is None for grad in grads):
+            unpack(node, [node.saved_self, node.saved_target, node.saved_total_weight, node.saved_weight])
             return (None,)
         grad = grads[0]
         self = unpack(node, node.saved_self)
@@ -2386,6 +2468,7 @@ class NllLoss2DBackward0(Node):
 
     def apply(node, *grads):
         if all(grad is None for grad in grads):
+            unpack(node, [node.saved_self, node.saved_target, node.saved_total_weight, node.saved_weight])
             return (None,)
         grad = grads[0]
         self = unpack(node, node.saved_self)
@@ -2408,6 +2491,7 @@ class SmoothL1LossBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_self, node.saved_target])
             return (
                 None,
                 None,
@@ -2429,6 +2513,7 @@ class LogSoftmaxBackwardDataBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_output, node.saved_grad_output])
             return (
                 None,
                 None,
@@ -2454,6 +2539,7 @@ class SoftmaxBackwardDataBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_output, node.saved_grad_output])
             return (
                 None,
                 None,
@@ -2486,6 +2572,7 @@ class EluBackwardBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_self_or_result, node.saved_grad_output])
             return (
                 None,
                 None,
@@ -2513,6 +2600,7 @@ class EmbeddingDenseBackwardBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_indices])
             return (None,)
         indices = unpack(node, node.saved_indices)
         return (embedding_dense_double_backward(grad, indices, node.padding_idx),)
@@ -2527,6 +2615,7 @@ class GeluBackwardBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_self, node.saved_grad_output])
             return (
                 None,
                 None,
@@ -2548,6 +2637,7 @@ class HardtanhBackwardBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_self])
             return (
                 None,
                 None,
@@ -2568,6 +2658,7 @@ class HuberLossBackwardBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_grad_output, node.saved_self, node.saved_target])
             return (
                 None,
                 None,
@@ -2598,6 +2689,7 @@ class LeakyReluBackwardBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_self])
             return (
                 None,
                 None,
@@ -2618,6 +2710,7 @@ class MseLossBackwardBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_self, node.saved_target, node.saved_grad_output])
             return (
                 None,
                 None,
@@ -2642,6 +2735,7 @@ class NllLoss2DBackwardBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_target, node.saved_weight])
             return (
                 None,
                 None,
@@ -2663,6 +2757,7 @@ class NllLossBackwardBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_target, node.saved_weight])
             return (
                 None,
                 None,
@@ -2691,6 +2786,7 @@ class SigmoidBackwardBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_output, node.saved_grad_output])
             return (
                 None,
                 None,
@@ -2719,6 +2815,7 @@ class SmoothL1LossBackwardBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_self, node.saved_target, node.saved_grad_output])
             return (
                 None,
                 None,
@@ -2747,6 +2844,7 @@ class SoftplusBackwardBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_self, node.saved_grad_output])
             return (
                 None,
                 None,
@@ -2768,6 +2866,7 @@ class TanhBackwardBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_output, node.saved_grad_output])
             return (
                 None,
                 None,
@@ -2789,6 +2888,7 @@ class ThresholdBackwardBackward0(Node):
 
     def apply(node, grad):
         if grad is None:
+            unpack(node, [node.saved_self])
             return (
                 None,
                 None,

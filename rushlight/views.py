@@ -15,7 +15,7 @@ from itertools import accumulate
 import numpy as np
 
 from rushlight import dispatch, functions, strided
-from rushlight.dispatch import local
+from rushlight.dispatch import BIT, local
 from rushlight.dtypes import INTEGRAL
 from rushlight.memory_formats import contiguous_format, memory_format
 from rushlight.strided import (
@@ -35,10 +35,15 @@ from rushlight.strided import (
 
 __all__ = ["broadcast_shapes"]
 
+META = BIT["Meta"]
+
 
 def alias(self: Tensor) -> Tensor:
     """The same view again."""
-    return plain_alias(self, self._sizes, self._strides, self._storage_offset)
+    view = plain_alias(self, self._sizes, self._strides, self._storage_offset)
+    if not self._key_set & META:
+        view._array = self._array
+    return view
 
 
 def with_memory(kernel: Callable) -> Callable:
@@ -113,7 +118,10 @@ def t(self: Tensor) -> Tensor:
     """The transpose of a matrix; a tensor with fewer dimensions as it is."""
     if len(self._sizes) == 2:
         (rows, columns), (down, across) = self._sizes, self._strides
-        return plain_alias(self, Size((columns, rows)), (across, down), self._storage_offset)
+        view = plain_alias(self, Size((columns, rows)), (across, down), self._storage_offset)
+        if not self._key_set & META:
+            view._array = self._array.T
+        return view
     if self.dim() > 2:
         raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {self.dim()}D")
     return alias(self)

@@ -17,6 +17,7 @@ import queue
 import random
 import sys
 import traceback
+import weakref
 from collections.abc import Callable, Iterator
 from enum import Enum
 from itertools import cycle
@@ -64,7 +65,12 @@ class ExceptionWrapper:
             error = self.type(_Lines(message) if self.type is KeyError else message)
         except Exception:  # it needs other arguments
             error = RuntimeError(message)
-        raise error from None
+        try:
+            raise error from None
+        finally:
+            del (
+                error
+            )  # the frame and the error would hold each other, and the frame the iterator whose workers are to end
 
 
 class _Lines(str):
@@ -189,7 +195,7 @@ class Workers:
         self._sent = self._outstanding = 0
         self._has_more = [True] * len(self._workers)
         self._turns = cycle(range(len(self._workers)))
-        self._in_order = data.in_order(self._arrivals())
+        self._in_order = data.in_order(_arrivals(weakref.ref(self)))
         for _ in range(self._ahead * len(self._workers)):
             self._put()
 
@@ -206,14 +212,13 @@ class Workers:
         self._sent += 1
         self._outstanding += 1
 
-    def _arrivals(self) -> Iterator[tuple[int, Any]]:
-        while self._outstanding:
-            number, worker_id, result = self._get()
-            self._outstanding -= 1
-            if result is Signal.END and self._has_more[worker_id]:
-                self._has_more[worker_id] = False
-                self._put()
-            yield number, result
+    def _receive(self) -> tuple[int, Any]:
+        number, worker_id, result = self._get()
+        self._outstanding -= 1
+        if result is Signal.END and self._has_more[worker_id]:
+            self._has_more[worker_id] = False
+            self._put()
+        return number, result
 
     def _get(self) -> tuple[Any, int, Any]:
         """The next answer of any worker. RuntimeError if one has died, or nothing came in time."""
@@ -269,3 +274,9 @@ class Workers:
     def __del__(self) -> None:
         if not sys.is_finalizing():  # then the workers, being daemons, are ended by multiprocessing
             self.shut_down()
+
+
+def _arrivals(workers: weakref.ref[Workers]) -> Iterator[tuple[int, Any]]:
+    """Until no task is outstanding. A generator that held the iterator itself would keep it, and its processes, alive."""
+    while workers()._outstanding:
+        yield workers()._receive()

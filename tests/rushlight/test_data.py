@@ -138,7 +138,7 @@ def test_an_empty_part_by_fraction_is_a_warning_and_a_generator_repeats_a_split(
         data.random_split(range(1), [0.5, 0.5])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        data.random_split(range(1), [1, 0]), data.random_split(range(4), [0.5, 0.5])
+        data.random_split(range(2), [2, 0]), data.random_split(range(4), [0.5, 0.5])
     first, second = (data.random_split(range(20), [5, 15], rl.Generator().manual_seed(3)) for _ in range(2))
     assert [part.indices for part in first] == [part.indices for part in second]
 
@@ -399,6 +399,12 @@ def test_results_are_put_in_order_as_soon_as_they_can_be(order):
 # ------------------------------------------------------------------------------------------------------------
 # Workers: real processes, so these are few. `fork` is asked for, for the datasets are local.
 
+
+class Odd(Exception):
+    def __init__(self, one, two):
+        super().__init__(one, two)
+
+
 needs_fork = pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="there is no fork here")
 
 
@@ -439,10 +445,6 @@ def test_workers_keep_the_order_also_when_some_are_slow(workers):
 
 @needs_fork
 def test_an_error_in_a_worker_is_raised_again_with_its_traceback_and_loading_goes_on():
-    class Odd(Exception):
-        def __init__(self, one, two):
-            super().__init__(one, two)
-
     def program(xp):
         class Wrong(xp.utils.data.Dataset):
             def __getitem__(self, index):
@@ -484,7 +486,7 @@ def test_each_worker_knows_who_it_is_and_has_a_seed_of_its_own():
     assert data.get_worker_info() is None
     loader = load(rl, Who(), None, worker_init_fn=mark, generator=rl.Generator().manual_seed(1))
     first, second = list(loader), list(loader)
-    assert [row[:2] for row in first] == [(0, 2), (1, 2)] and [row[5] for row in first] == ["worker 0", "worker 1"]
+    assert [row[:2] for row in first] == [[0, 2], [1, 2]] and [row[5] for row in first] == ["worker 0", "worker 1"]
     assert first[1][2] - first[0][2] == 1
     assert len({row[3] for row in (*first, *second)}) == len({row[4] for row in (*first, *second)}) == 4
     assert data.get_worker_info() is None and "MARK" not in os.environ

@@ -1,0 +1,66 @@
+"""The pictures of training fit on their paper, and show modules of both frameworks alike."""
+
+import numpy as np
+import pytest
+import torch
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+import rushlight as rl
+
+
+def tied(xp):
+    """A model with a shared weight, buffers of both kinds, and a parameter that is None."""
+    model = xp.nn.Module()
+    model.embed = xp.nn.Embedding(5, 2)
+    model.body = xp.nn.Sequential(xp.nn.Linear(2, 2, bias=False), xp.nn.BatchNorm1d(2), xp.nn.ReLU())
+    model.head = xp.nn.Linear(2, 5)
+    model.head.weight = model.embed.weight
+    model.register_buffer("frequency_of_each_of_the_tokens", xp.zeros(5), persistent=False)
+    model.register_module("missing", None)
+    return model
+
+
+STEPS = range(10)
+NAMED = ("a", [1.0, 2.0, 3.0, 4.0])
+PICTURES = {
+    "module": lambda: rl.draw.module_tree(tied(rl)),
+    "empty module": lambda: rl.draw.module_tree(rl.nn.ReLU(), "relu"),
+    "lockstep": lambda: rl.draw.lockstep([("torch", [3.0, 2.0, 1.0]), ("rushlight", [3.0, 2.000001, 1.0])]),
+    "equal": lambda: rl.draw.lockstep([("torch", [3.0, 2.0]), ("rushlight", [3.0, 2.0])]),
+    "panels": lambda: rl.draw.panels([(str(i), [("line", STEPS, STEPS)] * (i + 1)) for i in range(4)], "x", "y"),
+    "logarithmic": lambda: rl.draw.panels([("one", [("", [1, 2], [1e-9, 1.0])])], "x", "y", log=True),
+    "paths": lambda: rl.draw.paths([("sgd", lambda x, y: x * x + y * y, [(1, 1), (0, 0)])] * 4, (-2, 2, -2, 2)),
+    "spreads": lambda: rl.draw.spreads([("one", [np.zeros(9), np.linspace(-3, 3, 50)])] * 2, -1, 1, "activation"),
+    "timeline": lambda: rl.draw.timeline([("worker 0", [("0", 0.0, 1.0), ("2", 1.0, 3.0)]), ("nobody", [])]),
+    "stacks": lambda: rl.draw.stacks([NAMED, NAMED], ["w", "x", "y", "z"], "kB"),
+}
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_nothing_is_cut_off(name):
+    figure = PICTURES[name]()
+    figure.draw_without_rendering()  # where there is a layout, it is made now
+    drawn = figure.get_tightbbox(FigureCanvasAgg(figure).get_renderer())  # in inches, as the paper
+    wide, tall = figure.get_size_inches()
+    assert drawn.x0 >= -0.01 and drawn.x1 <= wide + 0.01 and drawn.y0 >= -0.01 and drawn.y1 <= tall + 0.01
+
+
+def written(figure):
+    return [text.get_text() for text in figure.axes[0].texts]
+
+
+def test_a_module_is_drawn_alike_on_both_frameworks():
+    assert written(rl.draw.module_tree(tied(rl))) == written(rl.draw.module_tree(tied(torch)))
+
+
+def test_a_module_names_what_named_parameters_names():
+    said = written(rl.draw.module_tree(tied(rl)))
+    assert [name for name, _ in tied(rl).named_parameters()] == [
+        name for name, _ in tied(rl).named_parameters(remove_duplicate=False) if name in said
+    ]
+    assert "is embed.weight" in said
+
+
+def test_where_two_curves_are_equal_there_is_no_point():
+    figure = rl.draw.lockstep([("torch", [3.0, 2.0, 1.0]), ("rushlight", [3.0, 2.5, 1.0])])
+    assert figure.axes[1].lines[0].get_xydata().tolist() == [[1.0, 0.5]]
