@@ -30,7 +30,26 @@ class CheckpointFunction(Function):
 
 
 def recompute(ctx: FunctionCtx, *grads: Tensor | None) -> tuple:
-    """Run a checkpointed function once more, this time recording, and go back through it.
+    """Run a checkpointed function once more, this time recording, and go back through it: the backward of its node.
+
+    `ctx.run` is the function, and `ctx.args` its arguments, with None in the place of each tensor; these are in
+    `ctx.saved_tensors`, with None in the place of each argument that is no tensor. The function runs on tensors that share
+    their memory with the saved ones, but are leaves of a graph of their own, so that nothing else is reached; each requires
+    grad as `ctx.needs_input_grad` said when the checkpoint was made, of the function itself first and then of its arguments.
+    It runs with grad mode on.
+
+    What it returns, one result or a tuple of them, is the same as the first time. Those results that require grad are gone
+    back from, in one backward pass (`backward`), with their gradients. What else the function used, tensors that are not among
+    its arguments, accumulates its gradients as usual.
+
+    Args:
+        grads: one for each result.
+
+    Returns:
+        a tuple: None for the function, then for each argument its gradient, or None where there is none.
+
+    Raises:
+        RuntimeError: none of the results requires grad.
 
     Source: `torch/utils/checkpoint.py`, `CheckpointFunction.backward`.
     """
@@ -41,9 +60,7 @@ def recompute(ctx: FunctionCtx, *grads: Tensor | None) -> tuple:
     with enable_grad():
         outputs = ctx.run(*again)
     outputs = outputs if isinstance(outputs, tuple) else (outputs,)
-    pairs = [
-        (output, grad) for output, grad in zip(outputs, grads) if isinstance(output, Tensor) and requires_grad(output)
-    ]
+    pairs = [(output, grad) for output, grad in zip(outputs, grads) if requires_grad(output)]
     if not pairs:
         raise RuntimeError("none of output has requires_grad=True, this checkpoint() is not necessary")
     backward([output for output, _ in pairs], [grad for _, grad in pairs])

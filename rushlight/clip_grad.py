@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterable
+from types import GeneratorType
 
 from rushlight import creation, functions
 from rushlight.dtypes import float16, float32
@@ -103,8 +104,9 @@ def clip_grad_norm_(
     `clip_grads_with_norm_`. Nothing is recorded for autograd.
 
     Args:
-        parameters: any number of them, or one alone; those whose `grad` is None are passed over. An iterator (`parameters()`
-            of a module) can be read once only.
+        parameters: any number of them, or one alone; those whose `grad` is None are passed over. A generator (what
+            `parameters()` of a module gives) can be read once only; one that gives nothing is a UserWarning, for it may have
+            been read before.
         norm_type, error_if_nonfinite: as for `get_total_norm`.
 
     Returns:
@@ -115,13 +117,17 @@ def clip_grad_norm_(
 
     Source: `torch/nn/utils/clip_grad.py`, `clip_grad_norm_`.
     """
-    if not isinstance(parameters, Tensor):
-        parameters = list(parameters)
-        if not parameters:
-            warnings.warn("`parameters` is empty, no gradient clipping will occur", stacklevel=2)
+    is_generator = isinstance(parameters, GeneratorType)
+    parameters = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+    if is_generator and not parameters:
+        _warn_of_nothing()
     total_norm = get_total_norm(_grads(parameters), norm_type, error_if_nonfinite)
     clip_grads_with_norm_(parameters, max_norm, total_norm)
     return total_norm
+
+
+def _warn_of_nothing() -> None:
+    warnings.warn("`parameters` is an empty generator: no gradient will be clipped", stacklevel=3)
 
 
 def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None) -> None:

@@ -14,10 +14,8 @@ from functools import reduce
 
 import numpy as np
 
-from rushlight import dispatch
 from rushlight.dispatch import BIT
 from rushlight.dtypes import (
-    FLOATING,
     INTEGRAL,
     Scalar,
     dtype,
@@ -29,7 +27,7 @@ from rushlight.dtypes import (
 )
 from rushlight.library import leaf
 from rushlight.memory_formats import channels_last, channels_last_strides, memory_format, preserve_format
-from rushlight.pointwise import convert, copy_, fill_
+from rushlight.pointwise import convert, copy_, fill_, is_simple
 from rushlight.storage import device
 from rushlight.strided import (
     Tensor,
@@ -111,11 +109,10 @@ def ones_like(self, *options) -> Tensor:
 
 def full_like(self, fill_value, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None) -> Tensor:
     """A tensor of one value; with nothing else said, and contiguous ones on the CPU, there is a short way."""
-    if dtype is device is memory_format is None and fill_value.__class__ is int and not dispatch.aside:
-        if self._has_plain_strides and self.dtype.category == FLOATING and not self._key_set & META:
-            array = np.empty(self._sizes, self.dtype.numpy)
-            array.fill(fill_value)
-            return fresh(array, self)
+    if dtype is device is memory_format is None and is_simple(self) and not self._key_set & META:
+        array = np.empty(self._sizes, self.dtype.numpy)
+        array.fill(convert(fill_value, self.dtype))
+        return fresh(array, self)
     return fill_(empty_like(self, dtype, layout, device, pin_memory, memory_format), fill_value)
 
 

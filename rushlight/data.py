@@ -349,7 +349,7 @@ def default_collate(batch: Sequence) -> Any:
     first = batch[0]
     if isinstance(first, Tensor):
         return functions.stack(batch, 0)
-    if isinstance(first, np.ndarray) and first.dtype.kind not in "SaUO":
+    if isinstance(first, np.ndarray):
         return functions.stack([creation.as_tensor(each) for each in batch], 0)
     if isinstance(first, (np.bool_, np.number)):
         return creation.as_tensor(batch)
@@ -367,9 +367,8 @@ def default_collate(batch: Sequence) -> Any:
         if any(len(each) != len(first) for each in batch):
             raise RuntimeError("each element in list of batch should be of equal size")
         return _sequence_like(first, [default_collate(values) for values in zip(*batch)])
-    found = first.dtype if isinstance(first, np.ndarray) else type(first)
     raise TypeError(
-        f"default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {found}"
+        f"default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {type(first)}"
     )
 
 

@@ -361,6 +361,20 @@ def softmax_double_backward(grad: Tensor, grad_output: Tensor, dim: int, output:
 
 
 def logsumexp_backward(grad: Tensor, self: Tensor, result: Tensor, dim, keepdim: bool) -> Tensor:
+    """The gradient of `self.logsumexp(dim, keepdim)`: each element's share, exp(self - result), of what arrives.
+
+    Made of operators, so that it can be differentiated again, with respect to `grad` and to `self` and `result`. No logit may
+    overflow: what is exponentiated is never above 0 (where all is finite).
+
+    Args:
+        grad, result: the gradient of the result, and the result, both of its sizes. `restore_dims` puts the dimensions back
+            that were reduced.
+        self: the argument, of any sizes, none included.
+        dim: one dimension, or a sequence of several, from either end; an empty one means all.
+        keepdim: whether the result has the reduced dimensions, with size 1.
+
+    Source: `torch/csrc/autograd/FunctionsManual.cpp`, `logsumexp_backward`.
+    """
     dims = _dims(dim)
     grad, result = (restore_dims(x, self.dim(), dims, keepdim) for x in (grad, result))
     return grad * (self - result).exp()
@@ -427,9 +441,17 @@ def std_backward(grad: Tensor, self: Tensor, result: Tensor, dim, correction: Sc
 
 
 def mm_backward_mat1(grad: Tensor, mat2: Tensor, sizes, strides, alpha: Scalar) -> Tensor:
-    """The gradient of the first factor of a product: grad times the second one, transposed.
+    """The gradient of the first factor of `alpha * (mat1 @ mat2)`, in (n, k) @ (k, m).
 
-    Laid out as that factor is, so that a parameter and its gradient have the same strides.
+    Made of operators, `mm` and `t` among them, so that it can be differentiated again. Laid out as the factor is, so that a
+    parameter and its gradient have the same strides: column by column if the factor's elements lie so, without gaps, and
+    otherwise row by row.
+
+    Args:
+        grad: the gradient of the product, (n, m), of any strides.
+        mat2: the second factor, (k, m), of any strides.
+        sizes, strides: those of the first factor: its sizes are (n, k).
+        alpha: a number; `maybe_multiply` multiplies by it.
 
     Source: `torch/csrc/autograd/FunctionsManual.cpp`, `mm_mat1_backward`.
     """
@@ -439,7 +461,16 @@ def mm_backward_mat1(grad: Tensor, mat2: Tensor, sizes, strides, alpha: Scalar) 
 
 
 def mm_backward_mat2(grad: Tensor, mat1: Tensor, sizes, strides, alpha: Scalar) -> Tensor:
-    """The gradient of the second factor: the first one, transposed, times grad. Source: `mm_mat2_backward`."""
+    """The gradient of the second factor of `alpha * (mat1 @ mat2)`, in (n, k) @ (k, m), laid out as that factor is.
+
+    Args:
+        grad: the gradient of the product, (n, m), of any strides.
+        mat1: the first factor, (n, k), of any strides.
+        sizes, strides: those of the second factor: its sizes are (k, m).
+        alpha: a number; `maybe_multiply` multiplies by it.
+
+    Source: `torch/csrc/autograd/FunctionsManual.cpp`, `mm_mat2_backward`.
+    """
     if strides[0] == 1 and strides[1] == sizes[0]:
         return maybe_multiply(grad.t().mm(mat1).t(), alpha)
     return maybe_multiply(mat1.t().mm(grad), alpha)

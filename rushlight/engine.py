@@ -57,7 +57,7 @@ def sum_to(grad: Tensor, sizes: Sequence[int]) -> Tensor:
     Source: `aten/src/ATen/ExpandUtils.h`, `sum_to`.
     """
     new_dims = grad.dim() - len(sizes)
-    if new_dims and not sizes:
+    if not sizes:
         return functions.sum(grad)
     stretched = [d for d in range(new_dims, grad.dim()) if sizes[d - new_dims] == 1 and grad.shape[d] != 1]
     dims = [*range(new_dims), *stretched]
@@ -80,7 +80,7 @@ def count_dependencies(roots: Iterable[Node]) -> dict[Node, int]:
 
     Source: `torch/csrc/autograd/engine.cpp`, `compute_dependencies`.
     """
-    dependencies: dict[Node, int] = {root: 0 for root in roots}
+    dependencies = {root: 0 for root in roots}
     waiting = list(dependencies)
     while waiting:
         for node, _ in waiting.pop().next_edges:
@@ -100,26 +100,34 @@ def execute(
     create_graph: bool,
     captures: dict[Edge, list[int]] | None = None,
 ) -> dict[int, Tensor]:
-    """Run the graph from the roots, each with its gradient, to its ends, or to the edges that are captured.
+    """Run the graph from the roots, each with its gradient, to its ends, or only as far as `captures` asks for.
 
-    Of the nodes to which everything has come that will come, the one with the highest `sequence_nr` runs first. With
-    `captures` (edges, and the places in the answer that their gradients go to) only the nodes on a way to one run, and
-    nothing is accumulated.
+    A node has an input for each of its `input_metadata`, and at least one. Gradients that come to the same input are added
+    (`_add_input`), also those of the roots, of which several may be one edge. A node is ready when a gradient, or None, has
+    come along each of the edges that `count_dependencies` counts. Of the nodes that are ready the one with the highest
+    `sequence_nr` is next; which of equals is nobody's business. A node is run by `call_function`, once, on its inputs as the
+    tensors' hooks leave them (`_run_tensor_hooks`), and what it gives goes where its `next_edges` lead. Grad mode is
+    `create_graph` meanwhile, and afterwards, also after an error, what it was before.
+
+    `captures` are edges, and for each the places in the answer to which its gradient goes. With them only the nodes run that
+    `nodes_to_execute` finds for the nodes of these edges, and also the node of an edge that has no places. Where a node is
+    captured and does not run, the gradient is captured as the tensors' hooks leave it; where it runs too, as it arrived. Of
+    other nodes not even the hooks run.
 
     Returns:
-        the captured gradients by place.
+        the captured gradients by place; a place to which none came is missing.
 
     Source: `torch/csrc/autograd/engine.cpp`, `Engine::execute` and `evaluate_function`.
     """
     dependencies = count_dependencies([edge.node for edge in roots])
-    captures_of: dict[Node, list[tuple[int, list[int]]]] = {}
+    captures_of = {}
     for (node, i), places in (captures or {}).items():
         captures_of.setdefault(node, []).append((i, places))
     runs = dependencies
     if captures is not None:
         ends = {edge.node for edge, places in captures.items() if not places}
         runs = ends | nodes_to_execute(captures_of, dependencies)
-    inputs: dict[Node, list] = {}
+    inputs = {}
     for (node, i), grad in zip(roots, grads):
         _add_input(inputs, node, i, grad)
     ready, captured = [], {}
@@ -133,7 +141,7 @@ def execute(
             given = inputs.pop(node)
             if node not in runs and node not in captures_of:
                 continue
-            arrived = given
+            arrived = given if node in captures_of else None
             if node.tensor_pre_hooks or node.retains_grad_hooks:
                 given = _run_tensor_hooks(node, given)
             for i, places in captures_of.get(node, ()):
@@ -157,11 +165,16 @@ def execute(
 
 
 def nodes_to_execute(ends: Iterable[Node], reachable: Iterable[Node]) -> set[Node]:
-    """The nodes from which one of `ends` can be reached by at least one edge.
+    """Which nodes must run so that gradients arrive at `ends`: those from which one of the ends can be reached by at least one
+    edge. An end itself is among them only if another end lies behind it.
+
+    Args:
+        ends: nodes; they need not be reachable.
+        reachable: all nodes of the graph, in any order. Both may be iterators, and there is no recursion.
 
     Source: `torch/csrc/autograd/engine.cpp`, `GraphTask::init_to_execute`.
     """
-    before: dict[Node, list[Node]] = {}
+    before = {}
     for node in reachable:
         for successor, _ in node.next_edges:
             before.setdefault(successor, []).append(node)
@@ -228,11 +241,26 @@ def checked(new: Any, grad: Tensor | None) -> Tensor:
 
 
 def call_function(node: Node, grads: list, keep_graph: bool) -> Sequence[Tensor | None]:
+    """Run one node on its gradients, one for each of its inputs, None where none arrived.
+
+    1. Each hook of `node.pre_hooks`, a dict or None, in order, is called with a tuple of the gradients;
+       `replaced(gradients, what it returned)` are those there are from then on.
+    2. `node.apply(*gradients)` gives those of its edges, a sequence.
+    3. Each of them goes through `validate(gradient, edge, node, i)`, with the edge of `next_edges` in its place `i`.
+    4. Each hook of `node.post_hooks` is called with a tuple of these and a tuple of the gradients that the node was run with;
+       `replaced` as before.
+    5. The node lets go of what it saved (`release_variables`), unless `keep_graph`.
+
+    Hooks that a hook adds or removes wait for the next call. What a hook raises is raised, and then nothing is let go.
+
+    Returns:
+        the gradients, one for each edge.
+
+    Source: `torch/csrc/autograd/engine.cpp`, `call_function`.
+    """
     for hook in list(node.pre_hooks.values()) if node.pre_hooks else ():
         grads = replaced(grads, hook(tuple(grads)))
     outputs = node.apply(*grads)
-    if not isinstance(outputs, (tuple, list)):
-        outputs = (outputs,)
     outputs = [validate(grad, edge, node, i) for i, (grad, edge) in enumerate(zip(outputs, node.next_edges))]
     for hook in list(node.post_hooks.values()) if node.post_hooks else ():
         outputs = replaced(outputs, hook(tuple(outputs), tuple(grads)))

@@ -11,7 +11,7 @@ from typing import Any
 
 from rushlight import functions
 from rushlight.grad_mode import no_grad
-from rushlight.graph import AutogradMeta, Node, SavedTensor, gradient_edge, unpack
+from rushlight.graph import AutogradMeta, Node, SavedTensor, gradient_edge, save, unpack
 from rushlight.history import any_requires_grad, rebase_history, requires_grad
 from rushlight.strided import Tensor, alias
 
@@ -91,31 +91,55 @@ def with_context_in_forward(cls: type[Function]) -> type[Function]:
 
 
 def apply(cls: type[Function], *args: Any) -> Any:
-    """Run the forward of a `Function` and leave its node.
+    """Run the forward of a `Function` and leave its node, which is the `ctx` that forward and backward are given.
+
+    1. `new_context(cls, args)` makes the node. Its `needs_input_grad` says of each argument whether it requires grad; what
+       is no tensor does not. A graph is recorded if `any_requires_grad` says so of the arguments.
+    2. `cls.forward(ctx, *args)` runs, and nothing that it does is recorded. What it returns is one result, or a tuple of
+       results, of any kind.
+    3. `check_dirty(ctx, results)` refuses, with RuntimeError, what was marked dirty and is not among the results.
+    4. If a graph is recorded, the node's `next_edges` lead, for each argument that is a tensor, where a gradient of it went
+       before the forward ran.
+    5. `attach(ctx, result, args, recorded)` makes of each result, in their order, what the caller gets.
+    6. If a graph is recorded, what the forward left in `ctx.to_save` goes to `ctx.saved`, a list, each made by
+       `save(tensor, is_output)`, where an output is one of the results that the caller gets, that very object. In any case
+       `ctx.to_save` is empty afterwards: without a graph nothing is kept.
+
+    Returns:
+        what the caller gets: a tuple if the forward returned a tuple, or else one result.
 
     Source: `torch/csrc/autograd/python_function.cpp`, `THPFunction_apply`.
     """
-    tensors = [arg for arg in args if isinstance(arg, Tensor)]
-    ctx = type(f"{cls.__name__}Backward", (FunctionCtx,), {"apply": _run_backward, "function": cls})()
+    ctx = new_context(cls, args)
     ctx.needs_input_grad = tuple(requires_grad(arg) for arg in args)
-    recorded = any_requires_grad(tensors)
-    ctx.places = [i for i, arg in enumerate(args) if isinstance(arg, Tensor)]
-    ctx.count = len(args)
-    edges = [gradient_edge(tensor) for tensor in tensors]
+    recorded = any_requires_grad(args)
+    edges = [gradient_edge(arg) for arg in args if isinstance(arg, Tensor)]
     with no_grad():
         result = cls.forward(ctx, *args)
-    outputs = list(result) if isinstance(result, tuple) else [result]
+    outputs = result if isinstance(result, tuple) else (result,)
+    check_dirty(ctx, outputs)
+    if recorded:
+        ctx.next_edges = edges
+    outputs = [attach(ctx, output, args, recorded) for output in outputs]
+    if recorded:
+        ctx.saved = [save(tensor, any(tensor is output for output in outputs)) for tensor in ctx.to_save]
+    ctx.to_save = ()
+    return tuple(outputs) if isinstance(result, tuple) else outputs[0]
+
+
+def new_context(cls: type[Function], args: Sequence) -> FunctionCtx:
+    """A node of a class of its own, named after the `Function`, that runs its backward."""
+    ctx = type(f"{cls.__name__}Backward", (FunctionCtx,), {"apply": _run_backward, "function": cls})()
+    ctx.places, ctx.count = [i for i, arg in enumerate(args) if isinstance(arg, Tensor)], len(args)
+    return ctx
+
+
+def check_dirty(ctx: FunctionCtx, outputs: Sequence) -> None:
     if not all(any(tensor is output for output in outputs) for tensor in ctx.dirty_tensors):
         raise RuntimeError(
             "Some elements marked as dirty during the forward method were not returned as output. The inputs that are modified "
             "inplace must all be outputs of the Function."
         )
-    ctx.next_edges = edges if recorded else ()
-    outputs = [attach(ctx, output, args, recorded) for output in outputs]
-    if recorded:
-        ctx.saved = [tensor if tensor is None else _save(tensor, outputs) for tensor in ctx.to_save]
-    ctx.to_save = ()
-    return tuple(outputs) if isinstance(result, tuple) else outputs[0]
 
 
 def attach(ctx: FunctionCtx, output: Any, args: Sequence, recorded: bool) -> Any:
@@ -144,10 +168,6 @@ def attach(ctx: FunctionCtx, output: Any, args: Sequence, recorded: bool) -> Any
     output._autograd = AutogradMeta(False, ctx, len(ctx.input_metadata))
     ctx.input_metadata.append((output.shape, output.dtype))
     return output
-
-
-def _save(tensor: Tensor, outputs: Sequence) -> SavedTensor:
-    return SavedTensor(tensor, is_output=any(tensor is output for output in outputs))
 
 
 def _run_backward(ctx: FunctionCtx, *grads: Tensor | None) -> tuple[Tensor | None, ...]:

@@ -5,8 +5,7 @@ its results into those of its arguments, and *edges* to the nodes that those arg
 nothing was computed for, ends in an `AccumulateGrad`.
 
 In PyTorch: `torch/csrc/autograd/function.h`, `edge.h`, `variable.h`, `saved_variable.h`, `functions/accumulate_grad.h`,
-`torch/autograd/graph.py`. Left out: anomaly mode,
-hooks that compile, sparse gradients.
+`torch/autograd/graph.py`. Left out: anomaly mode, hooks that compile, sparse gradients.
 """
 
 from __future__ import annotations
@@ -17,13 +16,13 @@ from collections.abc import Callable, Sequence
 from itertools import count
 from typing import Any, NamedTuple
 
-from rushlight import dispatch, functions
+from rushlight import dispatch, functions, views
 from rushlight.dispatch import local
 from rushlight.dtypes import dtype
-from rushlight.grad_mode import set_grad_enabled
+from rushlight.grad_mode import AUTOGRAD, set_grad_enabled
 from rushlight.memory_formats import contiguous_format
 from rushlight.storage import Size
-from rushlight.strided import Tensor, alias, non_overlapping_and_dense
+from rushlight.strided import Tensor, non_overlapping_and_dense
 
 
 class Edge(NamedTuple):
@@ -153,9 +152,11 @@ class AccumulateGrad(Node):
 
 
 def accumulate(variable: Tensor, grad: Tensor) -> None:
-    """Add a gradient to that of a leaf: the first one is kept, later ones are added to it, in place unless the graph of
-    this backward pass is wanted. A kept gradient must be nobody else's: unless this is the only place where it is known,
-    it is copied.
+    """Add a gradient to that of a leaf, `variable._autograd.grad`.
+
+    The first one is kept: a copy of it, made by `grad_like`, since whoever else holds this one may go on to write to it.
+    Later ones are added to the one that is there: in place, so that it stays the same tensor, or, where grad mode is on and
+    so the graph of this backward pass is wanted, by an addition with a new result.
 
     Source: `torch/csrc/autograd/functions/accumulate_grad.h`, `accumulateGrad`.
     """
@@ -191,7 +192,14 @@ def grad_like(grad: Tensor, variable: Tensor) -> Tensor:
 
 
 def gradient_edge(tensor: Tensor) -> Edge:
-    """The edge that a gradient of this tensor takes: to its `grad_fn`, or to the accumulator of a leaf.
+    """The edge that a gradient of this tensor takes.
+
+    A tensor that was computed has one to its `grad_fn`, to the input that has the tensor's `output_nr`; a leaf that requires
+    grad one to the first input of its accumulator (`grad_accumulator`). All else, a tensor that does not require grad or a
+    value that is no tensor, has `NO_EDGE`.
+
+    A view is asked for its `grad_fn` before its metadata `_autograd` is read: where its base was written to, both are made
+    anew, even if the view had none until then. `_autograd` is None for a tensor that has nothing to do with autograd.
 
     Source: `torch/csrc/autograd/variable.cpp`, `gradient_edge`.
     """
@@ -230,6 +238,8 @@ class SavedTensor:
     __slots__ = ("tensor", "version", "is_output", "output_nr", "packed", "edge", "unpack_hook")
 
     def __init__(self, tensor: Tensor, is_output: bool = False) -> None:
+        if not tensor._key_set & AUTOGRAD:
+            raise RuntimeError("Inference tensors cannot be saved for backward. A clone, made outside of inference mode, can.")
         self.is_output = is_output and not tensor.is_leaf
         self.version, self.tensor, self.unpack_hook = tensor._storage.version, tensor, None
         if self.is_output:
@@ -244,11 +254,20 @@ class SavedTensor:
 
 def without_history(tensor: Tensor) -> Tensor:
     """The same memory in a tensor that nothing was computed for."""
-    return alias(tensor, tensor.shape, tensor.stride(), tensor.storage_offset())
+    return views.alias(tensor)
 
 
 def unpack_saved(saved: SavedTensor, node: Node) -> Tensor:
-    """The tensor that `node` saved, if nobody has written to it since.
+    """The tensor that `node` saved, with the history that it had.
+
+    An input is the saved tensor itself. A result of the node was saved without its history, and what is returned is
+    `with_edge(tensor, edge)`, whose gradient goes to the node, to the input numbered `saved.output_nr`.
+
+    Where `saved.unpack_hook` is not None, the tensor is what this makes of `saved.packed`, and it too takes an edge: a result
+    the same, an input `saved.edge`, unless that is `NO_EDGE`; versions are not looked at.
+
+    Raises:
+        RuntimeError: the storage of the saved tensor has another version than `saved.version`: somebody has written to it.
 
     Source: `torch/csrc/autograd/saved_variable.cpp`, `SavedVariable::unpack`.
     """

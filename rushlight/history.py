@@ -28,7 +28,7 @@ from rushlight.views import as_view
 def any_requires_grad(tensors: Iterable[Any]) -> bool:
     """Whether a graph is to be recorded: grad mode is on, and one of these requires grad.
 
-    Source: `torch/csrc/autograd/VariableTypeUtils.h`, `compute_requires_grad`.
+    Source: `torch/csrc/autograd/functions/utils.h`, `compute_requires_grad`.
     """
     return local.grad_enabled and any(requires_grad(tensor) for tensor in tensors)
 
@@ -50,7 +50,15 @@ def call_below(below: Callable, *stack: Any) -> Any:
 
 
 def set_history(result: Any, node: Node, differentiable: Sequence[bool] | None = None) -> Any:
-    """Make `node` the `grad_fn` of a result, or of each tensor of a sequence of results, and remember what they look like.
+    """Make `node` the history of an operator's result, or of each tensor of a list or tuple of results.
+
+    Only floating results are differentiable, and of these only those whose place in `differentiable` is True, where that is
+    given; the others are left as they are. A differentiable one gets new metadata, `_autograd = AutogradMeta(False, node,
+    output_nr)`, and the node remembers what its gradient will look like: the pair of its sizes (`_sizes`) and dtype, appended
+    to `node.input_metadata`. `output_nr` is the place of that pair: results that are not differentiable are not counted.
+
+    Returns:
+        the result, or the results, that it was given.
 
     Source: `torch/csrc/autograd/functions/utils.h`, `set_history`.
     """
@@ -62,28 +70,30 @@ def set_history(result: Any, node: Node, differentiable: Sequence[bool] | None =
 
 
 def check_inplace(self: Tensor) -> None:
-    """Refuse to write over what the graph begins with.
+    """Refuse an operator that is to be recorded and would write to this tensor in place, where no graph could show it.
+
+    Raises:
+        RuntimeError: the tensor is a view of a base (`_base`) that is a leaf and requires grad, whatever views lie in between;
+            or it is a leaf and requires grad itself; or it is one of several views that one call returned (`_one_of_many`),
+            or a view of one.
 
     Source: `torch/csrc/autograd/VariableTypeUtils.h`, `check_inplace`.
     """
-    if not (local.grad_enabled and requires_grad(self)):
-        return
     base = self._base
-    if base is not None and base._autograd is not None and base.is_leaf and base.requires_grad:
+    if base is not None and base.is_leaf and requires_grad(base):
         raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
-    if self.is_leaf:
+    if self.is_leaf and requires_grad(self):
         raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
     if self._one_of_many:
         raise RuntimeError(
-            f"Output {self.output_nr} of {self.grad_fn.name()} is a view and is being modified inplace. This view is the "
-            "output of a function that returns multiple views. Such functions do not allow the output views to be "
-            "modified inplace. You should replace the inplace operation by an out-of-place one."
+            "A view is being modified inplace that is the output of a function that returns multiple views. Such functions do "
+            "not allow the output views to be modified inplace. You should replace the inplace operation by an out-of-place one."
         )
 
 
 def refuse_grad(operator: str, name: str, tensor: Any) -> None:
     """Source: `torch/csrc/autograd/VariableTypeUtils.h`, `check_no_requires_grad`."""
-    if any_requires_grad((tensor,)):
+    if local.grad_enabled and requires_grad(tensor):
         raise RuntimeError(
             f"The function '{operator}' is not differentiable with respect to argument '{name}'. This input cannot have "
             "requires_grad True."
@@ -125,13 +135,20 @@ class CopySlices(Node):
 
 
 def copy_slices(function: Callable, grad: Tensor, base: tuple, view: tuple) -> list[Tensor | None]:
-    """The gradients of an in-place operator on a view: of its base, and of the operator's other arguments.
+    """The gradients of an operator that wrote to a view in place: that of the base, then those of its other arguments.
+
+    Where the view shows the base, the gradient of the base as it was before is what `function` gives for the view; elsewhere
+    it is `grad`, to which nothing is written. `function` gets a contiguous copy of the part of `grad` that the view shows.
+    All this is made of operators, so that it can be differentiated again.
 
     Args:
-        function: from the gradient of what was written to those of the operator's arguments, a tuple (or one tensor), the
-            view itself first; None where there is none.
-        grad: of the base, as it is after the operator.
-        base, view: sizes, strides and offset of each; the view's offset is counted from the base's.
+        function: from the gradient of what was written to those of the operator's arguments, the view first: a tuple, a list
+            or a single tensor; None where there is none. If there is none for the view, there is none for the base.
+        grad: of the base, as it is after the operator; of any strides.
+        base, view: sizes, strides and offset of each; the view's offset is counted from the first element of the base.
+
+    Returns:
+        a list: the gradient of the base, with the base's sizes and strides, and the others as `function` gave them.
 
     Source: `torch/csrc/autograd/functions/tensor.cpp`, `CopySlices::apply_impl`.
     """
@@ -266,6 +283,11 @@ def note_write(operator: Operator, key_set: int, *stack: Any) -> Any:
     """Source: `torch/csrc/autograd/VariableTypeUtils.h`, `increment_version`."""
     result = operator.below[key_set](*stack)
     for tensor in result if isinstance(result, tuple) else (result,):
+        if not tensor._key_set & AUTOGRAD:
+            raise RuntimeError(
+                "Inplace update to inference tensor outside InferenceMode is not allowed. Make a clone of it before, and write "
+                "to that."
+            )
         tensor._storage.version += 1
     return result
 

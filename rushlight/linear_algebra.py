@@ -17,7 +17,7 @@ from rushlight import dispatch, functions
 from rushlight.dispatch import local
 from rushlight.dtypes import FLOATING, Scalar, bool_, float16, float32, float64
 from rushlight.strided import Tensor, infer_size, owned
-from rushlight.structured import Output, Structured, allocate, resize_output
+from rushlight.structured import Output, Structured, resize_output
 from rushlight.views import is_watched
 
 # ------------------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ A loss compares element by element, and then *reduces*: 0 keeps every element, 1
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -44,18 +45,18 @@ def nll_loss_nd(
 
     Source: `aten/src/ATen/native/LossNLL.cpp`, `nll_loss_nd_symint`.
     """
-    if self.dim() < 1:
-        raise ValueError(f"Expected 1 or more dimensions (got {self.dim()})")
-    if self.dim() == 1 and target.dim() == 1 and target.size(0) != 1:
-        raise ValueError(f"For 1D input, 1D target must have size 1, but got target size: {target.size(0)}")
-    batch = target.size(0) if target.dim() else 0
-    if self.dim() > 1 and self.size(0) != batch:
-        raise ValueError(f"Expected input batch_size ({self.size(0)}) to match target batch_size ({batch}).")
-    if self.dim() == 1 and target.dim() == 1:
+    ndim, (batch, *_) = self.dim(), target.shape or (0,)
+    if ndim < 1:
+        raise ValueError(f"Expected 1 or more dimensions (got {ndim})")
+    if ndim == 1 and target.dim() == 1:
+        if batch != 1:
+            raise ValueError(f"For 1D input, 1D target must have size 1, but got target size: {batch}")
         target = functions.squeeze(target, 0)
-    if self.dim() <= 2:
+    if ndim > 1 and self.shape[0] != batch:
+        raise ValueError(f"Expected input batch_size ({self.size(0)}) to match target batch_size ({batch}).")
+    if ndim <= 2:
         return functions.nll_loss(self, target, weight, reduction, ignore_index)
-    if self.dim() == 4:
+    if ndim == 4:
         return functions.nll_loss2d(self, target, weight, reduction, ignore_index)
     classes, places = self.size(1), tuple(self.shape[2:])
     if tuple(target.shape[1:]) != places:
@@ -100,9 +101,9 @@ def _nll_of_plain_rows(self: Tensor, target: Tensor, reduction: int, ignore_inde
     scores, targets = self._array, target._array
     if scores.ndim != 2 or targets.shape != scores.shape[:1] or not targets.size or 0 <= ignore_index < scores.shape[1]:
         return None
-    if targets.min() < 0 or targets.max() >= scores.shape[1]:
+    if np.minimum.reduce(targets) < 0 or np.maximum.reduce(targets) >= scores.shape[1]:
         return None
-    total = scores[np.arange(len(targets)), targets].sum()
+    total = np.add.reduce(scores[np.arange(len(targets)), targets])
     count = scores.dtype.type(len(targets))
     loss = -total / count if reduction == MEAN else -total
     return owned(np.asarray(loss), self.dtype), owned(np.asarray(count), self.dtype)
@@ -220,7 +221,8 @@ def cross_entropy_loss(
     if label_smoothing <= 0:
         return loss
     smooth = of_all_classes(scores, target, weight, reduction, ignore_index)
-    share = label_smoothing / max(self.size(_class_dim(self)), 1)
+    classes = self.size(_class_dim(self))
+    share = label_smoothing / classes if classes else math.inf  # as C divides
     return functions.add(functions.mul_Scalar_op(loss, 1 - label_smoothing), functions.mul_Scalar_op(smooth, share))
 
 

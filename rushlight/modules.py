@@ -97,8 +97,6 @@ def set_attribute(module: Module, name: str, value: Any) -> None:
             raise _cannot_assign(value, "child module", name, "Module")
         modules[name] = None
     elif isinstance(value, Buffer) or buffers is not None and name in buffers:
-        if value is not None and not isinstance(value, Tensor):
-            raise _cannot_assign(value, "buffer", name, "Buffer, Tensor")
         stays = name not in module._non_persistent_buffers_set
         module.register_buffer(name, value, value.persistent if isinstance(value, Buffer) else stays)
     else:

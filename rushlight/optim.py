@@ -56,10 +56,14 @@ def add_param_group(optimizer: Optimizer, param_group: dict[str, Any]) -> None:
     for name, default in optimizer.defaults.items():
         param_group.setdefault(name, default)
     if len(set(params)) < len(params):
-        warn("optimizer contains a parameter group with duplicate parameters", stacklevel=3)
+        _warn_of_duplicates()
     if not set(params).isdisjoint(chain.from_iterable(group["params"] for group in optimizer.param_groups)):
         raise ValueError("some parameters appear in more than one parameter group")
     optimizer.param_groups.append(param_group)
+
+
+def _warn_of_duplicates() -> None:
+    warn("optimizer contains a parameter group with duplicate parameters", stacklevel=4)
 
 
 def state_dict(optimizer: Optimizer) -> dict[str, Any]:

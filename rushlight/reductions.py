@@ -151,11 +151,13 @@ class Sum(ToDtype):
     """The two halves, and a short way for what numpy sums as it is."""
 
     def functional(self, tensor, dims, keepdim, dtype):
-        if dtype is None and tensor.dtype in (float32, float64) and tensor._sizes and not dispatch.aside:
-            if not dims or len(dims) == 1 and -len(tensor._sizes) <= dims[0] < len(tensor._sizes):
-                found = np.add.reduce(tensor._array, dims[0] if dims else None, keepdims=keepdim)
-                return owned(np.asarray(found, order="C"), tensor.dtype)
-        return super().functional(tensor, dims, keepdim, dtype)
+        ndim = len(tensor._sizes)
+        one = dims[0] if dims and len(dims) == 1 else None
+        if dispatch.aside or dtype is not None or tensor.dtype not in (float32, float64) or not ndim:
+            return super().functional(tensor, dims, keepdim, dtype)
+        if dims and (one is None or not -ndim <= one < ndim):
+            return super().functional(tensor, dims, keepdim, dtype)
+        return owned(np.asarray(np.add.reduce(tensor._array, one, keepdims=keepdim), order="C"), tensor.dtype)
 
 
 sum_dim = Sum(meta_sum, sum_out)
@@ -467,10 +469,19 @@ def logsumexp(array: np.ndarray, dims: Sequence[int], keepdim: bool) -> np.ndarr
 
 
 def log_softmax(array: np.ndarray, dim: int) -> np.ndarray:
-    """The logarithm of `softmax`, exact also where that rounds to 0. Arguments and result as there."""
-    x = array.astype(np.float32) if array.dtype == np.float16 else array
-    shifted = x - x.max(axis=dim, keepdims=True)
-    shifted -= np.log(np.exp(shifted).sum(axis=dim, keepdims=True))
+    """The logarithm of `softmax`, exact also where that rounds to 0. Arguments and result as there.
+
+    Half precision is computed in single; but along the last dimension PyTorch keeps the sum of each row, and its logarithm, in
+    half.
+    """
+    half = array.dtype == np.float16
+    x = array.astype(np.float32) if half else array
+    shifted = x - np.maximum.reduce(x, dim, keepdims=True)
+    total = np.add.reduce(np.exp(shifted), dim, keepdims=True)
+    if half and dim in (-1, array.ndim - 1):
+        shifted -= np.log(total.astype(np.float16).astype(np.float32)).astype(np.float16)
+    else:
+        shifted -= np.log(total, total)
     return shifted.astype(array.dtype, copy=False)
 
 

@@ -436,6 +436,11 @@ def out_given(xp):
     return xp.mul(x, x, out=xp.zeros(2, dtype=xp.float64))
 
 
+def inferred(xp):
+    with xp.inference_mode():
+        return xp.ones(2)
+
+
 ERRORS = [
     overwritten, overwritten_result, twice, kept, out_given,
     lambda xp: leaf(xp, 2).add_(1),
@@ -458,6 +463,9 @@ ERRORS = [
     lambda xp: (leaf(xp, 2) * 2).register_post_accumulate_grad_hook(print),
     lambda xp: leaf(xp, 2).sum().backward(inputs=[]),
     lambda xp: leaf(xp, 2).numpy(),
+    lambda xp: leaf(xp, 2) * inferred(xp),
+    lambda xp: inferred(xp).mul_(2),
+    lambda xp: inferred(xp).requires_grad_(),
 ]  # fmt: skip
 
 
