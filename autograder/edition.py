@@ -47,7 +47,8 @@ def framework_files(missing: list[str]) -> dict[str, str]:
         module = ".".join(relative.with_suffix("").parts)
         names = [name.rpartition(".")[2] for name in missing if name.rpartition(".")[0] == module]
         text = path.read_text(encoding="utf-8")
-        files[f"rushlight/{relative}"] = without_bodies(text, names) if names else text
+        has_bodies = names and path.suffix == ".py"  # derivatives.yaml has the name of a module too
+        files[f"rushlight/{relative}"] = without_bodies(text, names) if has_bodies else text
     return files
 
 

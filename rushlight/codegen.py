@@ -194,7 +194,7 @@ def function(name: str, overloads: list[Native], outs: list[Native], method: boo
     if len(overloads) > 1 or len(outs) > 1 or unnameable:
         packed = ", ".join(native.variable for native in [*overloads, *([] if method else outs)])
         first = "self, " if method else ""
-        lines = [f"def {name}({first}*args, **kwargs):"]
+        lines = [f"def {name}({first}*args, **kwargs):", *(of_self_alone(overloads) if method and not makes else [])]
         lines += ['    requires_grad = kwargs.pop("requires_grad", False)'] if makes else []
         several = [] if method else [written for written in (native.written for native in outs) if len(written) > 1]
         lines += [f"    kwargs = each_out(kwargs, {tuple(each.name for each in written)})" for written in several]
@@ -224,6 +224,16 @@ def function(name: str, overloads: list[Native], outs: list[Native], method: boo
         result = f"invoke({out.variable}, {', '.join([*given, 'out'])})"
         lines += [f"        return leaf({result}, requires_grad)" if makes else f"        return {result}"]
     return "\n".join(lines + call_lines(native, stack, makes)) + "\n"
+
+
+def of_self_alone(overloads: list[Native]) -> list[str]:
+    """A call of a method without arguments needs no search: the first overload that has a default for each of the others."""
+    for native in overloads:
+        if native.schema.arguments[0].type == "Tensor" and all(a.has_default for a in native.schema.arguments[1:]):
+            defaults = "".join(f", {_default(argument)}" for argument in native.schema.arguments[1:])
+            key_set = "(self._key_set | local.included) & ~local.excluded"
+            return ["    if not (args or kwargs):", f"        return {native.variable}.table[{key_set}](self{defaults})"]
+    return []
 
 
 def call_lines(native: Native, stack: list[str], makes: bool) -> list[str]:

@@ -168,7 +168,8 @@ def node_class(derivative: Derivative) -> str:
     if slots:
         lines += [f"    {' = '.join(slots)} = None", ""]
     kept = ", ".join(f"node.{slot}" for slot in slots)
-    check = [f"            unpack(node, [{kept}])"] if slots else []  # torch looks at what is kept also where nothing arrives
+    # torch looks at what is kept also where no gradient arrives
+    check = [f"            unpack(node, [{kept}])"] if slots else []
     nothing = "[None] * len(node.next_edges)" if derivative.takes_list else "(" + "None, " * len(needs) + ")"
     if len(schema.returns) > 1 or schema.returns[0].is_list:
         lines += ["    def apply(node, *grads):", "        if all(grad is None for grad in grads):"]

@@ -342,6 +342,7 @@ def default_collate(batch: Sequence) -> Any:
 
     Raises:
         RuntimeError: sequences of different lengths; tensors of different sizes.
+        KeyError: a mapping lacks a key of the first one.
         TypeError: anything else, and numpy arrays of strings or objects.
 
     Source: `torch/utils/data/_utils/collate.py`, `default_collate`.

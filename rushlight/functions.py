@@ -2889,6 +2889,8 @@ Tensor.split_with_sizes = tensor_split_with_sizes
 
 
 def tensor_squeeze(self, *args, **kwargs):
+    if not (args or kwargs):
+        return squeeze_op.table[(self._key_set | local.included) & ~local.excluded](self)
     return resolve(
         (
             squeeze_op,
@@ -2904,6 +2906,8 @@ Tensor.squeeze = tensor_squeeze
 
 
 def tensor_squeeze_(self, *args, **kwargs):
+    if not (args or kwargs):
+        return squeeze__op.table[(self._key_set | local.included) & ~local.excluded](self)
     return resolve(
         (
             squeeze__op,
@@ -3404,6 +3408,8 @@ Tensor.ceil_ = tensor_ceil_
 
 
 def tensor_clamp(self, *args, **kwargs):
+    if not (args or kwargs):
+        return clamp_Tensor_op.table[(self._key_set | local.included) & ~local.excluded](self, None, None)
     return resolve(
         (
             clamp_Tensor_op,
@@ -3418,6 +3424,8 @@ Tensor.clamp = tensor_clamp
 
 
 def tensor_clamp_(self, *args, **kwargs):
+    if not (args or kwargs):
+        return clamp__Tensor_op.table[(self._key_set | local.included) & ~local.excluded](self, None, None)
     return resolve(
         (
             clamp__Tensor_op,
@@ -4243,6 +4251,8 @@ Tensor.remainder_ = tensor_remainder_
 
 
 def tensor_round(self, *args, **kwargs):
+    if not (args or kwargs):
+        return round_op.table[(self._key_set | local.included) & ~local.excluded](self)
     return resolve(
         (
             round_op,
@@ -4257,6 +4267,8 @@ Tensor.round = tensor_round
 
 
 def tensor_round_(self, *args, **kwargs):
+    if not (args or kwargs):
+        return round__op.table[(self._key_set | local.included) & ~local.excluded](self)
     return resolve(
         (
             round__op,
@@ -4768,6 +4780,8 @@ Tensor.triu_ = tensor_triu_
 
 
 def tensor_all(self, *args, **kwargs):
+    if not (args or kwargs):
+        return all_dims_op.table[(self._key_set | local.included) & ~local.excluded](self, None, False)
     return resolve(
         (
             all_dim_op,
@@ -4807,6 +4821,8 @@ Tensor.amin = tensor_amin
 
 
 def tensor_any(self, *args, **kwargs):
+    if not (args or kwargs):
+        return any_dims_op.table[(self._key_set | local.included) & ~local.excluded](self, None, False)
     return resolve(
         (
             any_dim_op,
@@ -4889,6 +4905,8 @@ Tensor.logsumexp = tensor_logsumexp
 
 
 def tensor_max(self, *args, **kwargs):
+    if not (args or kwargs):
+        return max_op.table[(self._key_set | local.included) & ~local.excluded](self)
     return resolve(
         (
             max_op,
@@ -4904,6 +4922,8 @@ Tensor.max = tensor_max
 
 
 def tensor_mean(self, *args, **kwargs):
+    if not (args or kwargs):
+        return mean_op.table[(self._key_set | local.included) & ~local.excluded](self, None)
     return resolve(
         (
             mean_op,
@@ -4918,6 +4938,8 @@ Tensor.mean = tensor_mean
 
 
 def tensor_min(self, *args, **kwargs):
+    if not (args or kwargs):
+        return min_op.table[(self._key_set | local.included) & ~local.excluded](self)
     return resolve(
         (
             min_op,
@@ -4933,6 +4955,8 @@ Tensor.min = tensor_min
 
 
 def tensor_prod(self, *args, **kwargs):
+    if not (args or kwargs):
+        return prod_op.table[(self._key_set | local.included) & ~local.excluded](self, None)
     return resolve(
         (
             prod_op,
@@ -4958,6 +4982,8 @@ Tensor.softmax = tensor_softmax
 
 
 def tensor_std(self, *args, **kwargs):
+    if not (args or kwargs):
+        return std_op.table[(self._key_set | local.included) & ~local.excluded](self, True)
     return resolve(
         (
             std_op,
@@ -4973,6 +4999,8 @@ Tensor.std = tensor_std
 
 
 def tensor_sum(self, *args, **kwargs):
+    if not (args or kwargs):
+        return sum_op.table[(self._key_set | local.included) & ~local.excluded](self, None)
     return resolve(
         (
             sum_op,
@@ -4987,6 +5015,8 @@ Tensor.sum = tensor_sum
 
 
 def tensor_var(self, *args, **kwargs):
+    if not (args or kwargs):
+        return var_op.table[(self._key_set | local.included) & ~local.excluded](self, True)
     return resolve(
         (
             var_op,
@@ -5112,6 +5142,8 @@ Tensor.outer = tensor_outer
 
 
 def tensor_bernoulli(self, *args, **kwargs):
+    if not (args or kwargs):
+        return bernoulli_op.table[(self._key_set | local.included) & ~local.excluded](self, None)
     return resolve(
         (
             bernoulli_op,
@@ -5126,6 +5158,8 @@ Tensor.bernoulli = tensor_bernoulli
 
 
 def tensor_bernoulli_(self, *args, **kwargs):
+    if not (args or kwargs):
+        return bernoulli__float_op.table[(self._key_set | local.included) & ~local.excluded](self, 0.5, None)
     return resolve(
         (
             bernoulli__Tensor_op,
@@ -5162,6 +5196,8 @@ Tensor.normal_ = tensor_normal_
 
 
 def tensor_random_(self, *args, **kwargs):
+    if not (args or kwargs):
+        return random__op.table[(self._key_set | local.included) & ~local.excluded](self, None)
     return resolve(
         (
             random__from_op,
@@ -5177,6 +5213,8 @@ Tensor.random_ = tensor_random_
 
 
 def tensor_uniform_(self, *args, **kwargs):
+    if not (args or kwargs):
+        return uniform__op.table[(self._key_set | local.included) & ~local.excluded](self, 0.0, 1.0, None)
     return resolve((uniform__op,), (self, *args), kwargs)
 
 

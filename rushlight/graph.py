@@ -239,7 +239,9 @@ class SavedTensor:
 
     def __init__(self, tensor: Tensor, is_output: bool = False) -> None:
         if not tensor._key_set & AUTOGRAD:
-            raise RuntimeError("Inference tensors cannot be saved for backward. A clone, made outside of inference mode, can.")
+            raise RuntimeError(
+                "Inference tensors cannot be saved for backward. A clone, made outside of inference mode, can."
+            )
         self.is_output = is_output and not tensor.is_leaf
         self.version, self.tensor, self.unpack_hook = tensor._storage.version, tensor, None
         if self.is_output:

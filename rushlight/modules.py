@@ -71,7 +71,7 @@ def set_attribute(module: Module, name: str, value: Any) -> None:
     `module.__dict__` once `Module.__init__` has run. Names that are registered keep their places in their dict.
 
     Raises:
-        AttributeError: a parameter or a module is assigned before `Module.__init__` has run.
+        AttributeError: a `Parameter`, a `Module` or a `Buffer` is assigned before `Module.__init__` has run.
         TypeError: something is assigned that 2, 4 or 5 do not allow.
 
     Source: `torch/nn/modules/module.py`, `Module.__setattr__`.
@@ -250,7 +250,7 @@ def apply_impl(module: Module, fn: Callable[[Tensor], Tensor], recurse: bool) ->
       parameter goes on knowing it. Otherwise a new `Parameter`, with the old one's `requires_grad`, takes its place.
     - Right after each parameter its gradient, if it has one, in the same way: it gets `fn` of it as its `data`, or, from
       another device, what `fn` gave becomes the `grad` of the new parameter, with the old gradient's `requires_grad`.
-    - Each buffer (`_buffers`): what `fn` gives takes its place.
+    - Each buffer (`_buffers`): what `fn` gives, outside of `no_grad`, takes its place.
 
     Returns:
         the module.

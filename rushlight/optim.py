@@ -37,6 +37,7 @@ def add_param_group(optimizer: Optimizer, param_group: dict[str, Any]) -> None:
 
     Raises:
         TypeError: `param_group` is not a dict; its parameters are a set, which has no order; one of them is not a tensor.
+        KeyError: it has no `"params"`.
         ValueError: a parameter is neither a leaf nor retains its gradient; a parameter belongs to an earlier group. The
             optimiser's groups are then as they were.
 

@@ -93,7 +93,7 @@ def load_from_state_dict(
     - If `state_dict` does not have the key, it is added to `missing_keys`, if `strict`.
     - If what it has is no `Tensor`, that is a message.
     - If the tensor of the module has no dimensions and the other one has the shape (1,), element 0 of it counts.
-    - If the shapes differ, that is a message that begins with `size mismatch for ` and the key, and nothing is copied.
+    - If the shapes differ, that is a message that begins with `size mismatch for `, the key and a colon; nothing is copied.
     - Otherwise its elements are copied into the tensor of the module (`copy_`, within `no_grad`). If `local_metadata` has a
       true `"assign_to_params_buffers"`, it is assigned instead (`setattr`): in the place of a `Parameter`, as a `Parameter`
       (made, if it is none) with the `requires_grad` of the one that was there. An error in either is caught, and is a message.

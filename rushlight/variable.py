@@ -128,6 +128,13 @@ def tensor_backward(
     backward(self, gradient, retain_graph, create_graph, inputs)
 
 
+def _get_version(self: Tensor) -> int:
+    """How often something was written to the memory of this tensor, through whatever view."""
+    if self.is_inference():
+        raise RuntimeError("Inference tensors do not track version counter.")
+    return self._storage.version
+
+
 def _is_inference(self: Tensor) -> bool:
     return not self._key_set & AUTOGRAD
 
@@ -140,7 +147,7 @@ Tensor.grad_fn = property(grad_fn)
 Tensor.is_leaf = property(_is_leaf)
 Tensor.output_nr = property(lambda self: self._autograd.output_nr if self._autograd is not None else 0)
 Tensor.retains_grad = property(lambda self: self._autograd is not None and self._autograd.retains_grad)
-Tensor._version = property(lambda self: self._storage.version)
+Tensor._version = property(_get_version)
 Tensor.is_inference, Tensor._is_view = _is_inference, lambda self: self._base is not None
 Tensor.backward, Tensor.requires_grad_, Tensor.retain_grad = tensor_backward, requires_grad_, retain_grad
 Tensor.register_hook, Tensor.register_post_accumulate_grad_hook = register_hook, register_post_accumulate_grad_hook

@@ -26,8 +26,8 @@ def answers(folder):
         spec.loader.exec_module(module)
         names = {exercise.rpartition(".")[2]: exercise for exercise in exercises(path.stem)}
         for name, function in vars(module).items():
-            if "__" in name.strip("_"):  # the others are helpers
-                yield pytest.param(names[name.partition("__")[0]], function, id=name)
+            if "__" in name.strip("_"):  # the others are helpers; an exercise's own name may end in _
+                yield pytest.param(names[name.rpartition("__")[0]], function, id=name)
 
 
 def checks(exercise):

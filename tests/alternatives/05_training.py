@@ -1,0 +1,797 @@
+"""Correct answers to lab 05 in other styles than the reference's: every check must accept them.
+
+A function's name is its exercise's, two underscores, and the style.
+"""
+
+import functools as tools
+import itertools
+import math
+import warnings
+from collections.abc import Mapping, MutableMapping, MutableSequence, Sequence
+from copy import copy
+from types import GeneratorType
+
+import numpy as np
+
+import rushlight as rl
+from rushlight import functions as F
+from rushlight.losses import of_all_classes, of_probabilities
+from rushlight.module_hooks import BackwardHook
+from rushlight.modules import Module
+from rushlight.normalisation import check_normalized_shape
+from rushlight.parameter import Buffer, Parameter, is_lazy
+from rushlight.strided import Tensor
+
+
+class Refused(TypeError):
+    """An error of one's own, of the right type."""
+
+
+# Modules
+
+
+def set_attribute__by_asking_who_has_the_name(module, name, value):
+    registries = ("_parameters", "_modules", "_buffers")
+    owner = next((each for each in registries if name in module.__dict__.get(each, ())), None)
+
+    def clear(but):
+        for each in registries:
+            if each != but:
+                module.__dict__.get(each, {}).pop(name, None)
+        module.__dict__.pop(name, None)
+        module.__dict__.get("_non_persistent_buffers_set", set()).discard(name)
+
+    if isinstance(value, (Parameter, Module)):
+        mine = "_parameters" if isinstance(value, Parameter) else "_modules"
+        if mine not in module.__dict__:
+            raise AttributeError("call __init__ first")
+        if isinstance(value, Module) and owner == "_parameters":
+            raise Refused("a parameter has this name")
+        clear(mine)
+        if isinstance(value, Parameter):
+            module.register_parameter(name, value)
+        else:
+            module._modules[name] = value
+        return
+    if owner in ("_parameters", "_modules"):
+        if value is not None:
+            raise Refused("only None")
+        module.__dict__[owner][name] = None
+    elif isinstance(value, Buffer):
+        module.register_buffer(name, value, persistent=value.persistent)
+    elif owner == "_buffers":
+        if not (value is None or isinstance(value, Tensor)):
+            raise Refused("only tensors and None")
+        module._buffers[name] = value
+    else:
+        object.__setattr__(module, name, value)
+
+
+def set_attribute__in_a_list_of_rules(module, name, value):
+    d = vars(module)
+
+    def forget(*registries):
+        for registry in registries:
+            if name in d[registry]:
+                del d[registry][name]
+        d.pop(name, None)
+        d["_non_persistent_buffers_set"] -= {name}
+
+    def as_parameter():
+        if "_parameters" not in d:
+            raise AttributeError(name)
+        forget("_buffers", "_modules")
+        module.register_parameter(name, value)
+
+    def as_module():
+        if "_modules" not in d:
+            raise AttributeError(name)
+        forget("_parameters", "_buffers")
+        d["_modules"][name] = value
+
+    def as_none(registry):
+        if value is not None:
+            raise TypeError(f"{value} as {name}")
+        d[registry][name] = None
+
+    def as_buffer():
+        persistent = getattr(value, "persistent", None)
+        if persistent is None or not isinstance(value, Buffer):
+            persistent = name not in d["_non_persistent_buffers_set"]
+        module.register_buffer(name, value, persistent)
+
+    rules = [
+        (isinstance(value, Parameter), as_parameter),
+        (name in d.get("_parameters", {}), lambda: as_none("_parameters")),
+        (isinstance(value, Module), as_module),
+        (name in d.get("_modules", {}), lambda: as_none("_modules")),
+        (isinstance(value, Buffer) or name in d.get("_buffers", {}), as_buffer),
+        (True, lambda: object.__setattr__(module, name, value)),
+    ]
+    next(rule for condition, rule in rules if condition)()
+
+
+def named_members__with_a_list_of_the_seen(module, get_members_fn, prefix, recurse, remove_duplicate):
+    where = [(prefix, module)]
+    if recurse:
+        where = module.named_modules(None, prefix, remove_duplicate)
+    seen = []
+    for path, each in where:
+        for name, member in get_members_fn(each):
+            if member is None or (remove_duplicate and any(member is other for other in seen)):
+                continue
+            seen.append(member)
+            yield ".".join(part for part in (path, name) if part), member
+
+
+def named_members__as_an_expression(module, get_members_fn, prefix, recurse, remove_duplicate):
+    modules = module.named_modules(prefix=prefix, remove_duplicate=remove_duplicate)
+    every = (
+        (path + "." * bool(path) + name, member)
+        for path, each in (modules if recurse else itertools.islice(modules, 1))
+        for name, member in get_members_fn(each)
+        if member is not None
+    )
+    if not remove_duplicate:
+        return every
+    seen = set()
+    return ((name, member) for name, member in every if not (id(member) in seen or seen.add(id(member))))
+
+
+def call_impl__with_nested_functions(module, args, kwargs):
+    for key in list(module._forward_pre_hooks):
+        hook = module._forward_pre_hooks[key]
+        if key in module._forward_pre_hooks_with_kwargs:
+            new = hook(module, args, kwargs)
+            if new is None:
+                continue
+            if isinstance(new, tuple) and len(new) == 2:
+                args, kwargs = new
+                continue
+            raise RuntimeError("None or a pair")
+        new = hook(module, args)
+        if isinstance(new, tuple):
+            args = new
+        elif new is not None:
+            args = (new,)
+
+    def run(given):
+        out = module.forward(*given, **kwargs)
+        for key, hook in list(module._forward_hooks.items()):
+            extra = (kwargs,) if key in module._forward_hooks_with_kwargs else ()
+            new = hook(module, given, *extra, out)
+            if new is not None:
+                out = new
+        return out
+
+    after, before = tuple(module._backward_hooks.values()), tuple(module._backward_pre_hooks.values())
+    if not (after or before):
+        return run(args)
+    both = BackwardHook(module, after, before)
+    return both.setup_output_hook(run(both.setup_input_hook(args)))
+
+
+def call_impl__quick_without_hooks(module, args, kwargs):
+    state = module.__dict__
+    registries = ("_forward_pre_hooks", "_forward_hooks", "_backward_hooks", "_backward_pre_hooks")
+    before, after, back, back_before = (dict(state[name]) for name in registries)
+    if not any((before, after, back, back_before)):
+        return module.forward(*args, **kwargs)
+    for number, hook in before.items():
+        takes_kwargs = number in state["_forward_pre_hooks_with_kwargs"]
+        changed = hook(module, args, kwargs) if takes_kwargs else hook(module, args)
+        if changed is None:
+            pass
+        elif takes_kwargs:
+            if type(changed) is not tuple or len(changed) != 2:
+                raise RuntimeError(changed)
+            args, kwargs = changed
+        else:
+            args = changed if type(changed) is tuple else (changed,)
+    hooks = BackwardHook(module, list(back.values()), list(back_before.values())) if back or back_before else None
+    if hooks:
+        args = hooks.setup_input_hook(args)
+    result = module.forward(*args, **kwargs)
+    for number, hook in tuple(module._forward_hooks.items()):
+        rest = (args, kwargs, result) if number in module._forward_hooks_with_kwargs else (args, result)
+        changed = hook(module, *rest)
+        if changed is not None:
+            result = changed
+    if hooks:
+        result = hooks.setup_output_hook(result)
+    return result
+
+
+def apply_impl__with_a_function_for_both(module, fn, recurse):
+    for child in module.children() if recurse else ():
+        child._apply(fn)
+
+    def converted(x):
+        with rl.no_grad():
+            return fn(x)
+
+    for name, old in list(module._parameters.items()):
+        if old is None:
+            continue
+        grad, new = old.grad, converted(old)
+        stays = new.device.type == old.device.type
+        if stays:
+            old.data = new
+        else:
+            module._parameters[name] = Parameter(new, requires_grad=old.requires_grad)
+        if grad is not None:
+            new = converted(grad)
+            if stays:
+                old.grad.data = new
+            else:
+                new.requires_grad = grad.requires_grad
+                module._parameters[name].grad = new
+    module._buffers.update({name: fn(x) for name, x in module._buffers.items() if x is not None})
+    return module
+
+
+def apply_impl__with_the_mode_set_by_hand(module, fn, recurse):
+    if recurse:
+        [child._apply(fn) for child in module.children()]
+    for name in module._parameters:
+        parameter = module._parameters[name]
+        if parameter is None:
+            continue
+        before = rl.is_grad_enabled()
+        rl.set_grad_enabled(False)
+        try:
+            data = fn(parameter)
+            grad = parameter.grad
+            if data.device == parameter.device:
+                parameter.data = data
+                if grad is not None:
+                    grad.data = fn(grad)
+            else:
+                fresh = Parameter(data, parameter.requires_grad)
+                if grad is not None:
+                    fresh.grad = fn(grad).requires_grad_(grad.requires_grad)
+                module._parameters[name] = fresh
+        finally:
+            rl.set_grad_enabled(before)
+    for name, buffer in module._buffers.items():
+        module._buffers[name] = None if buffer is None else fn(buffer)
+    return module
+
+
+# Saving and loading
+
+
+def save_to_state_dict__with_update(module, destination, prefix, keep_vars):
+    transient = module._non_persistent_buffers_set
+    buffers = {name: each for name, each in module._buffers.items() if name not in transient}
+    members = [*module._parameters.items(), *buffers.items()]
+    destination.update({prefix + k: v if keep_vars else v.detach() for k, v in members if v is not None})
+
+
+def save_to_state_dict__in_one_loop(module, destination, prefix, keep_vars):
+    for name, x in itertools.chain(module._parameters.items(), module._buffers.items()):
+        if x is None or name in module._non_persistent_buffers_set:
+            continue
+        if not keep_vars:
+            x = x.detach()
+        destination[f"{prefix}{name}"] = x
+
+
+def load_from_state_dict__with_a_function_for_each(
+    module, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
+):
+    own = dict(module._parameters)
+    own |= {name: x for name, x in module._buffers.items() if name not in module._non_persistent_buffers_set}
+    own = {name: x for name, x in own.items() if x is not None}
+
+    def load(name, mine, key, theirs):
+        if not isinstance(theirs, Tensor):
+            return f"{key} is no tensor"
+        if not is_lazy(mine):
+            theirs = theirs[0] if mine.dim() == 0 and tuple(theirs.shape) == (1,) else theirs
+            if tuple(mine.shape) != tuple(theirs.shape):
+                return f"size mismatch for {key}: {theirs.shape}, not {mine.shape}"
+        try:
+            with rl.no_grad():
+                if not local_metadata.get("assign_to_params_buffers"):
+                    mine.copy_(theirs)
+                elif not isinstance(mine, Parameter):
+                    setattr(module, name, theirs)
+                elif isinstance(theirs, Parameter):
+                    theirs.requires_grad = mine.requires_grad
+                    setattr(module, name, theirs)
+                else:
+                    setattr(module, name, Parameter(theirs, mine.requires_grad))
+        except Exception as error:
+            return f"{key}: {error}"
+        return None
+
+    for name, mine in own.items():
+        if prefix + name in state_dict:
+            message = load(name, mine, prefix + name, state_dict[prefix + name])
+            error_msgs += [message] if message else []
+        elif strict:
+            missing_keys.append(prefix + name)
+    if not strict:
+        return
+    for key in state_dict:
+        rest = key[len(prefix) :]
+        if key[: len(prefix)] != prefix:
+            continue
+        if "." in rest and rest.split(".")[0] in module._modules:
+            continue
+        if "." in rest or rest not in own:
+            unexpected_keys.append(key)
+
+
+def load_from_state_dict__with_the_keys_first(
+    module, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
+):
+    own = {}
+    for registry in (module._parameters, module._buffers):
+        for name, x in registry.items():
+            if x is not None and name not in module._non_persistent_buffers_set:
+                own[prefix + name] = name, x
+    if strict:
+        missing_keys.extend(key for key in own if key not in state_dict)
+        children = tuple(f"{prefix}{name}." for name in module._modules)
+        for key in filter(lambda key: key.startswith(prefix), state_dict):
+            if key not in own and not key.startswith(children):
+                unexpected_keys.append(key)
+    for key in own:
+        if key not in state_dict:
+            continue
+        (name, mine), theirs = own[key], state_dict[key]
+        try:
+            if not isinstance(theirs, Tensor):
+                raise TypeError(f"no tensor under {key}")
+            if not is_lazy(mine):
+                if mine.shape == () and theirs.shape == (1,):
+                    theirs = theirs.reshape(())
+                if mine.shape != theirs.shape:
+                    error_msgs.append(f"size mismatch for {key}: it is not {mine.shape}")
+                    continue
+            with rl.no_grad():
+                if local_metadata.get("assign_to_params_buffers", False):
+                    if isinstance(mine, Parameter):
+                        theirs = theirs if isinstance(theirs, Parameter) else Parameter(theirs, mine.requires_grad)
+                        theirs.requires_grad_(mine.requires_grad)
+                    setattr(module, name, theirs)
+                else:
+                    mine.copy_(theirs)
+        except Exception as error:
+            error_msgs.append(f"{key}: {type(error).__name__}")
+
+
+# How parameters begin
+
+
+def calculate_fan_in_and_fan_out__by_a_loop(tensor):
+    if tensor.dim() < 2:
+        raise ValueError("a matrix at least")
+    out, fan, *window = tensor.shape
+    for size in window:
+        out, fan = out * size, fan * size
+    return fan, out
+
+
+def calculate_fan_in_and_fan_out__by_flattening(tensor):
+    if len(tensor.shape) <= 1:
+        raise ValueError(tensor.shape)
+    window = tools.reduce(lambda a, b: a * b, tuple(tensor.shape)[2:], 1)
+    return [tensor.shape[1] * window, tensor.shape[0] * window]
+
+
+# Layers and losses
+
+
+def _check_layer_norm(input, normalized_shape, weight, bias):
+    check_normalized_shape(input, normalized_shape, weight, bias)
+    allowed = {input.dtype, rl.float32} if input.dtype is rl.float16 else {input.dtype}
+    if any(each is not None and each.dtype not in allowed for each in (weight, bias)):
+        raise RuntimeError("dtypes differ")
+    if not input.dtype.is_floating_point:
+        raise NotImplementedError(input.dtype)
+
+
+def layer_norm__by_var(input, normalized_shape, weight=None, bias=None, eps=1e-5, cudnn_enable=True):
+    _check_layer_norm(input, normalized_shape, weight, bias)
+    x = input.float() if input.dtype is rl.float16 else input
+    flat = x.reshape(*x.shape[: x.dim() - len(normalized_shape)], math.prod(normalized_shape))
+    mean = flat.mean(-1, True)
+    variance = ((flat - mean) * (flat - mean)).mean(-1, True)
+    out = ((flat - mean) / (variance + eps).sqrt()).reshape(x.shape)
+    out = out if weight is None else weight * out
+    out = out if bias is None else bias + out
+    return F.clone(out.to(input.dtype), memory_format=rl.contiguous_format)
+
+
+def layer_norm__by_moments(input, normalized_shape, weight=None, bias=None, eps=1e-5, cudnn_enable=True):
+    _check_layer_norm(input, normalized_shape, weight, bias)
+    x = input.contiguous()
+    if input.dtype is rl.float16:
+        x = x.to(rl.float32)
+    dims = [x.dim() - 1 - i for i in range(len(normalized_shape))]
+    count = math.prod(normalized_shape)
+    mean = x.sum(dims, True) / count
+    distance = F.sub(x, mean)
+    scale = F.pow(F.pow(distance, 2).sum(dims, True) / count + eps, -0.5)
+    result = distance * scale
+    if weight is not None:
+        result = F.mul(result, weight)
+    if bias is not None:
+        result = F.add(result, bias)
+    return result.contiguous().to(input.dtype)
+
+
+def dropout__by_where(input, p, train):
+    if p < 0 or p > 1 or p != p:
+        raise RuntimeError(p)
+    if not train or not p or not input.numel():
+        return input
+    if not input.dtype.is_floating_point:
+        raise RuntimeError("of floating point")
+    scale = 0.0 if p == 1 else 1 / (1 - p)
+    kept = F.rand_like(input, dtype=rl.float32) >= p
+    return input * (kept.to(input.dtype) * scale)
+
+
+def dropout__in_one_expression(input, p, train):
+    if not 0 <= p <= 1:
+        raise RuntimeError("a probability")
+    if p in (0, 1) or not train or 0 in input.shape:
+        return input * 0 if p == 1 and train and 0 not in input.shape else input
+    return F.mul(input, F.ones_like(input).bernoulli_(1 - p).div_(1 - p))
+
+
+def cross_entropy_loss__in_two_branches(self, target, weight=None, reduction=1, ignore_index=-100, label_smoothing=0.0):
+    if label_smoothing > 1.0:
+        raise RuntimeError("too smooth")
+    if tuple(self.shape) == tuple(target.shape):
+        if not target.dtype.is_floating_point or ignore_index >= 0:
+            raise RuntimeError("probabilities")
+        return of_probabilities(self, target, weight, reduction, label_smoothing)
+    logarithms = self.log_softmax(1 if self.dim() > 1 else 0)
+    hard = F.nll_loss_nd(logarithms, target, weight, reduction, ignore_index)
+    if label_smoothing > 0:
+        classes = self.shape[1] if self.dim() > 1 else self.shape[0]
+        soft = of_all_classes(logarithms, target, weight, reduction, ignore_index)
+        return hard * (1 - label_smoothing) + soft * (label_smoothing / classes)
+    return hard
+
+
+def cross_entropy_loss__with_probabilities_by_hand(
+    self, target, weight=None, reduction=1, ignore_index=-100, label_smoothing=0.0
+):
+    if label_smoothing > 1.0:
+        raise RuntimeError("too smooth")
+    dim = min(self.dim() - 1, 1)
+    if self.shape == target.shape:
+        if not target.dtype.is_floating_point:
+            raise RuntimeError("probabilities")
+        if ignore_index >= 0:
+            raise RuntimeError("nothing to ignore")
+        if weight is not None and tuple(weight.shape) != (self.shape[dim],):
+            raise RuntimeError("weights")
+        scores = F.log_softmax(self, dim)
+        if label_smoothing > 0:
+            target = target * (1 - label_smoothing) + label_smoothing / max(self.shape[dim], 1)
+        terms = scores * target
+        if weight is not None:
+            terms = terms * weight.reshape([-1 if d == dim else 1 for d in range(self.dim())])
+        losses = -terms.sum(dim)
+        if reduction == 0:
+            return losses
+        return losses.sum() if reduction == 2 else losses.sum() / losses.numel()
+    scores = F.log_softmax(self, dim)
+    loss = F.nll_loss_nd(scores, target, weight, reduction, ignore_index)
+    if not label_smoothing > 0:
+        return loss
+    all_classes = of_all_classes(scores, target, weight, reduction, ignore_index)
+    return loss + label_smoothing * (all_classes / self.shape[dim] - loss)
+
+
+def _reduced(loss, reduction):
+    return loss if reduction == 0 else loss.mean() if reduction == 1 else loss.sum()
+
+
+def binary_cross_entropy_with_logits__by_softplus(self, target, weight, pos_weight, reduction=1):
+    if not self.dtype.is_floating_point:
+        raise NotImplementedError(self.dtype)
+    log_sigmoid = -F.softplus(-self)
+    log_one_minus = log_sigmoid - self
+    yes = target * log_sigmoid
+    loss = -((yes if pos_weight is None else yes * pos_weight) + (1 - target) * log_one_minus)
+    return _reduced(loss if weight is None else loss * weight, reduction)
+
+
+def binary_cross_entropy_with_logits__by_the_formula(self, target, weight, pos_weight, reduction=1):
+    if self.dtype not in (rl.float16, rl.float32, rl.float64):
+        raise NotImplementedError("floating point")
+    log_sigmoid = self.clamp(max=0) - F.log1p(F.exp(-F.abs(self)))
+    if pos_weight is not None:
+        log_sigmoid = log_sigmoid * (target * (pos_weight - 1) + 1)
+    loss = (1 - target) * self - log_sigmoid
+    if weight is not None:
+        loss = weight * loss
+    return _reduced(loss, reduction)
+
+
+# Optimisers
+
+
+def add_param_group__with_all_checks_in_a_row(optimizer, param_group):
+    if not isinstance(param_group, dict):
+        raise Refused("a dict")
+    given = param_group["params"]
+    if isinstance(given, set):
+        raise Refused("no order")
+    given = [given] if isinstance(given, Tensor) else [*given]
+    param_group["params"] = given
+    if not all(isinstance(each, Tensor) for each in given):
+        raise Refused("tensors")
+    if not all(each.is_leaf or each.retains_grad for each in given):
+        raise ValueError("leaves")
+    param_group.update({k: v for k, v in optimizer.defaults.items() if k not in param_group})
+    ids = [id(each) for each in given]
+    if len(ids) > len({*ids}):
+        warnings.warn("twice", stacklevel=2)
+    if any(id(each) in ids for group in optimizer.param_groups for each in group["params"]):
+        raise ValueError("known")
+    optimizer.param_groups += [param_group]
+
+
+def add_param_group__with_a_loop(optimizer, param_group):
+    if not isinstance(param_group, dict):
+        raise TypeError(type(param_group))
+    if isinstance(param_group["params"], Tensor):
+        param_group["params"] = (param_group["params"],)
+    if isinstance(param_group["params"], set):
+        raise TypeError(set)
+    params, known = [], {p for group in optimizer.param_groups for p in group["params"]}
+    param_group["params"], several, shared = list(param_group["params"]), False, False
+    for each in param_group["params"]:
+        if not isinstance(each, Tensor):
+            raise TypeError(type(each))
+        if not each.is_leaf and not each.retains_grad:
+            raise ValueError("no leaf")
+        several = several or any(each is other for other in params)
+        shared = shared or each in known
+        params.append(each)
+    for name in optimizer.defaults:
+        if name not in param_group:
+            param_group[name] = optimizer.defaults[name]
+    if several:
+        warnings.warn("more than once", UserWarning, stacklevel=2)
+    if shared:
+        raise ValueError("in two groups")
+    optimizer.param_groups.append(param_group)
+
+
+def sgd__by_numbers(params, grads, momentum_buffers, *, lr, momentum, dampening, weight_decay, nesterov, maximize):
+    for i in range(len(params)):
+        g = grads[i] * (-1 if maximize else 1)
+        if weight_decay:
+            g = g + weight_decay * params[i]
+        if momentum:
+            if momentum_buffers[i] is None:
+                momentum_buffers[i] = g.clone()
+            else:
+                momentum_buffers[i].copy_(momentum_buffers[i] * momentum + g * (1 - dampening))
+            b = momentum_buffers[i]
+            g = g + momentum * b if nesterov else b
+        params[i].sub_(lr * g)
+
+
+def sgd__with_new_buffers(
+    params, grads, momentum_buffers, *, lr, momentum, dampening, weight_decay, nesterov, maximize
+):
+    for i, (p, g) in enumerate(zip(params, grads, strict=True)):
+        d = F.neg(g) if maximize else g
+        d = d if weight_decay == 0 else d + p * weight_decay
+        if momentum != 0:
+            old = momentum_buffers[i]
+            new = d + 0 if old is None else old.mul_(momentum).add_(d, alpha=1 - dampening)
+            momentum_buffers[i] = new
+            d = d + new * momentum if nesterov else new
+        p += d * -lr
+
+
+def adam__by_the_formulas(
+    params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps,
+    *, lr, beta1, beta2, eps, weight_decay, amsgrad, maximize, decoupled_weight_decay,
+):  # fmt: skip
+    for i, p in enumerate(params):
+        t = state_steps[i].add_(1).item()
+        g = -grads[i] if maximize else grads[i]
+        if weight_decay:
+            if decoupled_weight_decay:
+                p *= 1 - lr * weight_decay
+            else:
+                g = g + weight_decay * p
+        m, v = exp_avgs[i], exp_avg_sqs[i]
+        m.copy_(beta1 * m + (1 - beta1) * g)
+        v.copy_(beta2 * v + (1 - beta2) * g * g)
+        if amsgrad:
+            max_exp_avg_sqs[i].copy_(F.maximum(max_exp_avg_sqs[i], v))
+            v = max_exp_avg_sqs[i]
+        corrected = v.sqrt() / math.sqrt(1 - beta2**t) + eps
+        p -= lr / (1 - beta1**t) * m / corrected
+
+
+def adam__as_the_paper_has_it(
+    params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps,
+    *, lr, beta1, beta2, eps, weight_decay, amsgrad, maximize, decoupled_weight_decay,
+):  # fmt: skip
+    largest = max_exp_avg_sqs if amsgrad else itertools.repeat(None)
+    for p, g, m, v, w, step in zip(params, grads, exp_avgs, exp_avg_sqs, largest, state_steps):
+        step += 1
+        sign = -1.0 if maximize else 1.0
+        g = g * sign
+        if weight_decay != 0 and not decoupled_weight_decay:
+            g = g + p * weight_decay
+        elif weight_decay != 0:
+            p.sub_(p * (lr * weight_decay))
+        m.mul_(beta1).add_(g * (1 - beta1))
+        v.mul_(beta2).add_(g.square() * (1 - beta2))
+        if w is not None:
+            w.copy_(F.where(v > w, v, w))
+        t = float(step)
+        m_hat = m / (1 - beta1**t)
+        v_hat = (v if w is None else w) / (1 - beta2**t)
+        p.sub_(lr * m_hat / (v_hat.sqrt() + eps))
+
+
+def cosine_annealing__by_the_angle(lr, base_lr, last_epoch, T_max, eta_min):
+    angle = math.pi / T_max
+    if (last_epoch - 1) % (2 * T_max) == T_max:
+        return lr + (base_lr - eta_min) / 2 * (1 - math.cos(angle))
+    return eta_min + (lr - eta_min) * (1 + math.cos(angle * last_epoch)) / (1 + math.cos(angle * (last_epoch - 1)))
+
+
+def cosine_annealing__by_half_angles(lr, base_lr, last_epoch, T_max, eta_min):
+    # 1 + cos(x) = 2 cos(x / 2) ** 2
+    half = math.pi / (2 * T_max)
+    turns, rest = divmod(last_epoch - 1, T_max)
+    if rest == 0 and turns % 2:
+        return lr + (base_lr - eta_min) * math.sin(half) ** 2
+    return eta_min + (lr - eta_min) * (math.cos(half * last_epoch) / math.cos(half * (last_epoch - 1))) ** 2
+
+
+# Clipping
+
+
+def clip_grad_norm___by_hand(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False, foreach=None):
+    if isinstance(parameters, GeneratorType):
+        parameters = tuple(parameters)
+        if len(parameters) == 0:
+            warnings.warn("no parameters", stacklevel=2)
+    parameters = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+    grads = [p.grad for p in parameters if p.grad is not None]
+    total = rl.nn.utils.get_total_norm(grads, norm_type, error_if_nonfinite)
+    scale = max_norm / (total + 1e-6)
+    with rl.no_grad():
+        for grad in grads:
+            grad *= scale.clamp(max=1)
+    return total
+
+
+def clip_grad_norm___with_one_list(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False, foreach=None):
+    once = isinstance(parameters, GeneratorType)
+    parameters = [parameters] if isinstance(parameters, Tensor) else [*parameters]
+    if once and not parameters:
+        warnings.warn("an empty generator", stacklevel=2)
+    norm = rl.nn.utils.get_total_norm((p.grad for p in parameters if p.grad is not None), norm_type, error_if_nonfinite)
+    rl.nn.utils.clip_grads_with_norm_(parameters, max_norm, norm)
+    return norm
+
+
+# Data
+
+
+def batches__by_counting(sampler, batch_size, drop_last):
+    batch = []
+    for index in sampler:
+        batch.append(index)
+        if len(batch) == batch_size:
+            yield batch
+            batch = []
+    if batch and not drop_last:
+        yield batch
+
+
+def batches__with_the_sentinel_of_iter(sampler, batch_size, drop_last):
+    taken = iter(sampler)
+    for batch in iter(lambda: list(itertools.islice(taken, batch_size)), []):
+        if drop_last and len(batch) < batch_size:
+            return
+        yield batch
+
+
+def default_collate__with_match(batch):
+    match batch[0]:
+        case Tensor():
+            return F.stack(batch)
+        case np.ndarray() as first:
+            if first.dtype.kind not in "biuf":
+                raise TypeError(first.dtype)
+            return F.stack([rl.as_tensor(each) for each in batch])
+        case np.bool_() | np.number() as first:
+            return rl.as_tensor(np.array(batch, first.dtype))
+        case float():
+            return rl.tensor(batch, dtype=rl.float64)
+        case int():
+            return rl.tensor(batch)
+        case str() | bytes():
+            return batch
+        case Mapping() as first:
+            values = {key: default_collate__with_match([each[key] for each in batch]) for key in first}
+            try:
+                if not isinstance(first, MutableMapping):
+                    return type(first)(values)
+                new = copy(first)
+                for key, value in values.items():
+                    new[key] = value
+                return new
+            except TypeError:
+                return values
+        case tuple() as first if hasattr(first, "_fields"):
+            return type(first)._make(map(default_collate__with_match, zip(*batch)))
+        case Sequence() as first:
+            if {len(each) for each in batch} != {len(first)}:
+                raise RuntimeError("lengths")
+            values = [default_collate__with_match(part) for part in zip(*batch)]
+            if isinstance(first, tuple):
+                return values
+            try:
+                if not isinstance(first, MutableSequence):
+                    return type(first)(values)
+                new = copy(first)
+                new[:] = values
+                return new
+            except TypeError:
+                return values
+    raise TypeError(type(batch[0]))
+
+
+def default_collate__through_the_framework(batch):
+    first = batch[0]
+    kinds = [
+        (Tensor, lambda: F.stack(batch, 0)),
+        (np.ndarray, lambda: F.stack(list(map(rl.as_tensor, batch)), 0)),
+        ((np.number, np.bool_), lambda: rl.as_tensor(batch)),
+        (float, lambda: rl.tensor(batch, dtype=rl.float64)),
+        (int, lambda: rl.tensor(batch)),
+        ((str, bytes), lambda: batch),
+    ]
+    for kind, make in kinds:
+        if isinstance(first, kind):
+            return make()
+    collate = rl.utils.data.default_collate
+    if isinstance(first, Mapping):
+        values = {key: collate([sample[key] for sample in batch]) for key in first}
+        if isinstance(first, MutableMapping):
+            new = copy(first)
+            new.update(values)
+            return new
+        try:
+            return type(first)(values)
+        except TypeError:
+            return values
+    if isinstance(first, tuple) and hasattr(first, "_fields"):
+        return type(first)(*[collate(column) for column in zip(*batch)])
+    if not isinstance(first, Sequence):
+        raise TypeError("nothing to make a batch of")
+    if any(len(sample) != len(first) for sample in batch[1:]):
+        raise RuntimeError("different lengths")
+    columns = [collate(column) for column in zip(*batch)]
+    if isinstance(first, tuple):
+        return columns
+    try:
+        new = copy(first) if isinstance(first, MutableSequence) else type(first)(columns)
+        for i, column in enumerate(columns):
+            if isinstance(first, MutableSequence):
+                new[i] = column
+        return new
+    except TypeError:
+        return columns

@@ -1,0 +1,749 @@
+"""Wrong answers to lab 05 that a student might well give and that no mutant of the reference is: each fails on an edge.
+
+A function's name is its exercise's, two underscores, and what is wrong.
+"""
+
+import itertools
+import math
+
+import numpy as np
+
+import rushlight as rl
+from rushlight import functions as F
+from rushlight.losses import of_all_classes, of_probabilities
+from rushlight.module_hooks import BackwardHook
+from rushlight.modules import Module
+from rushlight.normalisation import check_normalized_shape
+from rushlight.parameter import Buffer, Parameter
+from rushlight.strided import Tensor
+
+# Modules
+
+
+def set_attribute__leaves_the_name_where_it_was(module, name, value):
+    state = module.__dict__
+    if isinstance(value, Parameter):
+        if "_parameters" not in state:
+            raise AttributeError(name)
+        state["_parameters"][name] = value
+    elif isinstance(value, Module):
+        if "_modules" not in state:
+            raise AttributeError(name)
+        state["_modules"][name] = value
+    elif name in state.get("_buffers", {}) or isinstance(value, Buffer):
+        module.register_buffer(name, value)
+    else:
+        object.__setattr__(module, name, value)
+
+
+def set_attribute__registers_every_tensor(module, name, value):
+    if isinstance(value, Parameter):
+        module.__dict__.pop(name, None)
+        module.register_parameter(name, value)
+    elif isinstance(value, Module):
+        module.add_module(name, value)
+    elif isinstance(value, Tensor):
+        module.register_buffer(name, value)
+    else:
+        object.__setattr__(module, name, value)
+
+
+def set_attribute__makes_every_buffer_persistent(module, name, value):
+    state = module.__dict__
+    registries = [state.get(each, {}) for each in ("_parameters", "_modules", "_buffers")]
+    parameters, modules, buffers = registries
+    if isinstance(value, (Parameter, Module)):
+        if "_parameters" not in state:
+            raise AttributeError(name)
+        if isinstance(value, Module) and name in parameters:
+            raise TypeError(name)
+        mine = parameters if isinstance(value, Parameter) else modules
+        for registry in (*registries, state):
+            if registry is not mine:
+                registry.pop(name, None)
+        state["_non_persistent_buffers_set"].discard(name)
+        if mine is parameters:
+            module.register_parameter(name, value)
+        else:
+            modules[name] = value
+    elif name in parameters or name in modules:
+        if value is not None:
+            raise TypeError(name)
+        (parameters if name in parameters else modules)[name] = None
+    elif isinstance(value, Buffer) or name in buffers:
+        module.register_buffer(name, value, getattr(value, "persistent", True))
+    else:
+        object.__setattr__(module, name, value)
+
+
+def set_attribute__writes_past_properties(module, name, value):
+    if isinstance(value, Parameter):
+        module.__dict__.pop(name, None)
+        module.register_parameter(name, value)
+    elif isinstance(value, Module):
+        module._modules[name] = value
+    else:
+        module.__dict__[name] = value
+
+
+def named_members__puts_a_dot_before_every_name(module, get_members_fn, prefix, recurse, remove_duplicate):
+    seen = set()
+    for path, each in module.named_modules(prefix=prefix) if recurse else [(prefix, module)]:
+        for name, member in get_members_fn(each):
+            if member is not None and member not in seen:
+                seen.add(member)
+                yield f"{path}.{name}", member
+
+
+def named_members__keeps_duplicates_only_in_modules(module, get_members_fn, prefix, recurse, remove_duplicate):
+    seen = set()
+    modules = module.named_modules(prefix=prefix, remove_duplicate=remove_duplicate)
+    for path, each in modules if recurse else [(prefix, module)]:
+        for name, member in get_members_fn(each):
+            if member is not None and member not in seen:
+                seen.add(member)
+                yield f"{path}.{name}" if path else name, member
+
+
+def named_members__as_a_list(module, get_members_fn, prefix, recurse, remove_duplicate):
+    found, seen = [], set()
+    modules = module.named_modules(prefix=prefix, remove_duplicate=remove_duplicate)
+    for path, each in modules if recurse else [(prefix, module)]:
+        for name, member in get_members_fn(each):
+            if member is not None and not (remove_duplicate and member in seen):
+                seen.add(member)
+                found.append((f"{path}.{name}" if path else name, member))
+    return found
+
+
+def call_impl__asks_whether_the_result_is_true(module, args, kwargs):
+    for number, hook in tuple(module._forward_pre_hooks.items()):
+        if number in module._forward_pre_hooks_with_kwargs:
+            changed = hook(module, args, kwargs)
+            if changed:
+                if not isinstance(changed, tuple) or len(changed) != 2:
+                    raise RuntimeError(changed)
+                args, kwargs = changed
+        elif changed := hook(module, args):
+            args = changed if isinstance(changed, tuple) else (changed,)
+    result = module.forward(*args, **kwargs)
+    for number, hook in tuple(module._forward_hooks.items()):
+        extra = (kwargs,) if number in module._forward_hooks_with_kwargs else ()
+        result = hook(module, args, *extra, result) or result
+    return result
+
+
+def call_impl__spreads_the_arguments_for_hooks(module, args, kwargs):
+    for hook in tuple(module._forward_pre_hooks.values()):
+        changed = hook(module, *args)
+        if changed is not None:
+            args = changed if isinstance(changed, tuple) else (changed,)
+    result = module.forward(*args, **kwargs)
+    for hook in tuple(module._forward_hooks.values()):
+        changed = hook(module, args, result)
+        result = result if changed is None else changed
+    return result
+
+
+def call_impl__shows_hooks_the_first_arguments(module, args, kwargs):
+    new_args, new_kwargs = args, kwargs
+    for number, hook in tuple(module._forward_pre_hooks.items()):
+        if number in module._forward_pre_hooks_with_kwargs:
+            changed = hook(module, args, kwargs)
+            if changed is not None:
+                if not isinstance(changed, tuple) or len(changed) != 2:
+                    raise RuntimeError(changed)
+                new_args, new_kwargs = changed
+        elif (changed := hook(module, args)) is not None:
+            new_args = changed if isinstance(changed, tuple) else (changed,)
+    hooks = list(module._backward_hooks.values()), list(module._backward_pre_hooks.values())
+    backward = BackwardHook(module, *hooks) if any(hooks) else None
+    new_args = backward.setup_input_hook(new_args) if backward else new_args
+    result = module.forward(*new_args, **new_kwargs)
+    for number, hook in tuple(module._forward_hooks.items()):
+        extra = (new_kwargs,) if number in module._forward_hooks_with_kwargs else ()
+        changed = hook(module, args, *extra, result)
+        result = result if changed is None else changed
+    return backward.setup_output_hook(result) if backward else result
+
+
+def apply_impl__makes_new_parameters(module, fn, recurse):
+    for child in module.children() if recurse else ():
+        child._apply(fn)
+    for name, parameter in module._parameters.items():
+        if parameter is not None:
+            with rl.no_grad():
+                module._parameters[name] = Parameter(fn(parameter), parameter.requires_grad)
+    for name, buffer in module._buffers.items():
+        if buffer is not None:
+            module._buffers[name] = fn(buffer)
+    return module
+
+
+def apply_impl__forgets_the_gradients(module, fn, recurse):
+    for child in module.children() if recurse else ():
+        child._apply(fn)
+    for name, parameter in module._parameters.items():
+        if parameter is None:
+            continue
+        with rl.no_grad():
+            applied = fn(parameter)
+        if applied.device == parameter.device:
+            parameter.data = applied
+        else:
+            module._parameters[name] = Parameter(applied, parameter.requires_grad)
+    for name, buffer in module._buffers.items():
+        if buffer is not None:
+            module._buffers[name] = fn(buffer)
+    return module
+
+
+def apply_impl__copies_into_the_old_memory(module, fn, recurse):
+    for child in module.children() if recurse else ():
+        child._apply(fn)
+    with rl.no_grad():
+        for parameter in module._parameters.values():
+            if parameter is not None:
+                parameter.copy_(fn(parameter))
+                if parameter.grad is not None:
+                    parameter.grad.copy_(fn(parameter.grad))
+    for name, buffer in module._buffers.items():
+        if buffer is not None:
+            module._buffers[name] = fn(buffer)
+    return module
+
+
+# Saving and loading
+
+
+def save_to_state_dict__copies(module, destination, prefix, keep_vars):
+    for name, x in (*module._parameters.items(), *module._buffers.items()):
+        if x is not None and name not in module._non_persistent_buffers_set:
+            destination[prefix + name] = x if keep_vars else x.detach().clone()
+
+
+def save_to_state_dict__saves_all_buffers(module, destination, prefix, keep_vars):
+    for name, x in (*module._parameters.items(), *module._buffers.items()):
+        if x is not None:
+            destination[prefix + name] = x if keep_vars else x.detach()
+
+
+def save_to_state_dict__puts_a_dot_between(module, destination, prefix, keep_vars):
+    for name, x in (*module._parameters.items(), *module._buffers.items()):
+        if x is not None and name not in module._non_persistent_buffers_set:
+            destination[f"{prefix}.{name}" if prefix else name] = x if keep_vars else x.detach()
+
+
+def load_from_state_dict__raises_at_once(
+    module, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
+):
+    for name, x in (*module._parameters.items(), *module._buffers.items()):
+        if x is None or name in module._non_persistent_buffers_set:
+            continue
+        if prefix + name not in state_dict:
+            missing_keys += [prefix + name] * strict
+            continue
+        if state_dict[prefix + name].shape != x.shape:
+            raise RuntimeError(f"size mismatch for {prefix + name}")
+        with rl.no_grad():
+            x.copy_(state_dict[prefix + name])
+
+
+def load_from_state_dict__takes_all_other_keys_for_unexpected(
+    module, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
+):
+    known = set()
+    for name, x in (*module._parameters.items(), *module._buffers.items()):
+        if x is None or name in module._non_persistent_buffers_set:
+            continue
+        key = prefix + name
+        known.add(key)
+        if key not in state_dict:
+            missing_keys += [key] * strict
+            continue
+        loaded = state_dict[key]
+        if not isinstance(loaded, Tensor) or loaded.shape != x.shape:
+            error_msgs.append(f"size mismatch for {key}:")
+            continue
+        with rl.no_grad():
+            x.copy_(loaded)
+    if strict:
+        unexpected_keys += [key for key in state_dict if key not in known]
+
+
+def load_from_state_dict__assigns_as_it_comes(
+    module, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
+):
+    own = {**module._parameters, **module._buffers}
+    own = {k: v for k, v in own.items() if v is not None and k not in module._non_persistent_buffers_set}
+    for name, x in own.items():
+        key = prefix + name
+        if key not in state_dict:
+            missing_keys += [key] * strict
+        elif not isinstance(state_dict[key], Tensor):
+            error_msgs.append(f"no tensor: {key}")
+        elif state_dict[key].shape != x.shape:
+            error_msgs.append(f"size mismatch for {key}: shapes")
+        elif local_metadata.get("assign_to_params_buffers"):
+            setattr(module, name, state_dict[key])
+        else:
+            with rl.no_grad():
+                x.copy_(state_dict[key])
+    for key in state_dict if strict else ():
+        first, dot, _ = key.removeprefix(prefix).partition(".")
+        if key.startswith(prefix) and first not in (module._modules if dot else own):
+            unexpected_keys.append(key)
+
+
+# How parameters begin
+
+
+def calculate_fan_in_and_fan_out__exchanges_the_two(tensor):
+    if tensor.dim() < 2:
+        raise ValueError(tensor.dim())
+    window = math.prod(tensor.shape[2:])
+    return tensor.size(0) * window, tensor.size(1) * window
+
+
+def calculate_fan_in_and_fan_out__forgets_the_window_for_outputs(tensor):
+    if tensor.dim() < 2:
+        raise ValueError(tensor.dim())
+    return math.prod(tensor.shape[1:]), tensor.shape[0]
+
+
+# Layers and losses
+
+
+def layer_norm__divides_by_one_less(input, normalized_shape, weight=None, bias=None, eps=1e-5, cudnn_enable=True):
+    check_normalized_shape(input, normalized_shape, weight, bias)
+    dims = tuple(range(-len(normalized_shape), 0))
+    centred = input - F.mean(input, dims, True)
+    count = math.prod(normalized_shape)
+    result = centred / (F.sum(centred * centred, dims, True) / max(count - 1, 1) + eps).sqrt()
+    result = result if weight is None else result * weight
+    return result if bias is None else result + bias
+
+
+def layer_norm__adds_eps_after_the_root(input, normalized_shape, weight=None, bias=None, eps=1e-5, cudnn_enable=True):
+    check_normalized_shape(input, normalized_shape, weight, bias)
+    dims = tuple(range(-len(normalized_shape), 0))
+    centred = input - F.mean(input, dims, True)
+    result = centred / (F.mean(centred * centred, dims, True).sqrt() + eps)
+    result = result if weight is None else result * weight
+    return result if bias is None else result + bias
+
+
+def layer_norm__over_the_last_dimension_only(
+    input, normalized_shape, weight=None, bias=None, eps=1e-5, cudnn_enable=True
+):
+    check_normalized_shape(input, normalized_shape, weight, bias)
+    centred = input - F.mean(input, -1, True)
+    result = centred * F.rsqrt(F.mean(centred * centred, -1, True) + eps)
+    result = result if weight is None else result * weight
+    return result if bias is None else result + bias
+
+
+def layer_norm__without_a_gradient_through_the_mean(
+    input, normalized_shape, weight=None, bias=None, eps=1e-5, cudnn_enable=True
+):
+    check_normalized_shape(input, normalized_shape, weight, bias)
+    dims = tuple(range(-len(normalized_shape), 0))
+    centred = input - F.mean(input.detach(), dims, True)
+    result = centred * F.rsqrt(F.mean(centred.detach() * centred.detach(), dims, True) + eps)
+    result = result if weight is None else result * weight
+    return result if bias is None else result + bias
+
+
+def dropout__does_not_scale(input, p, train):
+    if not 0 <= p <= 1:
+        raise RuntimeError(p)
+    if p == 0 or not train or input.numel() == 0:
+        return input
+    return input * F.empty_like(input).bernoulli_(1 - p)
+
+
+def dropout__scales_in_evaluation(input, p, train):
+    if not 0 <= p <= 1:
+        raise RuntimeError(p)
+    return input * F.empty_like(input).bernoulli_(1 - p) if train else input * (1 - p)
+
+
+def dropout__drops_whole_rows(input, p, train):
+    if not 0 <= p <= 1:
+        raise RuntimeError(p)
+    if p == 0 or not train or input.numel() == 0:
+        return input
+    if p == 1:
+        return input * 0
+    rows = F.empty(input.shape[:1], dtype=input.dtype).bernoulli_(1 - p).div_(1 - p)
+    return input * rows.view([-1] + [1] * (input.dim() - 1))
+
+
+def dropout__copies_in_evaluation(input, p, train):
+    if not 0 <= p <= 1:
+        raise RuntimeError(p)
+    if p == 0 or not train or input.numel() == 0:
+        return input.clone()
+    return input * 0 if p == 1 else input * F.empty_like(input).bernoulli_(1 - p).div_(1 - p)
+
+
+def cross_entropy_loss__of_probabilities_in_place_of_scores(
+    self, target, weight=None, reduction=1, ignore_index=-100, label_smoothing=0.0
+):
+    if label_smoothing > 1:
+        raise RuntimeError(label_smoothing)
+    if self.shape == target.shape:
+        return of_probabilities(self, target, weight, reduction, label_smoothing)
+    dim = min(self.dim() - 1, 1)
+    return F.nll_loss_nd(F.log(F.softmax(self, dim)), target, weight, reduction, ignore_index)
+
+
+def cross_entropy_loss__classes_last(self, target, weight=None, reduction=1, ignore_index=-100, label_smoothing=0.0):
+    if label_smoothing > 1:
+        raise RuntimeError(label_smoothing)
+    if self.shape == target.shape:
+        return of_probabilities(self, target, weight, reduction, label_smoothing)
+    scores = F.log_softmax(self, -1)
+    loss = F.nll_loss_nd(scores, target, weight, reduction, ignore_index)
+    if label_smoothing <= 0:
+        return loss
+    smooth = of_all_classes(scores, target, weight, reduction, ignore_index)
+    return loss * (1 - label_smoothing) + smooth * (label_smoothing / self.shape[-1])
+
+
+def cross_entropy_loss__shares_with_the_other_classes_only(
+    self, target, weight=None, reduction=1, ignore_index=-100, label_smoothing=0.0
+):
+    if label_smoothing > 1:
+        raise RuntimeError(label_smoothing)
+    if self.shape == target.shape:
+        return of_probabilities(self, target, weight, reduction, label_smoothing)
+    dim = min(self.dim() - 1, 1)
+    scores = F.log_softmax(self, dim)
+    loss = F.nll_loss_nd(scores, target, weight, reduction, ignore_index)
+    if label_smoothing <= 0:
+        return loss
+    smooth = of_all_classes(scores, target, weight, reduction, ignore_index)
+    share = label_smoothing / max(self.shape[dim] - 1, 1)
+    return loss * (1 - label_smoothing - share) + smooth * share
+
+
+def cross_entropy_loss__without_the_errors(
+    self, target, weight=None, reduction=1, ignore_index=-100, label_smoothing=0.0
+):
+    if self.shape == target.shape:
+        return of_probabilities(self, target.to(self.dtype), weight, reduction, label_smoothing)
+    dim = min(self.dim() - 1, 1)
+    scores = F.log_softmax(self, dim)
+    loss = F.nll_loss_nd(scores, target, weight, reduction, ignore_index)
+    smooth = of_all_classes(scores, target, weight, reduction, ignore_index)
+    return loss * (1 - label_smoothing) + smooth * (label_smoothing / self.shape[dim])
+
+
+def binary_cross_entropy_with_logits__of_a_sigmoid(self, target, weight, pos_weight, reduction=1):
+    p = self.sigmoid()
+    yes = target * p.log()
+    loss = -((yes if pos_weight is None else yes * pos_weight) + (1 - target) * (1 - p).log())
+    loss = loss if weight is None else loss * weight
+    return loss if reduction == 0 else loss.mean() if reduction == 1 else loss.sum()
+
+
+def binary_cross_entropy_with_logits__weighs_both_sides(self, target, weight, pos_weight, reduction=1):
+    loss = (1 - target) * self - (self.clamp(max=0) - F.log1p(F.exp(-self.abs())))
+    loss = loss if pos_weight is None else loss * pos_weight
+    loss = loss if weight is None else loss * weight
+    return loss if reduction == 0 else loss.mean() if reduction == 1 else loss.sum()
+
+
+def binary_cross_entropy_with_logits__divides_by_the_weights(self, target, weight, pos_weight, reduction=1):
+    log_sigmoid = self.clamp(max=0) - F.log1p(F.exp(-self.abs()))
+    if pos_weight is not None:
+        log_sigmoid = log_sigmoid * ((pos_weight - 1) * target + 1)
+    loss = (1 - target) * self - log_sigmoid
+    loss = loss if weight is None else loss * weight
+    if reduction == 1 and weight is not None:
+        return loss.sum() / weight.sum()
+    return loss if reduction == 0 else loss.mean() if reduction == 1 else loss.sum()
+
+
+# Optimisers
+
+
+def add_param_group__adds_before_it_looks(optimizer, param_group):
+    if not isinstance(param_group, dict):
+        raise TypeError(param_group)
+    known = {p for group in optimizer.param_groups for p in group["params"]}
+    optimizer.param_groups.append(param_group)
+    params = param_group["params"]
+    param_group["params"] = [params] if isinstance(params, Tensor) else list(params)
+    for name, default in optimizer.defaults.items():
+        param_group.setdefault(name, default)
+    if any(p in known for p in param_group["params"]):
+        raise ValueError("known")
+
+
+def add_param_group__overwrites_the_settings(optimizer, param_group):
+    params = param_group["params"]
+    param_group["params"] = [params] if isinstance(params, Tensor) else list(params)
+    param_group.update(optimizer.defaults)
+    optimizer.param_groups.append(param_group)
+
+
+def add_param_group__copies_the_group(optimizer, param_group):
+    if not isinstance(param_group, dict):
+        raise TypeError(param_group)
+    params = param_group["params"]
+    if isinstance(params, set):
+        raise TypeError(params)
+    params = [params] if isinstance(params, Tensor) else list(params)
+    if not all(isinstance(p, Tensor) for p in params):
+        raise TypeError(params)
+    optimizer.param_groups.append({**optimizer.defaults, **param_group, "params": params})
+
+
+def sgd__keeps_the_gradient_itself(
+    params, grads, momentum_buffers, *, lr, momentum, dampening, weight_decay, nesterov, maximize
+):
+    for i, (p, g) in enumerate(zip(params, grads)):
+        g = -g if maximize else g
+        g = g.add(p, alpha=weight_decay) if weight_decay else g
+        if momentum:
+            if momentum_buffers[i] is None:
+                momentum_buffers[i] = g
+            else:
+                momentum_buffers[i].mul_(momentum).add_(g, alpha=1 - dampening)
+            g = g.add(momentum_buffers[i], alpha=momentum) if nesterov else momentum_buffers[i]
+        p.add_(g, alpha=-lr)
+
+
+def sgd__damps_the_first_step(
+    params, grads, momentum_buffers, *, lr, momentum, dampening, weight_decay, nesterov, maximize
+):
+    for i, (p, g) in enumerate(zip(params, grads)):
+        g = -g if maximize else g
+        g = g.add(p, alpha=weight_decay) if weight_decay else g
+        if momentum:
+            if momentum_buffers[i] is None:
+                momentum_buffers[i] = F.zeros_like(p)
+            momentum_buffers[i].mul_(momentum).add_(g, alpha=1 - dampening)
+            g = g.add(momentum_buffers[i], alpha=momentum) if nesterov else momentum_buffers[i]
+        p.add_(g, alpha=-lr)
+
+
+def sgd__decays_in_the_gradient_itself(
+    params, grads, momentum_buffers, *, lr, momentum, dampening, weight_decay, nesterov, maximize
+):
+    for i, (p, g) in enumerate(zip(params, grads)):
+        if maximize:
+            g.neg_()
+        if weight_decay:
+            g.add_(p, alpha=weight_decay)
+        if momentum:
+            b = momentum_buffers[i]
+            b = momentum_buffers[i] = g.clone() if b is None else b.mul_(momentum).add_(g, alpha=1 - dampening)
+            g = g.add(b, alpha=momentum) if nesterov else b
+        p.add_(g, alpha=-lr)
+
+
+def sgd__decays_the_parameter_and_not_the_gradient(
+    params, grads, momentum_buffers, *, lr, momentum, dampening, weight_decay, nesterov, maximize
+):
+    for i, (p, g) in enumerate(zip(params, grads)):
+        g = -g if maximize else g
+        p.mul_(1 - lr * weight_decay)
+        if momentum:
+            b = momentum_buffers[i]
+            b = momentum_buffers[i] = g.clone() if b is None else b.mul_(momentum).add_(g, alpha=1 - dampening)
+            g = g.add(b, alpha=momentum) if nesterov else b
+        p.add_(g, alpha=-lr)
+
+
+def sgd__puts_the_rate_into_the_buffer(
+    params, grads, momentum_buffers, *, lr, momentum, dampening, weight_decay, nesterov, maximize
+):
+    for i, (p, g) in enumerate(zip(params, grads)):
+        g = -g if maximize else g
+        g = g.add(p, alpha=weight_decay) if weight_decay else g
+        step = g * lr
+        if momentum:
+            b = momentum_buffers[i]
+            b = momentum_buffers[i] = step.clone() if b is None else b.mul_(momentum).add_(step, alpha=1 - dampening)
+            step = step.add(b, alpha=momentum) if nesterov else b
+        p.sub_(step)
+
+
+def _adam(bias=True, decay="as asked", eps="outside", largest="before"):
+    def adam(
+        params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps,
+        *, lr, beta1, beta2, eps, weight_decay, amsgrad, maximize, decoupled_weight_decay, inside=eps == "inside",
+    ):  # fmt: skip
+        for i, (p, g) in enumerate(zip(params, grads)):
+            t = state_steps[i].add_(1).item()
+            g = -g if maximize else g
+            if weight_decay and decoupled_weight_decay and decay == "as asked":
+                p.mul_(1 - lr * weight_decay)
+            elif weight_decay:
+                g = g + weight_decay * p
+            m = exp_avgs[i].mul_(beta1).add_(g, alpha=1 - beta1)
+            v = exp_avg_sqs[i].mul_(beta2).add_(g * g, alpha=1 - beta2)
+            first, second = (1 - beta1**t, 1 - beta2**t) if bias else (1, 1)
+            hat = v / second
+            if amsgrad:
+                compared = hat if largest == "after" else v
+                max_exp_avg_sqs[i].copy_(F.maximum(max_exp_avg_sqs[i], compared))
+                hat = max_exp_avg_sqs[i] / (1 if largest == "after" else second)
+            root = (hat + eps).sqrt() if inside else hat.sqrt() + eps
+            p.sub_(lr * (m / first) / root)
+
+    return adam
+
+
+adam__without_the_corrections = _adam(bias=False)
+adam__always_decays_in_the_gradient = _adam(decay="in the gradient")
+adam__adds_eps_under_the_root = _adam(eps="inside")
+adam__corrects_before_it_compares = _adam(largest="after")
+
+
+def adam__counts_one_step_for_all(
+    params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps,
+    *, lr, beta1, beta2, eps, weight_decay, amsgrad, maximize, decoupled_weight_decay,
+):  # fmt: skip
+    t = max([step.item() for step in state_steps], default=0) + 1
+    for i, (p, g) in enumerate(zip(params, grads)):
+        state_steps[i].add_(1)
+        g = -g if maximize else g
+        if weight_decay and decoupled_weight_decay:
+            p.mul_(1 - lr * weight_decay)
+        elif weight_decay:
+            g = g + weight_decay * p
+        m = exp_avgs[i].lerp_(g, 1 - beta1)
+        v = exp_avg_sqs[i].mul_(beta2).addcmul_(g, g, value=1 - beta2)
+        if amsgrad:
+            v = max_exp_avg_sqs[i].copy_(F.maximum(max_exp_avg_sqs[i], v))
+        p.sub_(lr / (1 - beta1**t) * m / (v.sqrt() / math.sqrt(1 - beta2**t) + eps))
+
+
+def cosine_annealing__in_closed_form(lr, base_lr, last_epoch, T_max, eta_min):
+    return eta_min + (base_lr - eta_min) * (1 + math.cos(math.pi * last_epoch / T_max)) / 2
+
+
+def cosine_annealing__stops_at_the_bottom(lr, base_lr, last_epoch, T_max, eta_min):
+    if last_epoch > T_max:
+        return eta_min
+    before = 1 + math.cos(math.pi * (last_epoch - 1) / T_max)
+    return eta_min + (lr - eta_min) * (1 + math.cos(math.pi * last_epoch / T_max)) / before
+
+
+# Clipping
+
+
+def clip_grad_norm___each_by_itself(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False, foreach=None):
+    parameters = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+    total = rl.nn.utils.get_total_norm([p.grad for p in parameters if p.grad is not None], norm_type)
+    for p in parameters:
+        if p.grad is not None:
+            rl.nn.utils.clip_grads_with_norm_(p, max_norm, rl.nn.utils.get_total_norm(p.grad, norm_type))
+    return total
+
+
+def clip_grad_norm___reads_a_generator_twice(
+    parameters, max_norm, norm_type=2.0, error_if_nonfinite=False, foreach=None
+):
+    given = [parameters] if isinstance(parameters, Tensor) else parameters
+    grads = [p.grad for p in given if p.grad is not None]
+    total = rl.nn.utils.get_total_norm(grads, norm_type, error_if_nonfinite)
+    rl.nn.utils.clip_grads_with_norm_(given, max_norm, total)
+    return total
+
+
+def clip_grad_norm___makes_new_gradients(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False, foreach=None):
+    parameters = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+    grads = [p.grad for p in parameters if p.grad is not None]
+    total = rl.nn.utils.get_total_norm(grads, norm_type, error_if_nonfinite)
+    scale = (max_norm / (total + 1e-6)).clamp(max=1.0)
+    for p in parameters:
+        p.grad = None if p.grad is None else p.grad * scale
+    return total
+
+
+def clip_grad_norm___stretches_short_ones(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False, foreach=None):
+    parameters = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+    grads = [p.grad for p in parameters if p.grad is not None]
+    total = rl.nn.utils.get_total_norm(grads, norm_type, error_if_nonfinite)
+    for grad in grads:
+        grad.mul_(max_norm / (total + 1e-6))
+    return total
+
+
+# Data
+
+
+def batches__takes_all_first(sampler, batch_size, drop_last):
+    indices = list(itertools.islice(sampler, 1000))  # or for ever
+    pieces = [indices[i : i + batch_size] for i in range(0, len(indices), batch_size)]
+    return iter([piece for piece in pieces if len(piece) == batch_size or not drop_last])
+
+
+def batches__asks_for_one_too_many(sampler, batch_size, drop_last):
+    batch = []
+    for index in sampler:
+        if len(batch) == batch_size:
+            yield batch
+            batch = []
+        batch.append(index)
+    if batch and not (drop_last and len(batch) < batch_size):
+        yield batch
+
+
+def batches__ends_with_an_empty_list(sampler, batch_size, drop_last):
+    batch = []
+    for index in sampler:
+        batch.append(index)
+        if len(batch) == batch_size:
+            yield batch
+            batch = []
+    if not drop_last:
+        yield batch
+
+
+def _collate(floats=rl.float64, tuples=list, named=True, strict=True):
+    def collate(batch):
+        first = batch[0]
+        if isinstance(first, Tensor):
+            return F.stack(batch, 0)
+        if isinstance(first, np.ndarray):
+            return F.stack([rl.as_tensor(each) for each in batch], 0)
+        if isinstance(first, (np.number, np.bool_)):
+            return rl.as_tensor(batch)
+        if isinstance(first, (int, float)):
+            return rl.tensor(batch, dtype=floats) if isinstance(first, float) else rl.tensor(batch)
+        if isinstance(first, (str, bytes)):
+            return batch
+        if hasattr(first, "items"):
+            return type(first)({key: collate([each[key] for each in batch]) for key in first})
+        if named and isinstance(first, tuple) and hasattr(first, "_fields"):
+            return type(first)(*[collate(values) for values in zip(*batch)])
+        if not isinstance(first, (list, tuple)) and not hasattr(first, "__getitem__"):
+            raise TypeError(type(first))
+        if strict and any(len(each) != len(first) for each in batch):
+            raise RuntimeError("lengths")
+        values = [collate(values) for values in zip(*batch)]
+        return tuples(values) if isinstance(first, tuple) else values
+
+    return collate
+
+
+def default_collate__floats_in_float32(batch):
+    return _collate(floats=rl.float32)(batch)
+
+
+def default_collate__of_tuples_tuples(batch):
+    return _collate(tuples=tuple)(batch)
+
+
+def default_collate__forgets_named_tuples(batch):
+    return _collate(named=False)(batch)
+
+
+def default_collate__cuts_to_the_shortest(batch):
+    return _collate(strict=False)(batch)
