@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from rushlight.dispatch import local
 from rushlight.engine import backward
 from rushlight.function import Function, FunctionCtx
 from rushlight.grad_mode import enable_grad
@@ -26,6 +27,11 @@ class CheckpointFunction(Function):
 
     @staticmethod
     def backward(ctx: FunctionCtx, *grads: Tensor | None) -> tuple:
+        if local.for_inputs:  # the backward pass within this one would not know of them
+            raise RuntimeError(
+                "a re-entrant checkpoint is incompatible with .grad() and with the argument `inputs` of "
+                ".backward(): call .backward() without it."
+            )
         return recompute(ctx, *grads)
 
 

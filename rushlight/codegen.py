@@ -55,7 +55,10 @@ DUNDERS = {  # `x + y` calls `Tensor.__add__`, `2 + x` `Tensor.__radd__`, `x += 
     "eq": "eq.Tensor", "ne": "ne.Tensor", "lt": "lt.Tensor", "le": "le.Tensor", "gt": "gt.Tensor", "ge": "ge.Tensor",
     "matmul": "matmul",
 }  # fmt: skip
-FOR_NUMBERS = {"pow": "pow.Tensor_Scalar", "rpow": "pow.Scalar", "ipow": "pow_.Scalar"}  # where it is another operator
+FOR_NUMBERS = {  # where it is another operator
+    "pow": "pow.Tensor_Scalar", "rpow": "pow.Scalar", "ipow": "pow_.Scalar",
+    "rsub": "rsub.Scalar", "mod": "remainder.Scalar", "imod": "remainder_.Scalar",
+}  # fmt: skip
 OTHER_FIRST = ("rfloordiv", "rmod", "rpow")
 PREFIX = {"neg": "neg", "pos": "positive", "abs": "abs"}
 BY_HAND = """def __invert__(self):
@@ -232,7 +235,10 @@ def of_self_alone(overloads: list[Native]) -> list[str]:
         if native.schema.arguments[0].type == "Tensor" and all(a.has_default for a in native.schema.arguments[1:]):
             defaults = "".join(f", {_default(argument)}" for argument in native.schema.arguments[1:])
             key_set = "(self._key_set | local.included) & ~local.excluded"
-            return ["    if not (args or kwargs):", f"        return {native.variable}.table[{key_set}](self{defaults})"]
+            return [
+                "    if not (args or kwargs):",
+                f"        return {native.variable}.table[{key_set}](self{defaults})",
+            ]
     return []
 
 
@@ -297,7 +303,8 @@ def dunder(name: str, natives: dict[str, Native]) -> str:
     """`__add__` and its like: operands that are neither tensors nor numbers are left to somebody else."""
     native = natives[DUNDERS[name]]
     for_numbers = natives[FOR_NUMBERS[name]] if name in FOR_NUMBERS else native
-    takes_numbers = name in FOR_NUMBERS or may_be_number(native.schema, native.schema.arguments[1])
+    place = 0 if name in OTHER_FIRST else 1  # of `other`
+    takes_numbers = name in FOR_NUMBERS or may_be_number(native.schema, native.schema.arguments[place])
     operands = ["other", "self"] if name in OTHER_FIRST else ["self", "other"]
     arguments = ", ".join(operands + [_default(argument) for argument in native.schema.arguments[2:]])
     lines = [

@@ -293,7 +293,7 @@ def backward(
     captures = None if inputs is None else {_differentiable_edge(tensor): [] for tensor in inputs}
     for tensor in inputs or ():
         tensor.retain_grad()
-    execute(roots, grads, create_graph if retain_graph is None else retain_graph, create_graph, captures)
+    _run(roots, grads, retain_graph, create_graph, captures)
 
 
 def grad(
@@ -327,13 +327,25 @@ def _grad(outputs, grad_outputs, inputs, retain_graph, create_graph, allow_unuse
     captures: dict[Edge, list[int]] = {}
     for place, tensor in enumerate(inputs):
         captures.setdefault(_differentiable_edge(tensor), []).append(place)
-    found = execute(roots, grads, create_graph if retain_graph is None else retain_graph, create_graph, captures)
+    found = _run(roots, grads, retain_graph, create_graph, captures)
     if not allow_unused and len(found) < len(inputs):
         raise RuntimeError(
             "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this is "
             "the desired behavior."
         )
     return tuple(found.get(place) for place in range(len(inputs)))
+
+
+def _run(roots, grads, retain_graph, create_graph, captures) -> dict[int, Tensor]:
+    """Execute, and let checkpoints know whether this is for some inputs only.
+
+    Source: `torch/csrc/autograd/engine.cpp`, `Engine::is_checkpoint_valid`.
+    """
+    before, local.for_inputs = local.for_inputs, local.for_inputs or captures is not None
+    try:
+        return execute(roots, grads, create_graph if retain_graph is None else retain_graph, create_graph, captures)
+    finally:
+        local.for_inputs = before
 
 
 def _differentiable_edge(tensor: Tensor) -> Edge:

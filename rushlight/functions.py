@@ -966,14 +966,17 @@ def floor_divide(input, other, *, out=None):
     return floor_divide_op.table[key_set](input, other)
 
 
-def fmod(input, other, *, out=None):
-    if out is not None:
-        return invoke(fmod_Tensor_out_op, input, other, out)
-    try:
-        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(fmod_Tensor_op, input, other)
-    return fmod_Tensor_op.table[key_set](input, other)
+def fmod(*args, **kwargs):
+    return resolve(
+        (
+            fmod_Tensor_op,
+            fmod_Scalar_op,
+            fmod_Tensor_out_op,
+            fmod_Scalar_out_op,
+        ),
+        args,
+        kwargs,
+    )
 
 
 def ge(input, other, *, out=None):
@@ -1334,14 +1337,17 @@ def relu_(input):
     return relu__op.table[key_set](input)
 
 
-def remainder(input, other, *, out=None):
-    if out is not None:
-        return invoke(remainder_Tensor_out_op, input, other, out)
-    try:
-        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(remainder_Tensor_op, input, other)
-    return remainder_Tensor_op.table[key_set](input, other)
+def remainder(*args, **kwargs):
+    return resolve(
+        (
+            remainder_Tensor_op,
+            remainder_Scalar_op,
+            remainder_Tensor_out_op,
+            remainder_Scalar_out_op,
+        ),
+        args,
+        kwargs,
+    )
 
 
 def round(*args, **kwargs):
@@ -1386,12 +1392,15 @@ def rsqrt_(input):
     return rsqrt__op.table[key_set](input)
 
 
-def rsub(input, other, *, alpha=1):
-    try:
-        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(rsub_Tensor_op, input, other, alpha)
-    return rsub_Tensor_op.table[key_set](input, other, alpha)
+def rsub(*args, **kwargs):
+    return resolve(
+        (
+            rsub_Tensor_op,
+            rsub_Scalar_op,
+        ),
+        args,
+        kwargs,
+    )
 
 
 def sgn(input, *, out=None):
@@ -3710,23 +3719,29 @@ def tensor_floor_divide_(self, other):
 Tensor.floor_divide_ = tensor_floor_divide_
 
 
-def tensor_fmod(self, other):
-    try:
-        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(fmod_Tensor_op, self, other)
-    return fmod_Tensor_op.table[key_set](self, other)
+def tensor_fmod(self, *args, **kwargs):
+    return resolve(
+        (
+            fmod_Tensor_op,
+            fmod_Scalar_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
 
 
 Tensor.fmod = tensor_fmod
 
 
-def tensor_fmod_(self, other):
-    try:
-        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(fmod__Tensor_op, self, other)
-    return fmod__Tensor_op.table[key_set](self, other)
+def tensor_fmod_(self, *args, **kwargs):
+    return resolve(
+        (
+            fmod__Tensor_op,
+            fmod__Scalar_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
 
 
 Tensor.fmod_ = tensor_fmod_
@@ -4228,23 +4243,29 @@ def tensor_relu_(self):
 Tensor.relu_ = tensor_relu_
 
 
-def tensor_remainder(self, other):
-    try:
-        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(remainder_Tensor_op, self, other)
-    return remainder_Tensor_op.table[key_set](self, other)
+def tensor_remainder(self, *args, **kwargs):
+    return resolve(
+        (
+            remainder_Tensor_op,
+            remainder_Scalar_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
 
 
 Tensor.remainder = tensor_remainder
 
 
-def tensor_remainder_(self, other):
-    try:
-        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(remainder__Tensor_op, self, other)
-    return remainder__Tensor_op.table[key_set](self, other)
+def tensor_remainder_(self, *args, **kwargs):
+    return resolve(
+        (
+            remainder__Tensor_op,
+            remainder__Scalar_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
 
 
 Tensor.remainder_ = tensor_remainder_
@@ -5279,7 +5300,7 @@ def __rsub__(self, other):
         return rsub_Tensor_op.table[key_set](self, other, 1)
     if isinstance(other, NUMBERS):
         key_set = (self._key_set | local.included) & ~local.excluded
-        return rsub_Tensor_op.table[key_set](self, other, 1)
+        return rsub_Scalar_op.table[key_set](self, other, 1)
     return NotImplemented
 
 
@@ -5409,7 +5430,7 @@ def __mod__(self, other):
         return remainder_Tensor_op.table[key_set](self, other)
     if isinstance(other, NUMBERS):
         key_set = (self._key_set | local.included) & ~local.excluded
-        return remainder_Tensor_op.table[key_set](self, other)
+        return remainder_Scalar_op.table[key_set](self, other)
     return NotImplemented
 
 
@@ -5435,7 +5456,7 @@ def __imod__(self, other):
         return remainder__Tensor_op.table[key_set](self, other)
     if isinstance(other, NUMBERS):
         key_set = (self._key_set | local.included) & ~local.excluded
-        return remainder__Tensor_op.table[key_set](self, other)
+        return remainder__Scalar_op.table[key_set](self, other)
     return NotImplemented
 
 
@@ -6289,6 +6310,17 @@ fmod_Tensor_out_op = declare(
     CPU=pointwise.fmod.out,
     Meta=pointwise.fmod.out,
 )
+fmod_Scalar_op = declare(
+    "fmod.Scalar(Tensor self, Scalar other) -> Tensor", CPU=pointwise.fmod.functional, Meta=pointwise.fmod.on_meta
+)
+fmod__Scalar_op = declare(
+    "fmod_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)", CPU=pointwise.fmod.inplace, Meta=pointwise.fmod.inplace
+)
+fmod_Scalar_out_op = declare(
+    "fmod.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)",
+    CPU=pointwise.fmod.out,
+    Meta=pointwise.fmod.out,
+)
 ge_Tensor_op = declare(
     "ge.Tensor(Tensor self, Tensor other) -> Tensor", CPU=pointwise.ge.functional, Meta=pointwise.ge.on_meta
 )
@@ -6604,6 +6636,21 @@ remainder_Tensor_out_op = declare(
     CPU=pointwise.remainder.out,
     Meta=pointwise.remainder.out,
 )
+remainder_Scalar_op = declare(
+    "remainder.Scalar(Tensor self, Scalar other) -> Tensor",
+    CPU=pointwise.remainder.functional,
+    Meta=pointwise.remainder.on_meta,
+)
+remainder__Scalar_op = declare(
+    "remainder_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)",
+    CPU=pointwise.remainder.inplace,
+    Meta=pointwise.remainder.inplace,
+)
+remainder_Scalar_out_op = declare(
+    "remainder.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)",
+    CPU=pointwise.remainder.out,
+    Meta=pointwise.remainder.out,
+)
 round_op = declare("round(Tensor self) -> Tensor", CPU=elementary.rounded.functional, Meta=elementary.rounded.on_meta)
 round__op = declare(
     "round_(Tensor(a!) self) -> Tensor(a!)", CPU=elementary.rounded.inplace, Meta=elementary.rounded.inplace
@@ -6637,6 +6684,9 @@ rsub_Tensor_op = declare(
     "rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
     CPU=pointwise.rsub,
     Meta=pointwise.rsub_on_meta,
+)
+rsub_Scalar_op = declare(
+    "rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", CPU=pointwise.rsub, Meta=pointwise.rsub_on_meta
 )
 sgn_op = declare("sgn(Tensor self) -> Tensor", CPU=elementary.signum.functional, Meta=elementary.signum.on_meta)
 sgn__op = declare("sgn_(Tensor(a!) self) -> Tensor(a!)", CPU=elementary.signum.inplace, Meta=elementary.signum.inplace)
@@ -7832,6 +7882,8 @@ WRITTEN = (
     floor_divide__Tensor_op,
     fmod__Tensor_op,
     fmod_Tensor_out_op,
+    fmod__Scalar_op,
+    fmod_Scalar_out_op,
     ge__Tensor_op,
     ge_Tensor_out_op,
     gelu__op,
@@ -7884,6 +7936,8 @@ WRITTEN = (
     relu__op,
     remainder__Tensor_op,
     remainder_Tensor_out_op,
+    remainder__Scalar_op,
+    remainder_Scalar_out_op,
     round__op,
     round_out_op,
     round__decimals_op,

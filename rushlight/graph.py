@@ -175,7 +175,9 @@ _ONLY_OURS = 4  # references: the engine's list, the arguments of two calls, and
 def _is_like(grad: Tensor, variable: Tensor) -> bool:
     """Source: `torch/csrc/autograd/utils/grad_layout_contract.h`, `obeys_layout_contract`."""
     if grad._strides != variable._strides:
-        return False
+        pairs = zip(variable._sizes, grad._strides, variable._strides)
+        if any(size != 1 and mine != its for size, mine, its in pairs):
+            return False
     return variable._has_plain_strides or non_overlapping_and_dense(variable.shape, variable.stride())
 
 
@@ -184,8 +186,8 @@ def grad_like(grad: Tensor, variable: Tensor) -> Tensor:
 
     Source: `torch/csrc/autograd/utils/grad_layout_contract.h`, `clone_obey_contract`.
     """
-    if variable._has_plain_strides:
-        return functions.clone(grad, memory_format=contiguous_format)
+    if variable._has_plain_strides and not local.grad_enabled:
+        return functions.clone(grad, memory_format=contiguous_format)  # the same, quickly
     if non_overlapping_and_dense(variable.shape, variable.stride()):
         return grad.new_empty_strided(variable.shape, variable.stride()).copy_(grad)
     return functions.clone(grad, memory_format=contiguous_format)

@@ -396,9 +396,10 @@ NUMBERS = (bool, int, float, np.generic)
 
 
 NUMBER_OPERANDS = {  # the arguments `Tensor` for which a number may stand: PyTorch wraps it, or has an overload for it
-    **dict.fromkeys(("add", "sub", "mul", "div", "floor_divide", "remainder", "where"), ("self", "other")),
+    **dict.fromkeys(("add", "sub", "mul", "div", "floor_divide", "where"), ("self", "other")),
+    "remainder": ("self",),
     **dict.fromkeys(("bitwise_and", "bitwise_or", "bitwise_xor"), ("self", "other")),
-    **dict.fromkeys(("eq", "ne", "lt", "le", "gt", "ge", "fmod", "rsub"), ("other",)),
+    **dict.fromkeys(("eq", "ne", "lt", "le", "gt", "ge"), ("other",)),
     "copy": ("src",),
 }
 

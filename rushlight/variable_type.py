@@ -150,11 +150,15 @@ from rushlight.functions import (
     flip_op,
     floor__op,
     floor_divide__Tensor_op,
+    floor_divide_op,
     floor_divide_out_op,
     floor_op,
     floor_out_op,
+    fmod_Scalar_op,
+    fmod_Scalar_out_op,
     fmod_Tensor_op,
     fmod_Tensor_out_op,
+    fmod__Scalar_op,
     fmod__Tensor_op,
     full_out_op,
     gather_op,
@@ -297,8 +301,11 @@ from rushlight.functions import (
     reciprocal_out_op,
     relu__op,
     relu_op,
+    remainder_Scalar_op,
+    remainder_Scalar_out_op,
     remainder_Tensor_op,
     remainder_Tensor_out_op,
+    remainder__Scalar_op,
     remainder__Tensor_op,
     repeat_op,
     roll_op,
@@ -311,6 +318,7 @@ from rushlight.functions import (
     rsqrt__op,
     rsqrt_op,
     rsqrt_out_op,
+    rsub_Scalar_op,
     rsub_Tensor_op,
     scatter__reduce_op,
     scatter__src_op,
@@ -1121,6 +1129,13 @@ class FloorBackward0(Node):
         return (zeros_like(grad),)
 
 
+class FmodBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (grad,)
+
+
 class FmodBackward1(Node):
     saved_other = saved_self = None
 
@@ -1465,6 +1480,13 @@ class ReluBackward0(Node):
         node.released = True
 
 
+class RemainderBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (grad,)
+
+
 class RemainderBackward1(Node):
     saved_other = saved_self = None
 
@@ -1527,6 +1549,13 @@ class RsubBackward0(Node):
             maybe_multiply(-grad, node.alpha) if node.needs(0) else None,
             grad if node.needs(1) else None,
         )
+
+
+class RsubBackward1(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (maybe_multiply(-grad, node.alpha),)
 
 
 class SigmoidBackward0(Node):
@@ -4262,12 +4291,35 @@ def floor_(key_set, self):
     return result
 
 
+def fmod_Scalar(key_set, self, other):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return fmod_Scalar_op.below[key_set](self, other)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return fmod_Scalar_op.below[key_set](self, other)
+    node = FmodBackward0()
+    node.next_edges = edges
+    result = call_below(fmod_Scalar_op.below[key_set], self, other)
+    set_history(result, node)
+    return result
+
+
+def fmod__Scalar(key_set, self, other):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return fmod__Scalar_op.below[key_set](self, other)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return fmod__Scalar_op.below[key_set](self, other)
+    check_inplace(self)
+    node = FmodBackward0()
+    node.next_edges = edges
+    result = call_below(fmod__Scalar_op.below[key_set], self, other)
+    rebase_history(self, node)
+    return result
+
+
 def fmod_Tensor(key_set, self, other):
-    if (
-        not local.grad_enabled
-        or self._autograd is None is self._base
-        and (not isinstance(other, Tensor) or other._autograd is None is other._base)
-    ):
+    if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
         return fmod_Tensor_op.below[key_set](self, other)
     edges = [gradient_edge(self), gradient_edge(other)]
     if edges[0].node is edges[1].node is None:
@@ -4284,11 +4336,7 @@ def fmod_Tensor(key_set, self, other):
 
 
 def fmod__Tensor(key_set, self, other):
-    if (
-        not local.grad_enabled
-        or self._autograd is None is self._base
-        and (not isinstance(other, Tensor) or other._autograd is None is other._base)
-    ):
+    if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
         return fmod__Tensor_op.below[key_set](self, other)
     edges = [gradient_edge(self), gradient_edge(other)]
     if edges[0].node is edges[1].node is None:
@@ -4848,11 +4896,38 @@ def relu_(key_set, self):
     return result
 
 
+def remainder_Scalar(key_set, self, other):
+    if not local.grad_enabled or (not isinstance(self, Tensor) or self._autograd is None is self._base):
+        return remainder_Scalar_op.below[key_set](self, other)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return remainder_Scalar_op.below[key_set](self, other)
+    node = RemainderBackward0()
+    node.next_edges = edges
+    result = call_below(remainder_Scalar_op.below[key_set], self, other)
+    set_history(result, node)
+    return result
+
+
+def remainder__Scalar(key_set, self, other):
+    if not local.grad_enabled or (not isinstance(self, Tensor) or self._autograd is None is self._base):
+        return remainder__Scalar_op.below[key_set](self, other)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return remainder__Scalar_op.below[key_set](self, other)
+    check_inplace(self)
+    node = RemainderBackward0()
+    node.next_edges = edges
+    result = call_below(remainder__Scalar_op.below[key_set], self, other)
+    rebase_history(self, node)
+    return result
+
+
 def remainder_Tensor(key_set, self, other):
     if (
         not local.grad_enabled
         or (not isinstance(self, Tensor) or self._autograd is None is self._base)
-        and (not isinstance(other, Tensor) or other._autograd is None is other._base)
+        and other._autograd is None is other._base
     ):
         return remainder_Tensor_op.below[key_set](self, other)
     edges = [gradient_edge(self), gradient_edge(other)]
@@ -4873,7 +4948,7 @@ def remainder__Tensor(key_set, self, other):
     if (
         not local.grad_enabled
         or (not isinstance(self, Tensor) or self._autograd is None is self._base)
-        and (not isinstance(other, Tensor) or other._autograd is None is other._base)
+        and other._autograd is None is other._base
     ):
         return remainder__Tensor_op.below[key_set](self, other)
     edges = [gradient_edge(self), gradient_edge(other)]
@@ -4975,11 +5050,7 @@ def rsqrt_(key_set, self):
 
 
 def rsub_Tensor(key_set, self, other, alpha):
-    if (
-        not local.grad_enabled
-        or self._autograd is None is self._base
-        and (not isinstance(other, Tensor) or other._autograd is None is other._base)
-    ):
+    if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
         return rsub_Tensor_op.below[key_set](self, other, alpha)
     edges = [gradient_edge(self), gradient_edge(other)]
     if edges[0].node is edges[1].node is None:
@@ -4988,6 +5059,20 @@ def rsub_Tensor(key_set, self, other, alpha):
     node.next_edges = edges
     node.alpha = alpha
     result = call_below(rsub_Tensor_op.below[key_set], self, other, alpha)
+    set_history(result, node)
+    return result
+
+
+def rsub_Scalar(key_set, self, other, alpha):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return rsub_Scalar_op.below[key_set](self, other, alpha)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return rsub_Scalar_op.below[key_set](self, other, alpha)
+    node = RsubBackward1()
+    node.next_edges = edges
+    node.alpha = alpha
+    result = call_below(rsub_Scalar_op.below[key_set], self, other, alpha)
     set_history(result, node)
     return result
 
@@ -6930,6 +7015,8 @@ AUTOGRAD = {
     expm1__op: expm1_,
     floor_op: floor,
     floor__op: floor_,
+    fmod_Scalar_op: fmod_Scalar,
+    fmod__Scalar_op: fmod__Scalar,
     fmod_Tensor_op: fmod_Tensor,
     fmod__Tensor_op: fmod__Tensor,
     gelu_op: gelu,
@@ -6966,6 +7053,8 @@ AUTOGRAD = {
     reciprocal__op: reciprocal_,
     relu_op: relu,
     relu__op: relu_,
+    remainder_Scalar_op: remainder_Scalar,
+    remainder__Scalar_op: remainder__Scalar,
     remainder_Tensor_op: remainder_Tensor,
     remainder__Tensor_op: remainder__Tensor,
     round_op: round,
@@ -6975,6 +7064,7 @@ AUTOGRAD = {
     rsqrt_op: rsqrt,
     rsqrt__op: rsqrt_,
     rsub_Tensor_op: rsub_Tensor,
+    rsub_Scalar_op: rsub_Scalar,
     sigmoid_op: sigmoid,
     sigmoid__op: sigmoid_,
     sign_op: sign,
@@ -7117,6 +7207,7 @@ OUT = (
     floor_out_op,
     floor_divide_out_op,
     fmod_Tensor_out_op,
+    fmod_Scalar_out_op,
     ge_Tensor_out_op,
     gelu_out_op,
     gt_Tensor_out_op,
@@ -7144,6 +7235,7 @@ OUT = (
     pow_Scalar_out_op,
     reciprocal_out_op,
     remainder_Tensor_out_op,
+    remainder_Scalar_out_op,
     round_out_op,
     round_decimals_out_op,
     rsqrt_out_op,
@@ -7242,6 +7334,7 @@ WITHOUT_DERIVATIVE = (
     bitwise_or__Tensor_op,
     bitwise_xor__Tensor_op,
     eq__Tensor_op,
+    floor_divide_op,
     floor_divide__Tensor_op,
     ge__Tensor_op,
     gt__Tensor_op,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import warnings
 from collections import OrderedDict, UserDict, UserList, namedtuple
 from contextlib import contextmanager
 from types import MappingProxyType
@@ -51,7 +52,7 @@ def attempt(run, *args):
         return error_name(error)
 
 
-def ready(xp, *names):
+def ready(xp):
     """An instance of a module class without anything in it."""
 
     class Part(xp.nn.Module):
@@ -380,7 +381,7 @@ def members(xp, entries, of, prefix, recurse, remove_duplicate):
 _BEFORE = ["see", "tuple", "single", "list", "triple", "two", "remove", "raise", "false"]
 _BEFORE_KWARGS = ["see", "pair", "tuple", "alone", "triple", "list of two", "remove", "false"]
 _AFTER = ["see", "replace", "tuple", "zero", "none", "remove", "raise"]
-_BACK = ["see", "change", "remove"]
+_BACK = ["see", "change"]
 
 
 def _hooked_calls(st):
@@ -388,8 +389,8 @@ def _hooked_calls(st):
         st.tuples(st.just("before"), st.sampled_from(_BEFORE), st.just(False), st.booleans()),
         st.tuples(st.just("before"), st.sampled_from(_BEFORE_KWARGS), st.just(True), st.booleans()),
         st.tuples(st.just("after"), st.sampled_from(_AFTER), st.booleans(), st.booleans()),
-        st.tuples(st.just("back before"), st.sampled_from(_BACK[:2]), st.just(False), st.booleans()),
-        st.tuples(st.just("back after"), st.sampled_from(_BACK[:2]), st.just(False), st.booleans()),
+        st.tuples(st.just("back before"), st.sampled_from(_BACK), st.just(False), st.booleans()),
+        st.tuples(st.just("back after"), st.sampled_from(_BACK), st.just(False), st.booleans()),
     ).map(list)
     return st.fixed_dictionaries(
         {
@@ -1378,8 +1379,7 @@ def _retaining(x):
 
 @contextmanager
 def _warned():
-    import warnings
-
+    """The UserWarnings until the end, in a list that is filled then."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         kept = []

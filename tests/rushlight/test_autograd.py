@@ -436,6 +436,14 @@ def out_given(xp):
     return xp.mul(x, x, out=xp.zeros(2, dtype=xp.float64))
 
 
+def checkpoint_for_inputs(xp):
+    from importlib import import_module
+
+    x = leaf(xp, 2)
+    module = rl.checkpoint if xp is rl else import_module("torch.utils.checkpoint")
+    return xp.autograd.grad(module.checkpoint(lambda x: x * x, x, use_reentrant=True).sum(), x)
+
+
 def inferred(xp):
     with xp.inference_mode():
         return xp.ones(2)
@@ -466,6 +474,7 @@ ERRORS = [
     lambda xp: leaf(xp, 2) * inferred(xp),
     lambda xp: inferred(xp).mul_(2),
     lambda xp: inferred(xp).requires_grad_(),
+    checkpoint_for_inputs,
 ]  # fmt: skip
 
 
