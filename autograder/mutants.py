@@ -435,14 +435,18 @@ def _start(batch: list[Mutant], trial: Trial) -> Connection:
 
 
 def _try(batch: list[Mutant], trial: Trial, sender: Connection) -> None:
-    """In a process of its own: for each mutant, the first case on which it differs from torch."""
+    """In a process of its own: for each mutant, a case on which it differs from torch. One that has found a mutant out is
+    tried first on the next."""
     _limit_memory()
+    trial = list(trial)
     for mutant in batch:
         _limit_time()
         fill(function_of(mutant.exercise), mutant.compiled())
-        differs = ((name, case) for name, case, theirs in trial if difference(answer(name, [case])[0], theirs))
+        differs = (i for i, (name, case, theirs) in enumerate(trial) if difference(answer(name, [case])[0], theirs))
         found = next(differs, None)
-        sender.send(Outcome(mutant, KILLED, *found) if found else Outcome(mutant, SURVIVED))
+        if found is not None:
+            trial.insert(0, trial.pop(found))
+        sender.send(Outcome(mutant, SURVIVED) if found is None else Outcome(mutant, KILLED, *trial[0][:2]))
 
 
 def _limit_time() -> None:
