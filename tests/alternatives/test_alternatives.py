@@ -8,6 +8,7 @@ from types import FunctionType
 import pytest
 
 from autograder import subject
+from autograder.build import labs
 from autograder.check import PASSED, exercises, function_of, is_shown, registry
 from autograder.exercise import fill, restore
 from autograder.judge import Judge
@@ -102,7 +103,8 @@ def test_a_table_of_the_edges_which_everybody_can_read_is_refused(exercise, judg
         assert not any(judge.verdict(c.name, over_the_wire, otherwise=lambda v: v).passed for c in checks(exercise))
 
 
-def test_every_exercise_has_two_other_right_answers_and_a_wrong_one():
-    for exercise in exercises("01_strided"):
+@pytest.mark.parametrize("lab", labs())
+def test_every_exercise_has_two_other_right_answers_and_a_wrong_one(lab):
+    for exercise in exercises(lab):
         assert sum(answer.values[0] == exercise for answer in RIGHT) >= 2, exercise
         assert any(answer.values[0] == exercise for answer in WRONG), exercise
