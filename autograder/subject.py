@@ -18,6 +18,7 @@ from typing import Any
 import numpy
 
 import rushlight
+from rushlight import dispatch
 
 from .check import Verdict, find, function_of, is_shown
 from .exercise import is_filled
@@ -75,8 +76,25 @@ def answer(name: str, cases: list[dict]) -> list[Tree]:
     if not is_shown(name) and not is_filled(function_of(check.exercise)):
         missing = NotAttempted("its body is still to be written, or its cell has not been run")
         return [error_tree(missing)] * len(cases)
-    with numpy.errstate(all="ignore"):  # torch does not speak of overflow either
-        return [observe_call(check.subject, _side, case) for case in cases]
+    observed = []
+    for case in cases:
+        with numpy.errstate(all="ignore"), new_thread():  # torch does not speak of overflow either
+            observed.append(observe_call(check.subject, _side, case))
+    return observed
+
+
+@contextlib.contextmanager
+def new_thread():
+    """Within: modes, keys and hooks as a new thread has them; afterwards as they were. So a wrong answer that leaves a mode
+    behind spoils neither the other cases nor the kernel."""
+    state = vars(dispatch.local)
+    before = dict(state)
+    state.update(vars(dispatch.LocalState()))
+    try:
+        yield
+    finally:
+        state.clear()
+        state.update(before)
 
 
 # In a notebook -------------------------------------------------------------------------------------------------------

@@ -41,8 +41,8 @@ def recompute(ctx: FunctionCtx, *grads: Tensor | None) -> tuple:
     `ctx.run` is the function, and `ctx.args` its arguments, with None in the place of each tensor; these are in
     `ctx.saved_tensors`, with None in the place of each argument that is no tensor. The function runs on tensors that share
     their memory with the saved ones, but are leaves of a graph of their own, so that nothing else is reached; each requires
-    grad as `ctx.needs_input_grad` said when the checkpoint was made, of the function itself first and then of its arguments.
-    It runs with grad mode on.
+    grad if the saved one does, now that it is unpacked (and not if it did when the checkpoint was made). It runs with grad
+    mode on.
 
     What it returns, one result or a tuple of them, is the same as the first time. Those results that require grad are gone
     back from, in one backward pass (`backward`), with their gradients. What else the function used, tensors that are not among
@@ -59,10 +59,11 @@ def recompute(ctx: FunctionCtx, *grads: Tensor | None) -> tuple:
 
     Source: `torch/utils/checkpoint.py`, `CheckpointFunction.backward`.
     """
-    again = [arg if saved is None else saved.detach() for arg, saved in zip(ctx.args, ctx.saved_tensors)]
-    for arg, needed in zip(again, ctx.needs_input_grad[1:]):
-        if isinstance(arg, Tensor):
-            arg.requires_grad = needed
+    again = list(ctx.args)
+    for i, saved in enumerate(ctx.saved_tensors):
+        if saved is not None:
+            again[i] = saved.detach()
+            again[i].requires_grad = saved.requires_grad
     with enable_grad():
         outputs = ctx.run(*again)
     outputs = outputs if isinstance(outputs, tuple) else (outputs,)

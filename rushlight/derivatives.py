@@ -444,8 +444,8 @@ def mm_backward_mat1(grad: Tensor, mat2: Tensor, sizes, strides, alpha: Scalar) 
     """The gradient of the first factor of `alpha * (mat1 @ mat2)`, in (n, k) @ (k, m).
 
     Made of operators, `mm` and `t` among them, so that it can be differentiated again. Laid out as the factor is, so that a
-    parameter and its gradient have the same strides: column by column if the factor's elements lie so, without gaps, and
-    otherwise row by row.
+    parameter and its gradient have the same strides: column by column, as the transpose of another product, if the factor's
+    strides are exactly (1, n), and otherwise row by row.
 
     Args:
         grad: the gradient of the product, (n, m), of any strides.
@@ -461,7 +461,8 @@ def mm_backward_mat1(grad: Tensor, mat2: Tensor, sizes, strides, alpha: Scalar) 
 
 
 def mm_backward_mat2(grad: Tensor, mat1: Tensor, sizes, strides, alpha: Scalar) -> Tensor:
-    """The gradient of the second factor of `alpha * (mat1 @ mat2)`, in (n, k) @ (k, m), laid out as that factor is.
+    """The gradient of the second factor of `alpha * (mat1 @ mat2)`, in (n, k) @ (k, m), laid out as that factor is: column by
+    column if its strides are exactly (1, k), and otherwise row by row.
 
     Args:
         grad: the gradient of the product, (n, m), of any strides.

@@ -247,11 +247,12 @@ def call_function(node: Node, grads: list, keep_graph: bool) -> Sequence[Tensor 
        `replaced(gradients, what it returned)` are those there are from then on.
     2. `node.apply(*gradients)` gives those of its edges, a sequence.
     3. Each of them goes through `validate(gradient, edge, node, i)`, with the edge of `next_edges` in its place `i`.
-    4. Each hook of `node.post_hooks` is called with a tuple of these and a tuple of the gradients that the node was run with;
-       `replaced` as before.
+    4. Each hook of `node.post_hooks`, also a dict or None, is called with a tuple of these and a tuple of the gradients that
+       the node was run with; `replaced` as before.
     5. The node lets go of what it saved (`release_variables`), unless `keep_graph`.
 
-    Hooks that a hook adds or removes wait for the next call. What a hook raises is raised, and then nothing is let go.
+    A hook may remove itself or others from its dict, or add some: those of this call are the hooks that the dict held when the
+    first of them was about to run. What a hook raises is raised, and then nothing is let go.
 
     Returns:
         the gradients, one for each edge.

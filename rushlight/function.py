@@ -93,13 +93,15 @@ def with_context_in_forward(cls: type[Function]) -> type[Function]:
 def apply(cls: type[Function], *args: Any) -> Any:
     """Run the forward of a `Function` and leave its node, which is the `ctx` that forward and backward are given.
 
-    1. `new_context(cls, args)` makes the node. Its `needs_input_grad` says of each argument whether it requires grad; what
-       is no tensor does not. A graph is recorded if `any_requires_grad` says so of the arguments.
+    1. `new_context(cls, args)` makes the node. Its `needs_input_grad` is to be set: a tuple that says of each argument whether
+       it requires grad (`requires_grad(arg)`; what is no tensor does not). A graph is recorded if `any_requires_grad` says so
+       of the arguments.
     2. `cls.forward(ctx, *args)` runs, and nothing that it does is recorded. What it returns is one result, or a tuple of
        results, of any kind.
-    3. `check_dirty(ctx, results)` refuses, with RuntimeError, what was marked dirty and is not among the results.
+    3. `check_dirty(ctx, results)` refuses, with RuntimeError, what was marked dirty and is not among the results: a tuple,
+       also where there is one result.
     4. If a graph is recorded, the node's `next_edges` lead, for each argument that is a tensor, where a gradient of it went
-       before the forward ran.
+       before the forward ran: step 5 gives an argument that was written to a new history.
     5. `attach(ctx, result, args, recorded)` makes of each result, in their order, what the caller gets.
     6. If a graph is recorded, what the forward left in `ctx.to_save` goes to `ctx.saved`, a list, each made by
        `save(tensor, is_output)`, where an output is one of the results that the caller gets, that very object. In any case

@@ -11,7 +11,7 @@ from typing import Any
 
 from rushlight import functions
 from rushlight.engine import grad
-from rushlight.grad_mode import enable_grad, no_grad
+from rushlight.grad_mode import enable_grad
 from rushlight.history import requires_grad
 from rushlight.strided import Tensor
 
@@ -113,23 +113,24 @@ def numerical_gradient(function: Callable[[], Tensor], x: Tensor, eps: float) ->
     """How every element of a result moves with every element of `x`: (f(x + eps) - f(x - eps)) / (2 eps).
 
     Args:
-        function: without arguments; it computes with `x`, whatever this holds at that moment, and returns one tensor.
-        x: float64, of any sizes and strides; it may require grad. It is written to in place, one element at a time, though
-            nothing of this is recorded and no version is counted; at the end each element is what it was, to the last bit.
+        function: without arguments; it computes with `x`, whatever this holds at that moment, and returns one tensor. It is
+            called in the grad mode that there is: it may take gradients itself.
+        x: float64, of any sizes and strides; it may require grad. It is written to in place, one element at a time, by way of
+            `x.detach().numpy()` or the like: the writes are not recorded, and no version of `x` is counted. At the end each
+            element is what it was, to the last bit.
         eps: the step.
 
     Returns:
         for each element of `x`, in row-major order, a list of numbers: one for each element of the result, row-major too.
 
-    Source: `torch/autograd/gradcheck.py`, `_get_numerical_jacobian_wrt_specific_input`.
+    Source: `torch/autograd/gradcheck.py`, `get_numerical_jacobian_wrt_specific_input`.
     """
     rows, values = [], x.detach().numpy()
     for index in product(*map(range, x.shape)):
         before, ends = values[index].item(), []
         for step in eps, -eps:
             values[index] = before + step
-            with no_grad():
-                ends.append(function().reshape(-1).tolist())
+            ends.append(function().reshape(-1).tolist())
         values[index] = before
         rows.append([(up - down) / (2 * eps) for up, down in zip(*ends)])
     return rows

@@ -70,7 +70,8 @@ def set_history(result: Any, node: Node, differentiable: Sequence[bool] | None =
 
 
 def check_inplace(self: Tensor) -> None:
-    """Refuse an operator that is to be recorded and would write to this tensor in place, where no graph could show it.
+    """Refuse to write to this tensor in place where no graph could show it. It is called for operators that are recorded: grad
+    mode is on, and is not asked for here.
 
     Raises:
         RuntimeError: the tensor is a view of a base (`_base`) that is a leaf and requires grad, whatever views lie in between;

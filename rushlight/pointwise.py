@@ -225,7 +225,8 @@ def simple_operand(self: Operand, other: Operand, alpha: tuple, kinds: tuple[int
     if self.dtype.category not in kinds:
         return None
     if isinstance(other, Tensor):
-        if self.dtype is not other.dtype or self._sizes != other._sizes or not other._has_plain_strides:
+        one_for_all = not other._sizes and 0 not in self._sizes
+        if self.dtype is not other.dtype or not (one_for_all or self._sizes == other._sizes and other._has_plain_strides):
             return None
         operand = other._array
     elif self.dtype in SIMPLE_DTYPES and other.__class__ in PLAIN_NUMBERS and 0 not in self._sizes:
@@ -528,6 +529,8 @@ clamp_max = Structured(
 def interpolated(start: np.ndarray, end: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """From the end that is nearer, so that weight 1 gives `end` exactly. Source: `aten/src/ATen/native/Lerp.h`."""
     way = end - start
+    if np.ndim(weight) == 0:
+        return start + weight * way if abs(weight) < 0.5 else end - way * (1 - weight)
     return np.where(np.abs(weight) < 0.5, start + weight * way, end - way * (1 - weight))
 
 
@@ -550,10 +553,40 @@ def check_addcdiv(self: Tensor, tensor1: Tensor, tensor2: Tensor, value: Scalar)
         raise RuntimeError("addcdiv of two integer tensors is not supported: make one of them floating")
 
 
-lerp_number = pointwise(interpolated, arithmetic, FLOATS, check_lerp, parameters=1)
+def with_number(function: Callable, kinds: tuple[int, ...], check: Callable | None = None) -> Structured:
+    """The `pointwise` kernel of tensors and a number, which comes last, with a short way for contiguous floating tensors of one
+    shape and dtype."""
+    kernel = pointwise(function, arithmetic, kinds, check, parameters=1)
+    long_way, long_way_in_place = kernel.functional, kernel.inplace
+
+    def plainly(self: Tensor, *args: Operand) -> np.ndarray | None:
+        *others, number = args
+        if not is_simple(self) or self.is_meta or number.__class__ not in PLAIN_NUMBERS:
+            return None
+        for each in others:
+            if each.dtype is not self.dtype or each._sizes != self._sizes or not each._has_plain_strides:
+                return None
+        return function(self._array, *(each._array for each in others), number)
+
+    def functional(*args: Operand) -> Tensor:
+        found = plainly(*args)
+        return long_way(*args) if found is None else fresh(found, args[0])
+
+    def inplace(self: Tensor, *args: Operand) -> Tensor:
+        found = plainly(self, *args)
+        if found is None:
+            return long_way_in_place(self, *args)
+        self._array[...] = found
+        return self
+
+    kernel.functional, kernel.inplace = functional, inplace
+    return kernel
+
+
+lerp_number = with_number(interpolated, FLOATS, check_lerp)
 lerp_tensor = pointwise(interpolated, arithmetic, FLOATS, check_lerp)
-addcmul = pointwise(add_product, arithmetic, NUMERIC, parameters=1)
-addcdiv = pointwise(add_quotient, arithmetic, FLOATS, check_addcdiv, parameters=1)
+addcmul = with_number(add_product, NUMERIC)
+addcdiv = with_number(add_quotient, FLOATS, check_addcdiv)
 
 
 # ------------------------------------------------------------------------------------------------------------
