@@ -1,4 +1,4 @@
-"""What parameters are before they are trained: numbers by chance, of a size that a layer neither enlarges nor shrinks.
+"""What parameters are before they are trained: random numbers, of a size that a layer neither enlarges nor shrinks.
 
 Each function fills a tensor in place and returns it; nothing of it is recorded. In PyTorch: `torch/nn/init.py`. Left out:
 `orthogonal_`, `sparse_` and `dirac_`, and the older names without `_`.

@@ -50,6 +50,12 @@ def attempt(run):
         return f"raises {next(each for each in type(error).__mro__ if each.__module__ == 'builtins').__name__}"
 
 
+def outcome(found, name="gradients"):
+    """The same in two fields, so that a difference can say which of the two it is in."""
+    raised = isinstance(found, str)
+    return {"raises": found.removeprefix("raises ") if raised else None, name: None if raised else found}
+
+
 @contextmanager
 def grad_mode(xp, enabled):
     before = xp.is_grad_enabled()
@@ -62,6 +68,11 @@ def grad_mode(xp, enabled):
 
 def short(node):
     return node.name().removeprefix("torch::autograd::")
+
+
+def field(tree, name):
+    """For hints: a field of what a program returned, None where it returned no fields."""
+    return dict(tree["dict"]).get(name) if isinstance(tree, dict) and "dict" in tree else None
 
 
 class Graph:
@@ -208,7 +219,17 @@ RESULTS = {  # operators of one argument; where a result is a floating one witho
         lambda xp, x: xp.ops.aten.nll_loss_forward(x, xp.zeros(x.shape[0]).long(), None, 1, -100),
         [True, False],
     ),
+    "lu_unpack": (lambda xp, x: unpacked_factors(xp, x), [False, True, True]),
 }
+
+
+def unpacked_factors(xp, x):
+    """A permutation, which has no derivative, and two triangular matrices, which have one: the results of `lu_unpack`."""
+    rows, columns = x.shape
+    least = min(rows, columns)
+    if is_torch(xp):
+        return xp.lu_unpack(x, xp.arange(1, least + 1, dtype=xp.int32))
+    return tuple(xp.ones(sizes, dtype=x.dtype) for sizes in ((rows, rows), (rows, least), (least, columns)))
 
 
 def histories(results, node):
@@ -231,7 +252,7 @@ def histories(results, node):
     ],
     hint=lambda case, mine, theirs: (
         "results without a derivative, integers above all, are left as they are and not counted"
-        if case["operator"] in ("max", "argmax", "compare", "long", "nll_loss", "zeros_like")
+        if case["operator"] in ("max", "argmax", "compare", "long", "nll_loss", "lu_unpack", "zeros_like")
         else None
     ),
 )
@@ -382,7 +403,31 @@ KEEP = {  # operators of one or two operands, and what their nodes keep
     "softmax": (lambda xp, x, y: x.softmax(1), ["result"]),
     "max": (lambda xp, x, y: x.max(1)[0], ["indices"]),
     "logsumexp": (lambda xp, x, y: x.logsumexp(1), ["self", "result"]),
+    "second of two": (lambda xp, x, y: second_of_two(xp, x), ["second"]),
 }
+
+
+def second_of_two(xp, x):
+    """The second result of a node that keeps this one."""
+    if is_torch(xp):
+
+        class Two(xp.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                results = x * 2, x * 3
+                ctx.save_for_backward(results[1])
+                return results
+
+        return Two.apply(x)[1]
+    with grad_mode(xp, False):
+        results = x * 2, x * 3
+    if x.requires_grad:
+        node = xp.graph.Node()
+        node.next_edges = [xp.graph.gradient_edge(x)]
+        node.saved_second = xp.graph.SavedTensor(xp.history.set_history(results, node)[1], True)
+    return results[1]
+
+
 OPERANDS = ["leaf", "computed", "plain", "part"]
 WRITES = ["nothing", "x", "y", "part of x", "twin of y", "result", "copy of x", "twice y"]
 
@@ -414,7 +459,7 @@ def unpacked(xp, operator, kinds, written, enabled, hooks, take):
     operate, kept = KEEP[operator]
 
     def pack(x):
-        log.append(["pack", plain(x), x.requires_grad, x.grad_fn is None])
+        log.append({"pack": plain(x), "requires_grad": x.requires_grad, "without grad_fn": x.grad_fn is None})
         return [x.clone() if hooks == "copies" else x]
 
     def unpack(box):
@@ -437,7 +482,14 @@ def unpacked(xp, operator, kinds, written, enabled, hooks, take):
         accumulator = None
         if saved.requires_grad and saved.is_leaf:
             accumulator = [saved.view(-1).grad_fn.next_functions[0][0] is each for each in (node_of(x), node_of(y))]
-        return plain(saved), saved.requires_grad, saved.output_nr if saved.requires_grad else 0, owner, one, accumulator
+        return {
+            "tensor": plain(saved),
+            "requires_grad": saved.requires_grad,
+            "output_nr": saved.output_nr if saved.requires_grad else 0,
+            "grad_fn is that of the node, of x, of y": owner,
+            "is x, y, the result": one,
+            "accumulator is that of x, of y": accumulator,
+        }
 
     def node_of(x):
         return x.view(-1).grad_fn.next_functions[0][0] if x.is_leaf and x.requires_grad else None
@@ -446,7 +498,7 @@ def unpacked(xp, operator, kinds, written, enabled, hooks, take):
     with grad_mode(xp, enabled):
         found = [attempt(lambda name=name: describe(name)) for name in kept]
     del held
-    return found, log
+    return {"kept": {name: outcome(one, "unpacked") for name, one in zip(kept, found)}, "hooks": log}
 
 
 @program(
@@ -487,6 +539,8 @@ def unpacked(xp, operator, kinds, written, enabled, hooks, take):
             ("exp", ["leaf", "plain"], "result", True, "copies"),
             ("max", ["leaf", "plain"], "nothing", True, "copies"),
             ("logsumexp", ["computed", "plain"], "result", True, "as it is"),
+            ("second of two", ["computed", "plain"], "nothing", True, "as it is"),
+            ("second of two", ["leaf", "plain"], "result", True, "copies"),
         )
     ],
 )
@@ -500,7 +554,10 @@ def what_was_saved(xp, operator, kinds, written, enabled, hooks):
 
 @what_was_saved.oracle
 def _(torch, operator, kinds, written, enabled, hooks):
-    return unpacked(torch, operator, kinds, written, enabled, hooks, lambda node, name: getattr(node, f"_saved_{name}"))
+    def take(node, name):
+        return node.saved_tensors[0] if name == "second" else getattr(node, f"_saved_{name}")
+
+    return unpacked(torch, operator, kinds, written, enabled, hooks, take)
 
 
 # Writing in place ----------------------------------------------------------------------------------------------------
@@ -525,7 +582,7 @@ QUIETLY = "quietly "
 def write_in_place(xp, values, name, place, other=0):
     x, y = values[place % len(values)], values[other % len(values)]
     with grad_mode(xp, not name.startswith(QUIETLY)):
-        return attempt(lambda: IN_PLACE[name.removeprefix(QUIETLY)](xp, x, y) is x)
+        return attempt(lambda: "written" if IN_PLACE[name.removeprefix(QUIETLY)](xp, x, y) is x else "another tensor")
 
 
 def run_with_writing(xp, leaves, statements):
@@ -550,7 +607,8 @@ def _statements_with_writing(st, most=8):
 
 
 def described(x):
-    return [x.requires_grad, x.is_leaf, x._version, x.output_nr if x.requires_grad else 0]
+    output_nr = x.output_nr if x.requires_grad else 0
+    return {"requires_grad": x.requires_grad, "is_leaf": x.is_leaf, "version": x._version, "output_nr": output_nr}
 
 
 @program(
@@ -589,7 +647,7 @@ def described(x):
 )
 def writing(xp, leaves, statements):
     values, written = run_with_writing(xp, leaves, statements)
-    shown = [attempt(lambda x=x: described(x)) for x in values]
+    shown = [outcome(attempt(lambda x=x: described(x)), "tensor") for x in values]
     nodes = [attempt(lambda x=x: x.grad_fn) for x in values]
     graph = Graph(*(node for node in nodes if not isinstance(node, str)))
     places = [node if isinstance(node, str) else graph.place(node) for node in nodes]
@@ -901,9 +959,15 @@ def accumulated(xp, variable, first, steps, add):
         own = [x.grad.data_ptr() == other.data_ptr() for other in given]
         if x.grad is last:
             own.append(x.grad._version - version)
-        shown.append([as_it_lies(x.grad), own, x.grad.requires_grad, x.grad.is_leaf])
+        flags = {"requires_grad": x.grad.requires_grad, "is_leaf": x.grad.is_leaf}
+        shown.append({"grad": as_it_lies(x.grad), "memory of those given, versions": own} | flags)
         last, version = x.grad, x.grad._version
-    return shown, [plain(grad) for grad in given], plain(x), x._version
+    return {
+        "steps": shown,
+        "given": [plain(grad) for grad in given],
+        "leaf": plain(x),
+        "version of the leaf": x._version,
+    }
 
 
 def _steps(st):
@@ -980,10 +1044,12 @@ ACTIONS = {
     "raise": lambda grads: {}["the hook's"],
     "sizes": lambda grads: tuple(grad if grad is None else grad.unsqueeze(0) for grad in grads),
 }
+OF_HOOKS = ["remove itself", "remove all", "add another"]  # what a hook may do to the hooks beside it
 
 
 def _hooks(st):
-    hook = st.tuples(st.sampled_from(["before", "after"]), st.sampled_from(["look"] + ["double"] * 3 + list(ACTIONS)))
+    actions = ["look"] + ["double"] * 3 + list(ACTIONS) + OF_HOOKS
+    hook = st.tuples(st.sampled_from(["before", "after"]), st.sampled_from(actions))
     return st.lists(hook.map(list), max_size=3)
 
 
@@ -996,21 +1062,30 @@ def called(xp, operator, shapes, given, hooks, keep, call, take):
     grads = [xp.ones_like(each) * (i + 1) if given[i % len(given)] else None for i, each in enumerate(results)]
     if grads.count(None) == len(grads):
         grads[0] = xp.ones_like(results[0])
-    node = results[0].grad_fn
+    node, handles = results[0].grad_fn, {"before": {}, "after": {}}
 
     def add(number, when, action):
         def hook(grads, outer=None):
             held = kept and attempt(lambda: plain(take(node, kept)))
-            log.append([number, when, [*map(plain, grads)], outer and [*map(plain, outer)], held])
-            return ACTIONS[action](grads)
+            shown = {"hook": number, "when": when, "gradients": [*map(plain, grads)]}
+            log.append(shown | {"the node's own": outer and [*map(plain, outer)], "kept": held})
+            if action == "remove itself":
+                handles[when][number].remove()
+            elif action == "remove all":
+                for handle in handles[when].values():
+                    handle.remove()
+            elif action == "add another":
+                add(number + 10, when, "double")
+            else:
+                return ACTIONS[action](grads)
 
-        node.register_prehook(hook) if when == "before" else node.register_hook(hook)
+        handles[when][number] = node.register_prehook(hook) if when == "before" else node.register_hook(hook)
 
     for number, (when, action) in enumerate(hooks):
         add(number, when, action)
     edges = [edge for edge in node.next_functions if edge[0] is not None]
     answers = [attempt(lambda: [*map(plain, call(results, node, edges, grads, keep))]) for _ in range(2)]
-    return answers, log
+    return {"calls": [*map(outcome, answers)], "hooks": log}
 
 
 @program(
@@ -1042,6 +1117,11 @@ def called(xp, operator, shapes, given, hooks, keep, call, take):
             [["before", "drop"], ["after", "look"]],
             [["after", "drop"], ["after", "look"]],
             *([[when, action]] for when in ("before", "after") for action in ACTIONS),
+            *(
+                [[when, action], [when, "double"], [when, "look"]]
+                for when in ("before", "after")
+                for action in OF_HOOKS
+            ),
         )
     ],
 )
@@ -1091,6 +1171,7 @@ TENSOR_ACTIONS = {
     "look": lambda grad: None,
     "double": lambda grad: grad * 2,
     "zero": lambda grad: grad * 0,
+    "drop": lambda grad: None,
     "number": lambda grad: 2.0,
     "sizes": lambda grad: grad.unsqueeze(0),
 }
@@ -1100,18 +1181,18 @@ def add_hook(xp, values, log, number, kind, place, action):
     x = values[place % len(values)]
 
     def of_tensor(grad):
-        log.append([number, "tensor", plain(grad), xp.is_grad_enabled()])
+        log.append({"hook": number, "on a tensor": plain(grad), "grad mode": xp.is_grad_enabled()})
         return None if grad is None else TENSOR_ACTIONS[action](grad)
 
     def accumulated(x):
-        log.append([number, "accumulated", plain(x.grad)])
+        log.append({"hook": number, "after accumulating": plain(x.grad)})
 
     def before(grads):
-        log.append([number, "before", [*map(plain, grads)]])
+        log.append({"hook": number, "before a node": [*map(plain, grads)]})
         return ACTIONS.get(action, ACTIONS["look"])(grads)
 
     def after(grads, outer):
-        log.append([number, "after", [*map(plain, grads)], [*map(plain, outer)]])
+        log.append({"hook": number, "after a node": [*map(plain, grads)], "that had": [*map(plain, outer)]})
         return ACTIONS.get(action, ACTIONS["look"])(grads)
 
     if kind == "tensor":
@@ -1126,7 +1207,7 @@ def add_hook(xp, values, log, number, kind, place, action):
         return x.grad_fn.register_prehook(before) if kind == "before" else x.grad_fn.register_hook(after)
 
 
-def executed(xp, leaves, statements, times, roots, how, ends, retain, create, hooks):
+def executed(xp, leaves, statements, times, roots, how, ends, retain, create, hooks, enabled):
     values, log = run_often(xp, leaves, statements, times), []
     added = [
         attempt(lambda i=i, hook=hook: add_hook(xp, values, log, i, *hook) and None) for i, hook in enumerate(hooks)
@@ -1134,31 +1215,33 @@ def executed(xp, leaves, statements, times, roots, how, ends, retain, create, ho
     graph = Graph(*(x.grad_fn for x in values))
     for i, node in enumerate(graph.nodes):
         if short(node) != "AccumulateGrad":  # when several can run, nobody need run them in torch's order
-            node.register_prehook(lambda grads, i=i: log.append([i, "runs"]))
-    answers = []
+            node.register_prehook(lambda grads, i=i: log.append({"runs": i}))
+    answers, modes = [], []
     for _ in range(2 if times == 1 else 1):
-        found = attempt(lambda: ask(xp, values, roots, how, ends, retain, create))
-        answers.append(found if isinstance(found, str) else found[0])
+        with grad_mode(xp, enabled):
+            found = attempt(lambda: ask(xp, values, roots, how, ends, retain, create))
+            modes.append(xp.is_grad_enabled())
+        answers.append(outcome(found if isinstance(found, str) else found[0]))
         if create and not isinstance(found, str) and not {"first", "slice"} & {name for name, *_ in statements}:
             grads = [grad for grad in found[1] if grad is not None and grad.requires_grad]
             inputs = [x for x in values if x.is_leaf and x.requires_grad]
             twice = [xp.ones_like(grad) for grad in grads]
             again = grads and xp.autograd.grad(grads, inputs, twice, retain_graph=True, allow_unused=True)
-            answers.append([len(grads), *map(plain, again)])
-    return {"gradients": answers, "hooks": added, "log": log[:300], "grad mode": xp.is_grad_enabled()}
+            answers.append({"that can be differentiated": len(grads), "differentiated again": [*map(plain, again)]})
+    return {"passes": answers, "hooks": added, "log": log[:300], "grad mode afterwards": modes}
 
 
 def _executions(st):
     kinds = ["tensor", "tensor", "removed", "retain", "accumulated", "before", "after"]
-    hook = st.tuples(
-        st.sampled_from(kinds), st.integers(0, 12), st.sampled_from(["look", "double", "double", "zero", "sizes"])
-    )
+    actions = ["look", "double", "double", "zero", "sizes", "drop"]
+    hook = st.tuples(st.sampled_from(kinds), st.integers(0, 12), st.sampled_from(actions))
     more = {
         "how": st.sampled_from(["backward", "backward", "grad", "grad of all", "inputs"]),
         "ends": st.lists(st.integers(0, 8), min_size=1, max_size=3),
         "retain": st.sampled_from([None, None, True, False]),
         "create": st.sampled_from([False, False, True]),
         "hooks": st.lists(hook.map(list), max_size=3),
+        "enabled": st.sampled_from([True, True, True, False]),
     }
     return _rooted_programs(st, more).filter(_sees_all).map(_many_roots)
 
@@ -1173,7 +1256,7 @@ def _many_roots(case):
     return case | {"roots": case["roots"] * 2} if case["how"] != "backward" and case["hooks"] else case
 
 
-_ASKED = {"how": "backward", "ends": [0], "retain": None, "create": False, "hooks": []}
+_ASKED = {"how": "backward", "ends": [0], "retain": None, "create": False, "hooks": [], "enabled": True}
 
 
 def _execution(leaves, statements, roots, times=1, **asked):
@@ -1215,6 +1298,11 @@ _TWO = [["mul", 0, 1], ["tanh", 2], ["add", 3, 2], ["sigmoid", 1], ["sub", 4, 5]
             {"hooks": [["tensor", 2, "number"]], "retain": True},
             {"how": "grad", "ends": [2], "hooks": [["tensor", 2, "double"], ["before", 2, "look"], ["retain", 2, ""]]},
             {"how": "grad", "ends": [0], "hooks": [["tensor", 0, "double"], ["accumulated", 0, ""]]},
+            {"hooks": [["after", 2, "drop"]]},
+            {"enabled": False},
+            {"enabled": False, "create": True},
+            {"enabled": False, "how": "grad"},
+            {"enabled": False, "hooks": [["tensor", 2, "number"]]},
         )
     ]
     + [
@@ -1231,6 +1319,8 @@ _TWO = [["mul", 0, 1], ["tanh", 2], ["add", 3, 2], ["sigmoid", 1], ["sub", 4, 5]
         _execution([LEAF, LEAF], [["add", 0, 1]], [1, 0, 2], hooks=[["tensor", 1, "look"]]),
         _execution([LEAF, LEAF], [["neg", 0], ["neg", 1]], [2, 3], how="grad", hooks=[["tensor", 3, "look"]]),
         _execution([LEAF, LEAF], [], [0, 1]),
+        _execution([LEAF], [["double", 0], ["neg", 0], ["add", 1, 2]], [3], hooks=[["after", 1, "drop"]]),
+        _execution([LEAF], [["neg", 0], ["double", 1], ["mul", 1, 2]], [3], hooks=[["after", 2, "drop"]]),
         _execution([[[3], False]], [["neg", 0]], [1]),
         _execution([LEAF], [["neg", 0], ["detach", 1]], [2]),
         _execution([LEAF], [["add", 0, 0], ["add", 0, 0]], [1, 2]),
@@ -1240,11 +1330,13 @@ _TWO = [["mul", 0, 1], ["tanh", 2], ["add", 3, 2], ["sigmoid", 1], ["sub", 4, 5]
         ),
     ],
     hint=lambda case, mine, theirs: (
-        "a node runs once, when everything that will come to it has come, and the newest first"
+        "grad mode is afterwards what it was before, off as well as on, and also after an error"
+        if field(mine, "passes") == field(theirs, "passes") and field(mine, "log") == field(theirs, "log")
+        else "a node runs once, when everything that will come to it has come, and the newest first"
     ),
 )
-def execution(xp, leaves, statements, times, roots, how, ends, retain, create, hooks):
-    return executed(xp, leaves, statements, times, roots, how, ends, retain, create, hooks)
+def execution(xp, leaves, statements, times, roots, how, ends, retain, create, hooks, enabled):
+    return executed(xp, leaves, statements, times, roots, how, ends, retain, create, hooks, enabled)
 
 
 # A view that is written to -------------------------------------------------------------------------------------------
@@ -1261,10 +1353,11 @@ FORMULAS = {  # from the gradient of what was written to those of what was there
 SOME_VIEWS = ["t", "first", "slice", "unsqueeze", "view"]
 
 
-def base_and_view(xp, layout, shape, views):
-    base = xp.zeros(shape, dtype=xp.float64)
-    base = base if layout == "rows" else base.t().contiguous().t()
-    return base, lambda base: follow(xp, base, views)
+def base_of(xp, layout, shape, offset):
+    """A base of zeros, which may begin in the midst of a storage."""
+    count = xp.ones(shape).numel()
+    strides = [1, shape[0]] if layout == "columns" and len(shape) == 2 else xp.ones(shape).stride()
+    return xp.zeros(offset + count, dtype=xp.float64).as_strided(shape, strides, offset).detach()
 
 
 def follow(xp, x, views):
@@ -1282,10 +1375,11 @@ def follow(xp, x, views):
             "views": st.lists(st.sampled_from(SOME_VIEWS), min_size=1, max_size=3),
             "formula": st.sampled_from(list(FORMULAS)),
             "history": st.booleans(),
+            "offset": st.sampled_from([0, 0, 1, 4]),
         }
     ),
     edges=[
-        {"layout": layout, "shape": [3, 3], "views": views, "formula": formula, "history": history}
+        {"layout": layout, "shape": [3, 3], "views": views, "formula": formula, "history": history, "offset": 0}
         for formula in FORMULAS
         for layout, views, history in (
             ("rows", ["first"], True),
@@ -1294,40 +1388,47 @@ def follow(xp, x, views):
         )
     ]
     + [
-        {"layout": "rows", "shape": shape, "views": views, "formula": "double", "history": True}
-        for shape, views in (
-            ([3], ["view"]),
-            ([], ["unsqueeze"]),
-            ([2, 4], ["t", "first", "slice"]),
-            ([2, 4], ["slice", "first"]),
+        {"layout": "rows", "shape": shape, "views": views, "formula": "double", "history": True, "offset": offset}
+        for shape, views, offset in (
+            ([3], ["view"], 0),
+            ([], ["unsqueeze"], 0),
+            ([2, 4], ["t", "first", "slice"], 0),
+            ([2, 4], ["slice", "first"], 0),
+            ([3], ["slice"], 2),
+            ([3, 3], ["first"], 3),
+            ([3, 3], ["slice", "first"], 4),
         )
     ],
     hint=lambda case, mine, theirs: (
         "what was overwritten has the operator's gradient, all the rest the one that arrived"
     ),
 )
-def through_a_write(xp, layout, shape, views, formula, history):
-    base, view = base_and_view(xp, layout, shape, views)
-    part = view(base)
+def through_a_write(xp, layout, shape, views, formula, history, offset):
+    base = base_of(xp, layout, shape, offset)
+    part = follow(xp, base, views)
     grad = xp.arange(base.numel(), dtype=xp.float64).reshape(shape).add(1).requires_grad_(history)
-    metadata = [(x.shape, x.stride(), x.storage_offset()) for x in (base, part)]
-    found = xp.history.copy_slices(FORMULAS[formula], grad, *metadata)
+    of_base = base.shape, base.stride(), base.storage_offset()
+    of_view = part.shape, part.stride(), part.storage_offset() - base.storage_offset()
+    found = xp.history.copy_slices(FORMULAS[formula], grad, of_base, of_view)
+    return gradients_of_a_write(xp, found, grad)
+
+
+def gradients_of_a_write(xp, found, grad):
     found = [*found, None][:2]
-    kept = [None if x is None else x.data_ptr() == grad.data_ptr() for x in found]
     twice = [x for x in found if x is not None and x.requires_grad]
     again = xp.autograd.grad(twice, grad, [xp.ones_like(x) for x in twice]) if twice else []
-    return [
-        as_it_lies(found[0]),
-        plain(found[1]),
-        found[1] is not None and found[1].is_contiguous(),
-        kept,
-        [*map(plain, again)],
-        plain(grad),
-    ]
+    return {
+        "of the base": as_it_lies(found[0]),
+        "of the other": plain(found[1]),
+        "the other's is contiguous": found[1] is not None and found[1].is_contiguous(),
+        "share memory with grad": [None if x is None else x.data_ptr() == grad.data_ptr() for x in found],
+        "differentiated again": [*map(plain, again)],
+        "grad afterwards": plain(grad),
+    }
 
 
 @through_a_write.oracle
-def _(torch, layout, shape, views, formula, history):
+def _(torch, layout, shape, views, formula, history, offset):
     class Write(torch.autograd.Function):
         """A write of one's own, with this formula."""
 
@@ -1342,24 +1443,13 @@ def _(torch, layout, shape, views, formula, history):
             found = (found, None) if isinstance(found, torch.Tensor) else tuple(found)
             return found[0], None if found[1] is None else found[1].clone()
 
-    base, view = base_and_view(torch, layout, shape, views)
-    before = base.requires_grad_()
-    base = before.clone()
-    other = torch.zeros_like(view(base.detach())).requires_grad_()
-    Write.apply(view(base), other)
+    before, base = torch.zeros(shape, dtype=torch.float64).requires_grad_(), base_of(torch, layout, shape, offset)
+    base.copy_(before)
+    other = torch.zeros_like(follow(torch, base.detach(), views)).requires_grad_()
+    Write.apply(follow(torch, base, views), other)
     grad = torch.arange(base.numel(), dtype=torch.float64).reshape(shape).add(1).requires_grad_(history)
     found = torch.autograd.grad(base, [before, other], grad, create_graph=True, allow_unused=True)
-    kept = [None if x is None else x.data_ptr() == grad.data_ptr() for x in found]
-    twice = [x for x in found if x is not None and x.requires_grad]
-    again = torch.autograd.grad(twice, grad, [torch.ones_like(x) for x in twice]) if twice else []
-    return [
-        as_it_lies(found[0]),
-        plain(found[1]),
-        found[1] is not None and found[1].is_contiguous(),
-        kept,
-        [*map(plain, again)],
-        plain(grad),
-    ]
+    return gradients_of_a_write(torch, found, grad)
 
 
 # Modes ---------------------------------------------------------------------------------------------------------------
@@ -1524,9 +1614,8 @@ def own_function(
     class Mine(xp.autograd.Function):
         @staticmethod
         def forward(ctx, *args):
-            log.append(
-                ["forward", list(ctx.needs_input_grad), xp.is_grad_enabled(), [x.requires_grad for x in tensors]]
-            )
+            said = {"needs_input_grad": list(ctx.needs_input_grad), "grad mode": xp.is_grad_enabled()}
+            log.append({"forward": said | {"tensors require grad": [x.requires_grad for x in tensors]}})
 
             def dirty(x):
                 ctx.mark_dirty(x)
@@ -1549,8 +1638,10 @@ def own_function(
             saved = []
             for x in ctx.saved_tensors:
                 one = [any(x is y for y in those) for those in (tensors, results)]
-                saved.append(x if x is None else [plain(x), x.requires_grad, one])
-            log.append(["backward", [*map(plain, grads)], saved, ctx.number, xp.is_grad_enabled()])
+                flag = x is not None and x.requires_grad
+                saved.append({"tensor": plain(x), "requires_grad": flag, "is an argument, a result": one})
+            said = {"gradients": [*map(plain, grads)], "saved_tensors": saved, "number": ctx.number}
+            log.append({"backward": said | {"grad mode": xp.is_grad_enabled()}})
             one = next((grad.to(xp.float64).sum() for grad in grads if grad is not None), None)
             found = []
             for x, needed in zip(args, ctx.needs_input_grad):
@@ -1560,9 +1651,9 @@ def own_function(
     with grad_mode(xp, enabled):
         result = attempt(lambda: Mine.apply(*args))
     if isinstance(result, str):
-        return result, log
+        return dict.fromkeys(("results", "several", "graph", "passes")) | {"raises": result, "log": log}
     (ctx,) = contexts
-    log.append(["kept", len(ctx.saved_tensors), not getattr(ctx, "to_save", None)])
+    log.append({"kept": len(ctx.saved_tensors), "nothing left to save": not getattr(ctx, "to_save", None)})
     many = list(result) if isinstance(result, tuple) else [result]
     results += many
     shown = []
@@ -1571,14 +1662,7 @@ def own_function(
             shown.append(x)
             continue
         node = x.grad_fn and short(x.grad_fn)
-        flags = [
-            x.requires_grad,
-            x.is_leaf,
-            x._version,
-            x.output_nr if x.requires_grad else 0,
-            [x is y for y in tensors],
-        ]
-        shown.append([plain(x), node, *flags])
+        shown.append({"tensor": plain(x), "node": node, "is an argument": [x is y for y in tensors]} | described(x))
     graph = Graph(*(x.grad_fn for x in many if isinstance(x, xp.Tensor)))
     ends = [x for x in many if isinstance(x, xp.Tensor)]
     ends = [x for x in (ends[place % len(ends)] for place in roots) if x.requires_grad] if ends else []
@@ -1598,7 +1682,8 @@ def own_function(
         "results": shown,
         "several": isinstance(result, tuple),
         "graph": graph.shown(),
-        "gradients": found,
+        "passes": [*map(outcome, found)],
+        "raises": None,
         "log": log,
     }
 
@@ -1625,7 +1710,10 @@ def _functions(st):
 
 
 def _sensible(case):
-    """Something is written once, and what is written or handed back as it is is not also marked to have no derivative."""
+    """Something is written once, and what is written or handed back as it is is not also marked to have no derivative. What is
+    handed back is not written to from outside: torch remembers that the view was made in a function and refuses it."""
+    if case["written"] and "same" in case["outputs"]:
+        return False
     written = case["outputs"].count("written") + case["outputs"].count("same")
     return written == 0 or written == 1 and not case["nondifferentiable"]
 
@@ -1722,7 +1810,7 @@ def _exponents(st):
         shape = draw(st.lists(st.integers(1, 3), max_size=3))
         dims = draw(st.lists(st.sampled_from(range(-len(shape), len(shape))), max_size=2)) if shape else []
         dims = list({d % len(shape): d for d in dims}.values())
-        infinite = draw(st.sampled_from([None, None, None, [0, "inf"], [0, "-inf"], [1, "-inf"]]))
+        infinite = draw(st.sampled_from([None, None, None, [0, "inf"], [0, "-inf"], [1, "-inf"], [1, 1000.0]]))
         keepdim = draw(st.booleans()) or bool(shape) and not dims  # there torch fails
         return {"shape": shape, "dims": dims, "keepdim": keepdim, "infinite": infinite}
 
@@ -1740,7 +1828,11 @@ def summands(xp, shape, infinite):
 def twice(xp, first, inputs):
     """A gradient, and the gradients of it."""
     again = xp.autograd.grad(first, inputs, xp.ones_like(first) * 2, allow_unused=True) if first.requires_grad else []
-    return plain(first), first.requires_grad, [*map(plain, again)]
+    return {
+        "gradient": plain(first),
+        "requires_grad": first.requires_grad,
+        "differentiated again": [*map(plain, again)],
+    }
 
 
 @program(
@@ -1767,6 +1859,8 @@ def twice(xp, first, inputs):
             ([3], [0], [0, "inf"]),
             ([2, 1], [1], [0, "-inf"]),
             ([2, 1], [1], [1, "inf"]),
+            ([3], [0], [1, 1000.0]),
+            ([2, 3], [1], [4, 1000.0]),
         )
         for keepdim in (False, True)
         if dims != [] or keepdim or not shape
@@ -1800,11 +1894,17 @@ CURVES = {
     "flat": lambda xp, x: x * 0 + 1,
     "cumulative": lambda xp, x: (x * x).view(-1).cumsum(0)[:2] if x.is_contiguous() else x + x,
     "in float32": lambda xp, x: x.to(xp.float32) * 2,
+    "slope": lambda xp, x: slope(xp, x),
 }
 
 
+def slope(xp, x):
+    x = x.detach().requires_grad_()
+    return xp.autograd.grad((x * x * x).sum(), x)[0]
+
+
 def curve(xp, name, shape, layout, wanted):
-    """A point, and a function of it that also says what it was called with."""
+    """A point, and a function of it that also notes what it was called with."""
     x = xp.arange(xp.ones(shape).numel(), dtype=xp.float64).reshape(shape) * 0.5 - 1
     x = x.t().contiguous().t() if layout == "columns" and x.dim() == 2 else x
     if layout == "gaps":
@@ -1815,7 +1915,7 @@ def curve(xp, name, shape, layout, wanted):
 
     def function(*_):
         y = CURVES[name](xp, x)
-        log.append([y.requires_grad, x._version])
+        log.append({"requires_grad": y.requires_grad, "version of x": x._version})
         return y
 
     return x, function, log
@@ -1841,26 +1941,41 @@ def curve(xp, name, shape, layout, wanted):
         {"name": "cube", "shape": shape, "layout": layout, "wanted": True, "eps": 0.25}
         for shape, layout in (([], "rows"), ([2, 3], "columns"), ([2, 3], "gaps"), ([3], "gaps"), ([0], "rows"))
     ],
-    hint=lambda case, mine, theirs: "one row for each element of x, one number for each element of the result",
+    hint=lambda case, mine, theirs: (
+        "the function is called twice for each element, and in the grad mode that there is"
+        if case["name"] == "slope" or field(mine, "calls") not in (None, field(theirs, "calls"))
+        else "one row for each element of x, one number for each element of the result"
+    ),
 )
 def differences(xp, name, shape, layout, wanted, eps):
     x, function, log = curve(xp, name, shape, layout, wanted)
     before = x.detach().clone()
     found = xp.gradcheck.numerical_gradient(function, x, eps)
-    unrecorded = not any(requires_grad for requires_grad, _ in log)
-    return found, len(log), unrecorded, bool((x == before).all()), x._version, x.requires_grad, xp.is_grad_enabled()
+    return moved(xp, found, log, x, before)
+
+
+def moved(xp, found, log, x, before):
+    return {
+        "rows": found,
+        "calls": log,
+        "x is as it was": bool((x == before).all()),
+        "version of x": x._version,
+        "x.requires_grad": x.requires_grad,
+        "grad mode afterwards": xp.is_grad_enabled(),
+    }
 
 
 @differences.oracle
 def _(torch, name, shape, layout, wanted, eps):
-    x, function, log = curve(torch, name, shape, layout, wanted)
-    from torch.autograd.gradcheck import _get_numerical_jacobian
+    from torch.autograd.gradcheck import get_numerical_jacobian_wrt_specific_input
 
-    example = CURVES[name](torch, x)
-    ((jacobian,),) = _get_numerical_jacobian(
-        lambda x: CURVES[name](torch, x), (x.requires_grad_(),), [example], eps=eps
-    )
-    return jacobian.tolist(), 2 * x.numel(), True, True, x._version, wanted, True
+    x, function, log = curve(torch, name, shape, layout, wanted)
+    before = x.detach().clone()
+    example = function().detach()
+    log.clear()
+    with_grad = x.detach().requires_grad_()  # what the function computes with is x, which shares its memory
+    (jacobian,) = get_numerical_jacobian_wrt_specific_input(lambda *_: [function()], 0, (with_grad,), [example], eps)
+    return moved(torch, jacobian.tolist(), log, x, before)
 
 
 # Computing again -----------------------------------------------------------------------------------------------------
@@ -1883,7 +1998,12 @@ CHECKPOINTED = {
     "not used": lambda xp, x, y, z: x.exp(),
     "integers": lambda xp, x, y, z: (x.argmax(), x * x),
     "outside": lambda xp, x, y, z: x * z,
+    "shared": lambda xp, x, y, z: on_the_way(x.exp()),
 }
+
+
+def on_the_way(y):
+    return y * y, y.tanh() * y
 
 
 @program(
@@ -1895,28 +2015,47 @@ CHECKPOINTED = {
             "number": st.booleans(),
             "roots": st.lists(st.integers(0, 1), min_size=1, max_size=2, unique=True),
             "times": st.integers(1, 2),
+            "turned": st.sampled_from([[], [], [], [0], [1]]),
         }
     ),
     edges=[
-        {"function": function, "args": args, "number": number, "roots": roots, "times": times}
+        {"function": function, "args": args, "number": number, "roots": roots, "times": times, "turned": []}
         for function in CHECKPOINTED
         for args, number, roots, times in ((["leaf", "computed"], False, [0, 1], 1), (["computed"], True, [1], 2))
     ]
     + [
-        {"function": "product", "args": args, "number": False, "roots": [0], "times": 1}
-        for args in (["leaf", "plain"], ["plain", "leaf"], ["plain", "plain"])
+        {"function": "product", "args": args, "number": False, "roots": [0], "times": 1, "turned": turned}
+        for args, turned in (
+            (["leaf", "plain"], []),
+            (["plain", "leaf"], []),
+            (["plain", "plain"], []),
+            (["leaf"], [0]),
+            (["leaf", "leaf"], [0]),
+            (["leaf", "leaf"], [1]),
+            (["leaf", "plain"], [1]),
+            (["leaf", "leaf"], [0, 1]),
+        )
     ],
     hint=lambda case, mine, theirs: (
         "what is computed again is computed on tensors of its own, so that nothing else is reached"
     ),
 )
-def again(xp, function, args, number, roots, times):
+def again(xp, function, args, number, roots, times, turned):
     log, outside = [], start(xp, [[[3], True]])[0]
     args = [ARGUMENTS[kind](xp) for kind in args]
 
     def run(x, y=None):
-        flags = [[each.requires_grad, each.is_leaf] for each in (x, y) if isinstance(each, xp.Tensor)]
-        log.append([xp.is_grad_enabled(), flags, plain(x), y if isinstance(y, float) else None])
+        flags = [
+            {
+                "requires_grad": each.requires_grad,
+                "is_leaf": each.is_leaf,
+                "memory": each.data_ptr() == given.data_ptr(),
+            }
+            for each, given in zip((x, y), args)
+            if isinstance(each, xp.Tensor)
+        ]
+        number = y if isinstance(y, float) else None
+        log.append({"grad mode": xp.is_grad_enabled(), "arguments": flags, "x": plain(x), "number": number})
         return CHECKPOINTED[function](xp, x, y, outside)
 
     given = [*args[:1], 2.5] if number else args
@@ -1924,18 +2063,22 @@ def again(xp, function, args, number, roots, times):
     for _ in range(times):
         result = attempt(lambda: checkpoint_of(xp)(run, *given, use_reentrant=True))
         if isinstance(result, str):
-            runs.append(result)
+            runs.append({"raises": result})
             continue
         many = [x for x in (result if isinstance(result, tuple) else (result,)) if isinstance(x, xp.Tensor)]
         graph = Graph(*(x.grad_fn for x in many))
         ends = [x for x in (many[place % len(many)] for place in roots) if x.requires_grad]
         grads = [xp.ones_like(x) * (i + 2) for i, x in enumerate(ends)]
 
+        for place in turned:  # between the two passes
+            if place < len(args) and args[place].is_leaf:
+                args[place].requires_grad_(not args[place].requires_grad)
         found = attempt(lambda: xp.autograd.backward(ends, grads)) if ends else None  # noqa: B023
         log.append("back")
         shown = [x if not isinstance(x, xp.Tensor) else [plain(x), x.requires_grad] for x in many]
-        runs.append([shown, graph.shown(), found, [plain(x.grad) if x.is_leaf else None for x in [*args, outside]]])
-    return runs, log
+        found = {"results": shown, "graph": graph.shown(), "backward": found or "done"}
+        runs.append(found | {"grad": [plain(x.grad) if x.is_leaf else None for x in [*args, outside]]})
+    return {"runs": runs, "calls": log}
 
 
 # Everything together -------------------------------------------------------------------------------------------------

@@ -499,11 +499,10 @@ def numerical_gradient__by_columns(function, x, eps):
     rows = []
     for index in np.ndindex(*values.shape):
         kept = values[index]
-        with rl.no_grad():
-            values[index] = kept + eps
-            up = function().detach().clone().reshape(-1)
-            values[index] = kept - eps
-            down = function().detach().clone().reshape(-1)
+        values[index] = kept + eps
+        up = function().detach().clone().reshape(-1)
+        values[index] = kept - eps
+        down = function().detach().clone().reshape(-1)
         values[index] = kept
         rows.append(((up - down) / (2 * eps)).tolist())
     return rows
@@ -514,8 +513,7 @@ def numerical_gradient__in_float64(function, x, eps):
 
     def at(index, value):
         array[index] = value
-        with rl.no_grad():
-            return np.array(function().detach().tolist(), dtype=np.float64).ravel()
+        return np.array(function().detach().tolist(), dtype=np.float64).ravel()
 
     rows = []
     for place in range(array.size):
@@ -527,11 +525,24 @@ def numerical_gradient__in_float64(function, x, eps):
     return rows
 
 
+def numerical_gradient__through_data(function, x, eps):
+    data, rows = x.data, []
+    for index in itertools.product(*map(range, x.shape)):
+        value = data[index].item()
+        data[index] = value + eps
+        above = function().reshape(-1).tolist()
+        data[index] = value - eps
+        below = function().reshape(-1).tolist()
+        data[index] = value
+        rows.append([(a - b) / (2 * eps) for a, b in zip(above, below)])
+    return rows
+
+
 def recompute__in_a_loop(ctx, *grads):
     again = []
-    for i, (arg, saved) in enumerate(zip(ctx.args, ctx.saved_tensors)):
+    for arg, saved in zip(ctx.args, ctx.saved_tensors):
         if saved is not None:
-            arg = saved.detach().requires_grad_(ctx.needs_input_grad[i + 1])
+            arg = saved.detach().requires_grad_(saved.requires_grad)
         again.append(arg)
     with rl.enable_grad():
         results = ctx.run(*again)
@@ -551,8 +562,8 @@ def recompute__in_a_loop(ctx, *grads):
 def recompute__with_the_engine(ctx, *grads):
     saved = ctx.saved_tensors
     again = [saved[i].detach() if saved[i] is not None else ctx.args[i] for i in range(len(saved))]
-    for arg, needed in zip(again, ctx.needs_input_grad[1:]):
-        if needed:
+    for arg, kept in zip(again, saved):
+        if kept is not None and kept.requires_grad:
             arg.requires_grad_()
     with rl.enable_grad():
         results = ctx.run(*again)

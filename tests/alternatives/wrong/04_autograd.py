@@ -29,6 +29,15 @@ def set_history__numbers_all_results(result, node, differentiable=None):
     return result
 
 
+def set_history__has_the_number_among_all_results(result, node, differentiable=None):
+    tensors = result if isinstance(result, (list, tuple)) else [result]
+    for i, tensor in enumerate(tensors):
+        if tensor.dtype.is_floating_point and (differentiable is None or differentiable[i]):
+            tensor._autograd = AutogradMeta(False, node, i)
+            node.input_metadata.append((tensor._sizes, tensor.dtype))
+    return result
+
+
 def set_history__makes_integers_require_grad(result, node, differentiable=None):
     tensors = result if isinstance(result, (list, tuple)) else [result]
     for i, tensor in enumerate(tensors):
@@ -89,6 +98,15 @@ def unpack_saved__cuts_the_result_off(saved, node):
     if saved.tensor._version != saved.version:
         raise RuntimeError("written to")
     return saved.tensor
+
+
+def unpack_saved__of_the_first_result_only(saved, node):
+    if saved.unpack_hook is not None:
+        tensor, edge = saved.unpack_hook(saved.packed), Edge(node, 0) if saved.is_output else saved.edge
+        return with_edge(tensor, edge) if edge.node is not None else tensor
+    if saved.tensor._version != saved.version:
+        raise RuntimeError("written to")
+    return with_edge(saved.tensor, Edge(node, 0)) if saved.is_output else saved.tensor
 
 
 def unpack_saved__looks_for_other_values(saved, node):
@@ -318,6 +336,30 @@ def call_function__shows_every_hook_the_same(node, grads, keep_graph):
     return outputs
 
 
+def call_function__reads_the_hooks_while_they_run(node, grads, keep_graph):
+    for hook in (node.pre_hooks or {}).values():
+        grads = engine.replaced(grads, hook(tuple(grads)))
+    outputs = [engine.validate(g, e, node, i) for i, (g, e) in enumerate(zip(node.apply(*grads), node.next_edges))]
+    for hook in (node.post_hooks or {}).values():
+        outputs = engine.replaced(outputs, hook(tuple(outputs), tuple(grads)))
+    if not keep_graph:
+        node.release_variables()
+    return outputs
+
+
+def call_function__calls_no_hook_that_was_removed(node, grads, keep_graph):
+    for key in list(node.pre_hooks or {}):
+        if key in node.pre_hooks:
+            grads = engine.replaced(grads, node.pre_hooks[key](tuple(grads)))
+    outputs = [engine.validate(g, e, node, i) for i, (g, e) in enumerate(zip(node.apply(*grads), node.next_edges))]
+    for key in list(node.post_hooks or {}):
+        if key in node.post_hooks:
+            outputs = engine.replaced(outputs, node.post_hooks[key](tuple(outputs), tuple(grads)))
+    if not keep_graph:
+        node.release_variables()
+    return outputs
+
+
 def call_function__ignores_what_hooks_return(node, grads, keep_graph):
     for hook in list((node.pre_hooks or {}).values()):
         hook(tuple(grads))
@@ -365,6 +407,31 @@ def execute__stays_in_the_grad_mode_that_there_was(roots, grads, keep_graph, cre
     return running(roots, grads, keep_graph, local.grad_enabled, captures)
 
 
+def execute__does_not_wait_for_none(roots, grads, keep_graph, create_graph, captures=None):
+    return running(roots, grads, keep_graph, create_graph, captures, counts=lambda grad: grad is not None)
+
+
+def execute__switches_recording_on_afterwards(roots, grads, keep_graph, create_graph, captures=None):
+    try:
+        return running(roots, grads, keep_graph, create_graph, captures)
+    finally:
+        local.grad_enabled = True
+
+
+def execute__leaves_its_grad_mode_behind(roots, grads, keep_graph, create_graph, captures=None):
+    try:
+        return running(roots, grads, keep_graph, create_graph, captures)
+    finally:
+        local.grad_enabled = create_graph
+
+
+def execute__leaves_its_grad_mode_behind_after_an_error(roots, grads, keep_graph, create_graph, captures=None):
+    before, local.grad_enabled = local.grad_enabled, create_graph
+    found = running(roots, grads, keep_graph, create_graph, captures)
+    local.grad_enabled = before
+    return found
+
+
 def execute__runs_everything(roots, grads, keep_graph, create_graph, captures=None):
     return running(roots, grads, keep_graph, create_graph, captures, everything=True)
 
@@ -378,6 +445,7 @@ def running(
     key=lambda node, came: -node.sequence_nr,
     put=engine._add_input,
     everything=False,
+    counts=lambda grad: True,
 ):
     left = engine.count_dependencies([edge.node for edge in roots])
     ends = {edge.node for edge in captures or {}}
@@ -402,7 +470,7 @@ def running(
             if node not in runs:
                 continue
             for edge, grad in zip(node.next_edges, engine.call_function(node, given, keep_graph)):
-                if edge.node is not None:
+                if edge.node is not None and counts(grad):
                     put(inputs, edge.node, edge.input_nr, grad)
                     left[edge.node] -= 1
                     if left[edge.node] == 0:
@@ -417,6 +485,18 @@ def running(
 def copy_slices__lets_everything_through(function, grad, base, view):
     _, *others = history._as_tuple(function(grad.as_strided(*view).clone()))
     return [grad, *others]
+
+
+def copy_slices__counts_from_the_storage_on(function, grad, base, view):
+    sizes, strides, offset = base
+    whole = functions.empty_strided((offset + grad.numel() + 100,), (1,), dtype=grad.dtype).fill_(0)
+    result = whole.as_strided(sizes, strides, 0).copy_(grad)
+    part = whole.as_strided(view[0], view[1], view[2] + offset)
+    first, *others = history._as_tuple(function(part.clone(memory_format=contiguous_format)))
+    if first is None:
+        return [None, *others]
+    part.copy_(first)
+    return [result, *others]
 
 
 def copy_slices__writes_to_the_gradient(function, grad, base, view):
@@ -569,6 +649,12 @@ def logsumexp_backward__without_the_logarithm(grad, self, result, dim, keepdim):
     return grad * self.exp() / result
 
 
+def logsumexp_backward__of_large_numbers(grad, self, result, dim, keepdim):
+    dims = [dim] if isinstance(dim, int) else dim
+    grad, result = (restore_dims(x, self.dim(), dims, keepdim) for x in (grad, result))
+    return grad * self.exp() / result.exp()
+
+
 def logsumexp_backward__detached(grad, self, result, dim, keepdim):
     dims = [dim] if isinstance(dim, int) else dim
     grad, result = (restore_dims(x, self.dim(), dims, keepdim) for x in (grad, result))
@@ -577,23 +663,46 @@ def logsumexp_backward__detached(grad, self, result, dim, keepdim):
 
 def numerical_gradient__on_one_side(function, x, eps):
     values, rows = x.detach().view(-1).numpy(), []
-    with rl.no_grad():
-        middle = function().reshape(-1)
-        for i, before in enumerate(values.tolist()):
-            values[i] = before + eps
-            rows.append(((function().reshape(-1) - middle) / eps).tolist())
-            values[i] = before
+    middle = function().reshape(-1)
+    for i, before in enumerate(values.tolist()):
+        values[i] = before + eps
+        rows.append(((function().reshape(-1) - middle) / eps).tolist())
+        values[i] = before
     return rows
 
 
 def numerical_gradient__leaves_the_point_where_it_is(function, x, eps):
     array, rows = x.detach().numpy(), []
-    with rl.no_grad():
-        for index in itertools.product(*map(range, x.shape)):
-            array[index] += eps
-            up = function().reshape(-1) * 1
-            array[index] -= 2 * eps
-            rows.append(((up - function().reshape(-1)) / (2 * eps)).tolist())
+    for index in itertools.product(*map(range, x.shape)):
+        array[index] += eps
+        up = function().reshape(-1) * 1
+        array[index] -= 2 * eps
+        rows.append(((up - function().reshape(-1)) / (2 * eps)).tolist())
+    return rows
+
+
+def numerical_gradient__with_recording_switched_off(function, x, eps):
+    values, rows = x.detach().numpy(), []
+    for index in itertools.product(*map(range, x.shape)):
+        before, ends = values[index].item(), []
+        for step in eps, -eps:
+            values[index] = before + step
+            with rl.no_grad():
+                ends.append(function().reshape(-1).tolist())
+        values[index] = before
+        rows.append([(up - down) / (2 * eps) for up, down in zip(*ends)])
+    return rows
+
+
+def numerical_gradient__counts_versions(function, x, eps):
+    rows = []
+    for index in itertools.product(*map(range, x.shape)):
+        before, ends = x[index].item(), []
+        for value in before + eps, before - eps, before:
+            with rl.no_grad():
+                x[index] = value
+            ends += [function().reshape(-1).tolist()] if value != before else []
+        rows.append([(up - down) / (2 * eps) for up, down in zip(*ends)])
     return rows
 
 
@@ -603,48 +712,47 @@ def numerical_gradient__transposed(function, x, eps):
         before, ends = values[index].item(), []
         for step in eps, -eps:
             values[index] = before + step
-            with rl.no_grad():
-                ends.append(function().reshape(-1).tolist())
+            ends.append(function().reshape(-1).tolist())
         values[index] = before
         columns.append([(up - down) / (2 * eps) for up, down in zip(*ends)])
     return [list(row) for row in zip(*columns)]
 
 
 def recompute__on_the_arguments_themselves(ctx, *grads):
-    again = [arg if saved is None else saved for arg, saved in zip(ctx.args, ctx.saved_tensors)]
-    with rl.enable_grad():
-        results = ctx.run(*again)
-    results = results if isinstance(results, tuple) else (results,)
-    pairs = [(x, grad) for x, grad in zip(results, grads) if history.requires_grad(x)]
-    if not pairs:
-        raise RuntimeError("nothing")
-    backward([x for x, _ in pairs], [grad for _, grad in pairs])
-    return (None, *(arg.grad if isinstance(arg, Tensor) else None for arg in again))
+    return recomputed(ctx, grads, lambda saved, i: saved)
+
+
+def recompute__on_copies(ctx, *grads):
+    return recomputed(ctx, grads, lambda saved, i: saved.detach().clone().requires_grad_(saved.requires_grad))
 
 
 def recompute__lets_all_require_grad(ctx, *grads):
+    return recomputed(ctx, grads, lambda saved, i: saved.detach().requires_grad_())
+
+
+def recompute__as_it_was_when_the_checkpoint_was_made(ctx, *grads):
+    return recomputed(ctx, grads, lambda saved, i: saved.detach().requires_grad_(ctx.needs_input_grad[i + 1]))
+
+
+def recompute__without_grad_mode(ctx, *grads):
+    return recomputed(ctx, grads, enabled=False)
+
+
+def recompute__goes_back_from_one_result_after_another(ctx, *grads):
+    return recomputed(ctx, grads, together=False)
+
+
+def recomputed(ctx, grads, leaf=None, enabled=True, together=True):
+    leaf = leaf or (lambda saved, i: saved.detach().requires_grad_(saved.requires_grad))
     again = [
-        arg if saved is None else saved.detach().requires_grad_() for arg, saved in zip(ctx.args, ctx.saved_tensors)
+        arg if saved is None else leaf(saved, i) for i, (arg, saved) in enumerate(zip(ctx.args, ctx.saved_tensors))
     ]
-    with rl.enable_grad():
+    with rl.set_grad_enabled(enabled):
         results = ctx.run(*again)
     results = results if isinstance(results, tuple) else (results,)
     pairs = [(x, grad) for x, grad in zip(results, grads) if history.requires_grad(x)]
     if not pairs:
         raise RuntimeError("nothing")
-    backward([x for x, _ in pairs], [grad for _, grad in pairs])
-    return (None, *(arg.grad if isinstance(arg, Tensor) else None for arg in again))
-
-
-def recompute__without_grad_mode(ctx, *grads):
-    again = [arg if saved is None else saved.detach() for arg, saved in zip(ctx.args, ctx.saved_tensors)]
-    for arg, needed in zip(again, ctx.needs_input_grad[1:]):
-        if needed:
-            arg.requires_grad_()
-    results = ctx.run(*again)
-    results = results if isinstance(results, tuple) else (results,)
-    pairs = [(x, grad) for x, grad in zip(results, grads) if history.requires_grad(x)]
-    if not pairs:
-        raise RuntimeError("nothing")
-    backward([x for x, _ in pairs], [grad for _, grad in pairs])
+    for some in [pairs] if together else [[pair] for pair in pairs]:
+        backward([x for x, _ in some], [grad for _, grad in some])
     return (None, *(arg.grad if isinstance(arg, Tensor) else None for arg in again))
