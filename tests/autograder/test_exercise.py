@@ -5,6 +5,8 @@ import types
 import pytest
 
 from autograder.exercise import exercise, is_filled, restore
+from autograder.subject import new_thread
+from rushlight.dispatch import local
 
 
 @pytest.fixture
@@ -98,3 +100,14 @@ def test_a_name_that_the_module_lacks_is_refused_with_the_nearest_one(module):
 
     with pytest.raises(NameError, match="did you mean double"):
         exercise(module)(duoble)
+
+
+def test_what_an_answer_leaves_behind_in_its_thread_is_gone_with_its_case():
+    before = vars(local).copy()
+    with new_thread():
+        local.grad_enabled = False
+        local.modes.append("a mode")
+        with new_thread():
+            assert local.grad_enabled and local.modes == []
+        assert not local.grad_enabled
+    assert vars(local) == before and local.modes == []
