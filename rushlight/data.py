@@ -1,6 +1,6 @@
 """Data: from single samples to batches of tensors. It is `rl.utils.data`.
 
-A *dataset* gives samples, by index or one after the other; a *sampler* says in which order; `batches` cuts the order in pieces; a
+A *dataset* gives samples, by index or one after the other; a *sampler* says in which order; `batches` cuts the order into pieces; a
 *collate* function makes one batch of the samples of a piece; a `DataLoader` puts them together, and can let worker processes do
 the fetching (`workers.py`). In PyTorch: `torch/utils/data/` (`dataset.py`, `sampler.py`, `dataloader.py`, `_utils/`). Left
 out: pinned memory, results out of order, data pipes, distributed samplers.
@@ -182,7 +182,7 @@ def split_lengths(length: int, lengths: Sequence[int | float]) -> list[int]:
 def random_split(
     dataset: Dataset[T], lengths: Sequence[int | float], generator: Generator | None = default_generator
 ) -> list[Subset[T]]:
-    """Parts of these lengths, or fractions of the whole, by chance. Source: `torch/utils/data/dataset.py`, `random_split`."""
+    """Parts of these lengths, or fractions of the whole, at random. Source: `torch/utils/data/dataset.py`, `random_split`."""
     lengths = split_lengths(len(dataset), lengths)
     order = functions.randperm(sum(lengths), generator=generator).tolist()
     return [Subset(dataset, order[end - length : end]) for end, length in zip(accumulate(lengths), lengths)]
@@ -211,7 +211,7 @@ class SequentialSampler(Sampler[int]):
 
 
 class RandomSampler(Sampler[int]):
-    """`num_samples` indices by chance: with `replacement` each by itself; without, each comes once before one comes again."""
+    """`num_samples` indices at random: with `replacement` each by itself; without, each comes once before one comes again."""
 
     def __init__(
         self, data_source: Sized, replacement: bool = False, num_samples: int | None = None,
@@ -244,7 +244,7 @@ class RandomSampler(Sampler[int]):
 
 
 class SubsetRandomSampler(Sampler[int]):
-    """The given indices, in an order by chance."""
+    """The given indices, in a random order."""
 
     def __init__(self, indices: Sequence[int], generator: Generator | None = None) -> None:
         self.indices, self.generator = indices, generator
@@ -258,7 +258,7 @@ class SubsetRandomSampler(Sampler[int]):
 
 
 class WeightedRandomSampler(Sampler[int]):
-    """`num_samples` indices by chance, each as probable as its weight is large."""
+    """`num_samples` indices at random, each as probable as its weight is large."""
 
     def __init__(
         self, weights: Sequence[float], num_samples: int, replacement: bool = True, generator: Generator | None = None
@@ -329,16 +329,17 @@ def default_collate(batch: Sequence) -> Any:
 
     - tensors: stacked along a new first dimension;
     - numpy arrays: the same, as tensors of their dtype;
-    - numpy numbers: a tensor of their dtype, of one dimension;
+    - numpy's numbers and booleans (`np.number`, `np.bool_`): a tensor of their dtype, of one dimension;
     - floats: a tensor of one dimension, float64; integers and booleans: of the dtype that `tensor` gives them;
     - strings and bytes: `batch` itself;
     - mappings: for each key of the first sample, the values of all samples under it, collated;
     - named tuples: field by field, collated, as that named tuple;
     - other sequences: place by place, collated; the samples must be equally long.
 
-    A mapping becomes one of the same type: a copy of the first sample whose values are replaced, or, where it cannot be
-    changed, its type called on the dict. So does a sequence; but a tuple becomes a list. Where the type cannot be made like
-    this, and a TypeError says so, the result is a plain dict or list.
+    A mapping becomes one of the type of the first sample: a copy of that sample with other values, or, where it cannot be
+    changed, what its type makes of a dict of the values. A sequence becomes one of the type of the first sample in the same way,
+    but a tuple becomes a list. Where the type refuses this with a TypeError, the result is a plain dict or list. All of
+    this paragraph is what `_mapping_like(first, values)` and `_sequence_like(first, values)` do.
 
     Raises:
         RuntimeError: sequences of different lengths; tensors of different sizes.

@@ -200,8 +200,9 @@ def cross_entropy_loss(
         label_smoothing: up to 1; 0 or less for none.
 
     Raises:
-        RuntimeError: `label_smoothing` is greater than 1; or, where `target` has the shape of `self`, it is not of floating
-            point, `ignore_index` is not negative, or `weight` has another shape.
+        RuntimeError: `label_smoothing` is greater than 1; or, where `target` has the shape of `self`, it is not of a
+            floating-point dtype (`target.dtype.category` is not `FLOATING`), `ignore_index` is not negative, or `weight` has
+            another shape (`of_probabilities` raises this).
 
     Source: `aten/src/ATen/native/LossNLL.cpp`, `cross_entropy_loss_symint`, `cross_entropy_loss_prob_target` and
     `cross_entropy_loss_label_smoothing`.
@@ -372,12 +373,12 @@ def binary_cross_entropy_with_logits(
     arguments is written to.
 
     Args:
-        self, target: of the same sizes; `self` is of floating point.
+        self, target: of the same sizes; `self` is of a floating-point dtype.
         weight, pos_weight: to be broadcast to these sizes, or None.
         reduction: 0 keeps the loss of each element, 1 takes the mean, 2 the sum.
 
     Raises:
-        NotImplementedError: `self` is not of floating point.
+        NotImplementedError: `self` is not of a floating-point dtype.
 
     Source: `aten/src/ATen/native/Loss.cpp`, `binary_cross_entropy_with_logits`.
     """

@@ -167,7 +167,8 @@ def named_members(
         remove_duplicate: whether a member that is held in several places comes once only, under the first of its names.
 
     Yields:
-        pairs (name, member); a member that is None is passed over.
+        pairs (name, member); a member that is None is passed over. A module is not looked for, nor asked for its members,
+        before all pairs of those before it have been taken.
 
     Source: `torch/nn/modules/module.py`, `Module._named_members`.
     """
@@ -187,21 +188,26 @@ def named_members(
 
 
 def call_impl(module: Module, args: tuple, kwargs: dict) -> Any:
-    """What `module(*args, **kwargs)` does: `Module._call_impl`. Without hooks that is `module.forward(*args, **kwargs)`.
+    """What `module(*args, **kwargs)` does: `Module._call_impl`.
 
-    The hooks are in ordered dicts by number, and run in the order of the dict. A hook may remove itself while it runs: of each
-    dict those run that are in it when its first one begins.
+    The hooks are in four ordered dicts by number: `_forward_pre_hooks`, `_forward_hooks`, `_backward_hooks`,
+    `_backward_pre_hooks`. They run in the order of the dict. `module.forward` is read first of all, so that a hook that
+    assigns another one changes later calls only. If all four dicts are empty then, the result is `forward(*args, **kwargs)`, and
+    nothing else happens, whatever hooks `forward` registers. Otherwise:
 
-    1. Each of `_forward_pre_hooks`, as `hook(module, args)`. What it returns takes the place of `args` for all that
-       follows: a tuple as it is, anything else as a tuple of one; None changes nothing. If its number is in
-       `_forward_pre_hooks_with_kwargs`, it is `hook(module, args, kwargs)`, and has to return None or a tuple of two, the
-       new args and the new kwargs.
-    2. If there are any in `_backward_hooks` or `_backward_pre_hooks`, a `BackwardHook(module, backward hooks, backward
-       pre-hooks)`, both as lists of functions; its `setup_input_hook(args)` gives the args for `forward`.
-    3. `module.forward`.
-    4. Each of `_forward_hooks`, as `hook(module, args, result)`, or, if its number is in `_forward_hooks_with_kwargs`, as
-       `hook(module, args, kwargs, result)`. What it returns, unless None, takes the place of the result.
-    5. `setup_output_hook(result)` of the `BackwardHook`, if there is one, gives what is returned.
+    1. The functions in `_backward_hooks` and those in `_backward_pre_hooks` are noted, as two lists. What the hooks below
+       register or remove there changes later calls only.
+    2. Each of `_forward_pre_hooks` as they are now, whatever these hooks remove or register there: `hook(module, args)`. What it
+       returns takes the place of `args` for all that follows: a tuple as it is, the empty one too, anything else as a tuple of
+       one; None changes nothing. If its number is in `_forward_pre_hooks_with_kwargs`, it is `hook(module, args, kwargs)`,
+       and has to return None or a tuple of two, the new args and the new kwargs.
+    3. If a list of 1 is not empty, `BackwardHook(module, backward_hooks, backward_pre_hooks)` of these lists; its
+       `setup_input_hook(args)` gives the args for all that follows.
+    4. `forward(*args, **kwargs)` gives the result.
+    5. Each of `_forward_hooks` as they are by now, whatever these hooks remove or register there: `hook(module, args, result)`,
+       or, if its number is in `_forward_hooks_with_kwargs`, `hook(module, args, kwargs, result)`. What it returns, unless
+       None, takes the place of the result.
+    6. `setup_output_hook(result)` of the `BackwardHook`, if there is one, gives what is returned.
 
     Returns:
         the result.
@@ -211,6 +217,11 @@ def call_impl(module: Module, args: tuple, kwargs: dict) -> Any:
 
     Source: `torch/nn/modules/module.py`, `Module._call_impl`.
     """
+    forward = module.forward
+    if not (module._forward_pre_hooks or module._forward_hooks or module._backward_hooks or module._backward_pre_hooks):
+        return forward(*args, **kwargs)
+    backward_hooks = list(module._backward_hooks.values())
+    backward_pre_hooks = list(module._backward_pre_hooks.values())
     for number, hook in tuple(module._forward_pre_hooks.items()):
         if number in module._forward_pre_hooks_with_kwargs:
             changed = hook(module, args, kwargs)
@@ -223,11 +234,10 @@ def call_impl(module: Module, args: tuple, kwargs: dict) -> Any:
         elif (changed := hook(module, args)) is not None:
             args = changed if isinstance(changed, tuple) else (changed,)
     backward_hook = None
-    if module._backward_hooks or module._backward_pre_hooks:
-        hooks = list(module._backward_hooks.values()), list(module._backward_pre_hooks.values())
-        backward_hook = BackwardHook(module, *hooks)
+    if backward_hooks or backward_pre_hooks:
+        backward_hook = BackwardHook(module, backward_hooks, backward_pre_hooks)
         args = backward_hook.setup_input_hook(args)
-    result = module.forward(*args, **kwargs)
+    result = forward(*args, **kwargs)
     for number, hook in tuple(module._forward_hooks.items()):
         with_kwargs = number in module._forward_hooks_with_kwargs
         changed = hook(module, args, kwargs, result) if with_kwargs else hook(module, args, result)

@@ -33,8 +33,10 @@ def layer_norm(
     A composite kernel: it calls operators (`rushlight.functions`, or methods), so that autograd can follow.
 
     Args:
-        input: of floating point, (\\*, \\*normalized_shape). float16 is computed in float32, and the result converted.
-        weight, bias: of the shape `normalized_shape` and the dtype of `input`; or both in float32 for an `input` of float16.
+        input: of a floating-point dtype, (\\*, \\*normalized_shape). float16 is computed in float32, and the result converted.
+            `widened(input)` is the dtype to compute in.
+        weight, bias: of the shape `normalized_shape` and of the same dtype, if both are given: that of `input`, or float32 for
+            an `input` of float16.
         cudnn_enable: has no effect.
 
     Returns:
@@ -42,17 +44,17 @@ def layer_norm(
 
     Raises:
         RuntimeError: `normalized_shape` is empty, is not how the sizes of `input` end, or is not the shape of `weight` or of
-            `bias` (`check_normalized_shape(input, normalized_shape, weight, bias)` raises these); or the dtypes differ.
-        NotImplementedError: `input` is not of floating point, and nothing else is wrong.
+            `bias` (`check_normalized_shape(input, normalized_shape, weight, bias)` raises these); or the dtypes of `input`,
+            `weight` and `bias` are others than those above (no helper compares them).
+        NotImplementedError: `input` is not of a floating-point dtype, and nothing else is wrong
+            (`_check_floating("layer_norm", input)` raises this; the name is for the message).
 
     Source: `aten/src/ATen/native/layer_norm.cpp`, `layer_norm` and `native_layer_norm`.
     """
     check_normalized_shape(input, normalized_shape, weight, bias)
-    for parameter in (weight, bias):
-        if parameter is not None and parameter.dtype not in (input.dtype, widened(input)):
-            raise RuntimeError(
-                f"mixed dtype (CPU): {parameter.dtype.type_name} for an input of {input.dtype.type_name}"
-            )
+    given = {parameter.dtype for parameter in (weight, bias) if parameter is not None}
+    if len(given) > 1 or not given <= {input.dtype, widened(input)}:
+        raise RuntimeError(f"mixed dtype (CPU): {input.dtype.type_name} with parameters of another one")
     _check_floating("layer_norm", input)
     dims = tuple(range(-len(normalized_shape), 0))
     x = input.contiguous().to(widened(input))
@@ -76,7 +78,7 @@ def rms_norm(
     (`rushlight.functions`, or methods), so that autograd can follow.
 
     Args:
-        input: of floating point, (\\*, \\*normalized_shape). float16 is computed in float32, and the result converted.
+        input: of a floating-point dtype, (\\*, \\*normalized_shape). float16 is computed in float32, and the result converted.
         weight: of the shape `normalized_shape`, and of floating point.
         eps: None for the distance from 1 to the next number of the dtype that is computed in: 2**-23 for float32, 2**-52
             for float64.
@@ -87,7 +89,7 @@ def rms_norm(
     Raises:
         RuntimeError: `normalized_shape` is empty, is not how the sizes of `input` end, or is not the shape of `weight`
             (`check_normalized_shape(input, normalized_shape, weight, None)`).
-        NotImplementedError: `input` is not of floating point.
+        NotImplementedError: `input` is not of a floating-point dtype.
 
     Source: `aten/src/ATen/native/layer_norm.cpp`, `rms_norm`.
     """
@@ -154,7 +156,7 @@ def batch_norm(
     A composite kernel: it calls operators (`rushlight.functions`, or methods), so that autograd can follow.
 
     Args:
-        input: of floating point, with two dimensions at least. float16 is computed in float32, and the result converted.
+        input: of a floating-point dtype, with two dimensions at least. float16 is computed in float32, and the result converted.
         weight, bias, running_mean, running_var: (features,), and of the dtype of `input`, or float32 if that is float16.
         cudnn_enabled: has no effect.
 
@@ -165,7 +167,7 @@ def batch_norm(
         IndexError: `input` has one dimension or none, and elements; without any it is copied.
         RuntimeError: not in training, and one of the running estimates is missing; one of the four has another number of
             elements; or the dtypes differ.
-        NotImplementedError: `input` is not of floating point.
+        NotImplementedError: `input` is not of a floating-point dtype.
 
     Source: `aten/src/ATen/native/Normalization.cpp`, `batch_norm`, `batch_norm_cpu_update_stats_template` and
     `batch_norm_cpu_transform_input_template`.

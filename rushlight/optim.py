@@ -364,8 +364,8 @@ def adam(
 
         t := t + 1
         g := -g                                        if `maximize`
-        p := p (1 - lr weight_decay)                   if `decoupled_weight_decay`
-        g := g + weight_decay p                        if not
+        p := p (1 - lr weight_decay)                   if `weight_decay` is not 0 and `decoupled_weight_decay`
+        g := g + weight_decay p                        if `weight_decay` is not 0 and not `decoupled_weight_decay`
         m := m + (1 - beta1) (g - m)
         v := beta2 v + (1 - beta2) g^2
         w := max(w, v), element by element             if `amsgrad`: then w stands in the place of v in the next line

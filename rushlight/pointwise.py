@@ -225,8 +225,9 @@ def simple_operand(self: Operand, other: Operand, alpha: tuple, kinds: tuple[int
     if self.dtype.category not in kinds:
         return None
     if isinstance(other, Tensor):
+        alike = self._sizes == other._sizes and other._has_plain_strides
         one_for_all = not other._sizes and 0 not in self._sizes
-        if self.dtype is not other.dtype or not (one_for_all or self._sizes == other._sizes and other._has_plain_strides):
+        if self.dtype is not other.dtype or not (alike or one_for_all):
             return None
         operand = other._array
     elif self.dtype in SIMPLE_DTYPES and other.__class__ in PLAIN_NUMBERS and 0 not in self._sizes:

@@ -1,4 +1,4 @@
-"""Numbers by chance.
+"""Random numbers.
 
 A `Generator` is a source of random bits with a state; kernels draw from the one they are given, or from the default one, which
 `manual_seed` sets. In PyTorch: `aten/src/ATen/CPUGeneratorImpl.cpp`, `aten/src/ATen/native/Distributions.cpp`, and
@@ -395,7 +395,7 @@ def dropout(input: Tensor, p: float, train: bool) -> Tensor:
     divided by 1 - p, in place. If p is 1, it is multiplied by 0 instead, a tensor without dimensions of its dtype and device.
 
     Args:
-        input: of floating point; for other dtypes the division in place raises a RuntimeError.
+        input: of a floating-point dtype; for other dtypes the division in place raises a RuntimeError.
 
     Returns:
         a new tensor with the sizes and the dtype of `input`; but `input` itself if p is 0, not in training, or if there are no

@@ -18,6 +18,7 @@ import numpy as np
 
 from ..cases import tensor, tensors
 from ..check import program
+from ..observe import difference
 
 # What both sides need ------------------------------------------------------------------------------------------------
 
@@ -50,6 +51,19 @@ def attempt(run, *args):
         if isinstance(error, (NotImplementedError, RecursionError)):
             raise
         return error_name(error)
+
+
+def parts(mine, theirs):
+    """The entries of two results that are dicts, for hints; None where one of them is none."""
+    if isinstance(mine, dict) and isinstance(theirs, dict) and "dict" in mine and "dict" in theirs:
+        return dict(mine["dict"]), dict(theirs["dict"])
+    return None
+
+
+def first_apart(mine, theirs):
+    """The first entry in which two results that are dicts differ."""
+    both = parts(mine, theirs)
+    return both and next((key for key in both[1] if difference(both[0].get(key), both[1][key])), None)
 
 
 def ready(xp):
@@ -333,6 +347,23 @@ _TIED = [
 ]
 
 
+def _about_listing(case, mine, theirs):
+    if "dict" not in mine or "dict" not in theirs:
+        return None
+    mine, theirs = dict(mine["dict"]), dict(theirs["dict"])
+    if mine.get("listed") == theirs["listed"]:
+        return (
+            "it is a generator: no module is looked for, or asked, before the pairs of those before it have been taken"
+        )
+    if case["prefix"]:
+        return "a name is the prefix, the module's name and the member's, joined by dots; where one is empty there is no dot"
+    if case["remove_duplicate"]:
+        return (
+            "with remove_duplicate a member comes once, under the first of its names; a member that is None never comes"
+        )
+    return "without remove_duplicate a member comes as often as it is held; a member that is None never comes"
+
+
 @program(
     "modules.named_members",
     cases=_listings,
@@ -361,26 +392,43 @@ _TIED = [
             "remove_duplicate": False,
         },
     ],
-    hint=lambda case, mine, theirs: (
-        "the prefix comes first, then the module's name, then the member's, joined by dots; where one is empty there is no dot"
-        if case["prefix"]
-        else "with remove_duplicate a member comes once, under the first of its names; a member that is None never comes"
-    ),
+    hint=_about_listing,
 )
 def members(xp, entries, of, prefix, recurse, remove_duplicate):
-    tree = Tree(xp, entries)
-    listed = tree.root._named_members(_MEMBERS[of], prefix, recurse, remove_duplicate)
-    found = {"one after the other": iter(listed) is listed}
-    found["listed"] = [[name, tree.label(member)] for name, member in listed]
+    asked, walked = [], []
+
+    def make(xp):
+        class Part(xp.nn.Module):
+            def named_modules(self, *args, **kwargs):
+                walked.extend([] if self is tree.root else [tree.label(self)])
+                return super().named_modules(*args, **kwargs)
+
+        return Part()
+
+    def ask(module):
+        asked.append(tree.label(module))
+        return _MEMBERS[of](module)
+
+    tree = Tree(xp, entries, make)
+    listed = tree.root._named_members(ask, prefix, recurse, remove_duplicate)
+    found = {"one after the other": iter(listed) is listed, "listed": [], "asked and walked at first, and at each": []}
+    found["asked and walked at first, and at each"].append([len(asked), len(walked)])
+    for name, member in listed:
+        found["listed"].append([name, tree.label(member)])
+        found["asked and walked at first, and at each"].append([len(asked), len(walked)])
+    found["asked"] = list(asked)
     found["parameters"] = [tree.label(each) for each in tree.root.parameters()]
     return found
 
 
 # Calling -------------------------------------------------------------------------------------------------------------
 
-_BEFORE = ["see", "tuple", "single", "list", "triple", "two", "remove", "raise", "false"]
-_BEFORE_KWARGS = ["see", "pair", "tuple", "alone", "triple", "list of two", "remove", "false"]
-_AFTER = ["see", "replace", "tuple", "zero", "none", "remove", "raise"]
+_HOOKS = ["before", "after", "back before", "back after"]
+_ADD = [f"add {kind}" for kind in _HOOKS]  # a hook, or forward, registers another hook
+_OTHERS_TOO = ["remove", "remove others", "other forward", *_ADD]
+_BEFORE = ["see", "tuple", "single", "list", "empty", "triple", "two", "raise", "false", *_OTHERS_TOO]
+_BEFORE_KWARGS = ["see", "pair", "tuple", "alone", "empty", "triple", "list of two", "false", *_OTHERS_TOO]
+_AFTER = ["see", "replace", "tuple", "empty", "zero", "none", "raise", *_OTHERS_TOO]
 _BACK = ["see", "change"]
 
 
@@ -397,20 +445,18 @@ def _hooked_calls(st):
             "hooks": st.lists(hook, max_size=5),
             "removed": st.lists(st.integers(0, 4), max_size=1),
             "result": st.sampled_from(["sum", "sum", "both", "dict", "raise", "nothing"]),
+            "within": mostly(st, st.just("see"), st.sampled_from(_ADD + ["remove others"])),
+            "own": st.sampled_from([False, False, True]),
             "scale": st.sampled_from([None, 3.0]),
             "calls": st.integers(1, 2),
         }
     )
 
 
-def _hooks(*hooks, result="sum", removed=(), scale=None, calls=1):
-    return {
-        "hooks": [list(h) for h in hooks],
-        "removed": list(removed),
-        "result": result,
-        "scale": scale,
-        "calls": calls,
-    }
+def _hooks(*hooks, result="sum", removed=(), scale=None, calls=1, within="see", own=False):
+    """`within` is what `forward` does to the hooks; `own` says that it is an attribute of the module, not of its class."""
+    case = {"hooks": [list(h) for h in hooks], "removed": list(removed), "result": result, "within": within}
+    return case | {"own": own, "scale": scale, "calls": calls}
 
 
 def _before(effect, kwargs=False, first=False):
@@ -425,11 +471,13 @@ _BACK_BOTH = [("back before", "change", False, False), ("back after", "change", 
 
 
 def _about_hooks(case, mine, theirs):
-    effects = {hook[1] for hook in case["hooks"]}
-    if "remove" in effects:
-        return "a hook may remove itself while it runs: go through those that were there when this began"
-    if "zero" in effects or "false" in effects:
-        return "whatever a hook returns takes effect unless it is None; zero and False do too"
+    effects = {hook[1] for hook in case["hooks"]} | {case["within"]}
+    if case["own"] or "other forward" in effects:
+        return "forward is module.forward, whether an attribute of the module or of its class, as it is before any hook runs"
+    if effects & {"remove", "remove others", *_ADD}:
+        return "hooks come and go while others run: the contract says when each of the four dicts is read"
+    if effects & {"zero", "false", "empty"}:
+        return "whatever a hook returns takes effect unless it is None; zero, False and an empty tuple do too"
     if any(kwargs for _, _, kwargs, _ in case["hooks"]):
         return "a hook whose number is in the _with_kwargs dict is called with the kwargs too"
     if any(kind.startswith("back") for kind, *_ in case["hooks"]):
@@ -447,6 +495,18 @@ def _about_hooks(case, mine, theirs):
         *[_hooks(_before(effect), _before("see"), scale=2.0) for effect in _BEFORE],
         *[_hooks(_before(effect, True), _before("see", True), scale=2.0) for effect in _BEFORE_KWARGS],
         *[_hooks(_after(effect, kwargs), _after("see"), scale=2.0) for effect in _AFTER for kwargs in (False, True)],
+        *[_hooks(within=effect, calls=2) for effect in _ADD],
+        *[
+            _hooks((kind, "see", False, False), within=effect, calls=2)
+            for kind in _HOOKS
+            for effect in (*_ADD, "remove others")
+        ],
+        *[_hooks(_before(effect), *_BACK_BOTH, _after("see"), calls=2) for effect in _OTHERS_TOO],
+        *[_hooks(*_BACK_BOTH, _after(effect), _after("see"), _before("see"), calls=2) for effect in _OTHERS_TOO],
+        _hooks(own=True),
+        _hooks(_before("see"), own=True),
+        _hooks(_before("other forward"), own=True, calls=2),
+        _hooks(_before("empty"), *_BACK_BOTH),
         _hooks(_before("remove"), _before("see"), calls=2),
         _hooks(_before("see"), _before("remove"), calls=2),
         _hooks(_after("remove"), _after("see"), calls=2),
@@ -472,28 +532,57 @@ def _about_hooks(case, mine, theirs):
     ],
     hint=_about_hooks,
 )
-def hooked_call(xp, hooks, removed, result, scale, calls):
+def hooked_call(xp, hooks, removed, result, within, own, scale, calls):
+    """Hooks, and `forward` itself as `within` says, may register another hook (`add ...`), remove those of other kinds, or
+    assign another `forward`; with `own` there is one in the module's dict already."""
     seen, handles = [], []
 
     class Scale(xp.nn.Module):
         def forward(self, *args, **kwargs):
             seen.append(["forward", _shown(xp, args), _shown(xp, kwargs)])
+            _meddle(xp, module, seen, handles, "forward", within)
             if result == "raise":
                 raise ValueError("by way of trial")
             total = sum(x for x in args if isinstance(x, xp.Tensor)) * kwargs.get("scale", 1.0)
-            return {"sum": total, "both": (total, args[0]), "dict": {"sum": total}, "nothing": None}[result]
+            return {"sum": total, "both": (total, *args[:1]), "dict": {"sum": total}, "nothing": None}[result]
 
     module = Scale()
+    if own:
+        module.forward = _other_forward(seen, "the module's own")
     for number, (kind, effect, kwargs, first) in enumerate(hooks):
-        handles.append(_register(xp, module, seen, handles, number, kind, effect, kwargs, first))
+        handle = _register(xp, module, seen, handles, number, kind, effect, kwargs, first)
+        handles.append((kind, handle))
     for number in removed:
         if number < len(handles):
-            handles[number].remove()
+            handles[number][1].remove()
     kwargs, results = {} if scale is None else {"scale": scale}, []
-    for _ in range(calls):
-        inputs = [numbers(xp, [3], number).requires_grad_() for number in range(2)]
-        results.append(attempt(_called, xp, module, inputs, kwargs))
+    with _warned():  # that results without tensors have no way back
+        for _ in range(calls):
+            inputs = [numbers(xp, [3], number).requires_grad_() for number in range(2)]
+            results.append(attempt(_called, xp, module, inputs, kwargs))
     return {"seen": seen, "results": results}
+
+
+def _other_forward(seen, name):
+    def forward(*args, **kwargs):
+        seen.append(name)
+        return args[0] * 5 if args else None
+
+    return forward
+
+
+def _meddle(xp, module, seen, handles, kind, effect):
+    """What `forward`, or a hook of a kind, does to the hooks and to `forward`."""
+    if effect == "remove others":
+        for each, handle in handles:
+            if each != kind:
+                handle.remove()
+    elif effect == "other forward":
+        module.forward = _other_forward(seen, "another")
+    elif effect in _ADD and len(handles) < 8:
+        added = effect.removeprefix("add ")
+        number = len(handles)
+        handles.append((added, _register(xp, module, seen, handles, number, added, "see", False, False)))
 
 
 def _called(xp, module, inputs, kwargs):
@@ -521,7 +610,8 @@ def _register(xp, module, seen, handles, number, kind, effect, with_kwargs, firs
     def hook(hooked, *rest):
         seen.append([f"{kind} {number}", hooked is module, _shown(xp, rest)])
         if effect == "remove":
-            handles[number].remove()
+            handles[number][1].remove()
+        _meddle(xp, module, seen, handles, kind, effect)
         if effect == "raise":
             raise KeyError("by way of trial")
         if kind.startswith("back"):
@@ -532,6 +622,7 @@ def _register(xp, module, seen, handles, number, kind, effect, with_kwargs, firs
             "tuple": (changed, *rest[0][1:]),
             "single": changed,
             "list": [changed],
+            "empty": (),
             "alone": (changed,),
             "two": (changed, rest[0][-1] if rest[0] else 1),
             "triple": (changed, changed, changed),
@@ -572,11 +663,19 @@ def _conversions(st):
             "grads": st.lists(st.integers(0, 5), max_size=4),
             "conversion": st.sampled_from(sorted(_CONVERSIONS)),
             "recurse": st.sampled_from([True, True, True, False]),
+            "differentiable": st.booleans(),
         }
     )
 
 
+def _converting(entries, grads, conversion, recurse=True, differentiable=False):
+    case = {"entries": entries, "grads": grads, "conversion": conversion, "recurse": recurse}
+    return case | {"differentiable": differentiable}
+
+
 def _about_conversions(case, mine, theirs):
+    if case["conversion"] == "meta" and case["differentiable"]:
+        return "what takes the place of a gradient has that gradient's requires_grad"
     if case["conversion"] == "meta":
         return "on another device a new Parameter takes the place of the old one, with its requires_grad, and its gradient with it"
     if "dict" not in mine or "dict" not in theirs:
@@ -590,7 +689,7 @@ def _about_conversions(case, mine, theirs):
     "modules.apply_impl",
     cases=_conversions,
     edges=[
-        {"entries": entries, "grads": grads, "conversion": conversion, "recurse": recurse}
+        _converting(entries, grads, conversion, recurse)
         for entries, grads, recurse in (
             (LARGE, [0, 1], True),
             (SMALL, [0], True),
@@ -600,22 +699,19 @@ def _about_conversions(case, mine, theirs):
         for conversion in _CONVERSIONS
     ]
     + [
-        {
-            "entries": [["parameter", "a", None], ["parameter", "b", 0]],
-            "grads": [],
-            "conversion": "twice",
-            "recurse": True,
-        },
-        {"entries": [["parameter", "a", 2]], "grads": [], "conversion": "meta", "recurse": True},
-        {"entries": [["parameter", "a", 2]], "grads": [], "conversion": "long", "recurse": True},
-        {"entries": [["parameter", "a", 2]], "grads": [2], "conversion": "meta", "recurse": True},
-        {"entries": [["parameter", "a", 2]], "grads": [2], "conversion": "long", "recurse": True},
-        {"entries": [["buffer", "n", 1]], "grads": [], "conversion": "twice", "recurse": True},
-        {"entries": [["module", "m", SMALL], ["again", "n", 0]], "grads": [0], "conversion": "twice", "recurse": True},
+        _converting([["parameter", "a", None], ["parameter", "b", 0]], [], "twice"),
+        *[_converting([["parameter", "a", 2]], grads, kind) for grads in ([], [2]) for kind in ("meta", "long")],
+        _converting([["buffer", "n", 1]], [], "twice"),
+        _converting([["module", "m", SMALL], ["again", "n", 0]], [0], "twice"),
+        *[
+            _converting([["parameter", "a", number]], [number], conversion, differentiable=True)
+            for number in (0, 2)
+            for conversion in ("meta", "twice")
+        ],
     ],
     hint=_about_conversions,
 )
-def conversions(xp, entries, grads, conversion, recurse):
+def conversions(xp, entries, grads, conversion, recurse, differentiable):
     calls = []
 
     def make(xp):
@@ -630,7 +726,7 @@ def conversions(xp, entries, grads, conversion, recurse):
     known, views = dict(tree.parameters), {}
     for number, each in known.items():
         if number in grads:
-            each.grad = numbers(xp, list(each.shape), number + 7, "float32")
+            each.grad = numbers(xp, list(each.shape), number + 7, "float32").requires_grad_(differentiable)
         views[number] = each.detach()
     gradients = {number: each.grad for number, each in known.items()}
 
@@ -738,6 +834,7 @@ def _about_loading(case, mine, theirs):
         "missing": "a key that is not there is noted only if strict",
         "unexpected": "a key with a dot in its rest belongs to a child; one without to a parameter or a persistent buffer",
         "messages": "three things are messages: no tensor, another shape, and an error while copying or assigning",
+        "parameters": "it is assigned with setattr: a Parameter under the name of a buffer moves to the parameters",
         "held": "without assign the tensors stay and get new elements; with it they are replaced",
     }.get(next((name for name in theirs if mine.get(name) != theirs[name]), ""))
 
@@ -809,6 +906,7 @@ def loaded(xp, entries, changes, extra, prefix, strict, assign):
     shown["held"] = {
         name: [_state(x), tree.label(x), x is given.get(prefix + name)] for name, x in own if x is not None
     }
+    shown["parameters"], shown["buffers"] = list(root._parameters), list(root._buffers)
     shown["not saved"] = sorted(root._non_persistent_buffers_set)
     whole = attempt(lambda: _incompatible(Tree(xp, entries).root, given, strict))
     lazy = _lazily(xp, strict)
@@ -871,14 +969,15 @@ def _normalisations(st):
         fault = draw(st.sampled_from(["", "", "", "", "", "", "", "shape", "weight", "mixed"]))
         if fault == "shape":
             shape = draw(st.sampled_from([[], [*shape, 1], [shape[0] + 1, *shape[1:]], [*sizes, 2]]))
-        kinds = {"x": x["tensor"]["dtype"], "weight": x["tensor"]["dtype"]}
+        kinds = dict.fromkeys(("x", "weight", "bias"), x["tensor"]["dtype"])
         if fault == "mixed":
             kinds["weight"] = draw(st.sampled_from(["float32", "float64", "float16"]))
+            kinds["bias"] = draw(st.sampled_from([kinds["weight"], "float32", "float64", "float16"]))
         return {
             "x": x,
             "shape": shape,
             "weight": draw(st.sampled_from([None, kinds["weight"]])),
-            "bias": draw(st.sampled_from([None, kinds["weight"]])),
+            "bias": draw(st.sampled_from([None, kinds["bias"]])),
             "wrong": fault == "weight",
             "eps": draw(st.sampled_from([1e-5, 1e-5, 0.5, 2.0] if kinds["x"] == "float64" else [0.5, 2.0])),
         }
@@ -891,10 +990,23 @@ def _normal(x, shape, weight=None, bias=None, eps=0.5, wrong=False):
 
 
 def _about_normalisation(case, mine, theirs):
-    if len(case["shape"]) > 1:
-        return "a sample is all of the last dimensions, as many as normalized_shape has"
-    if case["eps"] > 0.1:
-        return "eps is added to the variance, before the root; and the variance is divided by n, not by n - 1"
+    if "error" in theirs:
+        return (
+            None
+            if "error" in mine
+            else "which shapes and dtypes go together is in the contract; no helper compares the dtypes"
+        )
+    match first_apart(mine, theirs):
+        case "contiguous":
+            return "the result is contiguous, whatever the strides of the input"
+        case "grads":
+            return "the result is right, its gradient is not: does autograd see every step?"
+        case "result" if case["x"]["tensor"]["dtype"] == "float16":
+            return None  # its own rounding, or any other reason
+        case "result" if len(case["shape"]) > 1:
+            return "a sample is all of the last dimensions, as many as normalized_shape has"
+        case "result" if case["weight"] is case["bias"] is None:
+            return "eps is added to the variance, before the root; and the variance is divided by n, not by n - 1"
     return None
 
 
@@ -926,6 +1038,10 @@ def _about_normalisation(case, mine, theirs):
         _normal(tensor([2, 4], dtype="float16"), [4], "float32", "float32"),
         _normal(tensor([2, 4], dtype="float16"), [4], "float32", None),
         _normal(tensor([2, 4], dtype="float16"), [4], None, "float32"),
+        _normal(tensor([2, 4], dtype="float16"), [4], "float16", "float32"),
+        _normal(tensor([2, 4], dtype="float16"), [4], "float32", "float16"),
+        _normal(tensor([2, 4], dtype="float32"), [4], "float32", "float16"),
+        _normal(tensor([2, 4], dtype="float32"), [4], "float64", "float32"),
         *[
             _normal(tensor([2, 4], dtype="float32"), [4], weight, bias)
             for weight in ("float64", None)
@@ -988,14 +1104,17 @@ def _drop(p, train=True, sizes=(MANY,), kind="float64", turned=False):
 
 
 def _about_dropout(case, mine, theirs):
-    if "dict" not in mine or "dict" not in theirs:
-        return "p is looked at first, also in evaluation; then p = 0 and evaluation give the input itself"
-    mine, theirs = dict(mine["dict"]), dict(theirs["dict"])
-    wrong = next((name for name in theirs if mine.get(name) != theirs[name]), "")
+    if "error" in theirs and "error" not in mine:
+        return "p is looked at first, also in evaluation" if not 0 <= case["p"] <= 1 else None
+    wrong = first_apart(mine, theirs)
+    if case["p"] == 1 and case["train"] and wrong in (None, "factors", "kept"):
+        return "if p is 1 nothing is kept, and nothing can be divided by 1 - p"
     return {
         "kept": "1 - p is how likely an element is to be kept",
-        "factors": "what is kept is divided by 1 - p, so that the mean stays",
-        "itself": "where nothing is dropped the result is the input itself, no copy",
+        "factors": "what is kept is divided by 1 - p, so that the mean stays; and nothing changes in evaluation",
+        "like": "the result has the sizes, the dtype and the layout of the input; empty_like gives a tensor for the mask",
+        "in a row": "each element is dropped or kept by itself",
+        "itself": "with p = 0, in evaluation and without elements the result is the input itself, no copy",
         "slope": "the gradient goes through the same mask",
     }.get(wrong)
 
@@ -1084,12 +1203,17 @@ def _entropy(sizes=(3, 4), truth="classes", **others):
 def _about_entropy(case, mine, theirs):
     if "error" in mine or "error" in theirs:
         return None
-    if case["smoothing"] and case["weight"] and case["reduction"] == "mean" and case["truth"] == "classes":
-        return "the mean of the smoothed part, too, is divided by the sum of the weights of the true classes"
-    if case["smoothing"]:
-        return "s of the truth is shared by all classes, the true one included: s / classes each"
-    if len(case["sizes"]) == 1:
-        return "of one sample alone dimension 0 is that of the classes"
+    if case["scale"] == 0 and case["smoothing"] <= 0:
+        return "a class that is masked out has the logarithm -inf: without smoothing only that of the true class counts"
+    if len(case["sizes"]) != 2:
+        return "dimension 1 is that of the classes, and the places come after it; of one sample alone it is dimension 0"
+    if case["truth"] == "classes" and case["smoothing"] > 0:
+        return (
+            "s of the truth is shared by all classes, the true one included, s / classes each; this part has its own mean, and"
+            " of_all_classes computes it"
+        )
+    if case["scale"] == 1000:
+        return "log_softmax, not the logarithm of a softmax that was rounded to 0"
     return None
 
 
@@ -1209,7 +1333,10 @@ def _decision(sizes=(2, 3), **others):
 def _about_decisions(case, mine, theirs):
     if case["scale"] > 100:
         return "exp only of numbers that are not positive: the logarithm of a sigmoid that was rounded to 0 is -inf"
-    return "pos_weight counts what belongs to t only" if case["pos_weight"] is not None else None
+    if case["pos_weight"] is not None:
+        mean = "; a mean is that of all elements, whatever the weights" if case["reduction"] == "mean" else ""
+        return f"pos_weight counts what belongs to t only{mean}"
+    return None
 
 
 @program(
@@ -1311,9 +1438,12 @@ def _grouping(*groups, kind="SGD", first="list"):
         _grouping(("list", 1, {}), ("half known", 2, {"lr": 0.25}), ("list", 3, {})),
         _grouping(("empty", 1, {}), ("empty", 1, {"lr": 0.0})),
     ],
-    hint=lambda case, mine, theirs: (
-        "what the group does not say comes from optimizer.defaults, what it says stays; a group that is refused is not added"
-    ),
+    hint=lambda case, mine, theirs: {
+        "results": "of each group: its error, whether there was a warning, whether the dict itself was added and its params are"
+        " a new list, and how many groups there are then; a group that is refused is not added",
+        "groups": "what the group does not say comes from optimizer.defaults, and what it says stays",
+        "defaults": "optimizer.defaults are only read",
+    }.get(first_apart(mine, theirs)),
 )
 def groupings(xp, kind, first, groups):
     pool = [xp.zeros(2).requires_grad_() for _ in range(10)]
@@ -1451,19 +1581,31 @@ def stepped(xp, kind, settings, second, gradients, changes, digits, infinite):
         for each, number in zip(params, row):
             each.grad = None if number is None else numbers(xp, list(each.shape), number, digits) + 0.125
         before = [plain(each.grad) for each in params]
+        kept = [dict(optimizer.state.get(each, {})) for each in params]
         optimizer.step()
         same = [each.grad is None or bool((each.grad == old).all()) for each, old in zip(params, before)]
+        state = _remembered(optimizer, params)
         for each in params:
             if each.grad is not None:
                 each.grad.fill_(9)
-        state = [
-            sorted((name, plain(value)) for name, value in optimizer.state[each].items())
-            for each in params
-            if each in optimizer.state
-        ]
-        shown.append([[plain(each) for each in params], state, same])
-    in_place = [bool((each.detach() == old).all()) for each, old in zip(params, memory)]
+        later = _remembered(optimizer, params)
+        apart = [_alike(x, y) for a, b in zip(state, later) for (_, x), (_, y) in zip(a, b) if x is not None]
+        stays = [[name for name, x in old.items() if optimizer.state[p][name] is not x] for p, old in zip(params, kept)]
+        now = {"params": [plain(each) for each in params], "state": state, "gradients as they were": same}
+        shown.append(now | {"replaced in the state": stays, "not on the gradients' memory": apart})
+    in_place = [_alike(each.detach(), old) for each, old in zip(params, memory)]
     return {"steps": shown, "in place": in_place, "leaves": [each.is_leaf and each.requires_grad for each in params]}
+
+
+def _remembered(optimizer, params):
+    """What the optimiser holds of each parameter, as it is now."""
+    known = [optimizer.state[each] for each in params if each in optimizer.state]
+    return [sorted((name, plain(value)) for name, value in each.items()) for each in known]
+
+
+def _alike(x, y):
+    """Whether two tensors have the same elements, nan too."""
+    return bool(((x == y) | ((x != x) & (y != y))).all())
 
 
 _OF_SGD = {
@@ -1477,15 +1619,38 @@ _OF_SGD = {
 
 
 def _about_sgd(case, mine, theirs):
-    if "dict" not in mine or "dict" not in theirs:
-        return None
-    if any(not same for step in dict(mine["dict"])["steps"] for same in step[2]):
-        return "the gradients are only read; weight decay and the sign make new tensors"
-    if case["settings"].get("dampening"):
-        return "the first step is not damped: the buffer begins as the gradient itself"
-    if case["settings"].get("momentum"):
-        return "the buffer begins as a copy of the gradient, which lives on its own memory"
+    if said := _about_steps(case, mine, theirs):
+        return said
+    wrong = _wrong_in_steps(mine, theirs)
+    if "state" in wrong and case["settings"].get("dampening"):
+        return "the first step is not damped: the buffer begins as the gradient itself, not as 1 - dampening times it"
+    if "state" in wrong:
+        return "what goes into the buffer is the gradient, with its sign and the weight decay, and without lr"
     return None
+
+
+def _about_steps(case, mine, theirs):
+    """What can be said of any optimiser."""
+    wrong = _wrong_in_steps(mine, theirs)
+    if "gradients as they were" in wrong:
+        return "the gradients are only read; weight decay and the sign make new tensors"
+    if case["infinite"]:
+        return "what is only done if a setting is not 0 is left out if it is 0: 0 times infinity is nan"
+    if "not on the gradients' memory" in wrong:
+        return "what is remembered lives on memory of its own: after the step each gradient is overwritten"
+    if wrong == {"replaced in the state"}:
+        return "what is remembered is changed in place, it is not replaced"
+    return None
+
+
+def _wrong_in_steps(mine, theirs):
+    """In which entries the first step that is wrong is so."""
+    both = parts(mine, theirs)
+    for a, b in zip(both[0].get("steps", []), both[1]["steps"]) if both else ():
+        step = parts(a, b)
+        if step and (wrong := {key for key in step[1] if difference(step[0].get(key), step[1][key])}):
+            return wrong
+    return set()
 
 
 @program(
@@ -1519,7 +1684,8 @@ def _about_sgd(case, mine, theirs):
         _steps(nesterov=True),
         *[_steps(lr=0.5, weight_decay=0.1, momentum=m, changes=[{"weight_decay": -0.5}, {}, {}]) for m in (0.0, 0.5)],
         _steps(lr=0.5, changes=[{"momentum": -0.5}, {}, {}]),
-        *[_steps(lr=0.5, weight_decay=w, infinite=i) for w, i in ((0.0, True), (1.0, False))],
+        _steps(gradients=[[1]], lr=0.5, weight_decay=0.0, infinite=True),
+        _steps(lr=0.5, weight_decay=1.0),
         _steps(lr=0.5, changes=[{"weight_decay": -1.0}, {"momentum": -1.0}, {"momentum": 1.0}]),
         _steps(lr=0.5, momentum=1.0, infinite=True),
     ],
@@ -1540,13 +1706,23 @@ _OF_ADAM = {
 
 
 def _about_adam(case, mine, theirs):
-    if case["settings"].get("amsgrad"):
-        return "w is the largest v so far, element by element; it is not corrected before it is compared"
-    if case["settings"].get("weight_decay"):
-        return "AdamW makes the parameter smaller before anything else, Adam adds to the gradient"
-    if case["settings"].get("eps", 0) > 0.01:
-        return "eps is added after the root and after its correction"
-    return "the corrections 1 - beta ** t are those of the step that is being made: t begins at 1"
+    if said := _about_steps(case, mine, theirs):
+        return said
+    wrong = _wrong_in_steps(mine, theirs)
+    if "state" in wrong:
+        if case["settings"].get("weight_decay") or case["kind"] == "AdamW":
+            return "AdamW makes the parameter smaller before anything else, Adam adds to the gradient"
+        if case["settings"].get("amsgrad"):
+            return "w is the largest v so far, element by element; it is not corrected before it is compared"
+        return None
+    if wrong == {"params"} and not case["settings"].get("weight_decay") and case["kind"] == "Adam":
+        if case["settings"].get("eps", 0) > 0.01:
+            return "what is remembered is right, the parameters are not: eps is added after the root and after its correction"
+        return (
+            "what is remembered is right, the parameters are not: the corrections 1 - beta ** t are those of the step that is"
+            " being made, whose t is 1 at first"
+        )
+    return None
 
 
 @program(
@@ -1576,7 +1752,7 @@ def _about_adam(case, mine, theirs):
         _steps("Adam", lr=0.0),
         *[_steps(kind, lr=0.5, weight_decay=w) for kind in ("Adam", "AdamW") for w in (0.0, 1.0)],
         *[_steps(kind, lr=0.5, changes=[{"weight_decay": -1.0}, {}, {}]) for kind in ("Adam", "AdamW")],
-        *[_steps(kind, lr=0.5, weight_decay=0.0, infinite=True) for kind in ("Adam", "AdamW")],
+        *[_steps(kind, [[1]], lr=0.5, weight_decay=0.0, infinite=True) for kind in ("Adam", "AdamW")],
     ],
     hint=_about_adam,
 )
@@ -1743,6 +1919,23 @@ def _batchings(st):
     )
 
 
+def _about_order(case, mine, theirs):
+    if not (isinstance(mine, list) and isinstance(theirs, list) and len(mine) == len(theirs)):
+        return None
+    if mine[0] != theirs[0]:
+        return "nothing is taken from the sampler before the first list is asked for"
+    mine, theirs = mine[1 : case["asked"] + 1], theirs[1 : case["asked"] + 1]
+    if mine != theirs and [each[:2] for each in mine] == [each[:2] for each in theirs]:
+        return (
+            "the lists are right; the number after each says how many indices had been taken from the sampler by then"
+        )
+    if ["list", []] in [each[:2] for each in mine]:
+        return "there is never an empty list"
+    if [each[1] for each in mine] != [each[1] for each in theirs]:
+        return "what is left at the end is a shorter list, or dropped if drop_last"
+    return None
+
+
 @program(
     "data.batches",
     cases=_batchings,
@@ -1753,11 +1946,7 @@ def _batchings(st):
         for size in (1, 2, 3)
         for drop_last in (True, False)
     ],
-    hint=lambda case, mine, theirs: (
-        "a list is made when it is asked for, of exactly so many indices: the sampler may have no end"
-        if case["count"] is None or case["asked"] < 4
-        else "what is left at the end is a shorter list, or dropped; there is never an empty list"
-    ),
+    hint=_about_order,
 )
 def batchings(xp, count, given, batch_size, drop_last, asked):
     taken = []
@@ -1788,7 +1977,7 @@ class Fields(UserList):
     _fields = ("x", "y")
 
 
-_LEAVES = ["int", "float", "bool", "text", "bytes", "tensor", "whole", "array", "number", "whole number"]
+_LEAVES = ["int", "float", "bool", "text", "bytes", "tensor", "whole", "array", "number", "whole number", "truth"]
 _OTHERS = ["none", "object", "set", "words"]
 
 
@@ -1827,6 +2016,7 @@ def _made(xp, what, i):
             "array": lambda: np.array([i, i + 0.5], np.float32),
             "number": lambda: np.float32(i + 0.5),
             "whole number": lambda: np.int32(i),
+            "truth": lambda: np.bool_(i % 2 == 0),
             "none": lambda: None,
             "object": lambda: object(),
             "set": lambda: {i},
@@ -1871,6 +2061,8 @@ def _about_batches(case, mine, theirs):
             }.get(kind)
         case "float":
             return "Python's floats become float64"
+        case "number" | "whole number" | "truth":
+            return "np.bool_ is no np.number, and most of numpy's numbers are no numbers of Python's"
     return None
 
 
@@ -1947,12 +2139,23 @@ def _trainings(st):
             "optimiser": optimisers,
             "schedule": st.sampled_from([None, 2, 4]),
             "clip": st.sampled_from([None, 0.5, 2.0]),
-            "steps": st.integers(3, 6),
+            "steps": st.integers(1, 6),
         }
     )
 
 
-@program("together.training", cases=_trainings)
+_SHORT = {"layers": [], "loss": "squares", "optimiser": ["SGD", {}], "schedule": None, "clip": None, "steps": 1}
+
+
+@program(
+    "together.training",
+    cases=_trainings,
+    edges=[
+        _SHORT,
+        _SHORT | {"loss": "cross entropy"},
+        _SHORT | {"optimiser": ["Adam", {}]},
+    ],  # what fails is then soon read
+)
 def training(xp, layers, loss, optimiser, schedule, clip, steps):
     model = _model(xp, layers)
     kind, settings = optimiser

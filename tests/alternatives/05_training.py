@@ -139,8 +139,13 @@ def named_members__as_an_expression(module, get_members_fn, prefix, recurse, rem
 
 
 def call_impl__with_nested_functions(module, args, kwargs):
-    for key in list(module._forward_pre_hooks):
-        hook = module._forward_pre_hooks[key]
+    forward, after, before = module.forward, *map(list, (module._backward_hooks, module._backward_pre_hooks))
+    if not (after or before or module._forward_pre_hooks or module._forward_hooks):
+        return forward(*args, **kwargs)
+    after, before = [module._backward_hooks[key] for key in after], [module._backward_pre_hooks[key] for key in before]
+    pre_hooks = dict(module._forward_pre_hooks)
+    for key in pre_hooks:
+        hook = pre_hooks[key]
         if key in module._forward_pre_hooks_with_kwargs:
             new = hook(module, args, kwargs)
             if new is None:
@@ -156,7 +161,7 @@ def call_impl__with_nested_functions(module, args, kwargs):
             args = (new,)
 
     def run(given):
-        out = module.forward(*given, **kwargs)
+        out = forward(*given, **kwargs)
         for key, hook in list(module._forward_hooks.items()):
             extra = (kwargs,) if key in module._forward_hooks_with_kwargs else ()
             new = hook(module, given, *extra, out)
@@ -164,7 +169,6 @@ def call_impl__with_nested_functions(module, args, kwargs):
                 out = new
         return out
 
-    after, before = tuple(module._backward_hooks.values()), tuple(module._backward_pre_hooks.values())
     if not (after or before):
         return run(args)
     both = BackwardHook(module, after, before)
@@ -172,11 +176,11 @@ def call_impl__with_nested_functions(module, args, kwargs):
 
 
 def call_impl__quick_without_hooks(module, args, kwargs):
-    state = module.__dict__
+    state, forward = module.__dict__, module.forward
     registries = ("_forward_pre_hooks", "_forward_hooks", "_backward_hooks", "_backward_pre_hooks")
     before, after, back, back_before = (dict(state[name]) for name in registries)
     if not any((before, after, back, back_before)):
-        return module.forward(*args, **kwargs)
+        return forward(*args, **kwargs)
     for number, hook in before.items():
         takes_kwargs = number in state["_forward_pre_hooks_with_kwargs"]
         changed = hook(module, args, kwargs) if takes_kwargs else hook(module, args)
@@ -191,7 +195,7 @@ def call_impl__quick_without_hooks(module, args, kwargs):
     hooks = BackwardHook(module, list(back.values()), list(back_before.values())) if back or back_before else None
     if hooks:
         args = hooks.setup_input_hook(args)
-    result = module.forward(*args, **kwargs)
+    result = forward(*args, **kwargs)
     for number, hook in tuple(module._forward_hooks.items()):
         rest = (args, kwargs, result) if number in module._forward_hooks_with_kwargs else (args, result)
         changed = hook(module, *rest)
@@ -390,6 +394,8 @@ def _check_layer_norm(input, normalized_shape, weight, bias):
     allowed = {input.dtype, rl.float32} if input.dtype is rl.float16 else {input.dtype}
     if any(each is not None and each.dtype not in allowed for each in (weight, bias)):
         raise RuntimeError("dtypes differ")
+    if weight is not None and bias is not None and weight.dtype is not bias.dtype:
+        raise RuntimeError("weight and bias differ")
     if not input.dtype.is_floating_point:
         raise NotImplementedError(input.dtype)
 

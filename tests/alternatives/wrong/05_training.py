@@ -13,8 +13,8 @@ from rushlight import functions as F
 from rushlight.losses import of_all_classes, of_probabilities
 from rushlight.module_hooks import BackwardHook
 from rushlight.modules import Module
-from rushlight.normalisation import check_normalized_shape
-from rushlight.parameter import Buffer, Parameter
+from rushlight.normalisation import _check_floating, check_normalized_shape, widened
+from rushlight.parameter import Buffer, Parameter, is_lazy
 from rushlight.strided import Tensor
 
 # Modules
@@ -116,6 +116,102 @@ def named_members__as_a_list(module, get_members_fn, prefix, recurse, remove_dup
     return found
 
 
+def named_members__walks_the_whole_tree_first(module, get_members_fn, prefix, recurse, remove_duplicate):
+    seen = set()
+    modules = list(module.named_modules(prefix=prefix, remove_duplicate=remove_duplicate))
+    for path, each in modules if recurse else [(prefix, module)]:
+        for name, member in get_members_fn(each):
+            if member is not None and not (remove_duplicate and member in seen):
+                seen.add(member)
+                yield f"{path}.{name}" if path else name, member
+
+
+def named_members__asks_all_modules_first(module, get_members_fn, prefix, recurse, remove_duplicate):
+    modules = module.named_modules(prefix=prefix, remove_duplicate=remove_duplicate)
+    found = [(path, list(get_members_fn(each))) for path, each in (modules if recurse else [(prefix, module)])]
+    seen = set()
+    for path, members in found:
+        for name, member in members:
+            if member is not None and not (remove_duplicate and member in seen):
+                seen.add(member)
+                yield f"{path}.{name}" if path else name, member
+
+
+def _call_impl(late=False, always=False, empty=True, own=True, at_once=False, live=False):
+    """`call_impl`, with one thing otherwise than in the contract."""
+
+    def changed_args(args, changed):
+        if changed is None or (not empty and changed == ()):
+            return args
+        return changed if isinstance(changed, tuple) else (changed,)
+
+    def call_impl(module, args, kwargs):
+        forward = module.forward if own else lambda *args, **kwargs: type(module).forward(module, *args, **kwargs)
+        registries = (
+            module._forward_pre_hooks,
+            module._backward_hooks,
+            module._backward_pre_hooks,
+            module._forward_hooks,
+        )
+        if not (always or any(registries)):
+            return forward(*args, **kwargs)
+        before, back, back_before, after = registries if live else map(dict, registries)
+        hooks = list(back.values()), list(back_before.values())
+        for number, hook in before.items() if live else list(before.items()):
+            if number in module._forward_pre_hooks_with_kwargs:
+                changed = hook(module, args, kwargs)
+                if changed is not None:
+                    if not isinstance(changed, tuple) or len(changed) != 2:
+                        raise RuntimeError(changed)
+                    args, kwargs = changed
+            else:
+                args = changed_args(args, hook(module, args))
+        if late:
+            hooks = list(module._backward_hooks.values()), list(module._backward_pre_hooks.values())
+        backward = BackwardHook(module, *hooks) if any(hooks) else None
+        args = backward.setup_input_hook(args) if backward else args
+        result = forward(*args, **kwargs)
+        after = after if at_once else module._forward_hooks
+        for number, hook in after.items() if live else list(after.items()):
+            extra = (kwargs,) if number in module._forward_hooks_with_kwargs else ()
+            changed = hook(module, args, *extra, result)
+            result = result if changed is None else changed
+        return backward.setup_output_hook(result) if backward else result
+
+    return call_impl
+
+
+call_impl__looks_for_backward_hooks_after_the_pre_hooks = _call_impl(late=True)
+call_impl__has_no_short_way_without_hooks = _call_impl(always=True)
+call_impl__takes_no_arguments_for_no_change = _call_impl(empty=False)
+call_impl__looks_for_forward_in_the_class_only = _call_impl(own=False)
+call_impl__looks_for_forward_hooks_before_forward = _call_impl(at_once=True)
+call_impl__goes_through_the_dicts_themselves = _call_impl(live=True)
+
+
+def call_impl__looks_for_forward_after_the_pre_hooks(module, args, kwargs):
+    if not (module._forward_pre_hooks or module._forward_hooks or module._backward_hooks or module._backward_pre_hooks):
+        return module.forward(*args, **kwargs)
+    hooks = list(module._backward_hooks.values()), list(module._backward_pre_hooks.values())
+    for number, hook in tuple(module._forward_pre_hooks.items()):
+        if number in module._forward_pre_hooks_with_kwargs:
+            changed = hook(module, args, kwargs)
+            if changed is not None:
+                if not isinstance(changed, tuple) or len(changed) != 2:
+                    raise RuntimeError(changed)
+                args, kwargs = changed
+        elif (changed := hook(module, args)) is not None:
+            args = changed if isinstance(changed, tuple) else (changed,)
+    backward = BackwardHook(module, *hooks) if any(hooks) else None
+    args = backward.setup_input_hook(args) if backward else args
+    result = module.forward(*args, **kwargs)
+    for number, hook in tuple(module._forward_hooks.items()):
+        extra = (kwargs,) if number in module._forward_hooks_with_kwargs else ()
+        changed = hook(module, args, *extra, result)
+        result = result if changed is None else changed
+    return backward.setup_output_hook(result) if backward else result
+
+
 def call_impl__asks_whether_the_result_is_true(module, args, kwargs):
     for number, hook in tuple(module._forward_pre_hooks.items()):
         if number in module._forward_pre_hooks_with_kwargs:
@@ -192,6 +288,28 @@ def apply_impl__forgets_the_gradients(module, fn, recurse):
             parameter.data = applied
         else:
             module._parameters[name] = Parameter(applied, parameter.requires_grad)
+    for name, buffer in module._buffers.items():
+        if buffer is not None:
+            module._buffers[name] = fn(buffer)
+    return module
+
+
+def apply_impl__gives_new_gradients_no_history_to_come(module, fn, recurse):
+    for child in module.children() if recurse else ():
+        child._apply(fn)
+    for name, parameter in module._parameters.items():
+        if parameter is None:
+            continue
+        grad = parameter.grad
+        with rl.no_grad():
+            applied, grad_applied = fn(parameter), None if grad is None else fn(grad)
+        if applied.device == parameter.device:
+            parameter.data = applied
+            if grad is not None:
+                grad.data = grad_applied
+        else:
+            module._parameters[name] = Parameter(applied, parameter.requires_grad)
+            module._parameters[name].grad = grad_applied
     for name, buffer in module._buffers.items():
         if buffer is not None:
             module._buffers[name] = fn(buffer)
@@ -295,6 +413,42 @@ def load_from_state_dict__assigns_as_it_comes(
             unexpected_keys.append(key)
 
 
+def load_from_state_dict__writes_into_the_dicts(
+    module, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
+):
+    persistent = {name: x for name, x in module._buffers.items() if name not in module._non_persistent_buffers_set}
+    own = {name: x for name, x in (module._parameters | persistent).items() if x is not None}
+    for name, x in own.items():
+        key = prefix + name
+        if key not in state_dict:
+            missing_keys += [key] * strict
+            continue
+        loaded = state_dict[key]
+        if not isinstance(loaded, Tensor):
+            error_msgs.append(f"no tensor: {key}")
+            continue
+        if not is_lazy(x):
+            loaded = loaded[0] if x.dim() == 0 and loaded.shape == (1,) else loaded
+            if loaded.shape != x.shape:
+                error_msgs.append(f"size mismatch for {key}: shapes")
+                continue
+        try:
+            with rl.no_grad():
+                if not local_metadata.get("assign_to_params_buffers"):
+                    x.copy_(loaded)
+                elif isinstance(x, Parameter):
+                    loaded = loaded if isinstance(loaded, Parameter) else Parameter(loaded, x.requires_grad)
+                    module._parameters[name] = loaded.requires_grad_(x.requires_grad)
+                else:
+                    module._buffers[name] = loaded
+        except Exception as error:
+            error_msgs.append(f"{key}: {error}")
+    for key in state_dict if strict else ():
+        first, dot, _ = key.removeprefix(prefix).partition(".")
+        if key.startswith(prefix) and first not in (module._modules if dot else own):
+            unexpected_keys.append(key)
+
+
 # How parameters begin
 
 
@@ -352,6 +506,22 @@ def layer_norm__without_a_gradient_through_the_mean(
     result = centred * F.rsqrt(F.mean(centred.detach() * centred.detach(), dims, True) + eps)
     result = result if weight is None else result * weight
     return result if bias is None else result + bias
+
+
+def layer_norm__compares_each_dtype_with_the_input_only(
+    input, normalized_shape, weight=None, bias=None, eps=1e-5, cudnn_enable=True
+):
+    check_normalized_shape(input, normalized_shape, weight, bias)
+    for parameter in (weight, bias):
+        if parameter is not None and parameter.dtype not in (input.dtype, widened(input)):
+            raise RuntimeError(parameter.dtype)
+    _check_floating("layer_norm", input)
+    dims = tuple(range(-len(normalized_shape), 0))
+    x = input.contiguous().to(widened(input))
+    centred = x - F.mean(x, dims, True)
+    result = centred * F.rsqrt(F.mean(F.square(centred), dims, True) + eps)
+    result = result if weight is None else result * weight
+    return (result if bias is None else result + bias).to(input.dtype)
 
 
 def dropout__does_not_scale(input, p, train):
@@ -516,6 +686,19 @@ def sgd__keeps_the_gradient_itself(
         p.add_(g, alpha=-lr)
 
 
+def sgd__replaces_the_buffer(
+    params, grads, momentum_buffers, *, lr, momentum, dampening, weight_decay, nesterov, maximize
+):
+    for i, (p, g) in enumerate(zip(params, grads)):
+        g = -g if maximize else g
+        g = g.add(p, alpha=weight_decay) if weight_decay else g
+        if momentum:
+            b = momentum_buffers[i]
+            b = momentum_buffers[i] = g.clone() if b is None else b.mul(momentum).add(g, alpha=1 - dampening)
+            g = g.add(b, alpha=momentum) if nesterov else b
+        p.add_(g, alpha=-lr)
+
+
 def sgd__damps_the_first_step(
     params, grads, momentum_buffers, *, lr, momentum, dampening, weight_decay, nesterov, maximize
 ):
@@ -572,7 +755,7 @@ def sgd__puts_the_rate_into_the_buffer(
         p.sub_(step)
 
 
-def _adam(bias=True, decay="as asked", eps="outside", largest="before"):
+def _adam(bias=True, decay="as asked", eps="outside", largest="before", always=False):
     def adam(
         params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps,
         *, lr, beta1, beta2, eps, weight_decay, amsgrad, maximize, decoupled_weight_decay, inside=eps == "inside",
@@ -582,7 +765,7 @@ def _adam(bias=True, decay="as asked", eps="outside", largest="before"):
             g = -g if maximize else g
             if weight_decay and decoupled_weight_decay and decay == "as asked":
                 p.mul_(1 - lr * weight_decay)
-            elif weight_decay:
+            elif weight_decay or always:
                 g = g + weight_decay * p
             m = exp_avgs[i].mul_(beta1).add_(g, alpha=1 - beta1)
             v = exp_avg_sqs[i].mul_(beta2).add_(g * g, alpha=1 - beta2)
@@ -600,6 +783,7 @@ def _adam(bias=True, decay="as asked", eps="outside", largest="before"):
 
 adam__without_the_corrections = _adam(bias=False)
 adam__always_decays_in_the_gradient = _adam(decay="in the gradient")
+adam__decays_by_nothing = _adam(always=True)
 adam__adds_eps_under_the_root = _adam(eps="inside")
 adam__corrects_before_it_compares = _adam(largest="after")
 
@@ -706,14 +890,14 @@ def batches__ends_with_an_empty_list(sampler, batch_size, drop_last):
         yield batch
 
 
-def _collate(floats=rl.float64, tuples=list, named=True, strict=True):
+def _collate(floats=rl.float64, tuples=list, named=True, strict=True, numbers=(np.number, np.bool_)):
     def collate(batch):
         first = batch[0]
         if isinstance(first, Tensor):
             return F.stack(batch, 0)
         if isinstance(first, np.ndarray):
             return F.stack([rl.as_tensor(each) for each in batch], 0)
-        if isinstance(first, (np.number, np.bool_)):
+        if isinstance(first, numbers):
             return rl.as_tensor(batch)
         if isinstance(first, (int, float)):
             return rl.tensor(batch, dtype=floats) if isinstance(first, float) else rl.tensor(batch)
@@ -735,6 +919,10 @@ def _collate(floats=rl.float64, tuples=list, named=True, strict=True):
 
 def default_collate__floats_in_float32(batch):
     return _collate(floats=rl.float32)(batch)
+
+
+def default_collate__knows_no_booleans_of_numpy(batch):
+    return _collate(numbers=np.number)(batch)
 
 
 def default_collate__of_tuples_tuples(batch):
