@@ -43,7 +43,7 @@ from .subject import answer
 EQUIVALENT = ROOT / "tests" / "equivalent"
 SEEDS = (1, 2, 3)
 PROCESSES, BATCH = 2, 20
-CPU_SECONDS, WALL_SECONDS = 2, 20  # of one mutant; the reference needs a tenth of a second
+CPU_SECONDS, WALL_SECONDS = 6, 60  # of one mutant; the reference needs a second at most
 MEMORY = 512 << 20  # bytes that a mutant may take beyond what the process has already
 
 KILLED, ENDED, BY_LUCK, SURVIVED = "killed", "ended", "by luck", "survived"

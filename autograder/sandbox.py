@@ -270,9 +270,9 @@ def _entries(packages: tuple[str, ...]) -> list[Path]:
         if name in seen:
             continue
         seen.add(name)
-        try:
-            distribution = importlib.metadata.distribution(name)
-        except importlib.metadata.PackageNotFoundError:
+        # there only: some packages bring others with them, and put those on the path
+        distribution = next(iter(importlib.metadata.distributions(name=name, path=[str(site)])), None)
+        if distribution is None:
             continue  # required on other systems or Pythons only
         entries |= {file.parts[0] for file in distribution.files or [] if file.parts[0] not in ("..", "__pycache__")}
         waiting += [_requirement(line) for line in distribution.requires or [] if "extra ==" not in line]

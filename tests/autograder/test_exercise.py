@@ -6,6 +6,7 @@ import pytest
 
 from autograder.exercise import exercise, is_filled, restore
 from autograder.subject import new_thread
+from rushlight import dispatch
 from rushlight.dispatch import local
 
 
@@ -24,7 +25,11 @@ class Number(int):
     doubled = double
 """
     exec(source, vars(module))
-    return module
+    yield module
+    for slot in vars(module).values():
+        if isinstance(slot, types.FunctionType):
+            restore(slot)
+    assert not dispatch.aside  # or the tests that follow here would go the long way
 
 
 def test_everybody_who_holds_the_function_runs_the_students_one(module):
