@@ -14,7 +14,6 @@ from functools import reduce
 
 import numpy as np
 
-from rushlight.dispatch import BIT
 from rushlight.dtypes import (
     INTEGRAL,
     Scalar,
@@ -43,8 +42,6 @@ from rushlight.structured import resize_ as resize
 from rushlight.structured import resize_output
 
 __all__ = ["tensor", "as_tensor", "from_numpy"]
-
-META = BIT["Meta"]
 
 
 def empty_cpu(size, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None) -> Tensor:
@@ -109,7 +106,7 @@ def ones_like(self, *options) -> Tensor:
 
 def full_like(self, fill_value, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None) -> Tensor:
     """A tensor of one value; with nothing else said, and contiguous ones on the CPU, there is a short way."""
-    if dtype is device is memory_format is None and is_simple(self) and not self._key_set & META:
+    if dtype is device is memory_format is None and is_simple(self) and not self.is_meta:
         array = np.empty(self._sizes, self.dtype.numpy)
         array.fill(convert(fill_value, self.dtype))
         return fresh(array, self)

@@ -11,9 +11,9 @@ from typing import Any
 
 from rushlight import functions
 from rushlight.grad_mode import no_grad
-from rushlight.graph import AutogradMeta, Node, SavedTensor, gradient_edge, save, unpack
+from rushlight.graph import AutogradMeta, Node, SavedTensor, gradient_edge, save, unpack, without_history
 from rushlight.history import any_requires_grad, rebase_history, requires_grad
-from rushlight.strided import Tensor, alias
+from rushlight.strided import Tensor
 
 
 class FunctionCtx(Node):
@@ -166,7 +166,7 @@ def attach(ctx: FunctionCtx, output: Any, args: Sequence, recorded: bool) -> Any
     if dirty and output._base is not None:
         return rebase_history(output, ctx)
     if is_argument and not dirty:
-        output = alias(output, output.shape, output.stride(), output.storage_offset())
+        output = without_history(output)
     output._autograd = AutogradMeta(False, ctx, len(ctx.input_metadata))
     ctx.input_metadata.append((output.shape, output.dtype))
     return output
@@ -181,11 +181,7 @@ def _run_backward(ctx: FunctionCtx, *grads: Tensor | None) -> tuple[Tensor | Non
     result = ctx.function.backward(ctx, *grads)
     result = result if isinstance(result, tuple) else (result,)
     name = ctx.name()
-    if len(result) > ctx.count and any(each is not None for each in result[ctx.count :]):
-        raise RuntimeError(
-            f"function {name} returned an incorrect number of gradients (expected {ctx.count}, got {len(result)})"
-        )
-    if len(result) < ctx.count:
+    if len(result) < ctx.count or any(each is not None for each in result[ctx.count :]):
         raise RuntimeError(
             f"function {name} returned an incorrect number of gradients (expected {ctx.count}, got {len(result)})"
         )

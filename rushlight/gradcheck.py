@@ -12,7 +12,7 @@ from typing import Any
 from rushlight import functions
 from rushlight.engine import grad
 from rushlight.grad_mode import enable_grad
-from rushlight.history import requires_grad
+from rushlight.history import _as_tuple, requires_grad
 from rushlight.strided import Tensor
 
 
@@ -99,10 +99,6 @@ def gradgradcheck(
 
 class GradcheckError(RuntimeError):
     """Source: `torch/autograd/gradcheck.py`."""
-
-
-def _as_tuple(value: Any) -> tuple:
-    return value if isinstance(value, tuple) else tuple(value) if isinstance(value, list) else (value,)
 
 
 def _differentiable(value: Any) -> tuple[Tensor, ...]:

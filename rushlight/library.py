@@ -356,11 +356,14 @@ def plan(pattern: tuple, operator: Operator, args: tuple, kwargs: dict[str, Any]
     """Remember for calls with arguments of these kinds how the stack is made of them: a function, written out and compiled."""
     parts, defaults = [], []
     for i, (argument, value) in enumerate(zip(operator.schema.arguments, stack)):
-        given = i < len(args) or argument.name in kwargs
-        source = f"args[{i}]" if i < len(args) else f"kwargs[{argument.name!r}]"
-        if not given:
-            source, _ = f"defaults[{len(defaults)}]", defaults.append(value)
-        elif value is not (passed := args[i] if i < len(args) else kwargs[argument.name]):
+        if i < len(args):
+            source, passed = f"args[{i}]", args[i]
+        elif argument.name in kwargs:
+            source, passed = f"kwargs[{argument.name!r}]", kwargs[argument.name]
+        else:
+            source, passed = f"defaults[{len(defaults)}]", value
+            defaults.append(value)
+        if value is not passed:
             if value != (passed,):
                 return
             source = f"({source},)"

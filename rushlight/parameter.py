@@ -155,6 +155,10 @@ class _Uninitialized:
     def _key_set(self, key_set: int) -> None:
         self.__dict__["_key_set"] = key_set
 
+    @property
+    def is_meta(self) -> bool:
+        return self.device.type == "meta"
+
     def is_inference(self) -> bool:
         return False
 

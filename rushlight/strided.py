@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from rushlight import dispatch
-from rushlight.dispatch import local
+from rushlight.dispatch import BIT, local
 from rushlight.dtypes import Scalar, dtype, get_default_dtype
 from rushlight.memory_formats import (
     channels_last,
@@ -34,6 +34,8 @@ from rushlight.memory_formats import (
 from rushlight.storage import Size, UntypedStorage, device, layout, lazy, strided_layout
 
 __all__ = ["Tensor"]
+
+META = BIT["Meta"]
 
 # ------------------------------------------------------------------------------------------------------------
 # Arithmetic on sizes and strides
@@ -240,7 +242,7 @@ class Tensor:
 
     @property
     def is_meta(self) -> bool:
-        return self._storage.device_type == "meta"
+        return bool(self._key_set & META)
 
     @property
     def layout(self) -> layout:

@@ -475,7 +475,7 @@ class ExpandBackward0(Node):
     def apply(node, grad):
         if grad is None:
             return (None,)
-        return (sum_to(grad, node.self_shape) if node.self_shape else grad.sum(),)
+        return (sum_to(grad, node.self_shape),)
 
 
 class PermuteBackward0(Node):

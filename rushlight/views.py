@@ -15,7 +15,7 @@ from itertools import accumulate
 import numpy as np
 
 from rushlight import dispatch, functions, strided
-from rushlight.dispatch import BIT, local
+from rushlight.dispatch import local
 from rushlight.dtypes import INTEGRAL
 from rushlight.memory_formats import contiguous_format, memory_format
 from rushlight.strided import (
@@ -35,13 +35,11 @@ from rushlight.strided import (
 
 __all__ = ["broadcast_shapes"]
 
-META = BIT["Meta"]
-
 
 def alias(self: Tensor) -> Tensor:
     """The same view again."""
     view = plain_alias(self, self._sizes, self._strides, self._storage_offset)
-    if not self._key_set & META:
+    if not self.is_meta:
         view._array = self._array
     return view
 
@@ -119,7 +117,7 @@ def t(self: Tensor) -> Tensor:
     if len(self._sizes) == 2:
         (rows, columns), (down, across) = self._sizes, self._strides
         view = plain_alias(self, Size((columns, rows)), (across, down), self._storage_offset)
-        if not self._key_set & META:
+        if not self.is_meta:
             view._array = self._array.T
         return view
     if self.dim() > 2:

