@@ -37,11 +37,16 @@ A kernel that nobody asks for a gradient calls the one below it (`operator.below
 NAMES = {  # which the generated code uses, by module
     "engine": "sum_to",
     "graph": "Node, gradient_edge, save, unpack",
-    "history": "call_below, check_inplace, rebase_history, refuse_grad, set_history",
+    "grad_mode": "AUTOGRAD",
+    "history": "check_inplace, rebase_history, refuse_grad, set_history",
 }
-METADATA = {  # what a formula may ask of a tensor without its being saved
-    ".shape": "_shape", ".dtype": "_dtype", ".stride()": "_stride", ".storage_offset()": "_offset", ".numel()": "_numel",
-}  # fmt: skip
+METADATA = {  # what a formula may ask of a tensor without its being saved; the name it has then, and where it is kept
+    ".shape": ("_shape", "._sizes"),
+    ".dtype": ("_dtype", ".dtype"),
+    ".stride()": ("_stride", "._strides"),
+    ".storage_offset()": ("_offset", "._storage_offset"),
+    ".numel()": ("_numel", ".numel()"),
+}
 
 
 @dataclass
@@ -123,11 +128,11 @@ def read(formula: str, schema: FunctionSchema) -> Needs:
     values = {}
     for argument in schema.arguments:
         if argument.type == "Tensor":
-            for attribute, suffix in METADATA.items():
+            for attribute, (suffix, kept) in METADATA.items():
                 pattern = rf"\b{argument.name}{re.escape(attribute)}" + (r"\b" if attribute[-1] != ")" else "")
                 if re.search(pattern, formula):
                     formula = re.sub(pattern, argument.name + suffix, formula)
-                    values[argument.name + suffix] = argument.name + attribute
+                    values[argument.name + suffix] = argument.name + kept
         elif argument.type == "Tensor[]":
             for attribute, suffix in (("shape", "_shapes"), ("dtype", "_dtypes")):
                 if f"{argument.name}{suffix}" in formula:
@@ -177,9 +182,10 @@ def node_class(derivative: Derivative) -> str:
         lines += [] if schema.returns[0].is_list else ["        grad = grads[0]"]
     else:
         lines += ["    def apply(node, grad):", "        if grad is None:", *check, f"            return {nothing}"]
+    always = derivative.takes_list or len(needs) == 1
+    lines += [] if always else ["        edges = node.next_edges"]
     for name, places in users.items():
-        always = derivative.takes_list or len(needs) == 1
-        test = "" if always else f" if {' or '.join(f'node.needs({i})' for i in places)} else None"
+        test = "" if always else f" if {' or '.join(f'edges[{i}].node' for i in places)} else None"
         lines.append(f"        {name} = unpack(node, node.saved_{name}){test}")
     if derivative.takes_list:
         lines.append(f"        return {needs[0].formula}")
@@ -187,7 +193,7 @@ def node_class(derivative: Derivative) -> str:
         lines.append(f"        return ({needs[0].formula},)")
     else:
         lines.append("        return (")
-        lines += [f"            {each.formula} if node.needs({i}) else None," for i, each in enumerate(needs)]
+        lines += [f"            {each.formula} if edges[{i}].node else None," for i, each in enumerate(needs)]
         lines.append("        )")
     if slots:
         released = " = ".join(f"node.{slot}" for slot in slots)
@@ -227,7 +233,8 @@ def kernel(derivative: Derivative, native: Native) -> str:
     for name, places in derivative.users("tensors").items():
         kept = "save(self.clone())" if inplace and name == "self" else f"save({name})"
         lines += _if_needed(places, derivative, f"node.saved_{name} = {kept}")
-    lines.append(f"    result = call_below({below}, {stack})")
+    lines += ["    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD"]
+    lines += ["    try:", f"        result = {below}({stack})", "    finally:", "        local.excluded = excluded"]
     if inplace:
         lines.append("    rebase_history(self, node)")
     else:
@@ -310,7 +317,7 @@ def generate() -> str:
         *map(node_class, differentiated),
         "# ---- Kernels for the key Autograd\n\n",
         *(kernel(derivative, native) for native, derivative in kernels),
-        f"AUTOGRAD = {{\n{registered}\n}}\n",
+        f"KERNELS = {{\n{registered}\n}}\n",
         f"OUT = ({', '.join(outs)})\n",
         f"WITHOUT_DERIVATIVE = ({', '.join(missing)},)\n",
     ]

@@ -108,7 +108,7 @@ def full_like(self, fill_value, dtype=None, layout=None, device=None, pin_memory
     """A tensor of one value; with nothing else said, and contiguous ones on the CPU, there is a short way."""
     if dtype is device is memory_format is None and is_simple(self) and not self.is_meta:
         array = np.empty(self._sizes, self.dtype.numpy)
-        array.fill(convert(fill_value, self.dtype))
+        array.fill(1 if fill_value == 1 else convert(fill_value, self.dtype))
         return fresh(array, self)
     return fill_(empty_like(self, dtype, layout, device, pin_memory, memory_format), fill_value)
 

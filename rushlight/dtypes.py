@@ -33,10 +33,7 @@ class dtype:
         self.name, self.type_name, self.category = name, type_name, category
         self.numpy = np.dtype(name)
         self.itemsize = self.numpy.itemsize
-
-    @property
-    def is_floating_point(self) -> bool:
-        return self.category == FLOATING
+        self.is_floating_point = category == FLOATING
 
     @property
     def is_signed(self) -> bool:

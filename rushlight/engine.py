@@ -56,10 +56,10 @@ def sum_to(grad: Tensor, sizes: Sequence[int]) -> Tensor:
 
     Source: `aten/src/ATen/ExpandUtils.h`, `sum_to`.
     """
-    new_dims = grad.dim() - len(sizes)
     if not sizes:
         return functions.sum(grad)
-    stretched = [d for d in range(new_dims, grad.dim()) if sizes[d - new_dims] == 1 and grad.shape[d] != 1]
+    new_dims = len(grad.shape) - len(sizes)
+    stretched = [d for d, size in enumerate(sizes, new_dims) if size == 1 and grad.shape[d] != 1]
     dims = [*range(new_dims), *stretched]
     if dims:
         grad = functions.sum(grad, dims, True)
@@ -139,16 +139,17 @@ def execute(
         while ready:
             node = heappop(ready)[2]
             given = inputs.pop(node)
-            if node not in runs and node not in captures_of:
+            places_of = captures_of.get(node, ())
+            if not places_of and node not in runs:
                 continue
-            arrived = given if node in captures_of else None
+            arrived = given if places_of else None
             if node.tensor_pre_hooks or node.retains_grad_hooks:
                 given = _run_tensor_hooks(node, given)
-            for i, places in captures_of.get(node, ()):
+            for i, places in places_of:
                 grad = arrived[i] if node in runs else given[i]
                 if grad is not None:
                     captured |= dict.fromkeys(places, grad)
-            if node not in runs:
+            if places_of and node not in runs:
                 continue
             outputs = call_function(node, given, keep_graph)
             for (successor, i), grad in zip(node.next_edges, outputs):

@@ -310,8 +310,9 @@ def resolve(overloads: Sequence[Operator], args: tuple, kwargs: dict[str, Any]) 
     if "input" in kwargs:
         kwargs = {"self" if name == "input" else name: value for name, value in kwargs.items()}
     pattern = (overloads, *kwargs, kinds(args), kinds(kwargs.values()) if kwargs else ())
-    if pattern in _plans and not dispatch.aside:
-        table, tensors, arrange = _plans[pattern]
+    known = _plans.get(pattern)
+    if known is not None and not dispatch.aside:
+        table, tensors, arrange = known
         stack = arrange(args, kwargs)
         key_set = local.included
         for place in tensors:
@@ -337,15 +338,17 @@ def kinds(values: Iterable[Any]) -> tuple | None:
     found = []
     for value in values:
         kind = value.__class__
-        if hasattr(value, "_key_set"):
-            if not value._sizes:
-                return None
-        elif kind is list or kind is tuple:
-            if not {int}.issuperset(map(type, value)):
+        if kind is list or kind is tuple:
+            if not _INT.issuperset(map(type, value)):
                 return None
             kind = (kind, len(value))
+        elif kind not in _NO_TENSORS and hasattr(value, "_key_set") and not value._sizes:
+            return None
         found.append(kind)
     return tuple(found)
+
+
+_INT, _NO_TENSORS = {int}, {int, float, bool, str, type(None)}
 
 
 _plans: dict[tuple, tuple[dict, list[int], Callable]] = {}

@@ -80,12 +80,15 @@ def are_multipliable(a: Tensor, b: Tensor) -> bool:
 
 
 class Mm(Structured):
-    """The two halves, and a short way for two matrices that numpy multiplies as they are."""
+    """The two halves, and a short way for two matrices that numpy multiplies as they are. Of rows that are all one and the same,
+    as those of an expanded gradient are, one is multiplied."""
 
     def functional(self, a, b):
-        if are_multipliable(a, b):
-            return owned(np.matmul(a._array, b._array), a.dtype)
-        return super().functional(a, b)
+        if not are_multipliable(a, b):
+            return super().functional(a, b)
+        if a._strides[0] == 0 and (rows := len(a._array)) > 1:
+            return owned(np.matmul(a._array[:1], b._array).repeat(rows, 0), a.dtype)
+        return owned(np.matmul(a._array, b._array), a.dtype)
 
 
 mm = Mm(meta_mm, mm_out)
@@ -454,13 +457,14 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 
     Source: `aten/src/ATen/native/Linear.cpp`, `linear`.
     """
-    if 0 in (input.dim(), weight.dim()):
+    dim = len(input._sizes)
+    if dim == 0 or not weight._sizes:
         raise RuntimeError(
             f"both arguments to linear need to be at least 1D, but they are {input.dim()}D and {weight.dim()}D"
         )
     if bias is None:
         return functions.matmul(input, weight.t())
-    if input.dim() == 2:
+    if dim == 2:
         return functions.addmm(bias, input, weight.t())
     is_row = bias.dim() == 1 or functions.squeeze(bias).dim() == 1
     if is_row and bias.is_contiguous() and input.is_contiguous():

@@ -70,7 +70,7 @@ class UntypedStorage:
     def of(cls, array: np.ndarray) -> UntypedStorage:
         """The memory of a numpy array that is contiguous."""
         self = cls.__new__(cls)
-        self._array = array
+        self._buffer = array
         return self
 
     device_type = "cpu"
@@ -80,7 +80,12 @@ class UntypedStorage:
     def _bytes(self) -> np.ndarray:
         if self.device_type != "cpu":
             raise NotImplementedError("a tensor on the device 'meta' has no data")
-        return self._array.reshape(-1).view(np.uint8)
+        return self._buffer.reshape(-1).view(np.uint8)
+
+    @lazy
+    def _buffer(self) -> np.ndarray:
+        """The memory as numpy takes it for a `buffer`: the bytes, or the array they are seen through."""
+        return self._bytes
 
     @classmethod
     def from_address(cls, address: int, nbytes: int, owner: object) -> UntypedStorage:
@@ -104,11 +109,11 @@ class UntypedStorage:
         elif nbytes > self.nbytes():
             larger = np.empty(nbytes, np.uint8)
             larger[: self.nbytes()] = self._bytes
-            self._bytes = larger
+            self._bytes = self._buffer = larger
 
     def __getstate__(self) -> dict[str, Any]:
         """For copies and pickles: the bytes, and not the array of other elements on the same memory."""
-        state = {key: value for key, value in self.__dict__.items() if key != "_array"}
+        state = {key: value for key, value in self.__dict__.items() if key != "_buffer"}
         return state | {"_bytes": self._bytes} if self.device_type == "cpu" else state
 
     def __len__(self) -> int:

@@ -195,7 +195,7 @@ class Tensor:
         step = self.dtype.itemsize
         strides = [stride * step for stride in self._strides]
         offset = self._storage_offset * step
-        return np.ndarray(self._sizes, self.dtype.numpy, self._storage._bytes, offset, strides)
+        return np.ndarray(self._sizes, self.dtype.numpy, self._storage._buffer, offset, strides)
 
     @lazy
     def _storage(self) -> UntypedStorage:

@@ -10,7 +10,8 @@ import math
 
 from rushlight.engine import sum_to
 from rushlight.graph import Node, gradient_edge, save, unpack
-from rushlight.history import call_below, check_inplace, rebase_history, refuse_grad, set_history
+from rushlight.grad_mode import AUTOGRAD
+from rushlight.history import check_inplace, rebase_history, refuse_grad, set_history
 from rushlight.derivatives import *
 from rushlight.dispatch import local
 from rushlight.strided import Tensor
@@ -646,9 +647,10 @@ class CopyBackwards(Node):
                 None,
                 None,
             )
+        edges = node.next_edges
         return (
-            zeros_like(grad) if node.needs(0) else None,
-            grad if node.needs(1) else None,
+            zeros_like(grad) if edges[0].node else None,
+            grad if edges[1].node else None,
         )
 
 
@@ -673,9 +675,10 @@ class FillBackward1(Node):
                 None,
                 None,
             )
+        edges = node.next_edges
         return (
-            zeros_like(grad) if node.needs(0) else None,
-            grad.sum() if node.needs(1) else None,
+            zeros_like(grad) if edges[0].node else None,
+            grad.sum() if edges[1].node else None,
         )
 
 
@@ -693,9 +696,10 @@ class FillBackward3(Node):
                 None,
                 None,
             )
+        edges = node.next_edges
         return (
-            zeros_like(grad) if node.needs(0) else None,
-            grad.sum() if node.needs(1) else None,
+            zeros_like(grad) if edges[0].node else None,
+            grad.sum() if edges[1].node else None,
         )
 
 
@@ -784,9 +788,10 @@ class AddBackward0(Node):
                 None,
                 None,
             )
+        edges = node.next_edges
         return (
-            grad if node.needs(0) else None,
-            maybe_multiply(grad, node.alpha) if node.needs(1) else None,
+            grad if edges[0].node else None,
+            maybe_multiply(grad, node.alpha) if edges[1].node else None,
         )
 
 
@@ -808,12 +813,13 @@ class AddcdivBackward0(Node):
                 None,
                 None,
             )
-        tensor2 = unpack(node, node.saved_tensor2) if node.needs(1) or node.needs(2) else None
-        tensor1 = unpack(node, node.saved_tensor1) if node.needs(2) else None
+        edges = node.next_edges
+        tensor2 = unpack(node, node.saved_tensor2) if edges[1].node or edges[2].node else None
+        tensor1 = unpack(node, node.saved_tensor1) if edges[2].node else None
         return (
-            grad if node.needs(0) else None,
-            grad * number_over(node.value, tensor2) if node.needs(1) else None,
-            -grad * (times(tensor1, node.value) / (tensor2 * tensor2)) if node.needs(2) else None,
+            grad if edges[0].node else None,
+            grad * number_over(node.value, tensor2) if edges[1].node else None,
+            -grad * (times(tensor1, node.value) / (tensor2 * tensor2)) if edges[2].node else None,
         )
 
     def release_variables(node):
@@ -832,12 +838,13 @@ class AddcmulBackward0(Node):
                 None,
                 None,
             )
-        tensor2 = unpack(node, node.saved_tensor2) if node.needs(1) else None
-        tensor1 = unpack(node, node.saved_tensor1) if node.needs(2) else None
+        edges = node.next_edges
+        tensor2 = unpack(node, node.saved_tensor2) if edges[1].node else None
+        tensor1 = unpack(node, node.saved_tensor1) if edges[2].node else None
         return (
-            grad if node.needs(0) else None,
-            grad * times(tensor2, node.value) if node.needs(1) else None,
-            grad * times(tensor1, node.value) if node.needs(2) else None,
+            grad if edges[0].node else None,
+            grad * times(tensor2, node.value) if edges[1].node else None,
+            grad * times(tensor1, node.value) if edges[2].node else None,
         )
 
     def release_variables(node):
@@ -863,13 +870,14 @@ class ClampBackward0(Node):
                 None,
                 None,
             )
-        max = unpack(node, node.saved_max) if node.needs(0) or node.needs(1) or node.needs(2) else None
-        min = unpack(node, node.saved_min) if node.needs(0) or node.needs(1) or node.needs(2) else None
-        self = unpack(node, node.saved_self) if node.needs(0) or node.needs(1) or node.needs(2) else None
+        edges = node.next_edges
+        max = unpack(node, node.saved_max) if edges[0].node or edges[1].node or edges[2].node else None
+        min = unpack(node, node.saved_min) if edges[0].node or edges[1].node or edges[2].node else None
+        self = unpack(node, node.saved_self) if edges[0].node or edges[1].node or edges[2].node else None
         return (
-            where(clamp_mask(self, min, max), grad, 0.0) if node.needs(0) else None,
-            clamp_backward_min(grad, self, min, max) if node.needs(1) else None,
-            clamp_backward_max(grad, self, min, max) if node.needs(2) else None,
+            where(clamp_mask(self, min, max), grad, 0.0) if edges[0].node else None,
+            clamp_backward_min(grad, self, min, max) if edges[1].node else None,
+            clamp_backward_max(grad, self, min, max) if edges[2].node else None,
         )
 
     def release_variables(node):
@@ -902,11 +910,12 @@ class ClampMaxBackward1(Node):
                 None,
                 None,
             )
-        max = unpack(node, node.saved_max) if node.needs(0) or node.needs(1) else None
-        self = unpack(node, node.saved_self) if node.needs(0) or node.needs(1) else None
+        edges = node.next_edges
+        max = unpack(node, node.saved_max) if edges[0].node or edges[1].node else None
+        self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
         return (
-            where(self <= max, grad, 0.0) if node.needs(0) else None,
-            where(self > max, grad, 0.0) if node.needs(1) else None,
+            where(self <= max, grad, 0.0) if edges[0].node else None,
+            where(self > max, grad, 0.0) if edges[1].node else None,
         )
 
     def release_variables(node):
@@ -939,11 +948,12 @@ class ClampMinBackward1(Node):
                 None,
                 None,
             )
-        min = unpack(node, node.saved_min) if node.needs(0) or node.needs(1) else None
-        self = unpack(node, node.saved_self) if node.needs(0) or node.needs(1) else None
+        edges = node.next_edges
+        min = unpack(node, node.saved_min) if edges[0].node or edges[1].node else None
+        self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
         return (
-            where(self >= min, grad, 0.0) if node.needs(0) else None,
-            where(self < min, grad, 0.0) if node.needs(1) else None,
+            where(self >= min, grad, 0.0) if edges[0].node else None,
+            where(self < min, grad, 0.0) if edges[1].node else None,
         )
 
     def release_variables(node):
@@ -991,11 +1001,12 @@ class DivBackward0(Node):
                 None,
                 None,
             )
-        other = unpack(node, node.saved_other) if node.needs(0) or node.needs(1) else None
-        self = unpack(node, node.saved_self) if node.needs(1) else None
+        edges = node.next_edges
+        other = unpack(node, node.saved_other) if edges[0].node or edges[1].node else None
+        self = unpack(node, node.saved_self) if edges[1].node else None
         return (
-            grad / other if node.needs(0) else None,
-            -grad * (self / other / other) if node.needs(1) else None,
+            grad / other if edges[0].node else None,
+            -grad * (self / other / other) if edges[1].node else None,
         )
 
     def release_variables(node):
@@ -1020,11 +1031,12 @@ class DivBackward2(Node):
                 None,
                 None,
             )
-        other = unpack(node, node.saved_other) if node.needs(0) or node.needs(1) else None
-        self = unpack(node, node.saved_self) if node.needs(1) else None
+        edges = node.next_edges
+        other = unpack(node, node.saved_other) if edges[0].node or edges[1].node else None
+        self = unpack(node, node.saved_self) if edges[1].node else None
         return (
-            zeros_like(grad) if node.rounding_mode else grad / other if node.needs(0) else None,
-            zeros_like(grad) if node.rounding_mode else -grad * (self / other / other) if node.needs(1) else None,
+            zeros_like(grad) if node.rounding_mode else grad / other if edges[0].node else None,
+            zeros_like(grad) if node.rounding_mode else -grad * (self / other / other) if edges[1].node else None,
         )
 
     def release_variables(node):
@@ -1146,11 +1158,12 @@ class FmodBackward1(Node):
                 None,
                 None,
             )
-        other = unpack(node, node.saved_other) if node.needs(1) else None
-        self = unpack(node, node.saved_self) if node.needs(1) else None
+        edges = node.next_edges
+        other = unpack(node, node.saved_other) if edges[1].node else None
+        self = unpack(node, node.saved_self) if edges[1].node else None
         return (
-            grad if node.needs(0) else None,
-            -grad * self.div(other, rounding_mode="trunc") if node.needs(1) else None,
+            grad if edges[0].node else None,
+            -grad * self.div(other, rounding_mode="trunc") if edges[1].node else None,
         )
 
     def release_variables(node):
@@ -1229,13 +1242,14 @@ class LerpBackward1(Node):
                 None,
                 None,
             )
-        weight = unpack(node, node.saved_weight) if node.needs(0) or node.needs(1) else None
-        end = unpack(node, node.saved_end) if node.needs(2) else None
-        self = unpack(node, node.saved_self) if node.needs(2) else None
+        edges = node.next_edges
+        weight = unpack(node, node.saved_weight) if edges[0].node or edges[1].node else None
+        end = unpack(node, node.saved_end) if edges[2].node else None
+        self = unpack(node, node.saved_self) if edges[2].node else None
         return (
-            grad * number_minus(1, weight) if node.needs(0) else None,
-            grad * weight if node.needs(1) else None,
-            grad * (end - self) if node.needs(2) else None,
+            grad * number_minus(1, weight) if edges[0].node else None,
+            grad * weight if edges[1].node else None,
+            grad * (end - self) if edges[2].node else None,
         )
 
     def release_variables(node):
@@ -1250,9 +1264,10 @@ class LerpBackward0(Node):
                 None,
                 None,
             )
+        edges = node.next_edges
         return (
-            times(grad, 1 - node.weight) if node.needs(0) else None,
-            times(grad, node.weight) if node.needs(1) else None,
+            times(grad, 1 - node.weight) if edges[0].node else None,
+            times(grad, node.weight) if edges[1].node else None,
         )
 
 
@@ -1326,11 +1341,12 @@ class MaximumBackward0(Node):
                 None,
                 None,
             )
-        other = unpack(node, node.saved_other) if node.needs(0) or node.needs(1) else None
-        self = unpack(node, node.saved_self) if node.needs(0) or node.needs(1) else None
+        edges = node.next_edges
+        other = unpack(node, node.saved_other) if edges[0].node or edges[1].node else None
+        self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
         return (
-            grad_of_the_extreme(grad, self == other, self < other) if node.needs(0) else None,
-            grad_of_the_extreme(grad, self == other, self > other) if node.needs(1) else None,
+            grad_of_the_extreme(grad, self == other, self < other) if edges[0].node else None,
+            grad_of_the_extreme(grad, self == other, self > other) if edges[1].node else None,
         )
 
     def release_variables(node):
@@ -1348,11 +1364,12 @@ class MinimumBackward0(Node):
                 None,
                 None,
             )
-        other = unpack(node, node.saved_other) if node.needs(0) or node.needs(1) else None
-        self = unpack(node, node.saved_self) if node.needs(0) or node.needs(1) else None
+        edges = node.next_edges
+        other = unpack(node, node.saved_other) if edges[0].node or edges[1].node else None
+        self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
         return (
-            grad_of_the_extreme(grad, self == other, self > other) if node.needs(0) else None,
-            grad_of_the_extreme(grad, self == other, self < other) if node.needs(1) else None,
+            grad_of_the_extreme(grad, self == other, self > other) if edges[0].node else None,
+            grad_of_the_extreme(grad, self == other, self < other) if edges[1].node else None,
         )
 
     def release_variables(node):
@@ -1370,11 +1387,12 @@ class MulBackward0(Node):
                 None,
                 None,
             )
-        other = unpack(node, node.saved_other) if node.needs(0) else None
-        self = unpack(node, node.saved_self) if node.needs(1) else None
+        edges = node.next_edges
+        other = unpack(node, node.saved_other) if edges[0].node else None
+        self = unpack(node, node.saved_self) if edges[1].node else None
         return (
-            grad * other if node.needs(0) else None,
-            grad * self if node.needs(1) else None,
+            grad * other if edges[0].node else None,
+            grad * self if edges[1].node else None,
         )
 
     def release_variables(node):
@@ -1421,12 +1439,13 @@ class PowBackward1(Node):
                 None,
                 None,
             )
-        exponent = unpack(node, node.saved_exponent) if node.needs(0) or node.needs(1) else None
-        self = unpack(node, node.saved_self) if node.needs(0) or node.needs(1) else None
-        result = unpack(node, node.saved_result) if node.needs(1) else None
+        edges = node.next_edges
+        exponent = unpack(node, node.saved_exponent) if edges[0].node or edges[1].node else None
+        self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
+        result = unpack(node, node.saved_result) if edges[1].node else None
         return (
-            pow_backward_self(grad, self, exponent) if node.needs(0) else None,
-            pow_backward_exponent(grad, self, exponent, result) if node.needs(1) else None,
+            pow_backward_self(grad, self, exponent) if edges[0].node else None,
+            pow_backward_exponent(grad, self, exponent, result) if edges[1].node else None,
         )
 
     def release_variables(node):
@@ -1497,11 +1516,12 @@ class RemainderBackward1(Node):
                 None,
                 None,
             )
-        other = unpack(node, node.saved_other) if node.needs(1) else None
-        self = unpack(node, node.saved_self) if node.needs(1) else None
+        edges = node.next_edges
+        other = unpack(node, node.saved_other) if edges[1].node else None
+        self = unpack(node, node.saved_self) if edges[1].node else None
         return (
-            grad if node.needs(0) else None,
-            -grad * self.div(other, rounding_mode="floor") if node.needs(1) else None,
+            grad if edges[0].node else None,
+            -grad * self.div(other, rounding_mode="floor") if edges[1].node else None,
         )
 
     def release_variables(node):
@@ -1545,9 +1565,10 @@ class RsubBackward0(Node):
                 None,
                 None,
             )
+        edges = node.next_edges
         return (
-            maybe_multiply(-grad, node.alpha) if node.needs(0) else None,
-            grad if node.needs(1) else None,
+            maybe_multiply(-grad, node.alpha) if edges[0].node else None,
+            grad if edges[1].node else None,
         )
 
 
@@ -1658,9 +1679,10 @@ class SubBackward0(Node):
                 None,
                 None,
             )
+        edges = node.next_edges
         return (
-            grad if node.needs(0) else None,
-            maybe_multiply(-grad, node.alpha) if node.needs(1) else None,
+            grad if edges[0].node else None,
+            maybe_multiply(-grad, node.alpha) if edges[1].node else None,
         )
 
 
@@ -1733,10 +1755,11 @@ class WhereBackward0(Node):
                 None,
                 None,
             )
-        condition = unpack(node, node.saved_condition) if node.needs(0) or node.needs(1) else None
+        edges = node.next_edges
+        condition = unpack(node, node.saved_condition) if edges[0].node or edges[1].node else None
         return (
-            where(condition, grad, 0.0) if node.needs(0) else None,
-            where(condition, 0.0, grad) if node.needs(1) else None,
+            where(condition, grad, 0.0) if edges[0].node else None,
+            where(condition, 0.0, grad) if edges[1].node else None,
         )
 
     def release_variables(node):
@@ -1817,10 +1840,11 @@ class IndexAddBackward0(Node):
                 None,
                 None,
             )
-        index = unpack(node, node.saved_index) if node.needs(1) else None
+        edges = node.next_edges
+        index = unpack(node, node.saved_index) if edges[1].node else None
         return (
-            grad if node.needs(0) else None,
-            index_add_backward_source(grad, node.dim, index, node.source_shape, node.alpha) if node.needs(1) else None,
+            grad if edges[0].node else None,
+            index_add_backward_source(grad, node.dim, index, node.source_shape, node.alpha) if edges[1].node else None,
         )
 
     def release_variables(node):
@@ -1838,10 +1862,11 @@ class IndexPutBackward0(Node):
                 None,
                 None,
             )
-        indices = unpack(node, node.saved_indices) if node.needs(0) or node.needs(1) else None
+        edges = node.next_edges
+        indices = unpack(node, node.saved_indices) if edges[0].node or edges[1].node else None
         return (
-            index_put_backward(grad, indices, node.accumulate) if node.needs(0) else None,
-            index_of_gradient(grad, indices) if node.needs(1) else None,
+            index_put_backward(grad, indices, node.accumulate) if edges[0].node else None,
+            index_of_gradient(grad, indices) if edges[1].node else None,
         )
 
     def release_variables(node):
@@ -1859,10 +1884,11 @@ class IndexPutImplBackward0(Node):
                 None,
                 None,
             )
-        indices = unpack(node, node.saved_indices) if node.needs(0) or node.needs(1) else None
+        edges = node.next_edges
+        indices = unpack(node, node.saved_indices) if edges[0].node or edges[1].node else None
         return (
-            index_put_backward(grad, indices, node.accumulate) if node.needs(0) else None,
-            index_of_gradient(grad, indices) if node.needs(1) else None,
+            index_put_backward(grad, indices, node.accumulate) if edges[0].node else None,
+            index_of_gradient(grad, indices) if edges[1].node else None,
         )
 
     def release_variables(node):
@@ -1910,10 +1936,11 @@ class MaskedFillBackward1(Node):
                 None,
                 None,
             )
-        mask = unpack(node, node.saved_mask) if node.needs(0) or node.needs(1) else None
+        edges = node.next_edges
+        mask = unpack(node, node.saved_mask) if edges[0].node or edges[1].node else None
         return (
-            grad.masked_fill(mask, 0) if node.needs(0) else None,
-            where(mask, grad, 0.0).sum() if node.needs(1) else None,
+            grad.masked_fill(mask, 0) if edges[0].node else None,
+            where(mask, grad, 0.0).sum() if edges[1].node else None,
         )
 
     def release_variables(node):
@@ -1945,10 +1972,11 @@ class ScatterBackward0(Node):
                 None,
                 None,
             )
-        index = unpack(node, node.saved_index) if node.needs(0) or node.needs(1) else None
+        edges = node.next_edges
+        index = unpack(node, node.saved_index) if edges[0].node or edges[1].node else None
         return (
-            grad.scatter(node.dim, index, 0) if node.needs(0) else None,
-            grad.gather(node.dim, index) if node.needs(1) else None,
+            grad.scatter(node.dim, index, 0) if edges[0].node else None,
+            grad.gather(node.dim, index) if edges[1].node else None,
         )
 
     def release_variables(node):
@@ -1981,10 +2009,11 @@ class ScatterAddBackward0(Node):
                 None,
                 None,
             )
-        index = unpack(node, node.saved_index) if node.needs(1) else None
+        edges = node.next_edges
+        index = unpack(node, node.saved_index) if edges[1].node else None
         return (
-            grad if node.needs(0) else None,
-            grad.gather(node.dim, index) if node.needs(1) else None,
+            grad if edges[0].node else None,
+            grad.gather(node.dim, index) if edges[1].node else None,
         )
 
     def release_variables(node):
@@ -2272,12 +2301,13 @@ class AddmmBackward0(Node):
                 None,
                 None,
             )
-        mat2 = unpack(node, node.saved_mat2) if node.needs(1) else None
-        mat1 = unpack(node, node.saved_mat1) if node.needs(2) else None
+        edges = node.next_edges
+        mat2 = unpack(node, node.saved_mat2) if edges[1].node else None
+        mat1 = unpack(node, node.saved_mat1) if edges[2].node else None
         return (
-            maybe_multiply(grad, node.beta) if node.needs(0) else None,
-            mm_backward_mat1(grad, mat2, node.mat1_shape, node.mat1_stride, node.alpha) if node.needs(1) else None,
-            mm_backward_mat2(grad, mat1, node.mat2_shape, node.mat2_stride, node.alpha) if node.needs(2) else None,
+            maybe_multiply(grad, node.beta) if edges[0].node else None,
+            mm_backward_mat1(grad, mat2, node.mat1_shape, node.mat1_stride, node.alpha) if edges[1].node else None,
+            mm_backward_mat2(grad, mat1, node.mat2_shape, node.mat2_stride, node.alpha) if edges[2].node else None,
         )
 
     def release_variables(node):
@@ -2296,12 +2326,13 @@ class BaddbmmBackward0(Node):
                 None,
                 None,
             )
-        batch2 = unpack(node, node.saved_batch2) if node.needs(1) else None
-        batch1 = unpack(node, node.saved_batch1) if node.needs(2) else None
+        edges = node.next_edges
+        batch2 = unpack(node, node.saved_batch2) if edges[1].node else None
+        batch1 = unpack(node, node.saved_batch1) if edges[2].node else None
         return (
-            maybe_multiply(grad, node.beta) if node.needs(0) else None,
-            maybe_multiply(grad.bmm(batch2.transpose(1, 2)), node.alpha) if node.needs(1) else None,
-            maybe_multiply(batch1.transpose(1, 2).bmm(grad), node.alpha) if node.needs(2) else None,
+            maybe_multiply(grad, node.beta) if edges[0].node else None,
+            maybe_multiply(grad.bmm(batch2.transpose(1, 2)), node.alpha) if edges[1].node else None,
+            maybe_multiply(batch1.transpose(1, 2).bmm(grad), node.alpha) if edges[2].node else None,
         )
 
     def release_variables(node):
@@ -2319,11 +2350,12 @@ class BmmBackward0(Node):
                 None,
                 None,
             )
-        mat2 = unpack(node, node.saved_mat2) if node.needs(0) else None
-        self = unpack(node, node.saved_self) if node.needs(1) else None
+        edges = node.next_edges
+        mat2 = unpack(node, node.saved_mat2) if edges[0].node else None
+        self = unpack(node, node.saved_self) if edges[1].node else None
         return (
-            grad.bmm(mat2.transpose(1, 2)) if node.needs(0) else None,
-            self.transpose(1, 2).bmm(grad) if node.needs(1) else None,
+            grad.bmm(mat2.transpose(1, 2)) if edges[0].node else None,
+            self.transpose(1, 2).bmm(grad) if edges[1].node else None,
         )
 
     def release_variables(node):
@@ -2341,11 +2373,12 @@ class DotBackward0(Node):
                 None,
                 None,
             )
-        tensor = unpack(node, node.saved_tensor) if node.needs(0) else None
-        self = unpack(node, node.saved_self) if node.needs(1) else None
+        edges = node.next_edges
+        tensor = unpack(node, node.saved_tensor) if edges[0].node else None
+        self = unpack(node, node.saved_self) if edges[1].node else None
         return (
-            grad * tensor if node.needs(0) else None,
-            grad * self if node.needs(1) else None,
+            grad * tensor if edges[0].node else None,
+            grad * self if edges[1].node else None,
         )
 
     def release_variables(node):
@@ -2363,11 +2396,12 @@ class MmBackward0(Node):
                 None,
                 None,
             )
-        mat2 = unpack(node, node.saved_mat2) if node.needs(0) else None
-        self = unpack(node, node.saved_self) if node.needs(1) else None
+        edges = node.next_edges
+        mat2 = unpack(node, node.saved_mat2) if edges[0].node else None
+        self = unpack(node, node.saved_self) if edges[1].node else None
         return (
-            mm_backward_mat1(grad, mat2, node.self_shape, node.self_stride, 1) if node.needs(0) else None,
-            mm_backward_mat2(grad, self, node.mat2_shape, node.mat2_stride, 1) if node.needs(1) else None,
+            mm_backward_mat1(grad, mat2, node.self_shape, node.self_stride, 1) if edges[0].node else None,
+            mm_backward_mat2(grad, self, node.mat2_shape, node.mat2_stride, 1) if edges[1].node else None,
         )
 
     def release_variables(node):
@@ -2385,11 +2419,12 @@ class MvBackward0(Node):
                 None,
                 None,
             )
-        vec = unpack(node, node.saved_vec) if node.needs(0) else None
-        self = unpack(node, node.saved_self) if node.needs(1) else None
+        edges = node.next_edges
+        vec = unpack(node, node.saved_vec) if edges[0].node else None
+        self = unpack(node, node.saved_self) if edges[1].node else None
         return (
-            grad.outer(vec) if node.needs(0) else None,
-            self.t().mv(grad) if node.needs(1) else None,
+            grad.outer(vec) if edges[0].node else None,
+            self.t().mv(grad) if edges[1].node else None,
         )
 
     def release_variables(node):
@@ -2407,16 +2442,17 @@ class BinaryCrossEntropyWithLogitsBackward0(Node):
                 None,
                 None,
             )
-        pos_weight = unpack(node, node.saved_pos_weight) if node.needs(0) or node.needs(1) else None
-        self = unpack(node, node.saved_self) if node.needs(0) or node.needs(1) else None
-        target = unpack(node, node.saved_target) if node.needs(0) or node.needs(1) else None
-        weight = unpack(node, node.saved_weight) if node.needs(0) or node.needs(1) else None
+        edges = node.next_edges
+        pos_weight = unpack(node, node.saved_pos_weight) if edges[0].node or edges[1].node else None
+        self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
+        target = unpack(node, node.saved_target) if edges[0].node or edges[1].node else None
+        weight = unpack(node, node.saved_weight) if edges[0].node or edges[1].node else None
         return (
             binary_cross_entropy_with_logits_backward(grad, self, target, weight, pos_weight, node.reduction)
-            if node.needs(0)
+            if edges[0].node
             else None,
             binary_cross_entropy_with_logits_backward_target(grad, self, target, weight, pos_weight, node.reduction)
-            if node.needs(1)
+            if edges[1].node
             else None,
         )
 
@@ -2435,11 +2471,12 @@ class HuberLossBackward0(Node):
                 None,
                 None,
             )
-        self = unpack(node, node.saved_self) if node.needs(0) or node.needs(1) else None
-        target = unpack(node, node.saved_target) if node.needs(0) or node.needs(1) else None
+        edges = node.next_edges
+        self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
+        target = unpack(node, node.saved_target) if edges[0].node or edges[1].node else None
         return (
-            functions.huber_loss_backward(grad, self, target, node.reduction, node.delta) if node.needs(0) else None,
-            functions.huber_loss_backward(grad, target, self, node.reduction, node.delta) if node.needs(1) else None,
+            functions.huber_loss_backward(grad, self, target, node.reduction, node.delta) if edges[0].node else None,
+            functions.huber_loss_backward(grad, target, self, node.reduction, node.delta) if edges[1].node else None,
         )
 
     def release_variables(node):
@@ -2457,11 +2494,12 @@ class MseLossBackward0(Node):
                 None,
                 None,
             )
-        self = unpack(node, node.saved_self) if node.needs(0) or node.needs(1) else None
-        target = unpack(node, node.saved_target) if node.needs(0) or node.needs(1) else None
+        edges = node.next_edges
+        self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
+        target = unpack(node, node.saved_target) if edges[0].node or edges[1].node else None
         return (
-            functions.mse_loss_backward(grad, self, target, node.reduction) if node.needs(0) else None,
-            functions.mse_loss_backward(grad, target, self, node.reduction) if node.needs(1) else None,
+            functions.mse_loss_backward(grad, self, target, node.reduction) if edges[0].node else None,
+            functions.mse_loss_backward(grad, target, self, node.reduction) if edges[1].node else None,
         )
 
     def release_variables(node):
@@ -2525,11 +2563,12 @@ class SmoothL1LossBackward0(Node):
                 None,
                 None,
             )
-        self = unpack(node, node.saved_self) if node.needs(0) or node.needs(1) else None
-        target = unpack(node, node.saved_target) if node.needs(0) or node.needs(1) else None
+        edges = node.next_edges
+        self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
+        target = unpack(node, node.saved_target) if edges[0].node or edges[1].node else None
         return (
-            functions.smooth_l1_loss_backward(grad, self, target, node.reduction, node.beta) if node.needs(0) else None,
-            functions.smooth_l1_loss_backward(grad, target, self, node.reduction, node.beta) if node.needs(1) else None,
+            functions.smooth_l1_loss_backward(grad, self, target, node.reduction, node.beta) if edges[0].node else None,
+            functions.smooth_l1_loss_backward(grad, target, self, node.reduction, node.beta) if edges[1].node else None,
         )
 
     def release_variables(node):
@@ -2547,14 +2586,15 @@ class LogSoftmaxBackwardDataBackward0(Node):
                 None,
                 None,
             )
-        output = unpack(node, node.saved_output) if node.needs(0) or node.needs(1) else None
-        grad_output = unpack(node, node.saved_grad_output) if node.needs(1) else None
+        edges = node.next_edges
+        output = unpack(node, node.saved_output) if edges[0].node or edges[1].node else None
+        grad_output = unpack(node, node.saved_grad_output) if edges[1].node else None
         return (
             grad.to(node.output_dtype) - (grad.to(node.output_dtype) * output.exp()).sum(node.dim, True)
-            if node.needs(0)
+            if edges[0].node
             else None,
             (-grad_output.sum(node.dim, True) * output.exp() * grad.to(node.output_dtype)).to(node.output_dtype)
-            if node.needs(1)
+            if edges[1].node
             else None,
         )
 
@@ -2573,14 +2613,15 @@ class SoftmaxBackwardDataBackward0(Node):
                 None,
                 None,
             )
-        output = unpack(node, node.saved_output) if node.needs(0) or node.needs(1) else None
-        grad_output = unpack(node, node.saved_grad_output) if node.needs(1) else None
+        edges = node.next_edges
+        output = unpack(node, node.saved_output) if edges[0].node or edges[1].node else None
+        grad_output = unpack(node, node.saved_grad_output) if edges[1].node else None
         return (
             functions._softmax_backward_data(grad.to(node.output_dtype), output, node.dim, node.input_dtype)
-            if node.needs(0)
+            if edges[0].node
             else None,
             softmax_double_backward(grad.to(node.output_dtype), grad_output, node.dim, output).to(node.output_dtype)
-            if node.needs(1)
+            if edges[1].node
             else None,
         )
 
@@ -2606,16 +2647,17 @@ class EluBackwardBackward0(Node):
                 None,
                 None,
             )
-        self_or_result = unpack(node, node.saved_self_or_result) if node.needs(0) or node.needs(1) else None
-        grad_output = unpack(node, node.saved_grad_output) if node.needs(1) else None
+        edges = node.next_edges
+        self_or_result = unpack(node, node.saved_self_or_result) if edges[0].node or edges[1].node else None
+        grad_output = unpack(node, node.saved_grad_output) if edges[1].node else None
         return (
             functions.elu_backward(grad, node.alpha, node.scale, node.input_scale, node.is_result, self_or_result)
-            if node.needs(0)
+            if edges[0].node
             else None,
             elu_double_backward(
                 grad, grad_output, node.alpha, node.scale, node.input_scale, node.is_result, self_or_result
             )
-            if node.needs(1)
+            if edges[1].node
             else None,
         )
 
@@ -2649,11 +2691,12 @@ class GeluBackwardBackward0(Node):
                 None,
                 None,
             )
-        self = unpack(node, node.saved_self) if node.needs(0) or node.needs(1) else None
-        grad_output = unpack(node, node.saved_grad_output) if node.needs(1) else None
+        edges = node.next_edges
+        self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
+        grad_output = unpack(node, node.saved_grad_output) if edges[1].node else None
         return (
-            functions.gelu_backward(grad, self, approximate=node.approximate) if node.needs(0) else None,
-            gelu_double_backward(grad, grad_output, self, node.approximate) if node.needs(1) else None,
+            functions.gelu_backward(grad, self, approximate=node.approximate) if edges[0].node else None,
+            gelu_double_backward(grad, grad_output, self, node.approximate) if edges[1].node else None,
         )
 
     def release_variables(node):
@@ -2671,10 +2714,11 @@ class HardtanhBackwardBackward0(Node):
                 None,
                 None,
             )
-        self = unpack(node, node.saved_self) if node.needs(0) else None
+        edges = node.next_edges
+        self = unpack(node, node.saved_self) if edges[0].node else None
         return (
-            functions.hardtanh_backward(grad, self, node.min_val, node.max_val) if node.needs(0) else None,
-            zeros_like(grad) if node.needs(1) else None,
+            functions.hardtanh_backward(grad, self, node.min_val, node.max_val) if edges[0].node else None,
+            zeros_like(grad) if edges[1].node else None,
         )
 
     def release_variables(node):
@@ -2693,18 +2737,19 @@ class HuberLossBackwardBackward0(Node):
                 None,
                 None,
             )
-        grad_output = unpack(node, node.saved_grad_output) if node.needs(0) or node.needs(1) or node.needs(2) else None
-        self = unpack(node, node.saved_self) if node.needs(0) or node.needs(1) or node.needs(2) else None
-        target = unpack(node, node.saved_target) if node.needs(0) or node.needs(1) or node.needs(2) else None
+        edges = node.next_edges
+        grad_output = unpack(node, node.saved_grad_output) if edges[0].node or edges[1].node or edges[2].node else None
+        self = unpack(node, node.saved_self) if edges[0].node or edges[1].node or edges[2].node else None
+        target = unpack(node, node.saved_target) if edges[0].node or edges[1].node or edges[2].node else None
         return (
             huber_loss_double_backward_grad_output(grad, grad_output, self, target, node.reduction, node.delta)
-            if node.needs(0)
+            if edges[0].node
             else None,
             huber_loss_double_backward(grad * grad_output, self, target, node.reduction, node.delta)
-            if node.needs(1)
+            if edges[1].node
             else None,
             -huber_loss_double_backward(grad * grad_output, self, target, node.reduction, node.delta)
-            if node.needs(2)
+            if edges[2].node
             else None,
         )
 
@@ -2723,10 +2768,11 @@ class LeakyReluBackwardBackward0(Node):
                 None,
                 None,
             )
-        self = unpack(node, node.saved_self) if node.needs(0) else None
+        edges = node.next_edges
+        self = unpack(node, node.saved_self) if edges[0].node else None
         return (
-            functions.leaky_relu_backward(grad, self, node.negative_slope, False) if node.needs(0) else None,
-            zeros_like(grad) if node.needs(1) else None,
+            functions.leaky_relu_backward(grad, self, node.negative_slope, False) if edges[0].node else None,
+            zeros_like(grad) if edges[1].node else None,
         )
 
     def release_variables(node):
@@ -2745,13 +2791,14 @@ class MseLossBackwardBackward0(Node):
                 None,
                 None,
             )
-        self = unpack(node, node.saved_self) if node.needs(0) or node.needs(1) else None
-        target = unpack(node, node.saved_target) if node.needs(0) or node.needs(2) else None
-        grad_output = unpack(node, node.saved_grad_output) if node.needs(1) or node.needs(2) else None
+        edges = node.next_edges
+        self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
+        target = unpack(node, node.saved_target) if edges[0].node or edges[2].node else None
+        grad_output = unpack(node, node.saved_grad_output) if edges[1].node or edges[2].node else None
         return (
-            functions.mse_loss_backward(grad, self, target, node.reduction) if node.needs(0) else None,
-            mse_loss_double_backward(grad * grad_output, self, node.reduction) if node.needs(1) else None,
-            -mse_loss_double_backward(grad * grad_output, target, node.reduction) if node.needs(2) else None,
+            functions.mse_loss_backward(grad, self, target, node.reduction) if edges[0].node else None,
+            mse_loss_double_backward(grad * grad_output, self, node.reduction) if edges[1].node else None,
+            -mse_loss_double_backward(grad * grad_output, target, node.reduction) if edges[2].node else None,
         )
 
     def release_variables(node):
@@ -2769,11 +2816,12 @@ class NllLoss2DBackwardBackward0(Node):
                 None,
                 None,
             )
-        target = unpack(node, node.saved_target) if node.needs(0) else None
-        weight = unpack(node, node.saved_weight) if node.needs(0) else None
+        edges = node.next_edges
+        target = unpack(node, node.saved_target) if edges[0].node else None
+        weight = unpack(node, node.saved_weight) if edges[0].node else None
         return (
-            functions.nll_loss2d(grad, target, weight, node.reduction, node.ignore_index) if node.needs(0) else None,
-            zeros_like(grad) if node.needs(1) else None,
+            functions.nll_loss2d(grad, target, weight, node.reduction, node.ignore_index) if edges[0].node else None,
+            zeros_like(grad) if edges[1].node else None,
         )
 
     def release_variables(node):
@@ -2791,11 +2839,12 @@ class NllLossBackwardBackward0(Node):
                 None,
                 None,
             )
-        target = unpack(node, node.saved_target) if node.needs(0) else None
-        weight = unpack(node, node.saved_weight) if node.needs(0) else None
+        edges = node.next_edges
+        target = unpack(node, node.saved_target) if edges[0].node else None
+        weight = unpack(node, node.saved_weight) if edges[0].node else None
         return (
-            functions.nll_loss(grad, target, weight, node.reduction, node.ignore_index) if node.needs(0) else None,
-            zeros_like(grad) if node.needs(1) else None,
+            functions.nll_loss(grad, target, weight, node.reduction, node.ignore_index) if edges[0].node else None,
+            zeros_like(grad) if edges[1].node else None,
         )
 
     def release_variables(node):
@@ -2820,11 +2869,12 @@ class SigmoidBackwardBackward0(Node):
                 None,
                 None,
             )
-        output = unpack(node, node.saved_output) if node.needs(0) or node.needs(1) else None
-        grad_output = unpack(node, node.saved_grad_output) if node.needs(1) else None
+        edges = node.next_edges
+        output = unpack(node, node.saved_output) if edges[0].node or edges[1].node else None
+        grad_output = unpack(node, node.saved_grad_output) if edges[1].node else None
         return (
-            functions.sigmoid_backward(grad, output) if node.needs(0) else None,
-            grad * grad_output * plus(times(output, -2), 1) if node.needs(1) else None,
+            functions.sigmoid_backward(grad, output) if edges[0].node else None,
+            grad * grad_output * plus(times(output, -2), 1) if edges[1].node else None,
         )
 
     def release_variables(node):
@@ -2850,16 +2900,17 @@ class SmoothL1LossBackwardBackward0(Node):
                 None,
                 None,
             )
-        self = unpack(node, node.saved_self) if node.needs(0) or node.needs(1) or node.needs(2) else None
-        target = unpack(node, node.saved_target) if node.needs(0) or node.needs(1) or node.needs(2) else None
-        grad_output = unpack(node, node.saved_grad_output) if node.needs(1) or node.needs(2) else None
+        edges = node.next_edges
+        self = unpack(node, node.saved_self) if edges[0].node or edges[1].node or edges[2].node else None
+        target = unpack(node, node.saved_target) if edges[0].node or edges[1].node or edges[2].node else None
+        grad_output = unpack(node, node.saved_grad_output) if edges[1].node or edges[2].node else None
         return (
-            functions.smooth_l1_loss_backward(grad, self, target, node.reduction, node.beta) if node.needs(0) else None,
+            functions.smooth_l1_loss_backward(grad, self, target, node.reduction, node.beta) if edges[0].node else None,
             smooth_l1_loss_double_backward(grad * grad_output, self, target, node.reduction, node.beta)
-            if node.needs(1)
+            if edges[1].node
             else None,
             -smooth_l1_loss_double_backward(grad * grad_output, self, target, node.reduction, node.beta)
-            if node.needs(2)
+            if edges[2].node
             else None,
         )
 
@@ -2878,11 +2929,12 @@ class SoftplusBackwardBackward0(Node):
                 None,
                 None,
             )
-        self = unpack(node, node.saved_self) if node.needs(0) or node.needs(1) else None
-        grad_output = unpack(node, node.saved_grad_output) if node.needs(1) else None
+        edges = node.next_edges
+        self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
+        grad_output = unpack(node, node.saved_grad_output) if edges[1].node else None
         return (
-            functions.softplus_backward(grad, self, node.beta, node.threshold) if node.needs(0) else None,
-            softplus_double_backward(grad * grad_output, self, node.beta, node.threshold) if node.needs(1) else None,
+            functions.softplus_backward(grad, self, node.beta, node.threshold) if edges[0].node else None,
+            softplus_double_backward(grad * grad_output, self, node.beta, node.threshold) if edges[1].node else None,
         )
 
     def release_variables(node):
@@ -2900,11 +2952,12 @@ class TanhBackwardBackward0(Node):
                 None,
                 None,
             )
-        output = unpack(node, node.saved_output) if node.needs(0) or node.needs(1) else None
-        grad_output = unpack(node, node.saved_grad_output) if node.needs(1) else None
+        edges = node.next_edges
+        output = unpack(node, node.saved_output) if edges[0].node or edges[1].node else None
+        grad_output = unpack(node, node.saved_grad_output) if edges[1].node else None
         return (
-            functions.tanh_backward(grad, output) if node.needs(0) else None,
-            grad * (times(output, -2) * grad_output) if node.needs(1) else None,
+            functions.tanh_backward(grad, output) if edges[0].node else None,
+            grad * (times(output, -2) * grad_output) if edges[1].node else None,
         )
 
     def release_variables(node):
@@ -2922,10 +2975,11 @@ class ThresholdBackwardBackward0(Node):
                 None,
                 None,
             )
-        self = unpack(node, node.saved_self) if node.needs(0) else None
+        edges = node.next_edges
+        self = unpack(node, node.saved_self) if edges[0].node else None
         return (
-            functions.threshold_backward(grad, self, node.threshold) if node.needs(0) else None,
-            zeros_like(grad) if node.needs(1) else None,
+            functions.threshold_backward(grad, self, node.threshold) if edges[0].node else None,
+            zeros_like(grad) if edges[1].node else None,
         )
 
     def release_variables(node):
@@ -2951,7 +3005,11 @@ def alias(key_set, self):
         return alias_op.below[key_set](self)
     node = AliasBackward0()
     node.next_edges = edges
-    result = call_below(alias_op.below[key_set], self)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = alias_op.below[key_set](self)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -2964,13 +3022,17 @@ def as_strided(key_set, self, size, stride, storage_offset):
         return as_strided_op.below[key_set](self, size, stride, storage_offset)
     node = AsStridedBackward0()
     node.next_edges = edges
-    node.self_shape = self.shape
-    node.self_stride = self.stride()
-    node.self_offset = self.storage_offset()
+    node.self_shape = self._sizes
+    node.self_stride = self._strides
+    node.self_offset = self._storage_offset
     node.size = size
     node.storage_offset = storage_offset
     node.stride = stride
-    result = call_below(as_strided_op.below[key_set], self, size, stride, storage_offset)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = as_strided_op.below[key_set](self, size, stride, storage_offset)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -2984,13 +3046,17 @@ def as_strided_(key_set, self, size, stride, storage_offset):
     check_inplace(self)
     node = AsStridedBackward1()
     node.next_edges = edges
-    node.self_shape = self.shape
-    node.self_stride = self.stride()
-    node.self_offset = self.storage_offset()
+    node.self_shape = self._sizes
+    node.self_stride = self._strides
+    node.self_offset = self._storage_offset
     node.size = size
     node.storage_offset = storage_offset
     node.stride = stride
-    result = call_below(as_strided__op.below[key_set], self, size, stride, storage_offset)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = as_strided__op.below[key_set](self, size, stride, storage_offset)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -3003,11 +3069,15 @@ def diagonal(key_set, self, offset, dim1, dim2):
         return diagonal_op.below[key_set](self, offset, dim1, dim2)
     node = DiagonalBackward0()
     node.next_edges = edges
-    node.self_shape = self.shape
+    node.self_shape = self._sizes
     node.dim1 = dim1
     node.dim2 = dim2
     node.offset = offset
-    result = call_below(diagonal_op.below[key_set], self, offset, dim1, dim2)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = diagonal_op.below[key_set](self, offset, dim1, dim2)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -3020,8 +3090,12 @@ def expand(key_set, self, size):
         return expand_op.below[key_set](self, size)
     node = ExpandBackward0()
     node.next_edges = edges
-    node.self_shape = self.shape
-    result = call_below(expand_op.below[key_set], self, size)
+    node.self_shape = self._sizes
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = expand_op.below[key_set](self, size)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -3035,7 +3109,11 @@ def permute(key_set, self, dims):
     node = PermuteBackward0()
     node.next_edges = edges
     node.dims = dims
-    result = call_below(permute_op.below[key_set], self, dims)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = permute_op.below[key_set](self, dims)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -3048,10 +3126,14 @@ def select_int(key_set, self, dim, index):
         return select_int_op.below[key_set](self, dim, index)
     node = SelectBackward0()
     node.next_edges = edges
-    node.self_shape = self.shape
+    node.self_shape = self._sizes
     node.dim = dim
     node.index = index
-    result = call_below(select_int_op.below[key_set], self, dim, index)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = select_int_op.below[key_set](self, dim, index)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -3064,12 +3146,16 @@ def slice_Tensor(key_set, self, dim, start, end, step):
         return slice_Tensor_op.below[key_set](self, dim, start, end, step)
     node = SliceBackward0()
     node.next_edges = edges
-    node.self_shape = self.shape
+    node.self_shape = self._sizes
     node.dim = dim
     node.end = end
     node.start = start
     node.step = step
-    result = call_below(slice_Tensor_op.below[key_set], self, dim, start, end, step)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = slice_Tensor_op.below[key_set](self, dim, start, end, step)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -3084,7 +3170,11 @@ def split_Tensor(key_set, self, split_size, dim):
     node.next_edges = edges
     node.self_dtype = self.dtype
     node.dim = dim
-    result = call_below(split_Tensor_op.below[key_set], self, split_size, dim)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = split_Tensor_op.below[key_set](self, split_size, dim)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     node.result_shapes = [each.shape for each in result]
     return result
@@ -3100,7 +3190,11 @@ def split_with_sizes(key_set, self, split_sizes, dim):
     node.next_edges = edges
     node.self_dtype = self.dtype
     node.dim = dim
-    result = call_below(split_with_sizes_op.below[key_set], self, split_sizes, dim)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = split_with_sizes_op.below[key_set](self, split_sizes, dim)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     node.result_shapes = [each.shape for each in result]
     return result
@@ -3114,8 +3208,12 @@ def squeeze(key_set, self):
         return squeeze_op.below[key_set](self)
     node = SqueezeBackward0()
     node.next_edges = edges
-    node.self_shape = self.shape
-    result = call_below(squeeze_op.below[key_set], self)
+    node.self_shape = self._sizes
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = squeeze_op.below[key_set](self)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -3128,9 +3226,13 @@ def squeeze_dim(key_set, self, dim):
         return squeeze_dim_op.below[key_set](self, dim)
     node = SqueezeBackward1()
     node.next_edges = edges
-    node.self_shape = self.shape
+    node.self_shape = self._sizes
     node.dim = dim
-    result = call_below(squeeze_dim_op.below[key_set], self, dim)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = squeeze_dim_op.below[key_set](self, dim)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -3143,9 +3245,13 @@ def squeeze_dims(key_set, self, dim):
         return squeeze_dims_op.below[key_set](self, dim)
     node = SqueezeBackward2()
     node.next_edges = edges
-    node.self_shape = self.shape
+    node.self_shape = self._sizes
     node.dim = dim
-    result = call_below(squeeze_dims_op.below[key_set], self, dim)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = squeeze_dims_op.below[key_set](self, dim)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -3159,8 +3265,12 @@ def squeeze_(key_set, self):
     check_inplace(self)
     node = SqueezeBackward3()
     node.next_edges = edges
-    node.self_shape = self.shape
-    result = call_below(squeeze__op.below[key_set], self)
+    node.self_shape = self._sizes
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = squeeze__op.below[key_set](self)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -3174,9 +3284,13 @@ def squeeze__dim(key_set, self, dim):
     check_inplace(self)
     node = SqueezeBackward4()
     node.next_edges = edges
-    node.self_shape = self.shape
+    node.self_shape = self._sizes
     node.dim = dim
-    result = call_below(squeeze__dim_op.below[key_set], self, dim)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = squeeze__dim_op.below[key_set](self, dim)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -3190,9 +3304,13 @@ def squeeze__dims(key_set, self, dim):
     check_inplace(self)
     node = SqueezeBackward5()
     node.next_edges = edges
-    node.self_shape = self.shape
+    node.self_shape = self._sizes
     node.dim = dim
-    result = call_below(squeeze__dims_op.below[key_set], self, dim)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = squeeze__dims_op.below[key_set](self, dim)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -3205,7 +3323,11 @@ def t(key_set, self):
         return t_op.below[key_set](self)
     node = TBackward0()
     node.next_edges = edges
-    result = call_below(t_op.below[key_set], self)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = t_op.below[key_set](self)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -3219,7 +3341,11 @@ def t_(key_set, self):
     check_inplace(self)
     node = TBackward1()
     node.next_edges = edges
-    result = call_below(t__op.below[key_set], self)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = t__op.below[key_set](self)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -3234,7 +3360,11 @@ def transpose_int(key_set, self, dim0, dim1):
     node.next_edges = edges
     node.dim0 = dim0
     node.dim1 = dim1
-    result = call_below(transpose_int_op.below[key_set], self, dim0, dim1)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = transpose_int_op.below[key_set](self, dim0, dim1)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -3250,7 +3380,11 @@ def transpose_(key_set, self, dim0, dim1):
     node.next_edges = edges
     node.dim0 = dim0
     node.dim1 = dim1
-    result = call_below(transpose__op.below[key_set], self, dim0, dim1)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = transpose__op.below[key_set](self, dim0, dim1)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -3265,7 +3399,11 @@ def unbind_int(key_set, self, dim):
     node.next_edges = edges
     node.self_dtype = self.dtype
     node.dim = dim
-    result = call_below(unbind_int_op.below[key_set], self, dim)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = unbind_int_op.below[key_set](self, dim)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     node.result_shapes = [each.shape for each in result]
     return result
@@ -3279,11 +3417,15 @@ def unfold(key_set, self, dimension, size, step):
         return unfold_op.below[key_set](self, dimension, size, step)
     node = UnfoldBackward0()
     node.next_edges = edges
-    node.self_shape = self.shape
+    node.self_shape = self._sizes
     node.dimension = dimension
     node.size = size
     node.step = step
-    result = call_below(unfold_op.below[key_set], self, dimension, size, step)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = unfold_op.below[key_set](self, dimension, size, step)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -3297,7 +3439,11 @@ def unsqueeze(key_set, self, dim):
     node = UnsqueezeBackward0()
     node.next_edges = edges
     node.dim = dim
-    result = call_below(unsqueeze_op.below[key_set], self, dim)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = unsqueeze_op.below[key_set](self, dim)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -3312,7 +3458,11 @@ def unsqueeze_(key_set, self, dim):
     node = UnsqueezeBackward1()
     node.next_edges = edges
     node.dim = dim
-    result = call_below(unsqueeze__op.below[key_set], self, dim)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = unsqueeze__op.below[key_set](self, dim)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -3325,8 +3475,12 @@ def _reshape_alias(key_set, self, size, stride):
         return _reshape_alias_op.below[key_set](self, size, stride)
     node = ReshapeAliasBackward0()
     node.next_edges = edges
-    node.self_shape = self.shape
-    result = call_below(_reshape_alias_op.below[key_set], self, size, stride)
+    node.self_shape = self._sizes
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = _reshape_alias_op.below[key_set](self, size, stride)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -3339,8 +3493,12 @@ def _unsafe_view(key_set, self, size):
         return _unsafe_view_op.below[key_set](self, size)
     node = UnsafeViewBackward0()
     node.next_edges = edges
-    node.self_shape = self.shape
-    result = call_below(_unsafe_view_op.below[key_set], self, size)
+    node.self_shape = self._sizes
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = _unsafe_view_op.below[key_set](self, size)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -3353,8 +3511,12 @@ def view(key_set, self, size):
         return view_op.below[key_set](self, size)
     node = ViewBackward0()
     node.next_edges = edges
-    node.self_shape = self.shape
-    result = call_below(view_op.below[key_set], self, size)
+    node.self_shape = self._sizes
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = view_op.below[key_set](self, size)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -3367,7 +3529,11 @@ def clone(key_set, self, memory_format):
         return clone_op.below[key_set](self, memory_format)
     node = CloneBackward0()
     node.next_edges = edges
-    result = call_below(clone_op.below[key_set], self, memory_format)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = clone_op.below[key_set](self, memory_format)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -3385,7 +3551,11 @@ def copy_(key_set, self, src, non_blocking):
     check_inplace(self)
     node = CopyBackwards()
     node.next_edges = edges
-    result = call_below(copy__op.below[key_set], self, src, non_blocking)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = copy__op.below[key_set](self, src, non_blocking)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -3399,9 +3569,11 @@ def _to_copy(key_set, self, dtype, layout, device, pin_memory, non_blocking, mem
     node = ToCopyBackward0()
     node.next_edges = edges
     node.self_dtype = self.dtype
-    result = call_below(
-        _to_copy_op.below[key_set], self, dtype, layout, device, pin_memory, non_blocking, memory_format
-    )
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = _to_copy_op.below[key_set](self, dtype, layout, device, pin_memory, non_blocking, memory_format)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -3414,7 +3586,11 @@ def fill_Scalar(key_set, self, value):
         return fill_Scalar_op.below[key_set](self, value)
     node = FillBackward0()
     node.next_edges = edges
-    result = call_below(fill_Scalar_op.below[key_set], self, value)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = fill_Scalar_op.below[key_set](self, value)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -3427,7 +3603,11 @@ def fill_Tensor(key_set, self, value):
         return fill_Tensor_op.below[key_set](self, value)
     node = FillBackward1()
     node.next_edges = edges
-    result = call_below(fill_Tensor_op.below[key_set], self, value)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = fill_Tensor_op.below[key_set](self, value)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -3441,7 +3621,11 @@ def fill__Scalar(key_set, self, value):
     check_inplace(self)
     node = FillBackward2()
     node.next_edges = edges
-    result = call_below(fill__Scalar_op.below[key_set], self, value)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = fill__Scalar_op.below[key_set](self, value)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -3455,7 +3639,11 @@ def fill__Tensor(key_set, self, value):
     check_inplace(self)
     node = FillBackward3()
     node.next_edges = edges
-    result = call_below(fill__Tensor_op.below[key_set], self, value)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = fill__Tensor_op.below[key_set](self, value)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -3469,7 +3657,11 @@ def zero_(key_set, self):
     check_inplace(self)
     node = ZeroBackward0()
     node.next_edges = edges
-    result = call_below(zero__op.below[key_set], self)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = zero__op.below[key_set](self)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -3483,7 +3675,11 @@ def normal_(key_set, self, mean, std, generator):
     check_inplace(self)
     node = NormalBackward0()
     node.next_edges = edges
-    result = call_below(normal__op.below[key_set], self, mean, std, generator)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = normal__op.below[key_set](self, mean, std, generator)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -3497,7 +3693,11 @@ def uniform_(key_set, self, from_, to, generator):
     check_inplace(self)
     node = UniformBackward0()
     node.next_edges = edges
-    result = call_below(uniform__op.below[key_set], self, from_, to, generator)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = uniform__op.below[key_set](self, from_, to, generator)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -3510,7 +3710,11 @@ def bernoulli(key_set, self, generator):
         return bernoulli_op.below[key_set](self, generator)
     node = BernoulliBackward0()
     node.next_edges = edges
-    result = call_below(bernoulli_op.below[key_set], self, generator)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = bernoulli_op.below[key_set](self, generator)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -3524,7 +3728,11 @@ def bernoulli__float(key_set, self, p, generator):
     check_inplace(self)
     node = BernoulliBackward1()
     node.next_edges = edges
-    result = call_below(bernoulli__float_op.below[key_set], self, p, generator)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = bernoulli__float_op.below[key_set](self, p, generator)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -3539,7 +3747,11 @@ def bernoulli__Tensor(key_set, self, p, generator):
     check_inplace(self)
     node = BernoulliBackward2()
     node.next_edges = edges
-    result = call_below(bernoulli__Tensor_op.below[key_set], self, p, generator)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = bernoulli__Tensor_op.below[key_set](self, p, generator)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -3553,7 +3765,11 @@ def random_(key_set, self, generator):
     check_inplace(self)
     node = RandomBackward0()
     node.next_edges = edges
-    result = call_below(random__op.below[key_set], self, generator)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = random__op.below[key_set](self, generator)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -3567,7 +3783,11 @@ def random__to(key_set, self, to, generator):
     check_inplace(self)
     node = RandomBackward1()
     node.next_edges = edges
-    result = call_below(random__to_op.below[key_set], self, to, generator)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = random__to_op.below[key_set](self, to, generator)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -3581,7 +3801,11 @@ def random__from(key_set, self, from_, to, generator):
     check_inplace(self)
     node = RandomBackward2()
     node.next_edges = edges
-    result = call_below(random__from_op.below[key_set], self, from_, to, generator)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = random__from_op.below[key_set](self, from_, to, generator)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -3595,7 +3819,11 @@ def abs(key_set, self):
     node = AbsBackward0()
     node.next_edges = edges
     node.saved_self = save(self)
-    result = call_below(abs_op.below[key_set], self)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = abs_op.below[key_set](self)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -3610,7 +3838,11 @@ def abs_(key_set, self):
     node = AbsBackward0()
     node.next_edges = edges
     node.saved_self = save(self.clone())
-    result = call_below(abs__op.below[key_set], self)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = abs__op.below[key_set](self)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -3628,7 +3860,11 @@ def add_Tensor(key_set, self, other, alpha):
     node = AddBackward0()
     node.next_edges = edges
     node.alpha = alpha
-    result = call_below(add_Tensor_op.below[key_set], self, other, alpha)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = add_Tensor_op.below[key_set](self, other, alpha)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -3647,7 +3883,11 @@ def add__Tensor(key_set, self, other, alpha):
     node = AddBackward0()
     node.next_edges = edges
     node.alpha = alpha
-    result = call_below(add__Tensor_op.below[key_set], self, other, alpha)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = add__Tensor_op.below[key_set](self, other, alpha)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -3660,7 +3900,11 @@ def add_Scalar(key_set, self, other, alpha):
         return add_Scalar_op.below[key_set](self, other, alpha)
     node = AddBackward1()
     node.next_edges = edges
-    result = call_below(add_Scalar_op.below[key_set], self, other, alpha)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = add_Scalar_op.below[key_set](self, other, alpha)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -3683,7 +3927,11 @@ def addcdiv(key_set, self, tensor1, tensor2, value):
         node.saved_tensor2 = save(tensor2)
     if edges[2].node:
         node.saved_tensor1 = save(tensor1)
-    result = call_below(addcdiv_op.below[key_set], self, tensor1, tensor2, value)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = addcdiv_op.below[key_set](self, tensor1, tensor2, value)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -3707,7 +3955,11 @@ def addcdiv_(key_set, self, tensor1, tensor2, value):
         node.saved_tensor2 = save(tensor2)
     if edges[2].node:
         node.saved_tensor1 = save(tensor1)
-    result = call_below(addcdiv__op.below[key_set], self, tensor1, tensor2, value)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = addcdiv__op.below[key_set](self, tensor1, tensor2, value)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -3730,7 +3982,11 @@ def addcmul(key_set, self, tensor1, tensor2, value):
         node.saved_tensor2 = save(tensor2)
     if edges[2].node:
         node.saved_tensor1 = save(tensor1)
-    result = call_below(addcmul_op.below[key_set], self, tensor1, tensor2, value)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = addcmul_op.below[key_set](self, tensor1, tensor2, value)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -3754,7 +4010,11 @@ def addcmul_(key_set, self, tensor1, tensor2, value):
         node.saved_tensor2 = save(tensor2)
     if edges[2].node:
         node.saved_tensor1 = save(tensor1)
-    result = call_below(addcmul__op.below[key_set], self, tensor1, tensor2, value)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = addcmul__op.below[key_set](self, tensor1, tensor2, value)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -3767,7 +4027,11 @@ def ceil(key_set, self):
         return ceil_op.below[key_set](self)
     node = CeilBackward0()
     node.next_edges = edges
-    result = call_below(ceil_op.below[key_set], self)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = ceil_op.below[key_set](self)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -3781,7 +4045,11 @@ def ceil_(key_set, self):
     check_inplace(self)
     node = CeilBackward0()
     node.next_edges = edges
-    result = call_below(ceil__op.below[key_set], self)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = ceil__op.below[key_set](self)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -3802,7 +4070,11 @@ def clamp_Tensor(key_set, self, min, max):
     node.saved_max = save(max)
     node.saved_min = save(min)
     node.saved_self = save(self)
-    result = call_below(clamp_Tensor_op.below[key_set], self, min, max)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = clamp_Tensor_op.below[key_set](self, min, max)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -3824,7 +4096,11 @@ def clamp__Tensor(key_set, self, min, max):
     node.saved_max = save(max)
     node.saved_min = save(min)
     node.saved_self = save(self.clone())
-    result = call_below(clamp__Tensor_op.below[key_set], self, min, max)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = clamp__Tensor_op.below[key_set](self, min, max)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -3840,7 +4116,11 @@ def clamp(key_set, self, min, max):
     node.max = max
     node.min = min
     node.saved_self = save(self)
-    result = call_below(clamp_op.below[key_set], self, min, max)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = clamp_op.below[key_set](self, min, max)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -3857,7 +4137,11 @@ def clamp_(key_set, self, min, max):
     node.max = max
     node.min = min
     node.saved_self = save(self.clone())
-    result = call_below(clamp__op.below[key_set], self, min, max)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = clamp__op.below[key_set](self, min, max)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -3872,7 +4156,11 @@ def clamp_max_Tensor(key_set, self, max):
     node.next_edges = edges
     node.saved_max = save(max)
     node.saved_self = save(self)
-    result = call_below(clamp_max_Tensor_op.below[key_set], self, max)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = clamp_max_Tensor_op.below[key_set](self, max)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -3888,7 +4176,11 @@ def clamp_max__Tensor(key_set, self, max):
     node.next_edges = edges
     node.saved_max = save(max)
     node.saved_self = save(self.clone())
-    result = call_below(clamp_max__Tensor_op.below[key_set], self, max)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = clamp_max__Tensor_op.below[key_set](self, max)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -3903,7 +4195,11 @@ def clamp_max(key_set, self, max):
     node.next_edges = edges
     node.max = max
     node.saved_self = save(self)
-    result = call_below(clamp_max_op.below[key_set], self, max)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = clamp_max_op.below[key_set](self, max)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -3919,7 +4215,11 @@ def clamp_max_(key_set, self, max):
     node.next_edges = edges
     node.max = max
     node.saved_self = save(self.clone())
-    result = call_below(clamp_max__op.below[key_set], self, max)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = clamp_max__op.below[key_set](self, max)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -3934,7 +4234,11 @@ def clamp_min_Tensor(key_set, self, min):
     node.next_edges = edges
     node.saved_min = save(min)
     node.saved_self = save(self)
-    result = call_below(clamp_min_Tensor_op.below[key_set], self, min)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = clamp_min_Tensor_op.below[key_set](self, min)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -3950,7 +4254,11 @@ def clamp_min__Tensor(key_set, self, min):
     node.next_edges = edges
     node.saved_min = save(min)
     node.saved_self = save(self.clone())
-    result = call_below(clamp_min__Tensor_op.below[key_set], self, min)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = clamp_min__Tensor_op.below[key_set](self, min)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -3965,7 +4273,11 @@ def clamp_min(key_set, self, min):
     node.next_edges = edges
     node.min = min
     node.saved_self = save(self)
-    result = call_below(clamp_min_op.below[key_set], self, min)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = clamp_min_op.below[key_set](self, min)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -3981,7 +4293,11 @@ def clamp_min_(key_set, self, min):
     node.next_edges = edges
     node.min = min
     node.saved_self = save(self.clone())
-    result = call_below(clamp_min__op.below[key_set], self, min)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = clamp_min__op.below[key_set](self, min)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -3995,7 +4311,11 @@ def cos(key_set, self):
     node = CosBackward0()
     node.next_edges = edges
     node.saved_self = save(self)
-    result = call_below(cos_op.below[key_set], self)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = cos_op.below[key_set](self)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -4010,7 +4330,11 @@ def cos_(key_set, self):
     node = CosBackward0()
     node.next_edges = edges
     node.saved_self = save(self.clone())
-    result = call_below(cos__op.below[key_set], self)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = cos__op.below[key_set](self)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -4030,7 +4354,11 @@ def div_Tensor(key_set, self, other):
     node.saved_other = save(other)
     if edges[1].node:
         node.saved_self = save(self)
-    result = call_below(div_Tensor_op.below[key_set], self, other)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = div_Tensor_op.below[key_set](self, other)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -4051,7 +4379,11 @@ def div__Tensor(key_set, self, other):
     node.saved_other = save(other)
     if edges[1].node:
         node.saved_self = save(self.clone())
-    result = call_below(div__Tensor_op.below[key_set], self, other)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = div__Tensor_op.below[key_set](self, other)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -4065,7 +4397,11 @@ def div_Scalar(key_set, self, other):
     node = DivBackward1()
     node.next_edges = edges
     node.other = other
-    result = call_below(div_Scalar_op.below[key_set], self, other)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = div_Scalar_op.below[key_set](self, other)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -4086,7 +4422,11 @@ def div_Tensor_mode(key_set, self, other, rounding_mode):
     node.saved_other = save(other)
     if edges[1].node:
         node.saved_self = save(self)
-    result = call_below(div_Tensor_mode_op.below[key_set], self, other, rounding_mode)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = div_Tensor_mode_op.below[key_set](self, other, rounding_mode)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -4108,7 +4448,11 @@ def div__Tensor_mode(key_set, self, other, rounding_mode):
     node.saved_other = save(other)
     if edges[1].node:
         node.saved_self = save(self.clone())
-    result = call_below(div__Tensor_mode_op.below[key_set], self, other, rounding_mode)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = div__Tensor_mode_op.below[key_set](self, other, rounding_mode)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -4125,7 +4469,11 @@ def elu(key_set, self, alpha, scale, input_scale):
     node.input_scale = input_scale
     node.scale = scale
     node.saved_self = save(self)
-    result = call_below(elu_op.below[key_set], self, alpha, scale, input_scale)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = elu_op.below[key_set](self, alpha, scale, input_scale)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -4142,7 +4490,11 @@ def elu_(key_set, self, alpha, scale, input_scale):
     node.alpha = alpha
     node.input_scale = input_scale
     node.scale = scale
-    result = call_below(elu__op.below[key_set], self, alpha, scale, input_scale)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = elu__op.below[key_set](self, alpha, scale, input_scale)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     node.saved_result = save(result, True)
     return result
@@ -4157,7 +4509,11 @@ def erf(key_set, self):
     node = ErfBackward0()
     node.next_edges = edges
     node.saved_self = save(self)
-    result = call_below(erf_op.below[key_set], self)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = erf_op.below[key_set](self)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -4172,7 +4528,11 @@ def erf_(key_set, self):
     node = ErfBackward0()
     node.next_edges = edges
     node.saved_self = save(self.clone())
-    result = call_below(erf__op.below[key_set], self)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = erf__op.below[key_set](self)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -4185,7 +4545,11 @@ def exp(key_set, self):
         return exp_op.below[key_set](self)
     node = ExpBackward0()
     node.next_edges = edges
-    result = call_below(exp_op.below[key_set], self)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = exp_op.below[key_set](self)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     node.saved_result = save(result, True)
     return result
@@ -4200,7 +4564,11 @@ def exp_(key_set, self):
     check_inplace(self)
     node = ExpBackward0()
     node.next_edges = edges
-    result = call_below(exp__op.below[key_set], self)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = exp__op.below[key_set](self)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     node.saved_result = save(result, True)
     return result
@@ -4214,7 +4582,11 @@ def exp2(key_set, self):
         return exp2_op.below[key_set](self)
     node = Exp2Backward0()
     node.next_edges = edges
-    result = call_below(exp2_op.below[key_set], self)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = exp2_op.below[key_set](self)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     node.saved_result = save(result, True)
     return result
@@ -4229,7 +4601,11 @@ def exp2_(key_set, self):
     check_inplace(self)
     node = Exp2Backward0()
     node.next_edges = edges
-    result = call_below(exp2__op.below[key_set], self)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = exp2__op.below[key_set](self)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     node.saved_result = save(result, True)
     return result
@@ -4243,7 +4619,11 @@ def expm1(key_set, self):
         return expm1_op.below[key_set](self)
     node = Expm1Backward0()
     node.next_edges = edges
-    result = call_below(expm1_op.below[key_set], self)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = expm1_op.below[key_set](self)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     node.saved_result = save(result, True)
     return result
@@ -4258,7 +4638,11 @@ def expm1_(key_set, self):
     check_inplace(self)
     node = Expm1Backward0()
     node.next_edges = edges
-    result = call_below(expm1__op.below[key_set], self)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = expm1__op.below[key_set](self)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     node.saved_result = save(result, True)
     return result
@@ -4272,7 +4656,11 @@ def floor(key_set, self):
         return floor_op.below[key_set](self)
     node = FloorBackward0()
     node.next_edges = edges
-    result = call_below(floor_op.below[key_set], self)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = floor_op.below[key_set](self)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -4286,7 +4674,11 @@ def floor_(key_set, self):
     check_inplace(self)
     node = FloorBackward0()
     node.next_edges = edges
-    result = call_below(floor__op.below[key_set], self)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = floor__op.below[key_set](self)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -4299,7 +4691,11 @@ def fmod_Scalar(key_set, self, other):
         return fmod_Scalar_op.below[key_set](self, other)
     node = FmodBackward0()
     node.next_edges = edges
-    result = call_below(fmod_Scalar_op.below[key_set], self, other)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = fmod_Scalar_op.below[key_set](self, other)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -4313,7 +4709,11 @@ def fmod__Scalar(key_set, self, other):
     check_inplace(self)
     node = FmodBackward0()
     node.next_edges = edges
-    result = call_below(fmod__Scalar_op.below[key_set], self, other)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = fmod__Scalar_op.below[key_set](self, other)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -4330,7 +4730,11 @@ def fmod_Tensor(key_set, self, other):
         node.saved_other = save(other)
     if edges[1].node:
         node.saved_self = save(self)
-    result = call_below(fmod_Tensor_op.below[key_set], self, other)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = fmod_Tensor_op.below[key_set](self, other)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -4348,7 +4752,11 @@ def fmod__Tensor(key_set, self, other):
         node.saved_other = save(other)
     if edges[1].node:
         node.saved_self = save(self.clone())
-    result = call_below(fmod__Tensor_op.below[key_set], self, other)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = fmod__Tensor_op.below[key_set](self, other)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -4363,7 +4771,11 @@ def gelu(key_set, self, approximate):
     node.next_edges = edges
     node.approximate = approximate
     node.saved_self = save(self)
-    result = call_below(gelu_op.below[key_set], self, approximate)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = gelu_op.below[key_set](self, approximate)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -4379,7 +4791,11 @@ def gelu_(key_set, self, approximate):
     node.next_edges = edges
     node.approximate = approximate
     node.saved_self = save(self.clone())
-    result = call_below(gelu__op.below[key_set], self, approximate)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = gelu__op.below[key_set](self, approximate)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -4395,7 +4811,11 @@ def hardtanh(key_set, self, min_val, max_val):
     node.max_val = max_val
     node.min_val = min_val
     node.saved_self = save(self)
-    result = call_below(hardtanh_op.below[key_set], self, min_val, max_val)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = hardtanh_op.below[key_set](self, min_val, max_val)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -4412,7 +4832,11 @@ def hardtanh_(key_set, self, min_val, max_val):
     node.max_val = max_val
     node.min_val = min_val
     node.saved_self = save(self.clone())
-    result = call_below(hardtanh__op.below[key_set], self, min_val, max_val)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = hardtanh__op.below[key_set](self, min_val, max_val)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -4427,7 +4851,11 @@ def leaky_relu(key_set, self, negative_slope):
     node.next_edges = edges
     node.negative_slope = negative_slope
     node.saved_self = save(self)
-    result = call_below(leaky_relu_op.below[key_set], self, negative_slope)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = leaky_relu_op.below[key_set](self, negative_slope)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -4442,7 +4870,11 @@ def leaky_relu_(key_set, self, negative_slope):
     node = LeakyReluBackward1()
     node.next_edges = edges
     node.negative_slope = negative_slope
-    result = call_below(leaky_relu__op.below[key_set], self, negative_slope)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = leaky_relu__op.below[key_set](self, negative_slope)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     node.saved_result = save(result, True)
     return result
@@ -4467,7 +4899,11 @@ def lerp_Tensor(key_set, self, end, weight):
         node.saved_end = save(end)
     if edges[2].node:
         node.saved_self = save(self)
-    result = call_below(lerp_Tensor_op.below[key_set], self, end, weight)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = lerp_Tensor_op.below[key_set](self, end, weight)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -4492,7 +4928,11 @@ def lerp__Tensor(key_set, self, end, weight):
         node.saved_end = save(end)
     if edges[2].node:
         node.saved_self = save(self.clone())
-    result = call_below(lerp__Tensor_op.below[key_set], self, end, weight)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = lerp__Tensor_op.below[key_set](self, end, weight)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -4506,7 +4946,11 @@ def lerp_Scalar(key_set, self, end, weight):
     node = LerpBackward0()
     node.next_edges = edges
     node.weight = weight
-    result = call_below(lerp_Scalar_op.below[key_set], self, end, weight)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = lerp_Scalar_op.below[key_set](self, end, weight)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -4521,7 +4965,11 @@ def lerp__Scalar(key_set, self, end, weight):
     node = LerpBackward0()
     node.next_edges = edges
     node.weight = weight
-    result = call_below(lerp__Scalar_op.below[key_set], self, end, weight)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = lerp__Scalar_op.below[key_set](self, end, weight)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -4535,7 +4983,11 @@ def log(key_set, self):
     node = LogBackward0()
     node.next_edges = edges
     node.saved_self = save(self)
-    result = call_below(log_op.below[key_set], self)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = log_op.below[key_set](self)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -4550,7 +5002,11 @@ def log_(key_set, self):
     node = LogBackward0()
     node.next_edges = edges
     node.saved_self = save(self.clone())
-    result = call_below(log__op.below[key_set], self)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = log__op.below[key_set](self)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -4564,7 +5020,11 @@ def log10(key_set, self):
     node = Log10Backward0()
     node.next_edges = edges
     node.saved_self = save(self)
-    result = call_below(log10_op.below[key_set], self)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = log10_op.below[key_set](self)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -4579,7 +5039,11 @@ def log10_(key_set, self):
     node = Log10Backward0()
     node.next_edges = edges
     node.saved_self = save(self.clone())
-    result = call_below(log10__op.below[key_set], self)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = log10__op.below[key_set](self)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -4593,7 +5057,11 @@ def log1p(key_set, self):
     node = Log1PBackward0()
     node.next_edges = edges
     node.saved_self = save(self)
-    result = call_below(log1p_op.below[key_set], self)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = log1p_op.below[key_set](self)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -4608,7 +5076,11 @@ def log1p_(key_set, self):
     node = Log1PBackward0()
     node.next_edges = edges
     node.saved_self = save(self.clone())
-    result = call_below(log1p__op.below[key_set], self)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = log1p__op.below[key_set](self)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -4622,7 +5094,11 @@ def log2(key_set, self):
     node = Log2Backward0()
     node.next_edges = edges
     node.saved_self = save(self)
-    result = call_below(log2_op.below[key_set], self)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = log2_op.below[key_set](self)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -4637,7 +5113,11 @@ def log2_(key_set, self):
     node = Log2Backward0()
     node.next_edges = edges
     node.saved_self = save(self.clone())
-    result = call_below(log2__op.below[key_set], self)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = log2__op.below[key_set](self)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -4652,7 +5132,11 @@ def maximum(key_set, self, other):
     node.next_edges = edges
     node.saved_other = save(other)
     node.saved_self = save(self)
-    result = call_below(maximum_op.below[key_set], self, other)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = maximum_op.below[key_set](self, other)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -4667,7 +5151,11 @@ def minimum(key_set, self, other):
     node.next_edges = edges
     node.saved_other = save(other)
     node.saved_self = save(self)
-    result = call_below(minimum_op.below[key_set], self, other)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = minimum_op.below[key_set](self, other)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -4688,7 +5176,11 @@ def mul_Tensor(key_set, self, other):
         node.saved_other = save(other)
     if edges[1].node:
         node.saved_self = save(self)
-    result = call_below(mul_Tensor_op.below[key_set], self, other)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = mul_Tensor_op.below[key_set](self, other)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -4710,7 +5202,11 @@ def mul__Tensor(key_set, self, other):
         node.saved_other = save(other)
     if edges[1].node:
         node.saved_self = save(self.clone())
-    result = call_below(mul__Tensor_op.below[key_set], self, other)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = mul__Tensor_op.below[key_set](self, other)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -4724,7 +5220,11 @@ def mul_Scalar(key_set, self, other):
     node = MulBackward1()
     node.next_edges = edges
     node.other = other
-    result = call_below(mul_Scalar_op.below[key_set], self, other)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = mul_Scalar_op.below[key_set](self, other)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -4737,7 +5237,11 @@ def neg(key_set, self):
         return neg_op.below[key_set](self)
     node = NegBackward0()
     node.next_edges = edges
-    result = call_below(neg_op.below[key_set], self)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = neg_op.below[key_set](self)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -4751,7 +5255,11 @@ def neg_(key_set, self):
     check_inplace(self)
     node = NegBackward0()
     node.next_edges = edges
-    result = call_below(neg__op.below[key_set], self)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = neg__op.below[key_set](self)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -4766,7 +5274,11 @@ def pow_Tensor_Scalar(key_set, self, exponent):
     node.next_edges = edges
     node.exponent = exponent
     node.saved_self = save(self)
-    result = call_below(pow_Tensor_Scalar_op.below[key_set], self, exponent)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = pow_Tensor_Scalar_op.below[key_set](self, exponent)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -4782,7 +5294,11 @@ def pow__Scalar(key_set, self, exponent):
     node.next_edges = edges
     node.exponent = exponent
     node.saved_self = save(self.clone())
-    result = call_below(pow__Scalar_op.below[key_set], self, exponent)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = pow__Scalar_op.below[key_set](self, exponent)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -4797,7 +5313,11 @@ def pow_Tensor_Tensor(key_set, self, exponent):
     node.next_edges = edges
     node.saved_exponent = save(exponent)
     node.saved_self = save(self)
-    result = call_below(pow_Tensor_Tensor_op.below[key_set], self, exponent)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = pow_Tensor_Tensor_op.below[key_set](self, exponent)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     if edges[1].node:
         node.saved_result = save(result, True)
@@ -4815,7 +5335,11 @@ def pow__Tensor(key_set, self, exponent):
     node.next_edges = edges
     node.saved_exponent = save(exponent)
     node.saved_self = save(self.clone())
-    result = call_below(pow__Tensor_op.below[key_set], self, exponent)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = pow__Tensor_op.below[key_set](self, exponent)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     if edges[1].node:
         node.saved_result = save(result, True)
@@ -4832,7 +5356,11 @@ def pow_Scalar(key_set, self, exponent):
     node.next_edges = edges
     node.self = self
     node.saved_exponent = save(exponent)
-    result = call_below(pow_Scalar_op.below[key_set], self, exponent)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = pow_Scalar_op.below[key_set](self, exponent)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     node.saved_result = save(result, True)
     return result
@@ -4846,7 +5374,11 @@ def reciprocal(key_set, self):
         return reciprocal_op.below[key_set](self)
     node = ReciprocalBackward0()
     node.next_edges = edges
-    result = call_below(reciprocal_op.below[key_set], self)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = reciprocal_op.below[key_set](self)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     node.saved_result = save(result, True)
     return result
@@ -4861,7 +5393,11 @@ def reciprocal_(key_set, self):
     check_inplace(self)
     node = ReciprocalBackward0()
     node.next_edges = edges
-    result = call_below(reciprocal__op.below[key_set], self)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = reciprocal__op.below[key_set](self)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     node.saved_result = save(result, True)
     return result
@@ -4875,7 +5411,11 @@ def relu(key_set, self):
         return relu_op.below[key_set](self)
     node = ReluBackward0()
     node.next_edges = edges
-    result = call_below(relu_op.below[key_set], self)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = relu_op.below[key_set](self)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     node.saved_result = save(result, True)
     return result
@@ -4890,7 +5430,11 @@ def relu_(key_set, self):
     check_inplace(self)
     node = ReluBackward0()
     node.next_edges = edges
-    result = call_below(relu__op.below[key_set], self)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = relu__op.below[key_set](self)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     node.saved_result = save(result, True)
     return result
@@ -4904,7 +5448,11 @@ def remainder_Scalar(key_set, self, other):
         return remainder_Scalar_op.below[key_set](self, other)
     node = RemainderBackward0()
     node.next_edges = edges
-    result = call_below(remainder_Scalar_op.below[key_set], self, other)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = remainder_Scalar_op.below[key_set](self, other)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -4918,7 +5466,11 @@ def remainder__Scalar(key_set, self, other):
     check_inplace(self)
     node = RemainderBackward0()
     node.next_edges = edges
-    result = call_below(remainder__Scalar_op.below[key_set], self, other)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = remainder__Scalar_op.below[key_set](self, other)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -4939,7 +5491,11 @@ def remainder_Tensor(key_set, self, other):
         node.saved_other = save(other)
     if edges[1].node:
         node.saved_self = save(self)
-    result = call_below(remainder_Tensor_op.below[key_set], self, other)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = remainder_Tensor_op.below[key_set](self, other)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -4961,7 +5517,11 @@ def remainder__Tensor(key_set, self, other):
         node.saved_other = save(other)
     if edges[1].node:
         node.saved_self = save(self.clone())
-    result = call_below(remainder__Tensor_op.below[key_set], self, other)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = remainder__Tensor_op.below[key_set](self, other)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -4974,7 +5534,11 @@ def round(key_set, self):
         return round_op.below[key_set](self)
     node = RoundBackward0()
     node.next_edges = edges
-    result = call_below(round_op.below[key_set], self)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = round_op.below[key_set](self)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -4988,7 +5552,11 @@ def round_(key_set, self):
     check_inplace(self)
     node = RoundBackward0()
     node.next_edges = edges
-    result = call_below(round__op.below[key_set], self)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = round__op.below[key_set](self)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -5001,7 +5569,11 @@ def round_decimals(key_set, self, decimals):
         return round_decimals_op.below[key_set](self, decimals)
     node = RoundBackward1()
     node.next_edges = edges
-    result = call_below(round_decimals_op.below[key_set], self, decimals)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = round_decimals_op.below[key_set](self, decimals)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -5015,7 +5587,11 @@ def round__decimals(key_set, self, decimals):
     check_inplace(self)
     node = RoundBackward1()
     node.next_edges = edges
-    result = call_below(round__decimals_op.below[key_set], self, decimals)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = round__decimals_op.below[key_set](self, decimals)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -5028,7 +5604,11 @@ def rsqrt(key_set, self):
         return rsqrt_op.below[key_set](self)
     node = RsqrtBackward0()
     node.next_edges = edges
-    result = call_below(rsqrt_op.below[key_set], self)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = rsqrt_op.below[key_set](self)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     node.saved_result = save(result, True)
     return result
@@ -5043,7 +5623,11 @@ def rsqrt_(key_set, self):
     check_inplace(self)
     node = RsqrtBackward0()
     node.next_edges = edges
-    result = call_below(rsqrt__op.below[key_set], self)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = rsqrt__op.below[key_set](self)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     node.saved_result = save(result, True)
     return result
@@ -5058,7 +5642,11 @@ def rsub_Tensor(key_set, self, other, alpha):
     node = RsubBackward0()
     node.next_edges = edges
     node.alpha = alpha
-    result = call_below(rsub_Tensor_op.below[key_set], self, other, alpha)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = rsub_Tensor_op.below[key_set](self, other, alpha)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -5072,7 +5660,11 @@ def rsub_Scalar(key_set, self, other, alpha):
     node = RsubBackward1()
     node.next_edges = edges
     node.alpha = alpha
-    result = call_below(rsub_Scalar_op.below[key_set], self, other, alpha)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = rsub_Scalar_op.below[key_set](self, other, alpha)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -5085,7 +5677,11 @@ def sigmoid(key_set, self):
         return sigmoid_op.below[key_set](self)
     node = SigmoidBackward0()
     node.next_edges = edges
-    result = call_below(sigmoid_op.below[key_set], self)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = sigmoid_op.below[key_set](self)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     node.saved_result = save(result, True)
     return result
@@ -5100,7 +5696,11 @@ def sigmoid_(key_set, self):
     check_inplace(self)
     node = SigmoidBackward0()
     node.next_edges = edges
-    result = call_below(sigmoid__op.below[key_set], self)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = sigmoid__op.below[key_set](self)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     node.saved_result = save(result, True)
     return result
@@ -5114,7 +5714,11 @@ def sign(key_set, self):
         return sign_op.below[key_set](self)
     node = SignBackward0()
     node.next_edges = edges
-    result = call_below(sign_op.below[key_set], self)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = sign_op.below[key_set](self)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -5128,7 +5732,11 @@ def sign_(key_set, self):
     check_inplace(self)
     node = SignBackward0()
     node.next_edges = edges
-    result = call_below(sign__op.below[key_set], self)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = sign__op.below[key_set](self)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -5141,7 +5749,11 @@ def sgn(key_set, self):
         return sgn_op.below[key_set](self)
     node = SgnBackward0()
     node.next_edges = edges
-    result = call_below(sgn_op.below[key_set], self)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = sgn_op.below[key_set](self)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -5155,7 +5767,11 @@ def sgn_(key_set, self):
     check_inplace(self)
     node = SgnBackward0()
     node.next_edges = edges
-    result = call_below(sgn__op.below[key_set], self)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = sgn__op.below[key_set](self)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -5169,7 +5785,11 @@ def silu(key_set, self):
     node = SiluBackward0()
     node.next_edges = edges
     node.saved_self = save(self)
-    result = call_below(silu_op.below[key_set], self)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = silu_op.below[key_set](self)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -5184,7 +5804,11 @@ def silu_(key_set, self):
     node = SiluBackward0()
     node.next_edges = edges
     node.saved_self = save(self.clone())
-    result = call_below(silu__op.below[key_set], self)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = silu__op.below[key_set](self)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -5198,7 +5822,11 @@ def sin(key_set, self):
     node = SinBackward0()
     node.next_edges = edges
     node.saved_self = save(self)
-    result = call_below(sin_op.below[key_set], self)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = sin_op.below[key_set](self)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -5213,7 +5841,11 @@ def sin_(key_set, self):
     node = SinBackward0()
     node.next_edges = edges
     node.saved_self = save(self.clone())
-    result = call_below(sin__op.below[key_set], self)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = sin__op.below[key_set](self)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -5229,7 +5861,11 @@ def softplus(key_set, self, beta, threshold):
     node.beta = beta
     node.threshold = threshold
     node.saved_self = save(self)
-    result = call_below(softplus_op.below[key_set], self, beta, threshold)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = softplus_op.below[key_set](self, beta, threshold)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -5242,7 +5878,11 @@ def sqrt(key_set, self):
         return sqrt_op.below[key_set](self)
     node = SqrtBackward0()
     node.next_edges = edges
-    result = call_below(sqrt_op.below[key_set], self)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = sqrt_op.below[key_set](self)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     node.saved_result = save(result, True)
     return result
@@ -5257,7 +5897,11 @@ def sqrt_(key_set, self):
     check_inplace(self)
     node = SqrtBackward0()
     node.next_edges = edges
-    result = call_below(sqrt__op.below[key_set], self)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = sqrt__op.below[key_set](self)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     node.saved_result = save(result, True)
     return result
@@ -5276,7 +5920,11 @@ def sub_Tensor(key_set, self, other, alpha):
     node = SubBackward0()
     node.next_edges = edges
     node.alpha = alpha
-    result = call_below(sub_Tensor_op.below[key_set], self, other, alpha)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = sub_Tensor_op.below[key_set](self, other, alpha)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -5295,7 +5943,11 @@ def sub__Tensor(key_set, self, other, alpha):
     node = SubBackward0()
     node.next_edges = edges
     node.alpha = alpha
-    result = call_below(sub__Tensor_op.below[key_set], self, other, alpha)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = sub__Tensor_op.below[key_set](self, other, alpha)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -5308,7 +5960,11 @@ def sub_Scalar(key_set, self, other, alpha):
         return sub_Scalar_op.below[key_set](self, other, alpha)
     node = SubBackward1()
     node.next_edges = edges
-    result = call_below(sub_Scalar_op.below[key_set], self, other, alpha)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = sub_Scalar_op.below[key_set](self, other, alpha)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -5321,7 +5977,11 @@ def tan(key_set, self):
         return tan_op.below[key_set](self)
     node = TanBackward0()
     node.next_edges = edges
-    result = call_below(tan_op.below[key_set], self)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = tan_op.below[key_set](self)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     node.saved_result = save(result, True)
     return result
@@ -5336,7 +5996,11 @@ def tan_(key_set, self):
     check_inplace(self)
     node = TanBackward0()
     node.next_edges = edges
-    result = call_below(tan__op.below[key_set], self)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = tan__op.below[key_set](self)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     node.saved_result = save(result, True)
     return result
@@ -5350,7 +6014,11 @@ def tanh(key_set, self):
         return tanh_op.below[key_set](self)
     node = TanhBackward0()
     node.next_edges = edges
-    result = call_below(tanh_op.below[key_set], self)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = tanh_op.below[key_set](self)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     node.saved_result = save(result, True)
     return result
@@ -5365,7 +6033,11 @@ def tanh_(key_set, self):
     check_inplace(self)
     node = TanhBackward0()
     node.next_edges = edges
-    result = call_below(tanh__op.below[key_set], self)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = tanh__op.below[key_set](self)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     node.saved_result = save(result, True)
     return result
@@ -5381,7 +6053,11 @@ def threshold(key_set, self, threshold, value):
     node.next_edges = edges
     node.threshold = threshold
     node.saved_self = save(self)
-    result = call_below(threshold_op.below[key_set], self, threshold, value)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = threshold_op.below[key_set](self, threshold, value)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -5397,7 +6073,11 @@ def threshold_(key_set, self, threshold, value):
     node.next_edges = edges
     node.threshold = threshold
     node.saved_self = save(self.clone())
-    result = call_below(threshold__op.below[key_set], self, threshold, value)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = threshold__op.below[key_set](self, threshold, value)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -5410,7 +6090,11 @@ def trunc(key_set, self):
         return trunc_op.below[key_set](self)
     node = TruncBackward0()
     node.next_edges = edges
-    result = call_below(trunc_op.below[key_set], self)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = trunc_op.below[key_set](self)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -5424,7 +6108,11 @@ def trunc_(key_set, self):
     check_inplace(self)
     node = TruncBackward0()
     node.next_edges = edges
-    result = call_below(trunc__op.below[key_set], self)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = trunc__op.below[key_set](self)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -5443,7 +6131,11 @@ def where_self(key_set, condition, self, other):
     node = WhereBackward0()
     node.next_edges = edges
     node.saved_condition = save(condition)
-    result = call_below(where_self_op.below[key_set], condition, self, other)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = where_self_op.below[key_set](condition, self, other)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -5457,7 +6149,11 @@ def cat(key_set, tensors, dim):
     node.tensors_shapes = [each.shape for each in tensors]
     node.tensors_dtypes = [each.dtype for each in tensors]
     node.dim = dim
-    result = call_below(cat_op.below[key_set], tensors, dim)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = cat_op.below[key_set](tensors, dim)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -5471,12 +6167,16 @@ def embedding(key_set, weight, indices, padding_idx, scale_grad_by_freq, sparse)
     refuse_grad("embedding", "indices", indices)
     node = EmbeddingBackward0()
     node.next_edges = edges
-    node.weight_shape = weight.shape
+    node.weight_shape = weight._sizes
     node.padding_idx = padding_idx
     node.scale_grad_by_freq = scale_grad_by_freq
     node.sparse = sparse
     node.saved_indices = save(indices)
-    result = call_below(embedding_op.below[key_set], weight, indices, padding_idx, scale_grad_by_freq, sparse)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = embedding_op.below[key_set](weight, indices, padding_idx, scale_grad_by_freq, sparse)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -5490,7 +6190,11 @@ def flip(key_set, self, dims):
     node = FlipBackward0()
     node.next_edges = edges
     node.dims = dims
-    result = call_below(flip_op.below[key_set], self, dims)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = flip_op.below[key_set](self, dims)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -5504,10 +6208,14 @@ def gather(key_set, self, dim, index, sparse_grad):
     refuse_grad("gather", "index", index)
     node = GatherBackward0()
     node.next_edges = edges
-    node.self_shape = self.shape
+    node.self_shape = self._sizes
     node.dim = dim
     node.saved_index = save(index)
-    result = call_below(gather_op.below[key_set], self, dim, index, sparse_grad)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = gather_op.below[key_set](self, dim, index, sparse_grad)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -5521,9 +6229,13 @@ def index_Tensor(key_set, self, indices):
     refuse_grad("index", "indices", indices)
     node = IndexBackward0()
     node.next_edges = edges
-    node.self_shape = self.shape
+    node.self_shape = self._sizes
     node.saved_indices = save(indices)
-    result = call_below(index_Tensor_op.below[key_set], self, indices)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = index_Tensor_op.below[key_set](self, indices)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -5537,12 +6249,16 @@ def index_add(key_set, self, dim, index, source, alpha):
     refuse_grad("index_add", "index", index)
     node = IndexAddBackward0()
     node.next_edges = edges
-    node.source_shape = source.shape
+    node.source_shape = source._sizes
     node.alpha = alpha
     node.dim = dim
     if edges[1].node:
         node.saved_index = save(index)
-    result = call_below(index_add_op.below[key_set], self, dim, index, source, alpha)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = index_add_op.below[key_set](self, dim, index, source, alpha)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -5557,12 +6273,16 @@ def index_add_(key_set, self, dim, index, source, alpha):
     check_inplace(self)
     node = IndexAddBackward0()
     node.next_edges = edges
-    node.source_shape = source.shape
+    node.source_shape = source._sizes
     node.alpha = alpha
     node.dim = dim
     if edges[1].node:
         node.saved_index = save(index)
-    result = call_below(index_add__op.below[key_set], self, dim, index, source, alpha)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = index_add__op.below[key_set](self, dim, index, source, alpha)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -5578,7 +6298,11 @@ def index_put(key_set, self, indices, values, accumulate):
     node.next_edges = edges
     node.accumulate = accumulate
     node.saved_indices = save(indices)
-    result = call_below(index_put_op.below[key_set], self, indices, values, accumulate)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = index_put_op.below[key_set](self, indices, values, accumulate)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -5595,7 +6319,11 @@ def index_put_(key_set, self, indices, values, accumulate):
     node.next_edges = edges
     node.accumulate = accumulate
     node.saved_indices = save(indices)
-    result = call_below(index_put__op.below[key_set], self, indices, values, accumulate)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = index_put__op.below[key_set](self, indices, values, accumulate)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -5612,7 +6340,11 @@ def _index_put_impl_(key_set, self, indices, values, accumulate, unsafe):
     node.next_edges = edges
     node.accumulate = accumulate
     node.saved_indices = save(indices)
-    result = call_below(_index_put_impl__op.below[key_set], self, indices, values, accumulate, unsafe)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = _index_put_impl__op.below[key_set](self, indices, values, accumulate, unsafe)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -5626,10 +6358,14 @@ def index_select(key_set, self, dim, index):
     refuse_grad("index_select", "index", index)
     node = IndexSelectBackward0()
     node.next_edges = edges
-    node.self_shape = self.shape
+    node.self_shape = self._sizes
     node.dim = dim
     node.saved_index = save(index)
-    result = call_below(index_select_op.below[key_set], self, dim, index)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = index_select_op.below[key_set](self, dim, index)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -5644,7 +6380,11 @@ def masked_fill_Scalar(key_set, self, mask, value):
     node = MaskedFillBackward0()
     node.next_edges = edges
     node.saved_mask = save(mask)
-    result = call_below(masked_fill_Scalar_op.below[key_set], self, mask, value)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = masked_fill_Scalar_op.below[key_set](self, mask, value)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -5660,7 +6400,11 @@ def masked_fill__Scalar(key_set, self, mask, value):
     node = MaskedFillBackward0()
     node.next_edges = edges
     node.saved_mask = save(mask)
-    result = call_below(masked_fill__Scalar_op.below[key_set], self, mask, value)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = masked_fill__Scalar_op.below[key_set](self, mask, value)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -5675,7 +6419,11 @@ def masked_fill_Tensor(key_set, self, mask, value):
     node = MaskedFillBackward1()
     node.next_edges = edges
     node.saved_mask = save(mask)
-    result = call_below(masked_fill_Tensor_op.below[key_set], self, mask, value)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = masked_fill_Tensor_op.below[key_set](self, mask, value)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -5691,7 +6439,11 @@ def masked_fill__Tensor(key_set, self, mask, value):
     node = MaskedFillBackward1()
     node.next_edges = edges
     node.saved_mask = save(mask)
-    result = call_below(masked_fill__Tensor_op.below[key_set], self, mask, value)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = masked_fill__Tensor_op.below[key_set](self, mask, value)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -5704,9 +6456,13 @@ def repeat(key_set, self, repeats):
         return repeat_op.below[key_set](self, repeats)
     node = RepeatBackward0()
     node.next_edges = edges
-    node.self_shape = self.shape
+    node.self_shape = self._sizes
     node.repeats = repeats
-    result = call_below(repeat_op.below[key_set], self, repeats)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = repeat_op.below[key_set](self, repeats)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -5721,7 +6477,11 @@ def roll(key_set, self, shifts, dims):
     node.next_edges = edges
     node.dims = dims
     node.shifts = shifts
-    result = call_below(roll_op.below[key_set], self, shifts, dims)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = roll_op.below[key_set](self, shifts, dims)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -5737,7 +6497,11 @@ def scatter_src(key_set, self, dim, index, src):
     node.next_edges = edges
     node.dim = dim
     node.saved_index = save(index)
-    result = call_below(scatter_src_op.below[key_set], self, dim, index, src)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = scatter_src_op.below[key_set](self, dim, index, src)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -5754,7 +6518,11 @@ def scatter__src(key_set, self, dim, index, src):
     node.next_edges = edges
     node.dim = dim
     node.saved_index = save(index)
-    result = call_below(scatter__src_op.below[key_set], self, dim, index, src)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = scatter__src_op.below[key_set](self, dim, index, src)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -5770,7 +6538,11 @@ def scatter_value(key_set, self, dim, index, value):
     node.next_edges = edges
     node.dim = dim
     node.saved_index = save(index)
-    result = call_below(scatter_value_op.below[key_set], self, dim, index, value)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = scatter_value_op.below[key_set](self, dim, index, value)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -5787,7 +6559,11 @@ def scatter__value(key_set, self, dim, index, value):
     node.next_edges = edges
     node.dim = dim
     node.saved_index = save(index)
-    result = call_below(scatter__value_op.below[key_set], self, dim, index, value)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = scatter__value_op.below[key_set](self, dim, index, value)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -5804,7 +6580,11 @@ def scatter_add(key_set, self, dim, index, src):
     node.dim = dim
     if edges[1].node:
         node.saved_index = save(index)
-    result = call_below(scatter_add_op.below[key_set], self, dim, index, src)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = scatter_add_op.below[key_set](self, dim, index, src)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -5822,7 +6602,11 @@ def scatter_add_(key_set, self, dim, index, src):
     node.dim = dim
     if edges[1].node:
         node.saved_index = save(index)
-    result = call_below(scatter_add__op.below[key_set], self, dim, index, src)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = scatter_add__op.below[key_set](self, dim, index, src)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -5835,7 +6619,11 @@ def stack(key_set, tensors, dim):
     node.next_edges = edges
     node.tensors_dtypes = [each.dtype for each in tensors]
     node.dim = dim
-    result = call_below(stack_op.below[key_set], tensors, dim)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = stack_op.below[key_set](tensors, dim)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -5849,7 +6637,11 @@ def tril(key_set, self, diagonal):
     node = TrilBackward0()
     node.next_edges = edges
     node.diagonal = diagonal
-    result = call_below(tril_op.below[key_set], self, diagonal)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = tril_op.below[key_set](self, diagonal)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -5864,7 +6656,11 @@ def tril_(key_set, self, diagonal):
     node = TrilBackward0()
     node.next_edges = edges
     node.diagonal = diagonal
-    result = call_below(tril__op.below[key_set], self, diagonal)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = tril__op.below[key_set](self, diagonal)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -5878,7 +6674,11 @@ def triu(key_set, self, diagonal):
     node = TriuBackward0()
     node.next_edges = edges
     node.diagonal = diagonal
-    result = call_below(triu_op.below[key_set], self, diagonal)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = triu_op.below[key_set](self, diagonal)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -5893,7 +6693,11 @@ def triu_(key_set, self, diagonal):
     node = TriuBackward0()
     node.next_edges = edges
     node.diagonal = diagonal
-    result = call_below(triu__op.below[key_set], self, diagonal)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = triu__op.below[key_set](self, diagonal)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -5908,7 +6712,11 @@ def _log_softmax(key_set, self, dim, half_to_float):
     node.next_edges = edges
     node.self_dtype = self.dtype
     node.dim = dim
-    result = call_below(_log_softmax_op.below[key_set], self, dim, half_to_float)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = _log_softmax_op.below[key_set](self, dim, half_to_float)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     node.saved_result = save(result, True)
     return result
@@ -5924,7 +6732,11 @@ def _softmax(key_set, self, dim, half_to_float):
     node.next_edges = edges
     node.self_dtype = self.dtype
     node.dim = dim
-    result = call_below(_softmax_op.below[key_set], self, dim, half_to_float)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = _softmax_op.below[key_set](self, dim, half_to_float)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     node.saved_result = save(result, True)
     return result
@@ -5941,7 +6753,11 @@ def amax(key_set, self, dim, keepdim):
     node.dim = dim
     node.keepdim = keepdim
     node.saved_self = save(self)
-    result = call_below(amax_op.below[key_set], self, dim, keepdim)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = amax_op.below[key_set](self, dim, keepdim)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     node.saved_result = save(result, True)
     return result
@@ -5958,7 +6774,11 @@ def amin(key_set, self, dim, keepdim):
     node.dim = dim
     node.keepdim = keepdim
     node.saved_self = save(self)
-    result = call_below(amin_op.below[key_set], self, dim, keepdim)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = amin_op.below[key_set](self, dim, keepdim)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     node.saved_result = save(result, True)
     return result
@@ -5973,7 +6793,11 @@ def cumsum(key_set, self, dim, dtype):
     node = CumsumBackward0()
     node.next_edges = edges
     node.dim = dim
-    result = call_below(cumsum_op.below[key_set], self, dim, dtype)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = cumsum_op.below[key_set](self, dim, dtype)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -5988,7 +6812,11 @@ def cumsum_(key_set, self, dim, dtype):
     node = CumsumBackward0()
     node.next_edges = edges
     node.dim = dim
-    result = call_below(cumsum__op.below[key_set], self, dim, dtype)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = cumsum__op.below[key_set](self, dim, dtype)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -6004,7 +6832,11 @@ def logsumexp(key_set, self, dim, keepdim):
     node.dim = dim
     node.keepdim = keepdim
     node.saved_self = save(self)
-    result = call_below(logsumexp_op.below[key_set], self, dim, keepdim)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = logsumexp_op.below[key_set](self, dim, keepdim)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     node.saved_result = save(result, True)
     return result
@@ -6019,7 +6851,11 @@ def max(key_set, self):
     node = MaxBackward1()
     node.next_edges = edges
     node.saved_self = save(self)
-    result = call_below(max_op.below[key_set], self)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = max_op.below[key_set](self)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     node.saved_result = save(result, True)
     return result
@@ -6033,10 +6869,14 @@ def max_dim(key_set, self, dim, keepdim):
         return max_dim_op.below[key_set](self, dim, keepdim)
     node = MaxBackward0()
     node.next_edges = edges
-    node.self_shape = self.shape
+    node.self_shape = self._sizes
     node.dim = dim
     node.keepdim = keepdim
-    result = call_below(max_dim_op.below[key_set], self, dim, keepdim)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = max_dim_op.below[key_set](self, dim, keepdim)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     node.saved_indices = save(result[1], True)
     return result
@@ -6050,9 +6890,13 @@ def mean(key_set, self, dtype):
         return mean_op.below[key_set](self, dtype)
     node = MeanBackward0()
     node.next_edges = edges
-    node.self_shape = self.shape
+    node.self_shape = self._sizes
     node.self_numel = self.numel()
-    result = call_below(mean_op.below[key_set], self, dtype)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = mean_op.below[key_set](self, dtype)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -6065,10 +6909,14 @@ def mean_dim(key_set, self, dim, keepdim, dtype):
         return mean_dim_op.below[key_set](self, dim, keepdim, dtype)
     node = MeanBackward1()
     node.next_edges = edges
-    node.self_shape = self.shape
+    node.self_shape = self._sizes
     node.dim = dim
     node.keepdim = keepdim
-    result = call_below(mean_dim_op.below[key_set], self, dim, keepdim, dtype)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = mean_dim_op.below[key_set](self, dim, keepdim, dtype)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -6082,7 +6930,11 @@ def min(key_set, self):
     node = MinBackward1()
     node.next_edges = edges
     node.saved_self = save(self)
-    result = call_below(min_op.below[key_set], self)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = min_op.below[key_set](self)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     node.saved_result = save(result, True)
     return result
@@ -6096,10 +6948,14 @@ def min_dim(key_set, self, dim, keepdim):
         return min_dim_op.below[key_set](self, dim, keepdim)
     node = MinBackward0()
     node.next_edges = edges
-    node.self_shape = self.shape
+    node.self_shape = self._sizes
     node.dim = dim
     node.keepdim = keepdim
-    result = call_below(min_dim_op.below[key_set], self, dim, keepdim)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = min_dim_op.below[key_set](self, dim, keepdim)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     node.saved_indices = save(result[1], True)
     return result
@@ -6114,7 +6970,11 @@ def prod(key_set, self, dtype):
     node = ProdBackward0()
     node.next_edges = edges
     node.saved_self = save(self)
-    result = call_below(prod_op.below[key_set], self, dtype)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = prod_op.below[key_set](self, dtype)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     node.saved_result = save(result, True)
     return result
@@ -6131,7 +6991,11 @@ def prod_dim_int(key_set, self, dim, keepdim, dtype):
     node.dim = dim
     node.keepdim = keepdim
     node.saved_self = save(self)
-    result = call_below(prod_dim_int_op.below[key_set], self, dim, keepdim, dtype)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = prod_dim_int_op.below[key_set](self, dim, keepdim, dtype)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     node.saved_result = save(result, True)
     return result
@@ -6149,7 +7013,11 @@ def std_correction(key_set, self, dim, correction, keepdim):
     node.dim = dim
     node.keepdim = keepdim
     node.saved_self = save(self)
-    result = call_below(std_correction_op.below[key_set], self, dim, correction, keepdim)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = std_correction_op.below[key_set](self, dim, correction, keepdim)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     node.saved_result = save(result, True)
     return result
@@ -6163,8 +7031,12 @@ def sum(key_set, self, dtype):
         return sum_op.below[key_set](self, dtype)
     node = SumBackward0()
     node.next_edges = edges
-    node.self_shape = self.shape
-    result = call_below(sum_op.below[key_set], self, dtype)
+    node.self_shape = self._sizes
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = sum_op.below[key_set](self, dtype)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -6177,10 +7049,14 @@ def sum_dim_IntList(key_set, self, dim, keepdim, dtype):
         return sum_dim_IntList_op.below[key_set](self, dim, keepdim, dtype)
     node = SumBackward1()
     node.next_edges = edges
-    node.self_shape = self.shape
+    node.self_shape = self._sizes
     node.dim = dim
     node.keepdim = keepdim
-    result = call_below(sum_dim_IntList_op.below[key_set], self, dim, keepdim, dtype)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = sum_dim_IntList_op.below[key_set](self, dim, keepdim, dtype)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -6197,7 +7073,11 @@ def var_correction(key_set, self, dim, correction, keepdim):
     node.dim = dim
     node.keepdim = keepdim
     node.saved_self = save(self)
-    result = call_below(var_correction_op.below[key_set], self, dim, correction, keepdim)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = var_correction_op.below[key_set](self, dim, correction, keepdim)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -6216,16 +7096,20 @@ def addmm(key_set, self, mat1, mat2, beta, alpha):
     node = AddmmBackward0()
     node.next_edges = edges
     node.beta = beta
-    node.mat1_shape = mat1.shape
-    node.mat1_stride = mat1.stride()
+    node.mat1_shape = mat1._sizes
+    node.mat1_stride = mat1._strides
     node.alpha = alpha
-    node.mat2_shape = mat2.shape
-    node.mat2_stride = mat2.stride()
+    node.mat2_shape = mat2._sizes
+    node.mat2_stride = mat2._strides
     if edges[1].node:
         node.saved_mat2 = save(mat2)
     if edges[2].node:
         node.saved_mat1 = save(mat1)
-    result = call_below(addmm_op.below[key_set], self, mat1, mat2, beta, alpha)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = addmm_op.below[key_set](self, mat1, mat2, beta, alpha)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -6245,16 +7129,20 @@ def addmm_(key_set, self, mat1, mat2, beta, alpha):
     node = AddmmBackward0()
     node.next_edges = edges
     node.beta = beta
-    node.mat1_shape = mat1.shape
-    node.mat1_stride = mat1.stride()
+    node.mat1_shape = mat1._sizes
+    node.mat1_stride = mat1._strides
     node.alpha = alpha
-    node.mat2_shape = mat2.shape
-    node.mat2_stride = mat2.stride()
+    node.mat2_shape = mat2._sizes
+    node.mat2_stride = mat2._strides
     if edges[1].node:
         node.saved_mat2 = save(mat2)
     if edges[2].node:
         node.saved_mat1 = save(mat1)
-    result = call_below(addmm__op.below[key_set], self, mat1, mat2, beta, alpha)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = addmm__op.below[key_set](self, mat1, mat2, beta, alpha)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -6278,7 +7166,11 @@ def baddbmm(key_set, self, batch1, batch2, beta, alpha):
         node.saved_batch2 = save(batch2)
     if edges[2].node:
         node.saved_batch1 = save(batch1)
-    result = call_below(baddbmm_op.below[key_set], self, batch1, batch2, beta, alpha)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = baddbmm_op.below[key_set](self, batch1, batch2, beta, alpha)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -6303,7 +7195,11 @@ def baddbmm_(key_set, self, batch1, batch2, beta, alpha):
         node.saved_batch2 = save(batch2)
     if edges[2].node:
         node.saved_batch1 = save(batch1)
-    result = call_below(baddbmm__op.below[key_set], self, batch1, batch2, beta, alpha)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = baddbmm__op.below[key_set](self, batch1, batch2, beta, alpha)
+    finally:
+        local.excluded = excluded
     rebase_history(self, node)
     return result
 
@@ -6320,7 +7216,11 @@ def bmm(key_set, self, mat2):
         node.saved_mat2 = save(mat2)
     if edges[1].node:
         node.saved_self = save(self)
-    result = call_below(bmm_op.below[key_set], self, mat2)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = bmm_op.below[key_set](self, mat2)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -6337,7 +7237,11 @@ def dot(key_set, self, tensor):
         node.saved_tensor = save(tensor)
     if edges[1].node:
         node.saved_self = save(self)
-    result = call_below(dot_op.below[key_set], self, tensor)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = dot_op.below[key_set](self, tensor)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -6350,15 +7254,19 @@ def mm(key_set, self, mat2):
         return mm_op.below[key_set](self, mat2)
     node = MmBackward0()
     node.next_edges = edges
-    node.self_shape = self.shape
-    node.self_stride = self.stride()
-    node.mat2_shape = mat2.shape
-    node.mat2_stride = mat2.stride()
+    node.self_shape = self._sizes
+    node.self_stride = self._strides
+    node.mat2_shape = mat2._sizes
+    node.mat2_stride = mat2._strides
     if edges[0].node:
         node.saved_mat2 = save(mat2)
     if edges[1].node:
         node.saved_self = save(self)
-    result = call_below(mm_op.below[key_set], self, mat2)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = mm_op.below[key_set](self, mat2)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -6375,7 +7283,11 @@ def mv(key_set, self, vec):
         node.saved_vec = save(vec)
     if edges[1].node:
         node.saved_self = save(self)
-    result = call_below(mv_op.below[key_set], self, vec)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = mv_op.below[key_set](self, vec)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -6395,7 +7307,11 @@ def binary_cross_entropy_with_logits(key_set, self, target, weight, pos_weight, 
     node.saved_self = save(self)
     node.saved_target = save(target)
     node.saved_weight = save(weight)
-    result = call_below(binary_cross_entropy_with_logits_op.below[key_set], self, target, weight, pos_weight, reduction)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = binary_cross_entropy_with_logits_op.below[key_set](self, target, weight, pos_weight, reduction)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -6412,7 +7328,11 @@ def huber_loss(key_set, self, target, reduction, delta):
     node.reduction = reduction
     node.saved_self = save(self)
     node.saved_target = save(target)
-    result = call_below(huber_loss_op.below[key_set], self, target, reduction, delta)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = huber_loss_op.below[key_set](self, target, reduction, delta)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -6428,7 +7348,11 @@ def mse_loss(key_set, self, target, reduction):
     node.reduction = reduction
     node.saved_self = save(self)
     node.saved_target = save(target)
-    result = call_below(mse_loss_op.below[key_set], self, target, reduction)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = mse_loss_op.below[key_set](self, target, reduction)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -6448,7 +7372,11 @@ def nll_loss_forward(key_set, self, target, weight, reduction, ignore_index):
     node.saved_self = save(self)
     node.saved_target = save(target)
     node.saved_weight = save(weight)
-    result = call_below(nll_loss_forward_op.below[key_set], self, target, weight, reduction, ignore_index)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = nll_loss_forward_op.below[key_set](self, target, weight, reduction, ignore_index)
+    finally:
+        local.excluded = excluded
     set_history(result, node, [True, False])
     node.saved_total_weight = save(result[1], True)
     return result
@@ -6469,7 +7397,11 @@ def nll_loss2d_forward(key_set, self, target, weight, reduction, ignore_index):
     node.saved_self = save(self)
     node.saved_target = save(target)
     node.saved_weight = save(weight)
-    result = call_below(nll_loss2d_forward_op.below[key_set], self, target, weight, reduction, ignore_index)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = nll_loss2d_forward_op.below[key_set](self, target, weight, reduction, ignore_index)
+    finally:
+        local.excluded = excluded
     set_history(result, node, [True, False])
     node.saved_total_weight = save(result[1], True)
     return result
@@ -6487,7 +7419,11 @@ def smooth_l1_loss(key_set, self, target, reduction, beta):
     node.reduction = reduction
     node.saved_self = save(self)
     node.saved_target = save(target)
-    result = call_below(smooth_l1_loss_op.below[key_set], self, target, reduction, beta)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = smooth_l1_loss_op.below[key_set](self, target, reduction, beta)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -6509,7 +7445,11 @@ def _log_softmax_backward_data(key_set, grad_output, output, dim, input_dtype):
     node.saved_output = save(output)
     if edges[1].node:
         node.saved_grad_output = save(grad_output)
-    result = call_below(_log_softmax_backward_data_op.below[key_set], grad_output, output, dim, input_dtype)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = _log_softmax_backward_data_op.below[key_set](grad_output, output, dim, input_dtype)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -6532,7 +7472,11 @@ def _softmax_backward_data(key_set, grad_output, output, dim, input_dtype):
     node.saved_output = save(output)
     if edges[1].node:
         node.saved_grad_output = save(grad_output)
-    result = call_below(_softmax_backward_data_op.below[key_set], grad_output, output, dim, input_dtype)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = _softmax_backward_data_op.below[key_set](grad_output, output, dim, input_dtype)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -6548,7 +7492,11 @@ def diagonal_backward(key_set, grad_output, input_sizes, offset, dim1, dim2):
     node.dim1 = dim1
     node.dim2 = dim2
     node.offset = offset
-    result = call_below(diagonal_backward_op.below[key_set], grad_output, input_sizes, offset, dim1, dim2)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = diagonal_backward_op.below[key_set](grad_output, input_sizes, offset, dim1, dim2)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -6572,9 +7520,11 @@ def elu_backward(key_set, grad_output, alpha, scale, input_scale, is_result, sel
     node.saved_self_or_result = save(self_or_result)
     if edges[1].node:
         node.saved_grad_output = save(grad_output)
-    result = call_below(
-        elu_backward_op.below[key_set], grad_output, alpha, scale, input_scale, is_result, self_or_result
-    )
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = elu_backward_op.below[key_set](grad_output, alpha, scale, input_scale, is_result, self_or_result)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -6594,9 +7544,13 @@ def embedding_dense_backward(key_set, grad_output, indices, num_weights, padding
     node.next_edges = edges
     node.padding_idx = padding_idx
     node.saved_indices = save(indices)
-    result = call_below(
-        embedding_dense_backward_op.below[key_set], grad_output, indices, num_weights, padding_idx, scale_grad_by_freq
-    )
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = embedding_dense_backward_op.below[key_set](
+            grad_output, indices, num_weights, padding_idx, scale_grad_by_freq
+        )
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -6617,7 +7571,11 @@ def gelu_backward(key_set, grad_output, self, approximate):
     node.saved_self = save(self)
     if edges[1].node:
         node.saved_grad_output = save(grad_output)
-    result = call_below(gelu_backward_op.below[key_set], grad_output, self, approximate)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = gelu_backward_op.below[key_set](grad_output, self, approximate)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -6638,7 +7596,11 @@ def hardtanh_backward(key_set, grad_output, self, min_val, max_val):
     node.min_val = min_val
     if edges[0].node:
         node.saved_self = save(self)
-    result = call_below(hardtanh_backward_op.below[key_set], grad_output, self, min_val, max_val)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = hardtanh_backward_op.below[key_set](grad_output, self, min_val, max_val)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -6661,7 +7623,11 @@ def huber_loss_backward(key_set, grad_output, self, target, reduction, delta):
     node.saved_grad_output = save(grad_output)
     node.saved_self = save(self)
     node.saved_target = save(target)
-    result = call_below(huber_loss_backward_op.below[key_set], grad_output, self, target, reduction, delta)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = huber_loss_backward_op.below[key_set](grad_output, self, target, reduction, delta)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -6681,7 +7647,11 @@ def leaky_relu_backward(key_set, grad_output, self, negative_slope, self_is_resu
     node.negative_slope = negative_slope
     if edges[0].node:
         node.saved_self = save(self)
-    result = call_below(leaky_relu_backward_op.below[key_set], grad_output, self, negative_slope, self_is_result)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = leaky_relu_backward_op.below[key_set](grad_output, self, negative_slope, self_is_result)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -6706,7 +7676,11 @@ def mse_loss_backward(key_set, grad_output, self, target, reduction):
         node.saved_target = save(target)
     if edges[1].node or edges[2].node:
         node.saved_grad_output = save(grad_output)
-    result = call_below(mse_loss_backward_op.below[key_set], grad_output, self, target, reduction)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = mse_loss_backward_op.below[key_set](grad_output, self, target, reduction)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -6736,9 +7710,13 @@ def nll_loss2d_backward(key_set, grad_output, self, target, weight, reduction, i
         node.saved_target = save(target)
     if edges[0].node:
         node.saved_weight = save(weight)
-    result = call_below(
-        nll_loss2d_backward_op.below[key_set], grad_output, self, target, weight, reduction, ignore_index, total_weight
-    )
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = nll_loss2d_backward_op.below[key_set](
+            grad_output, self, target, weight, reduction, ignore_index, total_weight
+        )
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -6768,9 +7746,13 @@ def nll_loss_backward(key_set, grad_output, self, target, weight, reduction, ign
         node.saved_target = save(target)
     if edges[0].node:
         node.saved_weight = save(weight)
-    result = call_below(
-        nll_loss_backward_op.below[key_set], grad_output, self, target, weight, reduction, ignore_index, total_weight
-    )
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = nll_loss_backward_op.below[key_set](
+            grad_output, self, target, weight, reduction, ignore_index, total_weight
+        )
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -6785,7 +7767,11 @@ def select_backward(key_set, grad_output, input_sizes, dim, index):
     node.next_edges = edges
     node.dim = dim
     node.index = index
-    result = call_below(select_backward_op.below[key_set], grad_output, input_sizes, dim, index)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = select_backward_op.below[key_set](grad_output, input_sizes, dim, index)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -6805,7 +7791,11 @@ def sigmoid_backward(key_set, grad_output, output):
     node.saved_output = save(output)
     if edges[1].node:
         node.saved_grad_output = save(grad_output)
-    result = call_below(sigmoid_backward_op.below[key_set], grad_output, output)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = sigmoid_backward_op.below[key_set](grad_output, output)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -6822,7 +7812,11 @@ def slice_backward(key_set, grad_output, input_sizes, dim, start, end, step):
     node.end = end
     node.start = start
     node.step = step
-    result = call_below(slice_backward_op.below[key_set], grad_output, input_sizes, dim, start, end, step)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = slice_backward_op.below[key_set](grad_output, input_sizes, dim, start, end, step)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -6846,7 +7840,11 @@ def smooth_l1_loss_backward(key_set, grad_output, self, target, reduction, beta)
     node.saved_target = save(target)
     if edges[1].node or edges[2].node:
         node.saved_grad_output = save(grad_output)
-    result = call_below(smooth_l1_loss_backward_op.below[key_set], grad_output, self, target, reduction, beta)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = smooth_l1_loss_backward_op.below[key_set](grad_output, self, target, reduction, beta)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -6868,7 +7866,11 @@ def softplus_backward(key_set, grad_output, self, beta, threshold):
     node.saved_self = save(self)
     if edges[1].node:
         node.saved_grad_output = save(grad_output)
-    result = call_below(softplus_backward_op.below[key_set], grad_output, self, beta, threshold)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = softplus_backward_op.below[key_set](grad_output, self, beta, threshold)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -6888,7 +7890,11 @@ def tanh_backward(key_set, grad_output, output):
     node.saved_output = save(output)
     if edges[1].node:
         node.saved_grad_output = save(grad_output)
-    result = call_below(tanh_backward_op.below[key_set], grad_output, output)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = tanh_backward_op.below[key_set](grad_output, output)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -6908,7 +7914,11 @@ def threshold_backward(key_set, grad_output, self, threshold):
     node.threshold = threshold
     if edges[0].node:
         node.saved_self = save(self)
-    result = call_below(threshold_backward_op.below[key_set], grad_output, self, threshold)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = threshold_backward_op.below[key_set](grad_output, self, threshold)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
@@ -6924,12 +7934,16 @@ def unfold_backward(key_set, grad_in, input_sizes, dim, size, step):
     node.dim = dim
     node.size = size
     node.step = step
-    result = call_below(unfold_backward_op.below[key_set], grad_in, input_sizes, dim, size, step)
+    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
+    try:
+        result = unfold_backward_op.below[key_set](grad_in, input_sizes, dim, size, step)
+    finally:
+        local.excluded = excluded
     set_history(result, node)
     return result
 
 
-AUTOGRAD = {
+KERNELS = {
     alias_op: alias,
     as_strided_op: as_strided,
     as_strided__op: as_strided_,

@@ -19,6 +19,7 @@ from rushlight.dispatch import local
 from rushlight.dtypes import INTEGRAL
 from rushlight.memory_formats import contiguous_format, memory_format
 from rushlight.strided import (
+    META,
     Size,
     Tensor,
     as_strided,
@@ -39,7 +40,7 @@ __all__ = ["broadcast_shapes"]
 def alias(self: Tensor) -> Tensor:
     """The same view again."""
     view = plain_alias(self, self._sizes, self._strides, self._storage_offset)
-    if not self.is_meta:
+    if not self._key_set & META:
         view._array = self._array
     return view
 
@@ -50,16 +51,17 @@ def with_memory(kernel: Callable) -> Callable:
     dispatch.memos.append(known.clear)
 
     def remembering(self: Tensor, sizes: tuple[int, ...]) -> Tensor:
-        wanted = (self._sizes, self._strides, sizes)
         if dispatch.aside or sizes.__class__ is not tuple:
             return kernel(self, sizes)
-        if wanted not in known:
+        wanted = (self._sizes, self._strides, sizes)
+        found = known.get(wanted)
+        if found is None:
             view = kernel(self, sizes)
             if len(known) == 4096:
                 known.clear()
             known[wanted] = view._sizes, view._strides
             return view
-        return plain_alias(self, *known[wanted], self._storage_offset)
+        return plain_alias(self, *found, self._storage_offset)
 
     return remembering
 
@@ -117,7 +119,7 @@ def t(self: Tensor) -> Tensor:
     if len(self._sizes) == 2:
         (rows, columns), (down, across) = self._sizes, self._strides
         view = plain_alias(self, Size((columns, rows)), (across, down), self._storage_offset)
-        if not self.is_meta:
+        if not self._key_set & META:
             view._array = self._array.T
         return view
     if self.dim() > 2:
