@@ -149,7 +149,7 @@ def execute(
                 grad = arrived[i] if node in runs else given[i]
                 if grad is not None:
                     captured |= dict.fromkeys(places, grad)
-            if places_of and node not in runs:
+            if node not in runs:
                 continue
             outputs = call_function(node, given, keep_graph)
             for (successor, i), grad in zip(node.next_edges, outputs):
