@@ -101,7 +101,7 @@ def _nll_of_plain_rows(self: Tensor, target: Tensor, reduction: int, ignore_inde
     scores, targets = self._array, target._array
     if scores.ndim != 2 or targets.shape != scores.shape[:1] or not targets.size or 0 <= ignore_index < scores.shape[1]:
         return None
-    if np.minimum.reduce(targets) < 0 or np.maximum.reduce(targets) >= scores.shape[1]:
+    if np.maximum.reduce(targets.view(np.uint64)) >= scores.shape[1]:  # a negative one too
         return None
     total = np.add.reduce(scores[np.arange(len(targets)), targets])
     count = scores.dtype.type(len(targets))

@@ -553,14 +553,14 @@ def of_lines(name: str, kernel: Callable[[np.ndarray, np.ndarray, int], np.ndarr
 def softmax_slope(grad: np.ndarray, y: np.ndarray, dim: int) -> np.ndarray:
     """Source: `aten/src/ATen/native/cpu/SoftMaxKernel.cpp`, `vec_softmax_backward_kernel`."""
     slope = grad * y
-    np.subtract(grad, slope.sum(dim, keepdims=True), slope)
+    np.subtract(grad, np.add.reduce(slope, dim, keepdims=True), slope)
     slope *= y
     return slope
 
 
 def log_softmax_slope(grad: np.ndarray, y: np.ndarray, dim: int) -> np.ndarray:
     slope = np.exp(y)
-    slope *= grad.sum(dim, keepdims=True)
+    slope *= np.add.reduce(grad, dim, keepdims=True)
     return np.subtract(grad, slope, slope)
 
 
