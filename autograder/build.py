@@ -123,7 +123,10 @@ def _exercise_cell(name: str) -> NotebookNode:
 
 
 def exercise_source(name: str) -> str:
-    """An exercise's definition with the body between solution marks, and without annotations: their names are the module's."""
+    """An exercise's definition with the body between solution marks.
+
+    Annotations are left out, for their names are the module's; where they are data and not text, torch reads them, and they stay.
+    """
     try:
         function = function_of(name)
     except (AttributeError, ImportError):
@@ -133,11 +136,14 @@ def exercise_source(name: str) -> str:
     first, last = body_lines(node)
     body = text.splitlines()[first - 1 : last]
     doc = text.splitlines()[node.body[0].lineno - 1 : node.body[0].end_lineno]
-    arguments = node.args
-    for argument in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]:
-        if argument is not None:
+    arguments, returns = node.args, ""
+    if any(not isinstance(annotation, str) for annotation in function.__annotations__.values()):
+        returns = f" -> {ast.unparse(node.returns)}" if node.returns else ""
+    else:
+        named = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
+        for argument in filter(None, named):
             argument.annotation = None
-    head = f"def {node.name}({ast.unparse(arguments)}):"
+    head = f"def {node.name}({ast.unparse(arguments)}){returns}:"
     return "\n".join([head, *doc, "    ### BEGIN SOLUTION", *body, "    ### END SOLUTION"])
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 DTYPES = ("bool", "uint8", "int32", "int64", "float16", "float32", "float64")
 
 
+@cache  # drawing goes through these again and again, and a strategy that is known is not looked into again
 def sizes(st: Any, dims: tuple[int, int] = (0, 4), most: int = 4) -> Any:
     """Shapes with `dims` dimensions of 0 to `most` elements; small ones, and size 1, more often than not."""
     return st.lists(st.one_of(st.integers(1, most), st.integers(0, most)), min_size=dims[0], max_size=dims[1])
@@ -17,6 +19,7 @@ def dim(st: Any, ndim: int, beyond: int = 1) -> Any:
     return st.integers(-ndim - beyond, ndim - 1 + beyond)
 
 
+@cache
 def tensors(st: Any, dims: tuple[int, int] = (0, 4), most: int = 4, dtypes: tuple[str, ...] = ("int64",)) -> Any:
     """Descriptions of strided tensors: any order of dimensions in memory, gaps between elements, stride 0, any offset."""
 

@@ -33,7 +33,8 @@ class Check:
 
     `cases(st)` gives a strategy for keyword arguments of the program, from hypothesis.strategies `st`; only the judge
     calls it. `edges` are always among the cases. `hint(case, mine, theirs)` may name the mistake. A `disposable` check
-    changes what all of torch shares (registrations, backends): torch's side of it runs in a process of its own.
+    changes what all of torch shares (registrations, backends): torch's side of it runs in a process of its own. One whose
+    cases take long says in `draws` how many are drawn, and tried while shrinking.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Check:
     edges: list[dict]
     hint: Callable[[dict, Tree, Tree], str | None] | None
     disposable: bool = False
+    draws: int | None = None
     reference: Callable | None = None
 
     def oracle(self, reference: Callable) -> Check:
@@ -81,13 +83,14 @@ def program(
     edges: list[dict] | None = None,
     hint: Callable | None = None,
     disposable: bool = False,
+    draws: int | None = None,
 ) -> Callable:
     """Decorator: register a program as the check `name` (`module.function`, or `module.function.part`)."""
 
     def register(subject: Callable) -> Check:
         if name in _registry:
             raise ValueError(f"two checks are called {name!r}")
-        _registry[name] = Check(name, subject, cases, edges or [], hint, disposable)
+        _registry[name] = Check(name, subject, cases, edges or [], hint, disposable, draws)
         return _registry[name]
 
     return register

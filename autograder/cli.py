@@ -21,7 +21,6 @@ from rushlight import codegen, codegen_autograd
 from . import build, sandbox
 from .build import BuildError, find_lab, labs, points
 from .grade import GradingError, Row, grade, students, write_csv
-from .judge import Judge
 from .plugin import RELEASED, ROOT, restore
 from .release import release
 from .report import write_report
@@ -142,6 +141,8 @@ def status(arguments: argparse.Namespace) -> int:
 
 
 def _run(name: str, path: Path, isolated: bool) -> dict:
+    from .judge import Judge  # and torch, which most commands need not wait for
+
     if isolated and (reason := sandbox.missing()):
         raise GradingError(reason.replace("grade with", "use").replace(" (the report will say so)", ""))
     try:

@@ -2,7 +2,8 @@
 
 A student's code is graded on an edition of `rushlight` in which the bodies of the lab's exercises are gone, next to the
 few modules of `autograder` that a subject needs. Neither torch nor a solution is in it. Editions are made once, kept in the
-user's cache under a name that depends on their content, and mounted read-only.
+user's cache under a name that depends on their content, and mounted read-only. In a bench lab, where torch is at hand, the
+judge's half of the checks is missing too.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ from pathlib import Path
 
 import rushlight
 
-from .check import exercises
+from .check import exercises, is_bench
 
+BENCH_MODULES = ("recorder.py", "torch_side.py")
 SUBJECT_MODULES = ("__init__.py", "cases.py", "check.py", "exercise.py", "observe.py", "subject.py")
 
 
@@ -54,8 +56,10 @@ def framework_files(missing: list[str]) -> dict[str, str]:
 
 def _files(lab: str, missing: list[str]) -> dict[str, str]:
     grader, files = Path(__file__).parent, framework_files(missing)
-    for name in [*SUBJECT_MODULES, "checks/__init__.py", f"checks/{lab}.py"]:
+    for name in [*SUBJECT_MODULES, *(BENCH_MODULES if is_bench(lab) else ()), "checks/__init__.py", f"checks/{lab}.py"]:
         files[f"autograder/{name}"] = (grader / name).read_text(encoding="utf-8")
+    if is_bench(lab):
+        files[f"autograder/checks/{lab}.py"] = without_oracles(files[f"autograder/checks/{lab}.py"])
     return files
 
 
@@ -71,6 +75,16 @@ def without_bodies(source: str, names: list[str]) -> str:
             raise LookupError(f"there is no module-level function {name!r}")
         first, last = body_lines(functions[name])
         lines[first - 1 : last] = [f'    raise NotImplementedError("{name} is this lab\'s exercise")\n']
+    return "".join(lines)
+
+
+def without_oracles(source: str) -> str:
+    """The text of a file of checks without what only the judge runs: where torch is at hand, those are the answers."""
+    lines = source.splitlines(keepends=True)
+    for node in reversed(ast.parse(source).body):
+        marks = [mark for mark in getattr(node, "decorator_list", []) if isinstance(mark, ast.Attribute)]
+        if any(mark.attr == "oracle" for mark in marks):
+            lines[node.decorator_list[0].lineno - 1 : node.end_lineno] = []
     return "".join(lines)
 
 

@@ -41,7 +41,11 @@ def exercise(module: ModuleType) -> Callable[[FunctionType], FunctionType]:
 def fill(slot: FunctionType, function: Callable) -> None:
     """Make `slot` run `function` (its own signature and defaults included)."""
     _references.setdefault(slot, slot.__code__)
-    slot.__code__ = _trampoline(function, slot.__name__)
+    name = _hidden(slot)
+    slot.__globals__[name] = function
+    if not getattr(function, "__annotations__", True):  # torch reads an operator's schema from them
+        function.__annotations__ = slot.__annotations__
+    slot.__code__ = _template.__code__.replace(co_names=(name,), co_name=slot.__name__, co_qualname=slot.__name__)
     slot.__wrapped__ = function  # what inspect and help look at
     stand_aside(True)  # short ways of the framework would pass the student's piece by
 
@@ -50,7 +54,7 @@ def restore(slot: FunctionType) -> None:
     """Put the reference back. Does nothing where the slot is not filled."""
     if slot in _references:
         slot.__code__ = _references.pop(slot)
-        del slot.__wrapped__
+        del slot.__wrapped__, slot.__globals__[_hidden(slot)]
         stand_aside(bool(_references))
 
 
@@ -63,12 +67,12 @@ def _is_stub(function: FunctionType) -> bool:
 
 
 def _template(*args, **kwargs):
-    function = "function"
-    return function(*args, **kwargs)
+    return function(*args, **kwargs)  # noqa: F821  (`fill` puts another name there)
 
 
-def _trampoline(function: Callable, name: str) -> CodeType:
-    """Code that calls `function`. It is carried as a constant of the code: a global would be one more name to look up."""
-    code = _template.__code__
-    constants = tuple(function if constant == "function" else constant for constant in code.co_consts)
-    return code.replace(co_consts=constants, co_name=name, co_qualname=name)
+def _hidden(slot: FunctionType) -> str:
+    """The global of the slot's module by which it finds what it runs: no program can have a name with a space in it.
+
+    A global, since torch's Dynamo follows one, and refuses a function among the constants of the code.
+    """
+    return f"{slot.__name__} as filled"

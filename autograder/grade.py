@@ -23,6 +23,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import nbformat
 from nbgrader.api import Gradebook, MissingEntry
@@ -32,9 +33,11 @@ from traitlets.config import Config
 from . import sandbox
 from .build import points
 from .check import PASSED
-from .judge import Judge
 from .plugin import RELEASED, RunInSubject, class_seed, classroom, configure, open_submission, restore
 from .run import check_name, run
+
+if TYPE_CHECKING:
+    from .judge import Judge
 
 FEEDBACK_SECONDS = 60
 LOCKED_SECONDS = 30.0  # how long the gradebook may be held by somebody else
@@ -189,7 +192,11 @@ def _begin_marker(parent: int) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-_judge = cache(Judge)
+@cache
+def _judge(seed: int) -> Judge:
+    from .judge import Judge  # and torch, which a process that only writes feedback need not wait for
+
+    return Judge(seed)
 
 
 def mark(lab: str, text: str, seed: int, isolated: bool) -> str:

@@ -10,6 +10,7 @@ Run as `python -m autograder.judge` it is the helper of one notebook kernel, whi
 from __future__ import annotations
 
 import json
+import math
 import multiprocessing
 import random
 import sys
@@ -24,6 +25,7 @@ import hypothesis
 import torch
 from hypothesis import strategies as st
 from hypothesis.configuration import set_hypothesis_home_dir
+from hypothesis.internal.conjecture import providers
 
 from .check import (
     DIED,
@@ -37,6 +39,7 @@ from .check import (
     Check,
     Verdict,
     find,
+    is_bench,
     source,
 )
 from .edition import cache_folder
@@ -50,12 +53,14 @@ from .observe import (
     receive,
     send,
     show,
-    tensor_tree,
 )
+from .torch_side import TorchSide, apart
 
 set_hypothesis_home_dir(cache_folder() / "hypothesis")  # not in the student's folder
+# Hypothesis mixes in constants of whatever modules this process has imported; but one seed is the same cases everywhere.
+providers._get_local_constants = providers.Constants
 
-CASES = 100  # drawn per check, besides its edges
+CASES = 100  # drawn per check, besides its edges, unless the check says how many
 SHRINK_SECONDS = 2.0
 
 Ask = Callable[[str, list[dict]], list[Tree]]
@@ -66,36 +71,18 @@ Otherwise = Callable[[Verdict], Verdict | None]
 _CHILDREN = multiprocessing.get_context("fork" if "fork" in multiprocessing.get_all_start_methods() else "spawn")
 
 
-class TorchSide:
-    """torch, as observing sees it."""
-
-    xp = torch
-
-    def make(self, spec: dict) -> torch.Tensor:
-        dtype = getattr(torch, spec["dtype"])
-        modulus = {torch.bool: 2, torch.uint8: 256}.get(dtype, 1 << 62)
-        storage = torch.arange(spec["storage"]).remainder(modulus).to(dtype)
-        return storage.as_strided(spec["sizes"], spec["strides"], spec["offset"])
-
-    def take(self, value: Any) -> Tree | None:
-        if isinstance(value, torch.Tensor):
-            dtype = str(value.dtype).removeprefix("torch.")
-            data = value.detach().contiguous().numpy().tobytes()
-            return tensor_tree(dtype, value.shape, value.stride(), value.storage_offset(), data)
-        if isinstance(value, torch.dtype):
-            return {"dtype": str(value).removeprefix("torch.")}
-        return None
-
-
 _side = TorchSide()
 
 
 def answers(name: str, cases: list[dict]) -> list[Tree]:
     """What torch shows on each case of a check."""
     check = find(name)
+    program = check.reference or check.subject
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return [observe_call(check.reference or check.subject, _side, case) for case in cases]
+        if is_bench(check.lab):
+            return [apart(observe_call, program, _side, case) for case in cases]
+        return [observe_call(program, _side, case) for case in cases]
 
 
 class Judge:
@@ -114,11 +101,15 @@ class Judge:
 
         A disagreement is explained by its smallest case, unless `otherwise(verdict)` returns a verdict: then that one stands.
         """
-        return self._timed(name, lambda check: self._decide(check, *self.drawn(check), ask, otherwise))
+        return self._timed(
+            name, lambda check: self._decide(check, check.edges[:1], lambda: self.drawn(check), ask, otherwise)
+        )
 
     def replay(self, name: str, case: dict, ask: Ask) -> Verdict:
         """Decide one check on one given case."""
-        return self._timed(name, lambda check: self._decide(check, [case], [self.answer(check, case)], ask, None))
+        return self._timed(
+            name, lambda check: self._decide(check, [case], lambda: ([case], self.answers(check, [case])), ask, None)
+        )
 
     def _timed(self, name: str, decide: Callable[[Check], Verdict]) -> Verdict:
         start = time.perf_counter()
@@ -150,7 +141,7 @@ class Judge:
         drawn: list[dict] = []
 
         @hypothesis.seed(f"{self.seed}/{check.name}")
-        @_settings(phases=[hypothesis.Phase.generate], max_examples=CASES)
+        @_settings(phases=[hypothesis.Phase.generate], max_examples=check.draws or CASES)
         @hypothesis.given(check.cases(st))
         def collect(case):
             drawn.append(case)
@@ -173,22 +164,24 @@ class Judge:
     def _decide(
         self,
         check: Check,
-        cases: list[dict],
-        answers: list[Tree],
+        first: list[dict],
+        drawn: Callable[[], tuple[list[dict], list[Tree]]],
         ask: Ask,
         otherwise: Otherwise | None,
     ) -> Verdict:
-        observed = _ask(ask, check, cases)
+        """Ask for the `first` cases, and if there is an answer for the others; `drawn` gives all of them, and torch's answers."""
+        observed = _ask(ask, check, first)
+        if observed and _has(observed[0], "type", "NotAttempted"):
+            return Verdict(check.name, NOT_ATTEMPTED, message=_safely(lambda tree: tree["message"], observed[0]))
+        cases, answers = drawn()
+        observed = [*observed, *_ask(ask, check, cases[len(first) :])]
         failing = [i for i, pair in enumerate(zip(observed, answers, strict=True)) if difference(*pair)]
         verdict = Verdict(check.name, PASSED, cases=len(cases), agreed=len(cases) - len(failing))
         if not failing:
             return verdict
         smallest = min(failing, key=lambda i: len(_key(cases[i])))
-        if _has(observed[failing[0]], "type", "NotAttempted"):
-            verdict.outcome = NOT_ATTEMPTED
-            verdict.message = _safely(lambda tree: tree["message"], observed[failing[0]])
-            return verdict
-        if _key(_ask(ask, check, [cases[smallest]])[0]) != _key(observed[smallest]):
+        again = _ask(ask, check, [cases[smallest]])[0]
+        if _key(again) != _key(observed[smallest]) and difference(again, observed[smallest]):  # words alone may differ
             verdict.outcome = UNSTABLE
             verdict.message = (
                 "the same case gave two different results: the answer depends on something besides its arguments"
@@ -209,13 +202,14 @@ class Judge:
         def differs(candidate: dict) -> bool:
             key = _key(candidate)
             if key not in known:
-                known[key] = time.perf_counter() < deadline and bool(
+                may_try = time.perf_counter() < deadline and len(known) < (check.draws or math.inf)
+                known[key] = may_try and bool(
                     difference(_ask(ask, check, [candidate])[0], self.answer(check, candidate))
                 )
             return known[key]
 
         try:
-            settings = _settings(max_examples=CASES)
+            settings = _settings(max_examples=check.draws or CASES)
             found = hypothesis.find(check.cases(st), differs, settings=settings, random=random.Random(self.seed))
             return min(found, case, key=lambda case: len(_key(case)))
         except (hypothesis.errors.NoSuchExample, hypothesis.errors.Flaky):

@@ -33,17 +33,18 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from .check import Check, exercises, function_of, is_shown, registry
+from .check import Check, exercises, find, function_of, is_bench, is_shown, registry
 from .exercise import fill
 from .judge import Judge
 from .observe import Tree, difference
 from .plugin import ROOT
+from .run import BENCH_FACTOR
 from .subject import answer
 
 EQUIVALENT = ROOT / "tests" / "equivalent"
 SEEDS = (1, 2, 3)
 PROCESSES, BATCH = 2, 20
-CPU_SECONDS, WALL_SECONDS = 6, 60  # of one mutant; the reference needs a second at most
+CPU_SECONDS, WALL_SECONDS = 2, 60  # for one case, of which the reference needs milliseconds; more in a bench lab
 MEMORY = 512 << 20  # bytes that a mutant may take beyond what the process has already
 
 KILLED, ENDED, BY_LUCK, SURVIVED = "killed", "ended", "by luck", "survived"
@@ -397,7 +398,8 @@ def _checks(exercise: str) -> list[Check]:
 
 
 def _edges(judge: Judge, exercise: str) -> Trial:
-    return [(check.name, case, judge.answer(check, case)) for check in _checks(exercise) for case in check.edges]
+    answered = ((check, zip(check.edges, judge.answers(check, check.edges))) for check in _checks(exercise))
+    return [(check.name, *pair) for check, pairs in answered for pair in pairs]
 
 
 def _drawn(judges: list[Judge], exercise: str) -> Trial:
@@ -440,20 +442,20 @@ def _try(batch: list[Mutant], trial: Trial, sender: Connection) -> None:
     _limit_memory()
     trial = list(trial)
     for mutant in batch:
-        _limit_time()
         fill(function_of(mutant.exercise), mutant.compiled())
-        differs = (i for i, (name, case, theirs) in enumerate(trial) if difference(answer(name, [case])[0], theirs))
-        found = next(differs, None)
+        found = next((i for i, one in enumerate(trial) if _differs(*one)), None)
         if found is not None:
             trial.insert(0, trial.pop(found))
         sender.send(Outcome(mutant, SURVIVED) if found is None else Outcome(mutant, KILLED, *trial[0][:2]))
 
 
-def _limit_time() -> None:
-    """From now on: the kernel ends a mutant that loops or waits."""
+def _differs(name: str, case: dict, theirs: Tree) -> bool:
+    """Whether a case shows it, in the time that one may take: the kernel ends a mutant that loops or waits."""
+    seconds = CPU_SECONDS * (BENCH_FACTOR if is_bench(find(name).lab) else 1)
     used = math.ceil(time.process_time())
-    resource.setrlimit(resource.RLIMIT_CPU, (used + CPU_SECONDS, resource.getrlimit(resource.RLIMIT_CPU)[1]))
+    resource.setrlimit(resource.RLIMIT_CPU, (used + seconds, resource.getrlimit(resource.RLIMIT_CPU)[1]))
     signal.alarm(WALL_SECONDS)
+    return difference(answer(name, [case])[0], theirs) is not None
 
 
 def _limit_memory() -> None:

@@ -35,11 +35,14 @@ TOLERANCES = {"float16": (1e-3, 1e-5), "float32": (1.3e-6, 1e-5), "float64": (1e
 class Side(Protocol):
     """One of the two frameworks, as observing sees it."""
 
-    xp: Any  # the module: rushlight or torch
+    xp: Any  # what a program is given: rushlight or torch
 
     def make(self, spec: dict) -> Any:
         """The tensor that a description in a case asks for: `dtype`, `sizes`, `strides`, `offset`, and the number of
         elements of its `storage`, which holds 0, 1, 2, ... in that dtype (modulo 2 for bool, modulo 256 for uint8)."""
+
+    def dtype(self, name: str) -> Any:
+        """The dtype of that name."""
 
     def take(self, value: Any) -> Tree | None:
         """The tree of one of the framework's own objects (a tensor, a dtype), or None if it is not one."""
@@ -130,7 +133,7 @@ def build(case: Tree, side: Side) -> Any:
         case {"tensor": spec}:
             return side.make(spec)
         case {"dtype": name}:
-            return getattr(side.xp, name)
+            return side.dtype(name)
         case dict():
             return {key: build(item, side) for key, item in case.items()}
         case list():

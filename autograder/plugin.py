@@ -19,7 +19,7 @@ import tempfile
 import warnings
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import nbformat
 from nbformat import NotebookNode
@@ -32,9 +32,11 @@ from nbgrader.utils import parse_utc
 from sqlalchemy.exc import SAWarning
 from traitlets import Bool, Unicode
 
-from .judge import Judge
 from .run import run
 from .sandbox import missing
+
+if TYPE_CHECKING:
+    from .judge import Judge
 
 ROOT = Path(__file__).resolve().parent.parent
 RELEASED, SOURCES = ROOT / "labs", ROOT / "solutions"
@@ -316,4 +318,6 @@ def class_seed(seed_file: Path) -> int:
 
 @cache
 def judge(seed_file: Path) -> Judge:
+    from .judge import Judge  # and torch, which nbgrader's other commands need not wait for
+
     return Judge(class_seed(seed_file))

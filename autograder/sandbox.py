@@ -26,12 +26,13 @@ from .observe import Malformed, SubjectDied, SubjectTimedOut, Tree, encode, rece
 
 PACKAGES = ("ipython", "matplotlib", "numpy")  # and all that they require
 BENCH_PACKAGES = (*PACKAGES, "torch")
-MEMORY = 2 << 30  # bytes of address space per process
+MEMORY = 2 << 30  # bytes of address space per process; with torch, of what it may write
+BENCH_SPACE = 64 << 30  # bytes of address space then: the libraries of a CUDA build are files of several GiB
 TOTAL_MEMORY = 3 << 30  # bytes in use by all its processes together
 PROCESSES = 64
 OPEN_FILES = 256
 FILES = 64 << 20  # bytes: the largest file, and each of the two writable folders
-START_SECONDS = 30.0
+START_SECONDS = 60.0  # of which torch, on a busy machine, may take ten
 WATCH_SECONDS = 0.25  # how often its memory is looked at while it works
 
 # The kernel does not count the processes of root, so that a subject started by root becomes a user of its own. If the
@@ -50,6 +51,7 @@ sys.path[:0] = {path}
 {then}
 """
 _SERVE = "from autograder.subject import main; main()"
+_SERVE_TORCH = f"import torch; {_SERVE}"  # before it is ready: importing is not on a cell's time
 
 
 def missing() -> str | None:
@@ -69,8 +71,8 @@ def missing() -> str | None:
 class Sandbox:
     """A running subject. `request` sends it one message and waits for the answer, so long and no longer."""
 
-    def __init__(self, edition: Path, isolated: bool = True, packages: tuple[str, ...] = PACKAGES):
-        command = _isolated(edition, packages) if isolated else _bare(edition)
+    def __init__(self, edition: Path, isolated: bool = True, bench: bool = False):
+        command = _isolated(edition, bench) if isolated else _bare(edition, bench)
         self.process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
@@ -82,6 +84,7 @@ class Sandbox:
                 "HOME": "/tmp",
                 "MPLBACKEND": "agg",
                 "OPENBLAS_NUM_THREADS": "1",
+                "OMP_NUM_THREADS": "1",
             },
             cwd="/tmp",
             start_new_session=True,
@@ -185,16 +188,17 @@ def _user() -> int:
 
 
 def _try(user: int) -> subprocess.CompletedProcess:
-    return subprocess.run(_inside(user, PACKAGES, [], "import numpy"), capture_output=True, text=True)
+    return subprocess.run(_inside(user, False, [], "import numpy"), capture_output=True, text=True)
 
 
-def _isolated(edition: Path, packages: tuple[str, ...]) -> list[str]:
-    return _inside(_user(), packages, ["--ro-bind", str(edition), "/edition"], _SERVE)
+def _isolated(edition: Path, bench: bool) -> list[str]:
+    return _inside(_user(), bench, ["--ro-bind", str(edition), "/edition"], _SERVE_TORCH if bench else _SERVE)
 
 
-def _inside(user: int, packages: tuple[str, ...], more: list[str], then: str) -> list[str]:
+def _inside(user: int, bench: bool, more: list[str], then: str) -> list[str]:
     """The command that makes a sandbox and runs Python in it. Nothing in it can be written but two folders of a set size."""
-    binds = [word for entry in _entries(packages) for word in ("--ro-bind", str(entry), f"/packages/{entry.name}")]
+    entries = _entries(BENCH_PACKAGES if bench else PACKAGES)
+    binds = [word for entry in entries for word in ("--ro-bind", str(entry), f"/packages/{entry.name}")]
     writable = ("--perms", "1777", "--size", str(FILES), "--tmpfs")
     return [
         *(
@@ -209,7 +213,7 @@ def _inside(user: int, packages: tuple[str, ...], more: list[str], then: str) ->
             "/packages",
         ),
         *("--proc", "/proc", "--dev", "/dev", *writable, "/dev/shm", "--remount-ro", "/dev", *writable, "/tmp"),
-        *("--remount-ro", "/", "--chdir", "/tmp", "--", *_python(["/edition", "/packages"], user, then)),
+        *("--remount-ro", "/", "--chdir", "/tmp", "--", *_python(["/edition", "/packages"], bench, user, then)),
     ]
 
 
@@ -243,14 +247,16 @@ def _system() -> list[str]:
 _PACKAGES_GLOB = "lib*/python3*/*-packages"  # site-packages, and dist-packages on Debian
 
 
-def _bare(edition: Path) -> list[str]:
-    return _python([str(edition), sysconfig.get_paths()["purelib"]])
+def _bare(edition: Path, bench: bool) -> list[str]:
+    path = [str(edition), sysconfig.get_paths()["purelib"]]
+    return _python(path, bench, 0, _SERVE_TORCH if bench else _SERVE)
 
 
-def _python(path: list[str], user: int = 0, then: str = _SERVE) -> list[str]:
+def _python(path: list[str], bench: bool, user: int, then: str) -> list[str]:
     """Base Python with neither site-packages nor environment, so that `path` and the standard library are all there is."""
     limits = [
-        ("RLIMIT_AS", MEMORY),
+        ("RLIMIT_AS", BENCH_SPACE if bench else MEMORY),
+        ("RLIMIT_DATA", MEMORY),
         ("RLIMIT_NPROC", PROCESSES),
         ("RLIMIT_NOFILE", OPEN_FILES),
         ("RLIMIT_FSIZE", FILES),

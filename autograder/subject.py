@@ -13,6 +13,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy
@@ -20,7 +21,7 @@ import numpy
 import rushlight
 from rushlight import dispatch
 
-from .check import Verdict, find, function_of, is_shown
+from .check import Verdict, find, function_of, is_bench, is_shown
 from .exercise import is_filled
 from .observe import Tree, error_tree, observe_call, receive, send, tensor_tree
 
@@ -40,6 +41,9 @@ class RushlightSide:
         whole = rushlight.Tensor(storage, [spec["storage"]], [1], 0, dtype)
         whole.numpy()[:] = numpy.arange(spec["storage"]) % {"bool": 2, "uint8": 256}.get(spec["dtype"], 1 << 62)
         return rushlight.Tensor(storage, spec["sizes"], spec["strides"], spec["offset"], dtype)
+
+    def dtype(self, name: str) -> rushlight.dtype:
+        return getattr(rushlight, name)
 
     def take(self, value: Any) -> Tree | None:
         if isinstance(value, rushlight.Tensor):
@@ -71,16 +75,25 @@ _side = RushlightSide()
 
 
 def answer(name: str, cases: list[dict]) -> list[Tree]:
-    """Observe a check's program on rushlight, case by case. An exercise that nobody has filled is not attempted."""
+    """Observe a check's program on the student's framework, case by case. An exercise that nobody has filled is not attempted."""
     check = find(name)
     if not is_shown(name) and not is_filled(function_of(check.exercise)):
         missing = NotAttempted("its body is still to be written, or its cell has not been run")
         return [error_tree(missing)] * len(cases)
-    observed = []
-    for case in cases:
-        with numpy.errstate(all="ignore"), new_thread():  # torch does not speak of overflow either
-            observed.append(observe_call(check.subject, _side, case))
-    return observed
+    observe_case = _on_torch if is_bench(check.lab) else _on_rushlight
+    return [observe_case(check.subject, case) for case in cases]
+
+
+def _on_rushlight(program: Callable, case: dict) -> Tree:
+    with numpy.errstate(all="ignore"), new_thread():  # torch does not speak of overflow either
+        return observe_call(program, _side, case)
+
+
+def _on_torch(program: Callable, case: dict) -> Tree:
+    """In a bench lab the student's functions work on torch's tensors; the program reaches them through rushlight's modules."""
+    from .torch_side import TorchSide, apart  # only here: a build lab is without torch
+
+    return apart(observe_call, program, TorchSide(rushlight), case)
 
 
 @contextlib.contextmanager
@@ -216,6 +229,7 @@ class Shell:
         config = Config()
         config.HistoryManager.enabled = False
         config.InteractiveShell.colors = "nocolor"
+        config.InteractiveShell.xmode = "Plain"  # with context it parses every file that the error came through
         self.shell = Plain.instance(config=config)
         self.shell._showtraceback = self._keep_error
         self.errors: list[dict] = []

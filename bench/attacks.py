@@ -6,6 +6,7 @@ import os
 import sys
 import tempfile
 from pathlib import Path
+from types import ModuleType
 
 from autograder.plugin import ROOT
 
@@ -13,14 +14,26 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 
 def main() -> None:
-    from attacks import corpus, measure
+    from attacks import LABS, corpus
 
-    chosen = {name: attack for name, attack in corpus().items() if not sys.argv[1:] or name in sys.argv[1:]}
+    from autograder.build import labs
+
+    for lab in LABS:
+        attacks = corpus(lab)
+        chosen = {name: attack for name, attack in attacks.items() if not sys.argv[1:] or name in sys.argv[1:]}
+        if chosen and lab in labs():
+            print(lab)
+            show(lab, chosen)
+
+
+def show(lab: str, chosen: dict[str, ModuleType]) -> None:
+    from attacks import measure
+
     with tempfile.TemporaryDirectory() as place:
         os.environ["XDG_CACHE_HOME"] = str(Path(place, "cache"))
         os.environ["RUSHLIGHT_CLASSROOM"] = str(Path(place, "class"))
         Path(place, "class").mkdir()
-        figures = measure(Path(place, "class"), chosen)
+        figures = measure(Path(place, "class"), chosen, lab)
     for student, remark in figures.remarks.items():
         print(f"{student!r:40} {remark}", file=sys.stderr)
     for finding in (figures.undeserved, figures.lost, figures.changed, figures.left, figures.active):

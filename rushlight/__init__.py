@@ -76,8 +76,11 @@ warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"rushlight\."
 __version__ = "0.1.0"
 
 
+_BENCH = ("custom_ops", "cpp_ops", "triton_ops", "wrapper", "backend")  # these work on real torch, and import it
+
+
 def __getattr__(name: str):
-    if name in ("cpp", "draw", "grammar"):  # few programs compile or draw, and matplotlib is slow to import
+    if name in ("cpp", "draw", "grammar", *_BENCH):  # few programs compile or draw, and matplotlib is slow to import
         from importlib import import_module
 
         return import_module(f"rushlight.{name}")

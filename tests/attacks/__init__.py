@@ -1,9 +1,10 @@
 """Hostile submissions, one per file, and what they may not achieve.
 
-An attack begins with the untouched released lab. Its file says in its docstring what it tries, and holds any of these:
+An attack begins with the untouched released lab: the first one, unless its file names another, `LAB`. Its file says in its
+docstring what it tries, and holds any of these:
 
 - `cell`: a function whose body is put into a code cell before the first exercise;
-- `answer`: a function whose body takes the place of every exercise's body;
+- `answer`: a function whose body takes the place of every exercise's body, or of those whose names are in `EXERCISES`;
 - `attack(notebook)`: changes the notebook, or returns the text of the file to hand in instead;
 - `hand_in(folder)`: changes the submission's folder, after the notebook has been written into it;
 - `STUDENTS`: the names of the folders under which it is handed in, else the name of the file.
@@ -28,6 +29,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
 from dataclasses import dataclass, field
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 from types import ModuleType
@@ -46,18 +48,24 @@ from autograder.check import registry
 from autograder.plugin import RELEASED, ROOT, SOURCES, class_seed
 from autograder.run import exercise_name
 
-LAB = "01_strided"
+LABS = ("01_strided", "06_custom_ops")  # one of each kind: without torch in the sandbox, and with it
+LAB = LABS[0]
 HERE = Path(__file__).parent
 HONEST = ("honest_right", "honest_untouched")
-SECONDS = {"CELL_SECONDS": 1.2, "CHECK_SECONDS": 1.2, "TOTAL_SECONDS": 6.0}
+SECONDS = {LAB: {"CELL_SECONDS": 1.2, "CHECK_SECONDS": 1.2, "TOTAL_SECONDS": 6.0}}
 
 
 # Making the class ----------------------------------------------------------------------------------------------------
 
 
-def corpus() -> dict[str, ModuleType]:
-    """Every attack, by the name of its file."""
-    return {path.stem: _load(path) for path in sorted(HERE.glob("*.py")) if path.stem != "__init__"}
+def corpus(lab: str = "") -> dict[str, ModuleType]:
+    """Every attack, or those on one lab, by the name of its file."""
+    attacks = {path.stem: _load(path) for path in sorted(HERE.glob("*.py")) if path.stem != "__init__"}
+    return {name: attack for name, attack in attacks.items() if lab in ("", lab_of(attack))}
+
+
+def lab_of(attack: ModuleType) -> str:
+    return getattr(attack, "LAB", LAB)
 
 
 def _load(path: Path) -> ModuleType:
@@ -67,17 +75,17 @@ def _load(path: Path) -> ModuleType:
     return module
 
 
-def make(classroom: Path, attacks: dict[str, ModuleType]) -> dict[str, str]:
+def make(classroom: Path, attacks: dict[str, ModuleType], lab: str) -> dict[str, str]:
     """Hand in every attack, and the work of two honest students. Returns which attack each student is."""
-    released = nbformat.read(RELEASED / LAB / f"{LAB}.ipynb", as_version=4)
+    released = nbformat.read(RELEASED / lab / f"{lab}.ipynb", as_version=4)
     solved = copy.deepcopy(released)
-    sample.fill(solved, sample.answers(nbformat.read(SOURCES / LAB / f"{LAB}.ipynb", as_version=4)))
+    sample.fill(solved, sample.answers(nbformat.read(SOURCES / lab / f"{lab}.ipynb", as_version=4)))
     for student, notebook in zip(HONEST, (solved, released)):
-        _write(classroom, student, nbformat.writes(notebook))
+        _write(classroom / "submitted" / student / lab, nbformat.writes(notebook))
     handed_in = {}
     for name, attack in attacks.items():
         for student in getattr(attack, "STUDENTS", [name]):
-            folder = _write(classroom, student, text_of(attack, released))
+            folder = _write(classroom / "submitted" / student / lab, text_of(attack, released))
             if hasattr(attack, "hand_in"):
                 attack.hand_in(folder)
             handed_in[student] = name
@@ -89,6 +97,8 @@ def text_of(attack: ModuleType, released: NotebookNode) -> str:
     notebook = copy.deepcopy(released)
     if hasattr(attack, "answer"):
         for exercise in exercise_cells(notebook):
+            if exercise_name(exercise) not in getattr(attack, "EXERCISES", [exercise_name(exercise)]):
+                continue
             stub = exercise.source.index("    # YOUR CODE HERE")
             exercise.source = exercise.source[:stub] + textwrap.indent(body(attack.answer), "    ")
     if hasattr(attack, "cell"):
@@ -97,10 +107,9 @@ def text_of(attack: ModuleType, released: NotebookNode) -> str:
     return changed if isinstance(changed, str) else json.dumps(notebook)  # nbformat would object to some
 
 
-def _write(classroom: Path, student: str, text: str) -> Path:
-    folder = classroom / "submitted" / student / LAB
+def _write(folder: Path, text: str) -> Path:
     folder.mkdir(parents=True)
-    (folder / f"{LAB}.ipynb").write_text(text, encoding="utf-8")
+    (folder / f"{folder.name}.ipynb").write_text(text, encoding="utf-8")
     return folder
 
 
@@ -191,8 +200,8 @@ class Figures:
         return "\n".join(f"{what:<40}{figure:>10}" for what, figure in rows)
 
 
-def measure(classroom: Path, attacks: dict[str, ModuleType]) -> Figures:
-    """Grade a class of these attackers in an empty folder, and look at what is left behind.
+def measure(classroom: Path, attacks: dict[str, ModuleType], lab: str = LAB) -> Figures:
+    """Grade a class of these attackers of a lab in an empty folder, and look at what is left behind.
 
     Expects RUSHLIGHT_CLASSROOM to be that folder, and XDG_CACHE_HOME one of its own.
     """
@@ -200,17 +209,17 @@ def measure(classroom: Path, attacks: dict[str, ModuleType]) -> Figures:
     canary.mkdir(mode=0o777)
     (canary / "note").write_text("untouched")
     os.environ["RUSHLIGHT_CANARY"] = str(canary / "note")
-    students = make(classroom, attacks)
+    students = make(classroom, attacks, lab)
     before, start = _files(canary), time.perf_counter()
     seed = class_seed(classroom / "seed")
-    with ProcessPoolExecutor(2, multiprocessing.get_context("spawn"), _begin, (seed, os.getpid())) as markers:
-        rows = {row.student: row for row in grading.grade(LAB, executor=markers, jobs=2)}
-        active = _active_markup(classroom, markers)
+    with ProcessPoolExecutor(2, multiprocessing.get_context("spawn"), _begin, (seed, os.getpid(), lab)) as markers:
+        rows = {row.student: row for row in grading.grade(lab, executor=markers, jobs=2)}
+        active = _active_markup(classroom, markers, lab)
     figures = Figures(len(attacks), len(students), time.perf_counter() - start)
     figures.remarks = {student: row.remark() for student, row in rows.items()}
     figures.undeserved = {s: rows[s].total for s in [*students, HONEST[1]] if s in rows and rows[s].total}
-    figures.lost = {s: figures.remarks.get(s, "no line") for s in students if not _is_settled(rows.get(s))}
-    if rows[HONEST[0]].total != sum(points(LAB).values()):
+    figures.lost = {s: figures.remarks.get(s, "no line") for s in students if not _is_settled(rows.get(s), lab)}
+    if rows[HONEST[0]].total != sum(points(lab).values()):
         figures.lost[HONEST[0]] = f"{rows[HONEST[0]].total} {figures.remarks[HONEST[0]]}"
     after = _files(canary)
     figures.changed = sorted(path for path in before.keys() | after.keys() if before.get(path) != after.get(path))
@@ -220,19 +229,20 @@ def measure(classroom: Path, attacks: dict[str, ModuleType]) -> Figures:
     return figures
 
 
-def _begin(seed: int, parent: int) -> None:
+def _begin(seed: int, parent: int, lab: str) -> None:
     """Short limits for a marker, and the cases drawn, so that nobody's time is spent on that."""
-    for name, seconds in SECONDS.items():
+    for name, seconds in SECONDS.get(lab, {}).items():
         setattr(run, name, seconds)
     judging.SHRINK_SECONDS = 0.1
     judge = grading._judge(seed)
     for check in registry().values():
-        judge.drawn(check)
+        if check.lab == lab:
+            judge.drawn(check)
     grading._begin_marker(parent)
 
 
-def _is_settled(row: grading.Row | None) -> bool:
-    return row is not None and (bool(row.problem) or row.scores.keys() == points(LAB).keys())
+def _is_settled(row: grading.Row | None, lab: str) -> bool:
+    return row is not None and (bool(row.problem) or row.scores.keys() == points(lab).keys())
 
 
 def _files(canary: Path) -> dict[str, str]:
@@ -293,10 +303,10 @@ class _Markup(HTMLParser):
     handle_startendtag = handle_starttag
 
 
-def _active_markup(classroom: Path, workers: Executor) -> dict[str, list[str]]:
+def _active_markup(classroom: Path, workers: Executor, lab: str) -> dict[str, list[str]]:
     """Pages with more in them than the page of the honest student who wrote nothing, as nbgrader and formgrader make them."""
-    notebooks = sorted((classroom / "autograded").glob(f"*/{LAB}/{LAB}.ipynb"))
-    pages = sorted((classroom / "feedback").glob(f"*/{LAB}/{LAB}.html"))
+    notebooks = sorted((classroom / "autograded").glob(f"*/{lab}/{lab}.ipynb"))
+    pages = sorted((classroom / "feedback").glob(f"*/{lab}/{lab}.html"))
     found = dict(zip([*notebooks, *pages], [*workers.map(_in_formgrader, notebooks), *workers.map(_in_page, pages)]))
     usual = {path.suffix: markup for path, markup in found.items() if HONEST[1] in path.parts}
     active = {str(path): [*(markup - usual[path.suffix]).elements()] for path, markup in found.items()}
@@ -313,13 +323,25 @@ def _in_formgrader(path: Path) -> Counter[str]:
     return _Markup(_formgrader_page(path)).found
 
 
-def _formgrader_page(path: Path) -> str:
-    """An autograded notebook as nbgrader's formgrader shows it."""
+@cache
+def _formgrader() -> HTMLExporter:
     config = Config()
     config.HTMLExporter.template_name = "formgrade"
     templates = Path(nbgrader.__file__).parent / "server_extensions" / "formgrader" / "templates"
     config.HTMLExporter.extra_template_basedirs = [str(templates)]
-    shown = {"assignment_id": LAB, "notebook_id": LAB, "submission_id": "1", "index": 0, "total": 1, "base_url": ""}
+    return HTMLExporter(config=config)
+
+
+def _formgrader_page(path: Path) -> str:
+    """An autograded notebook as nbgrader's formgrader shows it."""
+    shown = {
+        "assignment_id": path.stem,
+        "notebook_id": path.stem,
+        "submission_id": "1",
+        "index": 0,
+        "total": 1,
+        "base_url": "",
+    }
     shown |= {
         "my_submission_id": "1",
         "prev": None,
@@ -329,4 +351,4 @@ def _formgrader_page(path: Path) -> str:
         "student": "s",
     }
     shown |= {"last_name": "", "first_name": "", "notebook_path": "", "student_id": "s"}
-    return HTMLExporter(config=config).from_filename(str(path), resources=shown)[0]
+    return _formgrader().from_filename(str(path), resources=shown)[0]

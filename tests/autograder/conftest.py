@@ -1,9 +1,14 @@
 import os
+import shutil
+import subprocess
+import sys
 import types
+from functools import cache
 from pathlib import Path
 
 import nbformat
 import pytest
+from nbgrader import api
 
 from autograder import sample, sandbox
 from autograder.check import exercises, function_of
@@ -27,6 +32,14 @@ def isolated():
         pytest.skip(reason)
     assert reason is None
     return True
+
+
+@pytest.fixture(scope="session", autouse=True)
+def schema_version():
+    """Of a new gradebook nbgrader asks another program which version of the tables it has: here once for all of them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(api, "get_alembic_version", cache(api.get_alembic_version))
+        yield
 
 
 @pytest.fixture
@@ -59,7 +72,9 @@ def plugged(request):
     check = request.node.callspec.params.get("check") if hasattr(request.node, "callspec") else None
     slots = [function_of(name) for name in exercises(check.lab if check else LAB)]
     for slot in slots:
-        fill(slot, types.FunctionType(slot.__code__, slot.__globals__, slot.__name__, slot.__defaults__))
+        copy = types.FunctionType(slot.__code__, slot.__globals__, slot.__name__, slot.__defaults__)
+        copy.__kwdefaults__ = slot.__kwdefaults__
+        fill(slot, copy)
     yield
     for slot in slots:
         restore(slot)
@@ -76,3 +91,28 @@ def submissions(tmp_path_factory):
     place = tmp_path_factory.mktemp("sample")
     sample.make(place)
     return place / "submitted"
+
+
+@pytest.fixture
+def nbgrader(tmp_path, root, submissions, isolated):
+    """`nbgrader(command, ...)` on a class with the students asked for; `nbgrader.place` is where it lies."""
+
+    def call(*arguments, grader="rushlight", fails=False):
+        environment = os.environ | {"RUSHLIGHT_CLASSROOM": str(tmp_path), "RUSHLIGHT_GRADER": grader}
+        done = subprocess.run(
+            [sys.executable, "-m", "nbgrader", *arguments], cwd=root, env=environment, capture_output=True, text=True
+        )
+        assert (done.returncode != 0) == fails, done.stderr
+        return done.stdout + done.stderr
+
+    def enrol(*students):
+        for student in students:
+            shutil.copytree(submissions / student, tmp_path / "submitted" / student)
+
+    def hand_in(student, lab, notebook):
+        path = tmp_path / "submitted" / student / lab / f"{lab}.ipynb"
+        path.parent.mkdir(parents=True)
+        nbformat.write(notebook, path)
+
+    call.enrol, call.hand_in, call.place = enrol, hand_in, tmp_path
+    return call

@@ -9,6 +9,7 @@ import nbformat
 import pytest
 
 from autograder import plugin, sandbox
+from autograder.build import labs
 from autograder.check import PASSED, is_shown
 from autograder.edition import edition
 from autograder.observe import Malformed, SubjectDied, accept, error_tree, show, tensor_tree
@@ -23,15 +24,15 @@ import attacks
 LAB = attacks.LAB
 
 
-@pytest.fixture(scope="module")
-def figures(tmp_path_factory, isolated):
+@pytest.fixture(scope="module", params=[lab for lab in attacks.LABS if lab in labs()])
+def figures(request, tmp_path_factory, isolated):
     place = tmp_path_factory.mktemp("attacked")
     (place / "class").mkdir()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RUSHLIGHT_CLASSROOM", str(place / "class"))
         patch.setenv("XDG_CACHE_HOME", str(place / "cache"))
         patch.setenv("RUSHLIGHT_CANARY", "")  # which measuring sets
-        yield attacks.measure(place / "class", attacks.corpus())
+        yield attacks.measure(place / "class", attacks.corpus(request.param), request.param)
 
 
 def test_no_attack_earns_a_point(figures):

@@ -8,9 +8,9 @@ ALL = [pytest.param(check, id=name) for name, check in registry().items()]
 GRADED = [pytest.param(check, id=name) for name, check in registry().items() if not is_shown(name)]
 
 
-def answer_apart(name, cases):
-    """What a subject sends, a case at a time."""
-    return [answer(name, [case])[0] for case in cases]
+def unexplained(judge, check):
+    """A verdict for which no smallest case has been looked for."""
+    return judge.verdict(check.name, answer, otherwise=lambda verdict: verdict)
 
 
 @pytest.mark.parametrize("check", ALL)
@@ -25,13 +25,13 @@ def test_an_exercise_that_raises_fails_its_check(check, judge, plugged):
         raise ArithmeticError("poisoned")
 
     fill(function_of(check.exercise), poisoned)
-    assert not judge.verdict(check.name, answer).passed
+    assert not unexplained(judge, check).passed
 
 
 @pytest.mark.parametrize("check", GRADED)
 def test_an_exercise_that_returns_nothing_fails_its_check(check, judge, plugged):
     fill(function_of(check.exercise), lambda *args, **kwargs: None)
-    assert not judge.verdict(check.name, answer).passed
+    assert not unexplained(judge, check).passed
 
 
 @pytest.mark.parametrize("check", GRADED)
@@ -43,5 +43,5 @@ def test_an_empty_slot_is_not_attempted(check, judge):
 def test_edges_are_among_the_cases_and_torch_both_answers_and_refuses(check, judge):
     cases, answers = judge.drawn(check)
     assert all(edge in cases for edge in check.edges)
-    assert len(cases) >= 40
+    assert len(cases) >= min(40, check.draws or 40)
     assert any(not (isinstance(a, dict) and "error" in a) for a in answers)

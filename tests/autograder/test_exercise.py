@@ -26,7 +26,7 @@ class Number(int):
 """
     exec(source, vars(module))
     yield module
-    for slot in vars(module).values():
+    for slot in [*vars(module).values()]:
         if isinstance(slot, types.FunctionType):
             restore(slot)
     assert not dispatch.aside  # or the tests that follow here would go the long way

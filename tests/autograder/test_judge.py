@@ -1,6 +1,9 @@
 """The judge against subjects that are wrong, unsteady, or not honest."""
 
 import itertools
+import json
+import subprocess
+import sys
 
 import pytest
 
@@ -46,6 +49,16 @@ def test_an_answer_that_changes_is_unstable(judge, strides):
     assert judge.verdict(STRIDES, answer).outcome == UNSTABLE
 
 
+def test_an_error_that_is_worded_anew_each_time_is_a_disagreement(judge, strides):
+    turns = itertools.count()
+
+    def failing(sizes):
+        raise RuntimeError(f"attempt {next(turns)}")
+
+    fill(strides, failing)
+    assert judge.verdict(STRIDES, answer).outcome == DISAGREED
+
+
 @pytest.mark.parametrize(
     ("error", "outcome"), [(SubjectDied, DIED), (SubjectTimedOut, TIMED_OUT), (Malformed, MALFORMED)]
 )
@@ -77,6 +90,16 @@ def test_the_cases_depend_on_the_seed_alone(judge):
     check = find(STRIDES)
     assert Judge(7).drawn(check) == Judge(7).drawn(check)
     assert Judge(7).drawn(check)[0] != Judge(8).drawn(check)[0]
+
+
+@pytest.mark.parametrize("imported", ["rushlight", "rushlight.functions, rushlight.nn, rushlight.grammar"])
+def test_one_seed_gives_the_same_cases_in_every_process(imported):
+    from autograder.check import find
+
+    program = f"import json, {imported}; from autograder import judge; from autograder.check import find"
+    program += "; print(json.dumps(judge.Judge(7)._draw(find('random.dropout'))))"
+    drawn = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    assert json.loads(drawn) == Judge(7)._draw(find("random.dropout"))
 
 
 def test_what_a_student_wrote_cannot_become_markup(judge, strides):

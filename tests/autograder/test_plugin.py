@@ -5,6 +5,8 @@ import copy
 import nbformat
 import pytest
 
+from autograder import sample
+from autograder.build import labs
 from autograder.plugin import restore
 from autograder.run import check_name, exercise_name
 
@@ -13,8 +15,16 @@ def sources(notebook):
     return [(c.id, c.cell_type, c.source) for c in notebook.cells]
 
 
-def test_an_untouched_submission_is_the_release(released):
+@pytest.mark.parametrize("lab", labs())
+def test_an_untouched_submission_is_the_release(lab, released):
     assert restore(copy.deepcopy(released), released) == released
+
+
+@pytest.mark.parametrize("lab", labs())
+def test_the_reference_stays_what_it_is(lab, released, answers):
+    submitted = copy.deepcopy(released)
+    sample.fill(submitted, answers)
+    assert restore(submitted, released) == submitted
 
 
 def test_answers_are_kept_and_everything_else_is_the_releases(released, answers):

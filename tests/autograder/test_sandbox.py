@@ -8,7 +8,7 @@ import pytest
 from autograder.check import exercises
 from autograder.edition import edition, without_bodies
 from autograder.observe import SubjectDied, SubjectTimedOut
-from autograder.sandbox import BENCH_PACKAGES, Sandbox
+from autograder.sandbox import Sandbox
 
 LAB = "01_strided"
 
@@ -132,7 +132,7 @@ def test_an_edition_keeps_signatures_and_docstrings():
 
 
 def test_a_bench_lab_has_torch_and_nothing_else_of_the_judge(isolated):
-    box = Sandbox(edition(LAB), packages=BENCH_PACKAGES)
+    box = Sandbox(edition(LAB), bench=True)
     try:
         source = (
             "import torch; x = torch.ones(64, 64, requires_grad=True); (x @ x).sum().backward(); print(x.grad.sum())"

@@ -1,0 +1,115 @@
+"""torch, as observing sees it: the judge's side of every check, and in bench labs the subject's too.
+
+A case runs in a thread of its own, since most of what a program can leave behind in torch belongs to the thread: grad and
+inference mode, autocast, modes, default device, keys that are included or excluded, levels of transforms.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+import threading
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from .observe import Tree, tensor_tree
+
+
+class TorchSide:
+    """torch's tensors and dtypes; programs get `xp`: torch itself, unless said."""
+
+    def __init__(self, xp: Any = torch):
+        self.xp = xp
+
+    def make(self, spec: dict) -> torch.Tensor:
+        dtype = getattr(torch, spec["dtype"])
+        modulus = {torch.bool: 2, torch.uint8: 256}.get(dtype, 1 << 62)
+        storage = torch.arange(spec["storage"]).remainder(modulus).to(dtype)
+        return storage.as_strided(spec["sizes"], spec["strides"], spec["offset"])
+
+    def dtype(self, name: str) -> torch.dtype:
+        return getattr(torch, name)
+
+    def take(self, value: Any) -> Tree | None:
+        if isinstance(value, torch.Tensor):
+            if type(value) not in (torch.Tensor, torch.nn.Parameter) or value.device.type != "cpu":
+                return {"other": _words(value)}
+            dtype = str(value.dtype).removeprefix("torch.")
+            data = value.detach().contiguous().numpy().tobytes()
+            return tensor_tree(dtype, value.shape, value.stride(), value.storage_offset(), data)
+        if isinstance(value, torch.dtype):
+            return {"dtype": str(value).removeprefix("torch.")}
+        return None
+
+
+def _words(x: torch.Tensor) -> str:
+    """A tensor that has no data of its own on the CPU: meta, fake, a wrapper, another device."""
+    dtype = str(x.dtype).removeprefix("torch.")
+    return f"{type(x).__name__} {dtype} {tuple(x.shape)}, strides {tuple(x.stride())}, on {x.device.type}"
+
+
+# A case by itself ----------------------------------------------------------------------------------------------------
+
+
+def apart(call: Callable, *args: Any) -> Any:
+    """`call(*args)` in a thread of its own, from seed 0; what all threads share is put back afterwards.
+
+    Looking and putting back have threads of their own too: a mode that is on in this one would see them.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        before = _in_new_thread(_begin)
+        try:
+            return _in_new_thread(call, *args)
+        finally:
+            _in_new_thread(_put_back, before)
+
+
+_SHARED = [
+    (torch.get_rng_state, torch.set_rng_state),
+    (torch.get_default_dtype, torch.set_default_dtype),
+    (torch.get_float32_matmul_precision, torch.set_float32_matmul_precision),
+    (torch.are_deterministic_algorithms_enabled, torch.use_deterministic_algorithms),
+    (torch.is_anomaly_enabled, torch.set_anomaly_enabled),
+]
+
+
+def _begin() -> list:
+    before = [look() for look, _ in _SHARED]
+    torch.default_generator.manual_seed(0)
+    return before
+
+
+def _put_back(before: list) -> None:
+    for (look, put), value in zip(_SHARED, before):
+        if look is torch.get_rng_state or look() != value:  # some import a good deal when they are put
+            put(value)
+    if "torch._dynamo" in sys.modules:  # of one function's versions dynamo keeps a few only
+        torch._dynamo.reset()
+
+
+def _in_new_thread(call: Callable, *args: Any) -> Any:
+    outcome: list = []
+
+    def work() -> None:
+        try:
+            outcome[:] = call(*args), None
+        except BaseException as error:
+            outcome[:] = None, error
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    try:
+        while thread.is_alive():
+            thread.join(1.0)  # not for ever: an interrupt has to get through
+    except KeyboardInterrupt:  # handed on, for the thread may never end otherwise
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(KeyboardInterrupt))
+        thread.join()
+        raise
+    result, error = outcome
+    if error is not None:
+        raise error
+    return result

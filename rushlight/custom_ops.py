@@ -1,0 +1,483 @@
+"""An operator of one's own, added to real PyTorch so that everything in it accepts it.
+
+`fused_linear`, the training head's activation(x @ weight.T + bias), gets what an operator of PyTorch's has: a schema, a
+kernel, a fake kernel, a derivative, a batching rule. They are registered in three ways: by `torch.library.custom_op`,
+as an `autograd.Function`, and one dispatch key at a time by `Library`. A second operator changes its arguments. In
+PyTorch: `torch/_library/`, `torch/library.py`, `torch/autograd/function.py`, `torch/_functorch/autograd_function.py`.
+Left out: forward-mode derivatives, autocast rules, lists of tensors, operators that return views.
+
+This module works on torch itself. Nothing in it is registered when it is imported.
+"""
+
+# Without `from __future__ import annotations`: schemas are read from annotations, which should be types and not their text.
+import inspect
+import math
+import typing
+from collections.abc import Callable, Sequence
+from functools import partial
+from types import NoneType
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.library import CustomOpDef, Library
+from torch.types import Number
+
+# ------------------------------------------------------------------------------------------------------------
+# The schema: what the dispatcher, the compiler and the exporter know of an operator
+
+SCHEMA_TYPES = {
+    Tensor: "Tensor",
+    int: "SymInt",  # in a graph that is being captured a size may be a symbol
+    float: "float",
+    bool: "bool",
+    str: "str",
+    Number: "Scalar",
+    torch.dtype: "ScalarType",
+    torch.device: "Device",
+}
+LISTED = (Tensor, int, float, bool, Number)  # of these there are lists
+RETURNED = (Tensor, list[Tensor], int, float, bool, Number)
+
+
+def schema_type(annotation: Any) -> str:
+    """How a schema writes the type of a parameter that is annotated with `annotation`.
+
+    The types of `SCHEMA_TYPES` as they stand there; `T | None` (which is equal to `Optional[T]`) as `T?`; `list[T]` and
+    `Sequence[T]`, that of `collections.abc`, as `T[]`, for T in `LISTED` only. Raises ValueError for any other
+    annotation. (PyTorch knows some more, such as `T[]?`.)
+
+    Source: `torch/_library/infer_schema.py`, `derived_types`.
+    """
+    for inner, name in SCHEMA_TYPES.items():
+        if annotation == inner:
+            return name
+        if annotation == inner | None:
+            return f"{name}?"
+        if inner in LISTED and annotation in (list[inner], Sequence[inner]):
+            return f"{name}[]"
+    raise ValueError(f"a schema has no type for {annotation}")
+
+
+def infer_schema(function: Callable, mutates_args: Sequence[str]) -> str:
+    """The schema of an operator with the parameters and annotations of `function`, `(Tensor x, SymInt n=1) -> Tensor`.
+
+    Each parameter is its `schema_type` and its name, with `=` and its default as `default_text` writes it. Before the
+    first one that can be given by name only stands a `*`. The result is as `result_type` writes it.
+
+    The parameters named in `mutates_args` are tensors that the operator writes to: if the function's parameter number 1
+    (of 0, 1, 2, ...) is one, its type is `Tensor(a1!)`, or `Tensor(a1!)?` if it may be None, or `Tensor(a1!)[]`. All
+    other parameters are only read, and no result shares memory with one.
+
+    Raises ValueError for a parameter or result without annotation; for `*args`, `**kwargs` and parameters that cannot
+    be given by name; and for a name in `mutates_args` that is not that of a parameter, or not of tensors.
+
+    Source: `torch/_library/infer_schema.py`, `infer_schema`.
+    """
+    parameters, hints = inspect.signature(function).parameters, typing.get_type_hints(function)
+    if unknown := [name for name in mutates_args if name not in parameters]:
+        raise ValueError(f"{function} has no parameters {unknown}")
+    written = []
+    for place, (name, parameter) in enumerate(parameters.items()):
+        if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY) or name not in hints:
+            raise ValueError(f"a schema has no place for {parameter}")
+        if parameter.kind is parameter.KEYWORD_ONLY and "*" not in written:
+            written.append("*")
+        kind = schema_type(hints[name])
+        if name in mutates_args:
+            if not kind.startswith("Tensor"):
+                raise ValueError(f"{name} is of type {kind}: an operator writes to tensors only")
+            kind = kind.replace("Tensor", f"Tensor(a{place}!)")
+        default = "" if parameter.default is parameter.empty else f"={default_text(parameter.default)}"
+        written.append(f"{kind} {name}{default}")
+    return f"({', '.join(written)}) -> {result_type(hints.get('return'))}"
+
+
+def default_text(value: Any) -> str:
+    """A parameter's default as a schema has it. Raises ValueError for what no schema can say."""
+    match value:
+        case None | bool() | int() | float():
+            return str(value)
+        case str() | torch.device():
+            return f'"{value}"'
+        case torch.dtype():
+            return str(value).removeprefix("torch.")
+    raise ValueError(f"a schema cannot have {value!r} as a default")
+
+
+def result_type(annotation: Any) -> str:
+    """What an operator returns, as a schema has it: `Tensor`, `(Tensor, Tensor[])`, `()` for nothing. Raises ValueError
+    for any annotation (None: there is none) but those in `RETURNED`, tuples of these, and NoneType."""
+    if annotation is NoneType:
+        return "()"
+    if typing.get_origin(annotation) is tuple:
+        return f"({', '.join(result_type(each) for each in typing.get_args(annotation))})"
+    if annotation not in RETURNED:
+        raise ValueError(f"no operator returns {annotation}")
+    return SCHEMA_TYPES.get(annotation, "Tensor[]")
+
+
+# ------------------------------------------------------------------------------------------------------------
+# The kernel, and the fake one
+
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "none": lambda z: z,
+    "relu": torch.relu,
+    "tanh": torch.tanh,
+    "gelu": lambda z: z * (0.5 + 0.5 * torch.erf(z / math.sqrt(2))),
+}
+
+
+def activate(z: Tensor, activation: str) -> Tensor:
+    """An activation of a tensor, made of differentiable operations. Raises ValueError for a name that is not in
+    `ACTIVATIONS`."""
+    if activation not in ACTIVATIONS:
+        raise ValueError(f"no activation {activation!r}; there are {', '.join(ACTIVATIONS)}")
+    return ACTIVATIONS[activation](z)
+
+
+def check_arguments(x: Tensor, weight: Tensor, bias: Tensor | None, activation: str) -> None:
+    """Refuse what `fused_linear` does not compute: other shapes than its docstring says and mixed dtypes
+    (RuntimeError), an unknown activation (ValueError). Of the sizes of `x` only the last is looked at."""
+    if activation not in ACTIVATIONS:
+        raise ValueError(f"no activation {activation!r}; there are {', '.join(ACTIVATIONS)}")
+    torch._check(weight.dim() == 2 and x.dim() > 0, lambda: f"no product of {x.dim()} and {weight.dim()} dimensions")
+    torch._check(x.shape[-1] == weight.shape[1], lambda: f"{x.shape[-1]} features for a weight {tuple(weight.shape)}")
+    torch._check(x.dtype == weight.dtype, lambda: f"{x.dtype} and {weight.dtype} do not go together")
+    if bias is not None:
+        torch._check(bias.dim() == 1, lambda: f"a bias has one dimension, not {bias.dim()}")
+        torch._check(bias.shape[0] == weight.shape[0], lambda: f"{bias.shape[0]} biases for {weight.shape[0]} results")
+        torch._check(bias.dtype == weight.dtype, lambda: f"{bias.dtype} and {weight.dtype} do not go together")
+
+
+def fused_linear(x: Tensor, weight: Tensor, bias: Tensor | None = None, activation: str = "none") -> Tensor:
+    """The kernel: activation(x @ weight.T + bias), of shape (..., out).
+
+    `x` has shape (..., in) with any number of leading dimensions, also none; `weight` (out, in); `bias` (out,), or
+    None. Raises what `check_arguments` raises. The result is contiguous, row-major, and shares no memory with an
+    argument; no argument is changed.
+
+    To be made of matrix products, elementwise operations, views and copies; `activate` may be used. (In torch 2.13
+    `torch.nn.functional.linear` is all of it but the activation: it is not to be called.)
+
+    Source: `aten/src/ATen/native/Linear.cpp`, `linear`; `aten/src/ATen/native/cuda/Blas.cpp`, `addmm_activation_out`.
+    """
+    check_arguments(x, weight, bias, activation)
+    product = x @ weight.T
+    if bias is not None:
+        product = product + bias
+    return activate(product, activation).contiguous()
+
+
+def fused_linear_fake(x: Tensor, weight: Tensor, bias: Tensor | None = None, activation: str = "none") -> Tensor:
+    """The fake kernel: a tensor like the one that `fused_linear` would return, of which only the metadata means
+    anything.
+
+    It has the shape, strides, dtype and device of the kernel's result, and raises what the kernel raises. The arguments
+    may have no data: they may be on the device "meta" or be fake, and their sizes may be symbols. So no product is
+    computed, no element is looked at, and the sizes of `x` but the last are not compared with anything: a graph
+    captured with a comparison in it is only right for batches that compare alike, and is captured anew for the others.
+
+    Source: `torch/_library/fake_impl.py`; `torch/_meta_registrations.py`.
+    """
+    check_arguments(x, weight, bias, activation)
+    return x.new_empty((*x.shape[:-1], weight.shape[0]))
+
+
+# ------------------------------------------------------------------------------------------------------------
+# The derivative
+
+
+def fused_linear_setup_context(ctx: Any, inputs: tuple[Tensor, Tensor, Tensor | None, str], output: Tensor) -> None:
+    """Keep for `fused_linear_backward` what it will read, and no more.
+
+    Calls `ctx.save_for_backward` with four values, `x`, `weight`, `bias` and `output`, with None for those that are not
+    needed, and sets `ctx.activation`. The first entries of `ctx.needs_input_grad` say whether the gradients of `x`,
+    `weight` and `bias` will be asked for. (It can have more entries than there are inputs, since torch passes one more
+    argument of its own, and fewer, since arguments equal to their defaults are not passed at all; those of `x` and
+    `weight` are always there.)
+
+    - The gradient of `weight` is computed from `x`, and that of `x` from `weight`; that of `bias` from neither.
+    - The derivatives of relu and tanh are computed from the output, that of none from nothing.
+    - That of gelu is computed from what went into it, which nobody has kept: for it, `x`, `weight` and `bias` are saved
+      in any case, the output is not.
+
+    No operator is called.
+
+    Source: `torch/_library/autograd.py`, `make_autograd_impl`; `tools/autograd/gen_variable_type.py` (guards around
+    what is saved).
+    """
+    x, weight, bias, activation = inputs
+    needs_x, needs_weight, *_ = ctx.needs_input_grad
+    again = activation == "gelu"
+    ctx.save_for_backward(
+        x if needs_weight or again else None,
+        weight if needs_x or again else None,
+        bias if again else None,
+        output if activation in ("relu", "tanh") else None,
+    )
+    ctx.activation = activation
+
+
+def fused_linear_backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, Tensor | None, Tensor | None, None]:
+    """The gradients of `x`, `weight`, `bias` and `activation` (None), given that of the result, of shape (..., out) and
+    any strides.
+
+    `ctx.saved_tensors` and `ctx.activation` are what `fused_linear_setup_context` left. A gradient that
+    `ctx.needs_input_grad` does not ask for is None and is not computed; its entries are those of the arguments passed:
+    one of an argument left at its default is not there. Each gradient has the shape of its argument. The derivative of
+    relu is 0 at 0; that of gelu at z is Φ(z) + z φ(z), with Φ(z) = (1 + erf(z / √2)) / 2 and φ(z) = exp(-z² / 2) /
+    √(2π).
+
+    It will be differentiated itself, so it is to be made of differentiable operations: matrix products, elementwise
+    operations, sums, views. It calls no `*_backward` operator and nothing of `torch.autograd` and `torch.func`.
+
+    Source: `tools/autograd/derivatives.yaml`, `linear`; `torch/csrc/autograd/FunctionsManual.cpp`.
+    """
+    x, weight, bias, output = ctx.saved_tensors
+    needs_x, needs_weight, needs_bias, *_ = (*ctx.needs_input_grad, False)
+    match ctx.activation:
+        case "relu":
+            grad = grad * (output > 0)
+        case "tanh":
+            grad = grad * (1 - output * output)
+        case "gelu":
+            z = x @ weight.T if bias is None else x @ weight.T + bias
+            density = torch.exp(-z * z / 2) / math.sqrt(2 * math.pi)
+            grad = grad * (0.5 + 0.5 * torch.erf(z / math.sqrt(2)) + z * density)
+    return (
+        grad @ weight if needs_x else None,
+        torch.einsum("...o,...i->oi", grad, x) if needs_weight else None,
+        grad.sum_to_size(grad.shape[-1]) if needs_bias else None,
+        None,
+    )
+
+
+# ------------------------------------------------------------------------------------------------------------
+# The batching rule
+
+
+def in_front(tensor: Tensor, dim: int | None, batch_size: int) -> Tensor:
+    """A view of a tensor with its batch dimension first; where it has none (`dim` is None), expanded to one."""
+    return tensor.expand(batch_size, *tensor.shape) if dim is None else tensor.movedim(dim, 0)
+
+
+def fused_linear_vmap(
+    op: Callable[..., Tensor],
+    info: Any,
+    in_dims: tuple[int | None, ...],
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    activation: str = "none",
+) -> tuple[Tensor, int]:
+    """The rule for `torch.vmap`: `fused_linear` of a batch of arguments at once, and the dimension in which the result
+    has its batch.
+
+    `op` is the operator itself. `in_dims` has an entry for each argument passed (those left at their default are not):
+    the dimension over which it is batched, not negative, or None for one without a batch, which is then the same for
+    every example. At least one has a batch, of `info.batch_size` examples. An example's `x` has shape (..., in), its
+    `weight` (out, in), its `bias` (out,).
+
+    - Only `x` has a batch: one call of `op`, for which the batch is one more leading dimension.
+    - `weight` or `bias` has one: batched matrix products and elementwise operations, views, and `activate`; not `op`,
+      which takes no batch of weights, and no loop over the examples.
+
+    Source: `torch/_functorch/autograd_function.py`, `custom_function_call_vmap_helper`;
+    `aten/src/ATen/functorch/BatchRulesLinearAlgebra.cpp`.
+    """
+    x_dim, weight_dim, bias_dim, *_ = (*in_dims, None)
+    x = in_front(x, x_dim, info.batch_size)
+    if weight_dim is None and bias_dim is None:
+        return op(x, weight, bias, activation), 0
+    z = torch.einsum("b...i,boi->b...o", x, in_front(weight, weight_dim, info.batch_size))
+    if bias is not None:
+        bias = in_front(bias, bias_dim, info.batch_size)
+        z = z + bias.reshape(info.batch_size, *[1] * (z.dim() - 2), -1)
+    return activate(z, activation), 0
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Registered at once: torch.library.custom_op
+
+
+def register_fused_linear(namespace: str) -> CustomOpDef:
+    """Make `torch.ops.<namespace>.fused_linear`: kernel, fake kernel, derivative and batching rule.
+
+    `torch.library.custom_op` takes `fused_linear` as the kernel for every device and infers the schema from its
+    annotations; no argument is changed. The rest are the functions above. Returns what `custom_op` made, which can be
+    called like the operator.
+
+    Source: `torch/_library/custom_ops.py`, `custom_op`, `CustomOpDef`.
+    """
+    op = torch.library.custom_op(f"{namespace}::fused_linear", fused_linear, mutates_args=())
+    op.register_fake(fused_linear_fake)
+    op.register_autograd(fused_linear_backward, setup_context=fused_linear_setup_context)
+    op.register_vmap(partial(fused_linear_vmap, op))
+    return op
+
+
+# ------------------------------------------------------------------------------------------------------------
+# As a Function: what torch.func can differentiate
+
+
+def fused_linear_function(op: Callable[..., Tensor]) -> type[torch.autograd.Function]:
+    """A class whose `apply(x, weight, bias=None, activation="none")` is `op` with the derivative and the batching rule
+    above.
+
+    It is a subclass of `torch.autograd.Function` in the form that has its own `setup_context`: `forward`, which gets no
+    ctx, calls `op` with the four arguments, once. The other form, `forward(ctx, ...)`, is refused by every transform of
+    `torch.func`; and so is, in torch 2.13, an operator with `register_autograd`, which is why there is need of this
+    one. Its `vmap` is `fused_linear_vmap`, in which the class's own `apply` takes the place of the operator, so that a
+    batch can be differentiated.
+
+    Source: `torch/autograd/function.py`, `Function`; `torch/_functorch/autograd_function.py`.
+    """
+
+    class FusedLinear(torch.autograd.Function):
+        @staticmethod
+        def forward(x, weight, bias=None, activation="none"):
+            return op(x, weight, bias, activation)
+
+        setup_context = staticmethod(fused_linear_setup_context)
+        backward = staticmethod(fused_linear_backward)
+
+        @staticmethod
+        def vmap(info, in_dims, *inputs):
+            return fused_linear_vmap(FusedLinear.apply, info, in_dims, *inputs)
+
+    return FusedLinear
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Registered key by key: Library
+
+SCHEMA = 'fused_linear(Tensor x, Tensor weight, Tensor? bias=None, str activation="none") -> Tensor'
+
+
+def below_autograd(op: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """An operator as a kernel for Autograd calls it: with the autograd keys excluded, so that the next kernel down is
+    reached."""
+
+    def redispatch(*args):
+        with torch._C._AutoDispatchBelowAutograd():
+            return op(*args)
+
+    return redispatch
+
+
+def library_fused_linear(namespace: str) -> Library:
+    """Make `torch.ops.<namespace>.fused_linear`, one kernel for each dispatch key, with nothing but
+    `torch.library.Library`.
+
+    The library is a fragment of the namespace. It defines `SCHEMA` and has `fused_linear` for the key CPU,
+    `fused_linear_fake` for Meta; for Autograd, the name for all of its keys, `fused_linear_function` over the operator
+    redispatched `below_autograd`; and for FuncTorchBatched, by `torch.library.register_vmap` with this library,
+    `fused_linear_vmap`.
+
+    Returns the library: what is registered lasts as long as it does.
+
+    Source: `torch/library.py`, `Library`; `aten/src/ATen/core/dispatch/OperatorEntry.h`.
+    """
+    library = Library(namespace, "FRAGMENT")
+    library.define(SCHEMA)
+    op = getattr(torch.ops, namespace).fused_linear.default
+    library.impl("fused_linear", fused_linear, "CPU")
+    library.impl("fused_linear", fused_linear_fake, "Meta")
+    library.impl("fused_linear", fused_linear_function(below_autograd(op)).apply, "Autograd")
+    torch.library.register_vmap(f"{namespace}::fused_linear", partial(fused_linear_vmap, op), lib=library)
+    return library
+
+
+# ------------------------------------------------------------------------------------------------------------
+# An operator that changes its arguments
+
+
+def momentum_step(weight: Tensor, buffer: Tensor, grad: Tensor, lr: float, momentum: float) -> None:
+    """One step of gradient descent with momentum, in place.
+
+    All three tensors have one shape and dtype, and any strides. Afterwards `buffer` holds momentum * buffer + grad, and
+    `weight` what it held less lr times the new buffer. `grad` is not changed.
+
+    To be made of elementwise operations; nothing of `torch.optim`.
+
+    Source: `torch/optim/sgd.py`, `_single_tensor_sgd`.
+    """
+    buffer.mul_(momentum).add_(grad)
+    weight.sub_(buffer * lr)
+
+
+def register_momentum_step(namespace: str) -> CustomOpDef:
+    """Make `torch.ops.<namespace>.momentum_step` of `momentum_step`, an operator that says which arguments it writes
+    to.
+
+    By that torch knows that their versions go up with each call, which is how a backward finds out that what it saved
+    has changed, and that in a captured graph the call must neither be dropped, although it returns nothing, nor change
+    places with one that reads them. It needs no fake kernel, having no result, and can have no derivative.
+
+    Source: `torch/_library/custom_ops.py`; `torch/_higher_order_ops/auto_functionalize.py`.
+    """
+    return torch.library.custom_op(f"{namespace}::momentum_step", momentum_step, mutates_args=("weight", "buffer"))
+
+
+# ------------------------------------------------------------------------------------------------------------
+# What breaks where
+
+
+def what_breaks(kind: str, rule: str, body: str, transform: str) -> str:
+    """What happens when x³, made differentiable in a way of one's own, meets a part of PyTorch: "right", "wrong" (it
+    returns other numbers without a word), or the name of the built-in exception that is raised or that is the next base
+    of torch's own.
+
+    `kind`, in which way:
+
+    - "custom_op": an operator by `torch.library.custom_op` with `register_fake` and `register_autograd`;
+    - "ctx in forward" and "setup_context": an `autograd.Function` of the one or the other form.
+
+    `rule`, for vmap: "none", "own" (`register_vmap`, or the static method `vmap`), "generated" (`generate_vmap_rule =
+    True`; not for an operator).
+
+    `body`, what forward and backward are made of: "torch" operations, or "numpy", by way of `x.detach().numpy()` and
+    `torch.from_numpy`.
+
+    `transform`, what is done with `f`, on float64 values on the CPU:
+
+    - "backward": the gradient of f(x).sum(), by `torch.autograd.grad`; "twice": the gradient of the sum of that one;
+    - "vmap": `torch.vmap(f)(x)`; "grad": `torch.func.grad` of the sum; "vmap of grad"; "jacrev":
+      `torch.func.jacrev(f)(x)`;
+    - "jvp": the tangent that `torch.func.jvp` gives;
+    - "compile": "backward" through `torch.compile(f, fullgraph=True, backend="aot_eager")`;
+    - "export": what `torch.export.export` of a module that calls f computes.
+
+    As it is in torch 2.13. Calls nothing: to find out, try, then write down the rules.
+    """
+    match transform, kind, body:
+        case "backward", _, _:
+            return "right"
+        case "twice", _, "numpy":  # what numpy has computed has no history
+            return "RuntimeError"
+        case (
+            "compile",
+            "custom_op",
+            "numpy",
+        ):  # its backward is traced; a Function's is read by Dynamo, which knows numpy
+            return "RuntimeError"
+        case "export", "ctx in forward" | "setup_context", "numpy":  # its forward is traced, without Dynamo
+            return "RuntimeError"
+        case "twice" | "compile" | "export", _, _:
+            return "right"
+        case "vmap", "custom_op", _:  # without a rule, in a loop
+            return "right"
+        case "jvp", "custom_op", _:
+            return "wrong"
+        case "jvp", "setup_context", _:
+            return "NotImplementedError"
+        case _, "custom_op" | "ctx in forward", _:
+            return "RuntimeError"
+        case "vmap", _, "numpy":  # only a rule of one's own is given tensors that numpy can read
+            return {"own": "right"}.get(rule, "RuntimeError")
+        case _, _, "numpy":
+            return "RuntimeError"
+        case "grad" | "jacrev", _, _:  # of jacrev only the backward is batched
+            return "right"
+    return "RuntimeError" if rule == "none" else "right"

@@ -1,0 +1,209 @@
+"""A tensor made of two others: `__torch_dispatch__`.
+
+A `QuantisedTensor` looks like a matrix of floats to whoever uses it, and holds a matrix of int8 and a scale per row. It has no
+memory of its own; every operator that reaches it, below autograd and every other layer of the dispatcher, comes to one Python
+function, which decides: stay quantised, compute in another order, or turn into a plain tensor first. Parameters that are
+split over devices (DTensor), quantised weights (torchao) and the fake tensors of the compiler are made in this way.
+
+In PyTorch: `torch/_tensor.py` (`_make_wrapper_subclass` in C++), `torch/utils/_python_dispatch.py`,
+`torch/csrc/autograd/python_variable.cpp`. Left out: more than two dimensions, gradients for the scale.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode, return_and_correct_aliasing
+
+aten = torch.ops.aten
+
+# ------------------------------------------------------------------------------------------------------------
+# The wrapper
+
+
+class QuantisedTensor(torch.Tensor):
+    """A matrix of floats, `int_data * scale`, where `scale` has one number for each index of the dimension `axis`.
+
+    Attributes:
+        int_data: int8, (rows, columns), any strides.
+        scale: floating, (rows,) if `axis` is 0, (columns,) if it is 1. Its dtype is the wrapper's.
+        axis: 0 or 1.
+    """
+
+    @staticmethod
+    def __new__(cls, int_data: torch.Tensor, scale: torch.Tensor, axis: int) -> QuantisedTensor:
+        # sizes, strides, a dtype and a device, and no memory: what others believe of this tensor
+        return torch.Tensor._make_wrapper_subclass(
+            cls, int_data.size(), strides=int_data.stride(), dtype=scale.dtype, device=int_data.device
+        )
+
+    def __init__(self, int_data: torch.Tensor, scale: torch.Tensor, axis: int):
+        self.int_data, self.scale, self.axis = int_data, scale, axis
+
+    def dequantise(self) -> torch.Tensor:
+        """The matrix as a plain tensor, of the dtype of `scale`."""
+        return self.int_data.to(self.scale.dtype) * self.scale.unsqueeze(1 - self.axis)
+
+    def __repr__(self, *, tensor_contents: Any = None) -> str:
+        return f"QuantisedTensor({self.int_data}, scale={self.scale}, axis={self.axis})"
+
+    # Functions of Python (`torch.relu`, `Tensor.sum`) need no attention: all of them end in operators. Without this line torch
+    # would make each of their results a QuantisedTensor too.
+    __torch_function__ = torch._C._disabled_torch_function_impl
+
+    @classmethod
+    def __torch_dispatch__(cls, func: Any, types: tuple, args: tuple = (), kwargs: dict | None = None) -> Any:
+        return quantised_dispatch(func, types, args, kwargs or {})
+
+    # For the compiler, which traces the tensors within: what they are, and how to put the wrapper together again.
+
+    def __tensor_flatten__(self) -> tuple[list[str], int]:
+        return ["int_data", "scale"], self.axis
+
+    @staticmethod
+    def __tensor_unflatten__(inner: dict[str, torch.Tensor], axis: int, size: Any, stride: Any) -> QuantisedTensor:
+        return QuantisedTensor(inner["int_data"], inner["scale"], axis)
+
+
+def quantise(x: torch.Tensor) -> QuantisedTensor:
+    """A matrix with a scale for each of its rows."""
+    return QuantisedTensor(*quantise_rows(x.detach()), axis=0)
+
+
+def quantise_rows(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """The rows of a matrix in int8, each with a scale of its own.
+
+    The largest magnitude in a row becomes 127 or -127; a row of zeros has the scale 1.
+
+    Args:
+        x: (rows, columns) with at least one column, any strides, floating. It is not changed.
+
+    Returns:
+        int8, (rows, columns): `x / scale` of its row, rounded to the nearest integer, a half to the even one.
+        scale, (rows,), in the dtype of `x`: the largest magnitude in the row divided by 127.
+
+    May call: arithmetic, comparisons and rounding by element, reductions by maximum and minimum, casts and views; nothing of
+    PyTorch's own quantisation (`quantize_per_channel`, `fake_quantize_...`).
+
+    Source: `torch/ao/quantization/fx/_decomposed.py`, `quantize_per_channel`; torchao's `quantize_affine`.
+    """
+    scale = x.abs().amax(1) / 127
+    scale = torch.where(scale == 0, 1, scale)
+    return torch.round(x / scale.unsqueeze(1)).to(torch.int8), scale
+
+
+# ------------------------------------------------------------------------------------------------------------
+# What arrives in __torch_dispatch__
+
+
+def map_quantised(function: Callable[[QuantisedTensor], Any], tree: Any) -> Any:
+    """A tree of arguments with `function` of each QuantisedTensor in the place of it.
+
+    Args:
+        tree: a QuantisedTensor, or a tuple, a list, a dict (its values) of trees, or anything else.
+
+    Returns:
+        tuples, lists, dicts and named tuples are made anew, with the same types, keys and order. Anything else, a plain
+        tensor among it, is the very object that was there. `function` is called in the order of the tree.
+
+    May call: nothing of `torch.utils._pytree`.
+
+    Source: `torch/utils/_pytree.py`, `tree_map_only`.
+    """
+    if isinstance(tree, QuantisedTensor):
+        return function(tree)
+    if isinstance(tree, dict):
+        return {key: map_quantised(function, value) for key, value in tree.items()}
+    if isinstance(tree, tuple | list):
+        items = [map_quantised(function, item) for item in tree]
+        return type(tree)(*items) if hasattr(tree, "_fields") else type(tree)(items)
+    return tree
+
+
+def quantised_mm(x: torch.Tensor, q: QuantisedTensor) -> torch.Tensor:
+    """`x @ q` without the matrix of floats that `q` stands for.
+
+    A scale of a column of `q` is a factor of a column of the product; a scale of a row of `q` is a factor of a column of `x`.
+    So the product is taken with the int8 matrix, cast to the dtype of `x`, and the scale multiplies something else.
+
+    Args:
+        x: (n, k), of the dtype of `q`, any strides, plain.
+        q: (k, m), quantised on either axis.
+
+    Returns:
+        (n, m), plain. No operator but casts and views gives a result of the sizes of `q` on the way.
+
+    Source: torchao, `quantize_/workflows`, the weight-only int8 linear; `torch._weight_int8pack_mm`.
+    """
+    factors = q.int_data.to(x.dtype)
+    return (x @ factors) * q.scale if q.axis else (x * q.scale) @ factors
+
+
+def quantised_dispatch(func: Any, types: tuple, args: tuple, kwargs: dict) -> Any:
+    """What an operator does when one of its arguments is quantised.
+
+    `aten.detach`, `aten.clone`: quantised again, on the same axis, made of the same operator's results on `int_data` and `scale`.
+    `aten.t`, `aten.transpose.int`: quantised, a view: `int_data` shares the memory, the scale goes with its dimension.
+    (Both return through `return_and_correct_aliasing(func, args, kwargs, out)`, which tells torch which results are views.)
+    `aten.mm`, `aten.addmm` with `beta` and `alpha`: `quantised_mm`, if the last matrix is quantised.
+    An operator that may write into an argument that is quantised, or into a list with such a one (`is_write` of
+    `func._schema.arguments`): NotImplemented, from which torch makes a TypeError. (It would write into a copy.)
+    Any other operator: called with plain tensors in the place of quantised ones, wherever they are among the arguments.
+
+    Args:
+        func: the operator, an OpOverload such as `aten.mm.default`.
+        types: the classes of its arguments that have a `__torch_dispatch__`.
+        args, kwargs: its arguments.
+
+    Source: `torch/csrc/autograd/python_variable.cpp`, `concrete_dispatch_fn`; torchao, `AffineQuantizedTensor`.
+    """
+    if func in (aten.detach.default, aten.clone.default):
+        [q] = args
+        out = QuantisedTensor(func(q.int_data, **kwargs), func(q.scale), q.axis)
+        return return_and_correct_aliasing(func, args, kwargs, out)
+    if func in (aten.t.default, aten.transpose.int):
+        q = args[0]
+        exchanged = func is aten.t.default or args[1] % 2 != args[2] % 2
+        out = QuantisedTensor(func(q.int_data, *args[1:]), q.scale, 1 - q.axis if exchanged else q.axis)
+        return return_and_correct_aliasing(func, args, kwargs, out)
+    if func in (aten.mm.default, aten.addmm.default) and isinstance(args[-1], QuantisedTensor):
+        product = quantised_mm(*args[-2:])
+        if func is aten.mm.default:
+            return product
+        return kwargs.get("beta", 1) * args[0] + kwargs.get("alpha", 1) * product
+    for place, argument in enumerate(func._schema.arguments):
+        value, found = args[place] if place < len(args) else kwargs.get(argument.name), []
+        map_quantised(found.append, value)
+        if argument.is_write and found:
+            return NotImplemented
+    args, kwargs = map_quantised(QuantisedTensor.dequantise, (args, kwargs))
+    return func(*args, **kwargs)
+
+
+# ------------------------------------------------------------------------------------------------------------
+# A mode: the same hook, for all tensors
+
+
+class CountOperators(TorchDispatchMode):
+    """Within: the operators that are called, with whatever tensors, in `calls`: name, and sizes of the result.
+
+    It is asked before any tensor's own `__torch_dispatch__`, and does not see what happens below it.
+
+    Source: `torch/utils/_python_dispatch.py`; `torch/utils/flop_counter.py` counts in this way.
+    """
+
+    def __init__(self):
+        super().__init__()
+        self.calls: list[tuple[str, tuple[int, ...] | None]] = []
+
+    def __torch_dispatch__(self, func: Any, types: tuple, args: tuple = (), kwargs: dict | None = None) -> Any:
+        result = func(*args, **(kwargs or {}))
+        self.calls.append((str(func), tuple(result.shape) if isinstance(result, torch.Tensor) else None))
+        return result
+
+    def counts(self) -> dict[str, int]:
+        """How often each operator was called, the most frequent first."""
+        return dict(Counter(name for name, _ in self.calls).most_common())
