@@ -28,9 +28,8 @@ if TYPE_CHECKING:
 CELL_SECONDS = 10.0
 CHECK_SECONDS = 10.0
 TOTAL_SECONDS = 120.0
-BENCH_FACTOR = (
-    6  # so much more time in a bench lab: the compiler of C++ takes ten seconds where it has no core to itself
-)
+# So much more in a bench lab: a compiler of C++ takes ten seconds where it has no core to itself
+BENCH_FACTOR = 6
 SKIPPED_TAGS = {"torch", "figure"}  # cells that run real torch or only draw; no exercise depends on one
 MAX_LENGTH = 100_000  # characters of one text that a subject sent
 MAX_OUTPUTS = 4 << 20  # characters of all outputs of a notebook, pictures included

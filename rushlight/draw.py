@@ -415,6 +415,8 @@ def tables(panels: Sequence[tuple[str, Mapping[str, Mapping[str, str]]]], keys: 
     head, slant, per_line = 3.9, 0.3, 4 if len(panels) == 1 else 7
     lines = math.ceil(len(used) / per_line)
     width = MARGIN + label + len(panels) * (len(keys) + 0.8) + slant
+    if len(panels) == 1:  # few keys may leave too little room for the words below
+        width = max(width, 2 * MARGIN + min(per_line, len(used)) * (max(map(len, used)) * 7 * CHARACTER + 1.3))
     figure, axes = _sheet(width, head + count + 0.7 + 0.95 * lines + 0.2)
     for i, (title, rows) in enumerate(panels):
         left = MARGIN + label + i * (len(keys) + 0.8)
@@ -478,4 +480,8 @@ def __getattr__(name: str):
         from rushlight import draw_training
 
         return getattr(draw_training, name)
+    if name in ("captured", "device_trace", "outcomes", "quantised"):
+        from rushlight import draw_custom_ops
+
+        return getattr(draw_custom_ops, name)
     raise AttributeError(f"module 'rushlight.draw' has no {name!r}")

@@ -76,7 +76,7 @@ def _saved(node: Any) -> list[str]:
                 value = getattr(node, attribute)
                 tensors = isinstance(value, (list, tuple)) and any(hasattr(each, "shape") for each in value)
                 found |= {attribute[7:]: value} if hasattr(value, "shape") or tensors else {}
-            elif attribute.startswith("saved_") and attribute != "saved_tensors":
+            elif attribute.startswith("saved_") and attribute not in ("saved_tensors", "saved_variables"):
                 found[attribute[6:]] = _kept(getattr(node, attribute))
     except RuntimeError:
         return ["(freed)"]
