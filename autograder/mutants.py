@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 import copy
 import difflib
+import faulthandler
 import inspect
 import math
 import multiprocessing
@@ -440,6 +441,7 @@ def _try(batch: list[Mutant], trial: Trial, sender: Connection) -> None:
     """In a process of its own: for each mutant, a case on which it differs from torch. One that has found a mutant out is
     tried first on the next."""
     _limit_memory()
+    faulthandler.disable()  # that a mutant dies is an outcome
     trial = list(trial)
     for mutant in batch:
         fill(function_of(mutant.exercise), mutant.compiled())

@@ -12,6 +12,7 @@ In PyTorch: `torch/utils/backend_registration.py`, `torch/csrc/acc/` (a backend 
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import io
 import math
 import os
@@ -209,7 +210,9 @@ KERNELS: dict[str, Callable] = {
     "add.out": filling(lambda x, y, alpha=1: x + alpha * y),
     "mul.out": filling(np.multiply),
     "mm.out": filling(np.matmul),
-    "addmm.out": filling(lambda z, x, y, beta=1, alpha=1: beta * z + alpha * (x @ y)),
+    "addmm.out": filling(
+        lambda z, x, y, beta=1, alpha=1: (beta * z if beta else 0) + alpha * (x @ y)
+    ),  # 0 * nan is no 0
     "sum.IntList_out": sum_out,
 }
 
@@ -380,23 +383,40 @@ def apart(program: Callable, *args: Any) -> Any:
         program: returns what can be pickled, tensors on the CPU for instance. What it prints is printed here.
 
     Raises:
-        what the program raises; RuntimeError if the child dies.
+        what the program raises; ChildProcessError if the child dies.
     """
     if _libraries or not hasattr(os, "fork"):
         register_backend()
+        return program(*args)
+    return forked(_registered, program, *args)
+
+
+def _registered(program: Callable, *args: Any) -> Any:
+    _register()
+    return program(*args)
+
+
+def forked(program: Callable, *args: Any, seconds: int = SECONDS) -> Any:
+    """What `program(*args)` returns, run in a forked child, as in `apart`, and without the device: what it breaks is the child's.
+
+    Raises:
+        what the program raises; ChildProcessError, with the name of the signal, if the child dies or takes longer than `seconds`.
+    """
+    if not hasattr(os, "fork"):
         return program(*args)
     reader, writer = os.pipe()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # of forking among threads: the child uses none of them
         child = os.fork()
     if child == 0:
-        _in_child(writer, program, args)
+        _in_child(writer, program, args, seconds)
     os.close(writer)
     with os.fdopen(reader, "rb") as pipe:
         answer = pipe.read()
     _, status = os.waitpid(child, 0)
     if not answer:
-        raise RuntimeError(f"the child process died ({os.waitstatus_to_exitcode(status)})")
+        code = os.waitstatus_to_exitcode(status)
+        raise ChildProcessError(f"the child process died ({signal.Signals(-code).name if code < 0 else code})")
     printed, error, result = pickle.loads(answer)
     print(printed, end="")
     if error is not None:
@@ -404,16 +424,16 @@ def apart(program: Callable, *args: Any) -> Any:
     return result
 
 
-def _in_child(writer: int, program: Callable, args: tuple) -> None:
+def _in_child(writer: int, program: Callable, args: tuple, seconds: int) -> None:
     """Run, answer, and end, whatever happens: nothing of the parent's may run a second time here."""
     try:
-        signal.alarm(SECONDS)
+        faulthandler.disable()  # a death is told by the parent, in one line
+        signal.alarm(seconds)
         torch.set_num_threads(1)  # the threads of OpenMP have stayed with the parent
         printed, error, result = io.StringIO(), None, None
         with contextlib.redirect_stdout(printed), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                _register()
                 result = program(*args)
             except Exception as raised:
                 error = raised

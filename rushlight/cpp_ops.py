@@ -44,11 +44,14 @@ def rms_norm_source() -> str:
         eps: added to the mean.
 
     Returns (the operator):
-        a new tensor with the sizes, the dtype and the device of `x`, and contiguous strides.
+        a new tensor with the sizes, the dtype and the device of `x`, contiguous (`is_contiguous`).
 
     Raises (both kernels):
         RuntimeError (`TORCH_CHECK`): `x` has no dimensions, or `weight` has other sizes or another dtype than it should.
         NotImplementedError (the kernel for the CPU, `AT_DISPATCH_FLOATING_TYPES`): any other dtype.
+
+    C++ checks nothing by itself: an index outside memory ends the process, and so does an integer divided by 0 (`numel / size`
+    where the size is 0).
 
     The arithmetic is the text's own. Of PyTorch's operators it calls none but `at::empty`, `at::empty_like`, their `_symint`
     forms, `contiguous`, and what makes views; of PyTorch's headers it includes these, or fewer:

@@ -45,7 +45,8 @@ def schema_type(annotation: Any) -> str:
 
     The types of `SCHEMA_TYPES` as they stand there; `T | None` (which is equal to `Optional[T]`) as `T?`; `list[T]` and
     `Sequence[T]`, that of `collections.abc`, as `T[]`, for T in `LISTED` only. Raises ValueError for any other
-    annotation. (PyTorch knows some more, such as `T[]?`.)
+    annotation. (PyTorch knows some more, such as `list[T] | None`, which is `T[]?`; to know these too is not wrong.)
+    Not to be used: `torch.library.infer_schema` and its tables, which are empty while the check looks.
 
     Source: `torch/_library/infer_schema.py`, `derived_types`.
     """
@@ -63,7 +64,8 @@ def infer_schema(function: Callable, mutates_args: Sequence[str]) -> str:
     """The schema of an operator with the parameters and annotations of `function`, `(Tensor x, SymInt n=1) -> Tensor`.
 
     Each parameter is its `schema_type` and its name, with `=` and its default as `default_text` writes it. Before the
-    first one that can be given by name only stands a `*`. The result is as `result_type` writes it.
+    first one that can be given by name only stands a `*`. The result is as `result_type` writes it. An annotation may
+    be a text, `"Tensor | None"`, and then stands for the type that this means in the function's own module.
 
     The parameters named in `mutates_args` are tensors that the operator writes to: if the function's parameter number 1
     (of 0, 1, 2, ...) is one, its type is `Tensor(a1!)`, or `Tensor(a1!)?` if it may be None, or `Tensor(a1!)[]`. All
@@ -71,6 +73,7 @@ def infer_schema(function: Callable, mutates_args: Sequence[str]) -> str:
 
     Raises ValueError for a parameter or result without annotation; for `*args`, `**kwargs` and parameters that cannot
     be given by name; and for a name in `mutates_args` that is not that of a parameter, or not of tensors.
+    `torch.library.infer_schema` is not to be called.
 
     Source: `torch/_library/infer_schema.py`, `infer_schema`.
     """
@@ -154,11 +157,11 @@ def fused_linear(x: Tensor, weight: Tensor, bias: Tensor | None = None, activati
     """The kernel: activation(x @ weight.T + bias), of shape (..., out).
 
     `x` has shape (..., in) with any number of leading dimensions, also none; `weight` (out, in); `bias` (out,), or
-    None. Raises what `check_arguments` raises. The result is contiguous, row-major, and shares no memory with an
-    argument; no argument is changed.
+    None. The sizes `in` and `out` are at least 1, here and below. Raises what `check_arguments` raises. The result is
+    contiguous, row-major, whatever the strides of the arguments, and shares no memory with one; no argument is changed.
 
-    To be made of matrix products, elementwise operations, views and copies; `activate` may be used. (In torch 2.13
-    `torch.nn.functional.linear` is all of it but the activation: it is not to be called.)
+    To be made of matrix products, elementwise operations, sums, views and copies; `activate` may be used. (In torch 2.13
+    `torch.nn.functional.linear`, the operator `aten::linear`, is all of it but the activation: it is not to be called.)
 
     Source: `aten/src/ATen/native/Linear.cpp`, `linear`; `aten/src/ATen/native/cuda/Blas.cpp`, `addmm_activation_out`.
     """
@@ -201,6 +204,8 @@ def fused_linear_setup_context(ctx: Any, inputs: tuple[Tensor, Tensor, Tensor | 
     - The derivatives of relu and tanh are computed from the output, that of none from nothing.
     - That of gelu is computed from what went into it, which nobody has kept: for it, `x`, `weight` and `bias` are saved
       in any case, the output is not.
+    - If none of the three gradients will be asked for, there will be no backward, and it does not matter which of the
+      four are None.
 
     No operator is called.
 
@@ -224,10 +229,10 @@ def fused_linear_backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, Tensor
     any strides.
 
     `ctx.saved_tensors` and `ctx.activation` are what `fused_linear_setup_context` left. A gradient that
-    `ctx.needs_input_grad` does not ask for is None and is not computed; its entries are those of the arguments passed:
-    one of an argument left at its default is not there. Each gradient has the shape of its argument. The derivative of
-    relu is 0 at 0; that of gelu at z is Φ(z) + z φ(z), with Φ(z) = (1 + erf(z / √2)) / 2 and φ(z) = exp(-z² / 2) /
-    √(2π).
+    `ctx.needs_input_grad` does not ask for is None and is not computed; at least one is asked for. Its entries are those
+    of the arguments passed: one of an argument left at its default is not there. Each gradient has the shape of its
+    argument. The derivative of relu is 0 at 0; that of gelu at z is Φ(z) + z φ(z), with Φ(z) = (1 + erf(z / √2)) / 2
+    and φ(z) = exp(-z² / 2) / √(2π).
 
     It will be differentiated itself, so it is to be made of differentiable operations: matrix products, elementwise
     operations, sums, views. It calls no `*_backward` operator and nothing of `torch.autograd` and `torch.func`.
@@ -279,7 +284,7 @@ def fused_linear_vmap(
     every example. At least one has a batch, of `info.batch_size` examples. An example's `x` has shape (..., in), its
     `weight` (out, in), its `bias` (out,).
 
-    - Only `x` has a batch: one call of `op`, for which the batch is one more leading dimension.
+    - Only `x` has a batch: one call of `op`, for which the batch is one more leading dimension, and which does all of it.
     - `weight` or `bias` has one: batched matrix products and elementwise operations, views, and `activate`; not `op`,
       which takes no batch of weights, and no loop over the examples.
 
@@ -305,8 +310,9 @@ def register_fused_linear(namespace: str) -> CustomOpDef:
     """Make `torch.ops.<namespace>.fused_linear`: kernel, fake kernel, derivative and batching rule.
 
     `torch.library.custom_op` takes `fused_linear` as the kernel for every device and infers the schema from its
-    annotations; no argument is changed. The rest are the functions above. Returns what `custom_op` made, which can be
-    called like the operator.
+    annotations; no argument is changed. The rest are the functions above: the fake kernel is `fused_linear_fake`, and
+    what the batching rule calls is the operator, not its kernel. Returns what `custom_op` made, which can be called
+    like the operator.
 
     Source: `torch/_library/custom_ops.py`, `custom_op`, `CustomOpDef`.
     """
@@ -328,8 +334,9 @@ def fused_linear_function(op: Callable[..., Tensor]) -> type[torch.autograd.Func
     It is a subclass of `torch.autograd.Function` in the form that has its own `setup_context`: `forward`, which gets no
     ctx, calls `op` with the four arguments, once. The other form, `forward(ctx, ...)`, is refused by every transform of
     `torch.func`; and so is, in torch 2.13, an operator with `register_autograd`, which is why there is need of this
-    one. Its `vmap` is `fused_linear_vmap`, in which the class's own `apply` takes the place of the operator, so that a
-    batch can be differentiated.
+    one. Its `vmap` is `fused_linear_vmap`, in which the class's own `apply` takes the place of the operator, so that
+    the result for a batch can be differentiated. (`generate_vmap_rule = True` in place of a `vmap` does as well: `op` can
+    be batched itself.)
 
     Source: `torch/autograd/function.py`, `Function`; `torch/_functorch/autograd_function.py`.
     """
@@ -370,10 +377,10 @@ def library_fused_linear(namespace: str) -> Library:
     """Make `torch.ops.<namespace>.fused_linear`, one kernel for each dispatch key, with nothing but
     `torch.library.Library`.
 
-    The library is a fragment of the namespace. It defines `SCHEMA` and has `fused_linear` for the key CPU,
-    `fused_linear_fake` for Meta; for Autograd, the name for all of its keys, `fused_linear_function` over the operator
-    redispatched `below_autograd`; and for FuncTorchBatched, by `torch.library.register_vmap` with this library,
-    `fused_linear_vmap`.
+    The library is a fragment of the namespace, which may be somebody else's already. It defines `SCHEMA` and has
+    `fused_linear` for the key CPU, `fused_linear_fake` for Meta; for Autograd, the name for all of its keys,
+    `fused_linear_function` over the operator redispatched `below_autograd`; and for FuncTorchBatched, by
+    `torch.library.register_vmap` with this library, `fused_linear_vmap`, which calls the operator, not its kernel.
 
     Returns the library: what is registered lasts as long as it does.
 
@@ -397,7 +404,8 @@ def momentum_step(weight: Tensor, buffer: Tensor, grad: Tensor, lr: float, momen
     """One step of gradient descent with momentum, in place.
 
     All three tensors have one shape and dtype, and any strides. Afterwards `buffer` holds momentum * buffer + grad, and
-    `weight` what it held less lr times the new buffer. `grad` is not changed.
+    `weight` what it held less lr times the new buffer. They are written where they lie in memory, so that a view of one
+    sees it too. `grad` is not changed.
 
     To be made of elementwise operations; nothing of `torch.optim`.
 
@@ -440,7 +448,7 @@ def what_breaks(kind: str, rule: str, body: str, transform: str) -> str:
     `body`, what forward and backward are made of: "torch" operations, or "numpy", by way of `x.detach().numpy()` and
     `torch.from_numpy`.
 
-    `transform`, what is done with `f`, on float64 values on the CPU:
+    `transform`, what is done with `f`, at an x of shape (2, 3) with float64 values on the CPU:
 
     - "backward": the gradient of f(x).sum(), by `torch.autograd.grad`; "twice": the gradient of the sum of that one;
     - "vmap": `torch.vmap(f)(x)`; "grad": `torch.func.grad` of the sum; "vmap of grad"; "jacrev":

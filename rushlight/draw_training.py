@@ -107,7 +107,7 @@ def _lay_out(boxes: list[_Held], module: Any, name: str, prefix: str, depth: int
 
 def lockstep(curves: Sequence[tuple[str, Sequence[float]]], y: str = "loss") -> Figure:
     """Two curves over one another, and below how far they are apart, on a logarithmic axis. Where they are equal there is no
-    point."""
+    point; where they are so throughout, it says so."""
     (first, ours), (second, theirs) = curves
     figure = Picture(figsize=(7, 4.2), facecolor="white", layout="constrained")
     upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=(2.2, 1))
@@ -121,6 +121,7 @@ def lockstep(curves: Sequence[tuple[str, Sequence[float]]], y: str = "loss") -> 
     lower.set(yscale="log", xlabel="step", ylabel="difference")
     if not steps.size:
         lower.set_ylim(1e-9, 1e-5)
+        lower.text(0.5, 0.5, "equal at every step", transform=lower.transAxes, ha="center", color=INK)
     for axes in upper, lower:
         _open(axes)
     return figure

@@ -13,7 +13,6 @@ from __future__ import annotations
 import sys
 import weakref
 from collections.abc import Callable, Sequence
-from functools import partial
 from itertools import count
 from typing import Any, NamedTuple
 
@@ -37,7 +36,6 @@ class Edge(NamedTuple):
 
 
 NO_EDGE = Edge(None)
-new_edge = partial(tuple.__new__, Edge)  # of a pair; quicker than to call the class
 _sequence = count()
 
 
@@ -212,8 +210,8 @@ def gradient_edge(tensor: Tensor) -> Edge:
     node = tensor.grad_fn if tensor._base is not None else tensor._autograd.grad_fn  # of a view perhaps made anew
     meta = tensor._autograd
     if node is not None:
-        return new_edge((node, meta.output_nr))
-    return new_edge((grad_accumulator(tensor), 0)) if meta is not None and meta.requires_grad else NO_EDGE
+        return Edge(node, meta.output_nr)
+    return Edge(grad_accumulator(tensor)) if meta is not None and meta.requires_grad else NO_EDGE
 
 
 def grad_accumulator(leaf: Tensor) -> AccumulateGrad:

@@ -69,7 +69,7 @@ class QuantisedTensor(torch.Tensor):
 
 
 def quantise(x: torch.Tensor) -> QuantisedTensor:
-    """A matrix with a scale for each of its rows."""
+    """A matrix of float32 or float64 with a scale for each of its rows."""
     return QuantisedTensor(*quantise_rows(x.detach()), axis=0)
 
 
@@ -79,14 +79,15 @@ def quantise_rows(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     The largest magnitude in a row becomes 127 or -127; a row of zeros has the scale 1.
 
     Args:
-        x: (rows, columns) with at least one column, any strides, floating. It is not changed.
+        x: (rows, columns) with at least one column, any strides, float32 or float64. It is not changed. (In bfloat16, which has
+            eight bits of precision, the quotient could round to 128, and int8 has no such number.)
 
     Returns:
         int8, (rows, columns): `x / scale` of its row, rounded to the nearest integer, a half to the even one.
         scale, (rows,), in the dtype of `x`: the largest magnitude in the row divided by 127.
 
-    May call: arithmetic, comparisons and rounding by element, reductions by maximum and minimum, casts and views; nothing of
-    PyTorch's own quantisation (`quantize_per_channel`, `fake_quantize_...`).
+    May call: arithmetic, comparisons and rounding by element, reductions by maximum and minimum, indices and masks, casts and
+    views; nothing of PyTorch's own quantisation (`quantize_per_channel`, `fake_quantize_...`).
 
     Source: `torch/ao/quantization/fx/_decomposed.py`, `quantize_per_channel`; torchao's `quantize_affine`.
     """
@@ -106,8 +107,9 @@ def map_quantised(function: Callable[[QuantisedTensor], Any], tree: Any) -> Any:
         tree: a QuantisedTensor, or a tuple, a list, a dict (its values) of trees, or anything else.
 
     Returns:
-        tuples, lists, dicts and named tuples are made anew, with the same types, keys and order. Anything else, a plain
-        tensor among it, is the very object that was there. `function` is called in the order of the tree.
+        tuples, lists, dicts and named tuples are made anew, with the same types, keys and order, also where nothing in them
+        is quantised. Anything else, a plain tensor among it, is the very object that was there. `function` is called in the
+        order of the tree.
 
     May call: nothing of `torch.utils._pytree`.
 
@@ -148,10 +150,11 @@ def quantised_dispatch(func: Any, types: tuple, args: tuple, kwargs: dict) -> An
     `aten.detach`, `aten.clone`: quantised again, on the same axis, made of the same operator's results on `int_data` and `scale`.
     `aten.t`, `aten.transpose.int`: quantised, a view: `int_data` shares the memory, the scale goes with its dimension.
     (Both return through `return_and_correct_aliasing(func, args, kwargs, out)`, which tells torch which results are views.)
-    `aten.mm`, `aten.addmm` with `beta` and `alpha`: `quantised_mm`, if the last matrix is quantised.
+    `aten.mm`, `aten.addmm` with `beta` and `alpha`: `quantised_mm`, if the last matrix is quantised. Where `beta` is 0 the numbers
+    of the first argument do not matter, a NaN among them neither.
     An operator that may write into an argument that is quantised, or into a list with such a one (`is_write` of
     `func._schema.arguments`): NotImplemented, from which torch makes a TypeError. (It would write into a copy.)
-    Any other operator: called with plain tensors in the place of quantised ones, wherever they are among the arguments.
+    Any other operator: called with plain tensors in the place of quantised ones, wherever they are in `args` and `kwargs`.
 
     Args:
         func: the operator, an OpOverload such as `aten.mm.default`.
@@ -173,7 +176,8 @@ def quantised_dispatch(func: Any, types: tuple, args: tuple, kwargs: dict) -> An
         product = quantised_mm(*args[-2:])
         if func is aten.mm.default:
             return product
-        return kwargs.get("beta", 1) * args[0] + kwargs.get("alpha", 1) * product
+        beta, product = kwargs.get("beta", 1), kwargs.get("alpha", 1) * product
+        return product + beta * args[0] if beta else product
     for place, argument in enumerate(func._schema.arguments):
         value, found = args[place] if place < len(args) else kwargs.get(argument.name), []
         map_quantised(found.append, value)

@@ -11,6 +11,7 @@ import logging
 import math
 import re
 from collections import namedtuple
+from contextlib import contextmanager, nullcontext
 from types import SimpleNamespace
 
 from ..cases import tensor, tensors
@@ -113,6 +114,16 @@ def explained(**reasons):
     return hint
 
 
+def called_inside(call):
+    """What a call returns, and the names of aten's operators that ran, also those that others are made of."""
+    from torch.autograd.profiler_legacy import profile  # the other one starts a tracer that prints
+
+    with profile() as seen:
+        result = call()
+    names = {event.name for event in seen.function_events}
+    return result, {name.removeprefix("aten::") for name in names if name.startswith("aten::")}
+
+
 def _shapes(st, **more):
     """Sizes of the three arguments, and what else a case has."""
     return st.fixed_dictionaries(
@@ -145,6 +156,7 @@ _TYPES = [
 ]
 _RESULTS = ["Tensor", "list[Tensor]", "int", "float", "bool", "Number", "None", "tuple[Tensor, Tensor]"]
 _RESULTS += ["tuple[Tensor, list[Tensor], int]", "tuple[float, bool]"]
+_TEXTS = ["'Tensor'", "'int'", "'Tensor | None'"]  # annotations may be texts
 _NO_RESULTS = ["str", "missing", "dtype", "list[int]", "Tensor | None"]
 _DEFAULTS = ["", "", "", "None", "0", "-2", "0.5", "1e-05", "True", "'relu'", "float32", "cpu", "[1]", "(2, 3)"]
 
@@ -188,6 +200,18 @@ def _about_types(case, mine, theirs):
     return "the types of SCHEMA_TYPES, each also with ? and, if it is in LISTED, with []; Number is a union of types itself"
 
 
+@contextmanager
+def without_its_table(torch):
+    """Within: torch's own table of types is empty."""
+    table = torch._library.infer_schema.SUPPORTED_PARAM_TYPES
+    kept = dict(table)
+    table.clear()
+    try:
+        yield
+    finally:
+        table.update(kept)
+
+
 @program(
     "custom_ops.schema_type",
     cases=lambda st: st.fixed_dictionaries({"annotation": st.sampled_from([*_TYPES, *_NO_TYPES])}),
@@ -196,9 +220,10 @@ def _about_types(case, mine, theirs):
     draws=40,
 )
 def types(xp, annotation):
-    names = _types(xp.custom_ops.torch)
-    with recorded(watched=["torch.library.infer_schema"]) as beyond:
-        result = xp.custom_ops.schema_type(eval(annotation, names))
+    torch = xp.custom_ops.torch
+    annotation = eval(annotation, _types(torch))
+    with recorded(watched=["torch.library.infer_schema"]) as beyond, without_its_table(torch):
+        result = xp.custom_ops.schema_type(annotation)
     return {"result": result, "beyond": beyond}
 
 
@@ -217,7 +242,7 @@ def _signatures(st):
     usual = st.tuples(
         st.sampled_from("abcdef"),
         st.sampled_from(["any", "any", "any", "named"]),
-        st.sampled_from([*["Tensor"] * 8, *_TYPES]),
+        st.sampled_from([*["Tensor"] * 8, *_TYPES, *_TEXTS]),
         st.sampled_from(_DEFAULTS[:-2]),
     )
     seldom = st.tuples(
@@ -261,6 +286,8 @@ def _about_schemas(case, mine, theirs):
         return "what has no place in a schema is a ValueError: the contract lists the cases"
     if isinstance(mine, str) and mine.partition("->")[2] != theirs.partition("->")[2]:
         return "the parameters are right so far; the results are as result_type writes them"
+    if any("'" in each for each in (*[annotation for _, _, annotation, _ in case["parameters"]], case["returns"])):
+        return "an annotation may be a text; it stands for the type that it means in the function's module"
     if case["mutates_args"]:
         return "the number in (a0!) is the parameter's place among all of them; it stands behind the word Tensor"
     return None
@@ -282,7 +309,9 @@ def _about_schemas(case, mine, theirs):
             for annotation in ("Tensor | None", "list[int]", "dict", "missing")
         ],
         *[_signature(("n", kind, annotation, "")) for kind in _KINDS for annotation in ("int", "Tensor", "missing")],
-        *[_signature(_X, returns=returns) for returns in [*_RESULTS, *_NO_RESULTS]],
+        *[_signature(_X, returns=returns) for returns in [*_RESULTS, *_NO_RESULTS, "'Tensor'", "'None'", "'str'"]],
+        *[_signature(_X, ("n", "any", annotation, "None")) for annotation in [*_TEXTS, "'dict'"]],
+        _signature(_X, ("y", "named", "'list[Tensor]'", ""), returns="'tuple[Tensor, int]'", mutates_args=["y"]),
         _signature(_X, mutates_args=["x"]),
         _signature(_X, ("y", "any", "Tensor", ""), mutates_args=["x"]),
         _signature(_X, ("y", "any", "Tensor", ""), mutates_args=["y"]),
@@ -368,7 +397,9 @@ def _kernel_edges():
         _shape(lead=lead, bias=bias, **usual) for lead in ([], [2, 3], [0], [2, 1, 2]) for bias in (True, False)
     )
     yield from (_shape(lead=[2, 3], **usual | {"layout": layout}) for layout in ("gaps", "backwards", "equal"))
-    yield from (_shape(lead=lead, bias=False, **usual | {"layout": "backwards"}) for lead in ([3], [2, 3], [2, 3, 2]))
+    for features in (2, 1):  # with a single feature einsum leaves other strides
+        backwards = usual | {"layout": "backwards", "features": features}
+        yield from (_shape(lead=lead, bias=False, **backwards) for lead in ([3], [2, 3], [2, 3, 2]))
     yield _shape(activation="gelu", **usual | {"kind": "float32"})
     yield _shape(features=1, outs=1, **usual)
     yield from (_shape(lead=lead, **usual | {"wrong": wrong}) for wrong in _WRONG for lead in ([3], [2, 3]))
@@ -390,8 +421,9 @@ def kernel(xp, lead, features, outs, bias, activation, layout, kind, wrong):
     if wrong:
         inputs = [*spoilt(torch, *inputs, wrong)]
     before = [plain(each) for each in inputs[:3]]
-    with recorded([*SHAPES, *PRODUCTS, *POINTWISE], DELEGATES) as beyond:
-        result = xp.custom_ops.fused_linear(*inputs)
+    with recorded([*SHAPES, *PRODUCTS, *POINTWISE, *SUMS], DELEGATES) as beyond:
+        result, called = called_inside(lambda: xp.custom_ops.fused_linear(*inputs))
+    beyond += sorted({"linear"} & called)  # which the recorder sees in pieces
     owners = [each.untyped_storage().data_ptr() for each in inputs[:3] if each is not None and each.numel()]
     return {
         "result": plain(result),
@@ -437,8 +469,6 @@ def _fake_edges():
 def without_data(torch, tensors, place):
     """Tensors like these, but of metadata only, the mode in which to work on them, and what is known of their sizes. With
     symbols, the sizes of the first one but the last are unknown."""
-    from contextlib import nullcontext
-
     from torch._dynamo.source import ConstantSource
     from torch._subclasses.fake_tensor import FakeTensorMode
     from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv, StatelessSymbolicContext
@@ -554,6 +584,12 @@ def _context_edges():
     yield from (_context(needs, passed) for needs in [(True, True, True), (True, False, True)] for passed in (2, 3))
 
 
+def _where_it_does_not_matter(saved):
+    """What was saved, where no backward will read it: None is as good as what could stand in its place."""
+    names = ("x", "weight", "bias", "output")
+    return [name if each == "None" else each for each, name in zip(saved, names)] if len(saved) == 4 else saved
+
+
 _about_contexts = explained(
     saved="what is saved goes by what each gradient is computed from, and by whether it is asked for",
     kept_elsewhere="tensors belong in save_for_backward: kept in another way they make cycles, and are not seen to change",
@@ -575,9 +611,10 @@ def contexts(xp, lead, features, outs, bias, activation, needs, passed, more):
     inputs = (x, weight, bias, activation)
     with recorded() as beyond:  # by name, as torch does
         xp.custom_ops.fused_linear_setup_context(ctx=ctx, inputs=inputs, output=output)
-    names = {id(x): "x", id(weight): "weight", id(bias): "bias", id(output): "output", id(None): None}
+    names = {id(x): "x", id(weight): "weight", id(bias): "bias", id(output): "output", id(None): "None"}
+    saved = [names.get(id(each), "something else") for each in getattr(ctx, "saved", ["nothing"])]
     return {
-        "saved": [names.get(id(each), "something else") for each in getattr(ctx, "saved", ["nothing"])],
+        "saved": saved if any(needs) else _where_it_does_not_matter(saved),
         "kept elsewhere": ctx.left(torch),
         "activation": getattr(ctx, "activation", None),
         "beyond": beyond,
@@ -600,7 +637,8 @@ def torch_contexts(torch, lead, features, outs, bias, activation, needs, passed,
         z = torch.ones(2, dtype=x.dtype, requires_grad=True)
         node = linear(torch, z, torch.eye(2, dtype=x.dtype), None, activation).grad_fn
         saved |= {"output"} if hasattr(node, "_saved_result") else set()
-    names = [name if name in saved else None for name in ("x", "weight", "bias", "output")]
+    names = [name if name in saved else "None" for name in ("x", "weight", "bias", "output")]
+    names = names if any(needs) else _where_it_does_not_matter(names)
     assert [each is not None and each.requires_grad for each in tensors] == list(needs)
     return {"saved": names, "kept elsewhere": [], "activation": activation, "beyond": []}
 
@@ -614,7 +652,7 @@ def saved_for(x, weight, bias, output, activation, needs):
 
 def _backward_edges():
     for name in ACTIVATIONS:
-        yield from (_context(needs, activation=name) | {"layout": ""} for needs in _NEEDS)
+        yield from (_context(needs, activation=name) | {"layout": ""} for needs in _NEEDS[1:])
         for lead in ([], [2, 3], [0], [1, 2, 2]):
             yield _context(activation=name, lead=lead) | {"layout": ""}
         yield _context(activation=name, lead=[4, 3], bias=False, features=3) | {"layout": ""}
@@ -631,6 +669,8 @@ def _about_gradients(case, mine, theirs):
     if isinstance(mine, dict) and "error" in mine:
         few = "op(x, weight) passes two arguments, so that needs_input_grad has two entries; what was not passed needs nothing"
         return few if case["passed"] < 4 else "x has any number of leading dimensions, also none, and grad any strides"
+    if first_apart(mine, theirs) == "for nothing":
+        return "a gradient that ctx.needs_input_grad does not ask for is not computed either"
     mine, theirs = field("gradients", mine, theirs)
     if not isinstance(theirs, list) or not isinstance(mine, list) or len(mine) != len(theirs):
         return "one result for each of the four arguments"
@@ -644,10 +684,43 @@ def _about_gradients(case, mine, theirs):
     return "first the derivative of the activation, by that of the result; then those of the product and of the sum"
 
 
+def computed(torch, call, numbers):
+    """What a call returns, and the names of those of the given `numbers` that it has computed, in whatever order."""
+    results = []
+
+    class Results(torch.utils._python_dispatch.TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            result = func(*args, **(kwargs or {}))
+            results.extend(each for each in _parts(result) if isinstance(each, torch.Tensor))
+            return result
+
+    with Results():
+        result = call()
+    wanted = {name: each.detach().flatten().sort().values for name, each in numbers.items()}
+    found = [each.detach().flatten().sort().values for each in results if each.is_floating_point()]
+    return result, [name for name, each in wanted.items() if any(_same(torch, each, other) for other in found)]
+
+
+def _same(torch, x, y):
+    return x.shape == y.shape and torch.allclose(x, y)
+
+
+def not_asked_for(torch, lead, features, outs, bias, activation, needs, grad):
+    """The gradients that nobody asks for, by name, where they cannot be taken for something else."""
+    if math.prod(lead) < 2 or features == outs or 1 in (features, outs) or not any(needs):
+        return {}
+    inputs = [each for each in arguments(torch, lead, features, outs, bias) if each is not None]
+    output = linear(torch, *[each.requires_grad_() for each in inputs], *[None] * (3 - len(inputs)), activation)
+    found = zip(("x", "weight", "bias"), torch.autograd.grad(output, inputs, grad), needs)
+    return {name: each for name, each, need in found if not need and each.any()}
+
+
 @program(
     "custom_ops.fused_linear_backward",
-    cases=lambda st: _contexts(st).flatmap(
-        lambda case: st.sampled_from(["", "equal", "gaps", "backwards"]).map(lambda layout: case | {"layout": layout})
+    cases=lambda st: (
+        st.tuples(_contexts(st), st.sampled_from(["", "equal", "gaps", "backwards"]))
+        .filter(lambda drawn: any(drawn[0]["needs"]))
+        .map(lambda drawn: drawn[0] | {"layout": drawn[1]})
     ),
     edges=list(_backward_edges()),
     hint=_about_gradients,
@@ -660,10 +733,17 @@ def gradients(xp, lead, features, outs, bias, activation, needs, passed, layout)
     ctx = Context(needs_of(needs, passed), saved_tensors=saved, activation=activation)
     grad = laid_out(torch, numbers(torch, output.shape, 5), layout)
     before = [plain(each) for each in (*saved, grad)]
-    with recorded([*SHAPES, *PRODUCTS, *POINTWISE, *SUMS], DELEGATES) as beyond:
-        results = xp.custom_ops.fused_linear_backward(ctx, grad)
+    others = not_asked_for(torch, lead, features, outs, bias is not None, activation, needs, grad)
+    others = {} if layout == "equal" else others
+
+    def backward():
+        with recorded([*SHAPES, *PRODUCTS, *POINTWISE, *SUMS], DELEGATES) as beyond:
+            return xp.custom_ops.fused_linear_backward(ctx, grad), beyond
+
+    (results, beyond), more = computed(torch, backward, others)
     unchanged = [each is None or torch.equal(each, old) for each, old in zip((*saved, grad), before)]
-    return {"gradients": [plain(each) for each in results], "arguments": unchanged, "beyond": beyond}
+    gradients = [plain(each) for each in results]
+    return {"gradients": gradients, "for nothing": more, "arguments": unchanged, "beyond": beyond}
 
 
 @gradients.oracle
@@ -676,7 +756,7 @@ def torch_gradients(torch, lead, features, outs, bias, activation, needs, passed
     grad = laid_out(torch, numbers(torch, output.shape, 5), layout)
     found = iter(torch.autograd.grad(output, asked, grad) if asked else ())
     results = [next(found) if need else None for need in needs]
-    return {"gradients": [*map(plain, results), None], "arguments": [True] * 5, "beyond": []}
+    return {"gradients": [*map(plain, results), None], "for nothing": [], "arguments": [True] * 5, "beyond": []}
 
 
 def _twice_edges():
@@ -796,7 +876,7 @@ def batched(torch, inputs, in_dims, size):
 
 _about_batches = explained(
     result="the second result says in which dimension of the first one the batch is; an example's x has any number of dimensions",
-    calls_of_op="op is called once where only x has a batch, and not at all otherwise; what it gets is a weight of two dimensions",
+    calls_of_op="op is called once, with the activation, where only x has a batch, and not at all otherwise",
     products="a product for each example is a loop: the batch is one more dimension of a single product",
 )
 
@@ -807,7 +887,8 @@ def batches(xp, lead, features, outs, bias, activation, in_dims, size):
     calls, products = [], []
 
     def op(x, weight, bias=None, activation="none"):
-        calls.append([len(x.shape), *[each if each is None else list(each.shape) for each in (weight, bias)]])
+        sizes = [each if each is None else list(each.shape) for each in (weight, bias)]
+        calls.append([len(x.shape), *sizes, activation])
         return linear(torch, x, weight, bias, activation)
 
     class Products(torch.utils._python_dispatch.TorchDispatchMode):
@@ -838,7 +919,7 @@ def torch_batches(torch, lead, features, outs, bias, activation, in_dims, size):
     result = torch.vmap(function, tuple(in_dims[:3]))(*inputs)
     alone = [*in_dims, None][1:3] == [None] * 2
     weights = [list(inputs[1].shape), list(inputs[2].shape) if bias else None]
-    calls = [[len(lead) + 2, *weights]] if alone else []
+    calls = [[len(lead) + 2, *weights, activation]] if alone else []
     return {"result": plain(result), "calls of op": calls, "products": "few", "beyond": []}
 
 
@@ -878,6 +959,27 @@ def results_of(torch, op, lead, features, outs, bias, activation, passed):
     return found | {"batch": plain(batch), "batch of weights": plain(own)}
 
 
+def calls_of(torch, namespace, op, lead, features, outs, bias, activation, passed):
+    """What of an operator arrives at a device, for one example and for a batch, and what is multiplied where there are no
+    data."""
+    given = (*arguments(torch, lead, features, outs, bias), activation)[:passed]
+    batch = torch.stack([given[0], given[0] + 1])
+    for each in given[:2]:
+        each.requires_grad_()
+    with recorded(SHAPES) as alone:
+        op(*given)
+    with recorded(SHAPES) as together:
+        torch.vmap(op, (0, None, None, None)[:passed])(batch, *given[1:])
+    meta = [each.to("meta") if isinstance(each, torch.Tensor) else each for each in given]
+    _, without_data = called_inside(lambda: op(*meta))
+    products = sorted(without_data & {*PRODUCTS, "matmul", "linear"})
+    alone, together = ([name.replace(namespace, "ns") for name in names] for names in (alone, together))
+    return {"arrives": alone, "arrives of a batch": together, "products without data": products}
+
+
+_ARRIVES = {"arrives": ["ns::fused_linear"], "arrives of a batch": ["ns::fused_linear"], "products without data": []}
+
+
 def _passed(st):
     def settled(case):
         passed = case["passed"] if case["activation"] == "none" else 4
@@ -900,6 +1002,9 @@ _about_registering = explained(
     meta="on tensors without data the fake kernel runs",
     batch="the batching rule gets the operator as its first argument",
     batch_of_weights="the batching rule gets the operator as its first argument",
+    returned="what torch.library.custom_op made is returned",
+    arrives_of_a_batch="what the batching rule calls is the operator, which stays one operator in a graph; not its kernel",
+    products_without_data="the fake kernel computes no product: it is fused_linear_fake",
 )
 
 
@@ -909,8 +1014,9 @@ _about_registering = explained(
 def registration(xp, lead, features, outs, bias, activation, passed):
     torch, namespace = xp.custom_ops.torch, fresh_namespace()
     op = xp.custom_ops.register_fused_linear(namespace)
-    found = registered(torch, namespace, "fused_linear")
-    return found | results_of(torch, op, lead, features, outs, bias, activation, passed)
+    found = registered(torch, namespace, "fused_linear") | {"returned": type(op).__name__}
+    sizes = (lead, features, outs, bias, activation, passed)
+    return found | results_of(torch, op, *sizes) | calls_of(torch, namespace, op, *sizes)
 
 
 @registration.oracle
@@ -921,8 +1027,8 @@ def torch_registration(torch, lead, features, outs, bias, activation, passed):
     namespace = fresh_namespace()
     own = torch.library.custom_op(f"{namespace}::fused_linear", op, mutates_args=(), schema=_SCHEMA)
     own.register_vmap(op)
-    found = registered(torch, namespace, "fused_linear")
-    return found | results_of(torch, op, lead, features, outs, bias, activation, passed)
+    found = registered(torch, namespace, "fused_linear") | {"returned": type(own).__name__}
+    return found | results_of(torch, op, lead, features, outs, bias, activation, passed) | _ARRIVES
 
 
 def captured(torch, namespace, lead, features, outs, bias, activation, lengths):
@@ -1013,7 +1119,7 @@ def transformed(torch, op, transform, inputs):
     def gradients(*inputs):
         return torch.autograd.grad(total(*inputs), inputs)
 
-    every = tuple(range(len(inputs)))
+    every, first_only = tuple(range(len(inputs))), (0, *[None] * (len(inputs) - 1))
     if transform in ("backward", "twice", "compile"):
         inputs = [each.detach().requires_grad_() for each in inputs]
     if transform == "forward":
@@ -1032,10 +1138,11 @@ def transformed(torch, op, transform, inputs):
         return torch.autograd.grad(compiled(*inputs), inputs)
     batch = [torch.stack([each, each + 0.5, each - 1]) for each in inputs]
     if transform == "vmap":
-        return func.vmap(op)(*batch), func.vmap(op, (0, *[None] * (len(inputs) - 1)))(batch[0], *inputs[1:])
+        return func.vmap(op)(*batch), func.vmap(op, first_only)(batch[0], *inputs[1:])
     if transform == "vmap of grad":
         return func.vmap(func.grad(total, every))(*batch)
-    return func.grad(lambda *batch: func.vmap(total)(*batch).sum(), every)(*batch)
+    own = func.grad(lambda *batch: func.vmap(total)(*batch).sum(), every)(*batch)
+    return own + func.grad(lambda *batch: func.vmap(total, first_only)(*batch).sum(), every)(batch[0], *inputs[1:])
 
 
 def _functions(st):
@@ -1070,8 +1177,8 @@ def functions(xp, lead, features, outs, bias, activation, passed, transform):
     torch, calls = xp.custom_ops.torch, []
 
     def op(x, weight, bias=None, activation="none"):
-        calls.append(activation)
-        return linear(torch, x, weight, bias, activation)
+        calls.append(activation)  # what autograd sees nothing of, as of an operator
+        return linear(torch, *[each if each is None else each.detach() for each in (x, weight, bias)], activation)
 
     made = xp.custom_ops.fused_linear_function(op)
     tensors = [each for each in arguments(torch, lead, features, outs, bias) if each is not None]
@@ -1108,6 +1215,9 @@ _about_libraries = explained(
     gradients="for the key Autograd: the Function over the operator below autograd, or the two call one another for ever",
     meta="for the key Meta: the fake kernel",
     batch="the batching rule gets the operator as its first argument",
+    arrives="the Function goes around the operator below autograd: it arrives there as one operator, and not its kernel's parts",
+    arrives_of_a_batch="what the batching rule calls is the operator, which stays one operator in a graph; not its kernel",
+    products_without_data="for the key Meta: the fake kernel, which computes no product",
     left_behind="what is registered with the library goes with it",
 )
 
@@ -1117,12 +1227,15 @@ _about_libraries = explained(
 )
 def libraries(xp, lead, features, outs, bias, activation, passed):
     torch, namespace = xp.custom_ops.torch, fresh_namespace()
+    owner = torch.library.Library(namespace, "DEF")  # of which there is one for a namespace
     library = xp.custom_ops.library_fused_linear(namespace)
     op = getattr(torch.ops, namespace).fused_linear
     found = registered(torch, namespace, "fused_linear")
     found |= {"returned": [each.__name__ for each in type(library).__mro__]}
-    found |= results_of(torch, op, lead, features, outs, bias, activation, passed)
+    sizes = (lead, features, outs, bias, activation, passed)
+    found |= results_of(torch, op, *sizes) | calls_of(torch, namespace, op, *sizes)
     library._destroy()
+    owner._destroy()
     return found | {"left behind": keys_of(torch, f"{namespace}::fused_linear")}
 
 
@@ -1137,7 +1250,7 @@ def torch_libraries(torch, lead, features, outs, bias, activation, passed):
     for key in ("CPU", "Meta", "Autograd", "FuncTorchBatched"):
         library.impl("fused_linear", op, key)
     found = registered(torch, namespace, "fused_linear") | {"returned": ["Library", "object"]}
-    found |= results_of(torch, op, lead, features, outs, bias, activation, passed)
+    found |= results_of(torch, op, lead, features, outs, bias, activation, passed) | _ARRIVES
     library._destroy()
     return found | {"left behind": keys_of(torch, f"{namespace}::fused_linear")}
 
@@ -1168,8 +1281,8 @@ def steps_of(torch, sizes, layouts, kind):
 
 
 _about_steps = explained(
-    weight="the weight goes down by lr times the new buffer",
-    buffer="the buffer is made smaller by momentum before the gradient is added",
+    weight="the weight goes down by lr times the new buffer, in its own memory, where a view of it sees it",
+    buffer="the buffer is made smaller by momentum before the gradient is added, in its own memory, where a view of it sees it",
     grad="the gradient is only read",
     returned="nothing is returned: what is returned would share memory with an argument",
 )
@@ -1187,15 +1300,11 @@ _about_steps = explained(
 def steps(xp, sizes, layouts, lr, momentum, kind):
     torch = xp.custom_ops.torch
     weight, buffer, grad = steps_of(torch, sizes, layouts, kind)
+    views = [each.detach() for each in (weight, buffer, grad)]
     with recorded([*POINTWISE, *SHAPES]) as beyond:
         returned = xp.custom_ops.momentum_step(weight, buffer, grad, lr, momentum)
-    return {
-        "weight": plain(weight),
-        "buffer": plain(buffer),
-        "grad": plain(grad),
-        "returned": returned,
-        "beyond": beyond,
-    }
+    weight, buffer, grad = map(plain, views)  # what is in memory now
+    return {"weight": weight, "buffer": buffer, "grad": grad, "returned": returned, "beyond": beyond}
 
 
 @steps.oracle
@@ -1475,11 +1584,7 @@ _PLUMBING |= {"unsqueeze", "squeeze", "narrow", "unbind", "_unsafe_view", "_resh
 
 def calls_from_cpp(call):
     """What a call returns, and aten's operators that it called, computing ones only: the profiler sees them in C++ too."""
-    from torch.autograd.profiler_legacy import profile  # the other one starts a tracer that prints
-
-    with profile() as seen:
-        result = call()
-    names = {event.name.removeprefix("aten::") for event in seen.function_events if event.name.startswith("aten::")}
+    result, names = called_inside(call)
     return result, sorted(names - _PLUMBING)
 
 
@@ -1539,9 +1644,18 @@ def _line_edges():
     yield _line(tensor([2, 3], dtype="float64")["tensor"], fault="type")
 
 
+_DIED = (
+    "the C++ ended the process that it ran in, as it would the notebook's: SIGFPE is an integer divided by 0 (a size, perhaps), "
+    "SIGSEGV and SIGABRT are mostly an index outside memory, SIGALRM is a loop without an end"
+)
+CPP_SECONDS = 10  # a call takes a thousandth of one
+
+
 def _about_lines(case, mine, theirs):
     if isinstance(mine, dict) and "no C++ compiler" in str(mine.get("message", "")):
         return "the machine that ran this has no C++ compiler: nothing is said about your text; tell whoever grades"
+    if isinstance(mine, dict) and "child process died" in str(mine.get("message", "")):
+        return _DIED
     if first_apart(mine, theirs) == "beyond":
         return "the arithmetic is the text's own: of ATen's operators it calls what allocates and copies, and includes no others"
     if first_apart(mine, theirs) == "result" and any(
@@ -1551,13 +1665,18 @@ def _about_lines(case, mine, theirs):
     return None
 
 
-@program("cpp_ops.rms_norm_source", cases=_lines, edges=list(_line_edges()), hint=_about_lines)
+@program("cpp_ops.rms_norm_source", cases=_lines, edges=list(_line_edges()), hint=_about_lines, draws=12)
 def lines_in_cpp(xp, x, weight, eps):
     text = xp.cpp_ops.rms_norm_source()
     operators = xp.cpp_ops.build(text)
     before = plain(x), plain(weight)
-    result, beyond = calls_from_cpp(lambda: operators.rms_norm(x, weight, eps))
-    return {"result": result, "arguments": before + (plain(x), plain(weight)), "beyond": beyond + foreign_headers(text)}
+
+    def call():
+        result, beyond = calls_from_cpp(lambda: operators.rms_norm(x, weight, eps))
+        found = {"result": plain(result), "contiguous": result.is_contiguous()}
+        return found | {"arguments": before + (plain(x), plain(weight)), "beyond": beyond + foreign_headers(text)}
+
+    return xp.backend.forked(call, seconds=CPP_SECONDS)  # C++ can take its process along
 
 
 @lines_in_cpp.oracle
@@ -1565,8 +1684,7 @@ def torch_lines_in_cpp(torch, x, weight, eps):
     if weight.dtype != x.dtype:
         raise RuntimeError("one dtype for both")
     result = torch.nn.functional.rms_norm(x, x.shape[-1:], weight, eps)
-    result = torch.empty(x.shape, dtype=x.dtype).copy_(result)  # its strides differ where a dimension has size 1
-    return {"result": result, "arguments": [plain(x), plain(weight)] * 2, "beyond": []}
+    return {"result": plain(result), "contiguous": True, "arguments": [plain(x), plain(weight)] * 2, "beyond": []}
 
 
 def seen_by_tools(torch, op, namespace, lead, size, step, kind):
@@ -1585,7 +1703,8 @@ def seen_by_tools(torch, op, namespace, lead, size, step, kind):
         x = torch.empty(shape, dtype=getattr(torch, kind), device="meta")
         weight = torch.empty(weight_shape, dtype=getattr(torch, weight_kind), device="meta")
         try:
-            return op(x if step == 1 else x.mT.contiguous().mT, weight)
+            made = op(x if step == 1 else x.mT.contiguous().mT, weight)
+            return [made.device.type, str(made.dtype), list(made.shape), made.is_contiguous()]
         except Exception as error:
             return error_name(error)
 
@@ -1617,6 +1736,8 @@ def _tools(st):
 def _about_tools(case, mine, theirs):
     if isinstance(mine, dict) and "no C++ compiler" in str(mine.get("message", "")):
         return "the machine that ran this has no C++ compiler: nothing is said about your text; tell whoever grades"
+    if isinstance(mine, dict) and "child process died" in str(mine.get("message", "")):
+        return _DIED
     return explained(
         schema="TORCH_LIBRARY defines the schema that the docstring gives",
         kernels="one kernel for CPU and one for Meta",
@@ -1638,8 +1759,11 @@ def _about_tools(case, mine, theirs):
     disposable=True,
 )
 def cpp_under_compile(xp, lead, size, step, kind):
-    operators = xp.cpp_ops.build(xp.cpp_ops.rms_norm_source())
-    return seen_by_tools(xp.cpp_ops.torch, operators.rms_norm.default, operators.name, lead, size, step, kind)
+    import torch._dynamo  # here, or every child imports it
+
+    torch, operators = xp.cpp_ops.torch, xp.cpp_ops.build(xp.cpp_ops.rms_norm_source())
+    op, namespace = operators.rms_norm.default, operators.name
+    return xp.backend.forked(seen_by_tools, torch, op, namespace, lead, size, step, kind)
 
 
 @cpp_under_compile.oracle
@@ -1668,6 +1792,7 @@ def torch_cpp_under_compile(torch, lead, size, step, kind):
 ROUNDING = ("round", "floor", "ceil", "trunc", "frac", "fix", "remainder", "fmod", "copysign", "sgn", "signbit")
 LARGEST = ("amax", "amin", "max", "min", "aminmax", "sort", "topk", "linalg_vector_norm", "gather", "any", "all")
 LARGEST += ("_local_scalar_dense",)  # of a number that a branch is about
+BY_INDEX = ("index", "index_put", "index_fill", "index_select", "masked_scatter", "masked_select", "nonzero", "scatter")
 
 
 def _rows(st):
@@ -1733,7 +1858,7 @@ _ROWS = [
 def rows_in_int8(xp, rows, columns, kind, layout):
     torch = xp.wrapper.torch
     x = laid_out(torch, torch.tensor(rows, dtype=getattr(torch, kind)).reshape(len(rows), columns), layout)
-    with recorded([*POINTWISE, *ROUNDING, *LARGEST, *SHAPES]) as beyond:
+    with recorded([*POINTWISE, *ROUNDING, *LARGEST, *SHAPES, *BY_INDEX]) as beyond:
         int_data, scale = xp.wrapper.quantise_rows(x)
     return {"int_data": plain(int_data), "scale": plain(scale), "x": plain(x), "beyond": beyond}
 
@@ -1825,6 +1950,7 @@ _TREES = [
     edges=_TREES,
     hint=explained(
         result="containers are made anew with the same types, keys and order; everything else is the very object that was there",
+        same_containers="a list or a dict is made anew also where nothing in it is quantised",
         tree="the tree itself is not changed",
         order="the function is called once for each place, in the order of the tree",
     ),
@@ -1858,7 +1984,16 @@ def mapped(torch, tree, quantised, function, watched=()):
     with recorded((), watched) as beyond:
         result = function(meet, planted_tree)
     found = {"result": unearthed(result, quantised, others), "tree": unearthed(planted_tree, quantised, others)}
-    return found | {"order": met, "beyond": beyond}
+    before = {id(each) for each in changeable(planted_tree)}
+    same = sum(id(each) in before for each in changeable(result))
+    return found | {"same containers": same, "order": met, "beyond": beyond}
+
+
+def changeable(tree):
+    """The lists and dicts of a tree. (A tuple cannot be changed: whether it is the same one cannot matter.)"""
+    items = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, (list, tuple)) else ()
+    below = [each for item in items for each in changeable(item)]
+    return [tree, *below] if isinstance(tree, (list, dict)) else below
 
 
 @trees.oracle
@@ -1960,6 +2095,7 @@ def operation(torch, name, q, x, y, square):
         "addmm with beta": lambda: torch.addmm(x, y, q, beta=3),
         "addmm with alpha": lambda: torch.addmm(y, x, q.t(), alpha=-2),
         "addmm with a row": lambda: torch.addmm(x[0], y, q),
+        "addmm without its first": lambda: torch.addmm(x * math.nan, y, q, beta=0, alpha=3),
         "mm from the left": lambda: q @ x.t(),
         "mm of both": lambda: q @ q.t(),
         "addmm to it": lambda: torch.addmm(q, y.t(), x),
@@ -1970,6 +2106,7 @@ def operation(torch, name, q, x, y, square):
         "add with alpha": lambda: torch.add(d, q, alpha=2),
         "sum": lambda: q.sum(0),
         "cat": lambda: torch.cat([d, q, q]),
+        "weights by name": lambda: torch.histogram(d, 2, weight=q),
         "stack": lambda: torch.stack((q, d), dim=1),
         "where": lambda: torch.where(q > d, q, 0.0),
         "select": lambda: q[0] + 0,
@@ -1995,7 +2132,8 @@ _OPERATIONS = (
     "transpose to itself from the end",
     *("t", "mT", "transpose", "transpose to itself", "transpose from the end", "t t", "t of clone", "detach", "clone"),
     *("clone row-major", "detach of t", "linear", "linear with bias", "mm", "mm with t", "addmm", "addmm with beta"),
-    *("addmm with alpha", "addmm with a row", "mm from the left", "mm of both", "addmm to it", "addmm to it, of both"),
+    *("addmm with alpha", "addmm with a row", "addmm without its first", "weights by name"),
+    *("mm from the left", "mm of both", "addmm to it", "addmm to it, of both"),
     *("addmm from the left", "add", "sub", "add with alpha", "sum", "cat", "stack", "where", "select", "double"),
     *("foreach", "foreach of lists", "into a plain one", "copy into a plain one", "out of a plain one", "into"),
     *("into with its sum", "copy into", "out", "mm out", "foreach into", "zero", "t in place", "gradient"),
@@ -2653,7 +2791,7 @@ def _fallbacks(st):
     "backend.cpu_fallback",
     cases=_fallbacks,
     edges=[{"names": [name], "layout": ""} for name in ("abs", "add_", "exp out")]
-    + [{"names": list(_FALLBACKS), "layout": layout} for layout in ("", "backwards")],
+    + [{"names": list(_FALLBACKS), "layout": layout} for layout in ("", "gaps", "backwards")],  # all that can be drawn
     hint=explained(
         result="what the operator returns comes to the device; an argument that it writes into is itself what is returned",
         arguments="an argument that the schema says is written to holds afterwards what its copy holds",

@@ -46,8 +46,19 @@ def schema_type__from_a_table(annotation):
         raise ValueError("no such type") from None
 
 
+def schema_type__knows_lists_that_may_be_missing(annotation):
+    for kind, name in custom_ops.SCHEMA_TYPES.items():
+        forms = {kind: name}
+        if kind in custom_ops.LISTED:
+            forms |= {list[kind]: name + "[]", collections.abc.Sequence[kind]: name + "[]"}
+        for form, text in forms.items():
+            if annotation in (form, form | None):
+                return text + "?" * (annotation != form)
+    raise ValueError(annotation)
+
+
 def infer_schema__with_the_annotations_of_the_signature(function, mutates_args):
-    signature = inspect.signature(function)
+    signature = inspect.signature(function, eval_str=True)
     for name in mutates_args:
         if name not in signature.parameters:
             raise ValueError(name)
@@ -132,6 +143,18 @@ def fused_linear__in_place(x, weight, bias=None, activation="none"):
     return {"none": lambda: z, "relu": z.relu_, "tanh": z.tanh_}[activation]()
 
 
+def fused_linear__by_inner(x, weight, bias=None, activation="none"):
+    custom_ops.check_arguments(x, weight, bias, activation)
+    z = torch.inner(x, weight)
+    return custom_ops.activate(z if bias is None else z + bias, activation).contiguous()
+
+
+def fused_linear__by_tensordot(x, weight, bias=None, activation="none"):
+    custom_ops.check_arguments(x, weight, bias, activation)
+    z = torch.tensordot(x, weight, dims=([-1], [1]))
+    return custom_ops.activate(z if bias is None else z + bias, activation).contiguous()
+
+
 def fused_linear_fake__empty(x, weight, bias=None, activation="none"):
     custom_ops.check_arguments(x, weight, bias, activation)
     return torch.empty(x.shape[:-1] + weight.shape[:1], dtype=x.dtype, device=x.device)
@@ -172,6 +195,18 @@ def fused_linear_setup_context__by_a_table(ctx, inputs, output):
     }[ctx.activation]
     values = (*inputs[:3], output)
     ctx.save_for_backward(*(value if reads else None for value, reads in zip(values, read)))
+
+
+def fused_linear_setup_context__keeps_nothing_for_nobody(ctx, inputs, output):
+    x, weight, bias, ctx.activation = inputs
+    needs_x, needs_weight, *rest = ctx.needs_input_grad
+    again, asked = ctx.activation == "gelu", needs_x or needs_weight or any(rest)
+    ctx.save_for_backward(
+        x if needs_weight or again and asked else None,
+        weight if needs_x or again and asked else None,
+        bias if again and asked else None,
+        output if ctx.activation in ("relu", "tanh") and asked else None,
+    )
 
 
 def _slope(ctx):
@@ -373,7 +408,7 @@ def library_fused_linear__decorating(namespace):
 
 
 def library_fused_linear__with_a_key_set(namespace):
-    library = torch.library.Library(namespace, "DEF")
+    library = torch.library.Library(namespace, "FRAGMENT")
     library.define("fused_linear" + custom_ops.infer_schema(custom_ops.fused_linear, ()))
     op = getattr(torch.ops, namespace).fused_linear.default
 
@@ -512,6 +547,53 @@ TORCH_LIBRARY_FRAGMENT(TORCH_EXTENSION_NAME, library) {
 """
 
 
+def rms_norm_source__with_a_result_like_the_lines():
+    return r"""
+#include <ATen/core/Tensor.h>
+#include <ATen/Dispatch.h>
+#include <ATen/Parallel.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
+#include <torch/library.h>
+
+#define NAME "rms_norm"
+
+at::Tensor rms_norm(const at::Tensor& x, const at::Tensor& weight, double eps) {
+  TORCH_CHECK(x.dim() != 0 && weight.dim() == 1, NAME ": dimensions");
+  TORCH_CHECK(x.size(-1) == weight.size(0), NAME ": sizes");
+  TORCH_CHECK(x.scalar_type() == weight.scalar_type(), NAME ": dtypes");
+  at::Tensor from = x.contiguous();
+  at::Tensor out = at::empty_like(from);
+  at::Tensor w = weight.contiguous();
+  AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), NAME, [&] {
+    if (x.numel() == 0) return;
+    const int64_t n = x.size(-1);
+    const scalar_t *a = from.const_data_ptr<scalar_t>(), *factor = w.const_data_ptr<scalar_t>();
+    scalar_t* b = out.mutable_data_ptr<scalar_t>();
+    at::parallel_for(0, x.numel() / n, 1024, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin * n; i < end * n; i += n) {
+        double mean = 0;
+        for (int64_t j = i; j < i + n; j++) mean += static_cast<double>(a[j]) * a[j] / n;
+        for (int64_t j = i; j < i + n; j++) b[j] = a[j] / std::sqrt(mean + eps) * factor[j - i];
+      }
+    });
+  });
+  return out;
+}
+
+at::Tensor rms_norm_meta(const at::Tensor& x, const at::Tensor& weight, double eps) {
+  TORCH_CHECK(x.dim() != 0 && weight.dim() == 1, NAME ": dimensions");
+  TORCH_CHECK(x.sym_size(-1) == weight.sym_size(0), NAME ": sizes");
+  TORCH_CHECK(x.scalar_type() == weight.scalar_type(), NAME ": dtypes");
+  return at::empty_symint(x.sym_sizes(), x.options());
+}
+
+TORCH_LIBRARY(TORCH_EXTENSION_NAME, m) { m.def(NAME "(Tensor x, Tensor weight, float eps=1e-5) -> Tensor"); }
+TORCH_LIBRARY_IMPL(TORCH_EXTENSION_NAME, CPU, m) { m.impl(NAME, rms_norm); }
+TORCH_LIBRARY_IMPL(TORCH_EXTENSION_NAME, Meta, m) { m.impl(NAME, rms_norm_meta); }
+"""
+
+
 def rms_norm_source__in_two_fragments():
     head, _, tail = rms_norm_source__by_strides_and_threads().partition("TORCH_LIBRARY_IMPL(")
     head = head.replace("TORCH_LIBRARY(", "TORCH_LIBRARY_FRAGMENT(")
@@ -597,6 +679,18 @@ def quantise_rows__by_the_larger_of_two(x):
     return [x.div(scale[:, None]).round().clamp(-127, 127).to(dtype=torch.int8), scale]
 
 
+def quantise_rows__with_a_mask(x):
+    scale = x.abs().max(dim=1).values / 127
+    scale[scale == 0] = 1
+    return (x / scale[:, None]).round().type(torch.int8), scale
+
+
+def quantise_rows__with_the_places_of_zeros(x):
+    scale = x.abs().amax(-1).div_(127)
+    scale[(scale == 0).nonzero().flatten()] = 1.0
+    return x.div(scale.view(-1, 1)).round_().to(torch.int8), scale
+
+
 def quantise_rows__turned(x):
     scale = torch.max(torch.abs(x.t()), dim=0).values.div(127)
     scale = scale + (scale == 0)
@@ -651,6 +745,21 @@ def map_quantised__with_a_table_of_types(function, tree):
     return made.get(type(tree), lambda: tree)()
 
 
+def map_quantised__keeps_tuples_without_any(function, tree):
+    if isinstance(tree, wrapper.QuantisedTensor):
+        return function(tree)
+    if isinstance(tree, dict):
+        return {key: map_quantised__keeps_tuples_without_any(function, value) for key, value in tree.items()}
+    if isinstance(tree, (list, tuple)):
+        items = [map_quantised__keeps_tuples_without_any(function, item) for item in tree]
+        if isinstance(tree, list):
+            return items
+        if all(new is old for new, old in zip(items, tree)):
+            return tree
+        return tree._make(items) if hasattr(tree, "_make") else tuple(items)
+    return tree
+
+
 def quantised_mm__transposed(x, q):
     numbers = q.int_data.t().to(dtype=q.dtype)
     if q.axis == 0:
@@ -681,7 +790,8 @@ def quantised_dispatch__by_a_table(func, types, args, kwargs):
         return quantised(q.int_data.transpose(first, second), q.scale, q.axis if len(dims) == 1 else 1 - q.axis)
 
     def addmm(bias, x, q, beta=1, alpha=1):
-        return bias * beta + wrapper.quantised_mm(x, q) * alpha
+        product = wrapper.quantised_mm(x, q) * alpha
+        return product if beta == 0 else bias * beta + product
 
     kept = {aten.detach.default: same, aten.clone.default: same, aten.t.default: turned, aten.transpose.int: turned}
     if func in kept:
@@ -720,11 +830,10 @@ def quantised_dispatch__by_names(func, types, args, kwargs):
     if name in ("mm", "addmm") and type(args[-1]) is wrapper.QuantisedTensor:
         args = wrapper.map_quantised(wrapper.QuantisedTensor.dequantise, args[:-1]) + args[-1:]
         product = wrapper.quantised_mm(args[-2], args[-1])
-        return (
-            product
-            if name == "mm"
-            else torch.add(kwargs.get("beta", 1) * args[0], product, alpha=kwargs.get("alpha", 1))
-        )
+        if name == "mm":
+            return product
+        first = kwargs.get("beta", 1) * args[0] if kwargs.get("beta") != 0 else torch.zeros_like(args[0])
+        return torch.add(first, product, alpha=kwargs.get("alpha", 1))
     args = [wrapper.map_quantised(wrapper.QuantisedTensor.dequantise, each) for each in args]
     return func(*args, **{key: wrapper.map_quantised(lambda q: q.dequantise(), kwargs[key]) for key in kwargs})
 

@@ -4,15 +4,17 @@ A device is there for a whole process: what needs it runs in a child, and backwa
 """
 
 import os
+import signal
 import subprocess
 import sys
 import textwrap
+import time
 
 import pytest
 import torch
 
 from rushlight import backend
-from rushlight.backend import apart
+from rushlight.backend import apart, forked
 
 
 def fresh(code):
@@ -95,10 +97,18 @@ def test_what_is_raised_apart_is_raised_here(capfd):
     with pytest.raises(RuntimeError, match="size mismatch|mat|vec"):
         apart(fall)
     assert capfd.readouterr().out == "printed before\n"
-    with pytest.raises(RuntimeError, match=r"died \(7\)"):
+    with pytest.raises(ChildProcessError, match=r"died \(7\)"):
         apart(lambda: os._exit(7))
     with pytest.raises(RuntimeError, match="cannot be sent"):
         apart(lambda: lambda: 1)
+
+
+def test_what_breaks_a_forked_child_is_told_by_its_name():
+    assert forked(lambda: torch._C._get_privateuse1_backend_name()) == "privateuseone"
+    with pytest.raises(ChildProcessError, match=r"died \(SIGSEGV\)"):
+        forked(lambda: os.kill(os.getpid(), signal.SIGSEGV))
+    with pytest.raises(ChildProcessError, match=r"died \(SIGALRM\)"):
+        forked(time.sleep, 30, seconds=1)
 
 
 def test_views_share_the_memory_and_strides_are_real():
@@ -126,6 +136,7 @@ def test_operators_without_a_kernel_run_on_the_cpu():
         lambda x, y: x.add_(y, alpha=2) + x,
         lambda x, y: torch.abs(x, out=torch.empty(0, device=x.device)),
         lambda x, y: torch.addmm(y[0, :3], x, y.t(), beta=2, alpha=0.5),
+        lambda x, y: torch.addmm(y[0, :3] * float("nan"), x, y.t(), beta=0),
         lambda x, y: x[x > 0].sum(),
         lambda x, y: torch.arange(5, device=x.device) * 2,
         lambda x, y: x.mean(0).to(torch.float64),

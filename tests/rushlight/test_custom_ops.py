@@ -118,9 +118,13 @@ def test_vmap_takes_a_batch_in_any_dimension_of_any_arguments(op, lead):
         count += 1
 
 
+@pytest.mark.parametrize("rule", ["own", "generated"])
 @pytest.mark.parametrize("activation", ACTIVATIONS)
-def test_as_a_function_it_goes_through_the_transforms_of_torch_func(operator, activation):
+def test_as_a_function_it_goes_through_the_transforms_of_torch_func(operator, activation, rule):
     function = custom_ops.fused_linear_function(torch.ops.rushlight_test_op.fused_linear)
+    if rule == "generated":
+        none = torch.autograd.Function.__dict__["vmap"]
+        function = type("Generated", (function,), {"generate_vmap_rule": True, "vmap": none})
     inputs, func = tensors((2,), grad=False), torch.func
     batch = [torch.stack([each, each + 1, each * 2]) for each in inputs]
     transforms = [
@@ -129,6 +133,7 @@ def test_as_a_function_it_goes_through_the_transforms_of_torch_func(operator, ac
         lambda f: func.jacrev(func.jacrev(f))(*inputs),
         lambda f: func.vmap(func.grad(lambda *each: f(*each).cos().sum(), (0, 1, 2)))(*batch),
         lambda f: func.grad(lambda *each: func.vmap(f)(*each).cos().sum(), (0, 1, 2))(*batch),
+        lambda f: func.grad(lambda x: func.vmap(f, (0, None, None))(x, *inputs[1:]).cos().sum())(batch[0]),
         lambda f: func.vmap(func.vmap(f, (0, None, None)))(*batch),
     ]
     for transform in transforms:

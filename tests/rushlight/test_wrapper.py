@@ -74,9 +74,17 @@ def test_everything_else_gets_a_plain_tensor_wherever_it_is_among_the_arguments(
         (q.sum(0), floats.sum(0)),
         (q[1:, 0], floats[1:, 0]),
         (weight.clone().copy_(q), floats),
+        (torch.histogram(weight, 2, weight=q).hist, torch.histogram(weight, 2, weight=floats).hist),
     ):
         assert type(found) is torch.Tensor
         torch.testing.assert_close(found, expected)
+
+
+def test_what_is_multiplied_by_a_beta_of_0_is_not_looked_at(weight):
+    q, x, nothing = quantise(weight), torch.randn(4, 5), torch.full((4, 3), torch.nan)
+    for beta in (0, 0.0):
+        torch.testing.assert_close(torch.addmm(nothing, x, q, beta=beta, alpha=2), 2 * (x @ q.dequantise()))
+    assert torch.addmm(nothing, x, q).isnan().all()
 
 
 def test_nothing_writes_into_it(weight):

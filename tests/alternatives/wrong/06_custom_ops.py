@@ -6,6 +6,7 @@ A function's name is its exercise's, two underscores, and what is wrong.
 import functools
 import inspect
 import math
+import types
 import typing
 from collections.abc import Sequence
 
@@ -60,8 +61,37 @@ def schema_type__asks_torch(annotation):
     return torch.library.infer_schema(function, mutates_args=())[1:].partition(" ")[0]
 
 
+def schema_type__looks_it_up_in_torch(annotation):
+    from torch._library.infer_schema import SUPPORTED_PARAM_TYPES
+
+    try:
+        return SUPPORTED_PARAM_TYPES[annotation]
+    except (KeyError, TypeError):
+        raise ValueError(annotation) from None
+
+
 def infer_schema__asks_torch(function, mutates_args):
     return torch.library.infer_schema(function, mutates_args=mutates_args)
+
+
+def infer_schema__takes_annotations_for_types(function, mutates_args):
+    hints = {k: type(None) if v is None else v for k, v in function.__annotations__.items()}
+    parameters, written = inspect.signature(function).parameters, []
+    if set(mutates_args) - set(parameters):
+        raise ValueError
+    for place, (name, parameter) in enumerate(parameters.items()):
+        if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY) or name not in hints:
+            raise ValueError
+        if parameter.kind is parameter.KEYWORD_ONLY and "*" not in written:
+            written.append("*")
+        kind = custom_ops.schema_type(hints[name])
+        if name in mutates_args:
+            if not kind.startswith("Tensor"):
+                raise ValueError
+            kind = kind.replace("Tensor", f"Tensor(a{place}!)")
+        default = "" if parameter.default is parameter.empty else "=" + custom_ops.default_text(parameter.default)
+        written.append(f"{kind} {name}{default}")
+    return f"({', '.join(written)}) -> {custom_ops.result_type(hints.get('return'))}"
 
 
 def infer_schema__numbers_what_is_mutated(function, mutates_args):
@@ -90,6 +120,17 @@ def infer_schema__numbers_what_is_mutated(function, mutates_args):
 def fused_linear__delegates(x, weight, bias=None, activation="none"):
     custom_ops.check_arguments(x, weight, bias, activation)
     return custom_ops.activate(torch.nn.functional.linear(x, weight, bias), activation)
+
+
+def fused_linear__delegates_to_the_operator(x, weight, bias=None, activation="none"):
+    custom_ops.check_arguments(x, weight, bias, activation)
+    return custom_ops.activate(torch.ops.aten.linear(x, weight, bias), activation).contiguous()
+
+
+def fused_linear__by_einsum_with_its_strides(x, weight, bias=None, activation="none"):
+    custom_ops.check_arguments(x, weight, bias, activation)
+    z = torch.einsum("...i,oi->...o", x, weight)
+    return custom_ops.activate(z if bias is None else z + bias, activation)
 
 
 def fused_linear__approximates_gelu(x, weight, bias=None, activation="none"):
@@ -284,6 +325,23 @@ def fused_linear_backward__ignores_what_is_asked_for(ctx, grad):
     )
 
 
+def fused_linear_backward__sums_for_nobody(ctx, grad):
+    grad = _of_activation(ctx, grad)
+    first, second, _, _ = _gradients(ctx, grad)
+    third = grad.reshape(-1, grad.shape[-1]).sum(0)
+    return first, second, third if any(ctx.needs_input_grad[2:3]) else None, None
+
+
+def fused_linear_backward__multiplies_for_nobody(ctx, grad):
+    x, weight, *_ = ctx.saved_tensors
+    needs_x, needs_weight, *_ = ctx.needs_input_grad
+    grad = _of_activation(ctx, grad)
+    third = _gradients(ctx, grad)[2]
+    first = grad @ weight if weight is not None else None
+    second = torch.einsum("...i,...o->io", x, grad).T if x is not None else None
+    return first if needs_x else None, second if needs_weight else None, third, None
+
+
 def fused_linear_backward__takes_four_needs_for_granted(ctx, grad):
     needs_x, needs_weight, needs_bias, _ = ctx.needs_input_grad
     return _gradients(ctx, _of_activation(ctx, grad))
@@ -382,6 +440,18 @@ def fused_linear_vmap__broadcasts_a_batch_of_biases(op, info, in_dims, x, weight
     return custom_ops.activate(z + biases[0] if biases else z, activation), 0
 
 
+def fused_linear_vmap__activates_what_the_operator_returns(op, info, in_dims, x, weight, bias=None, activation="none"):
+    dims = [*in_dims, None, None][:3]
+    x = custom_ops.in_front(x, dims[0], info.batch_size)
+    if dims[1:] == [None, None]:
+        return custom_ops.activate(op(x, weight, bias), activation), 0
+    z = torch.einsum("b...i,boi->b...o", x, custom_ops.in_front(weight, dims[1], info.batch_size))
+    if bias is not None:
+        bias = custom_ops.in_front(bias, dims[2], info.batch_size)
+        z = z + bias.reshape(info.batch_size, *[1] * (z.dim() - 2), -1)
+    return custom_ops.activate(z, activation), 0
+
+
 def fused_linear_vmap__takes_all_to_be_passed(op, info, in_dims, x, weight, bias=None, activation="none"):
     x_dim, weight_dim, bias_dim, _ = in_dims
     x = custom_ops.in_front(x, x_dim, info.batch_size)
@@ -426,6 +496,30 @@ def register_fused_linear__says_that_it_writes_to_x(namespace):
     return op
 
 
+def register_fused_linear__returns_the_operator(namespace):
+    op = torch.library.custom_op(f"{namespace}::fused_linear", custom_ops.fused_linear, mutates_args=())
+    op.register_fake(custom_ops.fused_linear_fake)
+    op.register_autograd(custom_ops.fused_linear_backward, setup_context=custom_ops.fused_linear_setup_context)
+    op.register_vmap(functools.partial(custom_ops.fused_linear_vmap, op))
+    return getattr(torch.ops, namespace).fused_linear
+
+
+def register_fused_linear__with_the_kernel_for_a_fake_one(namespace):
+    op = torch.library.custom_op(f"{namespace}::fused_linear", custom_ops.fused_linear, mutates_args=())
+    op.register_fake(custom_ops.fused_linear)
+    op.register_autograd(custom_ops.fused_linear_backward, setup_context=custom_ops.fused_linear_setup_context)
+    op.register_vmap(functools.partial(custom_ops.fused_linear_vmap, op))
+    return op
+
+
+def register_fused_linear__batches_the_kernel(namespace):
+    op = torch.library.custom_op(f"{namespace}::fused_linear", custom_ops.fused_linear, mutates_args=())
+    op.register_fake(custom_ops.fused_linear_fake)
+    op.register_autograd(custom_ops.fused_linear_backward, setup_context=custom_ops.fused_linear_setup_context)
+    op.register_vmap(functools.partial(custom_ops.fused_linear_vmap, custom_ops.fused_linear))
+    return op
+
+
 def register_fused_linear__for_the_cpu_only(namespace):
     op = torch.library.custom_op(
         f"{namespace}::fused_linear", custom_ops.fused_linear, mutates_args=(), device_types="cpu"
@@ -460,6 +554,22 @@ def fused_linear_function__without_a_batching_rule(op):
 
         setup_context = staticmethod(custom_ops.fused_linear_setup_context)
         backward = staticmethod(custom_ops.fused_linear_backward)
+
+    return Linear
+
+
+def fused_linear_function__batches_the_operator(op):
+    class Linear(torch.autograd.Function):
+        @staticmethod
+        def forward(x, weight, bias=None, activation="none"):
+            return op(x, weight, bias, activation)
+
+        setup_context = staticmethod(custom_ops.fused_linear_setup_context)
+        backward = staticmethod(custom_ops.fused_linear_backward)
+
+        @staticmethod
+        def vmap(info, in_dims, *inputs):
+            return custom_ops.fused_linear_vmap(op, info, in_dims, *inputs)
 
     return Linear
 
@@ -545,7 +655,41 @@ def library_fused_linear__differentiates_on_the_cpu_only(namespace):
     return library
 
 
+def _library(namespace, kind="FRAGMENT", below=custom_ops.below_autograd, batched=lambda op: op):
+    library = torch.library.Library(namespace, kind)
+    library.define(custom_ops.SCHEMA)
+    op = getattr(torch.ops, namespace).fused_linear.default
+    library.impl("fused_linear", custom_ops.fused_linear, "CPU")
+    library.impl("fused_linear", custom_ops.fused_linear_fake, "Meta")
+    library.impl("fused_linear", custom_ops.fused_linear_function(below(op)).apply, "Autograd")
+    rule = functools.partial(custom_ops.fused_linear_vmap, batched(op))
+    torch.library.register_vmap(f"{namespace}::fused_linear", rule, lib=library)
+    return library
+
+
+def library_fused_linear__calls_the_kernel_from_autograd(namespace):
+    return _library(namespace, below=lambda op: custom_ops.fused_linear)
+
+
+def library_fused_linear__claims_the_namespace(namespace):
+    return _library(namespace, kind="DEF")
+
+
+def library_fused_linear__batches_the_kernel(namespace):
+    return _library(namespace, batched=lambda op: custom_ops.fused_linear)
+
+
 # Changing arguments
+
+
+def momentum_step__puts_other_memory_in_their_place(weight, buffer, grad, lr, momentum):
+    buffer.data = momentum * buffer.data + grad
+    weight.data = weight.data - lr * buffer.data
+
+
+def momentum_step__sets_them(weight, buffer, grad, lr, momentum):
+    buffer.set_(momentum * buffer + grad)
+    weight.set_(weight - lr * buffer)
 
 
 def momentum_step__of_new_tensors(weight, buffer, grad, lr, momentum):
@@ -649,11 +793,31 @@ def rms_norm_source__registers_nothing_for_meta():
     return _TEXT.partition("TORCH_LIBRARY_IMPL(TORCH_EXTENSION_NAME, Meta")[0]
 
 
+def rms_norm_source__divides_by_a_size_of_0():
+    return _TEXT.replace("std::max<int64_t>(size, 1)", "size").replace("#include <algorithm>", "// SIGFPE")
+
+
+def rms_norm_source__reads_outside_memory():
+    return _TEXT.replace("from + i * size", "from + (int64_t(1) << 40) * (1 + i)")
+
+
+def rms_norm_source__with_the_strides_of_x():
+    text = _TEXT.replace("  return out;", "  return at::empty_like(x).copy_(out);")
+    return text.replace("ops/empty.h", "ops/empty_like.h>\n#include <ATen/ops/empty.h")
+
+
+def rms_norm_source__with_the_strides_of_x_on_meta():
+    text = _TEXT.replace("at::empty_symint(x.sym_sizes(), x.options())", "at::empty_like(x)")
+    return text.replace("ops/empty.h", "ops/empty_like.h>\n#include <ATen/ops/empty.h")
+
+
 def rms_norm_source__does_not_compile():
     return _TEXT.replace("scalar_t sum = 0;", "scalar_t sum = 0")
 
 
 # A wrapper
+
+_dispatched = types.FunctionType(wrapper.quantised_dispatch.__code__, vars(wrapper))  # as long as the slot is empty
 
 
 def quantise_rows__cuts_off(x):
@@ -712,6 +876,19 @@ def map_quantised__in_place(function, tree):
     return function(tree) if isinstance(tree, wrapper.QuantisedTensor) else tree
 
 
+def map_quantised__keeps_lists_with_nothing_quantised(function, tree):
+    if isinstance(tree, wrapper.QuantisedTensor):
+        return function(tree)
+    if isinstance(tree, dict):
+        return {key: map_quantised__keeps_lists_with_nothing_quantised(function, each) for key, each in tree.items()}
+    if isinstance(tree, (list, tuple)):
+        items = [map_quantised__keeps_lists_with_nothing_quantised(function, each) for each in tree]
+        if all(new is old for new, old in zip(items, tree)):
+            return tree
+        return type(tree)(*items) if hasattr(tree, "_fields") else type(tree)(items)
+    return tree
+
+
 def map_quantised__maps_all_tensors(function, tree):
     from torch.utils._pytree import tree_map_only
 
@@ -742,6 +919,22 @@ def quantised_dispatch__forgets_the_axis(func, types, args, kwargs):
         return wrapper.quantised_mm(*args)
     args, kwargs = wrapper.map_quantised(wrapper.QuantisedTensor.dequantise, (args, kwargs))
     return func(*args, **kwargs)
+
+
+def quantised_dispatch__multiplies_by_a_beta_of_0(func, types, args, kwargs):
+    aten, quantised = torch.ops.aten, wrapper.QuantisedTensor
+    if func is aten.addmm.default and isinstance(args[-1], quantised):
+        bias = wrapper.map_quantised(quantised.dequantise, args[0])
+        return kwargs.get("beta", 1) * bias + kwargs.get("alpha", 1) * wrapper.quantised_mm(*args[1:])
+    return _dispatched(func, types, args, kwargs)
+
+
+def quantised_dispatch__leaves_keywords_alone(func, types, args, kwargs):
+    aten, quantised = torch.ops.aten, wrapper.QuantisedTensor
+    kept = (aten.detach.default, aten.clone.default, aten.t.default, aten.transpose.int)
+    if func in kept or func._schema.is_mutable or func in (aten.mm.default, aten.addmm.default):
+        return _dispatched(func, types, args, kwargs)
+    return func(*wrapper.map_quantised(quantised.dequantise, args), **kwargs)
 
 
 # A device
