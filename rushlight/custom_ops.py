@@ -346,8 +346,13 @@ def fused_linear_function(op: Callable[..., Tensor]) -> type[torch.autograd.Func
         def forward(x, weight, bias=None, activation="none"):
             return op(x, weight, bias, activation)
 
-        setup_context = staticmethod(fused_linear_setup_context)
-        backward = staticmethod(fused_linear_backward)
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            fused_linear_setup_context(ctx, inputs, output)
+
+        @staticmethod
+        def backward(ctx, grad):
+            return fused_linear_backward(ctx, grad)
 
         @staticmethod
         def vmap(info, in_dims, *inputs):
