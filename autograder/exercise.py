@@ -7,6 +7,7 @@ method, an alias, a dispatch table, a partial, runs the student's function from 
 from __future__ import annotations
 
 import difflib
+import sys
 from collections.abc import Callable
 from types import CodeType, FunctionType, ModuleType
 
@@ -47,6 +48,7 @@ def fill(slot: FunctionType, function: Callable) -> None:
         function.__annotations__ = slot.__annotations__
     slot.__code__ = _template.__code__.replace(co_names=(name,), co_name=slot.__name__, co_qualname=slot.__name__)
     slot.__wrapped__ = function  # what inspect and help look at
+    _let_dynamo_forget(slot)
     stand_aside(True)  # short ways of the framework would pass the student's piece by
 
 
@@ -55,6 +57,7 @@ def restore(slot: FunctionType) -> None:
     if slot in _references:
         slot.__code__ = _references.pop(slot)
         del slot.__wrapped__, slot.__globals__[_hidden(slot)]
+        _let_dynamo_forget(slot)
         stand_aside(bool(_references))
 
 
@@ -68,6 +71,12 @@ def _is_stub(function: FunctionType) -> bool:
 
 def _template(*args, **kwargs):
     return function(*args, **kwargs)  # noqa: F821  (`fill` puts another name there)
+
+
+def _let_dynamo_forget(slot: FunctionType) -> None:
+    """Of each function that it has traced Dynamo remembers which parameters its code has, and `reset` does not clear it."""
+    functions = sys.modules.get("torch._dynamo.variables.functions")
+    getattr(functions, "_spec_cache", {}).pop(slot, None)
 
 
 def _hidden(slot: FunctionType) -> str:

@@ -381,3 +381,23 @@ def test_memory_that_is_shared_has_one_too(isolated):
     share = "parts = [mmap.mmap(-1, 1 << 30) for _ in range(5)]\nfor part in parts:\n    part.write(bytes(1 << 30))"
     with pytest.raises(SubjectDied, match="GiB"):
         said(box, f"import mmap, time\n{share}\ntime.sleep(60)")
+
+
+def test_a_slot_that_dynamo_has_traced_can_be_filled_and_emptied():
+    from rushlight import custom_ops
+
+    def compiled():
+        torch._dynamo.reset()
+        tensors = [torch.full((3,), float(i)) for i in range(3)]
+        step = torch.compile(lambda *each: custom_ops.momentum_step(*each, 0.5, 0.9), fullgraph=True, backend="eager")
+        step(*tensors)
+        return tensors[1].tolist()
+
+    def forgetful(weight, buffer, grad, lr, momentum):
+        buffer.copy_(grad)
+
+    expected = compiled()
+    fill(custom_ops.momentum_step, forgetful)
+    assert compiled() == [2.0, 2.0, 2.0] != expected
+    restore(custom_ops.momentum_step)
+    assert compiled() == expected
