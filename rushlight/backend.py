@@ -14,7 +14,6 @@ from __future__ import annotations
 import contextlib
 import faulthandler
 import io
-import math
 import os
 import pickle
 import signal
@@ -27,6 +26,8 @@ import numpy as np
 import torch
 from torch.utils._pytree import tree_map_only
 from torch.utils.backend_registration import _setup_privateuseone_for_python_backend
+
+from rushlight.strided import contiguous_strides
 
 DEVICE = "rush"
 
@@ -144,8 +145,7 @@ def copy_from(self: torch.Tensor, dst: torch.Tensor, non_blocking: bool = False)
 
 
 def empty(size: Sequence[int], *, memory_format: Any = None, **options: Any) -> torch.Tensor:
-    strides = [math.prod([max(n, 1) for n in size[d + 1 :]]) for d in range(len(size))]
-    return empty_strided(size, strides, **options)
+    return empty_strided(size, contiguous_strides(size), **options)
 
 
 def view(self: torch.Tensor, size: Sequence[int]) -> torch.Tensor:
@@ -210,9 +210,8 @@ KERNELS: dict[str, Callable] = {
     "add.out": filling(lambda x, y, alpha=1: x + alpha * y),
     "mul.out": filling(np.multiply),
     "mm.out": filling(np.matmul),
-    "addmm.out": filling(
-        lambda z, x, y, beta=1, alpha=1: (beta * z if beta else 0) + alpha * (x @ y)
-    ),  # 0 * nan is no 0
+    # 0 * nan is no 0
+    "addmm.out": filling(lambda z, x, y, beta=1, alpha=1: (beta * z if beta else 0) + alpha * (x @ y)),
     "sum.IntList_out": sum_out,
 }
 

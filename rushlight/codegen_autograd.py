@@ -37,16 +37,11 @@ A kernel that nobody asks for a gradient calls the one below it (`operator.below
 NAMES = {  # which the generated code uses, by module
     "engine": "sum_to",
     "graph": "Node, gradient_edge, save, unpack",
-    "grad_mode": "AUTOGRAD",
-    "history": "check_inplace, rebase_history, refuse_grad, set_history",
+    "history": "call_below, check_inplace, rebase_history, refuse_grad, set_history",
 }
-METADATA = {  # what a formula may ask of a tensor without its being saved; the name it has then, and where it is kept
-    ".shape": ("_shape", "._sizes"),
-    ".dtype": ("_dtype", ".dtype"),
-    ".stride()": ("_stride", "._strides"),
-    ".storage_offset()": ("_offset", "._storage_offset"),
-    ".numel()": ("_numel", ".numel()"),
-}
+METADATA = {  # what a formula may ask of a tensor without its being saved
+    ".shape": "_shape", ".dtype": "_dtype", ".stride()": "_stride", ".storage_offset()": "_offset", ".numel()": "_numel",
+}  # fmt: skip
 
 
 @dataclass
@@ -128,11 +123,11 @@ def read(formula: str, schema: FunctionSchema) -> Needs:
     values = {}
     for argument in schema.arguments:
         if argument.type == "Tensor":
-            for attribute, (suffix, kept) in METADATA.items():
+            for attribute, suffix in METADATA.items():
                 pattern = rf"\b{argument.name}{re.escape(attribute)}" + (r"\b" if attribute[-1] != ")" else "")
                 if re.search(pattern, formula):
                     formula = re.sub(pattern, argument.name + suffix, formula)
-                    values[argument.name + suffix] = argument.name + kept
+                    values[argument.name + suffix] = argument.name + attribute
         elif argument.type == "Tensor[]":
             for attribute, suffix in (("shape", "_shapes"), ("dtype", "_dtypes")):
                 if f"{argument.name}{suffix}" in formula:
@@ -233,8 +228,7 @@ def kernel(derivative: Derivative, native: Native) -> str:
     for name, places in derivative.users("tensors").items():
         kept = "save(self.clone())" if inplace and name == "self" else f"save({name})"
         lines += _if_needed(places, derivative, f"node.saved_{name} = {kept}")
-    lines += ["    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD"]
-    lines += ["    try:", f"        result = {below}({stack})", "    finally:", "        local.excluded = excluded"]
+    lines.append(f"    result = call_below({below}, {stack})")
     if inplace:
         lines.append("    rebase_history(self, node)")
     else:
@@ -317,7 +311,7 @@ def generate() -> str:
         *map(node_class, differentiated),
         "# ---- Kernels for the key Autograd\n\n",
         *(kernel(derivative, native) for native, derivative in kernels),
-        f"KERNELS = {{\n{registered}\n}}\n",
+        f"AUTOGRAD = {{\n{registered}\n}}\n",
         f"OUT = ({', '.join(outs)})\n",
         f"WITHOUT_DERIVATIVE = ({', '.join(missing)},)\n",
     ]

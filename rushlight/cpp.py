@@ -370,17 +370,24 @@ def _library(source: str) -> Path:
         raise TypeError(f"a C++ source is a str, not {type(source).__name__}")
     command = [compiler(), *FLAGS]
     key = hashlib.sha256("\0".join([HEADER, source, *command]).encode()).hexdigest()[:24]
-    library = build_folder() / f"{key}.so"
+    return compiled(key, [*command, "operator.cpp"], {"rushlight.h": HEADER, "operator.cpp": source})
+
+
+def compiled(name: str, command: Sequence[str], texts: dict[str, str]) -> Path:
+    """The library `name` in `build_folder()`; if it is not there yet, what the command makes of these texts, by file name.
+
+    Raises CompileError, with what the compiler says.
+    """
+    library = build_folder() / f"{name}.so"
     if library.exists():
         return library
     with tempfile.TemporaryDirectory(dir=build_folder()) as place:
-        header, text, made = (Path(place, name) for name in ("rushlight.h", "operator.cpp", "operator.so"))
-        header.write_text(HEADER, encoding="utf-8")
-        text.write_text(source, encoding="utf-8")
-        done = subprocess.run([*command, text.name, "-o", made.name], cwd=place, capture_output=True, text=True)
+        for file, text in texts.items():
+            Path(place, file).write_text(text, encoding="utf-8")
+        done = subprocess.run([*command, "-o", "operator.so"], cwd=place, capture_output=True, text=True)
         if done.returncode != 0:
             raise CompileError(done.stderr.strip() or f"{command[0]} ended with {done.returncode}")
-        os.replace(made, library)  # whole or not at all: somebody else may be building the same
+        os.replace(Path(place, "operator.so"), library)  # whole or not at all: somebody else may be building the same
     return library
 
 

@@ -10,17 +10,15 @@ ABI (`torch/csrc/stable`), by which one library serves several versions of PyTor
 from __future__ import annotations
 
 import hashlib
-import os
 import subprocess
 import sys
-import tempfile
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from rushlight.cpp import CompileError, build_folder, compiler
+from rushlight.cpp import CompileError, compiled, compiler
 
 # ------------------------------------------------------------------------------------------------------------
 # The operator
@@ -130,8 +128,9 @@ _TORCH = Path(torch.__file__).parent
 
 
 def command() -> list[str]:
-    """The compiler's command, without the text and the result. RuntimeError, with what to do, if there is no compiler.
+    """The compiler's command, without the text, the libraries and the result.
 
+    RuntimeError, with what to do, if there is no compiler.
     The text may use what PyTorch's own C++ was compiled with: its headers, its two libraries (which the process has loaded
     already), its standard and its form of `std::string`.
     """
@@ -143,7 +142,7 @@ def command() -> list[str]:
         f"-D_GLIBCXX_USE_CXX11_ABI={int(torch.compiled_with_cxx11_abi())}",
     ]
     flags += ["-fopenmp"] if sys.platform == "linux" else []  # without it at::parallel_for is a plain loop
-    return [compiler(), *flags, f"-I{_TORCH / 'include'}", f"-L{_TORCH / 'lib'}", "-ltorch_cpu", "-lc10"]
+    return [compiler(), *flags, f"-I{_TORCH / 'include'}", f"-L{_TORCH / 'lib'}"]
 
 
 @cache
@@ -192,27 +191,16 @@ def _key(source: str) -> str:
 
 
 def _library(source: str, name: str) -> Path:
-    library = build_folder() / f"{name}.so"
-    if library.exists():
-        return library
-    with tempfile.TemporaryDirectory(dir=build_folder()) as place:
-        text, made = Path(place, "operator.cpp"), Path(place, "operator.so")
-        text.write_text(source, encoding="utf-8")
-        words = [*command(), f"-DTORCH_EXTENSION_NAME={name}", text.name, "-o", made.name]
-        # the libraries come after the text that needs them
-        words = [word for word in words if not word.startswith("-l")] + [
-            word for word in words if word.startswith("-l")
-        ]
-        done = subprocess.run(words, cwd=place, capture_output=True, text=True)
-        if done.returncode != 0:
-            raise CompileError(_errors(done.stderr) or f"{words[0]} ended with {done.returncode}")
-        os.replace(made, library)  # whole or not at all: somebody else may be building the same
-    return library
+    words = [*command(), f"-DTORCH_EXTENSION_NAME={name}", "operator.cpp", "-ltorch_cpu", "-lc10"]
+    try:
+        return compiled(name, words, {"operator.cpp": source})
+    except CompileError as error:
+        raise CompileError(_errors(str(error))) from None
 
 
 def _errors(words: str) -> str:
     """What a compiler says about the text itself: PyTorch's headers bring pages of templates into every message."""
-    lines = words.strip().splitlines()
+    lines = words.splitlines()
     return "\n".join([line for line in lines if "error" in line or "undefined" in line][:20] or lines[:20])
 
 

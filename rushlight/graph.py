@@ -73,10 +73,6 @@ class Node:
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
         return tuple((edge.node, edge.input_nr) for edge in self.next_edges)
 
-    def needs(self, i: int) -> bool:
-        """Whether anybody wants the gradient of argument `i`. Source: `Node::task_should_compute_output`."""
-        return self.next_edges[i].node is not None
-
     def register_hook(self, hook: Callable) -> RemovableHandle:
         """`hook(grad_inputs, grad_outputs)` runs after the node; what it returns, if anything, takes the place of the
         gradients that the node gave."""

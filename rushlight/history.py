@@ -263,7 +263,7 @@ def register() -> None:
     from rushlight import variable_type
 
     view_node = variable_type.AsStridedBackward0
-    for operator, kernel in variable_type.KERNELS.items():
+    for operator, kernel in variable_type.AUTOGRAD.items():
         operator.register(DispatchKey.Autograd, Kernel(kernel, with_key_set=True))
     for operator in variable_type.WITHOUT_DERIVATIVE:
         operator.register(DispatchKey.Autograd, Kernel(partial(without_derivative, operator), with_key_set=True))

@@ -38,7 +38,7 @@ from rushlight.iterator import (
     loop_arrays,
     output_strides,
 )
-from rushlight.strided import META, Tensor, fresh, infer_size, strides_for
+from rushlight.strided import Tensor, fresh, infer_size, strides_for
 from rushlight.structured import Output, Structured
 
 # ------------------------------------------------------------------------------------------------------------
@@ -203,7 +203,7 @@ def with_short_way(kernel: Structured, function: np.ufunc, kinds: tuple[int, ...
         return long_way(self, other, *alpha) if result is None else result
 
     def inplace(self: Tensor, other: Operand, *alpha: Scalar) -> Tensor:
-        operand = None if self._key_set & META else simple_operand(self, other, alpha, kinds)
+        operand = None if self.is_meta else simple_operand(self, other, alpha, kinds)
         if operand is None or isinstance(other, Tensor) and self._storage is other._storage:
             return long_way_in_place(self, other, *alpha)
         function(self._array, operand, self._array)
@@ -234,7 +234,7 @@ def simple_operand(self: Operand, other: Operand, alpha: tuple, kinds: tuple[int
         operand = other
     else:
         return None
-    if not alpha or is_one(*alpha):
+    if is_one(*alpha):
         return operand
     return operand * alpha[0] if self.dtype in SIMPLE_DTYPES and alpha[0].__class__ in PLAIN_NUMBERS else None
 

@@ -29,7 +29,7 @@ from rushlight.dtypes import (
     uint8,
 )
 from rushlight.pointwise import is_simple
-from rushlight.strided import META, Tensor, fresh, owned, wrap_dim
+from rushlight.strided import Tensor, fresh, owned, wrap_dim
 from rushlight.structured import Output, Structured, allocate, call_functional, resize_output
 
 # ------------------------------------------------------------------------------------------------------------
@@ -121,7 +121,7 @@ def of_all(kernel: Structured) -> Callable:
     """The form that takes no dims and reduces all: `sum(self, *, dtype)`."""
 
     def reduce_all(self: Tensor, dtype: dtype | None = None) -> Tensor:
-        return (kernel.on_meta if self._key_set & META else kernel.functional)(self, None, False, dtype)
+        return (kernel.on_meta if self.is_meta else kernel.functional)(self, None, False, dtype)
 
     return reduce_all
 

@@ -16,6 +16,8 @@ import os
 
 import torch
 
+from rushlight import custom_ops
+
 # The one place that decides where kernels run. Triton looks at the variable when it meets `triton.jit`.
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 if DEVICE == "cpu":
@@ -42,12 +44,8 @@ def require() -> None:
 # ------------------------------------------------------------------------------------------------------------
 # The kernel
 
-ACTIVATIONS = ("none", "relu", "tanh", "gelu")
-ROWS, COLUMNS, INNER = (
-    32,
-    32,
-    32,
-)  # of a block; powers of two, as `tl.arange` wants them, and 16 at least, as `tl.dot` does
+# Of a block: powers of two, as `tl.arange` wants them, and 16 at least, as `tl.dot` does
+ROWS, COLUMNS, INNER = 32, 32, 32
 
 if triton is not None:
 
@@ -112,7 +110,7 @@ def fused_linear(
         x: (..., in), any strides, float32 or float16, on `DEVICE`.
         weight: (out, in), any strides, the dtype of `x`.
         bias: (out,) or None.
-        activation: one of `ACTIVATIONS`.
+        activation: one of `custom_ops.ACTIVATIONS`.
 
     Returns:
         a new contiguous tensor (..., out).
@@ -140,15 +138,10 @@ def fused_linear(
 
 def check(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None, activation: str) -> None:
     """A kernel reads wherever its numbers point to: what does not fit must be refused before it starts."""
-    if activation not in ACTIVATIONS:
-        raise ValueError(f"activation is one of {', '.join(ACTIVATIONS)}, not {activation!r}")
-    if x.dim() < 1 or weight.dim() != 2 or x.shape[-1] != weight.shape[1]:
-        raise RuntimeError(f"x needs (..., in) and weight (out, in), not {tuple(x.shape)} and {tuple(weight.shape)}")
-    if bias is not None and bias.shape != weight.shape[:1]:
-        raise RuntimeError(f"bias needs {tuple(weight.shape[:1])}, not {tuple(bias.shape)}")
+    custom_ops.check_arguments(x, weight, bias, activation)
+    if x.dtype not in (torch.float32, torch.float16):
+        raise RuntimeError(f"the kernel is for float32 and float16, not {x.dtype}")
     given = [tensor for tensor in (x, weight, bias) if tensor is not None]
-    if x.dtype not in (torch.float32, torch.float16) or any(tensor.dtype != x.dtype for tensor in given):
-        raise RuntimeError(f"one dtype for all, float32 or float16, not {[str(tensor.dtype) for tensor in given]}")
     if any(tensor.device.type != DEVICE for tensor in given):
         raise RuntimeError(f"kernels run on {DEVICE} here, the arguments are on {[str(t.device) for t in given]}")
 
@@ -166,11 +159,6 @@ def register(namespace: str) -> torch.library.CustomOpDef:
     Source: `torch/_library/custom_ops.py`; `torch/_library/triton.py` for the other way.
     """
     require()
-    operator = torch.library.custom_op(
-        f"{namespace}::fused_linear_triton",
-        fused_linear,
-        mutates_args=(),
-        schema='(Tensor x, Tensor weight, Tensor? bias=None, str activation="none") -> Tensor',
-    )
-    operator.register_fake(lambda x, weight, bias=None, activation="none": x.new_empty(*x.shape[:-1], weight.shape[0]))
+    operator = torch.library.custom_op(f"{namespace}::fused_linear_triton", fused_linear, mutates_args=())
+    operator.register_fake(custom_ops.fused_linear_fake)
     return operator

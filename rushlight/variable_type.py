@@ -10,8 +10,7 @@ import math
 
 from rushlight.engine import sum_to
 from rushlight.graph import Node, gradient_edge, save, unpack
-from rushlight.grad_mode import AUTOGRAD
-from rushlight.history import check_inplace, rebase_history, refuse_grad, set_history
+from rushlight.history import call_below, check_inplace, rebase_history, refuse_grad, set_history
 from rushlight.derivatives import *
 from rushlight.dispatch import local
 from rushlight.strided import Tensor
@@ -3005,11 +3004,7 @@ def alias(key_set, self):
         return alias_op.below[key_set](self)
     node = AliasBackward0()
     node.next_edges = edges
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = alias_op.below[key_set](self)
-    finally:
-        local.excluded = excluded
+    result = call_below(alias_op.below[key_set], self)
     set_history(result, node)
     return result
 
@@ -3022,17 +3017,13 @@ def as_strided(key_set, self, size, stride, storage_offset):
         return as_strided_op.below[key_set](self, size, stride, storage_offset)
     node = AsStridedBackward0()
     node.next_edges = edges
-    node.self_shape = self._sizes
-    node.self_stride = self._strides
-    node.self_offset = self._storage_offset
+    node.self_shape = self.shape
+    node.self_stride = self.stride()
+    node.self_offset = self.storage_offset()
     node.size = size
     node.storage_offset = storage_offset
     node.stride = stride
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = as_strided_op.below[key_set](self, size, stride, storage_offset)
-    finally:
-        local.excluded = excluded
+    result = call_below(as_strided_op.below[key_set], self, size, stride, storage_offset)
     set_history(result, node)
     return result
 
@@ -3046,17 +3037,13 @@ def as_strided_(key_set, self, size, stride, storage_offset):
     check_inplace(self)
     node = AsStridedBackward1()
     node.next_edges = edges
-    node.self_shape = self._sizes
-    node.self_stride = self._strides
-    node.self_offset = self._storage_offset
+    node.self_shape = self.shape
+    node.self_stride = self.stride()
+    node.self_offset = self.storage_offset()
     node.size = size
     node.storage_offset = storage_offset
     node.stride = stride
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = as_strided__op.below[key_set](self, size, stride, storage_offset)
-    finally:
-        local.excluded = excluded
+    result = call_below(as_strided__op.below[key_set], self, size, stride, storage_offset)
     rebase_history(self, node)
     return result
 
@@ -3069,15 +3056,11 @@ def diagonal(key_set, self, offset, dim1, dim2):
         return diagonal_op.below[key_set](self, offset, dim1, dim2)
     node = DiagonalBackward0()
     node.next_edges = edges
-    node.self_shape = self._sizes
+    node.self_shape = self.shape
     node.dim1 = dim1
     node.dim2 = dim2
     node.offset = offset
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = diagonal_op.below[key_set](self, offset, dim1, dim2)
-    finally:
-        local.excluded = excluded
+    result = call_below(diagonal_op.below[key_set], self, offset, dim1, dim2)
     set_history(result, node)
     return result
 
@@ -3090,12 +3073,8 @@ def expand(key_set, self, size):
         return expand_op.below[key_set](self, size)
     node = ExpandBackward0()
     node.next_edges = edges
-    node.self_shape = self._sizes
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = expand_op.below[key_set](self, size)
-    finally:
-        local.excluded = excluded
+    node.self_shape = self.shape
+    result = call_below(expand_op.below[key_set], self, size)
     set_history(result, node)
     return result
 
@@ -3109,11 +3088,7 @@ def permute(key_set, self, dims):
     node = PermuteBackward0()
     node.next_edges = edges
     node.dims = dims
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = permute_op.below[key_set](self, dims)
-    finally:
-        local.excluded = excluded
+    result = call_below(permute_op.below[key_set], self, dims)
     set_history(result, node)
     return result
 
@@ -3126,14 +3101,10 @@ def select_int(key_set, self, dim, index):
         return select_int_op.below[key_set](self, dim, index)
     node = SelectBackward0()
     node.next_edges = edges
-    node.self_shape = self._sizes
+    node.self_shape = self.shape
     node.dim = dim
     node.index = index
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = select_int_op.below[key_set](self, dim, index)
-    finally:
-        local.excluded = excluded
+    result = call_below(select_int_op.below[key_set], self, dim, index)
     set_history(result, node)
     return result
 
@@ -3146,16 +3117,12 @@ def slice_Tensor(key_set, self, dim, start, end, step):
         return slice_Tensor_op.below[key_set](self, dim, start, end, step)
     node = SliceBackward0()
     node.next_edges = edges
-    node.self_shape = self._sizes
+    node.self_shape = self.shape
     node.dim = dim
     node.end = end
     node.start = start
     node.step = step
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = slice_Tensor_op.below[key_set](self, dim, start, end, step)
-    finally:
-        local.excluded = excluded
+    result = call_below(slice_Tensor_op.below[key_set], self, dim, start, end, step)
     set_history(result, node)
     return result
 
@@ -3170,11 +3137,7 @@ def split_Tensor(key_set, self, split_size, dim):
     node.next_edges = edges
     node.self_dtype = self.dtype
     node.dim = dim
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = split_Tensor_op.below[key_set](self, split_size, dim)
-    finally:
-        local.excluded = excluded
+    result = call_below(split_Tensor_op.below[key_set], self, split_size, dim)
     set_history(result, node)
     node.result_shapes = [each.shape for each in result]
     return result
@@ -3190,11 +3153,7 @@ def split_with_sizes(key_set, self, split_sizes, dim):
     node.next_edges = edges
     node.self_dtype = self.dtype
     node.dim = dim
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = split_with_sizes_op.below[key_set](self, split_sizes, dim)
-    finally:
-        local.excluded = excluded
+    result = call_below(split_with_sizes_op.below[key_set], self, split_sizes, dim)
     set_history(result, node)
     node.result_shapes = [each.shape for each in result]
     return result
@@ -3208,12 +3167,8 @@ def squeeze(key_set, self):
         return squeeze_op.below[key_set](self)
     node = SqueezeBackward0()
     node.next_edges = edges
-    node.self_shape = self._sizes
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = squeeze_op.below[key_set](self)
-    finally:
-        local.excluded = excluded
+    node.self_shape = self.shape
+    result = call_below(squeeze_op.below[key_set], self)
     set_history(result, node)
     return result
 
@@ -3226,13 +3181,9 @@ def squeeze_dim(key_set, self, dim):
         return squeeze_dim_op.below[key_set](self, dim)
     node = SqueezeBackward1()
     node.next_edges = edges
-    node.self_shape = self._sizes
+    node.self_shape = self.shape
     node.dim = dim
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = squeeze_dim_op.below[key_set](self, dim)
-    finally:
-        local.excluded = excluded
+    result = call_below(squeeze_dim_op.below[key_set], self, dim)
     set_history(result, node)
     return result
 
@@ -3245,13 +3196,9 @@ def squeeze_dims(key_set, self, dim):
         return squeeze_dims_op.below[key_set](self, dim)
     node = SqueezeBackward2()
     node.next_edges = edges
-    node.self_shape = self._sizes
+    node.self_shape = self.shape
     node.dim = dim
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = squeeze_dims_op.below[key_set](self, dim)
-    finally:
-        local.excluded = excluded
+    result = call_below(squeeze_dims_op.below[key_set], self, dim)
     set_history(result, node)
     return result
 
@@ -3265,12 +3212,8 @@ def squeeze_(key_set, self):
     check_inplace(self)
     node = SqueezeBackward3()
     node.next_edges = edges
-    node.self_shape = self._sizes
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = squeeze__op.below[key_set](self)
-    finally:
-        local.excluded = excluded
+    node.self_shape = self.shape
+    result = call_below(squeeze__op.below[key_set], self)
     rebase_history(self, node)
     return result
 
@@ -3284,13 +3227,9 @@ def squeeze__dim(key_set, self, dim):
     check_inplace(self)
     node = SqueezeBackward4()
     node.next_edges = edges
-    node.self_shape = self._sizes
+    node.self_shape = self.shape
     node.dim = dim
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = squeeze__dim_op.below[key_set](self, dim)
-    finally:
-        local.excluded = excluded
+    result = call_below(squeeze__dim_op.below[key_set], self, dim)
     rebase_history(self, node)
     return result
 
@@ -3304,13 +3243,9 @@ def squeeze__dims(key_set, self, dim):
     check_inplace(self)
     node = SqueezeBackward5()
     node.next_edges = edges
-    node.self_shape = self._sizes
+    node.self_shape = self.shape
     node.dim = dim
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = squeeze__dims_op.below[key_set](self, dim)
-    finally:
-        local.excluded = excluded
+    result = call_below(squeeze__dims_op.below[key_set], self, dim)
     rebase_history(self, node)
     return result
 
@@ -3323,11 +3258,7 @@ def t(key_set, self):
         return t_op.below[key_set](self)
     node = TBackward0()
     node.next_edges = edges
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = t_op.below[key_set](self)
-    finally:
-        local.excluded = excluded
+    result = call_below(t_op.below[key_set], self)
     set_history(result, node)
     return result
 
@@ -3341,11 +3272,7 @@ def t_(key_set, self):
     check_inplace(self)
     node = TBackward1()
     node.next_edges = edges
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = t__op.below[key_set](self)
-    finally:
-        local.excluded = excluded
+    result = call_below(t__op.below[key_set], self)
     rebase_history(self, node)
     return result
 
@@ -3360,11 +3287,7 @@ def transpose_int(key_set, self, dim0, dim1):
     node.next_edges = edges
     node.dim0 = dim0
     node.dim1 = dim1
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = transpose_int_op.below[key_set](self, dim0, dim1)
-    finally:
-        local.excluded = excluded
+    result = call_below(transpose_int_op.below[key_set], self, dim0, dim1)
     set_history(result, node)
     return result
 
@@ -3380,11 +3303,7 @@ def transpose_(key_set, self, dim0, dim1):
     node.next_edges = edges
     node.dim0 = dim0
     node.dim1 = dim1
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = transpose__op.below[key_set](self, dim0, dim1)
-    finally:
-        local.excluded = excluded
+    result = call_below(transpose__op.below[key_set], self, dim0, dim1)
     rebase_history(self, node)
     return result
 
@@ -3399,11 +3318,7 @@ def unbind_int(key_set, self, dim):
     node.next_edges = edges
     node.self_dtype = self.dtype
     node.dim = dim
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = unbind_int_op.below[key_set](self, dim)
-    finally:
-        local.excluded = excluded
+    result = call_below(unbind_int_op.below[key_set], self, dim)
     set_history(result, node)
     node.result_shapes = [each.shape for each in result]
     return result
@@ -3417,15 +3332,11 @@ def unfold(key_set, self, dimension, size, step):
         return unfold_op.below[key_set](self, dimension, size, step)
     node = UnfoldBackward0()
     node.next_edges = edges
-    node.self_shape = self._sizes
+    node.self_shape = self.shape
     node.dimension = dimension
     node.size = size
     node.step = step
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = unfold_op.below[key_set](self, dimension, size, step)
-    finally:
-        local.excluded = excluded
+    result = call_below(unfold_op.below[key_set], self, dimension, size, step)
     set_history(result, node)
     return result
 
@@ -3439,11 +3350,7 @@ def unsqueeze(key_set, self, dim):
     node = UnsqueezeBackward0()
     node.next_edges = edges
     node.dim = dim
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = unsqueeze_op.below[key_set](self, dim)
-    finally:
-        local.excluded = excluded
+    result = call_below(unsqueeze_op.below[key_set], self, dim)
     set_history(result, node)
     return result
 
@@ -3458,11 +3365,7 @@ def unsqueeze_(key_set, self, dim):
     node = UnsqueezeBackward1()
     node.next_edges = edges
     node.dim = dim
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = unsqueeze__op.below[key_set](self, dim)
-    finally:
-        local.excluded = excluded
+    result = call_below(unsqueeze__op.below[key_set], self, dim)
     rebase_history(self, node)
     return result
 
@@ -3475,12 +3378,8 @@ def _reshape_alias(key_set, self, size, stride):
         return _reshape_alias_op.below[key_set](self, size, stride)
     node = ReshapeAliasBackward0()
     node.next_edges = edges
-    node.self_shape = self._sizes
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = _reshape_alias_op.below[key_set](self, size, stride)
-    finally:
-        local.excluded = excluded
+    node.self_shape = self.shape
+    result = call_below(_reshape_alias_op.below[key_set], self, size, stride)
     set_history(result, node)
     return result
 
@@ -3493,12 +3392,8 @@ def _unsafe_view(key_set, self, size):
         return _unsafe_view_op.below[key_set](self, size)
     node = UnsafeViewBackward0()
     node.next_edges = edges
-    node.self_shape = self._sizes
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = _unsafe_view_op.below[key_set](self, size)
-    finally:
-        local.excluded = excluded
+    node.self_shape = self.shape
+    result = call_below(_unsafe_view_op.below[key_set], self, size)
     set_history(result, node)
     return result
 
@@ -3511,12 +3406,8 @@ def view(key_set, self, size):
         return view_op.below[key_set](self, size)
     node = ViewBackward0()
     node.next_edges = edges
-    node.self_shape = self._sizes
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = view_op.below[key_set](self, size)
-    finally:
-        local.excluded = excluded
+    node.self_shape = self.shape
+    result = call_below(view_op.below[key_set], self, size)
     set_history(result, node)
     return result
 
@@ -3529,11 +3420,7 @@ def clone(key_set, self, memory_format):
         return clone_op.below[key_set](self, memory_format)
     node = CloneBackward0()
     node.next_edges = edges
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = clone_op.below[key_set](self, memory_format)
-    finally:
-        local.excluded = excluded
+    result = call_below(clone_op.below[key_set], self, memory_format)
     set_history(result, node)
     return result
 
@@ -3551,11 +3438,7 @@ def copy_(key_set, self, src, non_blocking):
     check_inplace(self)
     node = CopyBackwards()
     node.next_edges = edges
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = copy__op.below[key_set](self, src, non_blocking)
-    finally:
-        local.excluded = excluded
+    result = call_below(copy__op.below[key_set], self, src, non_blocking)
     rebase_history(self, node)
     return result
 
@@ -3569,11 +3452,9 @@ def _to_copy(key_set, self, dtype, layout, device, pin_memory, non_blocking, mem
     node = ToCopyBackward0()
     node.next_edges = edges
     node.self_dtype = self.dtype
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = _to_copy_op.below[key_set](self, dtype, layout, device, pin_memory, non_blocking, memory_format)
-    finally:
-        local.excluded = excluded
+    result = call_below(
+        _to_copy_op.below[key_set], self, dtype, layout, device, pin_memory, non_blocking, memory_format
+    )
     set_history(result, node)
     return result
 
@@ -3586,11 +3467,7 @@ def fill_Scalar(key_set, self, value):
         return fill_Scalar_op.below[key_set](self, value)
     node = FillBackward0()
     node.next_edges = edges
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = fill_Scalar_op.below[key_set](self, value)
-    finally:
-        local.excluded = excluded
+    result = call_below(fill_Scalar_op.below[key_set], self, value)
     set_history(result, node)
     return result
 
@@ -3603,11 +3480,7 @@ def fill_Tensor(key_set, self, value):
         return fill_Tensor_op.below[key_set](self, value)
     node = FillBackward1()
     node.next_edges = edges
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = fill_Tensor_op.below[key_set](self, value)
-    finally:
-        local.excluded = excluded
+    result = call_below(fill_Tensor_op.below[key_set], self, value)
     set_history(result, node)
     return result
 
@@ -3621,11 +3494,7 @@ def fill__Scalar(key_set, self, value):
     check_inplace(self)
     node = FillBackward2()
     node.next_edges = edges
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = fill__Scalar_op.below[key_set](self, value)
-    finally:
-        local.excluded = excluded
+    result = call_below(fill__Scalar_op.below[key_set], self, value)
     rebase_history(self, node)
     return result
 
@@ -3639,11 +3508,7 @@ def fill__Tensor(key_set, self, value):
     check_inplace(self)
     node = FillBackward3()
     node.next_edges = edges
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = fill__Tensor_op.below[key_set](self, value)
-    finally:
-        local.excluded = excluded
+    result = call_below(fill__Tensor_op.below[key_set], self, value)
     rebase_history(self, node)
     return result
 
@@ -3657,11 +3522,7 @@ def zero_(key_set, self):
     check_inplace(self)
     node = ZeroBackward0()
     node.next_edges = edges
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = zero__op.below[key_set](self)
-    finally:
-        local.excluded = excluded
+    result = call_below(zero__op.below[key_set], self)
     rebase_history(self, node)
     return result
 
@@ -3675,11 +3536,7 @@ def normal_(key_set, self, mean, std, generator):
     check_inplace(self)
     node = NormalBackward0()
     node.next_edges = edges
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = normal__op.below[key_set](self, mean, std, generator)
-    finally:
-        local.excluded = excluded
+    result = call_below(normal__op.below[key_set], self, mean, std, generator)
     rebase_history(self, node)
     return result
 
@@ -3693,11 +3550,7 @@ def uniform_(key_set, self, from_, to, generator):
     check_inplace(self)
     node = UniformBackward0()
     node.next_edges = edges
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = uniform__op.below[key_set](self, from_, to, generator)
-    finally:
-        local.excluded = excluded
+    result = call_below(uniform__op.below[key_set], self, from_, to, generator)
     rebase_history(self, node)
     return result
 
@@ -3710,11 +3563,7 @@ def bernoulli(key_set, self, generator):
         return bernoulli_op.below[key_set](self, generator)
     node = BernoulliBackward0()
     node.next_edges = edges
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = bernoulli_op.below[key_set](self, generator)
-    finally:
-        local.excluded = excluded
+    result = call_below(bernoulli_op.below[key_set], self, generator)
     set_history(result, node)
     return result
 
@@ -3728,11 +3577,7 @@ def bernoulli__float(key_set, self, p, generator):
     check_inplace(self)
     node = BernoulliBackward1()
     node.next_edges = edges
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = bernoulli__float_op.below[key_set](self, p, generator)
-    finally:
-        local.excluded = excluded
+    result = call_below(bernoulli__float_op.below[key_set], self, p, generator)
     rebase_history(self, node)
     return result
 
@@ -3747,11 +3592,7 @@ def bernoulli__Tensor(key_set, self, p, generator):
     check_inplace(self)
     node = BernoulliBackward2()
     node.next_edges = edges
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = bernoulli__Tensor_op.below[key_set](self, p, generator)
-    finally:
-        local.excluded = excluded
+    result = call_below(bernoulli__Tensor_op.below[key_set], self, p, generator)
     rebase_history(self, node)
     return result
 
@@ -3765,11 +3606,7 @@ def random_(key_set, self, generator):
     check_inplace(self)
     node = RandomBackward0()
     node.next_edges = edges
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = random__op.below[key_set](self, generator)
-    finally:
-        local.excluded = excluded
+    result = call_below(random__op.below[key_set], self, generator)
     rebase_history(self, node)
     return result
 
@@ -3783,11 +3620,7 @@ def random__to(key_set, self, to, generator):
     check_inplace(self)
     node = RandomBackward1()
     node.next_edges = edges
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = random__to_op.below[key_set](self, to, generator)
-    finally:
-        local.excluded = excluded
+    result = call_below(random__to_op.below[key_set], self, to, generator)
     rebase_history(self, node)
     return result
 
@@ -3801,11 +3634,7 @@ def random__from(key_set, self, from_, to, generator):
     check_inplace(self)
     node = RandomBackward2()
     node.next_edges = edges
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = random__from_op.below[key_set](self, from_, to, generator)
-    finally:
-        local.excluded = excluded
+    result = call_below(random__from_op.below[key_set], self, from_, to, generator)
     rebase_history(self, node)
     return result
 
@@ -3819,11 +3648,7 @@ def abs(key_set, self):
     node = AbsBackward0()
     node.next_edges = edges
     node.saved_self = save(self)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = abs_op.below[key_set](self)
-    finally:
-        local.excluded = excluded
+    result = call_below(abs_op.below[key_set], self)
     set_history(result, node)
     return result
 
@@ -3838,11 +3663,7 @@ def abs_(key_set, self):
     node = AbsBackward0()
     node.next_edges = edges
     node.saved_self = save(self.clone())
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = abs__op.below[key_set](self)
-    finally:
-        local.excluded = excluded
+    result = call_below(abs__op.below[key_set], self)
     rebase_history(self, node)
     return result
 
@@ -3860,11 +3681,7 @@ def add_Tensor(key_set, self, other, alpha):
     node = AddBackward0()
     node.next_edges = edges
     node.alpha = alpha
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = add_Tensor_op.below[key_set](self, other, alpha)
-    finally:
-        local.excluded = excluded
+    result = call_below(add_Tensor_op.below[key_set], self, other, alpha)
     set_history(result, node)
     return result
 
@@ -3883,11 +3700,7 @@ def add__Tensor(key_set, self, other, alpha):
     node = AddBackward0()
     node.next_edges = edges
     node.alpha = alpha
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = add__Tensor_op.below[key_set](self, other, alpha)
-    finally:
-        local.excluded = excluded
+    result = call_below(add__Tensor_op.below[key_set], self, other, alpha)
     rebase_history(self, node)
     return result
 
@@ -3900,11 +3713,7 @@ def add_Scalar(key_set, self, other, alpha):
         return add_Scalar_op.below[key_set](self, other, alpha)
     node = AddBackward1()
     node.next_edges = edges
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = add_Scalar_op.below[key_set](self, other, alpha)
-    finally:
-        local.excluded = excluded
+    result = call_below(add_Scalar_op.below[key_set], self, other, alpha)
     set_history(result, node)
     return result
 
@@ -3927,11 +3736,7 @@ def addcdiv(key_set, self, tensor1, tensor2, value):
         node.saved_tensor2 = save(tensor2)
     if edges[2].node:
         node.saved_tensor1 = save(tensor1)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = addcdiv_op.below[key_set](self, tensor1, tensor2, value)
-    finally:
-        local.excluded = excluded
+    result = call_below(addcdiv_op.below[key_set], self, tensor1, tensor2, value)
     set_history(result, node)
     return result
 
@@ -3955,11 +3760,7 @@ def addcdiv_(key_set, self, tensor1, tensor2, value):
         node.saved_tensor2 = save(tensor2)
     if edges[2].node:
         node.saved_tensor1 = save(tensor1)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = addcdiv__op.below[key_set](self, tensor1, tensor2, value)
-    finally:
-        local.excluded = excluded
+    result = call_below(addcdiv__op.below[key_set], self, tensor1, tensor2, value)
     rebase_history(self, node)
     return result
 
@@ -3982,11 +3783,7 @@ def addcmul(key_set, self, tensor1, tensor2, value):
         node.saved_tensor2 = save(tensor2)
     if edges[2].node:
         node.saved_tensor1 = save(tensor1)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = addcmul_op.below[key_set](self, tensor1, tensor2, value)
-    finally:
-        local.excluded = excluded
+    result = call_below(addcmul_op.below[key_set], self, tensor1, tensor2, value)
     set_history(result, node)
     return result
 
@@ -4010,11 +3807,7 @@ def addcmul_(key_set, self, tensor1, tensor2, value):
         node.saved_tensor2 = save(tensor2)
     if edges[2].node:
         node.saved_tensor1 = save(tensor1)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = addcmul__op.below[key_set](self, tensor1, tensor2, value)
-    finally:
-        local.excluded = excluded
+    result = call_below(addcmul__op.below[key_set], self, tensor1, tensor2, value)
     rebase_history(self, node)
     return result
 
@@ -4027,11 +3820,7 @@ def ceil(key_set, self):
         return ceil_op.below[key_set](self)
     node = CeilBackward0()
     node.next_edges = edges
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = ceil_op.below[key_set](self)
-    finally:
-        local.excluded = excluded
+    result = call_below(ceil_op.below[key_set], self)
     set_history(result, node)
     return result
 
@@ -4045,11 +3834,7 @@ def ceil_(key_set, self):
     check_inplace(self)
     node = CeilBackward0()
     node.next_edges = edges
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = ceil__op.below[key_set](self)
-    finally:
-        local.excluded = excluded
+    result = call_below(ceil__op.below[key_set], self)
     rebase_history(self, node)
     return result
 
@@ -4070,11 +3855,7 @@ def clamp_Tensor(key_set, self, min, max):
     node.saved_max = save(max)
     node.saved_min = save(min)
     node.saved_self = save(self)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = clamp_Tensor_op.below[key_set](self, min, max)
-    finally:
-        local.excluded = excluded
+    result = call_below(clamp_Tensor_op.below[key_set], self, min, max)
     set_history(result, node)
     return result
 
@@ -4096,11 +3877,7 @@ def clamp__Tensor(key_set, self, min, max):
     node.saved_max = save(max)
     node.saved_min = save(min)
     node.saved_self = save(self.clone())
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = clamp__Tensor_op.below[key_set](self, min, max)
-    finally:
-        local.excluded = excluded
+    result = call_below(clamp__Tensor_op.below[key_set], self, min, max)
     rebase_history(self, node)
     return result
 
@@ -4116,11 +3893,7 @@ def clamp(key_set, self, min, max):
     node.max = max
     node.min = min
     node.saved_self = save(self)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = clamp_op.below[key_set](self, min, max)
-    finally:
-        local.excluded = excluded
+    result = call_below(clamp_op.below[key_set], self, min, max)
     set_history(result, node)
     return result
 
@@ -4137,11 +3910,7 @@ def clamp_(key_set, self, min, max):
     node.max = max
     node.min = min
     node.saved_self = save(self.clone())
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = clamp__op.below[key_set](self, min, max)
-    finally:
-        local.excluded = excluded
+    result = call_below(clamp__op.below[key_set], self, min, max)
     rebase_history(self, node)
     return result
 
@@ -4156,11 +3925,7 @@ def clamp_max_Tensor(key_set, self, max):
     node.next_edges = edges
     node.saved_max = save(max)
     node.saved_self = save(self)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = clamp_max_Tensor_op.below[key_set](self, max)
-    finally:
-        local.excluded = excluded
+    result = call_below(clamp_max_Tensor_op.below[key_set], self, max)
     set_history(result, node)
     return result
 
@@ -4176,11 +3941,7 @@ def clamp_max__Tensor(key_set, self, max):
     node.next_edges = edges
     node.saved_max = save(max)
     node.saved_self = save(self.clone())
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = clamp_max__Tensor_op.below[key_set](self, max)
-    finally:
-        local.excluded = excluded
+    result = call_below(clamp_max__Tensor_op.below[key_set], self, max)
     rebase_history(self, node)
     return result
 
@@ -4195,11 +3956,7 @@ def clamp_max(key_set, self, max):
     node.next_edges = edges
     node.max = max
     node.saved_self = save(self)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = clamp_max_op.below[key_set](self, max)
-    finally:
-        local.excluded = excluded
+    result = call_below(clamp_max_op.below[key_set], self, max)
     set_history(result, node)
     return result
 
@@ -4215,11 +3972,7 @@ def clamp_max_(key_set, self, max):
     node.next_edges = edges
     node.max = max
     node.saved_self = save(self.clone())
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = clamp_max__op.below[key_set](self, max)
-    finally:
-        local.excluded = excluded
+    result = call_below(clamp_max__op.below[key_set], self, max)
     rebase_history(self, node)
     return result
 
@@ -4234,11 +3987,7 @@ def clamp_min_Tensor(key_set, self, min):
     node.next_edges = edges
     node.saved_min = save(min)
     node.saved_self = save(self)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = clamp_min_Tensor_op.below[key_set](self, min)
-    finally:
-        local.excluded = excluded
+    result = call_below(clamp_min_Tensor_op.below[key_set], self, min)
     set_history(result, node)
     return result
 
@@ -4254,11 +4003,7 @@ def clamp_min__Tensor(key_set, self, min):
     node.next_edges = edges
     node.saved_min = save(min)
     node.saved_self = save(self.clone())
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = clamp_min__Tensor_op.below[key_set](self, min)
-    finally:
-        local.excluded = excluded
+    result = call_below(clamp_min__Tensor_op.below[key_set], self, min)
     rebase_history(self, node)
     return result
 
@@ -4273,11 +4018,7 @@ def clamp_min(key_set, self, min):
     node.next_edges = edges
     node.min = min
     node.saved_self = save(self)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = clamp_min_op.below[key_set](self, min)
-    finally:
-        local.excluded = excluded
+    result = call_below(clamp_min_op.below[key_set], self, min)
     set_history(result, node)
     return result
 
@@ -4293,11 +4034,7 @@ def clamp_min_(key_set, self, min):
     node.next_edges = edges
     node.min = min
     node.saved_self = save(self.clone())
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = clamp_min__op.below[key_set](self, min)
-    finally:
-        local.excluded = excluded
+    result = call_below(clamp_min__op.below[key_set], self, min)
     rebase_history(self, node)
     return result
 
@@ -4311,11 +4048,7 @@ def cos(key_set, self):
     node = CosBackward0()
     node.next_edges = edges
     node.saved_self = save(self)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = cos_op.below[key_set](self)
-    finally:
-        local.excluded = excluded
+    result = call_below(cos_op.below[key_set], self)
     set_history(result, node)
     return result
 
@@ -4330,11 +4063,7 @@ def cos_(key_set, self):
     node = CosBackward0()
     node.next_edges = edges
     node.saved_self = save(self.clone())
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = cos__op.below[key_set](self)
-    finally:
-        local.excluded = excluded
+    result = call_below(cos__op.below[key_set], self)
     rebase_history(self, node)
     return result
 
@@ -4354,11 +4083,7 @@ def div_Tensor(key_set, self, other):
     node.saved_other = save(other)
     if edges[1].node:
         node.saved_self = save(self)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = div_Tensor_op.below[key_set](self, other)
-    finally:
-        local.excluded = excluded
+    result = call_below(div_Tensor_op.below[key_set], self, other)
     set_history(result, node)
     return result
 
@@ -4379,11 +4104,7 @@ def div__Tensor(key_set, self, other):
     node.saved_other = save(other)
     if edges[1].node:
         node.saved_self = save(self.clone())
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = div__Tensor_op.below[key_set](self, other)
-    finally:
-        local.excluded = excluded
+    result = call_below(div__Tensor_op.below[key_set], self, other)
     rebase_history(self, node)
     return result
 
@@ -4397,11 +4118,7 @@ def div_Scalar(key_set, self, other):
     node = DivBackward1()
     node.next_edges = edges
     node.other = other
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = div_Scalar_op.below[key_set](self, other)
-    finally:
-        local.excluded = excluded
+    result = call_below(div_Scalar_op.below[key_set], self, other)
     set_history(result, node)
     return result
 
@@ -4422,11 +4139,7 @@ def div_Tensor_mode(key_set, self, other, rounding_mode):
     node.saved_other = save(other)
     if edges[1].node:
         node.saved_self = save(self)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = div_Tensor_mode_op.below[key_set](self, other, rounding_mode)
-    finally:
-        local.excluded = excluded
+    result = call_below(div_Tensor_mode_op.below[key_set], self, other, rounding_mode)
     set_history(result, node)
     return result
 
@@ -4448,11 +4161,7 @@ def div__Tensor_mode(key_set, self, other, rounding_mode):
     node.saved_other = save(other)
     if edges[1].node:
         node.saved_self = save(self.clone())
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = div__Tensor_mode_op.below[key_set](self, other, rounding_mode)
-    finally:
-        local.excluded = excluded
+    result = call_below(div__Tensor_mode_op.below[key_set], self, other, rounding_mode)
     rebase_history(self, node)
     return result
 
@@ -4469,11 +4178,7 @@ def elu(key_set, self, alpha, scale, input_scale):
     node.input_scale = input_scale
     node.scale = scale
     node.saved_self = save(self)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = elu_op.below[key_set](self, alpha, scale, input_scale)
-    finally:
-        local.excluded = excluded
+    result = call_below(elu_op.below[key_set], self, alpha, scale, input_scale)
     set_history(result, node)
     return result
 
@@ -4490,11 +4195,7 @@ def elu_(key_set, self, alpha, scale, input_scale):
     node.alpha = alpha
     node.input_scale = input_scale
     node.scale = scale
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = elu__op.below[key_set](self, alpha, scale, input_scale)
-    finally:
-        local.excluded = excluded
+    result = call_below(elu__op.below[key_set], self, alpha, scale, input_scale)
     rebase_history(self, node)
     node.saved_result = save(result, True)
     return result
@@ -4509,11 +4210,7 @@ def erf(key_set, self):
     node = ErfBackward0()
     node.next_edges = edges
     node.saved_self = save(self)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = erf_op.below[key_set](self)
-    finally:
-        local.excluded = excluded
+    result = call_below(erf_op.below[key_set], self)
     set_history(result, node)
     return result
 
@@ -4528,11 +4225,7 @@ def erf_(key_set, self):
     node = ErfBackward0()
     node.next_edges = edges
     node.saved_self = save(self.clone())
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = erf__op.below[key_set](self)
-    finally:
-        local.excluded = excluded
+    result = call_below(erf__op.below[key_set], self)
     rebase_history(self, node)
     return result
 
@@ -4545,11 +4238,7 @@ def exp(key_set, self):
         return exp_op.below[key_set](self)
     node = ExpBackward0()
     node.next_edges = edges
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = exp_op.below[key_set](self)
-    finally:
-        local.excluded = excluded
+    result = call_below(exp_op.below[key_set], self)
     set_history(result, node)
     node.saved_result = save(result, True)
     return result
@@ -4564,11 +4253,7 @@ def exp_(key_set, self):
     check_inplace(self)
     node = ExpBackward0()
     node.next_edges = edges
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = exp__op.below[key_set](self)
-    finally:
-        local.excluded = excluded
+    result = call_below(exp__op.below[key_set], self)
     rebase_history(self, node)
     node.saved_result = save(result, True)
     return result
@@ -4582,11 +4267,7 @@ def exp2(key_set, self):
         return exp2_op.below[key_set](self)
     node = Exp2Backward0()
     node.next_edges = edges
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = exp2_op.below[key_set](self)
-    finally:
-        local.excluded = excluded
+    result = call_below(exp2_op.below[key_set], self)
     set_history(result, node)
     node.saved_result = save(result, True)
     return result
@@ -4601,11 +4282,7 @@ def exp2_(key_set, self):
     check_inplace(self)
     node = Exp2Backward0()
     node.next_edges = edges
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = exp2__op.below[key_set](self)
-    finally:
-        local.excluded = excluded
+    result = call_below(exp2__op.below[key_set], self)
     rebase_history(self, node)
     node.saved_result = save(result, True)
     return result
@@ -4619,11 +4296,7 @@ def expm1(key_set, self):
         return expm1_op.below[key_set](self)
     node = Expm1Backward0()
     node.next_edges = edges
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = expm1_op.below[key_set](self)
-    finally:
-        local.excluded = excluded
+    result = call_below(expm1_op.below[key_set], self)
     set_history(result, node)
     node.saved_result = save(result, True)
     return result
@@ -4638,11 +4311,7 @@ def expm1_(key_set, self):
     check_inplace(self)
     node = Expm1Backward0()
     node.next_edges = edges
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = expm1__op.below[key_set](self)
-    finally:
-        local.excluded = excluded
+    result = call_below(expm1__op.below[key_set], self)
     rebase_history(self, node)
     node.saved_result = save(result, True)
     return result
@@ -4656,11 +4325,7 @@ def floor(key_set, self):
         return floor_op.below[key_set](self)
     node = FloorBackward0()
     node.next_edges = edges
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = floor_op.below[key_set](self)
-    finally:
-        local.excluded = excluded
+    result = call_below(floor_op.below[key_set], self)
     set_history(result, node)
     return result
 
@@ -4674,11 +4339,7 @@ def floor_(key_set, self):
     check_inplace(self)
     node = FloorBackward0()
     node.next_edges = edges
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = floor__op.below[key_set](self)
-    finally:
-        local.excluded = excluded
+    result = call_below(floor__op.below[key_set], self)
     rebase_history(self, node)
     return result
 
@@ -4691,11 +4352,7 @@ def fmod_Scalar(key_set, self, other):
         return fmod_Scalar_op.below[key_set](self, other)
     node = FmodBackward0()
     node.next_edges = edges
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = fmod_Scalar_op.below[key_set](self, other)
-    finally:
-        local.excluded = excluded
+    result = call_below(fmod_Scalar_op.below[key_set], self, other)
     set_history(result, node)
     return result
 
@@ -4709,11 +4366,7 @@ def fmod__Scalar(key_set, self, other):
     check_inplace(self)
     node = FmodBackward0()
     node.next_edges = edges
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = fmod__Scalar_op.below[key_set](self, other)
-    finally:
-        local.excluded = excluded
+    result = call_below(fmod__Scalar_op.below[key_set], self, other)
     rebase_history(self, node)
     return result
 
@@ -4730,11 +4383,7 @@ def fmod_Tensor(key_set, self, other):
         node.saved_other = save(other)
     if edges[1].node:
         node.saved_self = save(self)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = fmod_Tensor_op.below[key_set](self, other)
-    finally:
-        local.excluded = excluded
+    result = call_below(fmod_Tensor_op.below[key_set], self, other)
     set_history(result, node)
     return result
 
@@ -4752,11 +4401,7 @@ def fmod__Tensor(key_set, self, other):
         node.saved_other = save(other)
     if edges[1].node:
         node.saved_self = save(self.clone())
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = fmod__Tensor_op.below[key_set](self, other)
-    finally:
-        local.excluded = excluded
+    result = call_below(fmod__Tensor_op.below[key_set], self, other)
     rebase_history(self, node)
     return result
 
@@ -4771,11 +4416,7 @@ def gelu(key_set, self, approximate):
     node.next_edges = edges
     node.approximate = approximate
     node.saved_self = save(self)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = gelu_op.below[key_set](self, approximate)
-    finally:
-        local.excluded = excluded
+    result = call_below(gelu_op.below[key_set], self, approximate)
     set_history(result, node)
     return result
 
@@ -4791,11 +4432,7 @@ def gelu_(key_set, self, approximate):
     node.next_edges = edges
     node.approximate = approximate
     node.saved_self = save(self.clone())
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = gelu__op.below[key_set](self, approximate)
-    finally:
-        local.excluded = excluded
+    result = call_below(gelu__op.below[key_set], self, approximate)
     rebase_history(self, node)
     return result
 
@@ -4811,11 +4448,7 @@ def hardtanh(key_set, self, min_val, max_val):
     node.max_val = max_val
     node.min_val = min_val
     node.saved_self = save(self)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = hardtanh_op.below[key_set](self, min_val, max_val)
-    finally:
-        local.excluded = excluded
+    result = call_below(hardtanh_op.below[key_set], self, min_val, max_val)
     set_history(result, node)
     return result
 
@@ -4832,11 +4465,7 @@ def hardtanh_(key_set, self, min_val, max_val):
     node.max_val = max_val
     node.min_val = min_val
     node.saved_self = save(self.clone())
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = hardtanh__op.below[key_set](self, min_val, max_val)
-    finally:
-        local.excluded = excluded
+    result = call_below(hardtanh__op.below[key_set], self, min_val, max_val)
     rebase_history(self, node)
     return result
 
@@ -4851,11 +4480,7 @@ def leaky_relu(key_set, self, negative_slope):
     node.next_edges = edges
     node.negative_slope = negative_slope
     node.saved_self = save(self)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = leaky_relu_op.below[key_set](self, negative_slope)
-    finally:
-        local.excluded = excluded
+    result = call_below(leaky_relu_op.below[key_set], self, negative_slope)
     set_history(result, node)
     return result
 
@@ -4870,11 +4495,7 @@ def leaky_relu_(key_set, self, negative_slope):
     node = LeakyReluBackward1()
     node.next_edges = edges
     node.negative_slope = negative_slope
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = leaky_relu__op.below[key_set](self, negative_slope)
-    finally:
-        local.excluded = excluded
+    result = call_below(leaky_relu__op.below[key_set], self, negative_slope)
     rebase_history(self, node)
     node.saved_result = save(result, True)
     return result
@@ -4899,11 +4520,7 @@ def lerp_Tensor(key_set, self, end, weight):
         node.saved_end = save(end)
     if edges[2].node:
         node.saved_self = save(self)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = lerp_Tensor_op.below[key_set](self, end, weight)
-    finally:
-        local.excluded = excluded
+    result = call_below(lerp_Tensor_op.below[key_set], self, end, weight)
     set_history(result, node)
     return result
 
@@ -4928,11 +4545,7 @@ def lerp__Tensor(key_set, self, end, weight):
         node.saved_end = save(end)
     if edges[2].node:
         node.saved_self = save(self.clone())
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = lerp__Tensor_op.below[key_set](self, end, weight)
-    finally:
-        local.excluded = excluded
+    result = call_below(lerp__Tensor_op.below[key_set], self, end, weight)
     rebase_history(self, node)
     return result
 
@@ -4946,11 +4559,7 @@ def lerp_Scalar(key_set, self, end, weight):
     node = LerpBackward0()
     node.next_edges = edges
     node.weight = weight
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = lerp_Scalar_op.below[key_set](self, end, weight)
-    finally:
-        local.excluded = excluded
+    result = call_below(lerp_Scalar_op.below[key_set], self, end, weight)
     set_history(result, node)
     return result
 
@@ -4965,11 +4574,7 @@ def lerp__Scalar(key_set, self, end, weight):
     node = LerpBackward0()
     node.next_edges = edges
     node.weight = weight
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = lerp__Scalar_op.below[key_set](self, end, weight)
-    finally:
-        local.excluded = excluded
+    result = call_below(lerp__Scalar_op.below[key_set], self, end, weight)
     rebase_history(self, node)
     return result
 
@@ -4983,11 +4588,7 @@ def log(key_set, self):
     node = LogBackward0()
     node.next_edges = edges
     node.saved_self = save(self)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = log_op.below[key_set](self)
-    finally:
-        local.excluded = excluded
+    result = call_below(log_op.below[key_set], self)
     set_history(result, node)
     return result
 
@@ -5002,11 +4603,7 @@ def log_(key_set, self):
     node = LogBackward0()
     node.next_edges = edges
     node.saved_self = save(self.clone())
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = log__op.below[key_set](self)
-    finally:
-        local.excluded = excluded
+    result = call_below(log__op.below[key_set], self)
     rebase_history(self, node)
     return result
 
@@ -5020,11 +4617,7 @@ def log10(key_set, self):
     node = Log10Backward0()
     node.next_edges = edges
     node.saved_self = save(self)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = log10_op.below[key_set](self)
-    finally:
-        local.excluded = excluded
+    result = call_below(log10_op.below[key_set], self)
     set_history(result, node)
     return result
 
@@ -5039,11 +4632,7 @@ def log10_(key_set, self):
     node = Log10Backward0()
     node.next_edges = edges
     node.saved_self = save(self.clone())
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = log10__op.below[key_set](self)
-    finally:
-        local.excluded = excluded
+    result = call_below(log10__op.below[key_set], self)
     rebase_history(self, node)
     return result
 
@@ -5057,11 +4646,7 @@ def log1p(key_set, self):
     node = Log1PBackward0()
     node.next_edges = edges
     node.saved_self = save(self)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = log1p_op.below[key_set](self)
-    finally:
-        local.excluded = excluded
+    result = call_below(log1p_op.below[key_set], self)
     set_history(result, node)
     return result
 
@@ -5076,11 +4661,7 @@ def log1p_(key_set, self):
     node = Log1PBackward0()
     node.next_edges = edges
     node.saved_self = save(self.clone())
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = log1p__op.below[key_set](self)
-    finally:
-        local.excluded = excluded
+    result = call_below(log1p__op.below[key_set], self)
     rebase_history(self, node)
     return result
 
@@ -5094,11 +4675,7 @@ def log2(key_set, self):
     node = Log2Backward0()
     node.next_edges = edges
     node.saved_self = save(self)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = log2_op.below[key_set](self)
-    finally:
-        local.excluded = excluded
+    result = call_below(log2_op.below[key_set], self)
     set_history(result, node)
     return result
 
@@ -5113,11 +4690,7 @@ def log2_(key_set, self):
     node = Log2Backward0()
     node.next_edges = edges
     node.saved_self = save(self.clone())
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = log2__op.below[key_set](self)
-    finally:
-        local.excluded = excluded
+    result = call_below(log2__op.below[key_set], self)
     rebase_history(self, node)
     return result
 
@@ -5132,11 +4705,7 @@ def maximum(key_set, self, other):
     node.next_edges = edges
     node.saved_other = save(other)
     node.saved_self = save(self)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = maximum_op.below[key_set](self, other)
-    finally:
-        local.excluded = excluded
+    result = call_below(maximum_op.below[key_set], self, other)
     set_history(result, node)
     return result
 
@@ -5151,11 +4720,7 @@ def minimum(key_set, self, other):
     node.next_edges = edges
     node.saved_other = save(other)
     node.saved_self = save(self)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = minimum_op.below[key_set](self, other)
-    finally:
-        local.excluded = excluded
+    result = call_below(minimum_op.below[key_set], self, other)
     set_history(result, node)
     return result
 
@@ -5176,11 +4741,7 @@ def mul_Tensor(key_set, self, other):
         node.saved_other = save(other)
     if edges[1].node:
         node.saved_self = save(self)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = mul_Tensor_op.below[key_set](self, other)
-    finally:
-        local.excluded = excluded
+    result = call_below(mul_Tensor_op.below[key_set], self, other)
     set_history(result, node)
     return result
 
@@ -5202,11 +4763,7 @@ def mul__Tensor(key_set, self, other):
         node.saved_other = save(other)
     if edges[1].node:
         node.saved_self = save(self.clone())
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = mul__Tensor_op.below[key_set](self, other)
-    finally:
-        local.excluded = excluded
+    result = call_below(mul__Tensor_op.below[key_set], self, other)
     rebase_history(self, node)
     return result
 
@@ -5220,11 +4777,7 @@ def mul_Scalar(key_set, self, other):
     node = MulBackward1()
     node.next_edges = edges
     node.other = other
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = mul_Scalar_op.below[key_set](self, other)
-    finally:
-        local.excluded = excluded
+    result = call_below(mul_Scalar_op.below[key_set], self, other)
     set_history(result, node)
     return result
 
@@ -5237,11 +4790,7 @@ def neg(key_set, self):
         return neg_op.below[key_set](self)
     node = NegBackward0()
     node.next_edges = edges
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = neg_op.below[key_set](self)
-    finally:
-        local.excluded = excluded
+    result = call_below(neg_op.below[key_set], self)
     set_history(result, node)
     return result
 
@@ -5255,11 +4804,7 @@ def neg_(key_set, self):
     check_inplace(self)
     node = NegBackward0()
     node.next_edges = edges
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = neg__op.below[key_set](self)
-    finally:
-        local.excluded = excluded
+    result = call_below(neg__op.below[key_set], self)
     rebase_history(self, node)
     return result
 
@@ -5274,11 +4819,7 @@ def pow_Tensor_Scalar(key_set, self, exponent):
     node.next_edges = edges
     node.exponent = exponent
     node.saved_self = save(self)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = pow_Tensor_Scalar_op.below[key_set](self, exponent)
-    finally:
-        local.excluded = excluded
+    result = call_below(pow_Tensor_Scalar_op.below[key_set], self, exponent)
     set_history(result, node)
     return result
 
@@ -5294,11 +4835,7 @@ def pow__Scalar(key_set, self, exponent):
     node.next_edges = edges
     node.exponent = exponent
     node.saved_self = save(self.clone())
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = pow__Scalar_op.below[key_set](self, exponent)
-    finally:
-        local.excluded = excluded
+    result = call_below(pow__Scalar_op.below[key_set], self, exponent)
     rebase_history(self, node)
     return result
 
@@ -5313,11 +4850,7 @@ def pow_Tensor_Tensor(key_set, self, exponent):
     node.next_edges = edges
     node.saved_exponent = save(exponent)
     node.saved_self = save(self)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = pow_Tensor_Tensor_op.below[key_set](self, exponent)
-    finally:
-        local.excluded = excluded
+    result = call_below(pow_Tensor_Tensor_op.below[key_set], self, exponent)
     set_history(result, node)
     if edges[1].node:
         node.saved_result = save(result, True)
@@ -5335,11 +4868,7 @@ def pow__Tensor(key_set, self, exponent):
     node.next_edges = edges
     node.saved_exponent = save(exponent)
     node.saved_self = save(self.clone())
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = pow__Tensor_op.below[key_set](self, exponent)
-    finally:
-        local.excluded = excluded
+    result = call_below(pow__Tensor_op.below[key_set], self, exponent)
     rebase_history(self, node)
     if edges[1].node:
         node.saved_result = save(result, True)
@@ -5356,11 +4885,7 @@ def pow_Scalar(key_set, self, exponent):
     node.next_edges = edges
     node.self = self
     node.saved_exponent = save(exponent)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = pow_Scalar_op.below[key_set](self, exponent)
-    finally:
-        local.excluded = excluded
+    result = call_below(pow_Scalar_op.below[key_set], self, exponent)
     set_history(result, node)
     node.saved_result = save(result, True)
     return result
@@ -5374,11 +4899,7 @@ def reciprocal(key_set, self):
         return reciprocal_op.below[key_set](self)
     node = ReciprocalBackward0()
     node.next_edges = edges
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = reciprocal_op.below[key_set](self)
-    finally:
-        local.excluded = excluded
+    result = call_below(reciprocal_op.below[key_set], self)
     set_history(result, node)
     node.saved_result = save(result, True)
     return result
@@ -5393,11 +4914,7 @@ def reciprocal_(key_set, self):
     check_inplace(self)
     node = ReciprocalBackward0()
     node.next_edges = edges
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = reciprocal__op.below[key_set](self)
-    finally:
-        local.excluded = excluded
+    result = call_below(reciprocal__op.below[key_set], self)
     rebase_history(self, node)
     node.saved_result = save(result, True)
     return result
@@ -5411,11 +4928,7 @@ def relu(key_set, self):
         return relu_op.below[key_set](self)
     node = ReluBackward0()
     node.next_edges = edges
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = relu_op.below[key_set](self)
-    finally:
-        local.excluded = excluded
+    result = call_below(relu_op.below[key_set], self)
     set_history(result, node)
     node.saved_result = save(result, True)
     return result
@@ -5430,11 +4943,7 @@ def relu_(key_set, self):
     check_inplace(self)
     node = ReluBackward0()
     node.next_edges = edges
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = relu__op.below[key_set](self)
-    finally:
-        local.excluded = excluded
+    result = call_below(relu__op.below[key_set], self)
     rebase_history(self, node)
     node.saved_result = save(result, True)
     return result
@@ -5448,11 +4957,7 @@ def remainder_Scalar(key_set, self, other):
         return remainder_Scalar_op.below[key_set](self, other)
     node = RemainderBackward0()
     node.next_edges = edges
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = remainder_Scalar_op.below[key_set](self, other)
-    finally:
-        local.excluded = excluded
+    result = call_below(remainder_Scalar_op.below[key_set], self, other)
     set_history(result, node)
     return result
 
@@ -5466,11 +4971,7 @@ def remainder__Scalar(key_set, self, other):
     check_inplace(self)
     node = RemainderBackward0()
     node.next_edges = edges
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = remainder__Scalar_op.below[key_set](self, other)
-    finally:
-        local.excluded = excluded
+    result = call_below(remainder__Scalar_op.below[key_set], self, other)
     rebase_history(self, node)
     return result
 
@@ -5491,11 +4992,7 @@ def remainder_Tensor(key_set, self, other):
         node.saved_other = save(other)
     if edges[1].node:
         node.saved_self = save(self)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = remainder_Tensor_op.below[key_set](self, other)
-    finally:
-        local.excluded = excluded
+    result = call_below(remainder_Tensor_op.below[key_set], self, other)
     set_history(result, node)
     return result
 
@@ -5517,11 +5014,7 @@ def remainder__Tensor(key_set, self, other):
         node.saved_other = save(other)
     if edges[1].node:
         node.saved_self = save(self.clone())
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = remainder__Tensor_op.below[key_set](self, other)
-    finally:
-        local.excluded = excluded
+    result = call_below(remainder__Tensor_op.below[key_set], self, other)
     rebase_history(self, node)
     return result
 
@@ -5534,11 +5027,7 @@ def round(key_set, self):
         return round_op.below[key_set](self)
     node = RoundBackward0()
     node.next_edges = edges
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = round_op.below[key_set](self)
-    finally:
-        local.excluded = excluded
+    result = call_below(round_op.below[key_set], self)
     set_history(result, node)
     return result
 
@@ -5552,11 +5041,7 @@ def round_(key_set, self):
     check_inplace(self)
     node = RoundBackward0()
     node.next_edges = edges
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = round__op.below[key_set](self)
-    finally:
-        local.excluded = excluded
+    result = call_below(round__op.below[key_set], self)
     rebase_history(self, node)
     return result
 
@@ -5569,11 +5054,7 @@ def round_decimals(key_set, self, decimals):
         return round_decimals_op.below[key_set](self, decimals)
     node = RoundBackward1()
     node.next_edges = edges
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = round_decimals_op.below[key_set](self, decimals)
-    finally:
-        local.excluded = excluded
+    result = call_below(round_decimals_op.below[key_set], self, decimals)
     set_history(result, node)
     return result
 
@@ -5587,11 +5068,7 @@ def round__decimals(key_set, self, decimals):
     check_inplace(self)
     node = RoundBackward1()
     node.next_edges = edges
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = round__decimals_op.below[key_set](self, decimals)
-    finally:
-        local.excluded = excluded
+    result = call_below(round__decimals_op.below[key_set], self, decimals)
     rebase_history(self, node)
     return result
 
@@ -5604,11 +5081,7 @@ def rsqrt(key_set, self):
         return rsqrt_op.below[key_set](self)
     node = RsqrtBackward0()
     node.next_edges = edges
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = rsqrt_op.below[key_set](self)
-    finally:
-        local.excluded = excluded
+    result = call_below(rsqrt_op.below[key_set], self)
     set_history(result, node)
     node.saved_result = save(result, True)
     return result
@@ -5623,11 +5096,7 @@ def rsqrt_(key_set, self):
     check_inplace(self)
     node = RsqrtBackward0()
     node.next_edges = edges
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = rsqrt__op.below[key_set](self)
-    finally:
-        local.excluded = excluded
+    result = call_below(rsqrt__op.below[key_set], self)
     rebase_history(self, node)
     node.saved_result = save(result, True)
     return result
@@ -5642,11 +5111,7 @@ def rsub_Tensor(key_set, self, other, alpha):
     node = RsubBackward0()
     node.next_edges = edges
     node.alpha = alpha
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = rsub_Tensor_op.below[key_set](self, other, alpha)
-    finally:
-        local.excluded = excluded
+    result = call_below(rsub_Tensor_op.below[key_set], self, other, alpha)
     set_history(result, node)
     return result
 
@@ -5660,11 +5125,7 @@ def rsub_Scalar(key_set, self, other, alpha):
     node = RsubBackward1()
     node.next_edges = edges
     node.alpha = alpha
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = rsub_Scalar_op.below[key_set](self, other, alpha)
-    finally:
-        local.excluded = excluded
+    result = call_below(rsub_Scalar_op.below[key_set], self, other, alpha)
     set_history(result, node)
     return result
 
@@ -5677,11 +5138,7 @@ def sigmoid(key_set, self):
         return sigmoid_op.below[key_set](self)
     node = SigmoidBackward0()
     node.next_edges = edges
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = sigmoid_op.below[key_set](self)
-    finally:
-        local.excluded = excluded
+    result = call_below(sigmoid_op.below[key_set], self)
     set_history(result, node)
     node.saved_result = save(result, True)
     return result
@@ -5696,11 +5153,7 @@ def sigmoid_(key_set, self):
     check_inplace(self)
     node = SigmoidBackward0()
     node.next_edges = edges
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = sigmoid__op.below[key_set](self)
-    finally:
-        local.excluded = excluded
+    result = call_below(sigmoid__op.below[key_set], self)
     rebase_history(self, node)
     node.saved_result = save(result, True)
     return result
@@ -5714,11 +5167,7 @@ def sign(key_set, self):
         return sign_op.below[key_set](self)
     node = SignBackward0()
     node.next_edges = edges
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = sign_op.below[key_set](self)
-    finally:
-        local.excluded = excluded
+    result = call_below(sign_op.below[key_set], self)
     set_history(result, node)
     return result
 
@@ -5732,11 +5181,7 @@ def sign_(key_set, self):
     check_inplace(self)
     node = SignBackward0()
     node.next_edges = edges
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = sign__op.below[key_set](self)
-    finally:
-        local.excluded = excluded
+    result = call_below(sign__op.below[key_set], self)
     rebase_history(self, node)
     return result
 
@@ -5749,11 +5194,7 @@ def sgn(key_set, self):
         return sgn_op.below[key_set](self)
     node = SgnBackward0()
     node.next_edges = edges
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = sgn_op.below[key_set](self)
-    finally:
-        local.excluded = excluded
+    result = call_below(sgn_op.below[key_set], self)
     set_history(result, node)
     return result
 
@@ -5767,11 +5208,7 @@ def sgn_(key_set, self):
     check_inplace(self)
     node = SgnBackward0()
     node.next_edges = edges
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = sgn__op.below[key_set](self)
-    finally:
-        local.excluded = excluded
+    result = call_below(sgn__op.below[key_set], self)
     rebase_history(self, node)
     return result
 
@@ -5785,11 +5222,7 @@ def silu(key_set, self):
     node = SiluBackward0()
     node.next_edges = edges
     node.saved_self = save(self)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = silu_op.below[key_set](self)
-    finally:
-        local.excluded = excluded
+    result = call_below(silu_op.below[key_set], self)
     set_history(result, node)
     return result
 
@@ -5804,11 +5237,7 @@ def silu_(key_set, self):
     node = SiluBackward0()
     node.next_edges = edges
     node.saved_self = save(self.clone())
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = silu__op.below[key_set](self)
-    finally:
-        local.excluded = excluded
+    result = call_below(silu__op.below[key_set], self)
     rebase_history(self, node)
     return result
 
@@ -5822,11 +5251,7 @@ def sin(key_set, self):
     node = SinBackward0()
     node.next_edges = edges
     node.saved_self = save(self)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = sin_op.below[key_set](self)
-    finally:
-        local.excluded = excluded
+    result = call_below(sin_op.below[key_set], self)
     set_history(result, node)
     return result
 
@@ -5841,11 +5266,7 @@ def sin_(key_set, self):
     node = SinBackward0()
     node.next_edges = edges
     node.saved_self = save(self.clone())
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = sin__op.below[key_set](self)
-    finally:
-        local.excluded = excluded
+    result = call_below(sin__op.below[key_set], self)
     rebase_history(self, node)
     return result
 
@@ -5861,11 +5282,7 @@ def softplus(key_set, self, beta, threshold):
     node.beta = beta
     node.threshold = threshold
     node.saved_self = save(self)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = softplus_op.below[key_set](self, beta, threshold)
-    finally:
-        local.excluded = excluded
+    result = call_below(softplus_op.below[key_set], self, beta, threshold)
     set_history(result, node)
     return result
 
@@ -5878,11 +5295,7 @@ def sqrt(key_set, self):
         return sqrt_op.below[key_set](self)
     node = SqrtBackward0()
     node.next_edges = edges
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = sqrt_op.below[key_set](self)
-    finally:
-        local.excluded = excluded
+    result = call_below(sqrt_op.below[key_set], self)
     set_history(result, node)
     node.saved_result = save(result, True)
     return result
@@ -5897,11 +5310,7 @@ def sqrt_(key_set, self):
     check_inplace(self)
     node = SqrtBackward0()
     node.next_edges = edges
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = sqrt__op.below[key_set](self)
-    finally:
-        local.excluded = excluded
+    result = call_below(sqrt__op.below[key_set], self)
     rebase_history(self, node)
     node.saved_result = save(result, True)
     return result
@@ -5920,11 +5329,7 @@ def sub_Tensor(key_set, self, other, alpha):
     node = SubBackward0()
     node.next_edges = edges
     node.alpha = alpha
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = sub_Tensor_op.below[key_set](self, other, alpha)
-    finally:
-        local.excluded = excluded
+    result = call_below(sub_Tensor_op.below[key_set], self, other, alpha)
     set_history(result, node)
     return result
 
@@ -5943,11 +5348,7 @@ def sub__Tensor(key_set, self, other, alpha):
     node = SubBackward0()
     node.next_edges = edges
     node.alpha = alpha
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = sub__Tensor_op.below[key_set](self, other, alpha)
-    finally:
-        local.excluded = excluded
+    result = call_below(sub__Tensor_op.below[key_set], self, other, alpha)
     rebase_history(self, node)
     return result
 
@@ -5960,11 +5361,7 @@ def sub_Scalar(key_set, self, other, alpha):
         return sub_Scalar_op.below[key_set](self, other, alpha)
     node = SubBackward1()
     node.next_edges = edges
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = sub_Scalar_op.below[key_set](self, other, alpha)
-    finally:
-        local.excluded = excluded
+    result = call_below(sub_Scalar_op.below[key_set], self, other, alpha)
     set_history(result, node)
     return result
 
@@ -5977,11 +5374,7 @@ def tan(key_set, self):
         return tan_op.below[key_set](self)
     node = TanBackward0()
     node.next_edges = edges
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = tan_op.below[key_set](self)
-    finally:
-        local.excluded = excluded
+    result = call_below(tan_op.below[key_set], self)
     set_history(result, node)
     node.saved_result = save(result, True)
     return result
@@ -5996,11 +5389,7 @@ def tan_(key_set, self):
     check_inplace(self)
     node = TanBackward0()
     node.next_edges = edges
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = tan__op.below[key_set](self)
-    finally:
-        local.excluded = excluded
+    result = call_below(tan__op.below[key_set], self)
     rebase_history(self, node)
     node.saved_result = save(result, True)
     return result
@@ -6014,11 +5403,7 @@ def tanh(key_set, self):
         return tanh_op.below[key_set](self)
     node = TanhBackward0()
     node.next_edges = edges
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = tanh_op.below[key_set](self)
-    finally:
-        local.excluded = excluded
+    result = call_below(tanh_op.below[key_set], self)
     set_history(result, node)
     node.saved_result = save(result, True)
     return result
@@ -6033,11 +5418,7 @@ def tanh_(key_set, self):
     check_inplace(self)
     node = TanhBackward0()
     node.next_edges = edges
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = tanh__op.below[key_set](self)
-    finally:
-        local.excluded = excluded
+    result = call_below(tanh__op.below[key_set], self)
     rebase_history(self, node)
     node.saved_result = save(result, True)
     return result
@@ -6053,11 +5434,7 @@ def threshold(key_set, self, threshold, value):
     node.next_edges = edges
     node.threshold = threshold
     node.saved_self = save(self)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = threshold_op.below[key_set](self, threshold, value)
-    finally:
-        local.excluded = excluded
+    result = call_below(threshold_op.below[key_set], self, threshold, value)
     set_history(result, node)
     return result
 
@@ -6073,11 +5450,7 @@ def threshold_(key_set, self, threshold, value):
     node.next_edges = edges
     node.threshold = threshold
     node.saved_self = save(self.clone())
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = threshold__op.below[key_set](self, threshold, value)
-    finally:
-        local.excluded = excluded
+    result = call_below(threshold__op.below[key_set], self, threshold, value)
     rebase_history(self, node)
     return result
 
@@ -6090,11 +5463,7 @@ def trunc(key_set, self):
         return trunc_op.below[key_set](self)
     node = TruncBackward0()
     node.next_edges = edges
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = trunc_op.below[key_set](self)
-    finally:
-        local.excluded = excluded
+    result = call_below(trunc_op.below[key_set], self)
     set_history(result, node)
     return result
 
@@ -6108,11 +5477,7 @@ def trunc_(key_set, self):
     check_inplace(self)
     node = TruncBackward0()
     node.next_edges = edges
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = trunc__op.below[key_set](self)
-    finally:
-        local.excluded = excluded
+    result = call_below(trunc__op.below[key_set], self)
     rebase_history(self, node)
     return result
 
@@ -6131,11 +5496,7 @@ def where_self(key_set, condition, self, other):
     node = WhereBackward0()
     node.next_edges = edges
     node.saved_condition = save(condition)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = where_self_op.below[key_set](condition, self, other)
-    finally:
-        local.excluded = excluded
+    result = call_below(where_self_op.below[key_set], condition, self, other)
     set_history(result, node)
     return result
 
@@ -6149,11 +5510,7 @@ def cat(key_set, tensors, dim):
     node.tensors_shapes = [each.shape for each in tensors]
     node.tensors_dtypes = [each.dtype for each in tensors]
     node.dim = dim
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = cat_op.below[key_set](tensors, dim)
-    finally:
-        local.excluded = excluded
+    result = call_below(cat_op.below[key_set], tensors, dim)
     set_history(result, node)
     return result
 
@@ -6167,16 +5524,12 @@ def embedding(key_set, weight, indices, padding_idx, scale_grad_by_freq, sparse)
     refuse_grad("embedding", "indices", indices)
     node = EmbeddingBackward0()
     node.next_edges = edges
-    node.weight_shape = weight._sizes
+    node.weight_shape = weight.shape
     node.padding_idx = padding_idx
     node.scale_grad_by_freq = scale_grad_by_freq
     node.sparse = sparse
     node.saved_indices = save(indices)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = embedding_op.below[key_set](weight, indices, padding_idx, scale_grad_by_freq, sparse)
-    finally:
-        local.excluded = excluded
+    result = call_below(embedding_op.below[key_set], weight, indices, padding_idx, scale_grad_by_freq, sparse)
     set_history(result, node)
     return result
 
@@ -6190,11 +5543,7 @@ def flip(key_set, self, dims):
     node = FlipBackward0()
     node.next_edges = edges
     node.dims = dims
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = flip_op.below[key_set](self, dims)
-    finally:
-        local.excluded = excluded
+    result = call_below(flip_op.below[key_set], self, dims)
     set_history(result, node)
     return result
 
@@ -6208,14 +5557,10 @@ def gather(key_set, self, dim, index, sparse_grad):
     refuse_grad("gather", "index", index)
     node = GatherBackward0()
     node.next_edges = edges
-    node.self_shape = self._sizes
+    node.self_shape = self.shape
     node.dim = dim
     node.saved_index = save(index)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = gather_op.below[key_set](self, dim, index, sparse_grad)
-    finally:
-        local.excluded = excluded
+    result = call_below(gather_op.below[key_set], self, dim, index, sparse_grad)
     set_history(result, node)
     return result
 
@@ -6229,13 +5574,9 @@ def index_Tensor(key_set, self, indices):
     refuse_grad("index", "indices", indices)
     node = IndexBackward0()
     node.next_edges = edges
-    node.self_shape = self._sizes
+    node.self_shape = self.shape
     node.saved_indices = save(indices)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = index_Tensor_op.below[key_set](self, indices)
-    finally:
-        local.excluded = excluded
+    result = call_below(index_Tensor_op.below[key_set], self, indices)
     set_history(result, node)
     return result
 
@@ -6249,16 +5590,12 @@ def index_add(key_set, self, dim, index, source, alpha):
     refuse_grad("index_add", "index", index)
     node = IndexAddBackward0()
     node.next_edges = edges
-    node.source_shape = source._sizes
+    node.source_shape = source.shape
     node.alpha = alpha
     node.dim = dim
     if edges[1].node:
         node.saved_index = save(index)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = index_add_op.below[key_set](self, dim, index, source, alpha)
-    finally:
-        local.excluded = excluded
+    result = call_below(index_add_op.below[key_set], self, dim, index, source, alpha)
     set_history(result, node)
     return result
 
@@ -6273,16 +5610,12 @@ def index_add_(key_set, self, dim, index, source, alpha):
     check_inplace(self)
     node = IndexAddBackward0()
     node.next_edges = edges
-    node.source_shape = source._sizes
+    node.source_shape = source.shape
     node.alpha = alpha
     node.dim = dim
     if edges[1].node:
         node.saved_index = save(index)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = index_add__op.below[key_set](self, dim, index, source, alpha)
-    finally:
-        local.excluded = excluded
+    result = call_below(index_add__op.below[key_set], self, dim, index, source, alpha)
     rebase_history(self, node)
     return result
 
@@ -6298,11 +5631,7 @@ def index_put(key_set, self, indices, values, accumulate):
     node.next_edges = edges
     node.accumulate = accumulate
     node.saved_indices = save(indices)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = index_put_op.below[key_set](self, indices, values, accumulate)
-    finally:
-        local.excluded = excluded
+    result = call_below(index_put_op.below[key_set], self, indices, values, accumulate)
     set_history(result, node)
     return result
 
@@ -6319,11 +5648,7 @@ def index_put_(key_set, self, indices, values, accumulate):
     node.next_edges = edges
     node.accumulate = accumulate
     node.saved_indices = save(indices)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = index_put__op.below[key_set](self, indices, values, accumulate)
-    finally:
-        local.excluded = excluded
+    result = call_below(index_put__op.below[key_set], self, indices, values, accumulate)
     rebase_history(self, node)
     return result
 
@@ -6340,11 +5665,7 @@ def _index_put_impl_(key_set, self, indices, values, accumulate, unsafe):
     node.next_edges = edges
     node.accumulate = accumulate
     node.saved_indices = save(indices)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = _index_put_impl__op.below[key_set](self, indices, values, accumulate, unsafe)
-    finally:
-        local.excluded = excluded
+    result = call_below(_index_put_impl__op.below[key_set], self, indices, values, accumulate, unsafe)
     rebase_history(self, node)
     return result
 
@@ -6358,14 +5679,10 @@ def index_select(key_set, self, dim, index):
     refuse_grad("index_select", "index", index)
     node = IndexSelectBackward0()
     node.next_edges = edges
-    node.self_shape = self._sizes
+    node.self_shape = self.shape
     node.dim = dim
     node.saved_index = save(index)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = index_select_op.below[key_set](self, dim, index)
-    finally:
-        local.excluded = excluded
+    result = call_below(index_select_op.below[key_set], self, dim, index)
     set_history(result, node)
     return result
 
@@ -6380,11 +5697,7 @@ def masked_fill_Scalar(key_set, self, mask, value):
     node = MaskedFillBackward0()
     node.next_edges = edges
     node.saved_mask = save(mask)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = masked_fill_Scalar_op.below[key_set](self, mask, value)
-    finally:
-        local.excluded = excluded
+    result = call_below(masked_fill_Scalar_op.below[key_set], self, mask, value)
     set_history(result, node)
     return result
 
@@ -6400,11 +5713,7 @@ def masked_fill__Scalar(key_set, self, mask, value):
     node = MaskedFillBackward0()
     node.next_edges = edges
     node.saved_mask = save(mask)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = masked_fill__Scalar_op.below[key_set](self, mask, value)
-    finally:
-        local.excluded = excluded
+    result = call_below(masked_fill__Scalar_op.below[key_set], self, mask, value)
     rebase_history(self, node)
     return result
 
@@ -6419,11 +5728,7 @@ def masked_fill_Tensor(key_set, self, mask, value):
     node = MaskedFillBackward1()
     node.next_edges = edges
     node.saved_mask = save(mask)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = masked_fill_Tensor_op.below[key_set](self, mask, value)
-    finally:
-        local.excluded = excluded
+    result = call_below(masked_fill_Tensor_op.below[key_set], self, mask, value)
     set_history(result, node)
     return result
 
@@ -6439,11 +5744,7 @@ def masked_fill__Tensor(key_set, self, mask, value):
     node = MaskedFillBackward1()
     node.next_edges = edges
     node.saved_mask = save(mask)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = masked_fill__Tensor_op.below[key_set](self, mask, value)
-    finally:
-        local.excluded = excluded
+    result = call_below(masked_fill__Tensor_op.below[key_set], self, mask, value)
     rebase_history(self, node)
     return result
 
@@ -6456,13 +5757,9 @@ def repeat(key_set, self, repeats):
         return repeat_op.below[key_set](self, repeats)
     node = RepeatBackward0()
     node.next_edges = edges
-    node.self_shape = self._sizes
+    node.self_shape = self.shape
     node.repeats = repeats
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = repeat_op.below[key_set](self, repeats)
-    finally:
-        local.excluded = excluded
+    result = call_below(repeat_op.below[key_set], self, repeats)
     set_history(result, node)
     return result
 
@@ -6477,11 +5774,7 @@ def roll(key_set, self, shifts, dims):
     node.next_edges = edges
     node.dims = dims
     node.shifts = shifts
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = roll_op.below[key_set](self, shifts, dims)
-    finally:
-        local.excluded = excluded
+    result = call_below(roll_op.below[key_set], self, shifts, dims)
     set_history(result, node)
     return result
 
@@ -6497,11 +5790,7 @@ def scatter_src(key_set, self, dim, index, src):
     node.next_edges = edges
     node.dim = dim
     node.saved_index = save(index)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = scatter_src_op.below[key_set](self, dim, index, src)
-    finally:
-        local.excluded = excluded
+    result = call_below(scatter_src_op.below[key_set], self, dim, index, src)
     set_history(result, node)
     return result
 
@@ -6518,11 +5807,7 @@ def scatter__src(key_set, self, dim, index, src):
     node.next_edges = edges
     node.dim = dim
     node.saved_index = save(index)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = scatter__src_op.below[key_set](self, dim, index, src)
-    finally:
-        local.excluded = excluded
+    result = call_below(scatter__src_op.below[key_set], self, dim, index, src)
     rebase_history(self, node)
     return result
 
@@ -6538,11 +5823,7 @@ def scatter_value(key_set, self, dim, index, value):
     node.next_edges = edges
     node.dim = dim
     node.saved_index = save(index)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = scatter_value_op.below[key_set](self, dim, index, value)
-    finally:
-        local.excluded = excluded
+    result = call_below(scatter_value_op.below[key_set], self, dim, index, value)
     set_history(result, node)
     return result
 
@@ -6559,11 +5840,7 @@ def scatter__value(key_set, self, dim, index, value):
     node.next_edges = edges
     node.dim = dim
     node.saved_index = save(index)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = scatter__value_op.below[key_set](self, dim, index, value)
-    finally:
-        local.excluded = excluded
+    result = call_below(scatter__value_op.below[key_set], self, dim, index, value)
     rebase_history(self, node)
     return result
 
@@ -6580,11 +5857,7 @@ def scatter_add(key_set, self, dim, index, src):
     node.dim = dim
     if edges[1].node:
         node.saved_index = save(index)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = scatter_add_op.below[key_set](self, dim, index, src)
-    finally:
-        local.excluded = excluded
+    result = call_below(scatter_add_op.below[key_set], self, dim, index, src)
     set_history(result, node)
     return result
 
@@ -6602,11 +5875,7 @@ def scatter_add_(key_set, self, dim, index, src):
     node.dim = dim
     if edges[1].node:
         node.saved_index = save(index)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = scatter_add__op.below[key_set](self, dim, index, src)
-    finally:
-        local.excluded = excluded
+    result = call_below(scatter_add__op.below[key_set], self, dim, index, src)
     rebase_history(self, node)
     return result
 
@@ -6619,11 +5888,7 @@ def stack(key_set, tensors, dim):
     node.next_edges = edges
     node.tensors_dtypes = [each.dtype for each in tensors]
     node.dim = dim
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = stack_op.below[key_set](tensors, dim)
-    finally:
-        local.excluded = excluded
+    result = call_below(stack_op.below[key_set], tensors, dim)
     set_history(result, node)
     return result
 
@@ -6637,11 +5902,7 @@ def tril(key_set, self, diagonal):
     node = TrilBackward0()
     node.next_edges = edges
     node.diagonal = diagonal
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = tril_op.below[key_set](self, diagonal)
-    finally:
-        local.excluded = excluded
+    result = call_below(tril_op.below[key_set], self, diagonal)
     set_history(result, node)
     return result
 
@@ -6656,11 +5917,7 @@ def tril_(key_set, self, diagonal):
     node = TrilBackward0()
     node.next_edges = edges
     node.diagonal = diagonal
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = tril__op.below[key_set](self, diagonal)
-    finally:
-        local.excluded = excluded
+    result = call_below(tril__op.below[key_set], self, diagonal)
     rebase_history(self, node)
     return result
 
@@ -6674,11 +5931,7 @@ def triu(key_set, self, diagonal):
     node = TriuBackward0()
     node.next_edges = edges
     node.diagonal = diagonal
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = triu_op.below[key_set](self, diagonal)
-    finally:
-        local.excluded = excluded
+    result = call_below(triu_op.below[key_set], self, diagonal)
     set_history(result, node)
     return result
 
@@ -6693,11 +5946,7 @@ def triu_(key_set, self, diagonal):
     node = TriuBackward0()
     node.next_edges = edges
     node.diagonal = diagonal
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = triu__op.below[key_set](self, diagonal)
-    finally:
-        local.excluded = excluded
+    result = call_below(triu__op.below[key_set], self, diagonal)
     rebase_history(self, node)
     return result
 
@@ -6712,11 +5961,7 @@ def _log_softmax(key_set, self, dim, half_to_float):
     node.next_edges = edges
     node.self_dtype = self.dtype
     node.dim = dim
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = _log_softmax_op.below[key_set](self, dim, half_to_float)
-    finally:
-        local.excluded = excluded
+    result = call_below(_log_softmax_op.below[key_set], self, dim, half_to_float)
     set_history(result, node)
     node.saved_result = save(result, True)
     return result
@@ -6732,11 +5977,7 @@ def _softmax(key_set, self, dim, half_to_float):
     node.next_edges = edges
     node.self_dtype = self.dtype
     node.dim = dim
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = _softmax_op.below[key_set](self, dim, half_to_float)
-    finally:
-        local.excluded = excluded
+    result = call_below(_softmax_op.below[key_set], self, dim, half_to_float)
     set_history(result, node)
     node.saved_result = save(result, True)
     return result
@@ -6753,11 +5994,7 @@ def amax(key_set, self, dim, keepdim):
     node.dim = dim
     node.keepdim = keepdim
     node.saved_self = save(self)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = amax_op.below[key_set](self, dim, keepdim)
-    finally:
-        local.excluded = excluded
+    result = call_below(amax_op.below[key_set], self, dim, keepdim)
     set_history(result, node)
     node.saved_result = save(result, True)
     return result
@@ -6774,11 +6011,7 @@ def amin(key_set, self, dim, keepdim):
     node.dim = dim
     node.keepdim = keepdim
     node.saved_self = save(self)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = amin_op.below[key_set](self, dim, keepdim)
-    finally:
-        local.excluded = excluded
+    result = call_below(amin_op.below[key_set], self, dim, keepdim)
     set_history(result, node)
     node.saved_result = save(result, True)
     return result
@@ -6793,11 +6026,7 @@ def cumsum(key_set, self, dim, dtype):
     node = CumsumBackward0()
     node.next_edges = edges
     node.dim = dim
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = cumsum_op.below[key_set](self, dim, dtype)
-    finally:
-        local.excluded = excluded
+    result = call_below(cumsum_op.below[key_set], self, dim, dtype)
     set_history(result, node)
     return result
 
@@ -6812,11 +6041,7 @@ def cumsum_(key_set, self, dim, dtype):
     node = CumsumBackward0()
     node.next_edges = edges
     node.dim = dim
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = cumsum__op.below[key_set](self, dim, dtype)
-    finally:
-        local.excluded = excluded
+    result = call_below(cumsum__op.below[key_set], self, dim, dtype)
     rebase_history(self, node)
     return result
 
@@ -6832,11 +6057,7 @@ def logsumexp(key_set, self, dim, keepdim):
     node.dim = dim
     node.keepdim = keepdim
     node.saved_self = save(self)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = logsumexp_op.below[key_set](self, dim, keepdim)
-    finally:
-        local.excluded = excluded
+    result = call_below(logsumexp_op.below[key_set], self, dim, keepdim)
     set_history(result, node)
     node.saved_result = save(result, True)
     return result
@@ -6851,11 +6072,7 @@ def max(key_set, self):
     node = MaxBackward1()
     node.next_edges = edges
     node.saved_self = save(self)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = max_op.below[key_set](self)
-    finally:
-        local.excluded = excluded
+    result = call_below(max_op.below[key_set], self)
     set_history(result, node)
     node.saved_result = save(result, True)
     return result
@@ -6869,14 +6086,10 @@ def max_dim(key_set, self, dim, keepdim):
         return max_dim_op.below[key_set](self, dim, keepdim)
     node = MaxBackward0()
     node.next_edges = edges
-    node.self_shape = self._sizes
+    node.self_shape = self.shape
     node.dim = dim
     node.keepdim = keepdim
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = max_dim_op.below[key_set](self, dim, keepdim)
-    finally:
-        local.excluded = excluded
+    result = call_below(max_dim_op.below[key_set], self, dim, keepdim)
     set_history(result, node)
     node.saved_indices = save(result[1], True)
     return result
@@ -6890,13 +6103,9 @@ def mean(key_set, self, dtype):
         return mean_op.below[key_set](self, dtype)
     node = MeanBackward0()
     node.next_edges = edges
-    node.self_shape = self._sizes
+    node.self_shape = self.shape
     node.self_numel = self.numel()
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = mean_op.below[key_set](self, dtype)
-    finally:
-        local.excluded = excluded
+    result = call_below(mean_op.below[key_set], self, dtype)
     set_history(result, node)
     return result
 
@@ -6909,14 +6118,10 @@ def mean_dim(key_set, self, dim, keepdim, dtype):
         return mean_dim_op.below[key_set](self, dim, keepdim, dtype)
     node = MeanBackward1()
     node.next_edges = edges
-    node.self_shape = self._sizes
+    node.self_shape = self.shape
     node.dim = dim
     node.keepdim = keepdim
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = mean_dim_op.below[key_set](self, dim, keepdim, dtype)
-    finally:
-        local.excluded = excluded
+    result = call_below(mean_dim_op.below[key_set], self, dim, keepdim, dtype)
     set_history(result, node)
     return result
 
@@ -6930,11 +6135,7 @@ def min(key_set, self):
     node = MinBackward1()
     node.next_edges = edges
     node.saved_self = save(self)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = min_op.below[key_set](self)
-    finally:
-        local.excluded = excluded
+    result = call_below(min_op.below[key_set], self)
     set_history(result, node)
     node.saved_result = save(result, True)
     return result
@@ -6948,14 +6149,10 @@ def min_dim(key_set, self, dim, keepdim):
         return min_dim_op.below[key_set](self, dim, keepdim)
     node = MinBackward0()
     node.next_edges = edges
-    node.self_shape = self._sizes
+    node.self_shape = self.shape
     node.dim = dim
     node.keepdim = keepdim
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = min_dim_op.below[key_set](self, dim, keepdim)
-    finally:
-        local.excluded = excluded
+    result = call_below(min_dim_op.below[key_set], self, dim, keepdim)
     set_history(result, node)
     node.saved_indices = save(result[1], True)
     return result
@@ -6970,11 +6167,7 @@ def prod(key_set, self, dtype):
     node = ProdBackward0()
     node.next_edges = edges
     node.saved_self = save(self)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = prod_op.below[key_set](self, dtype)
-    finally:
-        local.excluded = excluded
+    result = call_below(prod_op.below[key_set], self, dtype)
     set_history(result, node)
     node.saved_result = save(result, True)
     return result
@@ -6991,11 +6184,7 @@ def prod_dim_int(key_set, self, dim, keepdim, dtype):
     node.dim = dim
     node.keepdim = keepdim
     node.saved_self = save(self)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = prod_dim_int_op.below[key_set](self, dim, keepdim, dtype)
-    finally:
-        local.excluded = excluded
+    result = call_below(prod_dim_int_op.below[key_set], self, dim, keepdim, dtype)
     set_history(result, node)
     node.saved_result = save(result, True)
     return result
@@ -7013,11 +6202,7 @@ def std_correction(key_set, self, dim, correction, keepdim):
     node.dim = dim
     node.keepdim = keepdim
     node.saved_self = save(self)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = std_correction_op.below[key_set](self, dim, correction, keepdim)
-    finally:
-        local.excluded = excluded
+    result = call_below(std_correction_op.below[key_set], self, dim, correction, keepdim)
     set_history(result, node)
     node.saved_result = save(result, True)
     return result
@@ -7031,12 +6216,8 @@ def sum(key_set, self, dtype):
         return sum_op.below[key_set](self, dtype)
     node = SumBackward0()
     node.next_edges = edges
-    node.self_shape = self._sizes
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = sum_op.below[key_set](self, dtype)
-    finally:
-        local.excluded = excluded
+    node.self_shape = self.shape
+    result = call_below(sum_op.below[key_set], self, dtype)
     set_history(result, node)
     return result
 
@@ -7049,14 +6230,10 @@ def sum_dim_IntList(key_set, self, dim, keepdim, dtype):
         return sum_dim_IntList_op.below[key_set](self, dim, keepdim, dtype)
     node = SumBackward1()
     node.next_edges = edges
-    node.self_shape = self._sizes
+    node.self_shape = self.shape
     node.dim = dim
     node.keepdim = keepdim
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = sum_dim_IntList_op.below[key_set](self, dim, keepdim, dtype)
-    finally:
-        local.excluded = excluded
+    result = call_below(sum_dim_IntList_op.below[key_set], self, dim, keepdim, dtype)
     set_history(result, node)
     return result
 
@@ -7073,11 +6250,7 @@ def var_correction(key_set, self, dim, correction, keepdim):
     node.dim = dim
     node.keepdim = keepdim
     node.saved_self = save(self)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = var_correction_op.below[key_set](self, dim, correction, keepdim)
-    finally:
-        local.excluded = excluded
+    result = call_below(var_correction_op.below[key_set], self, dim, correction, keepdim)
     set_history(result, node)
     return result
 
@@ -7096,20 +6269,16 @@ def addmm(key_set, self, mat1, mat2, beta, alpha):
     node = AddmmBackward0()
     node.next_edges = edges
     node.beta = beta
-    node.mat1_shape = mat1._sizes
-    node.mat1_stride = mat1._strides
+    node.mat1_shape = mat1.shape
+    node.mat1_stride = mat1.stride()
     node.alpha = alpha
-    node.mat2_shape = mat2._sizes
-    node.mat2_stride = mat2._strides
+    node.mat2_shape = mat2.shape
+    node.mat2_stride = mat2.stride()
     if edges[1].node:
         node.saved_mat2 = save(mat2)
     if edges[2].node:
         node.saved_mat1 = save(mat1)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = addmm_op.below[key_set](self, mat1, mat2, beta, alpha)
-    finally:
-        local.excluded = excluded
+    result = call_below(addmm_op.below[key_set], self, mat1, mat2, beta, alpha)
     set_history(result, node)
     return result
 
@@ -7129,20 +6298,16 @@ def addmm_(key_set, self, mat1, mat2, beta, alpha):
     node = AddmmBackward0()
     node.next_edges = edges
     node.beta = beta
-    node.mat1_shape = mat1._sizes
-    node.mat1_stride = mat1._strides
+    node.mat1_shape = mat1.shape
+    node.mat1_stride = mat1.stride()
     node.alpha = alpha
-    node.mat2_shape = mat2._sizes
-    node.mat2_stride = mat2._strides
+    node.mat2_shape = mat2.shape
+    node.mat2_stride = mat2.stride()
     if edges[1].node:
         node.saved_mat2 = save(mat2)
     if edges[2].node:
         node.saved_mat1 = save(mat1)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = addmm__op.below[key_set](self, mat1, mat2, beta, alpha)
-    finally:
-        local.excluded = excluded
+    result = call_below(addmm__op.below[key_set], self, mat1, mat2, beta, alpha)
     rebase_history(self, node)
     return result
 
@@ -7166,11 +6331,7 @@ def baddbmm(key_set, self, batch1, batch2, beta, alpha):
         node.saved_batch2 = save(batch2)
     if edges[2].node:
         node.saved_batch1 = save(batch1)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = baddbmm_op.below[key_set](self, batch1, batch2, beta, alpha)
-    finally:
-        local.excluded = excluded
+    result = call_below(baddbmm_op.below[key_set], self, batch1, batch2, beta, alpha)
     set_history(result, node)
     return result
 
@@ -7195,11 +6356,7 @@ def baddbmm_(key_set, self, batch1, batch2, beta, alpha):
         node.saved_batch2 = save(batch2)
     if edges[2].node:
         node.saved_batch1 = save(batch1)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = baddbmm__op.below[key_set](self, batch1, batch2, beta, alpha)
-    finally:
-        local.excluded = excluded
+    result = call_below(baddbmm__op.below[key_set], self, batch1, batch2, beta, alpha)
     rebase_history(self, node)
     return result
 
@@ -7216,11 +6373,7 @@ def bmm(key_set, self, mat2):
         node.saved_mat2 = save(mat2)
     if edges[1].node:
         node.saved_self = save(self)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = bmm_op.below[key_set](self, mat2)
-    finally:
-        local.excluded = excluded
+    result = call_below(bmm_op.below[key_set], self, mat2)
     set_history(result, node)
     return result
 
@@ -7237,11 +6390,7 @@ def dot(key_set, self, tensor):
         node.saved_tensor = save(tensor)
     if edges[1].node:
         node.saved_self = save(self)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = dot_op.below[key_set](self, tensor)
-    finally:
-        local.excluded = excluded
+    result = call_below(dot_op.below[key_set], self, tensor)
     set_history(result, node)
     return result
 
@@ -7254,19 +6403,15 @@ def mm(key_set, self, mat2):
         return mm_op.below[key_set](self, mat2)
     node = MmBackward0()
     node.next_edges = edges
-    node.self_shape = self._sizes
-    node.self_stride = self._strides
-    node.mat2_shape = mat2._sizes
-    node.mat2_stride = mat2._strides
+    node.self_shape = self.shape
+    node.self_stride = self.stride()
+    node.mat2_shape = mat2.shape
+    node.mat2_stride = mat2.stride()
     if edges[0].node:
         node.saved_mat2 = save(mat2)
     if edges[1].node:
         node.saved_self = save(self)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = mm_op.below[key_set](self, mat2)
-    finally:
-        local.excluded = excluded
+    result = call_below(mm_op.below[key_set], self, mat2)
     set_history(result, node)
     return result
 
@@ -7283,11 +6428,7 @@ def mv(key_set, self, vec):
         node.saved_vec = save(vec)
     if edges[1].node:
         node.saved_self = save(self)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = mv_op.below[key_set](self, vec)
-    finally:
-        local.excluded = excluded
+    result = call_below(mv_op.below[key_set], self, vec)
     set_history(result, node)
     return result
 
@@ -7307,11 +6448,7 @@ def binary_cross_entropy_with_logits(key_set, self, target, weight, pos_weight, 
     node.saved_self = save(self)
     node.saved_target = save(target)
     node.saved_weight = save(weight)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = binary_cross_entropy_with_logits_op.below[key_set](self, target, weight, pos_weight, reduction)
-    finally:
-        local.excluded = excluded
+    result = call_below(binary_cross_entropy_with_logits_op.below[key_set], self, target, weight, pos_weight, reduction)
     set_history(result, node)
     return result
 
@@ -7328,11 +6465,7 @@ def huber_loss(key_set, self, target, reduction, delta):
     node.reduction = reduction
     node.saved_self = save(self)
     node.saved_target = save(target)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = huber_loss_op.below[key_set](self, target, reduction, delta)
-    finally:
-        local.excluded = excluded
+    result = call_below(huber_loss_op.below[key_set], self, target, reduction, delta)
     set_history(result, node)
     return result
 
@@ -7348,11 +6481,7 @@ def mse_loss(key_set, self, target, reduction):
     node.reduction = reduction
     node.saved_self = save(self)
     node.saved_target = save(target)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = mse_loss_op.below[key_set](self, target, reduction)
-    finally:
-        local.excluded = excluded
+    result = call_below(mse_loss_op.below[key_set], self, target, reduction)
     set_history(result, node)
     return result
 
@@ -7372,11 +6501,7 @@ def nll_loss_forward(key_set, self, target, weight, reduction, ignore_index):
     node.saved_self = save(self)
     node.saved_target = save(target)
     node.saved_weight = save(weight)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = nll_loss_forward_op.below[key_set](self, target, weight, reduction, ignore_index)
-    finally:
-        local.excluded = excluded
+    result = call_below(nll_loss_forward_op.below[key_set], self, target, weight, reduction, ignore_index)
     set_history(result, node, [True, False])
     node.saved_total_weight = save(result[1], True)
     return result
@@ -7397,11 +6522,7 @@ def nll_loss2d_forward(key_set, self, target, weight, reduction, ignore_index):
     node.saved_self = save(self)
     node.saved_target = save(target)
     node.saved_weight = save(weight)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = nll_loss2d_forward_op.below[key_set](self, target, weight, reduction, ignore_index)
-    finally:
-        local.excluded = excluded
+    result = call_below(nll_loss2d_forward_op.below[key_set], self, target, weight, reduction, ignore_index)
     set_history(result, node, [True, False])
     node.saved_total_weight = save(result[1], True)
     return result
@@ -7419,11 +6540,7 @@ def smooth_l1_loss(key_set, self, target, reduction, beta):
     node.reduction = reduction
     node.saved_self = save(self)
     node.saved_target = save(target)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = smooth_l1_loss_op.below[key_set](self, target, reduction, beta)
-    finally:
-        local.excluded = excluded
+    result = call_below(smooth_l1_loss_op.below[key_set], self, target, reduction, beta)
     set_history(result, node)
     return result
 
@@ -7445,11 +6562,7 @@ def _log_softmax_backward_data(key_set, grad_output, output, dim, input_dtype):
     node.saved_output = save(output)
     if edges[1].node:
         node.saved_grad_output = save(grad_output)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = _log_softmax_backward_data_op.below[key_set](grad_output, output, dim, input_dtype)
-    finally:
-        local.excluded = excluded
+    result = call_below(_log_softmax_backward_data_op.below[key_set], grad_output, output, dim, input_dtype)
     set_history(result, node)
     return result
 
@@ -7472,11 +6585,7 @@ def _softmax_backward_data(key_set, grad_output, output, dim, input_dtype):
     node.saved_output = save(output)
     if edges[1].node:
         node.saved_grad_output = save(grad_output)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = _softmax_backward_data_op.below[key_set](grad_output, output, dim, input_dtype)
-    finally:
-        local.excluded = excluded
+    result = call_below(_softmax_backward_data_op.below[key_set], grad_output, output, dim, input_dtype)
     set_history(result, node)
     return result
 
@@ -7492,11 +6601,7 @@ def diagonal_backward(key_set, grad_output, input_sizes, offset, dim1, dim2):
     node.dim1 = dim1
     node.dim2 = dim2
     node.offset = offset
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = diagonal_backward_op.below[key_set](grad_output, input_sizes, offset, dim1, dim2)
-    finally:
-        local.excluded = excluded
+    result = call_below(diagonal_backward_op.below[key_set], grad_output, input_sizes, offset, dim1, dim2)
     set_history(result, node)
     return result
 
@@ -7520,11 +6625,9 @@ def elu_backward(key_set, grad_output, alpha, scale, input_scale, is_result, sel
     node.saved_self_or_result = save(self_or_result)
     if edges[1].node:
         node.saved_grad_output = save(grad_output)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = elu_backward_op.below[key_set](grad_output, alpha, scale, input_scale, is_result, self_or_result)
-    finally:
-        local.excluded = excluded
+    result = call_below(
+        elu_backward_op.below[key_set], grad_output, alpha, scale, input_scale, is_result, self_or_result
+    )
     set_history(result, node)
     return result
 
@@ -7544,13 +6647,9 @@ def embedding_dense_backward(key_set, grad_output, indices, num_weights, padding
     node.next_edges = edges
     node.padding_idx = padding_idx
     node.saved_indices = save(indices)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = embedding_dense_backward_op.below[key_set](
-            grad_output, indices, num_weights, padding_idx, scale_grad_by_freq
-        )
-    finally:
-        local.excluded = excluded
+    result = call_below(
+        embedding_dense_backward_op.below[key_set], grad_output, indices, num_weights, padding_idx, scale_grad_by_freq
+    )
     set_history(result, node)
     return result
 
@@ -7571,11 +6670,7 @@ def gelu_backward(key_set, grad_output, self, approximate):
     node.saved_self = save(self)
     if edges[1].node:
         node.saved_grad_output = save(grad_output)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = gelu_backward_op.below[key_set](grad_output, self, approximate)
-    finally:
-        local.excluded = excluded
+    result = call_below(gelu_backward_op.below[key_set], grad_output, self, approximate)
     set_history(result, node)
     return result
 
@@ -7596,11 +6691,7 @@ def hardtanh_backward(key_set, grad_output, self, min_val, max_val):
     node.min_val = min_val
     if edges[0].node:
         node.saved_self = save(self)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = hardtanh_backward_op.below[key_set](grad_output, self, min_val, max_val)
-    finally:
-        local.excluded = excluded
+    result = call_below(hardtanh_backward_op.below[key_set], grad_output, self, min_val, max_val)
     set_history(result, node)
     return result
 
@@ -7623,11 +6714,7 @@ def huber_loss_backward(key_set, grad_output, self, target, reduction, delta):
     node.saved_grad_output = save(grad_output)
     node.saved_self = save(self)
     node.saved_target = save(target)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = huber_loss_backward_op.below[key_set](grad_output, self, target, reduction, delta)
-    finally:
-        local.excluded = excluded
+    result = call_below(huber_loss_backward_op.below[key_set], grad_output, self, target, reduction, delta)
     set_history(result, node)
     return result
 
@@ -7647,11 +6734,7 @@ def leaky_relu_backward(key_set, grad_output, self, negative_slope, self_is_resu
     node.negative_slope = negative_slope
     if edges[0].node:
         node.saved_self = save(self)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = leaky_relu_backward_op.below[key_set](grad_output, self, negative_slope, self_is_result)
-    finally:
-        local.excluded = excluded
+    result = call_below(leaky_relu_backward_op.below[key_set], grad_output, self, negative_slope, self_is_result)
     set_history(result, node)
     return result
 
@@ -7676,11 +6759,7 @@ def mse_loss_backward(key_set, grad_output, self, target, reduction):
         node.saved_target = save(target)
     if edges[1].node or edges[2].node:
         node.saved_grad_output = save(grad_output)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = mse_loss_backward_op.below[key_set](grad_output, self, target, reduction)
-    finally:
-        local.excluded = excluded
+    result = call_below(mse_loss_backward_op.below[key_set], grad_output, self, target, reduction)
     set_history(result, node)
     return result
 
@@ -7710,13 +6789,9 @@ def nll_loss2d_backward(key_set, grad_output, self, target, weight, reduction, i
         node.saved_target = save(target)
     if edges[0].node:
         node.saved_weight = save(weight)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = nll_loss2d_backward_op.below[key_set](
-            grad_output, self, target, weight, reduction, ignore_index, total_weight
-        )
-    finally:
-        local.excluded = excluded
+    result = call_below(
+        nll_loss2d_backward_op.below[key_set], grad_output, self, target, weight, reduction, ignore_index, total_weight
+    )
     set_history(result, node)
     return result
 
@@ -7746,13 +6821,9 @@ def nll_loss_backward(key_set, grad_output, self, target, weight, reduction, ign
         node.saved_target = save(target)
     if edges[0].node:
         node.saved_weight = save(weight)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = nll_loss_backward_op.below[key_set](
-            grad_output, self, target, weight, reduction, ignore_index, total_weight
-        )
-    finally:
-        local.excluded = excluded
+    result = call_below(
+        nll_loss_backward_op.below[key_set], grad_output, self, target, weight, reduction, ignore_index, total_weight
+    )
     set_history(result, node)
     return result
 
@@ -7767,11 +6838,7 @@ def select_backward(key_set, grad_output, input_sizes, dim, index):
     node.next_edges = edges
     node.dim = dim
     node.index = index
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = select_backward_op.below[key_set](grad_output, input_sizes, dim, index)
-    finally:
-        local.excluded = excluded
+    result = call_below(select_backward_op.below[key_set], grad_output, input_sizes, dim, index)
     set_history(result, node)
     return result
 
@@ -7791,11 +6858,7 @@ def sigmoid_backward(key_set, grad_output, output):
     node.saved_output = save(output)
     if edges[1].node:
         node.saved_grad_output = save(grad_output)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = sigmoid_backward_op.below[key_set](grad_output, output)
-    finally:
-        local.excluded = excluded
+    result = call_below(sigmoid_backward_op.below[key_set], grad_output, output)
     set_history(result, node)
     return result
 
@@ -7812,11 +6875,7 @@ def slice_backward(key_set, grad_output, input_sizes, dim, start, end, step):
     node.end = end
     node.start = start
     node.step = step
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = slice_backward_op.below[key_set](grad_output, input_sizes, dim, start, end, step)
-    finally:
-        local.excluded = excluded
+    result = call_below(slice_backward_op.below[key_set], grad_output, input_sizes, dim, start, end, step)
     set_history(result, node)
     return result
 
@@ -7840,11 +6899,7 @@ def smooth_l1_loss_backward(key_set, grad_output, self, target, reduction, beta)
     node.saved_target = save(target)
     if edges[1].node or edges[2].node:
         node.saved_grad_output = save(grad_output)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = smooth_l1_loss_backward_op.below[key_set](grad_output, self, target, reduction, beta)
-    finally:
-        local.excluded = excluded
+    result = call_below(smooth_l1_loss_backward_op.below[key_set], grad_output, self, target, reduction, beta)
     set_history(result, node)
     return result
 
@@ -7866,11 +6921,7 @@ def softplus_backward(key_set, grad_output, self, beta, threshold):
     node.saved_self = save(self)
     if edges[1].node:
         node.saved_grad_output = save(grad_output)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = softplus_backward_op.below[key_set](grad_output, self, beta, threshold)
-    finally:
-        local.excluded = excluded
+    result = call_below(softplus_backward_op.below[key_set], grad_output, self, beta, threshold)
     set_history(result, node)
     return result
 
@@ -7890,11 +6941,7 @@ def tanh_backward(key_set, grad_output, output):
     node.saved_output = save(output)
     if edges[1].node:
         node.saved_grad_output = save(grad_output)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = tanh_backward_op.below[key_set](grad_output, output)
-    finally:
-        local.excluded = excluded
+    result = call_below(tanh_backward_op.below[key_set], grad_output, output)
     set_history(result, node)
     return result
 
@@ -7914,11 +6961,7 @@ def threshold_backward(key_set, grad_output, self, threshold):
     node.threshold = threshold
     if edges[0].node:
         node.saved_self = save(self)
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = threshold_backward_op.below[key_set](grad_output, self, threshold)
-    finally:
-        local.excluded = excluded
+    result = call_below(threshold_backward_op.below[key_set], grad_output, self, threshold)
     set_history(result, node)
     return result
 
@@ -7934,16 +6977,12 @@ def unfold_backward(key_set, grad_in, input_sizes, dim, size, step):
     node.dim = dim
     node.size = size
     node.step = step
-    excluded, local.excluded = local.excluded, local.excluded | AUTOGRAD
-    try:
-        result = unfold_backward_op.below[key_set](grad_in, input_sizes, dim, size, step)
-    finally:
-        local.excluded = excluded
+    result = call_below(unfold_backward_op.below[key_set], grad_in, input_sizes, dim, size, step)
     set_history(result, node)
     return result
 
 
-KERNELS = {
+AUTOGRAD = {
     alias_op: alias,
     as_strided_op: as_strided,
     as_strided__op: as_strided_,

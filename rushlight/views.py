@@ -19,7 +19,6 @@ from rushlight.dispatch import local
 from rushlight.dtypes import INTEGRAL
 from rushlight.memory_formats import contiguous_format, memory_format
 from rushlight.strided import (
-    META,
     Size,
     Tensor,
     as_strided,
@@ -40,7 +39,7 @@ __all__ = ["broadcast_shapes"]
 def alias(self: Tensor) -> Tensor:
     """The same view again."""
     view = plain_alias(self, self._sizes, self._strides, self._storage_offset)
-    if not self._key_set & META:
+    if not self.is_meta:
         view._array = self._array
     return view
 
@@ -119,7 +118,7 @@ def t(self: Tensor) -> Tensor:
     if len(self._sizes) == 2:
         (rows, columns), (down, across) = self._sizes, self._strides
         view = plain_alias(self, Size((columns, rows)), (across, down), self._storage_offset)
-        if not self._key_set & META:
+        if not self.is_meta:
             view._array = self._array.T
         return view
     if self.dim() > 2:

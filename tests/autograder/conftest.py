@@ -116,3 +116,14 @@ def nbgrader(tmp_path, root, submissions, isolated):
 
     call.enrol, call.hand_in, call.place = enrol, hand_in, tmp_path
     return call
+
+
+@pytest.fixture(scope="session")
+def said():
+    """`said(box, source)`: what a cell prints in a sandbox, or the names of its errors."""
+
+    def run(box, source):
+        outputs = box.request({"cell": source}, 60)["outputs"]
+        return "".join(o["text"] if o["output_type"] == "stream" else o.get("ename", "") for o in outputs)
+
+    return run

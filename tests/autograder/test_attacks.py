@@ -292,38 +292,33 @@ def box(isolated):
     box.close()
 
 
-def said(box, source):
-    outputs = box.request({"cell": source}, 20)["outputs"]
-    return "".join(o["text"] if o["output_type"] == "stream" else o.get("ename", "") for o in outputs)
-
-
-def test_processes_have_a_limit_whoever_grades(box):
+def test_processes_have_a_limit_whoever_grades(box, said):
     source = "import os, time\nfor n in range(200):\n    if os.fork() == 0:\n        time.sleep(5)\n        os._exit(0)"
     assert said(box, source) == "BlockingIOError"
 
 
-def test_all_processes_together_have_a_limit_of_memory(box):
+def test_all_processes_together_have_a_limit_of_memory(box, said):
     child = "if os.fork() == 0:\n        x = b'x' * (500 << 20)\n        time.sleep(60)"
     with pytest.raises(SubjectDied, match="GiB"):
         said(box, f"import os, time\nfor n in range(8):\n    {child}\ntime.sleep(60)")
 
 
 @pytest.mark.parametrize("place", ["/", "/dev", "/packages", "/root", "/usr/lib/python3/dist-packages", "/edition"])
-def test_nothing_but_two_folders_can_be_written(box, place):
+def test_nothing_but_two_folders_can_be_written(box, place, said):
     assert said(box, f"open({place!r} + '/x', 'w')") in ("OSError", "PermissionError", "FileNotFoundError")
 
 
 @pytest.mark.parametrize("place", ["/tmp", "/dev/shm"])
-def test_the_two_folders_have_a_size(box, place):
+def test_the_two_folders_have_a_size(box, place, said):
     source = f"for n in range(9):\n    open(f'{place}/{{n}}', 'wb').write(bytes({sandbox.FILES // 4}))"
     assert said(box, source) == "OSError"
 
 
-def test_packages_of_the_base_python_are_not_there(box):
+def test_packages_of_the_base_python_are_not_there(box, said):
     places = ("/usr", "/usr/local", sys.base_prefix)
     source = f"import glob; print([glob.glob(p + '/lib*/python3*/*-packages/*') for p in {places}])"
     assert said(box, source) == "[[], [], []]\n"
 
 
-def test_if_memory_runs_out_the_subject_goes_first(box):
+def test_if_memory_runs_out_the_subject_goes_first(box, said):
     assert said(box, "print(open('/proc/self/oom_score_adj').read().strip())") == "1000\n"

@@ -354,12 +354,7 @@ def box(isolated):
     box.close()
 
 
-def said(box, source):
-    outputs = box.request({"cell": source}, 60)["outputs"]
-    return "".join(o["text"] if o["output_type"] == "stream" else o.get("ename", "") for o in outputs)
-
-
-def test_a_bench_lab_compiles_in_the_sandbox(box):
+def test_a_bench_lab_compiles_in_the_sandbox(box, said):
     source = """
         import torch
         def f(x, w):
@@ -372,11 +367,11 @@ def test_a_bench_lab_compiles_in_the_sandbox(box):
 
 
 @pytest.mark.parametrize("source", ["bytearray(8 << 30)", "import torch; torch.empty(8 << 30, dtype=torch.uint8)"])
-def test_memory_has_a_limit_in_a_bench_lab_too(box, source):
+def test_memory_has_a_limit_in_a_bench_lab_too(box, source, said):
     assert said(box, source) in ("MemoryError", "RuntimeError")
 
 
-def test_memory_that_is_shared_has_one_too(isolated):
+def test_memory_that_is_shared_has_one_too(isolated, said):
     box = Sandbox(edition("01_strided"), bench=True)
     share = "parts = [mmap.mmap(-1, 1 << 30) for _ in range(5)]\nfor part in parts:\n    part.write(bytes(1 << 30))"
     with pytest.raises(SubjectDied, match="GiB"):

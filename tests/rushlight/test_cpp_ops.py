@@ -17,7 +17,7 @@ TORCH_LIBRARY(TORCH_EXTENSION_NAME, m) { m.def("itself(Tensor(a) x) -> Tensor(a)
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """An empty cache, and a process that has built nothing."""
-    monkeypatch.setattr(cpp_ops, "build_folder", lambda: tmp_path)
+    monkeypatch.setattr(cpp, "build_folder", lambda: tmp_path)
     monkeypatch.setattr(cpp_ops, "_built", {})
     return tmp_path
 
