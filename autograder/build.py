@@ -116,7 +116,7 @@ def _expect_empty(cell: NotebookNode, path: Path) -> None:
 
 
 def _exercise_cell(name: str) -> NotebookNode:
-    module, _, function = name.partition(".")
+    module, _, function = name.rpartition(".")
     source = f"@exercise(rl.{module})\n{exercise_source(name)}"
     metadata = {"rushlight": {"exercise": name}, "nbgrader": _nbgrader(_id(name), solution=True)}
     return nbformat.v4.new_code_cell(source, id=_id(name), metadata=metadata)

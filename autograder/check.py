@@ -14,7 +14,10 @@ import pkgutil
 import textwrap
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
+
+import rushlight
 
 from . import checks
 from .observe import Tree
@@ -53,8 +56,8 @@ class Check:
 
     @property
     def exercise(self) -> str:
-        """The exercise, `module.function`: the check's name up to its second dot."""
-        return ".".join(self.name.split(".")[:2])
+        """The exercise, `module.function`, of which the check's name may name a part."""
+        return exercise_of(self.name)
 
     @property
     def lab(self) -> str:
@@ -128,9 +131,16 @@ def is_shown(name: str) -> bool:
     return name.startswith("together.")
 
 
+def exercise_of(check: str) -> str:
+    """The exercise that a check of this name is about: `module.function`, or `package.module.function`."""
+    parts = check.split(".")
+    in_package = (Path(rushlight.__file__).parent / parts[0]).is_dir()
+    return ".".join(parts[: 3 if in_package else 2])
+
+
 def function_of(exercise: str) -> Any:
     """The framework's function that an exercise is about."""
-    module, _, function = exercise.partition(".")
+    module, _, function = exercise.rpartition(".")
     return getattr(importlib.import_module(f"rushlight.{module}"), function)
 
 

@@ -98,7 +98,7 @@ def sealed_files(names: list[str]) -> dict[str, str]:
     """The framework's files, by their names in the course, with the bodies of these exercises sealed."""
     files, packed = framework_files([]), ""
     for name in names:
-        path = f"rushlight/{name.rpartition('.')[0]}.py"
+        path = f"rushlight/{name.rpartition('.')[0].replace('.', '/')}.py"
         definition, files[path] = seal(files[path], name)
         files[path] = files[path].removesuffix(_UNSEAL) + _UNSEAL
         packed += f"    {name!r}: {b85encode(zlib.compress(definition.encode(), 9)).decode()!r},\n"

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from nbformat import NotebookNode
 
-from .check import DIED, NOT_ATTEMPTED, TIMED_OUT, Verdict, describe, exercises, is_bench, is_shown
+from .check import DIED, NOT_ATTEMPTED, TIMED_OUT, Verdict, describe, exercise_of, exercises, is_bench, is_shown
 from .edition import edition
 from .observe import Malformed, SubjectDied, SubjectTimedOut, Tree, accept
 from .sandbox import Sandbox
@@ -182,7 +182,7 @@ def _alone(notebook: NotebookNode, session: _Session, judge: Judge, verdict: Ver
     """
     if is_shown(verdict.check):
         return None
-    exercise = ".".join(verdict.check.split(".")[:2])
+    exercise = exercise_of(verdict.check)
     named = filter(None, map(exercise_name, notebook.cells))
     earlier = set(itertools.takewhile(lambda name: name != exercise, named))
     missing = [name for name in exercises(session.lab) if name not in earlier]
@@ -194,7 +194,7 @@ def _alone(notebook: NotebookNode, session: _Session, judge: Judge, verdict: Ver
                 continue
             other = exercise_name(cell)
             if other in earlier:  # its name is the reference's now
-                module, _, function = other.partition(".")
+                module, _, function = other.rpartition(".")
                 cell = NotebookNode(source=f"from rushlight.{module} import {function}", metadata=cell.metadata)
             alone.cell(cell)
         second = alone.verdict(judge, verdict.check, lambda failed: failed)

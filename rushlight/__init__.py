@@ -77,13 +77,19 @@ __version__ = "0.1.0"
 
 
 _BENCH = ("custom_ops", "cpp_ops", "triton_ops", "wrapper", "backend")  # these work on real torch, and import it
+_COMPILER = ("fx", "dynamo", "aot", "inductor")
 
 
 def __getattr__(name: str):
-    if name in ("cpp", "draw", "grammar", *_BENCH):  # few programs compile or draw, and matplotlib is slow to import
+    # few programs compile or draw, and matplotlib is slow to import
+    if name in ("cpp", "draw", "grammar", *_COMPILER, *_BENCH):
         from importlib import import_module
 
         return import_module(f"rushlight.{name}")
+    if name == "compile":
+        from rushlight.dynamo import compile
+
+        return compile
     raise AttributeError(f"module 'rushlight' has no {name!r}; it is left out, or not in PyTorch either")
 
 
