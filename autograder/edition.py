@@ -9,12 +9,15 @@ judge's half of the checks is missing too.
 from __future__ import annotations
 
 import ast
-import compileall
 import hashlib
+import importlib.util
 import os
 import py_compile
 import shutil
 import tempfile
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 import rushlight
@@ -27,12 +30,17 @@ SUBJECT_MODULES = ("__init__.py", "cases.py", "check.py", "exercise.py", "observ
 
 def edition(lab: str, missing: list[str] | None = None) -> Path:
     """The folder of an edition in which the exercises `missing` (all of the lab's, unless said) have no body."""
-    files = _files(lab, exercises(lab) if missing is None else missing)
-    digest = hashlib.sha256(repr(sorted(files.items())).encode()).hexdigest()[:16]
-    folder = cache_folder() / "editions" / f"{lab}-{digest}"
+    missing = tuple(exercises(lab) if missing is None else missing)
+    folder = cache_folder() / "editions" / _name(lab, missing)
     if not folder.exists():
-        _write(folder, files)
+        _write(folder, _files(lab, missing))
     return folder
+
+
+@cache  # every second chance asks for one
+def _name(lab: str, missing: tuple[str, ...]) -> str:
+    digest = hashlib.sha256(repr(sorted(_files(lab, missing).items())).encode()).hexdigest()[:16]
+    return f"{lab}-{digest}"
 
 
 def cache_folder() -> Path:
@@ -40,7 +48,7 @@ def cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "rushlight"
 
 
-def framework_files(missing: list[str]) -> dict[str, str]:
+def framework_files(missing: Sequence[str]) -> dict[str, str]:
     """The framework's files, by their names in the course, with the bodies of the exercises `missing` removed."""
     framework = Path(rushlight.__file__).parent
     files = {}
@@ -48,22 +56,27 @@ def framework_files(missing: list[str]) -> dict[str, str]:
         relative = path.relative_to(framework)
         module = ".".join(relative.with_suffix("").parts)
         names = [name.rpartition(".")[2] for name in missing if name.rpartition(".")[0] == module]
-        text = path.read_text(encoding="utf-8")
+        text = _text(path)
         has_bodies = names and path.suffix == ".py"  # derivatives.yaml has the name of a module too
         files[f"rushlight/{relative}"] = without_bodies(text, names) if has_bodies else text
     return files
 
 
-def _files(lab: str, missing: list[str]) -> dict[str, str]:
+@cache  # a process has one state of the files, that in which it began
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+def _files(lab: str, missing: Sequence[str]) -> dict[str, str]:
     grader, files = Path(__file__).parent, framework_files(missing)
     for name in [*SUBJECT_MODULES, *(BENCH_MODULES if is_bench(lab) else ()), "checks/__init__.py", f"checks/{lab}.py"]:
-        files[f"autograder/{name}"] = (grader / name).read_text(encoding="utf-8")
+        files[f"autograder/{name}"] = _text(grader / name)
     if is_bench(lab):
         files[f"autograder/checks/{lab}.py"] = without_oracles(files[f"autograder/checks/{lab}.py"])
     return files
 
 
-def without_bodies(source: str, names: list[str]) -> str:
+def without_bodies(source: str, names: Sequence[str]) -> str:
     """Source text with the bodies of these module-level functions replaced by `raise NotImplementedError`.
 
     Signatures and docstrings stay. Raises LookupError for a function that is not there.
@@ -102,11 +115,25 @@ def _write(folder: Path, files: dict[str, str]) -> None:
         path = aside / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    compileall.compile_dir(
-        aside, quiet=2, stripdir=aside, invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH
-    )
+        if path.suffix == ".py":
+            compiled = Path(importlib.util.cache_from_source(path))
+            compiled.parent.mkdir(exist_ok=True)
+            with suppress(py_compile.PyCompileError):  # whoever imports it will see why
+                compiled.write_bytes(_compiled(name, text))
     aside.chmod(0o755)
     try:
         aside.rename(folder)
     except OSError:  # somebody else was quicker
         shutil.rmtree(aside)
+
+
+@cache  # editions have most of their files in common
+def _compiled(name: str, text: str) -> bytes:
+    """The content of a .pyc file that is never compared with its source."""
+    with tempfile.TemporaryDirectory() as place:
+        source, compiled = Path(place, "source.py"), Path(place, "compiled.pyc")
+        source.write_text(text, encoding="utf-8")
+        py_compile.compile(
+            str(source), str(compiled), name, True, invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH
+        )
+        return compiled.read_bytes()

@@ -185,6 +185,8 @@ def _alone(notebook: NotebookNode, session: _Session, judge: Judge, verdict: Ver
     exercise = exercise_of(verdict.check)
     named = filter(None, map(exercise_name, notebook.cells))
     earlier = set(itertools.takewhile(lambda name: name != exercise, named))
+    if not earlier:  # nothing would be different
+        return None
     missing = [name for name in exercises(session.lab) if name not in earlier]
     alone = _Session(session.lab, session.isolated, missing, session.deadline)
     try:

@@ -95,7 +95,7 @@ at::Tensor rms_norm_cpu(const at::Tensor& x, const at::Tensor& weight, double ep
         scalar_t sum = 0;
         for (int64_t j = 0; j < size; j++) sum += line[j] * line[j];
         const scalar_t scale = static_cast<scalar_t>(1 / std::sqrt(sum / size + eps));
-        for (int64_t j = 0; j < size; j++) to[i * size + j] = line[j] * scale * w[j];
+        std::transform(line, line + size, w, to + i * size, [&](scalar_t x, scalar_t factor) { return x * scale * factor; });
       }
     });
   });

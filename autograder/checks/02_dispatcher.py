@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import re
 from contextlib import ExitStack, contextmanager
+from functools import cache
 
 from ..check import program
 
@@ -261,6 +262,7 @@ _DEFAULTS = {
 }
 
 
+@cache  # as in cases.py
 def _arguments(st, name="x"):
     """The text of an argument, with or without a default."""
 

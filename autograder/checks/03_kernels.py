@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import warnings
 from contextlib import suppress
+from functools import cache
 
 import numpy as np
 
@@ -458,6 +459,7 @@ def _kernel(xp, name):
     return xp.structured.Structured(kernel.meta, kernel.impl, kernel.casts)
 
 
+@cache  # as in cases.py: other strategies draw from it
 def _pairs(st, dtypes):
     """Two operands that often broadcast."""
 
@@ -474,6 +476,7 @@ def _pairs(st, dtypes):
     return draw_pair()
 
 
+@cache
 def _matrices(st, dtypes=("float32", "int64")):
     @st.composite
     def draw_matrices(draw):
@@ -493,6 +496,7 @@ def _matrices(st, dtypes=("float32", "int64")):
 _ANY = ("int64", "float32", "int32", "bool", "uint8", "float64")
 
 
+@cache
 def _calls(st):
     @st.composite
     def draw_case(draw):
@@ -538,6 +542,7 @@ def _(torch, name, x, y):
     return getattr(torch, name)(x, y)
 
 
+@cache
 def _views(st, count):
     """Windows on one storage, without holes, so that torch knows whether they overlap: sizes, strides and offset of each,
     all with as many elements."""
@@ -657,7 +662,7 @@ def _(torch, name, x, y, views, meta):  # torch's own tensors on meta are more l
 
 @program(
     "structured.call_inplace.without_casts",
-    cases=lambda st: _products(st, forms=["inplace"]),
+    cases=lambda st: _products(st, forms=("inplace",)),
     edges=[
         {"bias": bias, "mat1": mat1, "mat2": mat2}
         for bias, mat1, mat2 in (
@@ -1063,6 +1068,7 @@ def _(torch, values, kind, view, dims, keepdim):
 _NUMERIC = ("float32", "int64", "float64", "uint8", "float16", "int32")
 
 
+@cache
 def _products(st, forms, faults=True):
     """A bias and two matrices; sometimes of sizes, dimensions or dtypes that do not go together."""
 
@@ -1094,7 +1100,7 @@ def _products(st, forms, faults=True):
 
 @program(
     "linear_algebra.meta_addmm",
-    cases=lambda st: _products(st, forms=["functional"]),
+    cases=lambda st: _products(st, forms=("functional",)),
     edges=[
         {"bias": tensor(bias, dtype=a), "mat1": tensor(mat1, dtype=b), "mat2": tensor(mat2, dtype=c)}
         for bias, mat1, mat2, (a, b, c) in (
@@ -1143,7 +1149,7 @@ def _(torch, bias, mat1, mat2):
 def _scaled_products(st):
     @st.composite
     def draw_case(draw):
-        case = draw(_products(st, forms=["functional"], faults=False))
+        case = draw(_products(st, forms=("functional",), faults=False))
         floating = case["bias"]["tensor"]["dtype"] in FLOATING
         number = st.sampled_from([1, 1, 0, 2, -1, 0.5, -1.5] if floating else [1, 1, 0, 2, 3, 2.75, 0.5, True])
         case |= {"beta": draw(number), "alpha": draw(number)}

@@ -1522,17 +1522,18 @@ _SIZES = ([3], [2, 2], [], [2])
 
 def _stepping(st, kinds, settings):
     """An optimiser, settings of a second group, which gradients there are in each step, and what changes before it."""
+    one, two, four = (_some(st, settings, most) for most in (1, 2, 4))
+    change = mostly(st, st.just({}), one, 2)
 
     @st.composite
     def draw_case(draw):
         count = draw(st.integers(1, 3))
         gradient = mostly(st, st.integers(0, 9), st.none())
         gradients = st.lists(st.lists(gradient, min_size=count, max_size=count), min_size=1, max_size=4)
-        change = mostly(st, st.just({}), _some(st, settings, 1), 2)
         return {
             "kind": draw(st.sampled_from(kinds)),
-            "settings": draw(_some(st, settings, 4)),
-            "second": draw(st.one_of(st.none(), _some(st, settings, 2))),
+            "settings": draw(four),
+            "second": draw(st.one_of(st.none(), two)),
             "gradients": (steps := draw(gradients)),
             "changes": [draw(change) if i else {} for i in range(len(steps))],
             "digits": draw(st.sampled_from(["float64", "float64", "float32"])),

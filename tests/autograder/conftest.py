@@ -3,13 +3,16 @@ import shutil
 import subprocess
 import sys
 import types
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 
 import nbformat
 import pytest
+from feedback import Feedback
 from nbgrader import api
 
+from autograder import grade as grading
 from autograder import sample, sandbox
 from autograder.check import exercises, function_of
 from autograder.exercise import fill, restore
@@ -20,7 +23,7 @@ LAB = "01_strided"
 
 
 @pytest.fixture(scope="session")
-def judge():
+def judge(drawn_once):
     return Judge(seed=1)
 
 
@@ -40,6 +43,25 @@ def schema_version():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(api, "get_alembic_version", cache(api.get_alembic_version))
         yield
+
+
+@pytest.fixture(scope="session")
+def feedback():
+    feedback = Feedback()
+    yield feedback
+    feedback.pool.shutdown()
+
+
+@pytest.fixture
+def quick_grade(feedback, monkeypatch):
+    """`grade` with a marker in this very process, and one process for the feedback of all tests."""
+
+    def quick_grade(lab, **options):
+        with monkeypatch.context() as patch:
+            patch.setattr(grading, "_markers", lambda jobs: feedback)
+            return grading.grade(lab, jobs=1, executor=ThreadPoolExecutor(1), **options)
+
+    return quick_grade
 
 
 @pytest.fixture
@@ -91,6 +113,14 @@ def submissions(tmp_path_factory):
     place = tmp_path_factory.mktemp("sample")
     sample.make(place)
     return place / "submitted"
+
+
+@pytest.fixture(scope="session")
+def empty_gradebook(tmp_path_factory, schema_version):
+    """A gradebook as nbgrader makes it for a new class. To be copied."""
+    path = tmp_path_factory.mktemp("gradebook") / "gradebook.db"
+    api.Gradebook(f"sqlite:///{path}", "rushlight").close()
+    return path
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 import csv
 import shutil
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 
 import nbformat
 import pytest
@@ -15,7 +14,6 @@ from autograder.grade import GradingError, Row, grade, write_csv
 from autograder.report import write_report
 
 LAB = "01_strided"
-quick_grade = partial(grade, jobs=1, executor=ThreadPoolExecutor(1))  # a marker in this very process
 
 
 @pytest.fixture
@@ -25,7 +23,7 @@ def classroom(tmp_path, monkeypatch, isolated):
     return tmp_path
 
 
-def test_the_sample_class_gets_the_grades_it_deserves(classroom):
+def test_the_sample_class_gets_the_grades_it_deserves(classroom, quick_grade):
     sample.make(classroom)
     rows = {row.student: row for row in grade(LAB)}
     assert {student: row.total for student, row in rows.items()} == {
@@ -62,7 +60,7 @@ def one_student(classroom, tmp_path_factory):
     return classroom
 
 
-def test_what_an_interrupted_run_left_behind_is_graded_again(one_student):
+def test_what_an_interrupted_run_left_behind_is_graded_again(one_student, quick_grade):
     half = one_student / "autograded" / "half_done" / LAB / f"{LAB}.ipynb"
     half.parent.mkdir(parents=True)
     shutil.copy(one_student / "submitted" / "half_done" / LAB / f"{LAB}.ipynb", half)  # nbgrader's first step, no more
@@ -70,7 +68,7 @@ def test_what_an_interrupted_run_left_behind_is_graded_again(one_student):
     assert row.total == 17 and row.remark() == "not attempted: 8"
 
 
-def test_a_lab_that_is_half_in_the_gradebook_is_entered_again(one_student):
+def test_a_lab_that_is_half_in_the_gradebook_is_entered_again(one_student, quick_grade):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(SaveCells, "_create_source_cell", lambda self, cell: None)
         plugin.register(f"sqlite:///{one_student / 'gradebook.db'}", LAB)
@@ -78,7 +76,7 @@ def test_a_lab_that_is_half_in_the_gradebook_is_entered_again(one_student):
     assert row.total == 17
 
 
-def test_an_interrupt_stops_the_class_and_running_again_finishes_it(one_student, monkeypatch):
+def test_an_interrupt_stops_the_class_and_running_again_finishes_it(one_student, monkeypatch, quick_grade):
     def interrupted(*arguments):
         raise KeyboardInterrupt
 
@@ -90,7 +88,7 @@ def test_an_interrupt_stops_the_class_and_running_again_finishes_it(one_student,
     assert row.total == 17
 
 
-def test_what_a_marker_cannot_do_costs_that_submission_only(one_student):
+def test_what_a_marker_cannot_do_costs_that_submission_only(one_student, quick_grade):
     class Broken(ThreadPoolExecutor):
         def submit(self, function, *arguments):
             return super().submit(lambda: 1 / 0)
@@ -110,7 +108,7 @@ def test_the_report_shows_what_students_share_and_no_markup_of_theirs(classroom)
     assert "<script" not in page and "<b>ada" not in page
 
 
-def test_a_submission_that_was_replaced_is_graded_again(one_student, answers, released):
+def test_a_submission_that_was_replaced_is_graded_again(one_student, answers, released, quick_grade):
     quick_grade(LAB)
     sample.fill(released, answers)
     nbformat.write(released, one_student / "submitted" / "half_done" / LAB / f"{LAB}.ipynb")
@@ -129,7 +127,7 @@ def test_the_sample_class_is_made_once(tmp_path):
         sample.make(tmp_path)
 
 
-def test_a_class_without_submissions_is_refused_and_nothing_is_written(classroom):
+def test_a_class_without_submissions_is_refused_and_nothing_is_written(classroom, quick_grade):
     with pytest.raises(GradingError, match="nobody has handed in"):
         quick_grade(LAB)
     assert [path.name for path in classroom.iterdir()] == ["seed"]
@@ -143,7 +141,7 @@ def test_without_bubblewrap_grading_stops_with_what_to_do(classroom, monkeypatch
     assert not (classroom / "gradebook.db").exists()
 
 
-def test_the_notebook_of_another_course_gets_a_clear_line(classroom, released):
+def test_the_notebook_of_another_course_gets_a_clear_line(classroom, released, quick_grade):
     released.cells = [cell for cell in released.cells if cell.cell_type == "raw"]
     path = classroom / "submitted" / "stray" / LAB / f"{LAB}.ipynb"
     path.parent.mkdir(parents=True)

@@ -10,7 +10,17 @@ from autograder.build import exercise_source, labs
 from autograder.check import exercises
 from autograder.judge import Judge
 
-outcomes_of = cache(lambda lab: list(m.run(lab)))
+
+@cache
+def outcomes_of(lab):
+    return list(m.run(lab))
+
+
+@pytest.fixture(autouse=True)
+def made_once(request, drawn_once):
+    """What the trials have in common."""
+    if request.getfixturevalue("lab") == "06_custom_ops":  # before: a mutant's process may not take so much
+        request.getfixturevalue("precompiled")
 
 
 @pytest.mark.parametrize("lab", labs())

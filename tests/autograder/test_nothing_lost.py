@@ -10,8 +10,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from functools import partial
+from concurrent.futures import ProcessPoolExecutor
 
 import pytest
 
@@ -20,7 +19,6 @@ from autograder import plugin
 from autograder.grade import GradingError, grade, mark, write_csv
 
 LAB = "01_strided"
-quick_grade = partial(grade, jobs=1, executor=ThreadPoolExecutor(1))  # a marker in this very process
 SIZE = int(os.environ.get("RUSHLIGHT_CLASS_SIZE", "6"))  # submissions; more of them take as much longer
 KINDS = ("all_right", "half_done", "untouched", "syntax_error", "subtly_wrong_strides")
 
@@ -76,7 +74,7 @@ def descendants():
 
 
 def test_a_grader_that_is_killed_again_and_again_ends_with_the_same_grades(
-    classroom, submissions, root, tmp_path_factory, monkeypatch
+    classroom, submissions, root, tmp_path_factory, monkeypatch, quick_grade
 ):
     enrol(classroom, submissions, SIZE)
     undisturbed = tmp_path_factory.mktemp("undisturbed")
@@ -120,7 +118,7 @@ def test_a_killed_grader_leaves_no_process_behind(classroom, submissions, root):
         time.sleep(0.1)
 
 
-def test_a_second_grader_is_told_that_there_is_a_first(classroom, submissions):
+def test_a_second_grader_is_told_that_there_is_a_first(classroom, submissions, quick_grade):
     enrol(classroom, submissions, 1)
     with (classroom / "grading.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -129,7 +127,9 @@ def test_a_second_grader_is_told_that_there_is_a_first(classroom, submissions):
     assert not (classroom / "gradebook.db").exists()
 
 
-def test_a_gradebook_that_somebody_holds_stops_grading_with_what_to_do(classroom, submissions, monkeypatch):
+def test_a_gradebook_that_somebody_holds_stops_grading_with_what_to_do(
+    classroom, submissions, monkeypatch, quick_grade
+):
     enrol(classroom, submissions, 1)
     quick_grade(LAB)
     before = recorded(classroom)
@@ -146,7 +146,7 @@ def test_a_gradebook_that_somebody_holds_stops_grading_with_what_to_do(classroom
     assert [row.total for row in quick_grade(LAB)] == [40]
 
 
-def test_a_full_disk_stops_grading_and_loses_nothing(classroom, submissions, monkeypatch):
+def test_a_full_disk_stops_grading_and_loses_nothing(classroom, submissions, monkeypatch, quick_grade):
     enrol(classroom, submissions, 1)
     quick_grade(LAB)
     before = recorded(classroom)
@@ -162,7 +162,7 @@ def test_a_full_disk_stops_grading_and_loses_nothing(classroom, submissions, mon
     assert [row.total for row in quick_grade(LAB)] == [40]
 
 
-def test_a_classroom_that_cannot_be_written_is_refused(classroom, submissions, monkeypatch):
+def test_a_classroom_that_cannot_be_written_is_refused(classroom, submissions, monkeypatch, quick_grade):
     enrol(classroom, submissions, 1)
 
     def read_only(self, *arguments, **options):
@@ -173,7 +173,7 @@ def test_a_classroom_that_cannot_be_written_is_refused(classroom, submissions, m
         quick_grade(LAB)
 
 
-def test_manual_scores_and_comments_survive_grading_again(classroom, submissions):
+def test_manual_scores_and_comments_survive_grading_again(classroom, submissions, quick_grade):
     enrol(classroom, submissions, 1)
     quick_grade(LAB)
     with sqlite3.connect(classroom / "gradebook.db") as gradebook:
@@ -185,7 +185,7 @@ def test_manual_scores_and_comments_survive_grading_again(classroom, submissions
         assert {text for (text,) in gradebook.execute("select manual_comment from comment")} == {"see me"}
 
 
-def test_a_late_submission_is_graded_and_nbgrader_knows_how_late(classroom, submissions):
+def test_a_late_submission_is_graded_and_nbgrader_knows_how_late(classroom, submissions, quick_grade):
     enrol(classroom, submissions, 1)
     (classroom / "submitted" / "student00" / LAB / "timestamp.txt").write_text("2027-03-02 12:00:00 UTC")
     from nbgrader.api import Gradebook
@@ -224,7 +224,7 @@ def test_a_submission_that_ends_every_marker_costs_itself_only(classroom, submis
     assert not (classroom / "feedback" / "student01").exists()  # so that the next run tries it again
 
 
-def test_an_engine_that_breaks_stops_grading_with_what_to_do(classroom, submissions, monkeypatch):
+def test_an_engine_that_breaks_stops_grading_with_what_to_do(classroom, submissions, monkeypatch, quick_grade):
     enrol(classroom, submissions, 2)
     monkeypatch.setattr(grading, "mark", mark_and_die)
     engine = ProcessPoolExecutor(1, multiprocessing.get_context("spawn"))

@@ -1,5 +1,7 @@
 """The labs under nbgrader as it is: check cells run in the student's kernel and raise."""
 
+import shutil
+
 import nbformat
 import pytest
 from nbgrader.api import Gradebook
@@ -11,8 +13,10 @@ from autograder.check import exercises
 
 @pytest.mark.parametrize("lab", labs())
 def test_every_cell_of_the_reference_runs_and_gets_full_marks_and_an_untouched_lab_none(
-    nbgrader, lab, released, answers
+    nbgrader, lab, released, answers, empty_gradebook
 ):
+    if lab != labs()[0]:  # for one lab nbgrader makes its own, which takes it a while
+        shutil.copy(empty_gradebook, nbgrader.place / "gradebook.db")
     nbgrader.hand_in("untouched", lab, released)
     sample.fill(released, answers)
     nbgrader.hand_in("all_right", lab, released)

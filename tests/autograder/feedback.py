@@ -1,0 +1,27 @@
+"""One process that writes the feedback of one small class after the other: to start one takes three seconds of a core."""
+
+import multiprocessing
+import os
+from concurrent.futures import ProcessPoolExecutor
+
+from autograder import grade as grading
+from autograder.plugin import classroom
+
+
+class Feedback:
+    """What `grading._markers(1)` may be where submissions are marked elsewhere."""
+
+    def __init__(self):
+        self.pool = ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), grading._begin_marker, (os.getpid(),))
+
+    def submit(self, step, lab, student):
+        assert step is grading.write_feedback
+        return self.pool.submit(write_in, str(classroom()), lab, student)
+
+    def shutdown(self, **how):
+        """The next class has a use for it."""
+
+
+def write_in(place, lab, student):
+    os.environ["RUSHLIGHT_CLASSROOM"] = place
+    return grading.write_feedback(lab, student)

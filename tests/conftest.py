@@ -1,0 +1,58 @@
+import os
+import pickle
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+COMPILER = Path(__file__).parent / "compiler" / "g++"
+
+
+def pytest_configure(config):
+    """A folder for what this run of the tests needs to make but once. (Workers of xdist have it from who started them.)"""
+    if hasattr(config, "workerinput"):
+        return
+    folder = tempfile.mkdtemp(prefix="rushlight-tests-")
+    os.environ["RUSHLIGHT_TESTS"] = folder
+    config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+    if sys.platform == "linux" and shutil.which("g++") and not os.environ.get("CXX"):
+        os.environ["CXX"] = str(COMPILER)
+
+
+@pytest.fixture(scope="session")
+def drawn_once():
+    """What a judge draws for a lab's check from a seed, and torch's answers, is kept for the other judges of this run."""
+    from autograder.build import labs
+    from autograder.judge import Judge
+
+    draw = Judge.drawn
+
+    def drawn(self, check):
+        if check.name in self._drawn or self.seed not in (1, 2, 3) or check.lab not in labs():
+            return draw(self, check)
+        kept = Path(os.environ["RUSHLIGHT_TESTS"], f"{check.name}-{self.seed}")
+        if kept.exists():
+            self._drawn[check.name] = pickle.loads(kept.read_bytes())
+        else:
+            aside = kept.with_name(f"{kept.name}.{os.getpid()}")
+            aside.write_bytes(pickle.dumps(draw(self, check)))
+            aside.rename(kept)
+        return self._drawn[check.name]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Judge, "drawn", drawn)
+        yield
+
+
+@pytest.fixture(scope="session")
+def precompiled():
+    """PyTorch's headers as lab 06's reference includes them: a text that begins with the same ones is compiled in half the time."""
+    if os.environ.get("CXX") == str(COMPILER):
+        from rushlight import cpp_ops
+
+        with tempfile.TemporaryDirectory() as place:
+            Path(place, "operator.cpp").write_text(cpp_ops.rms_norm_source(), encoding="utf-8")
+            subprocess.run([*cpp_ops.command(), "--precompile"], cwd=place, check=True)
