@@ -31,6 +31,11 @@ def _IncludeDispatchKeyGuard(key: DispatchKey) -> AbstractContextManager:  # noq
     return including(bits(key))
 
 
+def _set_grad_enabled(enabled: bool) -> None:
+    """What stands in captured graphs for a change of grad mode."""
+    local.grad_enabled = enabled
+
+
 def _dispatch_keys(tensor) -> int:
     """The key set of a tensor."""
     return tensor._key_set
@@ -70,3 +75,11 @@ def _dispatch_dump_table(name: str) -> str:
         for key, kernel, reason in entries
         if kernel is not MISSING
     )
+
+
+def __getattr__(name: str):
+    if name == "_nn":  # generated code calls rushlight._C._nn.linear
+        from rushlight.nn import functional
+
+        return functional
+    raise AttributeError(f"module 'rushlight._C' has no attribute {name!r}")

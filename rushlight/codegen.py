@@ -340,7 +340,8 @@ def generate() -> str:
         if as_functions:
             functions.append(function(name, as_functions, outs, method=False))
             module = as_functions[0].python_module
-            if not name.endswith("_backward"):  # no binding: PyTorch's gen_python_functions.py skips them, too
+            # gen_python_functions.py skips them, too
+            if not name.endswith("_backward") and name not in ("copy", "zero"):
                 (nn if module == "nn" else public if module is None else []).append(name)
         if as_methods:
             methods.append(

@@ -187,9 +187,13 @@ def node_class(derivative: Derivative) -> str:
     elif len(needs) == 1:
         lines.append(f"        return ({needs[0].formula},)")
     else:
-        lines.append("        return (")
-        lines += [f"            {each.formula} if edges[{i}].node else None," for i, each in enumerate(needs)]
-        lines.append("        )")
+        parts = [f"{each.formula} if edges[{i}].node else None" for i, each in enumerate(needs)]
+        names = [argument.name for argument in derivative.inputs]
+        if names != sorted(names):  # PyTorch computes them in the order of their names
+            order = sorted(range(len(names)), key=names.__getitem__)
+            lines += [f"        grad_{names[i]} = {parts[i]}" for i in order]
+            parts = [f"grad_{name}" for name in names]
+        lines += ["        return (", *[f"            {part}," for part in parts], "        )"]
     if slots:
         released = " = ".join(f"node.{slot}" for slot in slots)
         lines += ["", "    def release_variables(node):", f"        {released} = None", "        node.released = True"]

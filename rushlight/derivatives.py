@@ -13,7 +13,8 @@ from rushlight import functions
 from rushlight.dispatch import local
 from rushlight.dtypes import Scalar, dtype
 from rushlight.functions import softplus, where, zeros_like  # noqa: F401
-from rushlight.strided import Tensor, wrap_dim
+from rushlight.memory_formats import contiguous_format
+from rushlight.strided import Tensor, storage_size, wrap_dim
 
 
 def maybe_multiply(grad: Tensor, factor: Scalar) -> Tensor:
@@ -21,16 +22,26 @@ def maybe_multiply(grad: Tensor, factor: Scalar) -> Tensor:
 
 
 def times(x: Tensor, number: Scalar) -> Tensor:
-    """As C++ multiplies: by an operator of its own, for which a number has no gradient. Without a graph nobody sees which."""
-    return functions.mul_Scalar_op(x, number) if local.grad_enabled else x * number
+    """As C++ multiplies: by an operator of its own, for which a number has no gradient. Without a graph or a mode nobody sees
+    which."""
+    return functions.mul_Scalar_op(x, number) if local.grad_enabled or local.modes else x * number
+
+
+def zeros_in_rows(grad: Tensor) -> Tensor:
+    return functions.zeros_like(grad, memory_format=contiguous_format)
+
+
+def minus_times(grad: Tensor, other: Tensor) -> Tensor:
+    """`-grad * other`, of which C++ works out `other` first."""
+    return -grad * other
 
 
 def over(x: Tensor, number: Scalar) -> Tensor:
-    return functions.div_Scalar_op(x, number) if local.grad_enabled else x / number
+    return functions.div_Scalar_op(x, number) if local.grad_enabled or local.modes else x / number
 
 
 def plus(x: Tensor, number: Scalar) -> Tensor:
-    return functions.add_Scalar_op(x, number) if local.grad_enabled else x + number
+    return functions.add_Scalar_op(x, number) if local.grad_enabled or local.modes else x + number
 
 
 def minus(x: Tensor, number: Scalar) -> Tensor:
@@ -90,6 +101,17 @@ def _with_zeros(grads: Sequence[Tensor | None], sizes: Sequence, dtype: dtype) -
     """The gradients of several results, 0 for those that nobody used."""
     given = next(grad for grad in grads if grad is not None)
     return [given.new_zeros(size, dtype=dtype) if grad is None else grad for grad, size in zip(grads, sizes)]
+
+
+def as_strided_scatter_backward(grad, sizes, strides, size, stride, offset) -> Tensor:
+    """What PyTorch gives: the gradient where `src` went, 0 elsewhere. The true one is the opposite, as `gradcheck` says of both.
+
+    Source: `torch/csrc/autograd/FunctionsManual.cpp`, `as_strided_scatter_backward`.
+    """
+    shown = grad.contiguous().as_strided(size, stride, offset)
+    result = grad.new_zeros([storage_size(sizes, strides)]).as_strided(sizes, strides, 0)
+    result.as_strided(size, stride, offset).copy_(shown)
+    return result
 
 
 def as_strided_backward(grad, sizes, strides, storage_offset, size, stride, offset) -> Tensor:

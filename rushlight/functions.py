@@ -9,6 +9,7 @@ from rushlight import (
     conversions,
     creation,
     elementary,
+    functional_forms,
     gather_scatter,
     linear_algebra,
     losses,
@@ -50,6 +51,7 @@ __all__ = [
     "argmin",
     "as_strided",
     "as_strided_",
+    "as_strided_scatter",
     "baddbmm",
     "batch_norm",
     "bernoulli",
@@ -76,6 +78,7 @@ __all__ = [
     "cumsum",
     "detach",
     "diagonal",
+    "diagonal_scatter",
     "div",
     "dot",
     "dropout",
@@ -180,6 +183,7 @@ __all__ = [
     "scatter",
     "scatter_add",
     "select",
+    "select_scatter",
     "sgn",
     "sigmoid",
     "sigmoid_",
@@ -187,6 +191,7 @@ __all__ = [
     "sin",
     "sin_",
     "slice",
+    "slice_scatter",
     "softmax",
     "split",
     "split_with_sizes",
@@ -589,6 +594,54 @@ def zeros_like(
     except AttributeError:
         return invoke(zeros_like_op, input, dtype, layout, device, pin_memory, memory_format)
     return leaf(zeros_like_op.table[key_set](input, dtype, layout, device, pin_memory, memory_format), requires_grad)
+
+
+def as_strided_scatter(input, src, size, stride, storage_offset=None):
+    try:
+        key_set = (input._key_set | src._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(as_strided_scatter_op, input, src, size, stride, storage_offset)
+    return as_strided_scatter_op.table[key_set](input, src, size, stride, storage_offset)
+
+
+def copy(input, src, non_blocking=False):
+    try:
+        key_set = (input._key_set | src._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(copy_op, input, src, non_blocking)
+    return copy_op.table[key_set](input, src, non_blocking)
+
+
+def diagonal_scatter(input, src, offset=0, dim1=0, dim2=1):
+    try:
+        key_set = (input._key_set | src._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(diagonal_scatter_op, input, src, offset, dim1, dim2)
+    return diagonal_scatter_op.table[key_set](input, src, offset, dim1, dim2)
+
+
+def select_scatter(input, src, dim, index):
+    try:
+        key_set = (input._key_set | src._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(select_scatter_op, input, src, dim, index)
+    return select_scatter_op.table[key_set](input, src, dim, index)
+
+
+def slice_scatter(input, src, dim=0, start=None, end=None, step=1):
+    try:
+        key_set = (input._key_set | src._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(slice_scatter_op, input, src, dim, start, end, step)
+    return slice_scatter_op.table[key_set](input, src, dim, start, end, step)
+
+
+def zero(input):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(zero_op, input)
+    return zero_op.table[key_set](input)
 
 
 def fill(*args, **kwargs):
@@ -3179,6 +3232,50 @@ def tensor_new_zeros(self, *size, dtype=None, layout=None, device=None, pin_memo
 
 
 Tensor.new_zeros = tensor_new_zeros
+
+
+def tensor_as_strided_scatter(self, src, size, stride, storage_offset=None):
+    try:
+        key_set = (self._key_set | src._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(as_strided_scatter_op, self, src, size, stride, storage_offset)
+    return as_strided_scatter_op.table[key_set](self, src, size, stride, storage_offset)
+
+
+Tensor.as_strided_scatter = tensor_as_strided_scatter
+
+
+def tensor_diagonal_scatter(self, src, offset=0, dim1=0, dim2=1):
+    try:
+        key_set = (self._key_set | src._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(diagonal_scatter_op, self, src, offset, dim1, dim2)
+    return diagonal_scatter_op.table[key_set](self, src, offset, dim1, dim2)
+
+
+Tensor.diagonal_scatter = tensor_diagonal_scatter
+
+
+def tensor_select_scatter(self, src, dim, index):
+    try:
+        key_set = (self._key_set | src._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(select_scatter_op, self, src, dim, index)
+    return select_scatter_op.table[key_set](self, src, dim, index)
+
+
+Tensor.select_scatter = tensor_select_scatter
+
+
+def tensor_slice_scatter(self, src, dim=0, start=None, end=None, step=1):
+    try:
+        key_set = (self._key_set | src._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(slice_scatter_op, self, src, dim, start, end, step)
+    return slice_scatter_op.table[key_set](self, src, dim, start, end, step)
+
+
+Tensor.slice_scatter = tensor_slice_scatter
 
 
 def tensor_fill_(self, *args, **kwargs):
@@ -5977,6 +6074,27 @@ zeros_like_op = declare(
     "zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
     CompositeExplicitAutograd=creation.zeros_like,
 )
+as_strided_scatter_op = declare(
+    "as_strided_scatter(Tensor self, Tensor src, int[] size, int[] stride, int? storage_offset=None) -> Tensor",
+    CompositeExplicitAutogradNonFunctional=functional_forms.as_strided_scatter,
+)
+copy_op = declare(
+    "copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor",
+    CompositeExplicitAutogradNonFunctional=functional_forms.copy,
+)
+diagonal_scatter_op = declare(
+    "diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor",
+    CompositeExplicitAutogradNonFunctional=functional_forms.diagonal_scatter,
+)
+select_scatter_op = declare(
+    "select_scatter(Tensor self, Tensor src, int dim, int index) -> Tensor",
+    CompositeExplicitAutogradNonFunctional=functional_forms.select_scatter,
+)
+slice_scatter_op = declare(
+    "slice_scatter(Tensor self, Tensor src, int dim=0, int? start=None, int? end=None, int step=1) -> Tensor",
+    CompositeExplicitAutogradNonFunctional=functional_forms.slice_scatter,
+)
+zero_op = declare("zero(Tensor self) -> Tensor", CompositeExplicitAutograd=functional_forms.zero)
 fill_Tensor_op = declare("fill.Tensor(Tensor self, Tensor value) -> Tensor", CompositeExplicitAutograd=creation.fill)
 fill_Scalar_op = declare("fill.Scalar(Tensor self, Scalar value) -> Tensor", CompositeExplicitAutograd=creation.fill)
 fill__Tensor_op = declare(

@@ -253,8 +253,8 @@ class SavedTensor:
 
 
 def without_history(tensor: Tensor) -> Tensor:
-    """The same memory in a tensor that nothing was computed for."""
-    return views.alias(tensor)
+    """The same memory in a tensor that nothing was computed for. A mode sees how it is made, and can follow it."""
+    return functions.detach(tensor) if local.modes else views.alias(tensor)
 
 
 def unpack_saved(saved: SavedTensor, node: Node) -> Tensor:

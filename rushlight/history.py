@@ -14,8 +14,8 @@ from functools import partial
 from typing import Any
 
 from rushlight import functions
-from rushlight.dispatch import DispatchKey, Kernel, Operator, local, tensors_in
-from rushlight.grad_mode import AUTOGRAD
+from rushlight.dispatch import DispatchKey, Kernel, Operator, call, local, tensors_in
+from rushlight.grad_mode import AUTOGRAD, set_grad_enabled
 from rushlight.graph import AutogradMeta, Node, gradient_edge, unpack
 from rushlight.memory_formats import contiguous_format
 from rushlight.strided import Tensor
@@ -119,13 +119,17 @@ class CopySlices(Node):
         self.view = (view.shape, view.stride(), view.storage_offset() - base.storage_offset())
         self.input_metadata = [(base.shape, base.dtype)]
         self.next_edges = [gradient_edge(base), *node.next_edges[1:]]
+        self.view_fn = view._view_fn
 
     def apply(self, grad: Tensor | None) -> Sequence[Tensor | None]:
         if grad is None:
             return [None] * len(self.next_edges)
         if self.node is None:
             unpack(self, None)
-        first, *others = copy_slices(self.node.apply, grad, self.base, self.view)
+        if self.view_fn is None:
+            first, *others = copy_slices(self.node.apply, grad, self.base, self.view)
+        else:
+            first, *others = copy_view(self.node.apply, grad, self.base, self.view_fn)
         return [first if self.next_edges[0].node is not None else None, *others]
 
     def release_variables(self) -> None:
@@ -154,7 +158,7 @@ def copy_slices(function: Callable, grad: Tensor, base: tuple, view: tuple) -> l
     Source: `torch/csrc/autograd/functions/tensor.cpp`, `CopySlices::apply_impl`.
     """
     sizes, strides, _ = base
-    result = functions.empty_strided(sizes, strides, dtype=grad.dtype)
+    result = grad.new_empty_strided(sizes, strides)
     result.copy_(grad)
     part = functions.as_strided(result, *view)
     first, *others = _as_tuple(function(functions.clone(part, memory_format=contiguous_format)))
@@ -162,6 +166,27 @@ def copy_slices(function: Callable, grad: Tensor, base: tuple, view: tuple) -> l
         return [None, *others]
     part.copy_(first)
     return [result, *others]
+
+
+def copy_view(function: Callable, grad: Tensor, base: tuple, view_fn: Sequence[tuple]) -> list[Tensor | None]:
+    """The same where the view was made under a mode: by the operators that made it, in which a graph can be followed."""
+    sizes, strides, _ = base
+    result = grad.new_empty_strided(sizes, strides)
+    result.copy_(grad)
+    part = replay(view_fn, result)
+    first, *others = _as_tuple(function(functions.clone(part, memory_format=contiguous_format)))
+    if first is None:
+        return [None, *others]
+    part.copy_(first)
+    return [result, *others]
+
+
+def replay(view_fn: Sequence[tuple], base: Tensor) -> Tensor:
+    """The view that these operators make of a base. Source: `torch/csrc/autograd/variable.h`, `ViewInfo::view_fn`."""
+    for operator, rest, place in view_fn:
+        base = call(operator, base, *rest)
+        base = base if place is None else base[place]
+    return base
 
 
 def _as_tuple(value: Any) -> tuple:
@@ -210,16 +235,25 @@ def grad_fn(self: Tensor) -> Node | None:
                     "A view, one of several from one call, has a base that was modified in place since, or another view of "
                     "it was. Such views do not follow: replace the operation in place by one that is not."
                 )
-            node = view_node()
-            node.next_edges = [gradient_edge(base)]
-            node.self_shape, node.self_stride, node.self_offset = base.shape, base.stride(), base.storage_offset()
-            node.size, node.stride, node.storage_offset = self.shape, self.stride(), self.storage_offset()
-            node.input_metadata.append((self._sizes, self.dtype))
             before = self._autograd
-            meta = self._autograd = AutogradMeta(False, node)
+            meta = self._autograd = AutogradMeta(False, *node_of_view(base, self))
             _move_hooks(before, self)
         self._view_version = self._storage.version
     return meta and meta.grad_fn
+
+
+def node_of_view(base: Tensor, view: Tensor) -> tuple[Node, int]:
+    """A node from a view to its base, and which of its inputs: an `as_strided`, or the operators that made it under a mode."""
+    if view._view_fn is not None:
+        with set_grad_enabled(True):
+            meta = replay(view._view_fn, base)._autograd
+        return meta.grad_fn, meta.output_nr
+    node = view_node()
+    node.next_edges = [gradient_edge(base)]
+    node.self_shape, node.self_stride, node.self_offset = base.shape, base.stride(), base.storage_offset()
+    node.size, node.stride, node.storage_offset = view.shape, view.stride(), view.storage_offset()
+    node.input_metadata.append((view._sizes, view.dtype))
+    return node, 0
 
 
 view_node: type[Node]  # AsStridedBackward0; set when the nodes have been made
@@ -274,9 +308,13 @@ def register() -> None:
 def note_view(operator: Operator, key_set: int, self: Tensor, *rest: Any) -> Any:
     result = operator.below[key_set](self, *rest)
     if isinstance(result, Tensor):
+        if local.modes:
+            result._view_fn = (*(self._view_fn or ()), (operator, rest, None))
         return as_view(self, result)
-    for view in result:
+    for place, view in enumerate(result):
         as_view(self, view)._one_of_many = True
+        if local.modes:
+            view._view_fn = (*(self._view_fn or ()), (operator, rest, place))
     return result
 
 

@@ -9,6 +9,7 @@ the same in `torch/csrc/autograd/python_variable_indexing.cpp`.
 from __future__ import annotations
 
 import operator
+import sys
 import warnings
 from collections.abc import Sequence
 
@@ -159,7 +160,9 @@ def _sliced(view: Tensor, dim: int, key: slice, keep: bool) -> Tensor:
     if step is not None and step <= 0:  # a ValueError, where the operator `slice` raises RuntimeError: as in PyTorch
         raise ValueError("step must be greater than zero")
     takes_all = view.dim() and not start and (end is None or end >= view.size(dim)) and step in (None, 1)
-    return view if takes_all and not keep else functions.slice(view, dim, start, end, step or 1)
+    if takes_all and not keep:
+        return view
+    return functions.slice(view, dim, start or 0, sys.maxsize if end is None else end, step or 1)
 
 
 Tensor.__getitem__, Tensor.__setitem__ = getitem, setitem

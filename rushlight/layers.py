@@ -364,12 +364,12 @@ class Unflatten(Module):
 
 class Tanh(Module):
     def forward(self, input: Tensor) -> Tensor:
-        return F.tanh(input)
+        return functions.tanh(input)
 
 
 class Sigmoid(Module):
     def forward(self, input: Tensor) -> Tensor:
-        return F.sigmoid(input)
+        return functions.sigmoid(input)
 
 
 class _InPlace(Module):

@@ -574,7 +574,7 @@ def value_selecting_reduction_backward(
     """The gradient of an extreme at its place, 0 elsewhere. Source: `aten/src/ATen/native/ReduceOps.cpp`."""
     if not keepdim and len(sizes):
         grad, indices = grad.unsqueeze(dim), indices.unsqueeze(dim)
-    zeros = functions.zeros(sizes, dtype=grad.dtype, device=grad.device)
+    zeros = grad.new_zeros(sizes)
     return zeros.scatter_(dim, indices, grad)
 
 

@@ -139,7 +139,7 @@ def _is_inference(self: Tensor) -> bool:
     return not self._key_set & AUTOGRAD
 
 
-Tensor._autograd = Tensor._base = None
+Tensor._autograd = Tensor._base = Tensor._view_fn = None
 Tensor._view_version, Tensor._one_of_many = 0, False
 Tensor.requires_grad = property(_get_requires_grad, _set_requires_grad)
 Tensor.grad = property(_get_grad, _set_grad)

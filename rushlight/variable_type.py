@@ -60,6 +60,7 @@ from rushlight.functions import (
     argmin_out_op,
     as_strided__op,
     as_strided_op,
+    as_strided_scatter_op,
     baddbmm__op,
     baddbmm_op,
     baddbmm_out_op,
@@ -103,6 +104,7 @@ from rushlight.functions import (
     clamp_out_op,
     clone_op,
     copy__op,
+    copy_op,
     cos__op,
     cos_op,
     cos_out_op,
@@ -111,6 +113,7 @@ from rushlight.functions import (
     cumsum_out_op,
     diagonal_backward_op,
     diagonal_op,
+    diagonal_scatter_op,
     div_Scalar_op,
     div_Tensor_mode_op,
     div_Tensor_op,
@@ -337,6 +340,7 @@ from rushlight.functions import (
     scatter_value_reduce_out_op,
     select_backward_op,
     select_int_op,
+    select_scatter_op,
     sgn__op,
     sgn_op,
     sgn_out_op,
@@ -358,6 +362,7 @@ from rushlight.functions import (
     sin_out_op,
     slice_Tensor_op,
     slice_backward_op,
+    slice_scatter_op,
     smooth_l1_loss_backward_grad_input_op,
     smooth_l1_loss_backward_op,
     smooth_l1_loss_op,
@@ -428,6 +433,7 @@ from rushlight.functions import (
     where_self_op,
     where_self_out_op,
     zero__op,
+    zero_op,
     zeros_out_op,
 )
 
@@ -464,11 +470,45 @@ class AsStridedBackward1(Node):
         )
 
 
+class AsStridedScatterBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        return (
+            as_strided_scatter_backward(
+                grad, node.self_shape, node.self_stride, node.size, node.stride, node.storage_offset
+            )
+            if edges[0].node
+            else None,
+            grad.contiguous().as_strided(node.size, node.stride, node.storage_offset) if edges[1].node else None,
+        )
+
+
 class DiagonalBackward0(Node):
     def apply(node, grad):
         if grad is None:
             return (None,)
         return (functions.diagonal_backward(grad, node.self_shape, node.offset, node.dim1, node.dim2),)
+
+
+class DiagonalScatterBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        return (
+            grad.diagonal_scatter(grad.new_zeros(node.src_shape), node.offset, node.dim1, node.dim2)
+            if edges[0].node
+            else None,
+            grad.diagonal(node.offset, node.dim1, node.dim2) if edges[1].node else None,
+        )
 
 
 class ExpandBackward0(Node):
@@ -492,11 +532,41 @@ class SelectBackward0(Node):
         return (functions.select_backward(grad, node.self_shape, node.dim, node.index),)
 
 
+class SelectScatterBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        return (
+            grad.select_scatter(grad.new_zeros(node.src_shape), node.dim, node.index) if edges[0].node else None,
+            grad.select(node.dim, node.index) if edges[1].node else None,
+        )
+
+
 class SliceBackward0(Node):
     def apply(node, grad):
         if grad is None:
             return (None,)
         return (slice_backward_wrapper(grad, node.self_shape, node.dim, node.start, node.end, node.step),)
+
+
+class SliceScatterBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        return (
+            grad.slice_scatter(grad.new_zeros(node.src_shape), node.dim, node.start, node.end, node.step)
+            if edges[0].node
+            else None,
+            functions.slice(grad, node.dim, node.start, node.end, node.step) if edges[1].node else None,
+        )
 
 
 class SplitBackward0(Node):
@@ -648,7 +718,7 @@ class CopyBackwards(Node):
             )
         edges = node.next_edges
         return (
-            zeros_like(grad) if edges[0].node else None,
+            zeros_in_rows(grad) if edges[0].node else None,
             grad if edges[1].node else None,
         )
 
@@ -788,9 +858,11 @@ class AddBackward0(Node):
                 None,
             )
         edges = node.next_edges
+        grad_other = maybe_multiply(grad, node.alpha) if edges[1].node else None
+        grad_self = grad if edges[0].node else None
         return (
-            grad if edges[0].node else None,
-            maybe_multiply(grad, node.alpha) if edges[1].node else None,
+            grad_self,
+            grad_other,
         )
 
 
@@ -818,7 +890,7 @@ class AddcdivBackward0(Node):
         return (
             grad if edges[0].node else None,
             grad * number_over(node.value, tensor2) if edges[1].node else None,
-            -grad * (times(tensor1, node.value) / (tensor2 * tensor2)) if edges[2].node else None,
+            minus_times(grad, times(tensor1, node.value) / (tensor2 * tensor2)) if edges[2].node else None,
         )
 
     def release_variables(node):
@@ -873,10 +945,13 @@ class ClampBackward0(Node):
         max = unpack(node, node.saved_max) if edges[0].node or edges[1].node or edges[2].node else None
         min = unpack(node, node.saved_min) if edges[0].node or edges[1].node or edges[2].node else None
         self = unpack(node, node.saved_self) if edges[0].node or edges[1].node or edges[2].node else None
+        grad_max = clamp_backward_max(grad, self, min, max) if edges[2].node else None
+        grad_min = clamp_backward_min(grad, self, min, max) if edges[1].node else None
+        grad_self = where(clamp_mask(self, min, max), grad, 0.0) if edges[0].node else None
         return (
-            where(clamp_mask(self, min, max), grad, 0.0) if edges[0].node else None,
-            clamp_backward_min(grad, self, min, max) if edges[1].node else None,
-            clamp_backward_max(grad, self, min, max) if edges[2].node else None,
+            grad_self,
+            grad_min,
+            grad_max,
         )
 
     def release_variables(node):
@@ -912,9 +987,11 @@ class ClampMaxBackward1(Node):
         edges = node.next_edges
         max = unpack(node, node.saved_max) if edges[0].node or edges[1].node else None
         self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
+        grad_max = where(self > max, grad, 0.0) if edges[1].node else None
+        grad_self = where(self <= max, grad, 0.0) if edges[0].node else None
         return (
-            where(self <= max, grad, 0.0) if edges[0].node else None,
-            where(self > max, grad, 0.0) if edges[1].node else None,
+            grad_self,
+            grad_max,
         )
 
     def release_variables(node):
@@ -950,9 +1027,11 @@ class ClampMinBackward1(Node):
         edges = node.next_edges
         min = unpack(node, node.saved_min) if edges[0].node or edges[1].node else None
         self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
+        grad_min = where(self < min, grad, 0.0) if edges[1].node else None
+        grad_self = where(self >= min, grad, 0.0) if edges[0].node else None
         return (
-            where(self >= min, grad, 0.0) if edges[0].node else None,
-            where(self < min, grad, 0.0) if edges[1].node else None,
+            grad_self,
+            grad_min,
         )
 
     def release_variables(node):
@@ -1003,9 +1082,11 @@ class DivBackward0(Node):
         edges = node.next_edges
         other = unpack(node, node.saved_other) if edges[0].node or edges[1].node else None
         self = unpack(node, node.saved_self) if edges[1].node else None
+        grad_other = minus_times(grad, self / other / other) if edges[1].node else None
+        grad_self = grad / other if edges[0].node else None
         return (
-            grad / other if edges[0].node else None,
-            -grad * (self / other / other) if edges[1].node else None,
+            grad_self,
+            grad_other,
         )
 
     def release_variables(node):
@@ -1033,9 +1114,17 @@ class DivBackward2(Node):
         edges = node.next_edges
         other = unpack(node, node.saved_other) if edges[0].node or edges[1].node else None
         self = unpack(node, node.saved_self) if edges[1].node else None
+        grad_other = (
+            zeros_like(grad)
+            if node.rounding_mode
+            else minus_times(grad, self / other / other)
+            if edges[1].node
+            else None
+        )
+        grad_self = zeros_like(grad) if node.rounding_mode else grad / other if edges[0].node else None
         return (
-            zeros_like(grad) if node.rounding_mode else grad / other if edges[0].node else None,
-            zeros_like(grad) if node.rounding_mode else -grad * (self / other / other) if edges[1].node else None,
+            grad_self,
+            grad_other,
         )
 
     def release_variables(node):
@@ -1160,9 +1249,11 @@ class FmodBackward1(Node):
         edges = node.next_edges
         other = unpack(node, node.saved_other) if edges[1].node else None
         self = unpack(node, node.saved_self) if edges[1].node else None
+        grad_other = minus_times(grad, self.div(other, rounding_mode="trunc")) if edges[1].node else None
+        grad_self = grad if edges[0].node else None
         return (
-            grad if edges[0].node else None,
-            -grad * self.div(other, rounding_mode="trunc") if edges[1].node else None,
+            grad_self,
+            grad_other,
         )
 
     def release_variables(node):
@@ -1245,10 +1336,13 @@ class LerpBackward1(Node):
         weight = unpack(node, node.saved_weight) if edges[0].node or edges[1].node else None
         end = unpack(node, node.saved_end) if edges[2].node else None
         self = unpack(node, node.saved_self) if edges[2].node else None
+        grad_end = grad * weight if edges[1].node else None
+        grad_self = grad * number_minus(1, weight) if edges[0].node else None
+        grad_weight = grad * (end - self) if edges[2].node else None
         return (
-            grad * number_minus(1, weight) if edges[0].node else None,
-            grad * weight if edges[1].node else None,
-            grad * (end - self) if edges[2].node else None,
+            grad_self,
+            grad_end,
+            grad_weight,
         )
 
     def release_variables(node):
@@ -1264,9 +1358,11 @@ class LerpBackward0(Node):
                 None,
             )
         edges = node.next_edges
+        grad_end = times(grad, node.weight) if edges[1].node else None
+        grad_self = times(grad, 1 - node.weight) if edges[0].node else None
         return (
-            times(grad, 1 - node.weight) if edges[0].node else None,
-            times(grad, node.weight) if edges[1].node else None,
+            grad_self,
+            grad_end,
         )
 
 
@@ -1343,9 +1439,11 @@ class MaximumBackward0(Node):
         edges = node.next_edges
         other = unpack(node, node.saved_other) if edges[0].node or edges[1].node else None
         self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
+        grad_other = grad_of_the_extreme(grad, self == other, self > other) if edges[1].node else None
+        grad_self = grad_of_the_extreme(grad, self == other, self < other) if edges[0].node else None
         return (
-            grad_of_the_extreme(grad, self == other, self < other) if edges[0].node else None,
-            grad_of_the_extreme(grad, self == other, self > other) if edges[1].node else None,
+            grad_self,
+            grad_other,
         )
 
     def release_variables(node):
@@ -1366,9 +1464,11 @@ class MinimumBackward0(Node):
         edges = node.next_edges
         other = unpack(node, node.saved_other) if edges[0].node or edges[1].node else None
         self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
+        grad_other = grad_of_the_extreme(grad, self == other, self < other) if edges[1].node else None
+        grad_self = grad_of_the_extreme(grad, self == other, self > other) if edges[0].node else None
         return (
-            grad_of_the_extreme(grad, self == other, self > other) if edges[0].node else None,
-            grad_of_the_extreme(grad, self == other, self < other) if edges[1].node else None,
+            grad_self,
+            grad_other,
         )
 
     def release_variables(node):
@@ -1389,9 +1489,11 @@ class MulBackward0(Node):
         edges = node.next_edges
         other = unpack(node, node.saved_other) if edges[0].node else None
         self = unpack(node, node.saved_self) if edges[1].node else None
+        grad_other = grad * self if edges[1].node else None
+        grad_self = grad * other if edges[0].node else None
         return (
-            grad * other if edges[0].node else None,
-            grad * self if edges[1].node else None,
+            grad_self,
+            grad_other,
         )
 
     def release_variables(node):
@@ -1442,9 +1544,11 @@ class PowBackward1(Node):
         exponent = unpack(node, node.saved_exponent) if edges[0].node or edges[1].node else None
         self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
         result = unpack(node, node.saved_result) if edges[1].node else None
+        grad_exponent = pow_backward_exponent(grad, self, exponent, result) if edges[1].node else None
+        grad_self = pow_backward_self(grad, self, exponent) if edges[0].node else None
         return (
-            pow_backward_self(grad, self, exponent) if edges[0].node else None,
-            pow_backward_exponent(grad, self, exponent, result) if edges[1].node else None,
+            grad_self,
+            grad_exponent,
         )
 
     def release_variables(node):
@@ -1476,7 +1580,7 @@ class ReciprocalBackward0(Node):
             unpack(node, [node.saved_result])
             return (None,)
         result = unpack(node, node.saved_result)
-        return (-grad * (result * result),)
+        return (minus_times(grad, result * result),)
 
     def release_variables(node):
         node.saved_result = None
@@ -1518,9 +1622,11 @@ class RemainderBackward1(Node):
         edges = node.next_edges
         other = unpack(node, node.saved_other) if edges[1].node else None
         self = unpack(node, node.saved_self) if edges[1].node else None
+        grad_other = minus_times(grad, self.div(other, rounding_mode="floor")) if edges[1].node else None
+        grad_self = grad if edges[0].node else None
         return (
-            grad if edges[0].node else None,
-            -grad * self.div(other, rounding_mode="floor") if edges[1].node else None,
+            grad_self,
+            grad_other,
         )
 
     def release_variables(node):
@@ -1565,9 +1671,11 @@ class RsubBackward0(Node):
                 None,
             )
         edges = node.next_edges
+        grad_other = grad if edges[1].node else None
+        grad_self = maybe_multiply(-grad, node.alpha) if edges[0].node else None
         return (
-            maybe_multiply(-grad, node.alpha) if edges[0].node else None,
-            grad if edges[1].node else None,
+            grad_self,
+            grad_other,
         )
 
 
@@ -1679,9 +1787,11 @@ class SubBackward0(Node):
                 None,
             )
         edges = node.next_edges
+        grad_other = maybe_multiply(-grad, node.alpha) if edges[1].node else None
+        grad_self = grad if edges[0].node else None
         return (
-            grad if edges[0].node else None,
-            maybe_multiply(-grad, node.alpha) if edges[1].node else None,
+            grad_self,
+            grad_other,
         )
 
 
@@ -1756,9 +1866,11 @@ class WhereBackward0(Node):
             )
         edges = node.next_edges
         condition = unpack(node, node.saved_condition) if edges[0].node or edges[1].node else None
+        grad_other = where(condition, 0.0, grad) if edges[1].node else None
+        grad_self = where(condition, grad, 0.0) if edges[0].node else None
         return (
-            where(condition, grad, 0.0) if edges[0].node else None,
-            where(condition, 0.0, grad) if edges[1].node else None,
+            grad_self,
+            grad_other,
         )
 
     def release_variables(node):
@@ -2303,10 +2415,17 @@ class AddmmBackward0(Node):
         edges = node.next_edges
         mat2 = unpack(node, node.saved_mat2) if edges[1].node else None
         mat1 = unpack(node, node.saved_mat1) if edges[2].node else None
+        grad_mat1 = (
+            mm_backward_mat1(grad, mat2, node.mat1_shape, node.mat1_stride, node.alpha) if edges[1].node else None
+        )
+        grad_mat2 = (
+            mm_backward_mat2(grad, mat1, node.mat2_shape, node.mat2_stride, node.alpha) if edges[2].node else None
+        )
+        grad_self = maybe_multiply(grad, node.beta) if edges[0].node else None
         return (
-            maybe_multiply(grad, node.beta) if edges[0].node else None,
-            mm_backward_mat1(grad, mat2, node.mat1_shape, node.mat1_stride, node.alpha) if edges[1].node else None,
-            mm_backward_mat2(grad, mat1, node.mat2_shape, node.mat2_stride, node.alpha) if edges[2].node else None,
+            grad_self,
+            grad_mat1,
+            grad_mat2,
         )
 
     def release_variables(node):
@@ -2328,10 +2447,13 @@ class BaddbmmBackward0(Node):
         edges = node.next_edges
         batch2 = unpack(node, node.saved_batch2) if edges[1].node else None
         batch1 = unpack(node, node.saved_batch1) if edges[2].node else None
+        grad_batch1 = maybe_multiply(grad.bmm(batch2.transpose(1, 2)), node.alpha) if edges[1].node else None
+        grad_batch2 = maybe_multiply(batch1.transpose(1, 2).bmm(grad), node.alpha) if edges[2].node else None
+        grad_self = maybe_multiply(grad, node.beta) if edges[0].node else None
         return (
-            maybe_multiply(grad, node.beta) if edges[0].node else None,
-            maybe_multiply(grad.bmm(batch2.transpose(1, 2)), node.alpha) if edges[1].node else None,
-            maybe_multiply(batch1.transpose(1, 2).bmm(grad), node.alpha) if edges[2].node else None,
+            grad_self,
+            grad_batch1,
+            grad_batch2,
         )
 
     def release_variables(node):
@@ -2352,9 +2474,11 @@ class BmmBackward0(Node):
         edges = node.next_edges
         mat2 = unpack(node, node.saved_mat2) if edges[0].node else None
         self = unpack(node, node.saved_self) if edges[1].node else None
+        grad_mat2 = self.transpose(1, 2).bmm(grad) if edges[1].node else None
+        grad_self = grad.bmm(mat2.transpose(1, 2)) if edges[0].node else None
         return (
-            grad.bmm(mat2.transpose(1, 2)) if edges[0].node else None,
-            self.transpose(1, 2).bmm(grad) if edges[1].node else None,
+            grad_self,
+            grad_mat2,
         )
 
     def release_variables(node):
@@ -2398,9 +2522,11 @@ class MmBackward0(Node):
         edges = node.next_edges
         mat2 = unpack(node, node.saved_mat2) if edges[0].node else None
         self = unpack(node, node.saved_self) if edges[1].node else None
+        grad_mat2 = mm_backward_mat2(grad, self, node.mat2_shape, node.mat2_stride, 1) if edges[1].node else None
+        grad_self = mm_backward_mat1(grad, mat2, node.self_shape, node.self_stride, 1) if edges[0].node else None
         return (
-            mm_backward_mat1(grad, mat2, node.self_shape, node.self_stride, 1) if edges[0].node else None,
-            mm_backward_mat2(grad, self, node.mat2_shape, node.mat2_stride, 1) if edges[1].node else None,
+            grad_self,
+            grad_mat2,
         )
 
     def release_variables(node):
@@ -3048,6 +3174,24 @@ def as_strided_(key_set, self, size, stride, storage_offset):
     return result
 
 
+def as_strided_scatter(key_set, self, src, size, stride, storage_offset):
+    if not local.grad_enabled or self._autograd is None is self._base and src._autograd is None is src._base:
+        return as_strided_scatter_op.below[key_set](self, src, size, stride, storage_offset)
+    edges = [gradient_edge(self), gradient_edge(src)]
+    if edges[0].node is edges[1].node is None:
+        return as_strided_scatter_op.below[key_set](self, src, size, stride, storage_offset)
+    node = AsStridedScatterBackward0()
+    node.next_edges = edges
+    node.self_shape = self.shape
+    node.self_stride = self.stride()
+    node.size = size
+    node.storage_offset = storage_offset
+    node.stride = stride
+    result = call_below(as_strided_scatter_op.below[key_set], self, src, size, stride, storage_offset)
+    set_history(result, node)
+    return result
+
+
 def diagonal(key_set, self, offset, dim1, dim2):
     if not local.grad_enabled or self._autograd is None is self._base:
         return diagonal_op.below[key_set](self, offset, dim1, dim2)
@@ -3061,6 +3205,23 @@ def diagonal(key_set, self, offset, dim1, dim2):
     node.dim2 = dim2
     node.offset = offset
     result = call_below(diagonal_op.below[key_set], self, offset, dim1, dim2)
+    set_history(result, node)
+    return result
+
+
+def diagonal_scatter(key_set, self, src, offset, dim1, dim2):
+    if not local.grad_enabled or self._autograd is None is self._base and src._autograd is None is src._base:
+        return diagonal_scatter_op.below[key_set](self, src, offset, dim1, dim2)
+    edges = [gradient_edge(self), gradient_edge(src)]
+    if edges[0].node is edges[1].node is None:
+        return diagonal_scatter_op.below[key_set](self, src, offset, dim1, dim2)
+    node = DiagonalScatterBackward0()
+    node.next_edges = edges
+    node.src_shape = src.shape
+    node.dim1 = dim1
+    node.dim2 = dim2
+    node.offset = offset
+    result = call_below(diagonal_scatter_op.below[key_set], self, src, offset, dim1, dim2)
     set_history(result, node)
     return result
 
@@ -3109,6 +3270,22 @@ def select_int(key_set, self, dim, index):
     return result
 
 
+def select_scatter(key_set, self, src, dim, index):
+    if not local.grad_enabled or self._autograd is None is self._base and src._autograd is None is src._base:
+        return select_scatter_op.below[key_set](self, src, dim, index)
+    edges = [gradient_edge(self), gradient_edge(src)]
+    if edges[0].node is edges[1].node is None:
+        return select_scatter_op.below[key_set](self, src, dim, index)
+    node = SelectScatterBackward0()
+    node.next_edges = edges
+    node.src_shape = src.shape
+    node.dim = dim
+    node.index = index
+    result = call_below(select_scatter_op.below[key_set], self, src, dim, index)
+    set_history(result, node)
+    return result
+
+
 def slice_Tensor(key_set, self, dim, start, end, step):
     if not local.grad_enabled or self._autograd is None is self._base:
         return slice_Tensor_op.below[key_set](self, dim, start, end, step)
@@ -3123,6 +3300,24 @@ def slice_Tensor(key_set, self, dim, start, end, step):
     node.start = start
     node.step = step
     result = call_below(slice_Tensor_op.below[key_set], self, dim, start, end, step)
+    set_history(result, node)
+    return result
+
+
+def slice_scatter(key_set, self, src, dim, start, end, step):
+    if not local.grad_enabled or self._autograd is None is self._base and src._autograd is None is src._base:
+        return slice_scatter_op.below[key_set](self, src, dim, start, end, step)
+    edges = [gradient_edge(self), gradient_edge(src)]
+    if edges[0].node is edges[1].node is None:
+        return slice_scatter_op.below[key_set](self, src, dim, start, end, step)
+    node = SliceScatterBackward0()
+    node.next_edges = edges
+    node.src_shape = src.shape
+    node.dim = dim
+    node.end = end
+    node.start = start
+    node.step = step
+    result = call_below(slice_scatter_op.below[key_set], self, src, dim, start, end, step)
     set_history(result, node)
     return result
 
@@ -6986,11 +7181,15 @@ AUTOGRAD = {
     alias_op: alias,
     as_strided_op: as_strided,
     as_strided__op: as_strided_,
+    as_strided_scatter_op: as_strided_scatter,
     diagonal_op: diagonal,
+    diagonal_scatter_op: diagonal_scatter,
     expand_op: expand,
     permute_op: permute,
     select_int_op: select_int,
+    select_scatter_op: select_scatter,
     slice_Tensor_op: slice_Tensor,
+    slice_scatter_op: slice_scatter,
     split_Tensor_op: split_Tensor,
     split_with_sizes_op: split_with_sizes,
     squeeze_op: squeeze,
@@ -7382,6 +7581,8 @@ OUT = (
 )
 
 WITHOUT_DERIVATIVE = (
+    copy_op,
+    zero_op,
     bitwise_and__Tensor_op,
     bitwise_not__op,
     bitwise_or__Tensor_op,

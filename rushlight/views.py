@@ -100,7 +100,7 @@ def reshape(self: Tensor, shape: Sequence[int]) -> Tensor:
     strides = compute_stride(self.shape, self.stride(), sizes)
     if strides is not None:
         whole = local.modes or self.is_contiguous()
-        return self.view(sizes) if whole else functions._reshape_alias(self, sizes, strides)
+        return self.view(tuple(shape)) if whole else functions._reshape_alias(self, sizes, strides)
     return functions._unsafe_view(functions.clone(self, memory_format=contiguous_format), sizes)
 
 

@@ -56,11 +56,11 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 def sigmoid(input: Tensor) -> Tensor:
-    return functions.sigmoid(input)
+    return input.sigmoid()
 
 
 def tanh(input: Tensor) -> Tensor:
-    return functions.tanh(input)
+    return input.tanh()
 
 
 def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: dtype | None = None) -> Tensor:

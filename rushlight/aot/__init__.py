@@ -1,0 +1,33 @@
+"""Ahead-of-time autograd: a program as graphs of functional operators, its backward pass among them.
+
+`proxy_tensor` records, `functional` does away with writing, `joint` puts forward and backward into one graph, `partition` cuts
+it in two and chooses what to save, `runtime` runs the halves; `decompositions` are for whoever wants simpler operators.
+
+In PyTorch: `torch/_functorch/aot_autograd.py`, `torch/_functorch/_aot_autograd/`, `torch/_functorch/partitioners.py`.
+"""
+
+from rushlight.aot import decompositions, functional, joint, partition, proxy_tensor, runtime
+from rushlight.aot.decompositions import core_aten_decompositions, get_decompositions
+from rushlight.aot.functional import functionalize
+from rushlight.aot.partition import default_partition, min_cut_rematerialization_partition
+from rushlight.aot.proxy_tensor import make_fx
+from rushlight.aot.runtime import aot_autograd, aot_export_joint_simple, aot_function, nop
+
+__all__ = [
+    "aot_autograd",
+    "aot_export_joint_simple",
+    "aot_function",
+    "core_aten_decompositions",
+    "decompositions",
+    "default_partition",
+    "functional",
+    "functionalize",
+    "get_decompositions",
+    "joint",
+    "make_fx",
+    "min_cut_rematerialization_partition",
+    "nop",
+    "partition",
+    "proxy_tensor",
+    "runtime",
+]

@@ -1,0 +1,467 @@
+"""What to save: cutting a joint graph into a forward and a backward one.
+
+What the forward graph computes and the backward one needs is either saved, which costs memory and its bandwidth, or computed
+again from what is saved, which costs work. To choose, the graph is read as a network of pipes, from what cannot be computed
+again to what the backward needs; a node is a pipe as wide as saving its result is dear. The narrowest cut through the network
+is what to save.
+
+In PyTorch: `torch/_functorch/partitioners.py`. Left out: memory budgets, activation checkpointing's tags, states of generators,
+quantised activations.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+import operator
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rushlight.fx import Graph, GraphModule, Node
+from rushlight.fx.passes import common_subexpressions
+from rushlight.strided import Tensor
+
+# ------------------------------------------------------------------------------------------------------------
+# Operators, by name, as PyTorch's lists have them: all overloads at once
+
+_VIEWS = "alias as_strided expand permute select slice split squeeze t unsqueeze view"
+_CHEAP = """
+    _to_copy _unsafe_view abs add addcdiv addcmul amax any arange argmax bitwise_and bitwise_not bitwise_or bitwise_xor
+    broadcast_tensors ceil clamp clamp_max clamp_min clone cos div elu empty empty_like eq equal erf exp exp2 expm1 floor fmod full
+    full_like gather ge gelu gelu_backward gt hardtanh index isfinite isinf isnan le leaky_relu lerp log log10 log1p log2
+    logical_and logical_not logical_or logical_xor lt masked_fill max maximum mean min minimum mul ne neg new_zeros ones positive
+    pow reciprocal relu remainder reshape round rsqrt rsub sgn sigmoid sigmoid_backward sign silu silu_backward sin softplus sqrt
+    square std sub sum tan tanh tanh_backward threshold threshold_backward to triu trunc type_as var where zeros
+    zeros_like
+"""
+VIEWS = frozenset(_VIEWS.split())
+RECOMPUTABLE = VIEWS | frozenset(_CHEAP.split())
+FUSIBLE = RECOMPUTABLE | {"rand_like", "randn_like"}
+
+
+def operator_name(node: Node) -> str | None:
+    """The name of the operator that a node calls, without its overload; "getitem" of `operator.getitem`."""
+    if node.op != "call_function":
+        return None
+    return "getitem" if node.target is operator.getitem else node.target.schema.name
+
+
+def is_view_node(node: Node) -> bool:
+    return operator_name(node) in VIEWS
+
+
+def is_fusible(a: Node, b: Node) -> bool:
+    """Whether `b`, which uses `a`, may be computed in one loop with it, so that `a` need not be in memory."""
+    if operator_name(b) == "cat":
+        return True
+    return all(operator_name(node) in FUSIBLE or operator_name(node) == "getitem" for node in (a, b))
+
+
+def size_of(node: Node) -> int:
+    """How many bytes the result of a node has; of several tensors, all together."""
+
+    def nbytes(x: Any) -> int:
+        return x.numel() * x.dtype.itemsize if isinstance(x, Tensor) else 0
+
+    value = node.meta.get("val")
+    return sum(map(nbytes, value)) if isinstance(value, (list, tuple)) else nbytes(value)
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Which nodes are whose
+
+
+@dataclass
+class NodeInfo:
+    """Source: `torch/_functorch/partitioners.py`, `NodeInfo`."""
+
+    inputs: list[Node]
+    required_fw: set[Node]  # that the forward outputs need
+    required_bw: set[Node]  # that use tangents, or are backward outputs
+    tangents_closure: set[Node]  # that use tangents
+    fw_order: dict[Node, int]  # the places of the former among themselves
+    dist_from_bw: dict[Node, int]  # how many steps to the nearest node that the forward does not need
+
+
+def is_tangent(node: Node) -> bool:
+    return node.op == "placeholder" and "tangents" in node.target
+
+
+def is_primal(node: Node) -> bool:
+    return node.op == "placeholder" and "tangents" not in node.target
+
+
+FAR = 10**9
+
+
+def classify_nodes(joint: Graph, num_fwd_outputs: int) -> NodeInfo:
+    """Source: `torch/_functorch/partitioners.py`, `classify_nodes`, and the beginning of
+    `min_cut_rematerialization_partition`."""
+    tangents_closure: set[Node] = set()
+    for node in joint.nodes:
+        if is_tangent(node):
+            tangents_closure.add(node)
+        if node in tangents_closure:
+            tangents_closure.update(node.users)
+    inputs = [node for node in joint.nodes if is_primal(node)]
+    outputs = output_values(joint)
+    backward = {node for node in outputs[num_fwd_outputs:] if isinstance(node, Node)}
+    required_fw, waiting = set(inputs), [node for node in outputs[:num_fwd_outputs] if isinstance(node, Node)]
+    while waiting:
+        node = waiting.pop()
+        if node not in required_fw:
+            required_fw.add(node)
+            waiting += node.all_input_nodes
+    fw_order = {node: i for i, node in enumerate(n for n in joint.nodes if n in required_fw)}
+    dist: dict[Node, int] = {}
+    for node in reversed(joint.nodes):
+        if node.op == "output":
+            dist[node] = FAR
+        elif node not in required_fw:
+            dist[node] = 0
+        else:
+            dist[node] = min([FAR, *(dist[user] + 1 for user in node.users)])
+    return NodeInfo(inputs, required_fw, tangents_closure | backward, tangents_closure, fw_order, dist)
+
+
+def output_values(graph: Graph) -> list[Any]:
+    return list(graph.output_node().args[0])
+
+
+# ------------------------------------------------------------------------------------------------------------
+# The network
+
+
+def may_recompute(node: Node, info: NodeInfo) -> bool:
+    """Whether the backward graph may compute this node of the forward graph, an input or a call, again. These rules are tried in
+    order:
+
+    1. `operator.getitem` and views (`is_view_node`) cost nothing: they may.
+    2. An operator whose name (`operator_name`) is not in `RECOMPUTABLE` must not: it is dear, or random. An input calls none, has
+       no such name, and cannot be computed at all.
+    3. A node must not whose result the backward has to have in memory anyway: if a user that the forward does not need (one not in
+       `info.required_fw`) cannot be fused with it (`is_fusible(node, user)`). The users of users that are views count too, and so
+       on, each asked whether it can be fused with the view that it uses.
+    4. A node must not if its result is small: if 4 times its bytes (`size_of`) are fewer than those of its arguments together, of
+       the nodes that stand in `node.args` themselves. So a reduction is saved and not done again.
+    5. All others may.
+
+    Source: `torch/_functorch/partitioners.py`, `should_ban_recomputation` and `ban_recomputation_if_allowed`.
+    """
+    if node.target is operator.getitem or is_view_node(node):
+        return True
+    if operator_name(node) not in RECOMPUTABLE:
+        return False
+    waiting = [node]
+    while waiting:
+        current = waiting.pop()
+        for user in current.users:
+            if user not in info.required_fw and not is_fusible(current, user):
+                return False
+            if is_view_node(user):
+                waiting.append(user)
+    return size_of(node) * 4 >= sum(size_of(arg) for arg in node.args if isinstance(arg, Node))
+
+
+def node_weight(node: Node, info: NodeInfo) -> float:
+    """What it costs to save the result of a node.
+
+    What is no single tensor (its `meta["val"]`) cannot be saved: `math.inf`. Otherwise it is the size in bytes (`size_of`),
+    times 1.1 for each step from the backward (`info.dist_from_bw[node]`), at least one and at most 100 times, rounded down: what is
+    near the backward is rather saved. That is doubled if the result would not be in memory otherwise, for it has to be written and
+    read: if the node is no input and can be fused (`is_fusible(node, user)`) with each of its users.
+
+    Source: `torch/_functorch/partitioners.py`, `get_node_weight`.
+    """
+    if not isinstance(node.meta.get("val"), Tensor):
+        return math.inf
+    weight = int(size_of(node) * 1.1 ** max(min(info.dist_from_bw[node], 100), 1))
+    in_memory = node.op == "placeholder" or not all(is_fusible(node, user) for user in node.users)
+    return weight if in_memory else weight * 2
+
+
+Edge = tuple[str, str]
+
+
+def network(joint: Graph, info: NodeInfo) -> dict[Edge, float]:
+    """The capacities of the pipes. Each node is one, from `<name>_in` to `<name>_out`; users are behind it; what must not be
+    computed again hangs on `source`, and what the backward needs on `sink`.
+
+    Source: `torch/_functorch/partitioners.py`, `solve_min_cut`.
+    """
+    capacities: dict[Edge, float] = {}
+    banned: set[Node] = set()
+
+    def ban(node: Node) -> None:
+        if not is_view_node(node):
+            banned.add(node)
+            capacities["source", f"{node.name}_in"] = math.inf
+
+    for node in joint.nodes:
+        if node.op == "output":
+            continue
+        if node in info.required_bw:
+            end = "in" if node in info.tangents_closure else "out"
+            capacities[f"{node.name}_{end}", "sink"] = math.inf
+            if node in info.tangents_closure:
+                continue
+        if node in info.required_fw and node.op != "get_attr" and not may_recompute(node, info):
+            ban(node)
+        capacities[f"{node.name}_in", f"{node.name}_out"] = node_weight(node, info)
+        for user in node.users:
+            capacities[f"{node.name}_out", f"{user.name}_in"] = math.inf
+    for node in used_far_apart(info):
+        if node not in banned:
+            ban(node)
+    for node in ends_of_long_chains(joint, info, banned):
+        ban(node)
+    return capacities
+
+
+def used_far_apart(info: NodeInfo) -> list[Node]:
+    """Nodes that use what another one uses as well that comes before something which cannot be fused with either: computing them
+    again would need both in one loop.
+
+    Source: `solve_min_cut`, `find_first_unfusible`.
+    """
+    found = []
+    for used in info.fw_order:
+        users = [user for user in used.users if user in info.required_fw]
+        if not users:
+            continue
+        first = first_unfusible(users, max(info.fw_order[user] for user in users), info)
+        found += [user for user in users if info.fw_order[user] > first and is_fusible(used, user)]
+    return found
+
+
+def first_unfusible(start: Sequence[Node], furthest: int, info: NodeInfo) -> int:
+    waiting = [(info.fw_order[node], True) for node in start]
+    nodes = {place: node for node, place in info.fw_order.items()}
+    heapq.heapify(waiting)
+    while waiting:
+        place, fusible = heapq.heappop(waiting)
+        if not fusible:
+            return place
+        for user in nodes[place].users:
+            if user in info.required_fw and info.fw_order[user] <= furthest:
+                entry = (info.fw_order[user], is_fusible(nodes[place], user))
+                if entry not in waiting:
+                    heapq.heappush(waiting, entry)
+    return furthest
+
+
+def ends_of_long_chains(joint: Graph, info: NodeInfo, banned: set[Node]) -> Iterable[Node]:
+    """A chain of more than 100 fusible nodes is not computed again as a whole. Source: `solve_min_cut`."""
+    visited: set[Node] = set()
+    nodes = {place: node for node, place in info.fw_order.items()}
+    for start in joint.nodes:
+        if start not in info.required_fw:
+            continue
+        fusible, first = [info.fw_order[start]], info.fw_order[start]
+        while fusible:
+            current = nodes[heapq.heappop(fusible)]
+            if current in visited:
+                continue
+            visited.add(current)
+            if info.fw_order[current] > first + 100 and not fusible:
+                yield current
+                break
+            for user in current.users:
+                if user in info.required_fw and is_fusible(current, user) and user not in banned:
+                    heapq.heappush(fusible, info.fw_order[user])
+
+
+def minimum_cut(capacities: Mapping[Edge, float], source: str, sink: str) -> tuple[float, set[str]]:
+    """The cheapest way to cut a network of pipes in two, such that nothing can flow from source to sink.
+
+    The cost of a cut is the sum of the capacities of the pipes that lead from the part with the source to the part with the sink.
+    It is as large as the largest flow, which can be found by adding to the flow along a path that still has room, until there is no
+    such path. Where a flow runs through a pipe, there is as much room in the other direction: it can be sent back.
+
+    Of several cheapest cuts it is the one next to the sink: the sink's part are the points from which there is still a way with
+    room to the sink.
+
+    Args:
+        capacities: by pair of points, from and to; 0 or more, `math.inf` for a pipe of any width. A pair may be there in both
+            directions, and a pipe that leads back to its own start. Source or sink may have no pipes at all.
+        source, sink: two different points.
+
+    Returns:
+        the cost, and the set of the points of the source's part, the source among them. Points are those named in `capacities`,
+        the source and the sink.
+
+    Raises:
+        ValueError: there is a way from source to sink all through pipes of infinite capacity.
+
+    Source: `networkx.minimum_cut`, which `torch/_functorch/partitioners.py` uses.
+    """
+    room = {source: {}, sink: {}}
+    for (start, end), capacity in capacities.items():
+        room.setdefault(start, {})
+        room.setdefault(end, {})
+        room[start][end] = capacity
+        room[end].setdefault(start, 0)
+    flow = 0
+    while (path := find_path(room, source, sink)) is not None:
+        least = min(room[start][end] for start, end in path)
+        if least == math.inf:
+            raise ValueError("there is a path of infinite capacity: the flow is unbounded")
+        for start, end in path:
+            room[start][end] -= least
+            room[end][start] += least
+        flow += least
+    behind, waiting = {sink}, [sink]
+    while waiting:
+        end = waiting.pop()
+        for start in room[end]:  # whoever has a pipe to it has one from it, perhaps of no width
+            if start not in behind and room[start][end] > 0:
+                behind.add(start)
+                waiting.append(start)
+    return flow, set(room) - behind
+
+
+def find_path(room: Mapping[str, Mapping[str, float]], source: str, sink: str) -> list[Edge] | None:
+    """The pipes of a shortest path with room."""
+    came_from: dict[str, str] = {source: source}
+    waiting = [source]
+    for point in waiting:  # it grows meanwhile: breadth first
+        for end, left in room[point].items():
+            if left > 0 and end not in came_from:
+                came_from[end] = point
+                waiting.append(end)
+        if sink in came_from:
+            break
+    else:
+        return None
+    path = [(came_from[sink], sink)]
+    while path[-1][0] != source:
+        path.append((came_from[path[-1][0]], path[-1][0]))
+    return path[::-1]
+
+
+def solve_min_cut(joint: Graph, info: NodeInfo) -> list[Node]:
+    """The nodes to save, in the graph's order. Source: `torch/_functorch/partitioners.py`, `solve_min_cut`."""
+    capacities = network(joint, info)
+    _, before = minimum_cut(capacities, "source", "sink")
+    cut = {start.removesuffix("_in") for start, end in capacities if start in before and end not in before}
+    return [node for node in joint.nodes if node.name in cut]
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Cutting
+
+
+def extract_graph(joint: Graph, inputs: Sequence[Node], outputs: Sequence[Any]) -> Graph:
+    """The part of a graph that leads from some of its nodes to others, as a graph of its own.
+
+    It begins with a placeholder for each of `inputs`, in their order, named as the node is and with the node's `meta`, whatever
+    the node was in `joint`. Then come, in the order that they have there, copies (`Graph.node_copy`) of the nodes which the
+    outputs need, and which are themselves no inputs. It ends in one output node whose value is a tuple: for each of `outputs`
+    the node that stands for it here, or, where it is no node, the value itself (None).
+
+    Raises:
+        AssertionError: an output needs a placeholder of `joint` that is not among the inputs.
+
+    Source: `torch/_functorch/partitioners.py`, `_extract_graph_with_inputs_outputs`.
+    """
+    graph, known = Graph(), {}
+    for node in inputs:
+        known[node] = graph.placeholder(node.name)
+        known[node].meta = node.meta
+    invalid = set()
+    for node in joint.nodes:
+        if node in known or node.op == "output":
+            continue
+        if node.op == "placeholder" or any(used in invalid for used in node.all_input_nodes):
+            invalid.add(node)
+            continue
+        known[node] = graph.node_copy(node, lambda used: known[used])
+    for value in outputs:
+        assert not isinstance(value, Node) or value in known, f"Node {value} was invalid, but is output"
+    graph.output(tuple(known[value] if isinstance(value, Node) else value for value in outputs))
+    graph.eliminate_dead_code()
+    return graph
+
+
+def split_joint(joint: GraphModule, saved: Sequence[Node], num_fwd_outputs: int) -> tuple[GraphModule, GraphModule]:
+    """A forward graph, which returns besides its outputs what is saved, and a backward graph, from that and the tangents.
+
+    Source: `torch/_functorch/partitioners.py`, `_extract_fwd_bwd_modules`.
+    """
+    graph = joint.graph
+    primals = [node for node in graph.nodes if is_primal(node)]
+    tangents = [node for node in graph.nodes if is_tangent(node)]
+    outputs = output_values(graph)
+    forward, backward = outputs[:num_fwd_outputs], outputs[num_fwd_outputs:]
+    trial = extract_graph(graph, [*saved, *tangents], backward)
+    used = {node.name for node in trial.nodes if node.op == "placeholder" and node.users}
+    saved = [node for node in saved if node.name in used]
+    fw = extract_graph(graph, primals, [*forward, *saved])
+    bw = extract_graph(graph, [*saved, *tangents], backward)
+    return GraphModule(joint, fw), GraphModule(joint, bw)
+
+
+def default_partition(joint: GraphModule, _joint_inputs: Any = None, *, num_fwd_outputs: int, **_: Any):
+    """Keep to what eager mode does: the forward graph has all that was recorded in the forward, and saves what the backward uses.
+
+    Source: `torch/_functorch/partitioners.py`, `default_partition`.
+    """
+    nodes = list(joint.graph.nodes)
+    last = max(i for i, x in enumerate(nodes) if is_primal(x) or x.meta.get("partitioner_tag") == "is_forward")
+    forward = [node for node in nodes[: last + 1] if not is_tangent(node)]
+    there = set(forward)
+    tuples = {node for node in forward if node.users and all(user.target is operator.getitem for user in node.users)}
+    saved = [node for node in forward if node not in tuples and any(user not in there for user in node.users)]
+    fw, bw = split_joint(joint, saved, num_fwd_outputs)
+    return raise_getitems(fw), raise_getitems(bw)
+
+
+def min_cut_rematerialization_partition(
+    joint: GraphModule, _joint_inputs: Any = None, compiler: str = "inductor", *, num_fwd_outputs: int, **_: Any
+) -> tuple[GraphModule, GraphModule]:
+    """Cut a joint graph into a forward and a backward one, such that what is saved, and what is computed again, is cheap.
+
+    Source: `torch/_functorch/partitioners.py`.
+    """
+    joint.graph.eliminate_dead_code()
+    joint.graph = common_subexpressions(joint.graph)
+    info = classify_nodes(joint.graph, num_fwd_outputs)
+    if not info.required_bw:
+        return default_partition(joint, num_fwd_outputs=num_fwd_outputs)
+    fw, bw = split_joint(joint, solve_min_cut(joint.graph, info), num_fwd_outputs)
+    return raise_getitems(fw), raise_getitems(in_order_of_backward(bw))
+
+
+def in_order_of_backward(module: GraphModule) -> GraphModule:
+    """What is computed again is computed when it is needed, not all at the start.
+
+    Source: `torch/_functorch/partitioners.py`, `reordering_to_mimic_autograd_engine`.
+    """
+    nodes = list(module.graph.nodes)
+    order = {node: i for i, node in enumerate(nodes)}
+    firsts = [order[user] for node in nodes if is_tangent(node) for user in node.users]
+    if not firsts:
+        return module
+    graph, known = Graph(), {}
+    for node in nodes:
+        if node.op == "placeholder":
+            known[node] = graph.node_copy(node)
+    for node in nodes[min(firsts) :]:
+        waiting, needed = [node], set()
+        while waiting:
+            current = waiting.pop()
+            if current not in needed and current not in known:
+                needed.add(current)
+                waiting += current.all_input_nodes
+        for each in sorted(needed, key=order.__getitem__):
+            known[each] = graph.node_copy(each, lambda used: known[used])
+    return GraphModule(module, graph)
+
+
+def raise_getitems(module: GraphModule) -> GraphModule:
+    """Each part of a result right behind it. Source: `torch/_functorch/partitioners.py`, `raise_getitems`."""
+    for node in reversed([n for n in module.graph.nodes if n.target is operator.getitem]):
+        node.args[0].append(node)
+    module.recompile()
+    return module

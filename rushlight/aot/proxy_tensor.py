@@ -1,0 +1,225 @@
+"""Recording a program as a graph of operators, by running it once: `make_fx`.
+
+A mode stands at the key `Python`, below autograd. Every call that gets there runs as it would have, on tensors without data if
+only their metadata matter, and leaves a node in an `fx.Graph`. Which node a tensor came from is in the mode's `tracker`. What
+Python did between the calls is not recorded: loops are unrolled, branches taken, functions inlined, and the backward pass of
+autograd, if the program runs one, is operators like all others.
+
+In PyTorch: `torch/fx/experimental/proxy_tensor.py`. Left out: symbolic sizes, arguments that are nested, higher-order operators,
+and fake tensors that remember a device: here they are on the device `meta`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import operator
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from typing import Any
+
+from rushlight import functions, strided, views
+from rushlight.dispatch import PYTHON, DispatchKey, DispatchMode, Operator, excluding, local
+from rushlight.fx import Graph, GraphModule, Node
+from rushlight.fx.node import map_aggregate
+from rushlight.schema import bind
+from rushlight.storage import device
+from rushlight.strided import Tensor
+
+# ------------------------------------------------------------------------------------------------------------
+# The mode
+
+
+class ProxyMode(DispatchMode):
+    """Records the calls within it in `graph`. Source: `torch/fx/experimental/proxy_tensor.py`, `ProxyTorchDispatchMode`."""
+
+    def __init__(self, graph: Graph, decompositions: Mapping[Operator, Callable] | None = None) -> None:
+        self.graph, self.decompositions = graph, decompositions or {}
+        self.tracker: dict[int, tuple[Tensor, Node]] = {}  # by id; the tensor is held, so that no other gets its id
+        self.constants: dict[str, Tensor] = {}
+        self.meta: dict[str, Any] = {}  # what every new node is to be marked with
+
+    def __torch_dispatch__(self, func: Operator, types: Sequence[type], args: tuple = (), kwargs: dict | None = None):
+        kwargs = kwargs or {}
+        simpler = self.decompositions.get(func) or composite(func)
+        if simpler is not None:
+            with self:
+                return simpler(*args, **kwargs)
+        return record_call(self, func, args, kwargs)
+
+    def create_node(self, target: Callable, args: tuple, kwargs: dict[str, Any], name: str) -> Node:
+        """A new node at the end that calls `target`, named after `name`."""
+        args, kwargs = map_aggregate((args, kwargs), as_recorded)
+        node = self.graph.create_node("call_function", target, args, kwargs, name)
+        node.meta |= self.meta
+        return node
+
+    def track(self, tensor: Tensor, node: Node) -> None:
+        """From now on this tensor is what the node gives; its metadata, which may change in place, are kept as they are now."""
+        node.meta["val"] = views.alias(tensor)
+        self.tracker[id(tensor)] = tensor, node
+
+    def node_of(self, tensor: Tensor) -> Node:
+        """The node that gives a tensor. One that came from outside is a constant of the graph, fetched anew by each who uses it."""
+        if id(tensor) in self.tracker:
+            return self.tracker[id(tensor)][1]
+        name = next((name for name, known in self.constants.items() if known is tensor), None)
+        if name is None:
+            name = f"_tensor_constant{len(self.constants)}"
+            self.constants[name] = tensor
+        node = self.graph.create_node("get_attr", name)
+        node.meta["val"] = tensor
+        return node
+
+
+def record_call(mode: ProxyMode, func: Operator, args: tuple, kwargs: dict[str, Any]) -> Any:
+    """Run an operator and record the call as a node of a graph.
+
+    The node's target is the operator, and its name comes from the operator's, `func.schema.name`. It has the args and kwargs of
+    the call, but where these have a tensor, also in a list or a tuple, it has the tensor's node, `mode.node_of(tensor)`.
+    `mode.create_node(target, args, kwargs, name)` makes it.
+
+    Then the operator runs, on the tensors themselves: `run_meta(func, args, kwargs)`. `mode.track(tensor, node)` says that its
+    result is what the node gives. If the result is a list or tuple, it is itself the node's `meta["val"]`, and each tensor in
+    it, in order, also if nobody will use it, has a node of its own, which calls `operator.getitem` with the first node and the
+    tensor's place, and is named "getitem".
+
+    An operator that writes to its first argument in place, whose name ends in one underscore, returns that argument: from then
+    on it is this node that gives it.
+
+    Returns:
+        what the operator returned.
+
+    Source: `torch/fx/experimental/proxy_tensor.py`, `proxy_call` and `track_tensor_tree`.
+    """
+
+    def seen(value: Any) -> Any:
+        if isinstance(value, Tensor):
+            return mode.node_of(value)
+        return [seen(item) for item in value] if isinstance(value, (list, tuple)) else value
+
+    node_args, node_kwargs = tuple(map(seen, args)), {name: seen(value) for name, value in kwargs.items()}
+    node = mode.create_node(func, node_args, node_kwargs, func.schema.name)
+    result = run_meta(func, args, kwargs)
+    if isinstance(result, (list, tuple)):
+        node.meta["val"] = result
+        for i, tensor in enumerate(result):
+            mode.track(tensor, mode.create_node(operator.getitem, (node, i), {}, "getitem"))
+    else:
+        mode.track(result, node)
+    return result
+
+
+def as_recorded(value: Any) -> Any:
+    """A value that is no tensor, as a graph has it: numbers that are not Python's own as those, and the device that tensors will
+    be on where they are without data only now."""
+    if isinstance(value, device):
+        return device("cpu") if local_state.on_meta and value.type == "meta" else value
+    if isinstance(value, (bool, str)) or not isinstance(value, (int, float)):
+        return value
+    return int(value) if isinstance(value, int) else float(value)
+
+
+def run_meta(func: Operator, args: tuple, kwargs: dict[str, Any]) -> Any:
+    """Run an operator. One that makes a tensor out of nothing makes one without data, if the program runs on such."""
+    schema = func.schema
+    makes = any(argument.name == "device" for argument in schema.arguments)
+    if makes and local_state.on_meta and not any(argument.base == "Tensor" for argument in schema.arguments):
+        kwargs = kwargs | {"device": "meta"}
+    return func(*args, **kwargs)
+
+
+class _LocalState(threading.local):
+    on_meta = False  # whether tensors that are made while recording have no data
+
+
+local_state = _LocalState()
+
+
+def composite(func: Operator) -> Callable | None:
+    """An operator that is made of others and has no kernel but that, as a function: what it calls is recorded in its place.
+
+    Source: `torch/_ops.py`, `OpOverload.decompose`.
+    """
+    kernel = func.kernels.get(DispatchKey.CompositeImplicitAutograd)
+    if kernel is None or kernel.pythonic or kernel.boxed:
+        return None
+    return lambda *args, **kwargs: kernel.function(*bind(func.schema, args, kwargs))
+
+
+# ------------------------------------------------------------------------------------------------------------
+# make_fx
+
+
+def fake_like(tensor: Tensor) -> Tensor:
+    """A tensor without data, of the same sizes, strides, offset and dtype; one that requires grad, and is a leaf, if this one does.
+
+    Source: `torch/_subclasses/fake_tensor.py`.
+    """
+    sizes, strides, offset = tensor.shape, tensor.stride(), tensor.storage_offset()
+    reach = 1 + offset + sum(max(size - 1, 0) * stride for size, stride in zip(sizes, strides))
+    with disable_modes():
+        memory = functions.empty((reach,), dtype=tensor.dtype, device="meta")
+        fake = strided.as_strided(memory, sizes, strides, offset)  # the kernel: to autograd it is nobody's view
+        if not tensor.requires_grad:
+            return fake
+        fake.requires_grad_()
+        return fake if tensor.is_leaf else functions._unsafe_view(fake, sizes)
+
+
+def trace(
+    function: Callable,
+    args: Sequence[Any],
+    names: Sequence[str],
+    decompositions: Mapping[Operator, Callable] | None = None,
+) -> GraphModule:
+    """The graph of what `function(mode, *args)` calls, with a placeholder of these names for each argument."""
+    graph = Graph()
+    mode = ProxyMode(graph, decompositions)
+    for name, arg in zip(names, args):
+        node = graph.placeholder(name)
+        if isinstance(arg, Tensor):
+            mode.track(arg, node)
+    before, local_state.on_meta = local_state.on_meta, any(isinstance(arg, Tensor) and arg.is_meta for arg in args)
+    try:
+        with mode:
+            results = function(mode, *args)
+    finally:
+        local_state.on_meta = before
+    graph.output(map_aggregate(results, lambda x: mode.node_of(x) if isinstance(x, Tensor) else x))
+    module = GraphModule(mode.constants, graph)
+    return module
+
+
+def make_fx(
+    f: Callable, decomposition_table: Mapping[Operator, Callable] | None = None, tracing_mode: str = "real"
+) -> Callable[..., GraphModule]:
+    """A function that, called as `f` would be, gives the graph of the operators that `f` calls.
+
+    `tracing_mode` is "real", or "fake": then `f` sees tensors without data. Operators in `decomposition_table` are replaced by
+    what the functions there call.
+
+    Source: `torch/fx/experimental/proxy_tensor.py`, `make_fx`.
+    """
+    if tracing_mode not in ("real", "fake"):
+        raise ValueError(f"tracing_mode is 'real' or 'fake', not {tracing_mode!r}; symbolic sizes are left out")
+
+    def traced(*args: Any) -> GraphModule:
+        given = [fake_like(x) if tracing_mode == "fake" and isinstance(x, Tensor) else x for x in args]
+        return trace(lambda mode, *inputs: f(*inputs), given, _names(f, len(args)), decomposition_table)
+
+    return traced
+
+
+def _names(f: Callable, count: int) -> list[str]:
+    try:
+        parameters = inspect.signature(f).parameters.values()
+    except (TypeError, ValueError):
+        parameters = []
+    names = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)][:count]
+    return [f"{name}_1" for name in names] + [f"arg{i}_1" for i in range(len(names), count)]
+
+
+def disable_modes():
+    """Within: calls go to no mode. Source: `torch/utils/_python_dispatch.py`, `_disable_current_modes`."""
+    return excluding(PYTHON) if local.modes else nullcontext()

@@ -1,0 +1,211 @@
+"""Guards: what a captured graph has taken for granted, as expressions that are checked before it is used again.
+
+A value that the captured function started from has a *source*: the expression that finds it again, `L['x']` among the locals,
+`G['alpha']` among the globals, `L['self']._modules['fc']` below another. `guards_for` says what must hold of a value at its
+source; `build_check` makes one Python function of all guards of a capture. In PyTorch: `torch/_dynamo/guards.py`, where the
+check is a tree in C++ (`torch/csrc/dynamo/guards.cpp`). Left out: guards on sizes as symbols, on global state other than grad mode.
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections.abc import Callable
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from typing import Any, NamedTuple
+
+import rushlight as rl
+from rushlight.dispatch import local
+from rushlight.strided import Tensor
+
+__all__ = ["Guard", "guards_for", "build_check", "failing_guard", "bind"]
+
+WRITTEN = (int, float, complex, str, bytes)  # constants that are written into the guard as they are
+CONSTANTS = (*WRITTEN, bool, type(None), type(Ellipsis))
+
+
+class Guard(NamedTuple):
+    """One condition: the source of the value that it is about, and an expression in which that source stands."""
+
+    source: str
+    text: str
+
+
+def bind(scope: dict[str, Any], value: Any, hint: str = "") -> str:
+    """A name for a value in the scope of guards and generated code: the same for the same object, made from `hint` if new."""
+    for name, other in scope.items():
+        if other is value:
+            return name
+    if isinstance(value, rl.dtype):
+        hint = hint or str(value).rpartition(".")[2]
+    stem = re.sub(r"\W+", "_", hint or getattr(value, "__name__", type(value).__name__)).lstrip("_") or "value"
+    if stem[0].isdigit() or stem in ("L", "G"):
+        stem = f"_{stem}"
+    name, number = stem, 0
+    while name in scope or name in RESERVED:
+        number += 1
+        name = f"{stem}_{number}"
+    scope[name] = value
+    return name
+
+
+RESERVED = set(dir(__builtins__) if isinstance(__builtins__, ModuleType) else __builtins__) | {"L", "G", "out", "graph"}
+
+
+def guards_for(value: Any, source: str, scope: dict[str, Any]) -> list[str]:
+    """What must hold, when a graph is used again, of the value that was found at `source` when it was captured.
+
+    The result is a list of Python expressions, in the order in which they are checked, that are about `source`, an expression
+    itself. They may use names in `scope`: `bind(scope, value)` puts an object there, under a name that it returns. What a
+    container or an object holds is none of their business: it has sources, and guards, of its own.
+
+    - A tensor: that its type is this very class; that its `_key_set` and `dtype` are the same; that it
+      `requires_grad`, or that it does not; that its `_sizes` and `_strides` are the same.
+    - None, True, False and Ellipsis: that it is this object.
+    - An `int`, `float`, `complex`, `str` or `bytes`: that its type is this very class and that it is equal. For one that is
+      not equal to itself, as what is not a number: that the other is not equal to itself either.
+    - A list or a tuple, of a class derived from them too: that its type is this very class and that its length is the same.
+    - A dict whose keys are all of the types in `CONSTANTS`: that its type is this very class and that it has the same keys, of
+      the same types, in the same order. Any other dict: that its type is this very class and that its keys are the very same
+      objects (`id` tells), in the same order.
+    - A set or a frozenset: that its type is this very class and that it is equal to a copy made now.
+    - A Python function (`FunctionType`): that its `__code__` is the same object. A bound method (`MethodType`): that its type is
+      that, and the same of its `__func__`.
+    - A class, a module of Python, a builtin function, a member of an `enum.Enum`, and a `rl.dtype`: that it is this object.
+    - A `slice` and a `rl.device`: that its type is this very class and that it is equal. A `range`: that its type is that, and
+      that its `start`, `stop` and `step` are the same, for two that are equal may have been written otherwise.
+    - Anything else: that its type is this very class.
+
+    Source: `torch/_dynamo/guards.py`, `GuardBuilder`.
+    """
+    if isinstance(value, (type, ModuleType, BuiltinFunctionType, enum.Enum, rl.dtype)):
+        return [f"{source} is {bind(scope, value)}"]
+    if isinstance(value, FunctionType):
+        return [f"{source}.__code__ is {bind(scope, value.__code__, f'{value.__name__}_code')}"]
+    same_type = f"type({source}) is {bind(scope, type(value))}"
+    if isinstance(value, Tensor):
+        return [
+            same_type,
+            f"{source}._key_set == {value._key_set:#x}",
+            f"{source}.dtype is {bind(scope, value.dtype)}",
+            f"{source}.requires_grad"
+            if value.requires_grad
+            else f"({source}._autograd is None or not {source}.requires_grad)",
+            f"{source}._sizes == {tuple(value._sizes)}",
+            f"{source}._strides == {value._strides}",
+        ]
+    if isinstance(value, MethodType):
+        return [same_type, *guards_for(value.__func__, f"{source}.__func__", scope)]
+    if type(value) in WRITTEN:
+        if value != value:
+            return [same_type, f"{source} != {source}"]
+        written = (
+            bind(scope, value, "constant") if type(value) in (float, complex) else repr(value)
+        )  # inf is no word of Python's
+        return [same_type, f"{source} == {written}"]
+    if type(value) in CONSTANTS:
+        return [f"{source} is {value}"]
+    if isinstance(value, (slice, rl.device)):
+        return [same_type, f"{source} == {bind(scope, value)}"]
+    if isinstance(value, range):
+        return [same_type, f"{source}.__reduce__() == {bind(scope, value.__reduce__(), 'range_parts')}"]
+    if isinstance(value, (set, frozenset)):
+        return [same_type, f"{source} == {bind(scope, value.copy(), 'elements')}"]
+    if isinstance(value, dict) and all(type(key) in CONSTANTS for key in value):
+        same_keys = [same_type, f"list({source}) == {bind(scope, list(value), 'keys')}"]
+        if all(type(key) is str for key in value):  # a word is equal to words only
+            return same_keys
+        return [*same_keys, f"list(map(type, {source})) == {bind(scope, list(map(type, value)), 'types')}"]
+    if isinstance(value, dict):
+        return [same_type, f"list(map(id, {source})) == {list(map(id, value))}"]
+    if isinstance(value, (list, tuple)):
+        return [same_type, f"len({source}) == {len(value)}"]
+    return [same_type]
+
+
+def build_check(guards: list[Guard], scope: dict[str, Any]) -> Callable[[dict[str, Any]], bool]:
+    """One function of all guards of a capture: `check(L)` says whether all of them hold for these locals.
+
+    Its text is Python, a line for each step, and is kept as `check.source`. A guard's `text` speaks of its `source`; a source
+    may begin with the source of an earlier guard, `L['self']._modules['fc']` after `L['self']`. Each source is evaluated once
+    only: its value gets a name, which takes the source's place in all texts about it and at the beginning of the sources below.
+    The guards are checked in their order, and none after one that fails.
+
+    Args:
+        guards: the guards; their sources use `L`, the argument, and the names in `scope`. A guard whose source is empty is
+            about no value in particular.
+        scope: the globals of the function; it is not changed.
+
+    Returns:
+        the function. It returns True or False. A source that cannot be evaluated, since a name, an attribute, a key or an
+        index is not there or the value is of another kind (`LookupError`, `AttributeError`, `TypeError`), fails.
+
+    Source: `torch/_dynamo/guards.py`, `CheckFunctionManager`, `build_guard_function`.
+    """
+    names, lines = {}, ["def check(L):", "    try:", "        pass"]
+    for source, text in guards:
+        if source and source not in names:
+            found = [known for known in names if source.startswith(known) and source[len(known)] in ".["]
+            longest = max(found, key=len, default="")
+            lines.append(f"        v{len(names)} = {names.get(longest, '')}{source[len(longest) :]}")
+            names[source] = f"v{len(names)}"
+        lines.append(f"        if not ({text.replace(source, names[source]) if source in names else text}):")
+        lines.append("            return False")
+    lines += ["    except (LookupError, AttributeError, TypeError):", "        return False", "    return True"]
+    source, space = "\n".join(lines), dict(scope)
+    exec(source, space)
+    space["check"].source = source
+    return space["check"]
+
+
+def failing_guard(guards: list[Guard], scope: dict[str, Any], L: dict[str, Any]) -> Guard | None:  # noqa: N803
+    """The first guard that does not hold for these locals; None if all do."""
+    for guard in guards:
+        try:
+            if not eval(guard.text, scope, {"L": L}):
+                return guard
+        except (LookupError, AttributeError, TypeError):
+            return guard
+    return None
+
+
+def grad_mode_guard(scope: dict[str, Any]) -> Guard:
+    """Grad mode is no one's value, but what is recorded depends on it."""
+    name = bind(scope, local, "state")
+    return Guard("", f"{name}.grad_enabled" if local.grad_enabled else f"not {name}.grad_enabled")
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Words
+
+_WORDS = {"_key_set": "dispatch key set", "dtype": "dtype", "_sizes": "size", "_strides": "stride"}
+
+
+def explain_failure(guard: Guard, scope: dict[str, Any], L: dict[str, Any]) -> str:  # noqa: N803
+    """Why this guard does not hold, in torch's words where it is about a tensor."""
+    try:
+        value = eval(guard.source, scope, {"L": L}) if guard.source else None
+    except (LookupError, AttributeError, TypeError):
+        return guard.text
+    what = re.search(r"\.(_key_set|dtype|_sizes|_strides) (?:==|is) (.+)$", guard.text)
+    if isinstance(value, Tensor) and guard.text.rstrip(")").endswith(".requires_grad"):
+        wanted = int("not" not in guard.text)
+        return f"tensor '{_plain(guard.source)}' requires_grad mismatch. expected requires_grad={wanted}"
+    if not isinstance(value, Tensor) or what is None:
+        return guard.text
+    expected, actual = eval(what[2], scope), getattr(value, what[1])
+    head = f"tensor '{_plain(guard.source)}'"
+    if what[1] == "_key_set":
+        return f"{head} dispatch key set mismatch. expected {expected}, actual {actual}"
+    if what[1] == "dtype":
+        return f"{head} dtype mismatch. expected {expected.type_name}, actual {actual.type_name}"
+    if len(expected) != len(actual):
+        return f"{head} rank mismatch. expected {len(expected)}, actual {len(actual)}"
+    index = next(i for i, (a, b) in enumerate(zip(expected, actual)) if a != b)
+    return f"{head} {_WORDS[what[1]]} mismatch at index {index}. expected {expected[index]}, actual {actual[index]}"
+
+
+def _plain(source: str) -> str:
+    """The name of a local as torch prints it: `x` for `L['x']`."""
+    simple = re.fullmatch(r"L\['(\w+)'\]", source)
+    return simple[1] if simple else source

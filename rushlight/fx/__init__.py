@@ -1,0 +1,38 @@
+"""Capturing what a program does as a graph that a program can change: `torch.fx`.
+
+node              what a node is, and what it uses
+graph             nodes in order, with names
+codegen           a graph as Python source
+graph_module      a module made of that
+overrides, proxy  values that record what is done with them
+tracer            running a function or a module on them
+_symbolic_trace   functions that are recorded as a whole
+interpreter       running a graph node by node
+passes            dead code, common subexpressions, constants
+"""
+
+# ruff: noqa: F401
+from rushlight.fx import (
+    _symbolic_trace,
+    codegen,
+    graph,
+    graph_module,
+    interpreter,
+    node,
+    overrides,
+    passes,
+    proxy,
+    tracer,
+)
+from rushlight.fx._symbolic_trace import wrap
+from rushlight.fx.graph import Graph
+from rushlight.fx.graph_module import GraphModule
+from rushlight.fx.interpreter import Interpreter, Transformer
+from rushlight.fx.node import Node, has_side_effect, map_arg
+from rushlight.fx.proxy import Proxy
+from rushlight.fx.tracer import Tracer, symbolic_trace
+
+__all__ = [
+    "Graph", "GraphModule", "Interpreter", "Node", "Proxy", "Tracer", "Transformer", "has_side_effect", "map_arg",
+    "symbolic_trace", "wrap",
+]  # fmt: skip

@@ -1,0 +1,204 @@
+"""A graph as a module that runs: its `forward` is the source that was generated from the graph.
+
+In PyTorch: `torch/fx/graph_module.py`. Left out: pickling, saving to a folder, compiling lazily, hooks.
+"""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import linecache
+from typing import Any
+
+from rushlight.fx.codegen import PythonCode
+from rushlight.fx.graph import Graph
+from rushlight.modules import Module
+from rushlight.parameter import Parameter
+from rushlight.strided import Tensor
+
+__all__ = ["GraphModule"]
+
+_numbers = itertools.count()
+
+
+class GraphModule(Module):
+    """A module with a `graph`, and the `code` and `forward` that belong to it.
+
+    A new graph makes new code at once; after changes within the graph `recompile()` does. `root`, a module or a dict by
+    qualified name, has what the graph looks up (`get_attr`, `call_module`); only that is taken over.
+    """
+
+    def __new__(cls, *args, **kwargs):
+        # `forward` is looked up on the class, so each GraphModule has one of its own.
+        base = next(each for each in cls.__mro__ if "_own" not in vars(each))
+        return super().__new__(type(base.__name__, (base,), {"_own": True, "__module__": base.__module__}))
+
+    def __init__(self, root: Module | dict[str, Any], graph: Graph, class_name: str = "GraphModule") -> None:
+        super().__init__()
+        type(self).__name__ = class_name
+        if not isinstance(root, (Module, dict)):
+            raise RuntimeError(f"Unsupported type {root} passed for root!")
+        targets = [node.target for node in graph.nodes if node.op in ("get_attr", "call_module")]
+        if isinstance(root, Module):
+            self.training = root.training
+            for target in targets:
+                copy_attribute(root, self, target)
+        else:
+            for node in graph.nodes:
+                if node.op in ("get_attr", "call_module") and node.target not in root:
+                    raise RuntimeError(
+                        f"Node {node} referenced target {node.target} but that target was not provided in ``root``!"
+                    )
+            for target in sorted(targets, key=lambda target: target.count(".")):  # what holds others comes first
+                assign_attribute(root[target], self, target)
+        self.meta: dict[str, Any] = {}
+        self.graph = graph
+
+    @property
+    def graph(self) -> Graph:
+        return self._graph
+
+    @graph.setter
+    def graph(self, graph: Graph) -> None:
+        assert isinstance(graph, Graph), f"Expected a Graph instance, but got {type(graph)}"
+        self._graph = graph
+        graph.owning_module = self
+        self.recompile()
+
+    @property
+    def code(self) -> str:
+        """The source of `forward`."""
+        return self._code
+
+    def recompile(self) -> PythonCode:
+        """Make `code` and `forward` anew from the graph; returns the code with its globals."""
+        python_code = self._graph.python_code(root_module="self")
+        self._code = python_code.src
+        names = dict(python_code.globals)
+        file = f"<eval_with_key>.{next(_numbers)}"
+        exec(compile(self._code, file, "exec"), names)
+        linecache.cache[file] = len(self._code), None, self._code.splitlines(True), file  # for tracebacks
+        type(self).forward = names["forward"]
+        return python_code
+
+    # Modules within
+
+    def add_submodule(self, target: str, m: Module) -> bool:
+        """Put a module at a qualified name; modules on the way are made. False where something else is on the way."""
+        *path, name = target.split(".")
+        owner: Module = self
+        for step in path:
+            if getattr(owner, step, None) is None:
+                setattr(owner, step, Module())
+            owner = getattr(owner, step)
+            if not isinstance(owner, Module):
+                return False
+        owner.add_module(name, m)
+        return True
+
+    def delete_submodule(self, target: str) -> bool:
+        """Take the module at a qualified name away; False where there is none."""
+        *path, name = target.split(".")
+        owner: Any = self
+        for step in path:
+            owner = getattr(owner, step, None)
+            if not isinstance(owner, Module):
+                return False
+        if not isinstance(getattr(owner, name, None), Module):
+            return False
+        delattr(owner, name)
+        return True
+
+    def delete_all_unused_submodules(self) -> None:
+        """Take away each module that no node calls, no attribute that a node gets is in, and that holds no such module."""
+        used, modules = set(), dict(self.named_modules())
+        for node in self.graph.nodes:
+            if node.op in ("call_module", "get_attr"):
+                steps = node.target.split(".")
+                used.update(".".join(steps[:i]) for i in range(1, len(steps) + 1))
+            if node.op == "call_module" and node.target in modules:
+                used.update(f"{node.target}.{name}" for name, _ in modules[node.target].named_modules() if name)
+        for name in modules:
+            if name and name not in used:
+                self.delete_submodule(name)
+
+    # Copying and showing
+
+    def __deepcopy__(self, memo: dict) -> GraphModule:
+        within = Module()  # what the graph looks up, copied
+        within.__dict__.update(
+            {name: copy.deepcopy(value, memo) for name, value in vars(self).items() if name != "_graph"}
+        )
+        new = GraphModule(within, copy.deepcopy(self._graph))
+        new.meta = copy.copy(self.meta)
+        return new
+
+    def __copy__(self) -> GraphModule:
+        new = GraphModule(self, self.graph, type(self).__name__)
+        new.meta = copy.copy(self.meta)
+        return new
+
+    def print_readable(
+        self,
+        print_output: bool = True,
+        include_stride: bool = False,
+        include_device: bool = False,
+        colored: bool = False,
+    ) -> str:
+        """The code with the sizes of tensors and where each line comes from, of this and of the GraphModules within."""
+        text = readable(self, type(self).__name__, include_stride, include_device)
+        if print_output:
+            print(text)
+        return text
+
+    def __str__(self) -> str:
+        return "\n".join(
+            [super().__repr__(), self._code, "# To see more debug info, please use `graph_module.print_readable()`"]
+        )
+
+
+def readable(module: GraphModule, name: str, include_stride: bool, include_device: bool) -> str:
+    code = module.graph.python_code(
+        "self", verbose=True, include_stride=include_stride, include_device=include_device
+    ).src.lstrip("\n")
+    text = _indented(f"class {name}(rushlight.nn.Module):\n{code}")
+    within = [""]
+    for child_name, child in module.named_children():
+        if isinstance(child, GraphModule):
+            within.append(readable(child, child_name, include_stride, include_device))
+    return text + _indented("\n".join(within))
+
+
+def _indented(text: str) -> str:
+    first, *rest = text.split("\n")
+    return "\n".join([first, *(f"    {line}" if line.strip() else "" for line in rest)])
+
+
+def copy_attribute(source: Module, target: Module, qualified_name: str) -> None:
+    """Let `target` have at a qualified name what `source` has there; modules on the way are made."""
+    *path, name = qualified_name.split(".")
+    for step in path:
+        found = getattr(source, step)
+        if getattr(target, step, None) is found:  # a module higher up was taken over whole
+            return
+        if getattr(target, step, None) is None:
+            setattr(target, step, Module())
+        source, target = found, getattr(target, step)
+    value = getattr(source, name)
+    if isinstance(value, Tensor) and not isinstance(value, Parameter):
+        target.register_buffer(name, value)
+    else:
+        setattr(target, name, value)
+
+
+def assign_attribute(value: Any, target: Module, qualified_name: str) -> None:
+    """Put a value at a qualified name; modules on the way are made, and a tensor that is no parameter becomes a buffer."""
+    *path, name = qualified_name.split(".")
+    for step in path:
+        if getattr(target, step, None) is None:
+            setattr(target, step, Module())
+        target = getattr(target, step)
+    if isinstance(value, Tensor) and not isinstance(value, Parameter):
+        target.register_buffer(name, value)
+    else:
+        setattr(target, name, value)

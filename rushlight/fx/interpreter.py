@@ -1,0 +1,183 @@
+"""Running a graph node by node, where one can look on and step in.
+
+In PyTorch: `torch/fx/interpreter.py`. Left out: progress bars, metadata that is kept for new nodes.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from typing import Any
+
+from rushlight.fx.codegen import last_uses
+from rushlight.fx.graph import Graph
+from rushlight.fx.graph_module import GraphModule
+from rushlight.fx.node import Node, map_aggregate, map_arg
+from rushlight.fx.overrides import recording
+from rushlight.fx.proxy import Proxy
+from rushlight.fx.tracer import Tracer
+from rushlight.modules import Module
+
+__all__ = ["Interpreter", "Transformer"]
+
+
+def run_node(interpreter: Interpreter, node: Node) -> Any:
+    """The result of one node, given the results of those before it: `Interpreter.run_node`.
+
+    `interpreter.env` has the values, by node. In the arguments of the node each node gives way to its value: `map_arg(a, fn)`
+    puts `fn(node)` in the place of each node in `a`, however deep. They go to the method of the interpreter that has the name
+    of the node's `op`, such as `interpreter.call_function(target, args, kwargs)`: a subclass may have its own.
+
+    Raises:
+        RuntimeError: the node uses one that has no value.
+
+    Source: `torch/fx/interpreter.py`, `Interpreter.run_node`.
+    """
+
+    def value_of(used: Node) -> Any:
+        if used not in interpreter.env:
+            raise RuntimeError(
+                f"Node {node} referenced nonexistent value {used}! Run Graph.lint() to diagnose such issues"
+            )
+        return interpreter.env[used]
+
+    return getattr(interpreter, node.op)(node.target, map_arg(node.args, value_of), map_arg(node.kwargs, value_of))
+
+
+class Interpreter:
+    """Runs the graph of a module (or another `graph`, with this module's attributes); a method for each kind of node, to be
+    overridden. `env` has the values of nodes; with `garbage_collect_values` only of those that are still used."""
+
+    def __init__(self, module: Module, garbage_collect_values: bool = True, graph: Graph | None = None) -> None:
+        self.module = module
+        self.submodules = dict(module.named_modules())
+        self.graph = module.graph if graph is None else graph
+        self.env: dict[Node, Any] = {}
+        self.garbage_collect_values = garbage_collect_values
+        self.extra_traceback = True
+        self.user_to_last_uses = last_uses(self.graph.nodes) if garbage_collect_values else {}
+
+    def run(self, *args: Any, initial_env: dict[Node, Any] | None = None, enable_io_processing: bool = True) -> Any:
+        """Run all nodes with these inputs; nodes in `initial_env` have their value already."""
+        self.env = {} if initial_env is None else initial_env
+        self.args_iter: Iterator[Any] = iter(args)
+        for node in self.graph.nodes:
+            if node in self.env:
+                continue
+            try:
+                self.env[node] = self.run_node(node)
+            except Exception as error:
+                if self.extra_traceback:
+                    where = f"While executing {node.format_node()}\nOriginal traceback:\n{node.stack_trace}"
+                    error.args = (f"{error.args[0]}\n\n{where}" if error.args else where, *error.args[1:])
+                    if isinstance(error, KeyError):
+                        raise RuntimeError(*error.args) from error
+                raise
+            for used in self.user_to_last_uses.get(node, ()):
+                del self.env[used]
+            if node.op == "output":
+                return self.env[node]
+        return None
+
+    def boxed_run(self, args_list: list[Any]) -> Any:
+        """Run with the inputs in a list, which is emptied, so that inputs can be freed before the end."""
+        placeholders = self.graph.find_nodes(op="placeholder")
+        if len(args_list) != len(placeholders):
+            raise RuntimeError(
+                f"Interpreter.boxed_run expected {len(placeholders)} arguments for placeholders but received {len(args_list)}"
+            )
+        env = dict(zip(placeholders, args_list))
+        args_list.clear()
+        return self.run(initial_env=env)
+
+    def run_node(self, n: Node) -> Any:
+        return run_node(self, n)
+
+    def placeholder(self, target: str, args: tuple, kwargs: dict[str, Any]) -> Any:
+        if target.startswith("*"):
+            return list(self.args_iter)
+        try:
+            return next(self.args_iter)
+        except StopIteration as end:
+            if args:
+                return args[0]
+            raise RuntimeError(
+                f"Expected positional argument for parameter {target}, but one was not passed in!"
+            ) from end
+
+    def get_attr(self, target: str, args: tuple, kwargs: dict[str, Any]) -> Any:
+        return self.fetch_attr(target)
+
+    def call_function(self, target: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
+        return target(*args, **kwargs)
+
+    def call_method(self, target: str, args: tuple, kwargs: dict[str, Any]) -> Any:
+        receiver, *rest = args
+        return getattr(receiver, target)(*rest, **kwargs)
+
+    def call_module(self, target: str, args: tuple, kwargs: dict[str, Any]) -> Any:
+        return self.fetch_attr(target)(*args, **kwargs)
+
+    def output(self, target: str, args: tuple, kwargs: dict[str, Any]) -> Any:
+        return args[0]
+
+    def fetch_attr(self, target: str) -> Any:
+        """What the module has at a qualified name. RuntimeError if there is nothing."""
+        found, path = self.module, []
+        for atom in target.split("."):
+            path.append(atom)
+            if not hasattr(found, atom):
+                raise RuntimeError(f"Node referenced nonexistent target {'.'.join(path)}")
+            found = getattr(found, atom)
+        return found
+
+    def fetch_args_kwargs_from_env(self, n: Node) -> tuple[tuple, dict[str, Any]]:
+        return self.map_nodes_to_values(n.args, n), self.map_nodes_to_values(n.kwargs, n)
+
+    def map_nodes_to_values(self, args: Any, n: Node) -> Any:
+        return map_arg(args, self.env.__getitem__)
+
+
+class Transformer(Interpreter):
+    """An interpreter whose values are proxies: what its methods do is recorded in a new graph, which `transform` returns as
+    a module."""
+
+    def __init__(self, module: GraphModule) -> None:
+        super().__init__(module)
+        self.new_graph = Graph()
+        self.tracer = TransformerTracer(self.new_graph, module)
+
+    def placeholder(self, target: str, args: tuple, kwargs: dict[str, Any]) -> Proxy:
+        default = args[0] if args else inspect.Signature.empty
+        return Proxy(self.new_graph.placeholder(target, default_value=default), self.tracer)
+
+    def get_attr(self, target: str, args: tuple, kwargs: dict[str, Any]) -> Proxy:
+        return self.tracer.create_proxy("get_attr", target, args, kwargs)
+
+    def call_module(self, target: str, args: tuple, kwargs: dict[str, Any]) -> Any:
+        module = self.fetch_attr(target)
+        return self.tracer.call_module(module, module.forward, args, kwargs)
+
+    def call_function(self, target: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
+        return self.tracer.create_proxy("call_function", target, args, kwargs)
+
+    def transform(self) -> GraphModule:
+        """The module of the new graph."""
+        with recording():
+            result = super().run(enable_io_processing=False)
+        if result is not None:
+            output = self.new_graph.output(map_aggregate(result, lambda a: a.node if isinstance(a, Proxy) else a))
+            output.meta.update(self.graph.output_node().meta)
+        return GraphModule(self.module, self.new_graph)
+
+
+class TransformerTracer(Tracer):
+    """Records into a graph that is there; every module is a leaf."""
+
+    def __init__(self, graph: Graph, root: Module) -> None:
+        super().__init__()
+        self.graph, self.root = graph, root
+        self.tensor_attrs = {}
+
+    def is_leaf_module(self, m: Module, module_qualified_name: str) -> bool:
+        return True

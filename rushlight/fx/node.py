@@ -1,0 +1,473 @@
+"""A node of a graph: one call that was recorded, and who uses its result.
+
+There are six kinds (`op`): `placeholder`, an input; `get_attr`, a tensor that the module holds; `call_function`,
+`call_method` and `call_module`; `output`, what is returned. The nodes of a graph are a doubly linked list, so that passes
+may insert and erase while they walk; what a node uses is found in its arguments, however deep, and each used node knows its
+users. In PyTorch: `torch/fx/node.py`, `torch/csrc/fx/node.cpp`, `torch/fx/immutable_collections.py`. Left out: hooks on
+replacing, normalised arguments.
+"""
+
+from __future__ import annotations
+
+import builtins
+import inspect
+import operator
+from collections.abc import Callable
+from types import FunctionType, GenericAlias
+from typing import TYPE_CHECKING, Any
+
+from rushlight.library import OpOverload, OpOverloadPacket
+from rushlight.strided import Tensor
+
+if TYPE_CHECKING:
+    from rushlight.fx.graph import Graph
+
+__all__ = ["Node", "has_side_effect", "immutable_dict", "immutable_list", "map_aggregate", "map_arg"]
+
+# ------------------------------------------------------------------------------------------------------------
+# Arguments: what a node is called with, nested as deep as the program nested it
+
+
+def _no_mutation(self, *args, **kwargs):
+    raise TypeError(
+        f"{type(self).__name__!r} object does not support mutation: nodes keep count of their users, so assign a changed "
+        f"copy to node.args or node.kwargs instead"
+    )
+
+
+class immutable_list(list):
+    """The lists among a node's arguments."""
+
+    __delitem__ = __iadd__ = __imul__ = __setitem__ = append = clear = extend = insert = _no_mutation
+    pop = remove = reverse = sort = _no_mutation
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __reduce__(self):
+        return type(self), (tuple(self),)
+
+
+class immutable_dict(dict):
+    """The dicts among a node's arguments."""
+
+    __delitem__ = __ior__ = __setitem__ = clear = pop = popitem = setdefault = update = _no_mutation
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self.items()))
+
+    def __reduce__(self):
+        return type(self), (tuple(self.items()),)
+
+
+def map_aggregate(a: Any, fn: Callable[[Any], Any]) -> Any:
+    """`a` with `fn` applied to everything in it that is no aggregate, left to right.
+
+    Aggregates are tuples (a named tuple stays one), lists, dicts (their values), slices (start, stop and step). Lists and
+    dicts come back as `immutable_list` and `immutable_dict`.
+
+    Source: `torch/fx/node.py`, `map_aggregate`; `torch/csrc/fx/node.cpp`, `py_map_aggregate`.
+    """
+    if isinstance(a, tuple):
+        items = [map_aggregate(item, fn) for item in a]
+        return type(a)(*items) if hasattr(a, "_fields") else tuple(items)
+    if isinstance(a, list):
+        return immutable_list([map_aggregate(item, fn) for item in a])
+    if isinstance(a, dict):
+        return immutable_dict({key: map_aggregate(item, fn) for key, item in a.items()})
+    if isinstance(a, slice):
+        return slice(map_aggregate(a.start, fn), map_aggregate(a.stop, fn), map_aggregate(a.step, fn))
+    return fn(a)
+
+
+def map_arg(a: Any, fn: Callable[[Node], Any]) -> Any:
+    """`a` with `fn` applied to each Node in it, as `map_aggregate` does.
+
+    Source: `torch/fx/node.py`, `map_arg`.
+    """
+    assert callable(fn), "map_arg(a, fn): fn must be a callable"
+    return map_aggregate(a, lambda x: fn(x) if isinstance(x, Node) else x)
+
+
+def update_args_kwargs(node: Node, args: tuple, kwargs: dict[str, Any]) -> None:
+    """Give a node these arguments: what `node.args = ...`, `node.kwargs = ...` and the making of a node do.
+
+    Arguments hold nodes anywhere in tuples, lists, dicts (in the values) and slices. `map_arg(a, fn)` gives `a` with
+    `fn(node)` in the place of each node in it, in the order in which they come, and with lists and dicts made immutable.
+
+    - `node._args` and `node._kwargs` become the arguments, made immutable in this way.
+    - `node._input_nodes` becomes a dict of the nodes in them. It stands for an ordered set: the nodes are its keys, each
+      once, in order, those of `args` first; its values are None.
+    - `users` of a node is a dict of the same kind: whoever `node` used before loses it there, and then each node that
+      is used now gets it. So among the users of one that it goes on using it comes last from now on.
+
+    Source: `torch/csrc/fx/node.cpp`, `NodeBase__update_args_kwargs`.
+    """
+    for used in node._input_nodes:
+        del used.users[node]
+    inputs = {}
+
+    def note(used: Node) -> Node:
+        inputs[used] = used.users[node] = None
+        return used
+
+    node._args, node._kwargs = map_arg(args, note), map_arg(kwargs, note)
+    node._input_nodes = inputs
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Nodes
+
+OPS = ("placeholder", "get_attr", "call_function", "call_method", "call_module", "output")
+
+
+class Node:
+    """One step of a graph.
+
+    `name` is unique in the graph, and the variable in generated code; `target` what is called or looked up: a callable for
+    `call_function`, otherwise a name; `meta` a dict for whatever a pass wants to remember.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        name: str,
+        op: str,
+        target: Callable | str,
+        args: tuple,
+        kwargs: dict[str, Any],
+        return_type: Any = None,
+    ) -> None:
+        if op == "call_function":
+            if not callable(target):
+                raise ValueError(
+                    f"Node [name = '{name}'] target {target!r} is a {type(target)}, but a Callable is expected"
+                )
+        else:
+            assert op in OPS or op == "root", f"op '{op}' is not one of {OPS}"
+            if not isinstance(target, str):
+                raise ValueError(f"Node [name = '{name}'] target {target!r} is a {type(target)}, but a str is expected")
+        self.graph, self.name, self.op, self.target, self.type = graph, name, op, target, return_type
+        self.users: dict[Node, None] = {}
+        self.meta: dict[str, Any] = {}
+        self._args, self._kwargs = (), immutable_dict()
+        self._input_nodes: dict[Node, None] = {}
+        self._prev = self._next = self
+        self._sort_key: tuple[int, ...] = ()
+        self._erased = False
+        self._repr_fn: Callable[[Node], str] | None = None
+        update_args_kwargs(self, args, kwargs)
+
+    # What it uses
+
+    @property
+    def args(self) -> tuple:
+        return self._args
+
+    @args.setter
+    def args(self, args: tuple) -> None:
+        update_args_kwargs(self, args, self._kwargs)
+
+    @property
+    def kwargs(self) -> dict[str, Any]:
+        return self._kwargs
+
+    @kwargs.setter
+    def kwargs(self, kwargs: dict[str, Any]) -> None:
+        update_args_kwargs(self, self._args, kwargs)
+
+    @property
+    def all_input_nodes(self) -> list[Node]:
+        """The nodes among the arguments, each once."""
+        return list(self._input_nodes)
+
+    def update_arg(self, idx: int, arg: Any) -> None:
+        args = list(self.args)
+        args[idx] = arg
+        self.args = tuple(args)
+
+    def insert_arg(self, idx: int, arg: Any) -> None:
+        assert 0 <= idx <= len(self.args), f"insert_arg: index must be between 0 and {len(self.args)}, got {idx}"
+
+        def note(used: Node) -> Node:  # new among what is used, it comes last there, as in PyTorch
+            self._input_nodes.setdefault(used)
+            used.users.setdefault(self)
+            return used
+
+        self._args = (*self.args[:idx], map_arg(arg, note), *self.args[idx:])
+
+    def update_kwarg(self, key: str, arg: Any) -> None:
+        self.kwargs = {**self.kwargs, key: arg}
+
+    def replace_input_with(self, old_input: Node, new_input: Node) -> None:
+        """Use another node wherever `old_input` is used."""
+
+        def replaced(used: Node) -> Node:
+            return new_input if used is old_input else used
+
+        update_args_kwargs(self, map_arg(self._args, replaced), map_arg(self._kwargs, replaced))
+
+    def replace_all_uses_with(
+        self,
+        replace_with: Node,
+        delete_user_cb: Callable[[Node], bool] | None = None,
+        *,
+        propagate_meta: bool = False,
+    ) -> list[Node]:
+        """Let all users, or those for which `delete_user_cb` is true, use `replace_with` instead; returns these users."""
+        if propagate_meta:
+            assert not replace_with.meta, "replace_all_uses_with(propagate_meta=True): the new node has meta of its own"
+            replace_with.meta.update(self.meta)
+        changed = [user for user in self.users if delete_user_cb is None or delete_user_cb(user)]
+        for user in changed:
+            user.replace_input_with(self, replace_with)
+        return changed
+
+    # Where it stands
+
+    @property
+    def next(self) -> Node:
+        return self._next
+
+    @property
+    def prev(self) -> Node:
+        return self._prev
+
+    def prepend(self, x: Node) -> None:
+        """Move `x`, of the same graph, to right before this node."""
+        assert self.graph is x.graph, "Attempting to move a Node into a different Graph"
+        if self is x:
+            return
+        x._remove_from_list()
+        x._prev, x._next = self._prev, self
+        x._prev._next = x._next._prev = x
+        x._sort_key = _between(x._prev._sort_key, x._next._sort_key)
+
+    def append(self, x: Node) -> None:
+        """Move `x`, of the same graph, to right after this node."""
+        self._next.prepend(x)
+
+    def _remove_from_list(self) -> None:
+        self._prev._next, self._next._prev = self._next, self._prev
+
+    def __lt__(self, other: Node) -> bool:
+        return self._sort_key < other._sort_key
+
+    def __le__(self, other: Node) -> bool:
+        return self._sort_key <= other._sort_key
+
+    def __gt__(self, other: Node) -> bool:
+        return self._sort_key > other._sort_key
+
+    def __ge__(self, other: Node) -> bool:
+        return self._sort_key >= other._sort_key
+
+    # What it does
+
+    def is_impure(self, impure_random: bool = True) -> bool:
+        """Whether the step does more than give a result: a pass must not drop it for having no users."""
+        if self.op in ("placeholder", "output"):
+            return True
+        if self.op == "call_module":
+            assert self.graph.owning_module is not None, (
+                "a call_module node is judged by its module: the graph has none"
+            )
+            return getattr(self.graph.owning_module.get_submodule(self.target), "_is_impure", False)
+        return self.op == "call_function" and is_impure_function(self.target, impure_random)
+
+    @property
+    def stack_trace(self) -> str | None:
+        return self.meta.get("stack_trace")
+
+    @stack_trace.setter
+    def stack_trace(self, trace: str | None) -> None:
+        self.meta["stack_trace"] = trace
+
+    # How it is shown
+
+    def __repr__(self) -> str:
+        return self._repr_fn(self) if self._repr_fn else self.name
+
+    def _rename(self, candidate: str) -> None:
+        if candidate != self.name:
+            self.name = self.graph._graph_namespace.create_name(candidate, None)
+            self.graph._graph_namespace._rename_object(self, self.name)
+
+    def format_node(
+        self,
+        placeholder_names: list[str] | None = None,
+        maybe_return_typename: list[str] | None = None,
+        *,
+        include_tensor_metadata: bool = False,
+    ) -> str | None:
+        """The line of this node in `print(graph)`. With a list for the names of placeholders, which is not empty, one is
+        added there instead."""
+        kind = f"{type_repr(self.type)} " if self.type else ""
+        users = f"[num_users={len(self.users)}]"
+        match self.op:
+            case "placeholder":
+                if placeholder_names:
+                    placeholder_names.append(_parameter(self))
+                    return None
+                default = f"(default={self.args[0]})" if self.args else ""
+                return f"%{self.name} : {kind}{users} = placeholder[target={self.target}]{default}"
+            case "get_attr":
+                return f"%{self.name} : {kind}{users} = get_attr[target={self.target}]"
+            case "output":
+                if self.type and maybe_return_typename:
+                    maybe_return_typename[0] = f" -> {type_repr(self.type)}"
+                return f"return {self.args[0]}"
+        value = self.meta.get("val", self.meta.get("example_value"))
+        if include_tensor_metadata and isinstance(value, Tensor):
+            sizes, strides = list(value.shape), list(value.stride())
+            kind = f'Tensor "{DTYPE_ABBREVIATIONS[value.dtype.name]}{sizes}{strides}{value.device}"'
+        return (
+            f"%{self.name} : {kind}{users} = {self.op}[target={pretty_target(self.target)}]"
+            f"(args = {format_arg(self.args)}, kwargs = {format_arg(self.kwargs)})"
+        )
+
+
+def _parameter(node: Node) -> str:
+    return node.target + (f"{node.target}: {type_repr(node.type)}" if node.type else "")  # twice, as in PyTorch
+
+
+def _between(before: tuple[int, ...], after: tuple[int, ...]) -> tuple[int, ...]:
+    """A sort key between two neighbours', so that inserting need not number all nodes anew. The root's is empty."""
+    if len(before) > len(after):
+        return (*before[: len(after)], before[len(after)] + 1)
+    if len(before) < len(after):
+        return (*after[: len(before)], after[len(before)] - 1)
+    return (*before, 0)
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Functions that do more than give a result
+
+_side_effectful_functions: set[Callable] = {operator.setitem}
+
+
+def has_side_effect(fn: Callable) -> Callable:
+    """Decorator: calls of this function are not dropped, even where nobody uses their result."""
+    _side_effectful_functions.add(fn)
+    return fn
+
+
+def is_impure_function(target: Callable, impure_random: bool = True) -> bool:
+    """Whether a call writes into its arguments, draws random numbers, or was said to have an effect.
+
+    Of functions other than operators only random ones and those of `has_side_effect` are known for it.
+
+    Source: `torch/_library/utils.py`, `is_impure`.
+    """
+    if target in _side_effectful_functions:
+        return True
+    if isinstance(target, OpOverloadPacket):
+        target = getattr(target, "default", target)
+    if isinstance(target, OpOverload):
+        return is_written(target) or (impure_random and target.schema.name in RANDOM_OPERATORS)
+    return getattr(target, "__name__", None) in RANDOM_FUNCTIONS and home(target) == "rushlight"
+
+
+def is_written(operator: OpOverload) -> bool:
+    """Whether an operator writes into one of its arguments."""
+    return any("!" in (argument.alias or "") for argument in operator.schema.arguments)
+
+
+RANDOM_OPERATORS = {
+    "bernoulli", "bernoulli_", "dropout", "exponential_", "multinomial", "native_dropout", "normal", "normal_", "rand",
+    "rand_like", "randint", "randint_like", "randn", "randn_like", "random_", "randperm", "uniform_",
+}  # fmt: skip
+RANDOM_FUNCTIONS = {
+    "bernoulli", "multinomial", "normal", "rand", "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm",
+}  # fmt: skip
+
+
+# ------------------------------------------------------------------------------------------------------------
+# What things are called
+
+
+def home(obj: Any) -> str | None:
+    """The namespace in which users of rushlight find a function of it: `rushlight`, `rushlight.nn.functional`,
+    `rushlight._C._nn` (operators for networks that PyTorch has there), or the module that defines it. None for what is not
+    rushlight's.
+    """
+    import rushlight
+
+    module, name = getattr(obj, "__module__", None), getattr(obj, "__name__", None)
+    if name is None or not isinstance(module, str) or not (module + ".").startswith("rushlight."):
+        return None
+    if module in (rushlight.nn.functional.__name__, rushlight.functional.__name__):
+        return module
+    if vars(rushlight).get(name) is obj:
+        return "rushlight"
+    if vars(rushlight.nn.functional).get(name) is obj:
+        return "rushlight._C._nn"
+    return module
+
+
+def name_of(function: Callable) -> str:
+    """The name of a function; of a method of Tensor the one that it has there."""
+    short = function.__name__.removeprefix("tensor_")
+    return short if vars(Tensor).get(short) is function else function.__name__
+
+
+def qualified_name(function: Callable) -> str:
+    """The name by which code finds a function.
+
+    Source: `torch/fx/node.py`, `_get_qualified_name`.
+    """
+    name = name_of(function)
+    if getattr(builtins, name, None) is function:
+        return name
+    if isinstance(function, (OpOverload, OpOverloadPacket)):
+        return f"rushlight.ops.{function}"
+    if vars(Tensor).get(name) is function:
+        return f"rushlight.Tensor.{name}"
+    if name == "<lambda>":
+        try:
+            name = inspect.getsource(function).split("=")[0].strip()
+        except (OSError, TypeError) as problem:
+            raise RuntimeError("Unable to represent lambda") from problem
+    if function.__module__ is None:
+        raise RuntimeError(f"cannot find module for {function}")
+    return f"{home(function) or function.__module__}.{name}"
+
+
+def pretty_target(target: Callable | str) -> str:
+    """A target as `print(graph)` shows it: of builtins and operators with their module."""
+    if isinstance(target, str):
+        return target
+    module = {"builtins": "builtins", "_operator": "operator"}.get(getattr(target, "__module__", None))
+    return f"{module}.{target.__name__}" if module else qualified_name(target)
+
+
+def type_repr(kind: Any) -> str:
+    """A type in an annotation."""
+    if isinstance(kind, type) and not isinstance(kind, GenericAlias):
+        if kind.__module__ == "builtins":
+            return kind.__qualname__
+        return f"{home(kind) or kind.__module__}.{kind.__qualname__}"
+    if kind is ...:
+        return "..."
+    return kind.__name__ if isinstance(kind, FunctionType) else repr(kind)
+
+
+def format_arg(arg: Any) -> str:
+    """An argument as `print(graph)` shows it: nodes with a `%`, strings bare."""
+    match arg:
+        case list():
+            return f"[{', '.join(map(format_arg, arg))}]"
+        case tuple():
+            return f"({', '.join(map(format_arg, arg))}{',' if len(arg) == 1 else ''})"
+        case dict():
+            return f"{{{', '.join(f'{key}: {format_arg(value)}' for key, value in arg.items())}}}"
+        case Node():
+            return f"%{arg}"
+        case _:
+            return str(arg)
+
+
+DTYPE_ABBREVIATIONS = {
+    "float64": "f64", "float32": "f32", "float16": "f16", "int64": "i64", "int32": "i32", "int16": "i16", "int8": "i8",
+    "uint8": "u8", "bool": "b8",
+}  # fmt: skip

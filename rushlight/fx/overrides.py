@@ -1,0 +1,145 @@
+"""How functions of rushlight notice that an argument is a proxy.
+
+In PyTorch every function looks at its arguments for a `__torch_function__` before it does anything (`torch/overrides.py`;
+`torch/csrc/utils/python_arg_parser.cpp`). Here they pay nothing for it until something records: only then the code inside
+each function object is exchanged for one that looks. So all who hold a function, an alias or a table, are reached.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from types import FunctionType
+from typing import Any
+
+from rushlight import functional, functions, indexing
+from rushlight.library import OpOverload, OpOverloadPacket
+from rushlight.nn import functional as F
+from rushlight.strided import Tensor
+
+__all__ = ["method_name", "recording"]
+
+_recorders = 0
+_slots: list[FunctionType] = []
+_undo: list[Callable[[], None]] = []
+
+
+@contextmanager
+def recording() -> Iterator[None]:
+    """Within it, calls of functions and methods of rushlight with a proxy go to the proxy's `__torch_function__`."""
+    start_recording()
+    try:
+        yield
+    finally:
+        stop_recording()
+
+
+def start_recording() -> None:
+    global _recorders
+    _recorders += 1
+    if _recorders > 1:
+        return
+    if not _slots:
+        _slots.extend(overridable())
+    for number, slot in enumerate(_slots):
+        name = f"{number} while recording"  # a global of the slot's module that no program can name
+        slot.__globals__[name] = Looking(slot)
+        _undo.append(partial(setattr, slot, "__code__", slot.__code__))
+        slot.__code__ = _template.__code__.replace(co_names=(name,), co_name=slot.__name__, co_qualname=slot.__name__)
+    for kind in (OpOverload, OpOverloadPacket):
+        _undo.append(partial(setattr, kind, "__call__", kind.__call__))
+        kind.__call__ = looking(kind.__call__)
+
+
+def stop_recording() -> None:
+    global _recorders
+    _recorders -= 1
+    while not _recorders and _undo:
+        _undo.pop()()
+
+
+def _template(*args, **kwargs):
+    return function(*args, **kwargs)  # noqa: F821  (`start_recording` puts another name there)
+
+
+def overridable() -> list[FunctionType]:
+    """The functions that look: operators, as functions and as methods, and the Python in front of them."""
+    found = [*vars(functions).values(), *vars(F).values(), *vars(Tensor).values(), functional.broadcast_tensors]
+    modules = {functions.__name__, F.__name__, functional.__name__, indexing.__name__}
+    own = dict.fromkeys(each for each in found if isinstance(each, FunctionType) and each.__module__ in modules)
+    return [each for each in own if each not in (F.sigmoid, F.tanh)]  # these leave it to the method
+
+
+class Looking:
+    """What runs in the place of a function's own code: that code, unless there is a proxy among the arguments."""
+
+    def __init__(self, slot: FunctionType) -> None:
+        self.slot = slot
+        self.original = FunctionType(
+            slot.__code__, slot.__globals__, slot.__name__, slot.__defaults__, slot.__closure__
+        )
+        self.original.__kwdefaults__ = slot.__kwdefaults__
+
+    def __call__(self, *args, **kwargs) -> Any:
+        found = find(args) or find(kwargs.values())
+        if found is None:
+            return self.original(*args, **kwargs)
+        if args and type(args[0]) is found and method_name(self.slot) is not None:
+            raise TypeError(
+                f"descriptor '{method_name(self.slot)}' for 'Tensor' objects doesn't apply to a '{found.__name__}' object"
+            )
+        if self.slot.__module__ == F.__name__:
+            args, kwargs = by_signature(self.original, args, kwargs)
+        return found.__torch_function__(self.slot, (found,), args, kwargs)
+
+
+def looking(call: Callable) -> Callable:
+    """The same for calls of an operator by name."""
+
+    def call_or_record(operator: OpOverload | OpOverloadPacket, *args, **kwargs) -> Any:
+        found = find(args) or find(kwargs.values())
+        if found is not None:
+            return found.__torch_function__(operator, (found,), args, kwargs)
+        return call(operator, *args, **kwargs)
+
+    return call_or_record
+
+
+def find(values: Iterable[Any]) -> type | None:
+    """The class of the first object among these values, or in lists and the like among them, that has `__torch_function__`."""
+    for value in values:
+        inner = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
+        found = find(inner) if inner else type(value) if hasattr(type(value), "__torch_function__") else None
+        if found is not None:
+            return found
+    return None
+
+
+def by_signature(function: Callable, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:
+    """What a function of `nn.functional` passes on: all of its parameters, those that have a default by name."""
+    signature = inspect.signature(function)
+    bound = signature.bind(*args, **kwargs)
+    bound.apply_defaults()
+    values = [(each, bound.arguments[each.name]) for each in signature.parameters.values()]
+    return (
+        tuple(value for each, value in values if each.default is each.empty),
+        {each.name: value for each, value in values if each.default is not each.empty},
+    )
+
+
+DUNDERS = {"truediv": "div", "itruediv": "div_", "mod": "remainder", "imod": "remainder_"}
+NAMED = {"add", "sub", "mul", "pow", "matmul", "eq", "ne", "lt", "le", "gt", "ge", "neg", "abs"}
+
+
+def method_name(function: Callable) -> str | None:
+    """The name of a method of Tensor as it is recorded: `__add__` is `add`, `__iadd__` is `add_`, `__getitem__` stays. None
+    for what is no method."""
+    for name, method in vars(Tensor).items():
+        if method is function:
+            short = name.strip("_") if name.startswith("__") else ""
+            if short in NAMED:
+                return short
+            return f"{short[1:]}_" if short[1:] in NAMED and short[0] == "i" else DUNDERS.get(short, name)
+    return None

@@ -1,0 +1,224 @@
+"""Tracing: a function or a module is run once on proxies, and what it does is recorded.
+
+Modules of rushlight's own become one node each (a leaf); the program's own modules are run through. In PyTorch:
+`torch/fx/_symbolic_trace.py`. Left out: `concrete_args`, shapes of parameters as constants.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import math
+from collections import OrderedDict
+from collections.abc import Callable
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+from rushlight.fx._symbolic_trace import _wrapped, patching, wrap_in
+from rushlight.fx.graph import Graph
+from rushlight.fx.graph_module import GraphModule
+from rushlight.fx.overrides import recording
+from rushlight.fx.proxy import Proxy, TracerBase, create_arg
+from rushlight.modules import Module
+from rushlight.parameter import Parameter
+from rushlight.strided import Tensor
+
+__all__ = ["Tracer", "symbolic_trace"]
+
+OWN = {f"rushlight.{name}" for name in ("modules", "layers", "lazy", "containers", "normalisation")}
+
+
+def is_leaf_module(module: Module) -> bool:
+    """Whether a module becomes one node instead of being traced through: those of `rl.nn`, but not `Sequential`."""
+    from rushlight.nn import Sequential
+
+    return type(module).__module__ in OWN and not isinstance(module, Sequential)
+
+
+def root_arg(tracer: Tracer, a: Any) -> Any:
+    """What a node holds for an argument that may be a tensor of the module that is traced, or a constant.
+
+    Source: `torch/fx/_symbolic_trace.py`, `Tracer.create_arg`.
+    """
+    if isinstance(a, Parameter):
+        for name, parameter in tracer.root.named_parameters():
+            if a is parameter:
+                return tracer.create_node("get_attr", name, (), {})
+        raise NameError("parameter is not a member of this module")
+    if isinstance(a, Tensor):
+        for name, buffer in tracer.root.named_buffers():
+            if a is buffer:
+                return tracer.create_node("get_attr", name, (), {})
+        return tracer.create_node("get_attr", constant_name(tracer, a), (), {})
+    if isinstance(a, Module):
+        for name, module in tracer.root.named_modules():
+            if a is module:
+                return tracer.create_node("get_attr", name, (), {})
+    if isinstance(a, tuple) and hasattr(a, "_fields"):
+        return tracer.create_node("call_function", type(a), tuple(tracer.create_arg(item) for item in a), {})
+    return create_arg(tracer, a)
+
+
+def constant_name(tracer: Tracer, tensor: Tensor) -> str:
+    """The attribute of the root in which a tensor of the program is kept; a tensor gets one once."""
+    if tensor not in tracer.tensor_attrs:
+        name = tracer.get_fresh_qualname("_tensor_constant")
+        tracer.tensor_attrs[tensor] = name
+        setattr(tracer.root, name, tensor)
+    return tracer.tensor_attrs[tensor]
+
+
+class Tracer(TracerBase):
+    """Traces a function or a module. To be subclassed: `is_leaf_module`, `call_module`, `create_arg`, `to_bool` and so on
+    say what becomes of each."""
+
+    def __init__(
+        self, autowrap_modules: tuple[ModuleType, ...] = (math,), autowrap_functions: tuple[Callable, ...] = ()
+    ) -> None:
+        self.module_stack = OrderedDict()
+        self.num_calls: dict[str, int] = {}
+        self.submodule_paths: dict[Module, str] | None = None
+        self._autowrap_search = list(autowrap_modules)
+        public = [
+            value for module in autowrap_modules for name, value in vars(module).items() if not name.startswith("_")
+        ]
+        self._autowrap_function_ids = {id(value) for value in [*public, *autowrap_functions] if callable(value)}
+
+    def get_fresh_qualname(self, prefix: str) -> str:
+        number = 0
+        while hasattr(self.root, f"{prefix}{number}"):
+            number += 1
+        return f"{prefix}{number}"
+
+    def create_arg(self, a: Any) -> Any:
+        return root_arg(self, a)
+
+    def is_leaf_module(self, m: Module, module_qualified_name: str) -> bool:
+        return is_leaf_module(m)
+
+    def path_of_module(self, mod: Module) -> str:
+        """The qualified name of a module in the root. NameError if it is not in it."""
+        paths = self.submodule_paths or {module: name for name, module in self.root.named_modules()}
+        if mod not in paths:
+            raise NameError("module is not installed as a submodule")
+        return paths[mod]
+
+    def call_module(self, m: Module, forward: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
+        """What a call of a module becomes: a node for a leaf, else what its `forward` records."""
+        path = self.path_of_module(m)
+        calls = self.num_calls.get(path, 0)
+        self.num_calls[path] = calls + 1
+        key = f"{path}@{calls}" if calls else path
+        self.module_stack[key] = path, type(m)
+        try:
+            if not self.is_leaf_module(m, path):
+                return forward(*args, **kwargs)
+            return self.create_proxy("call_module", path, args, kwargs)
+        finally:
+            del self.module_stack[key]
+
+    def getattr(self, attr: str, attr_val: Any, parameter_proxy_cache: dict[str, Proxy]) -> Any:
+        """What `module.attr` gives while it is traced: for a parameter of the root a proxy, always the same."""
+        if isinstance(attr_val, Parameter):
+            for name, parameter in self.root.named_parameters():
+                if attr_val is parameter:
+                    if name not in parameter_proxy_cache:
+                        parameter_proxy_cache[name] = self.create_proxy("get_attr", name, (), {})
+                    return parameter_proxy_cache[name]
+        return attr_val
+
+    def create_args_for_root(self, root_fn: FunctionType, is_module: bool) -> tuple[Callable, list[Any]]:
+        """A placeholder for each parameter of the function; of one with `*args` the function that takes them as one."""
+        plain = inspect.unwrap(root_fn)
+        code, signature = plain.__code__, inspect.signature(plain)
+        count = code.co_argcount + code.co_kwonlyargcount
+        if is_module and count == 0:
+            raise RuntimeError("``self`` argument cannot be part of *args expansion!")
+        names = list(code.co_varnames[is_module:count])
+        stars = ["*"] * bool(code.co_flags & inspect.CO_VARARGS) + ["**"] * bool(code.co_flags & inspect.CO_VARKEYWORDS)
+        names += [star + name for star, name in zip(stars, code.co_varnames[count:])]
+        args = [self.root] if is_module else []
+        for name in names:
+            default = inspect.Parameter.empty if name[0] == "*" else signature.parameters[name].default
+            given = () if default is inspect.Parameter.empty else (default,)
+            args.append(self.create_proxy("placeholder", name, given, {}, type_expr=annotations_of(plain).get(name)))
+        if code.co_kwonlyargcount or stars:
+            root_fn = all_positional(root_fn, len(args))
+        return root_fn, args
+
+    def trace(self, root: Module | Callable) -> Graph:
+        """The graph of what `root` does. For a function `self.root` becomes a module for the constants in it."""
+        if isinstance(root, Module):
+            self.root, function = root, type(root).forward
+            self.submodule_paths = {module: name for name, module in root.named_modules()}
+        else:
+            self.root, function = Module(), root
+        assert isinstance(function, FunctionType), f"Expected FunctionType, got {type(function)}"
+        self.graph = Graph(tracer_cls=type(self))
+        self.tensor_attrs = plain_tensors(self.root)
+        globals_, returned = function.__globals__, annotations_of(inspect.unwrap(function)).get("return")
+        function, args = self.create_args_for_root(function, isinstance(root, Module))
+        with recording(), patching() as patches:
+            self._follow_modules(patches)
+            for (_, name), names in _wrapped.items():
+                wrap_in(patches, names, name)
+            for names in (globals_, *map(vars, self._autowrap_search)):
+                self._autowrap(patches, names)
+            result = self.create_arg(function(*args))
+            self.create_node("output", "output", (result,), {}, type_expr=returned)
+        self.submodule_paths = None
+        return self.graph
+
+    def _follow_modules(self, patches: list[tuple]) -> None:
+        """While it traces, calling a module and reading its attributes go through this tracer."""
+        call, read, proxies = Module.__call__, Module.__getattr__, {}
+
+        def traced_call(module: Module, *args: Any, **kwargs: Any) -> Any:
+            self._autowrap(patches, getattr(module.forward, "__globals__", {}))
+            return self.call_module(module, lambda *args, **kwargs: call(module, *args, **kwargs), args, kwargs)
+
+        def traced_getattr(module: Module, attr: str) -> Any:
+            return self.getattr(attr, read(module, attr), proxies)
+
+        for name, method, before in (("__call__", traced_call, call), ("__getattr__", traced_getattr, read)):
+            patches.append((functools.partial(setattr, Module, name), before))
+            setattr(Module, name, method)
+
+    def _autowrap(self, patches: list[tuple], names: dict[str, Any]) -> None:
+        for name, value in list(names.items()):
+            if not name.startswith("_") and id(value) in self._autowrap_function_ids:
+                wrap_in(patches, names, name)
+
+
+def plain_tensors(module: Module, prefix: str = "") -> dict[Tensor, str]:
+    """The tensors that are ordinary attributes of a module or of those within it, and their qualified names."""
+    found = {value: prefix + name for name, value in vars(module).items() if isinstance(value, Tensor)}
+    for name, child in module.named_children():
+        found |= plain_tensors(child, f"{prefix}{name}.")
+    return found
+
+
+def annotations_of(function: FunctionType) -> dict[str, Any]:
+    """The annotations of a function as they are written; rushlight's own modules have theirs as text."""
+    own = (function.__module__ or "").startswith("rushlight.")
+    found = inspect.get_annotations(function, eval_str=own)
+    return {name: kind for name, kind in found.items() if not (own and kind is Any)}
+
+
+def all_positional(function: FunctionType, count: int) -> FunctionType:
+    """The same function, called with what belongs to `*args` and `**kwargs` as one value each, all by position."""
+    code: CodeType = function.__code__
+    flags = code.co_flags & ~(inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
+    code = code.replace(co_argcount=count, co_posonlyargcount=0, co_kwonlyargcount=0, co_flags=flags)
+    return FunctionType(code, function.__globals__, function.__name__, function.__defaults__, function.__closure__)
+
+
+def symbolic_trace(root: Module | Callable) -> GraphModule:
+    """A module that does what `root` does, made of the graph of what it did with proxies.
+
+    Raises TraceError where a branch or a loop depends on the value of a proxy.
+    """
+    tracer = Tracer()
+    graph = tracer.trace(root)
+    name = type(root).__name__ if isinstance(root, Module) else root.__name__
+    return GraphModule(tracer.root, graph, name)

@@ -1,0 +1,139 @@
+"""From generated C++ to a library in memory: compiled once for a text, a compiler and a machine, and kept on disk.
+
+The key of the cache says what the library was made of, so that whoever asks for the same again is given the file that is
+there. In PyTorch: `torch/_inductor/codecache.py` (`CppCodeCache`, `code_hash`), `torch/_inductor/cpp_builder.py`. Left out:
+compiling in worker processes, caches of graphs and of autotuning, the remote cache, headers compiled beforehand.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+import platform
+import subprocess
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from rushlight.cpp import compiled, compiler
+from rushlight.inductor.cpp_prelude import FLAGS
+
+
+def cache_key(texts: dict[str, str], command: Sequence[str], machine: str) -> str:
+    """The name under which the library made of these texts is kept.
+
+    Two keys are equal exactly if all that the library depends on is equal: the texts and the names of their files, the words of
+    the command and their order, the machine. The order in which the texts come in the dict is none of it. Where one text or word
+    ends and the next begins matters: `["-D", "A"]` is not `["-DA"]`.
+
+    Args:
+        texts: by file name.
+        command: the compiler and its options, one word each.
+        machine: what a library for this machine may depend on, in any words.
+
+    Returns:
+        24 lower-case hexadecimal digits, the same in every process: Python's own `hash` of a str is not.
+
+    Source: `torch/_inductor/codecache.py`, `code_hash`, `get_hash`.
+    """
+    whole = f"{sorted(texts.items())} {list(command)} {machine!r}"
+    return hashlib.sha256(whole.encode()).hexdigest()[:24]
+
+
+@cache
+def compiler_version() -> str:
+    return subprocess.run([compiler(), "--version"], capture_output=True, text=True).stdout.partition("\n")[0]
+
+
+@cache
+def instructions() -> str:
+    """The instruction sets of this processor, in its own words."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        return next(line for line in lines if line.startswith(("flags", "Features")))
+    except (OSError, StopIteration):
+        return platform.processor()
+
+
+@cache
+def machine() -> str:
+    """What `-march=native` and the system's libraries depend on."""
+    return "\n".join([compiler_version(), platform.platform(), instructions()])
+
+
+def load(texts: dict[str, str]) -> ctypes.CDLL:
+    """The library of `graph.cpp`, and whatever it includes, by file name.
+
+    Raises:
+        RuntimeError: there is no compiler (one line, which says what to do), or it refuses the text.
+    """
+    parallel = ["-fopenmp"] if "#pragma omp parallel" in texts["graph.cpp"] else []
+    command = [compiler(), *FLAGS, *parallel, "graph.cpp"]
+    library = ctypes.CDLL(str(compiled(cache_key(texts, command, machine()), command, texts)))
+    if parallel:
+        _parallel.append(library)
+        _tell_of_fork()
+    return library
+
+
+_parallel: list[ctypes.CDLL] = []  # libraries that have threads
+_forked = False
+
+
+def _tell_of_fork() -> None:
+    for library in _parallel if _forked else ():
+        ctypes.c_int.in_dll(library, "after_fork").value = 1
+
+
+def _after_fork() -> None:
+    global _forked
+    _forked = True
+    _tell_of_fork()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+# ------------------------------------------------------------------------------------------------------------
+# What generated code asks of numpy
+#
+# An array is handed to C++ as the address of its object, which costs least: the pointer to the data is the first field after
+# the head that all Python objects have. The same way leads from `np.matmul` to the loops that it calls, which are those of
+# numpy's BLAS. Both structs are in numpy's public headers (`ndarraytypes.h`, `ufuncobject.h`).
+
+HEAD = object.__basicsize__
+
+
+class _Ufunc(ctypes.Structure):
+    """`PyUFuncObject`, up to the fields that are read here."""
+
+    _fields_ = [
+        ("head", ctypes.c_char * HEAD),
+        ("nin", ctypes.c_int),
+        ("nout", ctypes.c_int),
+        ("nargs", ctypes.c_int),
+        ("identity", ctypes.c_int),
+        ("functions", ctypes.POINTER(ctypes.c_void_p)),
+        ("data", ctypes.POINTER(ctypes.c_void_p)),
+        ("ntypes", ctypes.c_int),
+    ]
+
+
+@cache
+def matmul_loop(dtype: str) -> int:
+    """The address of numpy's loop for matmul of one dtype: `void (*)(char** args, intptr_t* sizes, intptr_t* steps, void*)`.
+
+    `args` are a, b and the result; `sizes` the number of matrices and m, k, n; `steps`, in bytes, those from a matrix of each
+    argument to the next, then those of a's two dimensions, of b's and of the result's.
+    """
+    ufunc, character = _Ufunc.from_address(id(np.matmul)), np.dtype(dtype).char
+    probe = np.empty(1)
+    if (ufunc.nin, ufunc.nout, ufunc.nargs, ufunc.ntypes) != (2, 1, 3, len(np.matmul.types)) or (
+        ctypes.c_void_p.from_address(id(probe) + HEAD).value != probe.ctypes.data
+    ):
+        raise RuntimeError("this numpy lays its objects out in another way than compiled code expects")
+    return ufunc.functions[np.matmul.types.index(f"{character}{character}->{character}")]

@@ -1,0 +1,133 @@
+"""What every translation unit of kernels begins with, and the flags with which it is compiled.
+
+No `-ffast-math`: it would let the compiler take NaN and infinity for impossible. What it is wanted for here comes without:
+`#pragma omp simd reduction` allows sums in another order, and the functions below are written so that the compiler can take
+sixteen elements at a time: `exp`, `tanh` and `erf` of float32 are polynomials with an error of a few units in the last place;
+for the others the vector versions of glibc's `libmvec` are declared, where there are any. In PyTorch:
+`torch/_inductor/codegen/cpp_prefix.h`, `ATen/cpu/vec`, SLEEF.
+"""
+
+FLAGS = [
+    "-std=c++17", "-O3", "-march=native", "-fno-math-errno", "-fno-trapping-math", "-fopenmp-simd", "-fPIC", "-shared",
+]  # fmt: skip
+
+PRELUDE = r"""
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+
+#if defined(__GLIBC__) && defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#if __GLIBC_PREREQ(2, 35)
+#define VECTOR __attribute__((__simd__("notinbranch")))
+#define DECLARE(f, ff) VECTOR double f(double) noexcept; VECTOR float ff(float) noexcept;
+extern "C" {
+DECLARE(exp, expf) DECLARE(expm1, expm1f) DECLARE(log, logf) DECLARE(log1p, log1pf) DECLARE(log2, log2f)
+DECLARE(sin, sinf) DECLARE(cos, cosf) DECLARE(tan, tanf) DECLARE(tanh, tanhf) DECLARE(erf, erff)
+VECTOR double pow(double, double) noexcept;
+VECTOR float powf(float, float) noexcept;
+}
+#endif
+#endif
+
+// A process made by fork has not the threads that OpenMP started before, and would wait for them for ever.
+extern "C" { int after_fork = 0; }
+static inline int team(int most) { return after_fork ? 1 : most; }
+
+#define FUNCTION(name, f, ff) \
+  static inline double name(double x) { return ::f(x); } \
+  static inline float name(float x) { return ::ff(x); }
+FUNCTION(expm1_, expm1, expm1f) FUNCTION(log_, log, logf) FUNCTION(log1p_, log1p, log1pf) FUNCTION(log2_, log2, log2f)
+FUNCTION(sin_, sin, sinf) FUNCTION(cos_, cos, cosf) FUNCTION(tan_, tan, tanf)
+FUNCTION(sqrt_, sqrt, sqrtf) FUNCTION(floor_, floor, floorf) FUNCTION(ceil_, ceil, ceilf)
+FUNCTION(trunc_, trunc, truncf) FUNCTION(round_, nearbyint, nearbyintf)
+static inline double pow_(double x, double y) { return ::pow(x, y); }
+static inline float pow_(float x, float y) { return ::powf(x, y); }
+static inline double exp_(double x) { return ::exp(x); }
+static inline double tanh_(double x) { return ::tanh(x); }
+static inline double erf_(double x) { return ::erf(x); }
+
+// exp(x) = 2^n exp(r), |r| <= ln(2) / 2; 2^n in two factors, so that it may be as small as a denormal number
+static inline float exp_(float x) {
+  x = x > 89.0f ? 89.0f : x;
+  x = x < -104.0f ? -104.0f : x;
+  const float n = (x * 1.44269504088896341f + 12582912.0f) - 12582912.0f;
+  const float r = (x - n * 0.693359375f) + n * 2.12194440e-4f;
+  float p = 1.9875691500e-4f;
+  p = p * r + 1.3981999507e-3f;
+  p = p * r + 8.3334519073e-3f;
+  p = p * r + 4.1665795894e-2f;
+  p = p * r + 1.6666665459e-1f;
+  p = p * r + 5.0000001201e-1f;
+  p = p * (r * r) + (r + 1.0f);
+  const int32_t k = n == n ? static_cast<int32_t>(n) : 0, half = k >> 1;
+  const int32_t a = (half + 127) << 23, b = (k - half + 127) << 23;
+  float first, second;
+  std::memcpy(&first, &a, 4);
+  std::memcpy(&second, &b, 4);
+  return p * first * second;
+}
+// quotients of polynomials
+static inline float tanh_(float x) {
+  const float c = x > 7.9053111f ? 7.9053111f : x < -7.9053111f ? -7.9053111f : x, q = c * c;
+  float p = -2.76076847742355e-16f;
+  p = p * q + 2.00018790482477e-13f;
+  p = p * q - 8.60467152213735e-11f;
+  p = p * q + 5.12229709037114e-08f;
+  p = p * q + 1.48572235717979e-05f;
+  p = p * q + 6.37261928875436e-04f;
+  p = p * q + 4.89352455891786e-03f;
+  float d = 1.19825839466702e-06f;
+  d = d * q + 1.18534705686654e-04f;
+  d = d * q + 2.26843463243900e-03f;
+  d = d * q + 4.89352518554385e-03f;
+  return c * p / d;
+}
+static inline float erf_(float x) {
+  const float c = x > 4.0f ? 4.0f : x < -4.0f ? -4.0f : x, q = c * c;
+  float p = -2.72614225801306e-10f;
+  p = p * q + 2.77068142495902e-08f;
+  p = p * q - 2.10102402082508e-06f;
+  p = p * q - 5.69250639462346e-05f;
+  p = p * q - 7.34990630326855e-04f;
+  p = p * q - 2.95459980854025e-03f;
+  p = p * q - 1.60960333262415e-02f;
+  float d = -1.45660718464996e-05f;
+  d = d * q - 2.13374055278905e-04f;
+  d = d * q - 1.68282697438203e-03f;
+  d = d * q - 7.37332916720468e-03f;
+  d = d * q - 1.42647390514189e-02f;
+  return c * p / d;
+}
+
+template <class T> static inline T sigmoid_(T x) { return T(1) / (T(1) + exp_(-x)); }
+template <class T> static inline T rsqrt_(T x) { return T(1) / sqrt_(x); }
+template <class T> static inline T reciprocal_(T x) { return T(1) / x; }
+template <class T> static inline bool isnan_(T x) { return x != x; }
+template <class T> static inline bool isinf_(T x) { return x == INFINITY || x == -INFINITY; }
+template <class T> static inline T relu_(T x) { return x < T(0) ? T(0) : x; }
+template <class T> static inline T abs_(T x) { return x < T(0) ? T(-x) : x; }
+static inline float abs_(float x) { return __builtin_fabsf(x); }
+static inline double abs_(double x) { return __builtin_fabs(x); }
+template <class T> static inline T sign_(T x) { return T((x > T(0)) - (x < T(0))); }
+// the larger, or the smaller, of two; NaN if one is
+template <class T> static inline T maximum_(T x, T y) { return x != x || x > y ? x : y; }
+template <class T> static inline T minimum_(T x, T y) { return x != x || x < y ? x : y; }
+static inline float floordiv_(float x, float y) { return floor_(x / y); }
+static inline double floordiv_(double x, double y) { return floor_(x / y); }
+template <class T> static inline T truncdiv_(T x, T y) { return trunc_(x / y); }
+static inline double mod_(double x, double y) {
+  const double r = ::fmod(x, y);
+  return r != 0 && (r < 0) != (y < 0) ? r + y : r;
+}
+static inline float mod_(float x, float y) {
+  const float r = ::fmodf(x, y);
+  return r != 0 && (r < 0) != (y < 0) ? r + y : r;
+}
+// an index that was read from memory: counted as bad, and taken for 0, if there is no such element
+static inline int64_t inside(int64_t at, int64_t size, int64_t& bad) {
+  const bool out = at < 0 || at >= size;
+  bad |= out;
+  return out ? 0 : at;
+}
+"""

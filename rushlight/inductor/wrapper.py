@@ -1,0 +1,245 @@
+"""The call: generated code that takes the inputs of a graph, allocates, runs the kernels, and returns the outputs.
+
+One C++ function runs all the steps between two operators that only Python can call, which mostly means all steps. Around it is a
+few lines of Python: they make the tensors that leave the graph, and hand over the addresses. In PyTorch:
+`torch/_inductor/codegen/wrapper.py` (`PythonWrapperCodegen`, which calls kernel by kernel from Python) and `cpp_wrapper_cpu.py`
+(the whole call in C++). Left out: checks of sizes and strides, which the guards have made; inputs that the call lets go of
+early.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+
+from rushlight.grad_mode import no_grad
+from rushlight.inductor import codecache, externs
+from rushlight.inductor.cpp import PRELUDE, TYPES
+from rushlight.inductor.ir import Extern, Fallback, Kernel, Operand, Program
+from rushlight.inductor.memory import ALIGNMENT, Plan, segments
+from rushlight.storage import Size
+from rushlight.strided import contiguous_strides, empty_strided, fresh, plain_alias
+
+MOST_KEPT = (
+    1 << 26
+)  # bytes of a pool that is kept for the next call: new memory is mapped page by page, and that takes long
+
+# ------------------------------------------------------------------------------------------------------------
+# The C++ half
+
+ARRAYS = """
+// The data of a numpy array: a pointer after the head that every Python object has.
+template <class T> static inline T* data(void* array) { return *reinterpret_cast<T**>(static_cast<char*>(array) + HEAD); }
+
+// The beginning of the pool, where the widest vectors are aligned.
+static inline char* aligned(char* pool) { return pool + (-reinterpret_cast<uintptr_t>(pool) & (ALIGNMENT - 1)); }
+"""
+
+
+def header() -> str:
+    """`inductor.h`, with which the C++ of every graph begins."""
+    arrays = ARRAYS.replace("HEAD", str(codecache.HEAD)).replace("ALIGNMENT", str(ALIGNMENT))
+    return "\n".join(["#pragma once", PRELUDE, arrays, externs.STRIDES, externs.TILES, externs.BLAS, externs.ADD_BIAS])
+
+
+class Source:
+    """The text of a graph's C++, as it grows: for each segment one function."""
+
+    def __init__(self, program: Program, plan: Plan) -> None:
+        self.program, self.plan = program, plan
+        self.scratch = 0  # bytes at the end of the pool, for operands that must be copied
+        self.functions: list[str] = []
+        self.parameters: list[list[str]] = []  # of each segment: what Python hands over
+        for _, steps in groupby(zip(segments(program), program.steps), lambda pair: pair[0]):
+            numbers, members = zip(*steps)
+            if numbers[0] is not None:
+                self.segment(numbers[0], members)
+
+    @property
+    def pool(self) -> int:
+        """Bytes of the pool, with room to align its beginning."""
+        nbytes = self.plan.nbytes + self.scratch
+        return nbytes + ALIGNMENT if nbytes else 0
+
+    def text(self) -> str:
+        kernels = [step.text for step in self.program.steps if isinstance(step, Kernel)]
+        return "\n".join(['#include "inductor.h"\n', *kernels, *self.functions])
+
+    def segment(self, number: int, steps: Sequence[Kernel | Extern]) -> None:
+        """The function of one segment: its parameters, and then each call after the buffers that it is the first to name."""
+        plan = self.plan
+        used = dict.fromkeys(name for step in steps for name in named(step))
+        outside = [name for name in used if name not in plan.roots]
+        held = dict.fromkeys(plan.roots[name] for name in used if plan.roots.get(name) in plan.held)
+        known = dict.fromkeys([*outside, *held])
+        lines = [f"{self.pointer(name)} = data<{self.type(name)}>({name}_);" for name in known]
+        for step in steps:
+            lines += [self.declaration(name, known) for name in named(step) if name not in known]
+            lines += self.call(step)
+        lines.append("return 0;")
+        parameters = [*outside, *held]
+        if any("(pool + " in line for line in lines):
+            lines.insert(0, "char* const pool = aligned(data<char>(pool_));")
+            parameters.append("pool")
+        head = ", ".join(f"void* {name}_" for name in parameters)
+        body = "".join(f"  {line}\n" for line in lines)
+        self.functions.append(f'extern "C" int segment_{number}({head}) {{\n{body}}}\n')
+        self.parameters.append(parameters)
+
+    def declaration(self, name: str, known: dict[str, None]) -> str:
+        """The line that gives a buffer its memory."""
+        known[name] = None
+        root, old = self.plan.roots[name], self.plan.before.get(name)
+        if old is None:
+            return f"{self.pointer(name)} = reinterpret_cast<{self.type(name)}*>(pool + {self.plan.offsets[root]});"
+        return f"{self.pointer(name)} = {old if old in known else root};  // reuse"
+
+    def type(self, name: str) -> str:
+        return TYPES[self.program.layouts[name].dtype]
+
+    def pointer(self, name: str) -> str:
+        return f"{self.type(name)}* const {name}"
+
+    def call(self, step: Kernel | Extern) -> list[str]:
+        if isinstance(step, Kernel):
+            return [f"if ({step.name}({', '.join(step.arguments)})) return 1;"]
+        lines, scratch = externs.call(step, self.plan.nbytes)
+        self.scratch = max(self.scratch, scratch)
+        return lines
+
+
+def named(step: Kernel | Extern) -> list[str]:
+    """The buffers that a step names, in the order of its parameters."""
+    if isinstance(step, Kernel):
+        return step.arguments
+    return [*(operand.buffer for operand in step.operands), step.output]
+
+
+# ------------------------------------------------------------------------------------------------------------
+# The Python half
+
+
+class Wrapper:
+    """The text of the function `call`, and the names that it uses."""
+
+    def __init__(self, source: Source) -> None:
+        self.source, self.program, self.plan = source, source.program, source.plan
+        self.names: dict[str, Any] = {"fresh": fresh, "empty": np.empty, "empty_strided": empty_strided}
+        self.names |= {
+            "alias": plain_alias,
+            "no_grad": no_grad,
+            "uint8": np.dtype(np.uint8),
+            "pools": [],
+        } | self.program.constants
+        self.lines: list[str] = []
+        kept = 0 < source.pool <= MOST_KEPT
+        if source.pool:
+            self.lines.append(f"pool = {'pools.pop() if pools else ' * kept}empty({source.pool}, uint8)")
+        numbers = [*segments(self.program), None]
+        for what, which, *_ in self.plan.lines:
+            if what == "allocate" and which in self.plan.held:
+                self.lines.append(self.allocation(which))
+            elif what == "call" and numbers[which] is None:
+                self.lines += ["with no_grad():", "    " + self.fallback(self.program.steps[which])]
+            elif what == "call" and numbers[which + 1] != numbers[which]:
+                self.lines.append(self.segment(numbers[which]))
+        self.lines += ["pools.append(pool)"] * kept
+        self.lines += [f"{name}._storage.version += 1" for name in self.program.mutated]
+        self.lines.append(f"return [{', '.join(map(self.value, self.program.outputs))}]")
+
+    def text(self) -> str:
+        return f"def call({', '.join(self.program.inputs)}):\n" + "".join(f"    {line}\n" for line in self.lines)
+
+    def constant(self, prefix: str, value: Any) -> str:
+        """A name for a value that the text cannot spell."""
+        for name, known in self.names.items():
+            if name.startswith(prefix) and known is value:
+                return name
+        name = f"{prefix}{sum(known.startswith(prefix) for known in self.names)}"
+        self.names[name] = value
+        return name
+
+    def allocation(self, name: str) -> str:
+        layout = self.program.layouts[name]
+        if layout.strides != contiguous_strides(layout.sizes):
+            return f"{name} = empty_strided({layout.sizes}, {layout.strides}, {self.constant('dtype_', layout.dtype)})"
+        self.names[f"{name}_like"] = empty_strided(layout.sizes, layout.strides, layout.dtype, "meta")
+        kind = str(layout.dtype).removeprefix("rushlight.")
+        self.names[kind] = np.dtype(layout.dtype.numpy)
+        return f"{name} = fresh(empty({layout.sizes}, {kind}), {name}_like)"
+
+    def segment(self, number: int) -> str:
+        handed = self.source.parameters[number]
+        arguments = ["id(pool)" if name == "pool" else f"id({name}._array)" for name in handed]
+        return f"if segment_{number}({', '.join(arguments)}):\n        raise IndexError('index out of range')"
+
+    def fallback(self, step: Fallback) -> str:
+        arguments = [self.value(each) for each in step.args]
+        arguments += [f"{key}={self.value(each)}" for key, each in step.kwargs.items()]
+        call = f"{self.constant('operator_', step.target)}({', '.join(arguments)})  # {step.target}"
+        returns = step.target._schema.returns
+        names = [name or "_" for name in step.outputs]
+        if not names:
+            return call
+        if len(returns) == 1 and not str(returns[0].type).endswith("]"):
+            return f"{names[0]} = {call}"
+        return f"{', '.join(names)}, = {call}"
+
+    def value(self, value: Any) -> str:
+        """A value of the graph as Python text."""
+        if isinstance(value, Operand):
+            return self.operand(value)
+        if isinstance(value, list):
+            return f"[{', '.join(map(self.value, value))}]"
+        if isinstance(value, tuple):
+            return f"({''.join(f'{self.value(each)}, ' for each in value)})"
+        return repr(value) if type(value) in (type(None), bool, int, str) else self.constant("constant_", value)
+
+    def operand(self, window: Operand) -> str:
+        """A tensor: the buffer's own where the window is all of it, else a view."""
+        name = self.plan.roots.get(window.buffer, window.buffer)
+        layout = self.program.layouts[name]
+        if (layout.sizes, layout.strides, 0) == (window.sizes, window.strides, window.offset):
+            return name
+        size = self.constant("size_", Size(window.sizes))
+        return f"alias({name}, {size}, {window.strides}, {name}._storage_offset + {window.offset})"
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Both together
+
+
+def generate(program: Program, plan: Plan) -> tuple[str, Wrapper]:
+    """The C++ text of a graph, and its wrapper, which has the Python text."""
+    source = Source(program, plan)
+    return source.text(), Wrapper(source)
+
+
+def compile(program: Program, plan: Plan) -> Callable[..., list]:
+    """The callable of a scheduled graph: it takes the inputs one by one, and returns a list of the outputs.
+
+    Its texts are its attributes `cpp_text` and `python_text`. It is native: it calls no operator that
+    autograd would record, and counts the versions of inputs that it writes to.
+
+    Raises RuntimeError, in one line, if there is no compiler.
+    """
+    cpp_text, wrapper = generate(program, plan)
+    names = wrapper.names
+    if wrapper.source.parameters:
+        library = codecache.load({"graph.cpp": cpp_text, "inductor.h": header()})
+        for number, parameters in enumerate(wrapper.source.parameters):
+            function = library[f"segment_{number}"]
+            function.argtypes = [ctypes.c_void_p] * len(parameters)
+            names[f"segment_{number}"] = function
+        if externs.calls_blas(program):
+            for kind, name in (("float32", "matmul_float"), ("float64", "matmul_double")):
+                ctypes.c_void_p.in_dll(library, name).value = codecache.matmul_loop(kind)
+    exec(wrapper.text(), names)
+    call = names["call"]
+    call.cpp_text, call.python_text = cpp_text, wrapper.text()
+    call.is_native = True
+    return call

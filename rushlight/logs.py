@@ -1,0 +1,34 @@
+"""What the compiler shows of its work: `RUSHLIGHT_LOGS=dynamo,aot,inductor`, a list of names, as `TORCH_LOGS` is.
+
+The names are torch's: `dynamo`, `aot`, `inductor` for all of a part, and `graph_code`, `graph_breaks`, `guards`, `recompiles`,
+`bytecode`, `aot_graphs`, `output_code` for one kind of text. In PyTorch: `torch/_logging`. Left out: levels, `+` and `-`, files.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+__all__ = ["wanted", "artifact"]
+
+PARTS = {  # what the name of a part switches on besides itself
+    "dynamo": ("graph_code", "graph_breaks", "guards", "recompiles", "bytecode"),
+    "aot": ("aot_graphs", "aot_joint_graph"),
+    "inductor": ("output_code", "fusion"),
+}
+
+
+def wanted(name: str) -> bool:
+    """Whether texts of this name are asked for now: the environment is read at each call, so that a program may set it."""
+    asked = os.environ.get("RUSHLIGHT_LOGS")
+    if not asked:
+        return False
+    names = {each.strip().lstrip("+") for each in asked.split(",")}
+    return name in names or any(part in names and name in finer for part, finer in PARTS.items())
+
+
+def artifact(name: str, text: str, heading: str = "") -> None:
+    """Write a text to stderr under a heading, if it is asked for."""
+    if wanted(name):
+        title = f"{name}: {heading}" if heading else name
+        print(f"[{title}]\n{text.rstrip()}\n", file=sys.stderr)
