@@ -484,4 +484,12 @@ def __getattr__(name: str):
         from rushlight import draw_custom_ops
 
         return getattr(draw_custom_ops, name)
+    if name in ("breaks", "bytecode", "flow", "fx_graph", "fx_graphs", "fx_nodes", "guards"):
+        from rushlight import draw_capture
+
+        return getattr(draw_capture, name)
+    if name in ("beside", "fused", "lifetimes", "loops_in", "nests", "times"):
+        from rushlight import draw_inductor
+
+        return getattr(draw_inductor, name)
     raise AttributeError(f"module 'rushlight.draw' has no {name!r}")

@@ -1,0 +1,848 @@
+"""Wrong answers to lab 07 that a student might well give and that no mutant of the reference is: each fails on an edge.
+
+A function's name is its exercise's, two underscores, and what is wrong.
+"""
+
+import dis
+import math
+import operator
+import re
+import types
+
+import rushlight as rl
+from rushlight import engine, functions
+from rushlight.aot.functional import view_forward, view_inverse
+from rushlight.aot.partition import RECOMPUTABLE, find_path, is_fusible, is_view_node, operator_name, size_of
+from rushlight.aot.proxy_tensor import run_meta
+from rushlight.aot.runtime import view_of
+from rushlight.dtypes import float16, float32
+from rushlight.dynamo import bytecode, calls, guards, symbolic
+from rushlight.dynamo.variables import (
+    DictVariable,
+    ListVariable,
+    ObjectVariable,
+    SetVariable,
+    TensorVariable,
+    TupleVariable,
+    Unsupported,
+)
+from rushlight.engine import sum_to
+from rushlight.fx.codegen import FORMATS, IN_PLACE, arguments, attribute_of, expression, qualified_name
+from rushlight.fx.graph import Graph, is_reserved
+from rushlight.fx.interpreter import Interpreter
+from rushlight.fx.node import Node, map_arg
+from rushlight.fx.passes import (
+    eliminate_dead_code,
+    fingerprint,
+    freeze,
+    has_tensor,
+    is_mutation,
+    is_random,
+    share_memory_with_output,
+)
+from rushlight.fx.proxy import BASE_TYPES, Proxy, dict_key
+from rushlight.grad_mode import no_grad
+from rushlight.strided import Tensor
+
+# ---- fx ------------------------------------------------------------------------------------------------------------
+
+
+def create_name__does_not_look_whether_a_number_is_taken(namespace, candidate, obj):
+    if obj in namespace._obj_to_name:
+        return namespace._obj_to_name[obj]
+    candidate = re.sub("[^0-9a-zA-Z_]+", "_", candidate) or "_unnamed"
+    candidate = f"_{candidate}" if candidate[0].isdigit() else candidate
+    number = namespace._base_count.get(candidate, 0)
+    name = f"{candidate}_{number}" if number or is_reserved(candidate, obj) else candidate
+    namespace._base_count[candidate] = number + 1
+    namespace._used_names.add(name)
+    if obj is not None:
+        namespace._obj_to_name[obj] = name
+    return name
+
+
+def create_name__counts_from_one_each_time(namespace, candidate, obj):
+    if obj in namespace._obj_to_name:
+        return namespace._obj_to_name[obj]
+    candidate = re.sub("[^0-9a-zA-Z_]+", "_", candidate) or "_unnamed"
+    candidate = f"_{candidate}" if candidate[0].isdigit() else candidate
+    base, digits = re.fullmatch(r"(.+?)(?:_(\d+))?", candidate).groups()
+    number = int(digits or 0)
+    while candidate in namespace._used_names or is_reserved(candidate, obj):
+        number += 1
+        candidate = f"{base}_{number}"
+    namespace._used_names.add(candidate)
+    namespace._base_count[base] = number
+    if obj is not None:
+        namespace._obj_to_name[obj] = candidate
+    return candidate
+
+
+def create_name__gives_a_builtin_no_name_of_its_own(namespace, candidate, obj):
+    if obj in namespace._obj_to_name:
+        return namespace._obj_to_name[obj]
+    candidate = re.sub("[^0-9a-zA-Z_]+", "_", candidate) or "_unnamed"
+    candidate = f"_{candidate}" if candidate[0].isdigit() else candidate
+    base, digits = re.fullmatch(r"(.+?)(?:_(\d+))?", candidate).groups()
+    number = int(digits) if digits else namespace._base_count.get(base, 0)
+    if is_reserved(candidate, None if obj is None else object()):
+        number += 1
+        candidate = f"{base}_{number}"
+    while candidate in namespace._used_names:
+        number += 1
+        candidate = f"{base}_{number}"
+    namespace._used_names.add(candidate)
+    namespace._base_count[base] = number
+    if obj is not None:
+        namespace._obj_to_name[obj] = candidate
+    return candidate
+
+
+def update_args_kwargs__looks_at_the_top_only(node, args, kwargs):
+    for used in node._input_nodes:
+        del used.users[node]
+    node._args, node._kwargs = map_arg(args, lambda used: used), map_arg(kwargs, lambda used: used)
+    node._input_nodes = dict.fromkeys(arg for arg in [*args, *kwargs.values()] if isinstance(arg, Node))
+    for used in node._input_nodes:
+        used.users[node] = None
+
+
+def update_args_kwargs__keeps_the_old_users(node, args, kwargs):
+    node._input_nodes = {}
+    node._args = map_arg(args, lambda used: node._input_nodes.setdefault(used) or used)
+    node._kwargs = map_arg(kwargs, lambda used: node._input_nodes.setdefault(used) or used)
+    for used in node._input_nodes:
+        used.users[node] = None
+
+
+def update_args_kwargs__changes_only_what_differs(node, args, kwargs):
+    inputs = {}
+    node._args = map_arg(args, lambda used: inputs.setdefault(used) or used)
+    node._kwargs = map_arg(kwargs, lambda used: inputs.setdefault(used) or used)
+    for used in node._input_nodes.keys() - inputs.keys():
+        del used.users[node]
+    for used in inputs.keys() - node._input_nodes.keys():
+        used.users[node] = None
+    node._input_nodes = inputs
+
+
+def create_arg__asks_itself_about_items(tracer, a):
+    def lower(item):
+        return create_arg__asks_itself_about_items(tracer, item)
+
+    if isinstance(a, Proxy):
+        return a.node
+    if hasattr(a, "__fx_create_arg__"):
+        return a.__fx_create_arg__(tracer)
+    if isinstance(a, tuple):
+        return type(a)(*map(lower, a)) if hasattr(a, "_fields") else tuple(map(lower, a))
+    if isinstance(a, list):
+        return list(map(lower, a))
+    if isinstance(a, dict):
+        return {key if isinstance(key, str) else dict_key(tracer, key): lower(item) for key, item in a.items()}
+    if isinstance(a, (slice, range)):
+        return type(a)(lower(a.start), lower(a.stop), lower(a.step))
+    if isinstance(a, BASE_TYPES):
+        return a
+    raise NotImplementedError(f"argument of type: {type(a)}")
+
+
+def create_arg__makes_tuples_of_named_tuples(tracer, a):
+    if isinstance(a, tuple):
+        return tuple(tracer.create_arg(item) for item in a)
+    if isinstance(a, list):
+        return [tracer.create_arg(item) for item in a]
+    if isinstance(a, dict):
+        return {key if isinstance(key, str) else dict_key(tracer, key): tracer.create_arg(a[key]) for key in a}
+    if isinstance(a, (slice, range)):
+        return type(a)(tracer.create_arg(a.start), tracer.create_arg(a.stop), tracer.create_arg(a.step))
+    if isinstance(a, Proxy):
+        return a.node
+    if hasattr(a, "__fx_create_arg__"):
+        return a.__fx_create_arg__(tracer)
+    if isinstance(a, BASE_TYPES):
+        return a
+    raise NotImplementedError(f"argument of type: {type(a)}")
+
+
+def create_arg__takes_everything(tracer, a):
+    if isinstance(a, Proxy):
+        return a.node
+    if isinstance(a, (tuple, list)):
+        return type(a)([tracer.create_arg(item) for item in a])
+    if isinstance(a, dict):
+        return {key: tracer.create_arg(item) for key, item in a.items()}
+    return a
+
+
+def statement__prints_arguments_with_str(node, root, scope, note=""):
+    args = ", ".join([f"{arg}" for arg in node.args] + [f"{name} = {arg}" for name, arg in node.kwargs.items()])
+    if node.op == "output":
+        return f"return {node.args[0]}"
+    if node.op in ("get_attr", "call_module"):
+        called = "" if node.op == "get_attr" else f"({args})"
+        return f"{node!r}{note} = {attribute_of(root, node.target)}{called}"
+    if node.op == "call_method":
+        return f"{node!r}{note} = {node.args[0]}.{node.target}({args.partition(', ')[2]})"
+    function = scope.add_global(qualified_name(node.target), node.target)
+    return f"{node!r}{note} = {function}({args})"
+
+
+def statement__takes_any_function_called_add_for_the_operator(node, root, scope, note=""):
+    if node.op == "output":
+        return f"return {expression(node.args[0], scope)}"
+    if node.op == "get_attr":
+        return f"{node!r}{note} = {attribute_of(root, node.target)}"
+    if node.op == "call_module":
+        return f"{node!r}{note} = {attribute_of(root, node.target)}({arguments(node.args, node.kwargs, scope)})"
+    if node.op == "call_method":
+        called = attribute_of(expression(node.args[0], scope), node.target)
+        return f"{node!r}{note} = {called}({arguments(node.args[1:], node.kwargs, scope)})"
+    operands = [expression(arg, scope) for arg in node.args]
+    if node.target.__name__ in FORMATS:
+        return f"{node!r}{note} = {FORMATS[node.target.__name__].format(*operands)}"
+    if node.target.__name__ in IN_PLACE:
+        return f"{IN_PLACE[node.target.__name__].format(*operands)};  {node!r}{note} = {operands[0]}"
+    if node.target is getattr and len(node.args) == 2 and str(node.args[1]).isidentifier():
+        return f"{node!r}{note} = {operands[0]}.{node.args[1]}"
+    return f"{node!r}{note} = {scope.add_global(qualified_name(node.target), node.target)}({', '.join(operands)})"
+
+
+def run_node__calls_the_target_itself(interpreter, node):
+    if any(used not in interpreter.env for used in node.all_input_nodes):
+        raise RuntimeError("no value")
+    args = map_arg(node.args, interpreter.env.__getitem__)
+    kwargs = map_arg(node.kwargs, interpreter.env.__getitem__)
+    if node.op == "call_function":
+        return node.target(*args, **kwargs)
+    return getattr(interpreter, node.op)(node.target, args, kwargs)
+
+
+def run_node__looks_at_the_top_only(interpreter, node):
+    def value(arg):
+        if isinstance(arg, Node) and arg not in interpreter.env:
+            raise RuntimeError("no value")
+        return interpreter.env[arg] if isinstance(arg, Node) else arg
+
+    args, kwargs = tuple(map(value, node.args)), {name: value(arg) for name, arg in node.kwargs.items()}
+    return getattr(interpreter, node.op)(node.target, args, kwargs)
+
+
+def eliminate_dead_code__once_from_the_front(graph, is_impure_node=None):
+    graph.lint()
+    erased = False
+    for node in graph.nodes:
+        impure = node.is_impure() if is_impure_node is None else is_impure_node(node)
+        if not node.users and not impure:
+            graph.erase_node(node)
+            erased = True
+    return erased
+
+
+def eliminate_dead_code__always_keeps_inputs_and_output(graph, is_impure_node=None):
+    graph.lint()
+    count = len(graph.nodes)
+    for node in reversed(graph.nodes):
+        if node.op in ("placeholder", "output") or node.users:
+            continue
+        if not (is_impure_node or Node.is_impure)(node):
+            graph.erase_node(node)
+    return len(graph.nodes) != count
+
+
+def eliminate_dead_code__asks_both(graph, is_impure_node=None):
+    graph.lint()
+    count = len(graph.nodes)
+    for node in reversed(graph.nodes):
+        impure = node.is_impure() or (is_impure_node is not None and is_impure_node(node))
+        if not impure and not node.users:
+            graph.erase_node(node)
+    return len(graph.nodes) < count
+
+
+def common_subexpressions__compares_the_old_arguments(graph):
+    new, copies, computed, unique = Graph(), {}, {}, share_memory_with_output(graph)
+    for node in graph.nodes:
+        if is_mutation(node):
+            computed.clear()
+        key = node.op, node.target, fingerprint((node.args, node.kwargs))
+        single = node.op in ("placeholder", "get_attr", "output") or is_random(node) or node in unique
+        if not single and key in computed:
+            copies[node] = computed[key]
+            continue
+        copies[node] = new.node_copy(node, copies.__getitem__)
+        if not single:
+            computed[key] = copies[node]
+    return new
+
+
+def common_subexpressions__takes_one_for_true(graph):
+    new, copies, computed, unique = Graph(), {}, {}, share_memory_with_output(graph)
+    for node in graph.nodes:
+        if is_mutation(node):
+            computed.clear()
+        args, kwargs = map_arg(node.args, copies.get), map_arg(node.kwargs, copies.get)
+        single = node.op in ("placeholder", "get_attr", "output") or is_random(node) or node in unique
+        key = node.op, node.target, args, kwargs
+        if not single and key in computed:
+            copies[node] = computed[key]
+            continue
+        copies[node] = new.node_copy(node, copies.__getitem__)
+        if not single:
+            computed[key] = copies[node]
+    return new
+
+
+def common_subexpressions__goes_past_writes(graph):
+    new, copies, computed, unique = Graph(), {}, {}, share_memory_with_output(graph)
+    for node in graph.nodes:
+        key = node.op, node.target, fingerprint(map_arg((node.args, node.kwargs), copies.get))
+        single = (
+            node.op in ("placeholder", "get_attr", "output") or is_random(node) or is_mutation(node) or node in unique
+        )
+        if not single and key in computed:
+            copies[node] = computed[key]
+            continue
+        copies[node] = new.node_copy(node, copies.__getitem__)
+        if not single:
+            computed[key] = copies[node]
+    return new
+
+
+def constant_fold__freezes_every_step(module):
+    interpreter = Interpreter(module)
+    known = interpreter.env
+    for node in module.graph.nodes:
+        inputs = node.all_input_nodes
+        if node.is_impure() or not all(used in known for used in inputs):
+            continue
+        if node.op == "get_attr" or has_tensor(known[used] for used in inputs):
+            known[node] = interpreter.run_node(node)
+    for node, value in known.items():
+        if node.op != "get_attr" and isinstance(value, Tensor):
+            freeze(module, node, value)
+    eliminate_dead_code(module.graph)
+    module.recompile()
+
+
+def constant_fold__folds_what_has_no_inputs(module):
+    interpreter = Interpreter(module)
+    known = interpreter.env
+    for node in module.graph.nodes:
+        if not node.is_impure() and all(used in known for used in node.all_input_nodes):
+            known[node] = interpreter.run_node(node)
+    for node, value in known.items():
+        if node.op != "get_attr" and isinstance(value, Tensor) and any(user not in known for user in node.users):
+            freeze(module, node, value)
+    eliminate_dead_code(module.graph)
+    module.recompile()
+
+
+def constant_fold__forgets_the_code(module):
+    interpreter = Interpreter(module)
+    known = interpreter.env
+    for node in module.graph.nodes:
+        inputs = node.all_input_nodes
+        if node.is_impure() or not all(used in known for used in inputs):
+            continue
+        if node.op == "get_attr" or has_tensor(known[used] for used in inputs):
+            known[node] = interpreter.run_node(node)
+    for node, value in known.items():
+        if node.op != "get_attr" and isinstance(value, Tensor) and any(user not in known for user in node.users):
+            freeze(module, node, value)
+    eliminate_dead_code(module.graph)
+
+
+# ---- dynamo --------------------------------------------------------------------------------------------------------
+
+
+def read_instructions__forgets_the_extended_arguments(code):
+    found, offset = [], 0
+    while offset < len(code.co_code):
+        number, argument = code.co_code[offset], code.co_code[offset + 1]
+        name = dis.opname[number]
+        end = offset + 2 + 2 * bytecode.inline_caches(name)
+        if name != "EXTENDED_ARG":
+            target = (
+                (end - 2 * argument if "BACKWARD" in name else end + 2 * argument) if number in dis.hasjrel else None
+            )
+            found.append((offset, name, argument, target))
+        offset = end
+    return found
+
+
+def read_instructions__jumps_only_forward(code):
+    found, offset, extended = [], 0, 0
+    while offset < len(code.co_code):
+        number, argument = code.co_code[offset], code.co_code[offset + 1] | extended
+        name = dis.opname[number]
+        end = offset + 2 + 2 * bytecode.inline_caches(name)
+        extended = argument << 8 if name == "EXTENDED_ARG" else 0
+        if name != "EXTENDED_ARG":
+            found.append((offset, name, argument, end + 2 * argument if number in dis.hasjrel else None))
+        offset = end
+    return found
+
+
+def live_names__all_that_are_read_later(instructions, start):
+    return {each.arg for each in instructions[start:] if each.op in bytecode.READS}
+
+
+def live_names__forgets_the_handlers(instructions, start):
+    live, written, seen, waiting, sure = set(), set(), set(), [start], True
+    while waiting:
+        index = waiting.pop()
+        while index not in seen and index < len(instructions):
+            seen.add(index)
+            each = instructions[index]
+            if each.op in bytecode.READS and each.arg not in written:
+                live.add(each.arg)
+            if each.op in bytecode.WRITES and sure:
+                written.add(each.arg)
+            if each.op in bytecode.JUMPS:
+                sure = False
+                waiting.append(each.arg)
+            if each.op in bytecode.ENDS:
+                break
+            index += 1
+        sure = False
+    return live
+
+
+def guards_for__compares_without_types(value, source, scope):
+    if isinstance(value, (int, float, complex, str, bytes)) and value is not True and value is not False:
+        return [f"{source} == {guards.bind(scope, value)}"]
+    return GUARDS_FOR(value, source, scope)
+
+
+def guards_for__looks_at_sizes_only(value, source, scope):
+    if isinstance(value, rl.Tensor):
+        kind = guards.bind(scope, type(value))
+        return [
+            f"type({source}) is {kind}",
+            f"{source}.dtype == {guards.bind(scope, value.dtype)}",
+            f"{source}._sizes == {tuple(value.shape)}",
+        ]
+    return GUARDS_FOR(value, source, scope)
+
+
+def guards_for__compares_dicts_as_sets(value, source, scope):
+    if isinstance(value, dict):
+        return [
+            f"type({source}) is {guards.bind(scope, type(value))}",
+            f"set({source}) == {guards.bind(scope, set(value), 'keys')}",
+        ]
+    return GUARDS_FOR(value, source, scope)
+
+
+def guards_for__looks_at_the_elements(value, source, scope):
+    if isinstance(value, (list, tuple)):
+        return [f"type({source}) is {guards.bind(scope, type(value))}", f"{source} == {guards.bind(scope, value)}"]
+    return GUARDS_FOR(value, source, scope)
+
+
+def guards_for__keeps_the_function(value, source, scope):
+    if isinstance(value, types.MethodType):
+        return [f"{source} is {guards.bind(scope, value)}"]
+    return GUARDS_FOR(value, source, scope)
+
+
+GUARDS_FOR = types.FunctionType(guards.guards_for.__code__, vars(guards))
+
+
+def build_check__lets_errors_out(guards_, scope):
+    source = "def check(L):\n    return True" + "".join(f" and bool({guard.text})" for guard in guards_)
+    space = dict(scope)
+    exec(source, space)
+    return space["check"]
+
+
+def build_check__evaluates_each_time(guards_, scope):
+    source = "\n".join(
+        ["def check(L):", "    try:", "        return True" + "".join(f" and bool({guard.text})" for guard in guards_)]
+        + ["    except (LookupError, AttributeError, TypeError):", "        return False"]
+    )
+    space = dict(scope)
+    exec(source, space)
+    return space["check"]
+
+
+def build_check__takes_any_beginning(guards_, scope):
+    names, lines = {}, ["def check(L):", "    try:", "        pass"]
+    for source, text in guards_:
+        if source not in names:
+            longest = max((known for known in names if source.startswith(known)), key=len, default="")
+            lines.append(f"        v{len(names)} = {names.get(longest, '')}{source[len(longest) :]}")
+            names[source] = f"v{len(names)}"
+        lines += [f"        if not ({text.replace(source, names[source])}):", "            return False"]
+    lines += [
+        "    except (LookupError, AttributeError, TypeError, NameError):",
+        "        return False",
+        "    return True",
+    ]
+    space = dict(scope)
+    exec("\n".join(lines), space)
+    return space["check"]
+
+
+def lookup__leaves_the_order(entries, L):  # noqa: N803
+    return next((entry for entry in entries if entry.check(L)), None)
+
+
+def lookup__exchanges_with_the_first(entries, L):  # noqa: N803
+    for i, entry in enumerate(entries):
+        if entry.check(L):
+            entries[0], entries[i] = entries[i], entries[0]
+            return entry
+
+
+def lookup__asks_all(entries, L):  # noqa: N803
+    fitting = [entry for entry in entries if entry.check(L)]
+    if fitting:
+        entries.remove(fitting[0])
+        entries.insert(0, fitting[0])
+        return fitting[0]
+
+
+def recompile_reasons__of_the_first_entry_only(entries, L):  # noqa: N803
+    for entry in entries:
+        guard = guards.failing_guard(entry.guards, entry.scope, L)
+        if guard is not None:
+            return [guards.explain_failure(guard, entry.scope, L)]
+    return []
+
+
+def recompile_reasons__all_guards_that_fail(entries, L):  # noqa: N803
+    return [
+        guards.explain_failure(guard, entry.scope, L)
+        for entry in entries
+        for guard in entry.guards
+        if guards.failing_guard([guard], entry.scope, L)
+    ]
+
+
+def recompile_reasons__the_oldest_first(entries, L):  # noqa: N803
+    found = [(guards.failing_guard(entry.guards, entry.scope, L), entry.scope) for entry in reversed(entries)]
+    return [guards.explain_failure(guard, scope, L) for guard, scope in found if guard]
+
+
+def how_to_call__breaks_on_every_builtin(function):
+    if isinstance(function, types.BuiltinFunctionType):
+        return "rule" if function in calls.BUILTINS else "break"
+    return HOW_TO_CALL(function)
+
+
+def how_to_call__inlines_the_framework(function):
+    if (
+        isinstance(function, types.FunctionType)
+        and not getattr(function, "_dynamo_disable", False)
+        and function not in calls.BUILTINS
+    ):
+        return "inline"
+    return HOW_TO_CALL(function)
+
+
+def how_to_call__traces_what_is_disabled(function):
+    if isinstance(function, types.FunctionType) and getattr(function, "_dynamo_disable", False):
+        return "inline"
+    return HOW_TO_CALL(function)
+
+
+def how_to_call__folds_every_builtin(function):
+    if isinstance(function, types.BuiltinFunctionType) and function not in calls.BUILTINS:
+        return "fold"
+    return HOW_TO_CALL(function)
+
+
+HOW_TO_CALL = types.FunctionType(calls.how_to_call.__code__, vars(calls))
+
+
+def binary_op__always_makes_a_new_list(frame, symbol, left, right):
+    if isinstance(left, ListVariable) and isinstance(right, ListVariable) and symbol in ("+", "+="):
+        return ListVariable(left.items + right.items)
+    return BINARY_OP(frame, symbol, left, right)
+
+
+def binary_op__changes_a_list_in_secret(frame, symbol, left, right):
+    if isinstance(left, ListVariable) and isinstance(right, ListVariable) and symbol == "+=":
+        left.items.extend(right.items)
+        return left
+    return BINARY_OP(frame, symbol, left, right)
+
+
+def binary_op__joins_a_list_and_a_tuple(frame, symbol, left, right):
+    kinds = (ListVariable, TupleVariable)
+    if isinstance(left, kinds) and isinstance(right, kinds) and symbol == "+":
+        return type(left)(left.items + right.items)
+    return BINARY_OP(frame, symbol, left, right)
+
+
+def binary_op__in_place_on_numbers(frame, symbol, left, right):
+    if isinstance(right, TensorVariable) and symbol in bytecode.PLAIN:
+        return calls.call_in_graph(frame, bytecode.OPERATORS[symbol], [left, right], {})
+    return BINARY_OP(frame, symbol, left, right)
+
+
+def binary_op__tensors_in_order_only(frame, symbol, left, right):
+    if isinstance(right, TensorVariable) and not isinstance(left, TensorVariable):
+        left, right = right, left
+    return BINARY_OP(frame, symbol, left, right)
+
+
+BINARY_OP = types.FunctionType(symbolic.binary_op.__code__, vars(symbolic))
+
+
+def truth__a_length_before_a_truth(frame, value):
+    if isinstance(value, ObjectVariable) and hasattr(value.cls, "__len__"):
+        return symbolic.truth(frame, calls.call_method(frame, value, "__len__", []))
+    return TRUTH(frame, value)
+
+
+def truth__every_object_is_true(frame, value):
+    return True if isinstance(value, ObjectVariable) else TRUTH(frame, value)
+
+
+def truth__of_the_meta_tensor(frame, value):
+    return value.fake.numel() > 0 if isinstance(value, TensorVariable) else TRUTH(frame, value)
+
+
+def truth__of_containers_is_not_known(frame, value):
+    if isinstance(value, (ListVariable, TupleVariable, DictVariable, SetVariable)):
+        raise Unsupported("a container")
+    return TRUTH(frame, value)
+
+
+TRUTH = types.FunctionType(symbolic.truth.__code__, vars(symbolic))
+
+
+# ---- aot -----------------------------------------------------------------------------------------------------------
+
+
+def record_call__forgets_lists(mode, func, args, kwargs):
+    nodes = tuple(mode.node_of(x) if isinstance(x, Tensor) else x for x in args)
+    node = mode.create_node(func, nodes, kwargs, func.schema.name)
+    result = run_meta(func, args, kwargs)
+    if isinstance(result, Tensor):
+        mode.track(result, node)
+    else:
+        node.meta["val"] = result
+        for i, tensor in enumerate(result):
+            mode.track(tensor, mode.create_node(operator.getitem, (node, i), {}, "getitem"))
+    return result
+
+
+def record_call__keeps_the_first_node_of_what_is_written(mode, func, args, kwargs):
+    def seen(value):
+        if isinstance(value, Tensor):
+            return mode.node_of(value)
+        return [seen(item) for item in value] if isinstance(value, (list, tuple)) else value
+
+    node = mode.create_node(func, tuple(map(seen, args)), {k: seen(v) for k, v in kwargs.items()}, func.schema.name)
+    result = run_meta(func, args, kwargs)
+    if isinstance(result, Tensor):
+        if not func.schema.name.endswith("_"):
+            mode.track(result, node)
+    else:
+        node.meta["val"] = result
+        for i, tensor in enumerate(result):
+            mode.track(tensor, mode.create_node(operator.getitem, (node, i), {}, "getitem"))
+    return result
+
+
+def view_inverse__writes_into_the_base(base, view, new):
+    if view.operator.schema.name == "expand":
+        return base + sum_to(new - base, base.shape)
+    view_forward(base, view).copy_(new)
+    return base
+
+
+def view_inverse__sets_each_copy_of_expand(base, view, new):
+    if view.operator.schema.name == "expand":
+        while new.dim() > base.dim():
+            new = new[-1]
+        for d in range(base.dim()):
+            new = new if new.shape[d] == base.shape[d] else new.narrow(d, new.shape[d] - 1, 1)
+        return new
+    copy = base.clone()
+    view_forward(copy, view).copy_(new)
+    return copy
+
+
+def apply_update__from_the_first_to_the_last(base, new, views):
+    for view in views:
+        new = view_inverse(base, view, new)
+        base = view_forward(base, view)
+    return new
+
+
+def apply_update__always_on_the_base(base, new, views):
+    for view in reversed(views):
+        new = view_inverse(base, view, new)
+    return new
+
+
+def softmax__overflows(self, dim, half_to_float):
+    powers = functions.exp(self.to(float32) if self.dtype is float16 else self)
+    return (powers / functions.sum(powers, [dim], True)).to(self.dtype)
+
+
+def softmax__takes_off_the_largest_of_all(self, dim, half_to_float):
+    x = self.to(float32) if self.dtype is float16 else self
+    if x.numel():
+        x = x - functions.amax(x, list(range(x.dim())), True)
+    powers = functions.exp(x)
+    return (powers / functions.sum(powers, [dim], True)).to(self.dtype)
+
+
+def joint_forward_backward__with_a_tangent_for_every_output(function, primals, tangents, needs_tangent):
+    outs = list(function(*primals))
+    pairs = [(out, grad) for out, grad in zip(outs, tangents) if isinstance(out, Tensor) and out.requires_grad]
+    places = [i for i, x in enumerate(primals) if isinstance(x, Tensor) and x.requires_grad]
+    grads = [None] * len(primals)
+    if pairs and places:
+        found = engine.grad(
+            [p[0] for p in pairs], [primals[i] for i in places], [p[1] for p in pairs], allow_unused=True
+        )
+        for i, grad in zip(places, found):
+            grads[i] = grad
+    return outs, grads
+
+
+def joint_forward_backward__drops_what_needs_no_gradient(function, primals, tangents, needs_tangent):
+    outs = list(function(*primals))
+    wanted = [out for out, needs in zip(outs, needs_tangent) if needs]
+    pairs = [(out, grad) for out, grad in zip(wanted, tangents) if isinstance(out, Tensor) and out.requires_grad]
+    inputs = [x for x in primals if isinstance(x, Tensor) and x.requires_grad]
+    if not pairs or not inputs:
+        return outs, []
+    return outs, list(engine.grad([p[0] for p in pairs], inputs, [p[1] for p in pairs], allow_unused=True))
+
+
+def extract_graph__takes_all_that_the_inputs_allow(joint, inputs, outputs):
+    graph, known = Graph(), {}
+    for node in inputs:
+        known[node] = graph.placeholder(node.name)
+        known[node].meta = node.meta
+    for node in joint.nodes:
+        if node in known or node.op in ("output", "placeholder"):
+            continue
+        if all(used in known for used in node.all_input_nodes):
+            known[node] = graph.node_copy(node, lambda used: known[used])
+    assert all(not isinstance(x, Node) or x in known for x in outputs)
+    graph.output(tuple(known[x] if isinstance(x, Node) else x for x in outputs))
+    return graph
+
+
+def extract_graph__has_only_placeholders_that_are_used(joint, inputs, outputs):
+    graph, known = Graph(), {}
+    for node in inputs:
+        known[node] = graph.placeholder(node.name)
+        known[node].meta = node.meta
+    for node in joint.nodes:
+        if node in known or node in inputs or node.op in ("output", "placeholder"):
+            continue
+        if all(used in known for used in node.all_input_nodes):
+            known[node] = graph.node_copy(node, lambda used: known[used])
+    assert all(not isinstance(x, Node) or x in known for x in outputs)
+    graph.output(tuple(known[x] if isinstance(x, Node) else x for x in outputs))
+    graph.eliminate_dead_code()
+    for node in [node for node in graph.nodes if node.op == "placeholder" and not node.users]:
+        graph.erase_node(node)
+    return graph
+
+
+def may_recompute__by_the_list_alone(node, info):
+    if node.op != "call_function":
+        return node.op != "placeholder"
+    return node.target is operator.getitem or is_view_node(node) or operator_name(node) in RECOMPUTABLE
+
+
+def may_recompute__does_not_look_behind_views(node, info):
+    if node.op != "call_function":
+        return node.op != "placeholder"
+    if node.target is operator.getitem or is_view_node(node):
+        return True
+    if operator_name(node) not in RECOMPUTABLE:
+        return False
+    if any(user not in info.required_fw and not is_fusible(node, user) for user in node.users):
+        return False
+    return size_of(node) * 4 >= sum(size_of(arg) for arg in node.args if isinstance(arg, Node))
+
+
+def minimum_cut__next_to_the_source(capacities, source, sink):
+    room = {source: {}, sink: {}}
+    for (start, end), capacity in capacities.items():
+        room.setdefault(start, {})[end] = capacity
+        room.setdefault(end, {}).setdefault(start, 0)
+    flow = 0
+    while (path := find_path(room, source, sink)) is not None:
+        least = min(room[start][end] for start, end in path)
+        if least == math.inf:
+            raise ValueError("unbounded")
+        for start, end in path:
+            room[start][end] -= least
+            room[end][start] += least
+        flow += least
+    before, waiting = {source}, [source]
+    for start in waiting:
+        more = [end for end in room[start] if room[start][end] > 0 and end not in before]
+        before.update(more)
+        waiting += more
+    return flow, before
+
+
+def minimum_cut__never_sends_back(capacities, source, sink):
+    room = {source: {}, sink: {}}
+    for (start, end), capacity in capacities.items():
+        room.setdefault(start, {})[end] = capacity
+        room.setdefault(end, {}).setdefault(start, 0)
+    flow = 0
+    while (path := find_path(room, source, sink)) is not None:
+        least = min(room[start][end] for start, end in path)
+        if least == math.inf:
+            raise ValueError("unbounded")
+        for start, end in path:
+            room[start][end] -= least
+        flow += least
+    behind, waiting = {sink}, [sink]
+    for end in waiting:
+        more = [start for start in room if room[start].get(end, 0) > 0 and start not in behind]
+        behind.update(more)
+        waiting += more
+    return flow, set(room) - behind
+
+
+def run_epilogue__returns_what_the_graph_returned(meta, args, outs):
+    count = len(meta.mutated)
+    for i, new in zip(meta.mutated, outs):
+        info = meta.inputs[i]
+        if info.mutates_metadata:
+            with no_grad():
+                args[i].as_strided_(info.sizes, info.strides, info.storage_offset)
+        if info.mutates_data:
+            (args[i].detach() if info.hidden else args[i]).copy_(new)
+    return list(outs[count : count + len(meta.outputs)])
+
+
+def run_epilogue__never_tells_autograd(meta, args, outs):
+    count = len(meta.mutated)
+    own, bases = outs[count : count + len(meta.outputs)], outs[count + len(meta.outputs) :]
+    for i, new in zip(meta.mutated, outs):
+        info = meta.inputs[i]
+        with no_grad():
+            if info.mutates_metadata:
+                args[i].as_strided_(info.sizes, info.strides, info.storage_offset)
+            if info.mutates_data:
+                args[i].copy_(new)
+    results = []
+    for value, info in zip(own, meta.outputs):
+        if info.output_type == "is_input":
+            value = args[info.base_idx]
+        elif info.output_type == "alias_of_input":
+            value = view_of(args[info.base_idx], info)
+        elif info.output_type == "alias_of_intermediate_base_is_user_output":
+            value = view_of(own[info.base_idx], info)
+        elif info.output_type.startswith("alias_of_intermediate"):
+            value = view_of(bases[info.base_idx], info)
+        results.append(value)
+    return results
