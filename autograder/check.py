@@ -14,6 +14,7 @@ import pkgutil
 import textwrap
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -35,19 +36,24 @@ class Check:
     """One program, its cases, and the exercise that it is about.
 
     `cases(st)` gives a strategy for keyword arguments of the program, from hypothesis.strategies `st`; only the judge
-    calls it. `edges` are always among the cases. `hint(case, mine, theirs)` may name the mistake. A `disposable` check
-    changes what all of torch shares (registrations, backends): torch's side of it runs in a process of its own. One whose
-    cases take long says in `draws` how many are drawn, and tried while shrinking.
+    calls it. `edges` are always among the cases; where torch makes them, `given` is a function that only the judge calls.
+    `hint(case, mine, theirs)` may name the mistake. A `disposable` check changes what all of torch shares (registrations,
+    backends): torch's side of it runs in a process of its own. One whose cases take long says in `draws` how many are
+    drawn, and tried while shrinking.
     """
 
     name: str
     subject: Callable
     cases: Callable[[Any], Any]
-    edges: list[dict]
+    given: list[dict] | Callable[[], list[dict]]
     hint: Callable[[dict, Tree, Tree], str | None] | None
     disposable: bool = False
     draws: int | None = None
     reference: Callable | None = None
+
+    @cached_property
+    def edges(self) -> list[dict]:
+        return self.given() if callable(self.given) else self.given
 
     def oracle(self, reference: Callable) -> Check:
         """Decorator: what the judge runs, with `xp = torch`, in place of the program itself."""
@@ -83,7 +89,7 @@ def program(
     name: str,
     *,
     cases: Callable,
-    edges: list[dict] | None = None,
+    edges: list[dict] | Callable[[], list[dict]] | None = None,
     hint: Callable | None = None,
     disposable: bool = False,
     draws: int | None = None,
@@ -226,7 +232,12 @@ class Verdict:
 
 def describe(case: dict) -> str:
     """A case as assignments; a tensor as the call that makes it in torch."""
-    return "\n".join(f"{name} = {_literal(value)}" for name, value in case.items()) or "(no arguments)"
+    return "\n".join(f"{name} = {_text(value) or _literal(value)}" for name, value in case.items()) or "(no arguments)"
+
+
+def _text(value: Tree) -> str | None:
+    """A text of several lines as one can read it."""
+    return f'"""\\\n{value}"""' if isinstance(value, str) and "\n" in value and '"""' not in value else None
 
 
 def _literal(value: Tree) -> str:

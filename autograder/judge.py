@@ -27,6 +27,7 @@ from hypothesis import strategies as st
 from hypothesis.configuration import set_hypothesis_home_dir
 from hypothesis.internal.conjecture import providers
 
+from . import torch_dumps
 from .check import (
     DIED,
     DISAGREED,
@@ -93,6 +94,7 @@ class Judge:
 
     def __init__(self, seed: int | None = None):
         self.seed = random.SystemRandom().getrandbits(64) if seed is None else seed
+        self.pool = seed or 0  # of the texts that torch generates: notebooks share one
         self._drawn: dict[str, tuple[list[dict], list[Tree]]] = {}
         torch.set_num_threads(1)
 
@@ -142,12 +144,16 @@ class Judge:
 
         @hypothesis.seed(f"{self.seed}/{check.name}")
         @_settings(phases=[hypothesis.Phase.generate], max_examples=check.draws or CASES)
-        @hypothesis.given(check.cases(st))
+        @hypothesis.given(self._cases(check))
         def collect(case):
             drawn.append(case)
 
         collect()
         return drawn
+
+    def _cases(self, check: Check) -> Any:
+        torch_dumps.seed = self.pool
+        return check.cases(st)
 
     def answer(self, check: Check, case: dict) -> Tree:
         return self.answers(check, [case])[0]
@@ -210,7 +216,7 @@ class Judge:
 
         try:
             settings = _settings(max_examples=check.draws or CASES)
-            found = hypothesis.find(check.cases(st), differs, settings=settings, random=random.Random(self.seed))
+            found = hypothesis.find(self._cases(check), differs, settings=settings, random=random.Random(self.seed))
             return min(found, case, key=lambda case: len(_key(case)))
         except (hypothesis.errors.NoSuchExample, hypothesis.errors.Flaky):
             return case

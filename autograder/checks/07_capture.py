@@ -1910,7 +1910,7 @@ CALLABLES = {  # how a thing is called, and what the call is in a function
     "print": "print(end='')", "sleep": "time.sleep(0)", "off": "off(x)", "helper": "helper(x, 2)", "sqrt": "math.sqrt(4)",
     "relu": "xp.relu(x)", "len": "len([x])", "upper": "'a'.upper()", "int": "int('3')", "object": "Scaled(x, 2)",
     "round": "round(2.5)",
-    "input": "sys.getrefcount(x)", "gc": "gc.collect()",
+    "input": "sys.getrefcount(x)", "gc": "gc.collect()", "wrapper": "gc.collect.__call__()",
 }  # fmt: skip
 
 
@@ -2008,6 +2008,15 @@ def in_symbols(xp, left, symbol, right):
             ("argument list", "*", "2"),
             ("list", "*", "True"),
             ("list", "*", "2.5"),
+            ("list", "%", "2"),
+            ("2", "%", "list"),
+            ("2", "/", "list"),
+            ("2", "+", "list"),
+            ("list", "@", "2"),
+            ("2", "@", "tuple"),
+            ("2", "&", "tuple"),
+            ("tuple", "-", "tuple"),
+            ("tuple", "&", "tuple"),
             ("list", "+", "tuple"),
             ("tuple", "+", "list"),
             ("set", "|", "frozen"),
@@ -2052,8 +2061,8 @@ CONDITIONS = {
     "number": "k", "zero": "k - 3", "none": "None", "word": "''", "another word": "'a'", "list": "l", "empty list": "[]",
     "list of a tensor": "[x]", "tuple": "(x,)", "empty tuple": "()", "dict": "{1: x}", "empty dict": "{}", "set": "{1}",
     "empty set": "set()", "argument dict": "d", "function": "helper", "lambda": "lambda: 0", "method": "o.flip", "object": "o",
-    "object with a truth": "Truth(0)", "and with another": "Truth(k)", "object with a length": "Sized(0)",
-    "and another length": "Sized(2)", "both": "Both()", "tensor": "x.sum() > 0", "tensor of numbers": "x", "size": "x.shape[0] > 2",
+    "object with a truth": "Truth(0)", "and with another": "Truth(k)", "object with a length": "DynamoSized(0)",
+    "and another length": "DynamoSized(2)", "both": "Both()", "tensor": "x.sum() > 0", "tensor of numbers": "x", "size": "x.shape[0] > 2",
     "known of a tensor": "x.dim()", "exception": "ValueError()", "class": "Truth", "iterator": "iter([])",
     "generator": "(v for v in [])",
     "flag and tensor": "k > 5 and x.sum() > 0", "flag or tensor": "k > 2 or x.sum() > 0", "not a tensor": "not x.sum()",
@@ -2061,6 +2070,7 @@ CONDITIONS = {
     "range": "range(0)", "module": "xp", "object first": "o or k > 5", "function first": "helper or k > 5",
     "not a function": "not helper",
     "truth first": "Truth(1) or k > 5", "list first": "[x] or k > 5", "not an object": "not o",
+    "grad mode": "xp.no_grad()",
 }  # fmt: skip
 TRUTH_HELPERS = (
     DYNAMO_HELPERS

@@ -94,10 +94,10 @@ def how_to_call(function: Any) -> str:
         return "graph"
     if function in FOLDED or function in FOLDED_TYPES:
         return "fold"
-    if isinstance(function, BuiltinFunctionType):
-        if function.__module__ in FOLDED_MODULES or isinstance(function.__self__, FOLDED_TYPES):
-            return "fold"
-        return "break"
+    if isinstance(function, BuiltinFunctionType) and (
+        function.__module__ in FOLDED_MODULES or isinstance(function.__self__, FOLDED_TYPES)
+    ):
+        return "fold"
     return "new" if isinstance(function, type) else "break"
 
 

@@ -21,6 +21,7 @@ from rushlight.dynamo.variables import (
     DictVariable,
     ExceptionVariable,
     FunctionVariable,
+    GradModeVariable,
     IteratorVariable,
     ListVariable,
     MethodVariable,
@@ -36,7 +37,7 @@ from rushlight.dynamo.variables import (
 __all__ = ["Frame", "Root", "binary_op", "truth", "inline"]
 
 CONTAINERS = (ListVariable, TupleVariable, DictVariable, SetVariable)
-ALWAYS_TRUE = (FunctionVariable, MethodVariable, ExceptionVariable, IteratorVariable)
+ALWAYS_TRUE = (FunctionVariable, MethodVariable, ExceptionVariable, IteratorVariable, GradModeVariable)
 MOST_INSTRUCTIONS = 200_000  # of one capture: a loop that long is better left to Python
 
 
@@ -81,13 +82,15 @@ def binary_op(frame: Frame, symbol: str, left: Variable, right: Variable) -> Var
     try:
         return calls.fold(frame, OPERATORS[symbol], [left, right])
     except Unsupported:
-        several = ListVariable, TupleVariable
-        if symbol in ("+", "+=") and isinstance(left, several) and type(left) is type(right):
-            return type(left)(left.items + right.items)
-        if symbol == "*" and isinstance(left, Constant):
-            left, right = right, left
-        if symbol == "*" and isinstance(left, several) and isinstance(right, Constant):
-            return type(left)(left.items * right.value)
+        match left, right:
+            case ListVariable(), ListVariable() if symbol == "+":
+                return ListVariable(left.items + right.items)
+            case TupleVariable(), TupleVariable() if symbol in ("+", "+="):
+                return TupleVariable(left.items + right.items)
+            case ListVariable() | TupleVariable(), Constant() if symbol == "*":
+                return type(left)(left.items * right.value)
+            case Constant(), ListVariable() | TupleVariable() if symbol == "*":
+                return type(right)(left.value * right.items)
         raise
 
 
@@ -96,7 +99,7 @@ def truth(frame: Frame, value: Variable) -> bool:
 
     - A `Constant`: Python knows (`bool`).
     - One of `CONTAINERS`, the classes of variables for lists, tuples, dicts and sets: whether it has `items`.
-    - One of `ALWAYS_TRUE`, those for functions, methods, exceptions and iterators: true.
+    - One of `ALWAYS_TRUE`, those for functions, methods, exceptions, iterators and managers of grad mode: true.
     - An `ObjectVariable`: if its class (`cls`) has `__bool__` or else `__len__`, what that gives: `calls.call_method(frame, value,
       name, [])`, of which the truth is taken in turn; true if it has neither.
 

@@ -24,6 +24,7 @@ from rushlight.dynamo.variables import (
     DictVariable,
     ExceptionVariable,
     FunctionVariable,
+    GradModeVariable,
     IteratorVariable,
     ListVariable,
     MethodVariable,
@@ -768,6 +769,7 @@ def truth__by_a_table(frame, value):
         MethodVariable: lambda: True,
         ExceptionVariable: lambda: True,
         IteratorVariable: lambda: True,
+        GradModeVariable: lambda: True,
     }
     if type(value) in table:
         return table[type(value)]()
@@ -788,7 +790,7 @@ def truth__with_match(frame, value):
             | SetVariable(items=items)
         ):
             return bool(items)
-        case FunctionVariable() | MethodVariable() | ExceptionVariable() | IteratorVariable():
+        case FunctionVariable() | MethodVariable() | ExceptionVariable() | IteratorVariable() | GradModeVariable():
             return True
         case ObjectVariable(cls=cls) if hasattr(cls, "__bool__"):
             return truth__with_match(frame, calls.call_method(frame, value, "__bool__", []))

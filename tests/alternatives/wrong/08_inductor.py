@@ -1,0 +1,791 @@
+"""Wrong answers to lab 08 that a student might well give and that no mutant of the reference is: each fails on an edge.
+
+A function's name is its exercise's, two underscores, and what is wrong.
+"""
+
+import hashlib
+import math
+import re
+from collections import Counter
+
+from rushlight.dtypes import result_type
+from rushlight.inductor import ir, output_code
+from rushlight.inductor.cpp import TYPES, emit, literal
+from rushlight.inductor.index import (
+    ZERO,
+    Index,
+    Quotient,
+    Remainder,
+    bounds,
+    divided,
+    quotient,
+    remainder,
+)
+from rushlight.inductor.ir import Constant, Load, Pointwise, Reduction
+from rushlight.inductor.scheduler import accesses
+from rushlight.views import broadcast_shapes
+
+# ---- dumps ---------------------------------------------------------------------------------------------------------
+
+
+def kernel_calls__counts_the_definitions(text):
+    return dict(Counter(re.findall(r"^ *(cpp_fused\w+)", text, re.MULTILINE)))
+
+
+def kernel_calls__one_for_each_definition(text):
+    return dict.fromkeys(re.findall(r"^(cpp_fused\w+) = ", text, re.MULTILINE), 1)
+
+
+def kernel_calls__in_the_order_of_the_alphabet(text):
+    return dict(sorted(Counter(re.findall(r" (cpp_fused\w+)\(", text)).items(), key=lambda each: each[0], reverse=True))
+
+
+def extern_calls__only_of_extern_kernels(text):
+    found = re.findall(r"(extern_kernels\.\w+)\((.*), out=(\w+)\)", text)
+    return [(name, re.findall(r"arg\d+_\d+|buf\d+", inside), out) for name, inside, out in found]
+
+
+def extern_calls__with_the_result_among_the_operands(text):
+    found = []
+    for line in text.splitlines():
+        if call := re.fullmatch(r" +(?:(\w+) = )?((?:extern_kernels|torch\.ops)\.[\w.]+)\((.*)\)", line):
+            operands = re.findall(r"arg\d+_\d+|buf\d+", call[3])
+            found.append((call[2], operands, call[1] or operands[-1]))
+    return found
+
+
+def extern_calls__names_each_operand_once(text):
+    found = []
+    for line in text.splitlines():
+        if call := re.fullmatch(r" +(?:(\w+) = )?((?:extern_kernels|torch\.ops)\.[\w.]+)\((.*)\)", line):
+            inside, _, out = call[3].partition("out=")
+            operands = list(dict.fromkeys(re.findall(r"arg\d+_\d+|buf\d+", inside)))
+            found.append((call[2], operands, call[1] or out))
+    return found
+
+
+def extern_calls__splits_at_every_comma(text):
+    found = []
+    for line in text.splitlines():
+        if call := re.fullmatch(r" +(?:(\w+) = )?((?:extern_kernels|torch\.ops)\.[\w.]+)\((.*)\)", line):
+            inside, _, out = call[3].partition("out=")
+            operands = [each for each in inside.split(", ") if re.fullmatch(r"arg\d+_\d+|buf\d+", each)]
+            found.append((call[2], operands, call[1] or out))
+    return found
+
+
+def _memory(text, exact=True, aliases=False, keeps=False, elements=False):
+    reused, live, most = {}, {}, 0
+    for line in text.splitlines():
+        names = re.findall(r"buf\d+", line)
+        if "empty_strided_cpu((" in line:
+            sizes = re.findall(r"\d+", line.partition("((")[2].partition(")")[0])
+            live[names[0]] = math.prod(map(int, sizes))
+            if not elements:
+                live[names[0]] *= output_code.ITEM_SIZES[line.rpartition(".")[2][:-1]]
+        elif "# reuse" in line and (exact or "reinterpret" not in line) or aliases and "# alias" in line:
+            reused[names[0]] = names[1]
+            live[names[0]] = live.get(names[1], 0) if keeps else live.pop(names[1], 0)
+        elif line.strip().startswith("del buf"):
+            live.pop(names[0], None)
+        most = max(most, sum(live.values()))
+    return reused, most
+
+
+def memory_use__misses_reuse_in_another_shape(text):
+    return _memory(text, exact=False)
+
+
+def memory_use__takes_an_alias_for_reuse(text):
+    return _memory(text, aliases=True)
+
+
+def memory_use__counts_reused_memory_twice(text):
+    return _memory(text, keeps=True)
+
+
+def memory_use__counts_elements(text):
+    return _memory(text, elements=True)
+
+
+def memory_use__adds_up_whatever_is_allocated(text):
+    sizes = re.findall(r"empty_strided_cpu\(\(([^)]*)\).*torch\.(\w+)\)", text)
+    total = sum(math.prod(map(int, re.findall(r"\d+", each))) * output_code.ITEM_SIZES[dtype] for each, dtype in sizes)
+    return _memory(text)[0], total
+
+
+def fused_operations__at_every_underscore(name, known):
+    return [part for part in name.split("_")[2:-1] if part]
+
+
+def fused_operations__takes_the_first_that_fits(name, known):
+    rest, found = name.removeprefix("cpp_fused_"), []
+    while not rest.isdigit():
+        operator = next((each for each in known if rest.startswith(each + "_")), None)
+        if operator is None:
+            break
+        found.append(operator)
+        rest = rest[len(operator) + 1 :]
+    return found
+
+
+def fused_operations__looks_for_each_anywhere(name, known):
+    return sorted(each for each in known if f"_{each}_" in name)
+
+
+def fused_operations__forgets_that_they_are_sorted(name, known):
+    ways = [([], name.removeprefix("cpp_fused_"))]
+    while ways:
+        taken, rest = ways.pop()
+        if rest.isdigit():
+            return taken
+        ways += [([*taken, each], rest[len(each) + 1 :]) for each in known if rest.startswith(each + "_")]
+    return []
+
+
+def _loops(source, every=False, collapse=True, threads=True, nested=True, tail=True):
+    found, lines, runs = [], source.splitlines(), {}
+    form = r" +for\(int64_t x(\d+)=.*<static_cast<int64_t>\((\d+)L\);.*\((\d+)L\)"
+    for before, line in zip(lines, lines[1:]):
+        if loop := re.match(form, line):
+            shared = re.search(r"omp for(?: collapse\((\d)\))?", before) if threads else None
+            shared = int(shared[1] or 1) if shared and collapse else int(shared is not None)
+            depth, size, step = map(int, loop.groups())
+            runs[depth] = -(-size // step) if tail else size // step
+            runs[depth] *= runs.get(depth - 1, 1) if nested else 1
+            found.append((f"x{depth}", size, step, shared, runs[depth]))
+        elif every and (loop := re.match(r" +for \(\w+ (x\d+\w*) *= .*<int64_t>\((\d+)L?\);", line)):
+            found.append((loop[1], int(loop[2]), 1, 0, int(loop[2])))
+    return found
+
+
+def kernel_loops__does_not_know_collapse(source):
+    return _loops(source, collapse=False)
+
+
+def kernel_loops__does_not_see_the_threads(source):
+    return _loops(source, threads=False)
+
+
+def kernel_loops__takes_each_loop_alone(source):
+    return _loops(source, nested=False)
+
+
+def kernel_loops__forgets_the_tail(source):
+    return _loops(source, tail=False)
+
+
+def kernel_loops__counts_every_for(source):
+    return _loops(source, every=True)
+
+
+def kernel_reductions__counts_vector_accumulators_too(source):
+    return ["sum" for _ in re.findall(r"tmp_acc\d+\w* = .*;", source)]
+
+
+def kernel_reductions__takes_zero_for_a_sum(source):
+    found = []
+    for kind, start in re.findall(r"^ +([\w<>]+) tmp_acc\d+ = (.*);$", source, re.MULTILINE):
+        if "Welford" in kind:
+            found.append("welford")
+        elif "numeric_limits" in start:
+            found.append("arg" * ("Index" in kind) + ("max" if "-std" in start or "min()" in start else "min"))
+        else:
+            found.append("sum" if start == "0" else "prod")
+    return found
+
+
+def kernel_reductions__takes_min_for_a_minimum(source):
+    found = []
+    for kind, start in re.findall(r"^ +([\w<>]+) tmp_acc\d+ = (.*);$", source, re.MULTILINE):
+        if "Welford" in kind:
+            found.append("welford")
+        elif "numeric_limits" in start:
+            found.append("arg" * ("Index" in kind) + ("max" if "-std" in start or "max()" in start else "min"))
+        else:
+            found.append("any" if kind == "bool" else "sum" if start == "0" else "prod")
+    return found
+
+
+def kernel_reductions__each_number_once(source):
+    found = {}
+    for kind, number, start in re.findall(r"^ +([\w<>]+) tmp_acc(\d+) = (.*);$", source, re.MULTILINE):
+        named = "any" if kind == "bool" else "sum" if start == "0" else "prod"
+        if "numeric_limits" in start:
+            named = "arg" * ("Index" in kind) + ("max" if "-std" in start or "min()" in start else "min")
+        found.setdefault(number, "welford" if "Welford" in kind else named)
+    return list(found.values())
+
+
+def _moved(text, kinds=True, both=True, views=True):
+    forms = r" (\w+) = empty_strided_cpu\(\(([^)]*)\)| assert_size_stride\((\w+), \(([^)]*)\)"
+    forms += r"| (\w+) = reinterpret_tensor\(\w+, \(([^)]*)\)" * views
+    sizes, moved = {}, []
+    for groups in re.findall(forms, text):
+        name, numbers = next((a, b) for a, b in zip(groups[::2], groups[1::2]) if a)
+        sizes[name] = math.prod(map(int, re.findall(r"\d+", numbers)))
+    for new, old in re.findall(r" (buf\d+) = (buf\d+);?.*", text):
+        sizes.setdefault(new, sizes.get(old, 0))
+    for name, operands in re.findall(r"^ +(cpp_fused\w+)\((.*)\)", text, re.MULTILINE):
+        body = text[text.index(f"\n{name} = ") :].partition("kernel(")[2].partition(")")[0]
+        pointers = re.findall(r"(\w+)\* (\w+)", body)
+        total = 0
+        for (kind, inner), operand in zip(pointers, operands.split(", ")):
+            twice = 1 + (both and inner.startswith("in_out"))
+            total += sizes.get(operand, 0) * (output_code.ITEM_SIZES[kind] if kinds else 4) * twice
+        moved.append((name, total))
+    return moved
+
+
+def bytes_moved__takes_everything_for_float(text):
+    return _moved(text, kinds=False)
+
+
+def bytes_moved__moves_in_out_once(text):
+    return _moved(text, both=False)
+
+
+def bytes_moved__does_not_know_views(text):
+    return _moved(text, views=False)
+
+
+def bytes_moved__one_for_each_kernel(text):
+    return list(dict(_moved(text)).items())
+
+
+def _reasons(log, quoted=True, index=False, first=False, missing=None):
+    found = []
+    for line in log.splitlines():
+        said = line.partition("[__recompiles] ")[2]
+        if named := re.match(r"Recompiling function (\w+)", said):
+            found.append((named[1], []))
+        elif one := re.match(
+            r" +- (\d+/\d+): tensor '(.*)' (\w+) mismatch(.*)expected (?:\w+=)?(\w+)(, actual (\w+))?", said
+        ):
+            version, name, what, where, expected, _, actual = one.groups()
+            what += f"[{re.search('[0-9]+', where)[0]}]" if index and "index" in where else ""
+            found[-1][1].append((version, name, what, expected, actual or missing))
+        elif one := re.match(r" +- (\d+/\d+): (.*?) == (.*?) +#", said):
+            value = one[3] if quoted else one[3].strip("'")
+            found[-1][1].append((one[1], one[2], "value", value, missing))
+    return [(name, reasons[:1] if first else reasons) for name, reasons in found]
+
+
+def recompilations__without_quotation_marks(log):
+    return _reasons(log, quoted=False)
+
+
+def recompilations__says_at_which_index(log):
+    return _reasons(log, index=True)
+
+
+def recompilations__only_the_newest_version(log):
+    return _reasons(log, first=True)
+
+
+def recompilations__an_empty_text_for_what_is_not_said(log):
+    return _reasons(log, missing="")
+
+
+def recompilations__only_tensors(log):
+    return [(name, [one for one in reasons if one[2] != "value"]) for name, reasons in _reasons(log)]
+
+
+# ---- loops ---------------------------------------------------------------------------------------------------------
+
+
+def element_index__starts_at_the_beginning(indices, strides, offset):
+    total = ZERO
+    for index, stride in zip(indices, strides):
+        total = total + index * stride
+    return total
+
+
+def element_index__leaves_out_expanded_dimensions_too_late(indices, strides, offset):
+    total = Index.of(offset)
+    for index, stride in zip(indices, strides):
+        total = total + index * max(stride, 1)
+    return total
+
+
+def element_index__assumes_row_major_order(indices, strides, offset):
+    total = Index.of(offset)
+    for index, stride in zip(indices, sorted(strides, reverse=True)):
+        total = total + index * stride
+    return total
+
+
+def quotient__never_simplifies(index, divisor):
+    return Index.of(Quotient(index, divisor))
+
+
+def quotient__divides_every_coefficient(index, divisor):
+    return Index(tuple((term, c // divisor) for term, c in index.terms if c // divisor), index.offset // divisor)
+
+
+def quotient__looks_at_the_upper_bound_only(index, divisor):
+    whole, rest = divided(index, divisor)
+    return whole if bounds(rest)[1] < divisor else whole + Quotient(rest, divisor)
+
+
+def quotient__looks_at_the_span_only(index, divisor):
+    whole, rest = divided(index, divisor)
+    low, high = bounds(rest)
+    return whole if high - low < divisor else whole + Quotient(rest, divisor)
+
+
+def quotient__keeps_the_offset_outside(index, divisor):
+    whole, rest = divided(Index(index.terms), divisor)
+    low, high = bounds(rest)
+    whole = whole + index.offset // divisor
+    return whole if low >= 0 and high < divisor else whole + Quotient(rest, divisor)
+
+
+def reshaped_indices__keeps_what_has_the_same_size(indices, sizes, new_sizes):
+    if len(sizes) == len(new_sizes):
+        return list(indices)
+    position = ZERO
+    for index, size in zip(indices, new_sizes):
+        position = position * size + index
+    return [remainder(quotient(position, math.prod(sizes[dim + 1 :])), size) for dim, size in enumerate(sizes)]
+
+
+def reshaped_indices__column_major(indices, sizes, new_sizes):
+    position, step = ZERO, 1
+    for index, size in zip(indices, new_sizes):
+        position, step = position + index * step, step * size
+    found, step = [], 1
+    for size in sizes:
+        found.append(remainder(quotient(position, step), size))
+        step *= size
+    return found
+
+
+def reshaped_indices__divides_without_looking(indices, sizes, new_sizes):
+    position = ZERO
+    for index, size in zip(indices, new_sizes):
+        position = position * size + index
+    found, step = [], math.prod(sizes)
+    for size in sizes:
+        step //= size
+        found.append(Index.of(Remainder(Index.of(Quotient(position, step)), size)))
+    return found
+
+
+def merge_dims__looks_at_the_first_access_only(sizes, strides):
+    merged = []
+    for dim, size in enumerate(sizes):
+        if size == 1:
+            continue
+        if merged and all(each[merged[-1][-1]] == size * each[dim] for each in strides[:1]):
+            merged[-1].append(dim)
+        else:
+            merged.append([dim])
+    return merged
+
+
+def merge_dims__keeps_loops_of_one_iteration(sizes, strides):
+    merged = []
+    for dim, size in enumerate(sizes):
+        if merged and all(each[merged[-1][-1]] == size * each[dim] for each in strides):
+            merged[-1].append(dim)
+        else:
+            merged.append([dim])
+    return merged
+
+
+def merge_dims__compares_with_the_first_of_the_group(sizes, strides):
+    merged = []
+    for dim, size in enumerate(sizes):
+        if size == 1:
+            continue
+        if merged and all(each[merged[-1][0]] == size * each[dim] for each in strides):
+            merged[-1].append(dim)
+        else:
+            merged.append([dim])
+    return merged
+
+
+def merge_dims__does_not_merge_what_stands_still(sizes, strides):
+    merged = []
+    for dim, size in enumerate(sizes):
+        if size == 1:
+            continue
+        if merged and all(each[dim] and each[merged[-1][-1]] == size * each[dim] for each in strides):
+            merged[-1].append(dim)
+        else:
+            merged.append([dim])
+    return merged
+
+
+def pointwise__aligns_dimensions_from_the_first(name, operands, dtype=None):
+    computed = result_type(*operands)
+    sizes = tuple(broadcast_shapes(*(each.sizes for each in operands if hasattr(each, "sizes"))))
+
+    def inner(indices):
+        values = []
+        for operand in operands:
+            if hasattr(operand, "sizes"):
+                own = [ZERO if size == 1 else index for index, size in zip(indices, operand.sizes)]
+                values.append(ir.cast(operand.load(own), computed))
+            else:
+                values.append(ir.constant(operand, computed))
+        return ir.op(name, *values, dtype=dtype)
+
+    return Pointwise(sizes, dtype or computed, inner)
+
+
+def pointwise__computes_in_the_dtype_of_the_result(name, operands, dtype=None):
+    computed = dtype or result_type(*operands)
+    sizes = tuple(broadcast_shapes(*(each.sizes for each in operands if hasattr(each, "sizes"))))
+
+    def inner(indices):
+        values = []
+        for operand in operands:
+            if hasattr(operand, "sizes"):
+                own = indices[len(indices) - len(operand.sizes) :]
+                own = [ZERO if size == 1 else index for index, size in zip(own, operand.sizes)]
+                values.append(ir.cast(operand.load(own), computed))
+            else:
+                values.append(ir.constant(operand, computed))
+        return ir.op(name, *values)
+
+    return Pointwise(sizes, computed, inner)
+
+
+def pointwise__does_not_promote(name, operands, dtype=None):
+    computed = result_type(*operands)
+    sizes = tuple(broadcast_shapes(*(each.sizes for each in operands if hasattr(each, "sizes"))))
+
+    def inner(indices):
+        values = []
+        for operand in operands:
+            if hasattr(operand, "sizes"):
+                own = indices[len(indices) - len(operand.sizes) :]
+                values.append(operand.load([ZERO if size == 1 else index for index, size in zip(own, operand.sizes)]))
+            else:
+                values.append(ir.constant(operand, computed))
+        return ir.op(name, *values, dtype=dtype or computed)
+
+    return Pointwise(sizes, dtype or computed, inner)
+
+
+def pointwise__takes_the_largest_operand_for_the_result(name, operands, dtype=None):
+    computed = result_type(*operands)
+    sizes = max((each.sizes for each in operands if hasattr(each, "sizes")), key=len)
+
+    def inner(indices):
+        values = []
+        for operand in operands:
+            if hasattr(operand, "sizes"):
+                own = indices[len(indices) - len(operand.sizes) :]
+                own = [ZERO if size == 1 else index for index, size in zip(own, operand.sizes)]
+                values.append(ir.cast(operand.load(own), computed))
+            else:
+                values.append(ir.constant(operand, computed))
+        return ir.op(name, *values, dtype=dtype)
+
+    return Pointwise(tuple(sizes), dtype or computed, inner)
+
+
+def reduction__reduces_in_the_order_of_dims(kind, operand, dims, keepdim, dtype=None):
+    ndim = len(operand.sizes)
+    gone = [dim % ndim for dim in dims]
+    shown = [dim for dim in range(ndim) if keepdim or dim not in gone]
+
+    def inner(indices, reduced):
+        place = dict(zip(shown, indices)) | dict(zip(gone, reduced))
+        return ir.cast(operand.load([place[dim] for dim in range(ndim)]), dtype or operand.dtype)
+
+    sizes = tuple(1 if dim in gone else operand.sizes[dim] for dim in shown)
+    return Reduction(sizes, dtype or operand.dtype, inner, tuple(operand.sizes[dim] for dim in gone), kind)
+
+
+def reduction__puts_the_reduced_dimensions_last(kind, operand, dims, keepdim, dtype=None):
+    ndim = len(operand.sizes)
+    gone = sorted(dim % ndim for dim in dims)
+    sizes = [1 if dim in gone else operand.sizes[dim] for dim in range(ndim) if keepdim or dim not in gone]
+
+    def inner(indices, reduced):
+        kept = [index for dim, index in enumerate(indices) if dim not in gone] if keepdim else list(indices)
+        return ir.cast(operand.load([*kept, *reduced]), dtype or operand.dtype)
+
+    return Reduction(tuple(sizes), dtype or operand.dtype, inner, tuple(operand.sizes[dim] for dim in gone), kind)
+
+
+def reduction__converts_the_result_only(kind, operand, dims, keepdim, dtype=None):
+    ndim = len(operand.sizes)
+    gone = sorted(dim % ndim for dim in dims)
+    shown = [dim for dim in range(ndim) if keepdim or dim not in gone]
+
+    def inner(indices, reduced):
+        place = dict(zip(shown, indices)) | dict(zip(gone, reduced))
+        return operand.load([place[dim] for dim in range(ndim)])
+
+    sizes = tuple(1 if dim in gone else operand.sizes[dim] for dim in shown)
+    return Reduction(sizes, dtype or operand.dtype, inner, tuple(operand.sizes[dim] for dim in gone), kind)
+
+
+def can_fuse__looks_forth_only(first, second):
+    _, first_write = accesses(first)
+    reads, second_write = accesses(second)
+    same = all(read == first_write for read in reads if read.buffer == first_write.buffer)
+    return same and first_write.buffer != second_write.buffer
+
+
+def can_fuse__is_content_with_one_read_in_place(first, second):
+    first_reads, first_write = accesses(first)
+    second_reads, second_write = accesses(second)
+    if first_write.buffer == second_write.buffer:
+        return False
+    for reads, write in ((second_reads, first_write), (first_reads, second_write)):
+        touched = [read for read in reads if read.buffer == write.buffer]
+        if touched and write not in touched:
+            return False
+    return True
+
+
+def can_fuse__compares_all_indices(first, second):
+    first_reads, first_write = accesses(first)
+    second_reads, second_write = accesses(second)
+    indices = {access.index for access in (*first_reads, first_write, *second_reads, second_write)}
+    return len(indices) == 1 and first_write.buffer != second_write.buffer
+
+
+def can_fuse__refuses_every_dependency(first, second):
+    first_reads, first_write = accesses(first)
+    second_reads, second_write = accesses(second)
+    names = {read.buffer for read in second_reads} | {second_write.buffer}
+    return first_write.buffer not in names and second_write.buffer not in {read.buffer for read in first_reads}
+
+
+def can_fuse__lets_both_write_one_buffer(first, second):
+    first_reads, first_write = accesses(first)
+    second_reads, second_write = accesses(second)
+    forth = all(read == first_write for read in second_reads if read.buffer == first_write.buffer)
+    return forth and all(read == second_write for read in first_reads if read.buffer == second_write.buffer)
+
+
+def emit__forgets_the_names(code, value):
+    if isinstance(value, Constant):
+        return literal(value.value, value.dtype)
+    if isinstance(value, Load) and (value.buffer, value.index) in code.places:
+        return code.places[value.buffer, value.index]
+    if code.hoist is not None and not value.symbols & code.varying:
+        return emit(code.hoist, value)
+    text = code.text(value)
+    name = code.new_name()
+    code.lines.append(f"const {TYPES[value.dtype]} {name} = {text};")
+    return name
+
+
+def emit__hoists_nothing(code, value):
+    if id(value) in code.names:
+        return code.names[id(value)]
+    if isinstance(value, Constant):
+        return literal(value.value, value.dtype)
+    if isinstance(value, Load) and (value.buffer, value.index) in code.places:
+        return code.places[value.buffer, value.index]
+    text = code.text(value)
+    name = code.names[id(value)] = code.new_name()
+    code.lines.append(f"const {TYPES[value.dtype]} {name} = {text};")
+    return name
+
+
+def emit__hoists_what_varies_too(code, value):
+    if id(value) in code.names:
+        return code.names[id(value)]
+    if isinstance(value, Constant):
+        return literal(value.value, value.dtype)
+    if isinstance(value, Load) and (value.buffer, value.index) in code.places:
+        return code.places[value.buffer, value.index]
+    home = code.hoist or code
+    text = home.text(value)
+    name = code.names[id(value)] = home.new_name()
+    home.lines.append(f"const {TYPES[value.dtype]} {name} = {text};")
+    return name
+
+
+def emit__does_not_know_what_has_a_name(code, value):
+    if id(value) in code.names:
+        return code.names[id(value)]
+    if isinstance(value, Constant):
+        return literal(value.value, value.dtype)
+    if code.hoist is not None and not value.symbols & code.varying:
+        name = emit(code.hoist, value)
+    else:
+        text = code.text(value)
+        name = code.new_name()
+        code.lines.append(f"const {TYPES[value.dtype]} {name} = {text};")
+    code.names[id(value)] = name
+    return name
+
+
+def emit__writes_the_statement_first(code, value):
+    if id(value) in code.names:
+        return code.names[id(value)]
+    if isinstance(value, Constant):
+        return literal(value.value, value.dtype)
+    if isinstance(value, Load) and (value.buffer, value.index) in code.places:
+        return code.places[value.buffer, value.index]
+    if code.hoist is not None and not value.symbols & code.varying:
+        name = emit(code.hoist, value)
+    else:
+        name, place = code.new_name(), len(code.lines)
+        code.lines.insert(place, f"const {TYPES[value.dtype]} {name} = {code.text(value)};")
+    code.names[id(value)] = name
+    return name
+
+
+# ---- memory --------------------------------------------------------------------------------------------------------
+
+
+def last_uses__of_what_is_read_alone(steps, outputs):
+    needed, found = set(outputs), []
+    for reads, _ in reversed(steps):
+        found.append(sorted(set(reads) - needed))
+        needed |= set(reads)
+    return found[::-1]
+
+
+def last_uses__in_the_order_of_numbers(steps, outputs):
+    return [sorted(names, key=lambda name: (len(name), name)) for names in last_uses_of(steps, outputs)]
+
+
+def last_uses_of(steps, outputs):
+    last = {name: i for i, step in enumerate(steps) for names in step for name in names}
+    return [[name for name in last if last[name] == i and name not in outputs] for i in range(len(steps))]
+
+
+def bytes_alive__frees_before_it_allocates(steps, nbytes, outputs):
+    alive, found = set(), []
+    for (_, writes), ending in zip(steps, last_uses_of(steps, outputs)):
+        alive -= set(ending)
+        alive |= {name for name in writes if name in nbytes and name not in ending}
+        found.append(sum(nbytes[name] for name in alive))
+    return found
+
+
+def bytes_alive__outputs_end_too(steps, nbytes, outputs):
+    ends = last_uses_of(steps, ())
+    alive, found = set(), []
+    for (_, writes), ending in zip(steps, ends):
+        alive |= {name for name in writes if name in nbytes}
+        found.append(sum(nbytes[name] for name in alive))
+        alive -= set(ending)
+    return found
+
+
+def take_over__two_heirs(candidates, ending, kept):
+    found = {}
+    for result, inputs in candidates.items():
+        for name in inputs:
+            if name in ending and name not in kept:
+                found[result] = name
+                break
+    return found
+
+
+def take_over__the_last_candidate(candidates, ending, kept):
+    found = {}
+    for result, inputs in candidates.items():
+        for name in inputs[::-1]:
+            if name in ending and name not in kept and name not in found.values():
+                found[result] = name
+                break
+    return found
+
+
+def call_lines__frees_before_the_call(steps, kept, outputs, updates):
+    known, lines = set(kept), []
+    for i, (_, writes) in enumerate(steps):
+        for name in writes:
+            if name not in known:
+                known.add(name)
+                lines.append(("reuse", updates[i][name], name) if name in updates[i] else ("allocate", name))
+        ending = sorted(last_uses_of(steps, outputs)[i])
+        if i + 1 < len(steps):
+            lines += [("free", name) for name in ending if name not in kept and name not in updates[i].values()]
+        lines.append(("call", i))
+    return lines
+
+
+def call_lines__frees_what_was_passed_on(steps, kept, outputs, updates):
+    known, lines = set(kept), []
+    for i, (_, writes) in enumerate(steps):
+        for name in writes:
+            if name not in known:
+                known.add(name)
+                lines.append(("reuse", updates[i][name], name) if name in updates[i] else ("allocate", name))
+        lines.append(("call", i))
+        if i + 1 < len(steps):
+            lines += [("free", name) for name in sorted(last_uses_of(steps, outputs)[i]) if name not in kept]
+    return lines
+
+
+def plan_reuse__without_looking_at_the_peak(lines, sizes, alive):
+    waiting, planned, passed_on = {}, [], set()
+    for line in lines:
+        if line[0] == "free":
+            waiting.setdefault(sizes[line[1]], []).append(line[1])
+        elif line[0] == "allocate" and waiting.get(sizes[line[1]]):
+            old = waiting[sizes[line[1]]].pop()
+            passed_on.add(("free", old))
+            line = ("reuse", old, line[1])
+        planned.append(line)
+    return [line for line in planned if line not in passed_on]
+
+
+def plan_reuse__first_freed_first(lines, sizes, alive):
+    waiting, planned, passed_on = {}, [], set()
+    alive, peak, done = list(alive), max(alive), 0
+    for line in lines:
+        if line[0] == "call":
+            done = line[1]
+        elif line[0] == "free":
+            waiting.setdefault(sizes[line[1]], []).append((line[1], done))
+        elif line[0] == "allocate" and waiting.get(sizes[line[1]]):
+            (old, before), (_, nbytes) = waiting[sizes[line[1]]][0], sizes[line[1]]
+            between = range(before + 1, done + 1)
+            if not between or max(alive[i] for i in between) + nbytes <= peak:
+                waiting[sizes[line[1]]].pop(0)
+                passed_on.add(("free", old))
+                line = ("reuse", old, line[1])
+                for i in between:
+                    alive[i] += nbytes
+        planned.append(line)
+    return [line for line in planned if line not in passed_on]
+
+
+def plan_reuse__any_size_that_is_large_enough(lines, sizes, alive):
+    waiting, planned, passed_on = [], [], set()
+    for line in lines:
+        if line[0] == "free":
+            waiting.append(line[1])
+        elif line[0] == "allocate":
+            fitting = [old for old in waiting if sizes[old][1] >= sizes[line[1]][1]]
+            if fitting:
+                waiting.remove(fitting[-1])
+                passed_on.add(("free", fitting[-1]))
+                line = ("reuse", fitting[-1], line[1])
+        planned.append(line)
+    return [line for line in planned if line not in passed_on]
+
+
+def cache_key__joined(texts, command, machine):
+    whole = "".join([*texts.values(), *command, machine])
+    return hashlib.sha256(whole.encode()).hexdigest()[:24]
+
+
+def cache_key__joined_by_spaces(texts, command, machine):
+    whole = " ".join([*sorted(texts), *(texts[name] for name in sorted(texts)), *command, machine])
+    return hashlib.sha256(whole.encode()).hexdigest()[:24]
+
+
+def cache_key__in_the_order_of_the_dict(texts, command, machine):
+    return hashlib.sha256(repr((texts, list(command), machine)).encode()).hexdigest()[:24]
+
+
+def cache_key__of_sorted_words(texts, command, machine):
+    whole = repr((sorted(texts.items()), sorted(command), machine))
+    return hashlib.sha256(whole.encode()).hexdigest()[:24]

@@ -1,0 +1,52 @@
+"""What the judge knows of Inductor's texts, and that a text does not depend on this machine."""
+
+import random
+
+from autograder import torch_dumps
+from autograder.torch_dumps import EDGES, random_calls, random_program
+
+BY_SEVERAL_THREADS = next(each for each in EDGES if each["threads"] > 1 and "sum" in each["source"])
+
+
+def test_every_kernel_that_is_noted_stands_in_the_text():
+    for dump in torch_dumps.edges() + torch_dumps.pool():
+        assert dump["text"].startswith("# AOT ID")
+        assert all(f"\n{name} = " in dump["text"] for name in dump["kernels"])
+        assert all(kernel["source"].strip() in dump["text"] for kernel in dump["kernels"].values())
+
+
+def test_texts_of_every_kind_are_among_the_edges():
+    kernels = [kernel for dump in torch_dumps.edges() for kernel in dump["kernels"].values()]
+    assert {step for kernel in kernels for _, _, _, step, _ in kernel["loops"]} >= {1, 8, 16}
+    assert {shared for kernel in kernels for _, _, _, _, shared in kernel["loops"]} >= {0, 1, 2}
+    found = {each for kernel in kernels for each in kernel["reductions"]}
+    assert found == {"sum", "prod", "max", "min", "any", "argmax", "argmin", "welford_reduce"}
+    assert {event[0] for dump in torch_dumps.edges() for event in dump["events"]} >= {"reuse", "free", "outside"}
+
+
+def test_a_program_is_the_same_program_again_and_one_from_elsewhere_is_made_anew():
+    program = random_program(random.Random("elsewhere"))
+    assert program == random_program(random.Random("elsewhere"))
+    given = {name: program[name] for name in ("inputs", "isa", "threads")}
+    dump = torch_dumps.known(program["source"], given)
+    assert dump["source"] == program["source"]
+    assert dump == torch_dumps._in_a_child([EDGES[0], program])[1]
+
+
+def test_no_compiler_is_needed(monkeypatch):
+    from torch._inductor import cpp_builder
+
+    def none():
+        raise RuntimeError("there is no compiler")
+
+    made = {dump["source"]: dump for dump in torch_dumps.edges()}
+    monkeypatch.setattr(cpp_builder, "get_cpp_compiler", none)
+    (dump,) = torch_dumps._in_a_child([BY_SEVERAL_THREADS])
+    assert dump["text"] == made[dump["source"]]["text"]
+
+
+def test_a_log_has_neither_this_day_nor_this_process_in_it():
+    calls = random_calls(random.Random("calls"))
+    first, second = torch_dumps._in_a_child([calls, calls])
+    assert first == second
+    assert first["text"].startswith("V0101 00:00:00.000000 1 torch/_dynamo/guards.py")
