@@ -127,6 +127,9 @@ def exercises(lab: str) -> list[str]:
 BENCH = ("00", "06", "09", "10", "11")
 
 
+LONGEST_REPLAY = 1000  # characters: a case that holds a page of text is not for typing
+
+
 def is_bench(lab: str) -> bool:
     """Whether a lab works on real torch itself, which its sandbox therefore has."""
     return lab[:2] in BENCH
@@ -202,7 +205,8 @@ class Verdict:
             rows += [("yours", self.mine), ("torch's", self.theirs)]
             rows += [("differs", self.message)] if self.outcome == DISAGREED else []
             rows += [("hint", self.hint)] if self.hint else []
-            rows += [("replay", f'check("{self.check}", case={self.case!r})')]
+            replay = f'check("{self.check}", case={self.case!r})'
+            rows += [("replay", replay)] if len(replay) < LONGEST_REPLAY else []
         return rows
 
     def __str__(self) -> str:

@@ -18,6 +18,7 @@ import time
 import warnings
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -204,22 +205,24 @@ class Judge:
         """The smallest case found, within the time allowed, on which the two still differ; `case` if none is smaller."""
         deadline = time.perf_counter() + SHRINK_SECONDS
         known: dict[str, bool] = {}
+        smallest = case
 
         def differs(candidate: dict) -> bool:
+            nonlocal smallest
             key = _key(candidate)
+            if time.perf_counter() > deadline or len(known) > (check.draws or math.inf):
+                raise _Enough
             if key not in known:
-                may_try = time.perf_counter() < deadline and len(known) < (check.draws or math.inf)
-                known[key] = may_try and bool(
-                    difference(_ask(ask, check, [candidate])[0], self.answer(check, candidate))
-                )
+                known[key] = bool(difference(_ask(ask, check, [candidate])[0], self.answer(check, candidate)))
+                if known[key]:
+                    smallest = min(smallest, candidate, key=lambda case: len(_key(case)))
             return known[key]
 
-        try:
+        with suppress(hypothesis.errors.NoSuchExample, hypothesis.errors.Flaky, _Enough):
             settings = _settings(max_examples=check.draws or CASES)
             found = hypothesis.find(self._cases(check), differs, settings=settings, random=random.Random(self.seed))
             return min(found, case, key=lambda case: len(_key(case)))
-        except (hypothesis.errors.NoSuchExample, hypothesis.errors.Flaky):
-            return case
+        return smallest
 
     def _explain(self, verdict: Verdict, check: Check, case: dict, ask: Ask) -> None:
         mine, theirs = _ask(ask, check, [case])[0], self.answer(check, case)
@@ -228,6 +231,10 @@ class Judge:
         verdict.message = difference(mine, theirs) or "not always the same thing"
         verdict.mine, verdict.theirs = _safely(show, mine), show(theirs)
         verdict.hint = (_safely(partial(check.hint, case, mine), theirs) if check.hint else None) or ""
+
+
+class _Enough(BaseException):
+    """No more time to look for a smaller case. No Exception, which Hypothesis would take for a failing case."""
 
 
 def _ask(ask: Ask, check: Check, cases: list[dict]) -> list[Tree]:

@@ -47,7 +47,12 @@ def fx_user_add(*args):
     return args
 
 
+def fx_user_getattr(*args):
+    return args
+
+
 fx_user_add.__module__, fx_user_add.__name__ = "__main__", "add"
+fx_user_getattr.__module__, fx_user_getattr.__name__ = "__main__", "getattr"
 
 
 FX_TARGETS = {
@@ -57,6 +62,7 @@ FX_TARGETS = {
     "getattr": lambda xp: getattr,
     "a function of the program": lambda xp: fx_user_function,
     "a function add": lambda xp: fx_user_add,
+    "a function getattr": lambda xp: fx_user_getattr,
     "relu": lambda xp: xp.relu,
     "cat": lambda xp: xp.cat,
     "torch.add": lambda xp: xp.add,
@@ -366,6 +372,12 @@ def fx_held(arg):
     return [kind, str(arg).replace("rushlight", "torch")]
 
 
+def _refused_alone(items):
+    """The items of a dict; beside a key that is refused no value does anything, so that it shows nowhere which came first."""
+    refused = any("proxy" in str(key) for key, _ in items)
+    return [[key, 3] for key, _ in items] if refused else items
+
+
 def _fx_given(st):
     leaf = st.one_of(
         st.integers(0, 1).map(lambda i: {"proxy": i}),
@@ -383,7 +395,7 @@ def _fx_given(st):
             st.lists(inner, max_size=3).map(lambda items: {"list": items}),
             st.lists(inner, min_size=2, max_size=2).map(lambda items: {"pair": items}),
             st.lists(inner, min_size=3, max_size=3).map(lambda items: {"slice": items}),
-            st.lists(st.tuples(key, inner).map(list), max_size=2).map(lambda items: {"dict": items}),
+            st.lists(st.tuples(key, inner).map(list), max_size=2).map(lambda items: {"dict": _refused_alone(items)}),
         )
 
     return st.recursive(leaf, within, max_leaves=5)
@@ -512,6 +524,7 @@ def _fx_written(st):
             [
                 ["call_function", "getattr", [FX_N[0], "shape", None], {}],
                 ["call_function", "getattr", [FX_N[0], FX_N[1]], {}],
+                ["call_function", "a function getattr", [FX_N[0], "shape"], {}],
             ],
             [["output", "output", [[FX_N[0], {"dict": {"a": FX_N[1]}}]], {}]],
             [["output", "output", [None], {}]],
@@ -627,6 +640,14 @@ def _fx_numbers(st):
             ([["call_function", "a function of the program", [1], {"a": FX_N[1]}]], [1, 2]),
         )
         for swapped in (False, True)
+    ]
+    + [
+        {
+            "statements": [["call_function", "a function of the program", [FX_N[1]], {}]],
+            "inputs": [40, None],
+            "swapped": False,
+            "moved": None,
+        }
     ],
     hint=lambda case, mine, theirs: (
         "the interpreter's own method is asked, which a subclass has overridden" if case["swapped"] else None
@@ -842,6 +863,7 @@ FX_TENSORS = ["none", "none", "a", "b", "a view of a", "a view of b", "a number"
                 ["call_module", "other", [FX_N[0]], {}],
                 ["call_module", "pure", [FX_N[0]], {}],
             ],
+            [["call_module", "relu", [FX_N[0]], {}], ["call_method", "relu", [FX_N[0]], {}]] * 2,
             [["placeholder", "z", [], {}], ["placeholder", "z", [], {}]],
         )
     ]
@@ -1265,6 +1287,15 @@ LONG_FUNCTION = (
     + "".join(f"    v{i} = x.a{i} + {1000 + i}\n" for i in range(300))
     + "    while v1:\n        v1 = v299\n    return v0\n"
 )
+LARGE_ARGUMENT = """def f(x):
+    return x
+
+import dis
+f.__code__ = f.__code__.replace(
+    co_code=bytes(v for name, arg in [("EXTENDED_ARG", 1), ("EXTENDED_ARG", 2), ("BUILD_LIST", 3)] for v in (dis.opmap[name], arg))
+    + f.__code__.co_code
+)
+"""
 BYTECODE = [
     "def f(x):\n    return x\n",
     LONG_FUNCTION,
@@ -1289,10 +1320,10 @@ BYTECODE = [
 @program(
     "dynamo.bytecode.read_instructions",
     cases=lambda st: st.fixed_dictionaries({"text": dynamo_texts(st, DYNAMO_LINES + DYNAMO_BREAKING, 8)}),
-    edges=[{"text": text} for text in BYTECODE],
+    edges=[{"text": text} for text in (*BYTECODE, LARGE_ARGUMENT)],
     hint=lambda case, mine, theirs: (
         "an argument above 255 comes in several units, and what comes after an instruction may be its caches"
-        if case["text"] == LONG_FUNCTION
+        if case["text"] in (LONG_FUNCTION, LARGE_ARGUMENT)
         else None
     ),
     draws=30,
@@ -1452,7 +1483,7 @@ def guarded_values(xp):
         "call": {
             "one": plus_one, "two": plus_two, "method": DynamoSized().plus,
             "of another": DynamoSized().plus, "other method": DynamoSized().minus,
-            "abs": abs, "relu": xp.relu, "sin": xp.sin,
+            "abs": abs, "relu": xp.relu, "sin": xp.sin, "static": staticmethod(DynamoSized.plus),
         },
         "class": {"int": int, "Sized": DynamoSized, "AlsoSized": AlsoSized, "both": (int, float)},
         "attribute": {"sized": DynamoSized(), "another": DynamoSized(), "also sized": AlsoSized()},
@@ -1545,9 +1576,11 @@ def _guard_case(kind, first, second):
             ("element", "{1}", "frozen"),
             ("element", "{1, 2}", "{1, 3}"),
             ("element", "frozen", "frozen 2"),
+            ("element", "{1}", "grown"),
             ("call", "one", "two"),
             ("call", "method", "of another"),
             ("call", "method", "other method"),
+            ("call", "method", "static"),
             ("call", "one", "method"),
             ("call", "relu", "sin"),
             ("call", "abs", "one"),
@@ -1569,7 +1602,15 @@ def _guard_case(kind, first, second):
 def guards_hold(xp, kind, first, second):
     values, scope = guarded_values(xp)[kind], {}
     texts = xp.dynamo.guards.guards_for(values[first], "L['v']", scope)
-    return {"holds": all(_guard_holds(text, scope, values[second]) for text in texts)}
+    other = _second_value(values, first, second)
+    return {"holds": all(_guard_holds(text, scope, other) for text in texts)}
+
+
+def _second_value(values, first, second):
+    """It may be the first itself, a set that has grown in the meantime."""
+    if second == "grown":
+        values[first].add(2)
+    return values[first if second == "grown" else second]
 
 
 def _guard_holds(text, scope, value):
@@ -1582,8 +1623,12 @@ def _guard_holds(text, scope, value):
 @guards_hold.oracle
 def _(torch, kind, first, second):
     values = guarded_values(torch)[kind]
-    calls = [(torch.ones(3), values[first]), (torch.ones(3), values[second])]
-    seen = dynamo_captured(torch, dynamo_defined(torch, GUARDED[kind]), calls)
+
+    def calls():
+        yield torch.ones(3), values[first]
+        yield torch.ones(3), _second_value(values, first, second)
+
+    seen = dynamo_captured(torch, dynamo_defined(torch, GUARDED[kind]), calls())
     return {"holds": not seen[1]["graphs"] and not str(seen[1]["result"]).startswith("raises")}
 
 
@@ -1669,7 +1714,8 @@ def guards_checked(xp, looks, changes):
     guards.append(xp.dynamo.guards.Guard("", "one == 1"))
     scope = {"one": 1}
     check = xp.dynamo.guards.build_check(guards, scope)
-    found = [{"scope": list(scope), "has its text": isinstance(check.source, str)}]
+    shown = [name for name in scope if name != "__builtins__"]  # which Python's `exec` puts there
+    found = [{"scope": shown, "has its text": isinstance(check.source, str)}]
     for change in changes:
         state = CountingLocals(dynamo_state(change))
         found.append({"holds": check(state), "looked twice for a local": max(state.counts.values(), default=0) > 1})
@@ -1775,6 +1821,23 @@ def dynamo_tensor(xp, call):
     return x.detach().requires_grad_() if call["learns"] else x
 
 
+def dynamo_guards(xp, source, value, scope):
+    """Guards on an argument, in the words that `explain_failure` knows, whatever an answer to `guards_for` says."""
+    kind = type(value).__name__
+    scope[kind] = type(value)
+    texts = [f"type({source}) is {kind}"]
+    if isinstance(value, int):
+        texts.append(f"{source} == {value}")
+    elif isinstance(value, list):
+        texts.append(f"len({source}) == {len(value)}")
+    else:
+        scope["wanted"] = value.dtype
+        learns = f"{source}.requires_grad" if value.requires_grad else f"not {source}.requires_grad"
+        texts += [f"{source}._key_set == {value._key_set}", f"{source}.dtype is wanted", learns]
+        texts += [f"{source}._sizes == {tuple(value._sizes)}", f"{source}._strides == {tuple(value._strides)}"]
+    return [xp.dynamo.guards.Guard(source, text) for text in texts]
+
+
 @program(
     "dynamo.cache.recompile_reasons",
     cases=lambda st: st.fixed_dictionaries({"calls": _dynamo_calls(st)}),
@@ -1796,7 +1859,7 @@ def dynamo_tensor(xp, call):
 )
 def reasons_given(xp, calls):
     """For each call of a function that looks at a tensor, a number and a list: why none of the entries so far fits."""
-    cache, guards, entries, found = xp.dynamo.cache, xp.dynamo.guards, [], []
+    cache, entries, found = xp.dynamo.cache, [], []
     for call in calls:
         values = {"x": dynamo_tensor(xp, call), "k": call["k"], "l": [1] * call["length"]}
         reasons = cache.recompile_reasons(entries, values)
@@ -1805,7 +1868,7 @@ def reasons_given(xp, calls):
         if not fits:
             scope, made = {}, []
             for name, value in values.items():
-                made += [guards.Guard(f"L['{name}']", text) for text in guards.guards_for(value, f"L['{name}']", scope)]
+                made += dynamo_guards(xp, f"L['{name}']", value, scope)
             entries.insert(0, cache.Entry(made, scope, None))
         else:
             fitting = next(e for e in entries if not cache.recompile_reasons([e], values))
@@ -2553,11 +2616,17 @@ AOT_PARTS = [
 def aot_inverse(xp, shape, step):
     base = aot_numbers(xp, shape)
     new = aot_numbers(xp, aot_step(xp, base, step).shape, 100.5)
-    found = xp.aot.functional.view_inverse(base, aot_view(xp, step), new)
-    return {"base": aot_rows(found), "before": base, "new": new}
+    view = aot_view(xp, step)
+    found, called = aot_calls(
+        xp, lambda: xp.aot.functional.view_inverse(base, view, new), xp.aot.proxy_tensor.composite
+    )
+    return {"base": aot_rows(found), "before": base, "new": new, "operators": called}
 
 
 def aot_inverse_in_torch(torch, shape, step):
+    """The operators are those of the functional graph that come after the write; an alias counts for nothing."""
+    from torch.fx.experimental.proxy_tensor import make_fx
+
     base = aot_numbers(torch, shape)
     new = aot_numbers(torch, aot_step(torch, base, step).shape, 100.5)
 
@@ -2566,7 +2635,13 @@ def aot_inverse_in_torch(torch, shape, step):
         aot_step(torch, base, step).copy_(new)
         return base
 
-    return {"base": aot_rows(torch.func.functionalize(write)(base, new)), "before": base, "new": new}
+    written = torch.func.functionalize(write)
+    graph = make_fx(written)(base, new).graph
+    graph.eliminate_dead_code()
+    called = [aot_target(node.target).partition(".")[0] for node in graph.nodes if node.op == "call_function"]
+    called = called[called.index("copy") + 1 :]
+    called = ["view" if name == "_reshape_alias" else name for name in called if name != "alias"]
+    return {"base": aot_rows(written(base, new)), "before": base, "new": new, "operators": called}
 
 
 @program("aot.functional.view_inverse", cases=_inverses(_whole_step), edges=AOT_WHOLE)
@@ -2648,12 +2723,16 @@ def aot_graded(xp, shape, kind, factor, first):
 AOT_SIMPLE = {"amax", "sub", "exp", "sum", "div", "_to_copy"}
 
 
-def aot_calls(xp, run):
-    """What a function returns, and the operators that it called."""
+def aot_calls(xp, run, composite=lambda func: None):
+    """What a function returns, and the operators that it called; what `composite` knows as made of others are those."""
     called = []
 
     class Watch(xp.dispatch.DispatchMode):
         def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            simpler = composite(func)
+            if simpler is not None:
+                with self:
+                    return simpler(*args, **kwargs or {})
             called.append(func.schema.name)
             return func(*args, **kwargs or {})
 
@@ -2729,6 +2808,7 @@ def aot_joint(xp, joint, inputs, statements, outputs, needs, kind):
     tangents = [aot_numbers(xp, like.shape, 0.5 + i) for i, (like, needed) in enumerate(zip(likes, needs)) if needed]
     outs, grads = joint(function, primals, tangents, needs)
     return {
+        "are": [type(outs).__name__, type(grads).__name__],
         "outputs": [None if out is None else [aot_rows(out), out.requires_grad] for out in outs],
         "gradients": [None if grad is None else aot_rows(grad) for grad in grads],
         "kept": [primal.grad is None for primal in primals if hasattr(primal, "grad")] + [outside.grad is None],
@@ -2762,6 +2842,12 @@ AOT_JOINTS = [
     "aot.joint.joint_forward_backward",
     cases=_joints,
     edges=[case | {"kind": kind} for kind in ("tuple", "numbers") for case in AOT_JOINTS],
+    hint=lambda case, mine, theirs: (
+        "with kind 'numbers' the last primal is 2, the first output is None and has a tangent, and so has the last, which no "
+        "primal leads to"
+        if case["kind"] == "numbers"
+        else None
+    ),
 )
 def forward_and_backward(xp, inputs, statements, outputs, needs, kind):
     return aot_joint(xp, xp.aot.joint.joint_forward_backward, inputs, statements, outputs, needs, kind)
@@ -2778,7 +2864,7 @@ def _(torch, inputs, statements, outputs, needs, kind):
         made = create_joint(lambda *args: (list(function(*args)), needs), aot_config=SimpleNamespace(no_tangents=False))
         outs, grads = make_fx(made)(primals, tangents)(primals, tangents)
         flags = [like is not None and like.requires_grad for like in function(*primals)]
-        return [x if x is None else x.detach().requires_grad_(flag) for x, flag in zip(outs, flags)], grads
+        return [x if x is None else x.detach().requires_grad_(flag) for x, flag in zip(outs, flags)], list(grads)
 
     return aot_joint(torch, joint, inputs, statements, outputs, needs, kind)
 
@@ -2982,7 +3068,13 @@ def aot_extracted(xp, make_fx, extract, inputs, statements, constant, starts, en
     if found == "raises":
         return found
     metadata = [aot_metadata(node.meta.get("val")) for node in found.nodes if node.op != "output"]
-    return {"graph": aot_shown(found), "metadata": metadata, "untouched": aot_shown(graph) == before}
+    value = found.output_node().args[0]
+    return {
+        "graph": aot_shown(found),
+        "a tuple": isinstance(value, tuple),
+        "metadata": metadata,
+        "untouched": aot_shown(graph) == before,
+    }
 
 
 AOT_CHAIN = {
@@ -3056,6 +3148,12 @@ AOT_MORE_WRITES = {f"quietly {name}": aot_quietly(run) for name, run in AOT_WRIT
 AOT_OPERATIONS |= AOT_MORE_WRITES
 
 
+def aot_lying(x):
+    """Where a tensor's elements are: its strides, but for dimensions along which there is no step, and its offset."""
+    steps = [stride if size > 1 else None for size, stride in zip(x.shape, x.stride())]
+    return [steps, x.storage_offset()] if x.numel() else "nowhere"
+
+
 def aot_called(xp, compiled, inputs, statements, outputs):
     """What a call shows of itself: results and what they share memory with, inputs afterwards, and gradients."""
     leaves = aot_inputs(xp, [[shape, bool(grad)] for shape, grad in inputs])
@@ -3065,7 +3163,7 @@ def aot_called(xp, compiled, inputs, statements, outputs):
     places = [x.untyped_storage().data_ptr() for x in everything]
     sharing = [[j for j, place in enumerate(places) if place == here] for here in places]
     same = [[j for j, x in enumerate(given) if x is out] for out in outs]
-    lying = [[list(x.stride()), x.storage_offset()] if len(sharing[i]) > 1 else None for i, x in enumerate(everything)]
+    lying = [aot_lying(x) if len(sharing[i]) > 1 else None for i, x in enumerate(everything)]
     shown = {
         "results": [[aot_rows(out), out.requires_grad] for out in outs],
         "inputs": [[aot_rows(x), x.requires_grad, x.is_leaf] for x in given],
@@ -3081,6 +3179,7 @@ def aot_called(xp, compiled, inputs, statements, outputs):
 
 def _calls(st):
     kinds = {*AOT_VIEWS, *AOT_WRITES, *AOT_MORE_WRITES, "exp", "double", "mul", "detach", "unbind"}
+    kinds -= {"expand"}  # where each copy that is written to adds what it gained, and does not in eager mode
     drawn = aot_programs(st, kinds, False)
     grad = st.sampled_from([False, True, "computed"])
     inputs = st.lists(st.tuples(st.sampled_from(AOT_SHAPES), grad).map(list), min_size=1, max_size=2)
@@ -3102,6 +3201,8 @@ AOT_CALLED = [
     _called(False, [["t", 0, 0], ["first", 0, 0]], [0, 1]),
     _called(True, [["t", 0, 0], ["exp", 0, 0]], [0, 1]),
     _called(True, [["detach", 0, 0], ["exp", 0, 0]], [0, 1]),
+    _called(True, [["detach", 0, 0], ["add_", 1, 1]], [0]),
+    _called(True, [["detach", 0, 0], ["exp", 0, 0], ["double_", 1, 0]], [0, 1]),
     _called(True, [["exp", 0, 0], ["t", 1, 0], ["first", 1, 0]], [0, 1]),
     _called(True, [["exp", 0, 0], ["t", 1, 0], ["first", 1, 0]], [0, 1, 2]),
     _called(True, [["exp", 0, 0], ["t", 1, 0]], [0]),

@@ -86,23 +86,29 @@ def view_forward(base: Tensor, view: View) -> Tensor:
 
 
 def view_inverse(base: Tensor, view: View, new: Tensor) -> Tensor:
-    """What a base becomes when what a view shows of it becomes `new`: a new tensor, of the base's sizes. Nothing is written to.
+    """What a base becomes when what a view shows of it becomes `new`: a tensor of the base's sizes. Nothing is written to.
+
+    A graph is recorded of what this calls: for each step only the operators that are named here, as in graphs of torch.
 
     Args:
         base: the base as it was.
         view: the step that makes the view of it; `arguments_of(view)` gives the operator's arguments after the tensor by name,
             with defaults filled in. Its operator is named (`view.operator.schema.name`):
 
-            - `alias`, `detach`, `view`, `_reshape_alias`: the same elements, row by row;
-            - `t`, `transpose`, `permute`: other orders of the dimensions (`dim0`, `dim1`; `dims`), which may be negative;
+            - `alias`, `detach`: the same elements, so the base becomes `new` itself, and no operator is called;
+            - `view`, `_reshape_alias`: the same elements, row by row; undone by a `view`;
+            - `t`, `transpose`, `permute`: other orders of the dimensions (`dim0`, `dim1`; `dims`), which may be negative; each
+              is undone by an operator of its own name, also where the order is the same;
             - `squeeze`: without dimensions of size 1: all, or, if `dim` is given, an int or a sequence of ints, those among them;
-            - `unsqueeze`: with a dimension of size 1, `dim` of the view;
-            - `expand`: each element may be shown many times. The base gains, for each, the sum of what was added to all of them;
+              undone by an `unsqueeze` for each;
+            - `unsqueeze`: with a dimension of size 1, `dim` of the view; undone by a `squeeze`;
+            - `expand`: each element may be shown many times. The base gains, for each, the sum of what was added to all of them
+              (`sum_to`);
             - `select`, `slice`, `diagonal`, `as_strided`: a part of the base, and for each there is an operator with the same
               arguments after `new` that puts it there: `select_scatter`, ...;
             - `unbind`: all `select`s along `dim`, of which this is `view.place`;
-            - `split`, `split_with_sizes`: slices along `dim`, of `split_size` elements, the last perhaps of fewer, or of as many
-              as `split_sizes` says, of which this is `view.place`;
+            - `split`, `split_with_sizes`: `slice`s along `dim`, of `split_size` elements, the last perhaps of fewer, or of as
+              many as `split_sizes` says, of which this is `view.place`;
         new: of the view's sizes.
 
     Source: `aten/src/ATen/FunctionalInverses.cpp`.
@@ -164,7 +170,7 @@ class FunctionalStorage:
     base: Tensor
     updates: list[tuple[Tensor, tuple[View, ...]]] = field(default_factory=list)
     generation: int = 0
-    hidden: bool = True  # whether autograd saw no update: all were under no_grad
+    hidden: bool = True  # whether autograd saw no update of the base: all were under no_grad, or through `detach`
 
 
 @dataclass(eq=False)
@@ -333,7 +339,8 @@ class FunctionalMode(DispatchMode):
         for tensor, new in zip(written, result if isinstance(result, (list, tuple)) else (result,)):
             sync(tensor)
             commit_update(tensor, new)
-            tensor.storage.hidden = tensor.storage.hidden and not local.grad_enabled
+            detached = any(view.operator is aten.detach.default for view in tensor.views)
+            tensor.storage.hidden = tensor.storage.hidden and (detached or not local.grad_enabled)
 
 
 def call_as_it_is(func: Operator, args: tuple, kwargs: dict[str, Any]) -> Any:

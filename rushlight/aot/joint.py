@@ -247,11 +247,11 @@ def joint_forward_backward(
 ) -> tuple[list[Any], list[Tensor | None]]:
     """Run a function, then its backward pass: what a joint graph is traced from.
 
-    `function(*primals)` gives a sequence of outputs, of any kind. Those whose place in `needs_tangent` is True have a tangent
-    each, in order: the gradient with respect to them. Of these, those that require grad are differentiated, by one call of
-    `engine.grad`, with respect to all primals that are tensors and require grad. An output on which a primal has no influence
-    gives it no gradient, which is no error. If no primal requires grad, or no output that is differentiated does, nothing is
-    differentiated.
+    `function(*primals)` gives a sequence of outputs, of any kind: an output may be None, or a number. Those whose place in
+    `needs_tangent` is True have a tangent each, in order: the gradient with respect to them; so has one that is no tensor. Of
+    these, those that are tensors and require grad are differentiated, by one call of `engine.grad`, with respect to all primals
+    that are tensors and require grad. An output on which a primal has no influence gives it no gradient, which is no error. If
+    no primal requires grad, or no output that is differentiated does, nothing is differentiated.
 
     Returns:
         the outputs, as a list, and a list with the gradient of each primal, None where there is none.

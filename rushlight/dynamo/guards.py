@@ -62,8 +62,8 @@ def guards_for(value: Any, source: str, scope: dict[str, Any]) -> list[str]:
     - A tensor: that its type is this very class; that its `_key_set` and `dtype` are the same; that it
       `requires_grad`, or that it does not; that its `_sizes` and `_strides` are the same.
     - None, True, False and Ellipsis: that it is this object.
-    - An `int`, `float`, `complex`, `str` or `bytes`: that its type is this very class and that it is equal. For one that is
-      not equal to itself, as what is not a number: that the other is not equal to itself either.
+    - An `int`, `float`, `complex`, `str` or `bytes` (the classes in `WRITTEN`): that its type is this very class and that it is
+      equal. For one that is not equal to itself, as what is not a number: that the other is not equal to itself either.
     - A list or a tuple, of a class derived from them too: that its type is this very class and that its length is the same.
     - A dict whose keys are all of the types in `CONSTANTS`: that its type is this very class and that it has the same keys, of
       the same types, in the same order. Any other dict: that its type is this very class and that its keys are the very same
@@ -182,18 +182,19 @@ _WORDS = {"_key_set": "dispatch key set", "dtype": "dtype", "_sizes": "size", "_
 
 
 def explain_failure(guard: Guard, scope: dict[str, Any], L: dict[str, Any]) -> str:  # noqa: N803
-    """Why this guard does not hold, in torch's words where it is about a tensor."""
+    """Why this guard does not hold, in torch's words where it is about a tensor and says one thing of it."""
+    what = re.search(r"\.(_key_set|dtype|_sizes|_strides) (?:==|is) (.+)$", guard.text)
     try:
         value = eval(guard.source, scope, {"L": L}) if guard.source else None
-    except (LookupError, AttributeError, TypeError):
+        expected = eval(what[2], scope) if what and isinstance(value, Tensor) else None
+    except (LookupError, AttributeError, TypeError, SyntaxError, NameError):
         return guard.text
-    what = re.search(r"\.(_key_set|dtype|_sizes|_strides) (?:==|is) (.+)$", guard.text)
-    if isinstance(value, Tensor) and guard.text.rstrip(")").endswith(".requires_grad"):
-        wanted = int("not" not in guard.text)
+    if isinstance(value, Tensor) and re.search(r"\.requires_grad( (==|is) \w+)?\)*$", guard.text):
+        wanted = int(not value.requires_grad)  # since the guard does not hold
         return f"tensor '{_plain(guard.source)}' requires_grad mismatch. expected requires_grad={wanted}"
-    if not isinstance(value, Tensor) or what is None:
+    if expected is None:
         return guard.text
-    expected, actual = eval(what[2], scope), getattr(value, what[1])
+    actual = getattr(value, what[1])
     head = f"tensor '{_plain(guard.source)}'"
     if what[1] == "_key_set":
         return f"{head} dispatch key set mismatch. expected {expected}, actual {actual}"

@@ -34,6 +34,7 @@ from rushlight.dynamo.variables import (
     TupleVariable,
     Unsupported,
 )
+from rushlight.engine import sum_to
 from rushlight.fx.codegen import FORMATS, IN_PLACE, arguments, attribute_of, expression, qualified_name
 from rushlight.fx.graph import Graph, is_reserved
 from rushlight.fx.interpreter import Interpreter
@@ -170,6 +171,26 @@ def create_arg__by_kind(tracer, a):
     if not isinstance(a, BASE_TYPES):
         raise NotImplementedError(f"argument of type: {type(a)}")
     return a
+
+
+def create_arg__values_before_keys(tracer, a):
+    if isinstance(a, Proxy):
+        return a.node
+    if hasattr(a, "__fx_create_arg__"):
+        return a.__fx_create_arg__(tracer)
+    if isinstance(a, dict):
+        made = {}
+        for key, value in a.items():
+            made[key if isinstance(key, str) else dict_key(tracer, key)] = tracer.create_arg(value)
+        return made
+    if isinstance(a, (tuple, list)):
+        items = [tracer.create_arg(item) for item in a]
+        return type(a)(*items) if hasattr(a, "_fields") else type(a)(items)
+    if isinstance(a, (slice, range)):
+        return type(a)(*[tracer.create_arg(end) for end in (a.start, a.stop, a.step)])
+    if isinstance(a, BASE_TYPES):
+        return a
+    raise NotImplementedError(f"argument of type: {type(a)}")
 
 
 def create_arg__constants_first(tracer, a):
@@ -624,6 +645,24 @@ def build_check__nested_ifs(guards_, scope):
     return check
 
 
+def build_check__run_in_the_scope_itself(guards_, scope):
+    """Python's `exec` leaves `__builtins__` in the scope."""
+    lines, names = [], {}
+    for source, text in guards_:
+        if source and source not in names:
+            above = [name for name in names if source.startswith((f"{name}.", f"{name}["))]
+            known = max(above, key=len, default=None)
+            names[source] = f"at_{len(names)}"
+            lines.append(f"{names[source]} = {source if known is None else names[known] + source[len(known) :]}")
+        lines.append(f"if not ({text.replace(source, names[source]) if source else text}): return False")
+    body = "\n        ".join([*lines, "return True"])
+    source, made = f"def check(L):\n    try:\n        {body}\n", {}
+    source += "    except (LookupError, AttributeError, TypeError):\n        return False\n"
+    exec(source, scope, made)
+    made["check"].source = source
+    return made["check"]
+
+
 def lookup__with_a_copy(entries, L):  # noqa: N803
     found = next((entry for entry in entries if entry.check(L)), None)
     if found is not None:
@@ -847,63 +886,83 @@ def record_call__runs_first(mode, func, args, kwargs):
     return result
 
 
-def view_inverse__writes_into_a_copy(base, view, new):
-    if view.operator.schema.name == "expand":
-        gained = new - base
-        while gained.dim() > base.dim():
-            gained = gained.sum(0)
-        for d, size in enumerate(base.shape):
-            if size == 1 and gained.shape[d] != 1:
-                gained = gained.sum(d, keepdim=True)
-        return base + gained
-    copy = base.clone()
-    view_forward(copy, view).copy_(new)
-    return copy
-
-
 def view_inverse__by_a_table(base, view, new):
     given, n = arguments_of(view), base.dim()
 
-    def put(dim, start, count):
-        index = [slice(None)] * n
-        index[dim] = slice(start, start + count)
-        copy = base.clone()
-        copy[tuple(index)] = new
-        return copy
+    def put(start, count):
+        return functions.slice_scatter(base, new, given["dim"], start, start + count, 1)
 
     def permuted():
         order = [0] * n
         for to, dim in enumerate(given["dims"]):
             order[dim] = to
-        return new.permute(order)
+        return functions.permute(new, order)
 
     def expanded():
         gained = new - base
-        extra = gained.dim() - n
-        dims = [d for d in range(gained.dim()) if d < extra or base.shape[d - extra] != gained.shape[d]]
-        if not dims:
-            return base + gained
-        return base + gained.sum(dims, keepdim=True).reshape(base.shape)
+        dims = [
+            d for d in range(gained.dim()) if d < gained.dim() - n or base.shape[d - gained.dim()] < gained.shape[d]
+        ]
+        return sum_to(gained, base.shape) + base if dims else base + gained
 
-    def parts():
-        result = base.clone()
-        view.operator(result, *view.args)[view.place].copy_(new)
+    def unsqueezed():
+        dims = given.get("dim", range(n))
+        dims = range(n) if dims is None else [dims] if isinstance(dims, int) else dims
+        result = new
+        for d in sorted({d % n for d in dims} if n else ()):
+            if base.shape[d] == 1:
+                result = functions.unsqueeze(result, d)
         return result
 
-    def scattered():
-        return getattr(functions, f"{view.operator.schema.name}_scatter")(base, new, *view.args)
-
-    reshaped = ("alias", "detach", "view", "_reshape_alias", "squeeze", "unsqueeze")
-    table = dict.fromkeys(reshaped, lambda: new.reshape(base.shape)) | {
-        "t": lambda: new.transpose(0, -1) if n else new,
+    table = {
+        "alias": lambda: new,
+        "detach": lambda: new,
+        "view": lambda: new.reshape(base.shape),
+        "_reshape_alias": lambda: new.reshape(base.shape),
+        "t": lambda: functions.t(new),
         "transpose": lambda: new.transpose(given["dim1"], given["dim0"]),
         "permute": permuted,
+        "squeeze": unsqueezed,
+        "unsqueeze": lambda: functions.squeeze(new, given["dim"]),
         "expand": expanded,
-        "unbind": parts,
-        "split": lambda: put(given["dim"], view.place * given["split_size"], new.shape[given["dim"]]),
-        "split_with_sizes": parts,
+        "unbind": lambda: functions.select_scatter(base, new, given["dim"], view.place),
+        "split": lambda: put(view.place * given["split_size"], new.shape[given["dim"]]),
+        "split_with_sizes": lambda: put(sum(given["split_sizes"][: view.place]), given["split_sizes"][view.place]),
     }
-    return table.get(view.operator.schema.name, scattered)()
+    name = view.operator.schema.name
+    return table[name]() if name in table else getattr(functions, f"{name}_scatter")(base, new, *view.args)
+
+
+def view_inverse__one_condition_after_another(base, view, new):
+    name, given, sizes = view.operator.schema.name, arguments_of(view), list(base.shape)
+    if name in ("alias", "detach"):
+        return new
+    if name in ("view", "_reshape_alias"):
+        return new.view(sizes)
+    if name in ("t", "transpose"):
+        return view.operator(new, *view.args)
+    if name == "permute":
+        dims = [d % len(sizes) for d in given["dims"]]
+        return new.permute(sorted(range(len(sizes)), key=dims.__getitem__))
+    if name == "unsqueeze":
+        return new.squeeze(given["dim"] % new.dim())
+    if name == "squeeze":
+        dim = given.get("dim")
+        dims = range(len(sizes)) if dim is None else [dim] if isinstance(dim, int) else dim
+        among = {d % len(sizes) for d in dims} if sizes else ()
+        for d, size in enumerate(sizes):
+            if size == 1 and d in among:
+                new = new.unsqueeze(d)
+        return new
+    if name == "expand":
+        return base + sum_to(new - base, sizes)
+    if name == "unbind":
+        return base.select_scatter(new, given["dim"], view.place)
+    if name.startswith("split"):
+        counts = given.get("split_sizes") or [given["split_size"]] * (view.place + 1)
+        start = sum(counts[: view.place])
+        return base.slice_scatter(new, given["dim"], start, start + new.shape[given["dim"]])
+    return getattr(functions, name + "_scatter")(base, new, *view.args)
 
 
 def apply_update__recursively(base, new, views):

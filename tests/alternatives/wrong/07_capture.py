@@ -11,7 +11,7 @@ import types
 
 import rushlight as rl
 from rushlight import engine, functions
-from rushlight.aot.functional import view_forward, view_inverse
+from rushlight.aot.functional import arguments_of, view_forward, view_inverse
 from rushlight.aot.partition import RECOMPUTABLE, find_path, is_fusible, is_view_node, operator_name, size_of
 from rushlight.aot.proxy_tensor import run_meta
 from rushlight.aot.runtime import view_of
@@ -371,6 +371,18 @@ def read_instructions__forgets_the_extended_arguments(code):
     return found
 
 
+def read_instructions__keeps_one_extended_argument(code):
+    found, raw = [], code.co_code
+    for each in READ_INSTRUCTIONS(code):
+        place, name, _, target = each
+        before = raw[place - 1] << 8 if place and dis.opname[raw[place - 2]] == "EXTENDED_ARG" else 0
+        found.append((place, name, before | raw[place + 1], target))
+    return found
+
+
+READ_INSTRUCTIONS = types.FunctionType(bytecode.read_instructions.__code__, vars(bytecode))
+
+
 def read_instructions__jumps_only_forward(code):
     found, offset, extended = [], 0, 0
     while offset < len(code.co_code):
@@ -444,6 +456,18 @@ def guards_for__looks_at_the_elements(value, source, scope):
 def guards_for__keeps_the_function(value, source, scope):
     if isinstance(value, types.MethodType):
         return [f"{source} is {guards.bind(scope, value)}"]
+    return GUARDS_FOR(value, source, scope)
+
+
+def guards_for__keeps_the_set_itself(value, source, scope):
+    if isinstance(value, (set, frozenset)):
+        return [f"type({source}) is {guards.bind(scope, type(value))}", f"{source} == {guards.bind(scope, value)}"]
+    return GUARDS_FOR(value, source, scope)
+
+
+def guards_for__a_method_without_its_type(value, source, scope):
+    if isinstance(value, types.MethodType):
+        return [f"{source}.__func__.__code__ is {guards.bind(scope, value.__func__.__code__)}"]
     return GUARDS_FOR(value, source, scope)
 
 
@@ -649,11 +673,67 @@ def record_call__keeps_the_first_node_of_what_is_written(mode, func, args, kwarg
     return result
 
 
+def inverse_as_torch_has_it(base, view, new):
+    name, given, sizes = view.operator.schema.name, arguments_of(view), list(base.shape)
+    if name in ("alias", "detach"):
+        return new
+    if name in ("view", "_reshape_alias"):
+        return new.view(sizes)
+    if name in ("t", "transpose"):
+        return view.operator(new, *view.args)
+    if name == "permute":
+        dims = [d % len(sizes) for d in given["dims"]]
+        return new.permute(sorted(range(len(sizes)), key=dims.__getitem__))
+    if name == "unsqueeze":
+        return new.squeeze(given["dim"])
+    if name == "expand":
+        return base + sum_to(new - base, sizes)
+    if name == "squeeze":
+        dim = given.get("dim")
+        dims = range(len(sizes)) if dim is None else [dim] if isinstance(dim, int) else dim
+        for d in sorted(d % len(sizes) for d in dims if sizes):
+            new = new.unsqueeze(d) if sizes[d] == 1 else new
+        return new
+    if name == "unbind":
+        return base.select_scatter(new, given["dim"], view.place)
+    if name.startswith("split"):
+        counts = given.get("split_sizes") or [given["split_size"]] * (view.place + 1)
+        start = sum(counts[: view.place])
+        return base.slice_scatter(new, given["dim"], start, start + new.shape[given["dim"]])
+    return getattr(functions, name + "_scatter")(base, new, *view.args)
+
+
 def view_inverse__writes_into_the_base(base, view, new):
     if view.operator.schema.name == "expand":
         return base + sum_to(new - base, base.shape)
     view_forward(base, view).copy_(new)
     return base
+
+
+def view_inverse__writes_into_a_copy(base, view, new):
+    if view.operator.schema.name == "expand":
+        gained = new - base
+        while gained.dim() > base.dim():
+            gained = gained.sum(0)
+        for d, size in enumerate(base.shape):
+            if size == 1 and gained.shape[d] != 1:
+                gained = gained.sum(d, keepdim=True)
+        return base + gained
+    copy = base.clone()
+    view_forward(copy, view).copy_(new)
+    return copy
+
+
+def view_inverse__reshapes_what_stays_as_it_is(base, view, new):
+    if view.operator.schema.name in ("alias", "detach"):
+        return new.reshape(base.shape)
+    return inverse_as_torch_has_it(base, view, new)
+
+
+def view_inverse__reshapes_where_a_dimension_of_size_1_goes(base, view, new):
+    if view.operator.schema.name == "unsqueeze":
+        return new.reshape(base.shape)
+    return inverse_as_torch_has_it(base, view, new)
 
 
 def view_inverse__sets_each_copy_of_expand(base, view, new):
