@@ -210,7 +210,7 @@ class Judge:
         def differs(candidate: dict) -> bool:
             nonlocal smallest
             key = _key(candidate)
-            if time.perf_counter() > deadline or len(known) > (check.draws or math.inf):
+            if time.perf_counter() > deadline or key not in known and len(known) >= (check.draws or math.inf):
                 raise _Enough
             if key not in known:
                 known[key] = bool(difference(_ask(ask, check, [candidate])[0], self.answer(check, candidate)))
