@@ -522,6 +522,14 @@ EDGES = [
     _edge("y.relu(), (y.relu() @ x).relu()", [8, 8], [8, 8], isa="avx2"),
     _edge("x.sort(1)[0] + 1, x.cumsum(0) * 2, F.layer_norm(x, x.shape[1:])", [12, 40], threads=4),
     _edge("torch.cat([x, x * 2], 1).to(torch.float64), x.t().contiguous() @ y", [4, 6], [4, 5]),
+    _edge("torch.log1p(torch.expm1(torch.atan2(x, y)))", [33], [33]),
+    _edge("torch.ops.aten.sigmoid_backward(x.log(), y)", [33], [33]),
+    _edge("torch.searchsorted(x, y, sorter=z) + 1", [8], [5], [[8], None, "int64"]),
+    _edge("torch.cat([x @ x, y @ y]).tanh() @ z", [6, 6], [6, 6], [6, 2000]),
+    _edge(f"x{''.join(f' @ y * {factor}' for factor in range(2, 14))}", [6, 6], [6, 6]),
+    _edge(
+        ", ".join(f"(x + {i}).{('sum', 'amax', 'prod', 'amin')[i % 4]}()" for i in range(12)), [40, 17], isa="avx512"
+    ),
     _edge("F.conv2d(x, y).relu(), torch.bmm(z, z)", [1, 2, 6, 6], [3, 2, 3, 3], [2, 5, 5]),
     _edge("x.mean(), x.t() @ x", [[40, 7], [1, 40], "float32"], steps="x.add_(1)"),
     _edge("((x @ x).sin() @ x).cos() @ x, x.to(torch.int32), x > 0", [[6, 6], None, "float64"]),
@@ -546,7 +554,10 @@ EDGE_CALLS = [
             *[{"x": _X, "weight": w} for w in (_X, _tensor([3, 4], grad=True), _tensor([3, 4], None, "float64"))],
         ),
         _calls("scale", *[{"x": _X, "count": count} for count in (2, -1, 12)]),
-        _calls("total", *[{"parts": [_X], "mode": mode} for mode in ("sum", "a == b", "it's", "# - 0/0: mode")]),
+        _calls(
+            "total",
+            *[{"parts": [_X], "mode": mode} for mode in ("sum", "a == b", "it's", "# - 0/0: mode", "a # b", "b")],
+        ),
         _calls("total", *[{"parts": parts, "mode": "sum"} for parts in ([_X], [_X, _X], [_Y])]),
         _calls("scale", {"x": _X, "count": 2.5}, {"x": _X, "count": 0.5})
         + _calls("total", {"parts": [_X], "mode": "sum"}, {"parts": [_X], "mode": "mean"}),

@@ -575,6 +575,8 @@ def value_selecting_reduction_backward(
     if not keepdim and len(sizes):
         grad, indices = grad.unsqueeze(dim), indices.unsqueeze(dim)
     zeros = grad.new_zeros(sizes)
+    if dispatch.local.modes:  # a graph that is recorded is to write to nothing
+        return zeros.scatter(dim, indices, grad)
     return zeros.scatter_(dim, indices, grad)
 
 

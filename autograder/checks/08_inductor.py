@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from types import SimpleNamespace
 
@@ -14,7 +15,7 @@ from ..check import program
 
 _REAL = [
     *["_log_softmax", "_softmax", "_to", "_to_copy", "add", "add_", "addmm", "amax"],
-    *["copy", "copy_", "gt", "index", "index_select", "layer_norm", "log", "log_softmax"],
+    *["copy", "copy_", "gt", "index", "index_select", "layer_norm", "log", "log_sigmoid", "log_softmax"],
     *["max", "mean", "mul", "mul_", "native", "native_layer_norm", "norm", "relu"],
     *["relu_", "select", "softmax", "sub", "sum", "t", "to", "to_copy"],
     *["var", "var_mean", "where"],
@@ -30,7 +31,15 @@ def _torch_dumps():
 
 def _text_case(dump):
     given = {name: dump[name] for name in ("inputs", "isa", "threads", "calls") if name in dump}
-    return {"function": dump["source"], "given": given, "text": dump["text"]}
+    return {"function": dump["source"], "given": given, "text": _shown(dump)}
+
+
+def _shown(dump):
+    """Of a module the kernels and `call`, so that a report has no imports and nothing else that is in all of them; a log."""
+    if "kernels" not in dump:
+        return dump["text"]
+    parts = re.findall(r"^(?:cpp_fused.*?^'{3}\)\n| {4}def call\(.*?\n(?=\n+runner = ))", dump["text"], re.M | re.S)
+    return "".join(f"\n{part}" for part in parts)
 
 
 def _kernel_cases(dumps):
@@ -83,7 +92,7 @@ def _edge_texts():
 def _known(function, given, text=None):
     """What Inductor said of the program, if this is its text."""
     dump = _torch_dumps().known(function, given)
-    if text is not None and dump["text"] != text:
+    if text is not None and _shown(dump) != text:
         raise ValueError("this is not the text that the torch which is installed here makes of the program")
     return dump
 
@@ -128,7 +137,7 @@ def inductors_extern_calls(torch, function, given, text):
 def _about_memory(case, mine, theirs):
     if isinstance(mine, list) and isinstance(theirs, list) and mine[:1] == theirs[:1]:
         return "the reuse is right: bytes come with empty_strided_cpu, go with del, and move to the new name in a reuse"
-    return "a reuse ends in '# reuse'; an alias, or a name for part of a result, has no memory of its own"
+    return "a reuse ends in '# reuse', also of what an operator returned; an alias, or a name for part of a result, has no memory"
 
 
 @program("inductor.output_code.memory_use", cases=_from_texts, edges=_edge_texts, hint=_about_memory, draws=12)
@@ -229,7 +238,9 @@ def inductors_reductions(torch, function, given, kernel, source):
 
 
 def _about_bytes(case, mine, theirs):
-    if not (isinstance(mine, list) and isinstance(theirs, list)) or len(mine) != len(theirs):
+    if not (isinstance(mine, list) and isinstance(theirs, list)):
+        return "the sizes of each argument are told above the call, in one of the docstring's forms"
+    if len(mine) != len(theirs):
         return "one entry for each call of a kernel, also if it is called again"
     return "elements times bytes of an element, for every argument of the call; in_out_ptr twice"
 
@@ -279,6 +290,14 @@ def _field(tree, name):
     return dict(tree["dict"]).get(name) if isinstance(tree, dict) and "dict" in tree else None
 
 
+def _first_line(mine, theirs):
+    """Where two lists of lines part."""
+    for number, (ours, right) in enumerate(zip(mine or [], theirs or [])):
+        if ours != right:
+            return f"the lines are equal up to number {number}, counted from 0"
+    return None
+
+
 def _symbols(xp, sizes, prefix="i"):
     return xp.inductor.index.symbols(prefix, sizes)
 
@@ -292,7 +311,9 @@ def _points(sizes):
 
 
 def _numbers(xp, index, variables):
-    """The number that an index is in every iteration."""
+    """The number that an index is in every iteration; of what is no index, none."""
+    if not _is_index(xp, index):
+        return []
     sizes = [variable.size for variable in variables]
     evaluate = xp.inductor.index.evaluate
     return [evaluate(index, dict(zip(variables, point))) for point in _points(sizes)]
@@ -414,6 +435,8 @@ def quotients(xp, terms, offset, divisor):
     for variable, (_, coefficient) in zip(variables, terms):
         index = index + xp.inductor.index.Index.of(variable) * coefficient
     found = xp.inductor.index.quotient(index, divisor)
+    if not _is_index(xp, found):
+        return {"is an Index": False}
     outside = [[str(term), number] for term, number in found.terms if type(term) is xp.inductor.index.Symbol]
     return {
         "is an Index": _is_index(xp, found),
@@ -488,8 +511,14 @@ def _reshapes(st):
             ([1, 6], [2, 1, 3]),
             ([2, 1, 3], [3, 1, 2]),
             ([1, 5, 1], [5]),
+            ([2, 2, 2], [4, 2]),
         )
     ],
+    hint=lambda case, mine, theirs: (
+        "an index that is a sum of loop variables has a division: see what `quotient` and `remainder` were asked"
+        if _field(mine, "element") == _field(theirs, "element")
+        else "the last dimension goes fastest, in both"
+    ),
 )
 def reshaped(xp, sizes, new_sizes):
     variables = _symbols(xp, new_sizes)
@@ -498,7 +527,7 @@ def reshaped(xp, sizes, new_sizes):
     return {
         "each is an Index": [_is_index(xp, index) for index in found],
         "element": [_numbers(xp, index, variables) for index in found],
-        "has a division": [not index.is_affine for index in found],
+        "has a division": [_is_index(xp, index) and not index.is_affine for index in found],
     }
 
 
@@ -542,7 +571,8 @@ def _nests(st):
                 step += kinds[dim] == "g"
                 strides[dim] = step
                 step *= sizes[dim]
-            accesses.append(strides)
+            backwards = draw_from(st.sampled_from([0, 0, 0, 0, 1, 2, 3, 15]))  # one bit for each loop
+            accesses.append([-stride if backwards >> dim & 1 else stride for dim, stride in enumerate(strides)])
         return {"sizes": sizes, "strides": accesses}
 
     return draw()
@@ -573,8 +603,19 @@ def _nests(st):
             ([2, 3, 4], [[12, 4, 1], [3, 1, 0]]),
             ([2, 1, 3, 4], [[24, 24, 8, 2]]),
             ([2, 2, 2], [[4, 2, 1], [2, 1, 1]]),
+            ([4, 6], [[-6, -1]]),
+            ([4, 6], [[6, -1]]),
+            ([4, 6], [[-6, 1]]),
+            ([4, 6], [[0, -1]]),
+            ([2, 2, 2, 2], [[8, 4, 2, 1]]),
+            ([2, 2, 2, 2, 2], [[16, 8, 4, 2, 1]]),
         )
     ],
+    hint=lambda case, mine, theirs: (
+        "an access may go backwards in one loop and forwards in the other"
+        if any(stride < 0 for each in case["strides"] for stride in each)
+        else None
+    ),
 )
 def merged_loops(xp, sizes, strides):
     return [list(dims) for dims in xp.inductor.index.merge_dims(sizes, strides)]
@@ -594,8 +635,11 @@ def _(torch, sizes, strides):
 
 
 def is_one_dimension(torch, sizes, strides, dims):
-    """Whether torch can view these dimensions of a tensor as one."""
-    view = torch.zeros(1000).as_strided([sizes[dim] for dim in dims], [strides[dim] for dim in dims])
+    """Whether torch can view these dimensions of a tensor as one. Where both go backwards, they go forwards from the end."""
+    steps = [strides[dim] for dim in dims]
+    if min(steps) < 0 < max(steps):
+        return False
+    view = torch.zeros(1000).as_strided([sizes[dim] for dim in dims], [abs(step) for step in steps])
     try:
         view.view(-1)
     except RuntimeError:
@@ -839,15 +883,21 @@ def _pairs(st):
     """Two loop nests over the same loops: which elements of which buffers each reads and writes."""
     where = st.sampled_from([[[3, 1], 0], [[3, 1], 0], [[3, 1], 0], [[1, 2], 0], [[3, 1], 1], [[0, 1], 0], [[3, 0], 0]])
     access = st.tuples(st.sampled_from(BUFFERS), where).map(lambda pair: [pair[0], *pair[1]])
-    nest = st.fixed_dictionaries({"reads": st.lists(access, max_size=3), "writes": access})
+    reads, row = st.lists(access, max_size=3), st.sampled_from([[[3, 0], 0], [[3, 0], 0], [[1, 0], 0]])
+    of_row = st.tuples(st.sampled_from(BUFFERS), row).map(lambda pair: [pair[0], *pair[1]])
+    nest = st.fixed_dictionaries({"reads": reads, "writes": access, "kind": st.none()})
+    reduction = {"reads": reads, "writes": of_row, "kind": st.sampled_from(["sum", "max"])}
+    nest = st.one_of(nest, nest, st.fixed_dictionaries(reduction))
     return st.fixed_dictionaries({"first": nest, "second": nest})
 
 
-def _nest(reads, writes):
-    return {"reads": [list(each) for each in reads], "writes": list(writes)}
+def _nest(reads, writes, kind=None):
+    """What it reads and writes; with a kind it reduces over the second loop."""
+    return {"reads": [list(each) for each in reads], "writes": list(writes), "kind": kind}
 
 
 _AT, _TURNED, _ROW, _NEXT = [[3, 1], 0], [[1, 2], 0], [[3, 0], 0], [[3, 1], 1]
+_OTHER_ROW = [[1, 0], 0]
 
 
 @program(
@@ -879,6 +929,14 @@ _AT, _TURNED, _ROW, _NEXT = [[3, 1], 0], [[1, 2], 0], [[3, 0], 0], [[3, 1], 1]
             (_nest([["a", *_AT]], ["a", *_AT]), _nest([["c", *_AT]], ["b", *_AT])),
             (_nest([["c", *_AT]], ["a", *_AT]), _nest([["b", *_TURNED]], ["b", *_AT])),
             (_nest([["c", *_AT]], ["a", *_AT]), _nest([["a", *_AT]], ["c", *_AT])),
+            (_nest([["c", *_AT]], ["a", *_ROW], "sum"), _nest([["a", *_ROW], ["c", *_AT]], ["b", *_AT])),
+            (_nest([["c", *_AT]], ["a", *_ROW], "sum"), _nest([["a", *_OTHER_ROW], ["c", *_AT]], ["b", *_AT])),
+            (_nest([["c", *_AT]], ["a", *_AT]), _nest([["a", *_AT]], ["b", *_ROW], "sum")),
+            (_nest([["c", *_AT]], ["a", *_AT]), _nest([["a", *_TURNED]], ["b", *_ROW], "sum")),
+            (_nest([["c", *_AT]], ["a", *_ROW], "max"), _nest([["c", *_AT], ["a", *_ROW]], ["b", *_ROW], "sum")),
+            (_nest([["c", *_AT]], ["a", *_ROW], "sum"), _nest([["c", *_AT]], ["b", *_ROW], "sum")),
+            (_nest([["b", *_AT]], ["a", *_AT]), _nest([["c", *_AT]], ["b", *_ROW], "sum")),
+            (_nest([["c", *_AT]], ["a", *_ROW], "sum"), _nest([["b", *_AT]], ["a", *_ROW], "sum")),
         )
     ],
     hint=lambda case, mine, theirs: (
@@ -901,50 +959,50 @@ def fusable(xp, first, second):
         value = ir.constant(1.0, xp.float32)
         for read in nest["reads"]:
             value = ir.op("add", value, ir.load(read[0], place(read), xp.float32))
-        nests.append(ir.Computed(nest["writes"][0], variables, place(nest["writes"]), value, xp.float32))
+        loops, reduced = (variables[:1], variables[1:]) if nest["kind"] else (variables, [])
+        where = place(nest["writes"])
+        nests.append(ir.Computed(nest["writes"][0], loops, where, value, xp.float32, reduced, nest["kind"]))
     return xp.inductor.scheduler.can_fuse(*nests)
 
 
 @fusable.oracle
 def torch_fusable(torch, first, second):
     import sympy
+    from torch._inductor import config
     from torch._inductor.dependencies import MemoryDep
     from torch._inductor.scheduler import Scheduler
 
     variables = sympy.symbols("i0 i1", integer=True)
 
-    def dep(access):
+    def dep(access, loops=2):
         index = sum(variable * stride for variable, stride in zip(variables, access[1])) + access[2]
-        return MemoryDep(access[0], sympy.sympify(index), variables, (sympy.Integer(2), sympy.Integer(3)))
+        sizes = sympy.Integer(2), sympy.Integer(3)
+        return MemoryDep(access[0], sympy.sympify(index), variables[:loops], sizes[:loops])
 
-    def within_iterations(reads, write):
-        stub = Scheduler.__new__(Scheduler)
-        reads = [dep(read) for read in reads if read[0] == write[0]]
-        return all(stub.fusable_read_and_write(read, dep(write)) for read in reads)
+    def within_iterations(reads, writer):  # a reduction writes once for each row
+        stub, write = Scheduler.__new__(Scheduler), dep(writer["writes"], 1 if writer["kind"] else 2)
+        reads = [dep(read) for read in reads if read[0] == writer["writes"][0]]
+        with config.patch(loop_ordering_after_fusion=False):  # these loops are common loops already
+            return all(stub.fusable_read_and_write(read, write) for read in reads)
 
     if first["writes"][0] == second["writes"][0]:
         return False
-    forth = within_iterations(second["reads"], first["writes"])
-    return forth and within_iterations(first["reads"], second["writes"])
+    return within_iterations(second["reads"], first) and within_iterations(first["reads"], second)
 
 
 # C++ -----------------------------------------------------------------------------------------------------------------
 #
 # Values are built from a list of steps. What is emitted for them is C++ that Python can run too, if the operations are few.
 
-LEAVES = (
-    "x",
-    "v",
-    "one",
-    "kept",
-)  # an element, one number for each row, a constant, an element that has a name already
+# an element, one number for each row, a constant, an element that has a name already, another of the same buffer that has none
+LEAVES = ("x", "v", "one", "kept", "other")
 
 
 def _values(st):
     leaf = st.sampled_from(LEAVES).map(lambda name: [name])
     place = st.integers(0, 8)
     binary = st.tuples(st.sampled_from(["add", "mul", "sub", "maximum"]), place, place).map(list)
-    unary = st.tuples(st.sampled_from(["neg", "relu"]), place).map(list)
+    unary = st.tuples(st.sampled_from(["neg", "relu", "double"]), place).map(list)
     steps = st.lists(st.one_of(leaf, binary, binary, unary), max_size=7)
     return st.fixed_dictionaries(
         {
@@ -962,11 +1020,14 @@ def _build(xp, steps, i, r):
         "v": ir.load("v", Index.of(i), xp.float32),
         "one": ir.constant(1.5, xp.float32),
         "kept": ir.load("k", Index.of(i) * 3 + r, xp.float32),
+        "other": ir.load("k", Index.of(i) * 3, xp.float32),
     }
     values = []
     for name, *places in steps:
         if name in leaves:
             values.append(leaves[name])
+        elif name == "double":
+            values.append(ir.op("cast", values[places[0] % len(values)], dtype=xp.float64))
         else:
             values.append(ir.op(name, *(values[place % len(values)] for place in places)))
     return values
@@ -990,6 +1051,9 @@ def _build(xp, steps, i, r):
             ([["v"], ["one"], ["add", 0, 1], ["x"], ["sub", 2, 3], ["maximum", 4, 2]], [5, 2, 4]),
             ([["one"], ["neg", 0]], [1]),
             ([["x"], ["v"], ["sub", 0, 1], ["sub", 1, 0], ["relu", 2], ["add", 3, 4]], [5]),
+            ([["x"], ["double", 0], ["neg", 1]], [2, 0]),
+            ([["v"], ["double", 0], ["x"], ["add", 1, 2]], [3]),
+            ([["kept"], ["other"], ["add", 0, 1]], [2]),
         )
         for hoists in (False, True)
     ],
@@ -998,7 +1062,7 @@ def emitted(xp, steps, results, hoists):
     Statements = xp.inductor.cpp.Statements
     i, r = _symbols(xp, [2], "i")[0], _symbols(xp, [3], "r")[0]
     values = _build(xp, steps, i, r)
-    pointers = {name: f"{name}_ptr" for name in "xv"}
+    pointers = {name: f"{name}_ptr" for name in "xvk"}
     places = {("k", values_index): "k" for values_index in [xp.inductor.index.Index.of(i) * 3 + r]}
     before = Statements(pointers, places)
     inside = Statements(
@@ -1010,6 +1074,7 @@ def emitted(xp, steps, results, hoists):
         for column in range(3):
             known = {"i0": row, "r0": column, "k": _kept(row, column)}
             known |= {"x_ptr": [_element(n) for n in range(6)], "v_ptr": [_of_row(n) for n in range(2)]}
+            known |= {"k_ptr": [_element(5 - n) for n in range(6)]}
             for line in before.lines + inside.lines:
                 _run_statement(line, known)
             numbers.append([_read_number(name, known) for name in names])
@@ -1018,6 +1083,7 @@ def emitted(xp, steps, results, hoists):
         "numbers": numbers,
         "statements before the loop": len(before.lines),
         "statements in the loop": len(inside.lines),
+        "types": sorted(line.split()[1] for line in before.lines + inside.lines),
         "the same again": again == names,
     }
 
@@ -1037,31 +1103,36 @@ def _kept(row, column):
 def _run_statement(line, known):
     """One statement `const TYPE NAME = EXPRESSION;`, as Python."""
     words, _, text = line.rstrip(";").partition(" = ")
-    _, kind, name = words.split()
-    assert kind == "float" and name not in known, f"a new float was to be made: {line}"
+    const, _, name = words.split()
+    assert const == "const", f"not const: {line}"
+    assert name not in known, f"{name} has been declared before: {line}"
     known[name] = _read_number(text, known)
 
 
 def _read_number(text, known):
     functions = {"maximum_": max, "relu_": lambda x: max(x, 0.0)}
-    for number in ("1.5f",):
-        text = text.replace(number, number[:-1])
+    text = text.replace("1.5f", "1.5").replace("static_cast<double>", "")
     return float(eval(text, {"__builtins__": {}}, functions | known))
 
 
 @emitted.oracle
 def _(torch, steps, results, hoists):
-    elements = torch.tensor([_element(n) for n in range(6)]).reshape(2, 3)
-    of_rows = torch.tensor([_of_row(n) for n in range(2)]).reshape(2, 1)
-    kept = torch.tensor([[_kept(row, column) for column in range(3)] for row in range(2)])
-    one = torch.tensor(1.5)
-    leaves = {"x": elements, "v": of_rows, "one": one, "kept": kept}
-    values, shown, needs = [], [], []
+    def numbers_of(values):
+        return torch.tensor(values, dtype=torch.float64)
+
+    elements = numbers_of([_element(n) for n in range(6)]).reshape(2, 3)
+    of_rows = numbers_of([_of_row(n) for n in range(2)]).reshape(2, 1)
+    kept = numbers_of([[_kept(row, column) for column in range(3)] for row in range(2)])
+    other = numbers_of([_element(5), _element(2)]).reshape(2, 1)
+    leaves = {"x": elements, "v": of_rows, "one": numbers_of(1.5), "kept": kept, "other": other}
+    values, shown, needs, types = [], [], [], {}
     for name, *places in steps:
         chosen = [place % len(values) for place in places] if name not in leaves else []
-        values.append(leaves[name] if name in leaves else getattr(torch, name)(*(values[place] for place in chosen)))
+        made = getattr(torch.Tensor, name, None)
+        values.append(leaves[name] if name in leaves else made(*(values[place] for place in chosen)))
         needs.append(chosen)
         shown.append(name if name in leaves else (name, *(shown[place] for place in chosen)))
+        types[shown[-1]] = "float" if name in leaves else "double" if name == "double" else types[shown[chosen[0]]]
     wanted, waiting = {}, [place % len(values) for place in results]
     while waiting:
         place = waiting.pop()
@@ -1074,6 +1145,7 @@ def _(torch, steps, results, hoists):
         "numbers": numbers.reshape(6, -1).tolist(),
         "statements before the loop": varies.count(False) if hoists else 0,
         "statements in the loop": varies.count(True) if hoists else len(varies),
+        "types": sorted(types[each] for each in wanted),
         "the same again": True,
     }
 
@@ -1357,6 +1429,8 @@ def _(xp, steps, outputs):
         plain_schedule(*CHAIN, outputs=["buf3"], sizes={"buf1": ["float32", 512]}),
         plain_schedule("-> buf0", "-> buf1", "-> buf2", outputs=["buf0"], sizes={"buf1": ["float32", 512]}),
         plain_schedule("arg0_1 -> arg0_1", "-> buf0 buf1", "-> buf2", outputs=[], sizes={}),
+        plain_schedule("-> buf0", "-> buf1", "buf1 -> buf0", "buf0 -> buf2", outputs=[], sizes={}),
+        plain_schedule("-> buf0", "-> buf1", "-> buf0", "buf1 -> buf2", outputs=["buf0"], sizes={}),
     ],
 )
 def bytes_alive(xp, steps, outputs, sizes):
@@ -1368,7 +1442,11 @@ def bytes_alive(xp, steps, outputs, sizes):
 def _(xp, steps, outputs, sizes):
     from torch._inductor.memory import estimate_peak_memory
 
-    with Inductor(xp, steps, outputs, sizes) as inductor:
+    made, once = set(), []  # Inductor knows an update as a step that uses the buffer
+    for reads, writes in steps:
+        once.append([[*reads, *(name for name in writes if name in made)], [n for n in writes if n not in made]])
+        made |= {*writes}
+    with Inductor(xp, once, outputs, sizes) as inductor:
         _, alive = estimate_peak_memory(inductor.nodes, {}, outputs)
     return {"alive": list(alive)[: len(steps)], "nbytes": {name: size for name, (_, size) in sizes.items()}}
 
@@ -1383,34 +1461,41 @@ def updates_in_place(st):
         writes = {f"buf{i}": draw(st.sampled_from(kinds)) for i in range(5, 5 + draw(st.integers(1, 3)))}
         ending = sorted(name for name in reads if draw(st.sampled_from([True, True, False])))
         kept = sorted(name for name in reads if draw(st.sampled_from([True, False, False, False])))
-        return {"reads": reads, "writes": writes, "ending": ending, "kept": kept}
+        turned = {new: [old for old in reads if draw(st.integers(0, 3)) == 0] for new in writes}
+        return {"reads": reads, "writes": writes, "ending": ending, "kept": kept, "turned": turned}
 
     return draw_step()
+
+
+def step_in_place(reads, writes, ending, kept=(), turned=None):
+    """A case written down: all buffers of one size. What a result reads `turned` it reads in another order than it writes."""
+    sizes = [{name: ["float32", 64] for name in names.split()} for names in (reads, writes)]
+    return {"reads": sizes[0], "writes": sizes[1], "ending": ending, "kept": list(kept), "turned": turned or {}}
 
 
 @program(
     "inductor.memory.take_over",
     cases=updates_in_place,
     edges=[
-        {"reads": {"buf0": ["float32", 64]}, "writes": {"buf5": ["float32", 64]}, "ending": ["buf0"], "kept": []},
-        {"reads": {"buf0": ["float32", 64]}, "writes": {"buf5": ["float32", 64]}, "ending": ["buf0"], "kept": ["buf0"]},
-        {"reads": {"buf0": ["float32", 64]}, "writes": {"buf5": ["float32", 64]}, "ending": [], "kept": []},
-        {
-            "reads": {"buf1": ["float32", 64], "buf0": ["float32", 64]},
-            "writes": {"buf5": ["float32", 64], "buf6": ["float32", 64], "buf7": ["float32", 64]},
-            "ending": ["buf0", "buf1"],
-            "kept": [],
-        },
+        step_in_place("buf0", "buf5", ending=["buf0"]),
+        step_in_place("buf0", "buf5", ending=["buf0"], kept=["buf0"]),
+        step_in_place("buf0", "buf5", ending=[]),
+        step_in_place("buf1 buf0", "buf5 buf6 buf7", ending=["buf0", "buf1"]),
+        step_in_place("buf0 buf1", "buf5 buf6", ending=["buf0", "buf1"], turned={"buf6": ["buf1"]}),
+        step_in_place("buf0 buf1", "buf5 buf6", ending=["buf0", "buf1"], turned={"buf5": ["buf0"]}),
     ],
+    hint=lambda case, mine, theirs: "a result takes the first that it may have, whoever comes after it",
 )
-def take_over(xp, reads, writes, ending, kept):
-    candidates = {new: [old for old in reads if reads[old] == writes[new]] for new in writes}
+def take_over(xp, reads, writes, ending, kept, turned):
+    candidates = {
+        new: [old for old in reads if reads[old] == writes[new] and old not in turned.get(new, ())] for new in writes
+    }
     found = xp.inductor.memory.take_over(candidates, ending, kept)
     return {new: found[new] for new in writes if new in found}
 
 
 @take_over.oracle
-def _(xp, reads, writes, ending, kept):
+def _(xp, reads, writes, ending, kept, turned):
     import torch._inductor.codegen.simd  # noqa: F401  (asked for when a node decides)
     from torch._inductor.codegen.common import KernelArgs
     from torch._inductor.virtualized import V
@@ -1420,13 +1505,14 @@ def _(xp, reads, writes, ending, kept):
         V.graph.graph_inputs = V.graph.graph_inputs_original = dict.fromkeys(kept)
         inductor.scheduler.get_fused_node = lambda node: None
         inductor.scheduler.name_to_fused_node = {}
-        for node in inductor.nodes:  # each result as a loop of its own in the kernel
+        for new, node in zip(writes, inductor.nodes):  # each result as a loop of its own in the kernel
             node.scheduler, node.ancestors = inductor.scheduler, set()
             inductor.scheduler.current_node, node.node = node, SimpleNamespace(get_operation_name=str)
             node.get_device, node.get_name = (lambda: xp.device("cpu")), (lambda: "this step")
             later = SimpleNamespace(get_name=lambda: "a later step")
             for old in reads:
-                mine = SimpleNamespace(node=node, can_inplace=True, get_name=node.get_name)
+                in_order = old not in turned.get(new, ())
+                mine = SimpleNamespace(node=node, can_inplace=in_order, get_name=node.get_name)
                 others = [] if old in ending else [SimpleNamespace(node=later, can_inplace=True)]
                 inductor.buffers[old].users, inductor.buffers[old].scheduler = [mine, *others], inductor.scheduler
             kernel = SimpleNamespace(args=KernelArgs(), inplace_update_buffers={})
@@ -1557,13 +1643,24 @@ LATE = "allocate buf0; call 0; free buf0; allocate buf1; call 1; free buf1; allo
         ),
         written_lines(OVERLAP, [512, 100, 480, 64], old=64, new=64, wide0=128, wide1=128),
         {"lines": [["call", 0]], "sizes": {}, "alive": [0]},
+        written_lines("allocate buf0; call 0; free buf0; allocate buf1; call 1", [64, 64])
+        | {"sizes": {"buf0": ["float32", 64], "buf1": ["int64", 64]}},
+        written_lines(TWO_WAIT, [128, 64, 128])
+        | {"sizes": dict(buf0=["float32", 64], buf1=["int32", 64], buf2=["float32", 64], buf3=["float32", 64])},
+        written_lines(LATE.replace("call 1", "call 1; call 2").replace("2; call 2", "2; call 3"), [64, 512, 512, 64])
+        | {"sizes": dict(buf0=["float32", 64], buf1=["float32", 512], buf2=["float32", 64])},
+        written_lines(OVERLAP, [512, 500, 100, 64], old=64, new=64, wide0=128, wide1=128),
+        written_lines(OVERLAP, [512, 100, 500, 64], old=64, new=64, wide0=128, wide1=128),
     ],
+    hint=lambda case, mine, theirs: _first_line(_field(mine, "lines"), _field(theirs, "lines")),
 )
 def plan_reuse(xp, lines, sizes, alive):
     alive, before = list(alive), list(alive)
     sizes = {name: tuple(size) for name, size in sizes.items()}
-    found = xp.inductor.memory.plan_reuse([tuple(line) for line in lines], sizes, alive)
-    return {"lines": [list(line) for line in found], "alive stays": alive == before}
+    given = [tuple(line) for line in lines]
+    found = xp.inductor.memory.plan_reuse(given, sizes, alive)
+    stays = given == [tuple(line) for line in lines]
+    return {"lines": [list(line) for line in found], "alive stays": alive == before, "lines stay": stays}
 
 
 @plan_reuse.oracle
@@ -1589,7 +1686,7 @@ def _(xp, lines, sizes, alive):
         wrapper.estimate_peak.overall_peak_memory = max(alive)
         wrapper.estimate_peak.segmented_tree = SegmentedTree(list(alive), operator.add, max, 0)
         wrapper.memory_plan_reuse()
-        return {"lines": inductor.shown(), "alive stays": True}
+        return {"lines": inductor.shown(), "alive stays": True, "lines stay": True}
 
 
 BUILT = {"texts": {"graph.cpp": "int f();", "a.h": "#"}, "command": ["g++", "-O3", "-fopenmp"], "machine": "x86_64"}
@@ -1605,7 +1702,39 @@ REBUILT = [
     BUILT | {"command": ["clang++", "-O3", "-fopenmp"]},
     BUILT | {"machine": "aarch64"},
     BUILT | {"command": ["g++", "-O3"], "machine": "-fopenmpx86_64"},
+    BUILT | {"command": ["g++", "-O3", "-fopenmp", "-fopenmp"]},
+    BUILT | {"command": ["g++", "-O3", "-O3", "-fopenmp"]},
+    BUILT | {"command": ["g++", "-o3", "-fopenmp"]},
+    BUILT | {"command": []},
+    BUILT | {"command": [""]},
+    BUILT | {"command": ["", ""]},
+    BUILT | {"machine": "X86_64"},
+    BUILT | {"machine": ""},
+    BUILT | {"texts": {}},
+    BUILT | {"texts": {"": ""}},
+    BUILT | {"texts": {"graph.cpp": "int F();", "a.h": "#"}},
+    BUILT | {"texts": {"graph.cpp": "int f();", "A.h": "#"}},
+    BUILT | {"texts": {"graph.cpp": "int f();", "a.": "h#"}},
+    BUILT | {"texts": {"graph.cpp": "int f();", "a.h#": ""}},
+    *(BUILT | {"texts": {"a.h": letter}} for letter in ("", "é", "ü", "е", "e", "日")),
+    *(BUILT | {"texts": {letter + "a.h": "#"}} for letter in "éüе"),
+    *(BUILT | {"command": [letter]} for letter in "éüе"),
+    *(BUILT | {"machine": letter} for letter in "éüе"),
 ]
+for _mark in ("\0", "\n", " ", ",", "\x1f", ", ", "', '", "|", ":", ";", "/"):  # what might stand between two parts
+    REBUILT += [
+        BUILT | {"command": ["g++", "-O3" + _mark + "-fopenmp"]},
+        BUILT | {"command": ["g++", "-O3"], "machine": "-fopenmp" + _mark + "x86_64"},
+        BUILT | {"texts": {"graph.cpp": "int f();" + _mark}},
+        BUILT | {"texts": {"a.h": _mark.join(["#", "graph.cpp", "int f();"])}},
+    ]
+_PARTS = [
+    ["a.h", "#", "graph.cpp", "int f();"],
+    ["graph.cpp", "int f();", "a.h", "#"],
+    ["a.h", "graph.cpp", "#", "int f();"],
+]
+_PARTS += [["#", "int f();"], ["#", "int f();", "a.h", "graph.cpp"], ["int f();", "#"]]
+REBUILT += [BUILT | {"texts": {}, "command": [*words, *BUILT["command"]]} for words in _PARTS]  # texts that are words
 
 
 def builds(st):
@@ -1613,7 +1742,36 @@ def builds(st):
     text = st.text("ab\n ", max_size=2)
     texts = st.dictionaries(st.sampled_from(["a", "b", "ab", "graph.cpp"]), text, max_size=2)
     build = st.fixed_dictionaries({"texts": texts, "command": words, "machine": text})
-    return st.fixed_dictionaries({"builds": st.lists(build, min_size=2, max_size=6)})
+    return st.fixed_dictionaries({"builds": st.lists(build, min_size=2, max_size=6), "versions": st.just(0)})
+
+
+class Word(str):
+    """A str whose `hash` depends on a number too, as that of any str depends on the process."""
+
+    def __new__(cls, text, number):
+        self = str.__new__(cls, text)
+        self.number = number
+        return self
+
+    def __hash__(self):
+        return hash((self.number, str(self)))
+
+
+def versions_of(builds, versions):
+    """These builds, and the first of them with as many other texts."""
+    return [*builds, *(builds[0] | {"texts": {"graph.cpp": f"int f{number}();"}} for number in range(versions))]
+
+
+def _about_keys(mine, theirs):
+    """Which build got a key that it should not have."""
+    for number, (first, equal) in enumerate(zip(mine or [], theirs or [])):
+        if first != equal:
+            if equal != number:
+                return (
+                    f"builds {equal} and {number} are the same and must have one key (is it the same in every process?)"
+                )
+            return f"builds {first} and {number} have one key, and differ"
+    return None
 
 
 def key_form(key):
@@ -1623,22 +1781,32 @@ def key_form(key):
 @program(
     "inductor.codecache.cache_key",
     cases=builds,
-    edges=[{"builds": [BUILT, BUILT, *REBUILT]}],
+    edges=[{"builds": [BUILT, BUILT, *REBUILT], "versions": 0}, {"builds": [BUILT], "versions": 1500}],
+    hint=lambda case, mine, theirs: _about_keys(
+        _field(mine, "the first that is equal"), _field(theirs, "the first that is equal")
+    ),
 )
-def cache_key(xp, builds):
-    keys = [xp.inductor.codecache.cache_key(each["texts"], each["command"], each["machine"]) for each in builds]
+def cache_key(xp, builds, versions):
+    keys = []
+    for number, each in enumerate(versions_of(builds, versions)):
+        texts = {name: Word(text, number) for name, text in each["texts"].items()}
+        command = [Word(word, number) for word in each["command"]]
+        keys.append(xp.inductor.codecache.cache_key(texts, command, Word(each["machine"], number)))
+    all_used = versions == 0 or all(len({*digits}) == 16 for digits in zip(*keys))  # of a good hash each digit varies
     return {
-        "24 hexadecimal digits": all(map(key_form, keys)),
+        "24 hexadecimal digits": all(map(key_form, keys)) and all_used,
         "the first that is equal": [keys.index(key) for key in keys],
     }
 
 
 @cache_key.oracle
-def _(xp, builds):
+def _(xp, builds, versions):
     from torch._inductor.codecache import code_hash
 
     keys = []
-    for each in builds:  # Inductor hashes one text, and an extra one for the command: here both spell everything out
+    for each in versions_of(
+        builds, versions
+    ):  # Inductor hashes one text, and an extra one for the command: here both spell everything out
         extra = repr([each["command"], each["machine"]])
         keys.append(code_hash(repr(sorted(each["texts"].items())), extra))
     return {"24 hexadecimal digits": True, "the first that is equal": [keys.index(key) for key in keys]}

@@ -337,8 +337,8 @@ def live_names(instructions: list[Instruction], start: int) -> set[str]:
 
     `ways_on(instructions, index)` gives the indices of the instructions that may come next. A jump has its `op` in `JUMPS`; the
     straight way also ends at an instruction whose `op` is in `ENDS`. An instruction with a `handler` may go to the index
-    `handler[0]` before it reads or writes: what it writes itself is not sure for the handler, but what was surely written before
-    it is.
+    `handler[0]` after it has read or written: for the handler is sure what was surely written before, and what this instruction
+    writes itself.
 
     Source: `torch/_dynamo/bytecode_analysis.py`, `livevars_analysis`.
     """
@@ -348,12 +348,12 @@ def live_names(instructions: list[Instruction], start: int) -> set[str]:
     index = start
     while True:  # the straight way
         instruction = instructions[index]
-        if instruction.handler is not None:
-            seeds.append((instruction.handler[0], set(written)))
         if instruction.op in READS and instruction.arg not in written:
             live.add(instruction.arg)
         if instruction.op in WRITES:
             written.add(instruction.arg)
+        if instruction.handler is not None:
+            seeds.append((instruction.handler[0], set(written)))
         if instruction.op in JUMPS or instruction.op in ENDS:
             break
         index += 1

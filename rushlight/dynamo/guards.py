@@ -192,9 +192,9 @@ def explain_failure(guard: Guard, scope: dict[str, Any], L: dict[str, Any]) -> s
     if isinstance(value, Tensor) and re.search(r"\.requires_grad( (==|is) \w+)?\)*$", guard.text):
         wanted = int(not value.requires_grad)  # since the guard does not hold
         return f"tensor '{_plain(guard.source)}' requires_grad mismatch. expected requires_grad={wanted}"
-    if expected is None:
+    actual = getattr(value, what[1]) if expected is not None else None
+    if not isinstance(actual, type(expected)) or expected == actual:
         return guard.text
-    actual = getattr(value, what[1])
     head = f"tensor '{_plain(guard.source)}'"
     if what[1] == "_key_set":
         return f"{head} dispatch key set mismatch. expected {expected}, actual {actual}"

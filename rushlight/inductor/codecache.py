@@ -27,15 +27,17 @@ def cache_key(texts: dict[str, str], command: Sequence[str], machine: str) -> st
 
     Two keys are equal exactly if all that the library depends on is equal: the texts and the names of their files, the words of
     the command and their order, the machine. The order in which the texts come in the dict is none of it. Where one text or word
-    ends and the next begins matters: `["-D", "A"]` is not `["-DA"]`.
+    ends and the next begins matters: `["-D", "A"]` is not `["-DA"]`. So does each character: case, spaces, letters that are not
+    ASCII.
 
     Args:
         texts: by file name.
         command: the compiler and its options, one word each.
-        machine: what a library for this machine may depend on, in any words.
+        machine: what a library for this machine may depend on, in any words: one str.
 
     Returns:
-        24 lower-case hexadecimal digits, the same in every process: Python's own `hash` of a str is not.
+        24 lower-case hexadecimal digits, the first of those of a hash for which nobody knows two texts with the same, such as
+        `hashlib.sha256(data).hexdigest()`. They are the same in every process: Python's own `hash` of a str is not.
 
     Source: `torch/_inductor/codecache.py`, `code_hash`, `get_hash`.
     """

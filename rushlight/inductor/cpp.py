@@ -22,6 +22,7 @@ from rushlight.inductor.index import (
     Indirect,
     Quotient,
     Symbol,
+    bounds,
 )
 from rushlight.inductor.ir import Constant, Expr, Load, Op, Position
 
@@ -119,8 +120,12 @@ class Statements:
             elif isinstance(term, Indirect):
                 text = f"inside({self.inline(term.value)}, {term.size}, bad)" if inline else self.checked(term)
             else:
-                operator = "/" if isinstance(term, Quotient) else "%"
-                text = f"(({self.index(term.base, inline)}) {operator} {term.divisor})"
+                # C++ rounds towards 0: what may be below 0 is divided as the number that is `lift` divisors more
+                lift = max(0, -(bounds(term.base)[0] // term.divisor))
+                base = self.index(term.base + lift * term.divisor, inline)
+                quotient = isinstance(term, Quotient)
+                text = f"(({base}) {'/' if quotient else '%'} {term.divisor})"
+                text = f"({text} - {lift})" if quotient and lift else text
             parts.append(text if coefficient == 1 else f"{coefficient} * {text}")
         return " + ".join(parts + ([str(index.offset)] if index.offset or not parts else []))
 

@@ -207,7 +207,8 @@ def element_index(indices: Sequence[Index], strides: Sequence[int], offset: int)
         offset: of the first element, in elements.
 
     Returns:
-        an `Index`. Indices are added with `+` and multiplied by whole numbers with `*`.
+        an `Index`, also if there are no dimensions: `Index.of(offset)` is that of a whole number. Indices are added with `+`
+        and multiplied by whole numbers with `*`.
 
     Source: `torch/_inductor/ir.py`, `FixedLayout.make_indexer`.
     """
@@ -222,8 +223,10 @@ def quotient(index: Index, divisor: int) -> Index:
 
     The index is taken as two sums: `divisor` times a *whole* index (of all terms whose coefficient it divides, and of as much
     of the offset as it can, so that what stays is at least 0 and less than it), and the *rest*. If by its `bounds` the rest
-    is at least 0 and less than `divisor`, the whole index is the answer. Otherwise it is that plus one term, the `Quotient`
-    of the rest.
+    is at least 0 and less than `divisor`, the whole index is the answer. Otherwise it is that plus one term, the
+    `Quotient(rest, divisor)`: indices and terms are added with `+`.
+
+    `divided(index, divisor)` gives the two indices, whole and rest; `bounds(index)` the least and the greatest value.
 
     So `(12*i + j) // 4` with `j` of size 4 is `3*i`, and with `j` of size 5 it is `3*i + j//4`.
 
@@ -233,7 +236,7 @@ def quotient(index: Index, divisor: int) -> Index:
     low, high = bounds(rest)
     if low >= 0 and high < divisor:
         return whole
-    return whole + Index.of(Quotient(rest, divisor))
+    return whole + Quotient(rest, divisor)
 
 
 def divided(index: Index, divisor: int) -> tuple[Index, Index]:
@@ -247,7 +250,12 @@ def remainder(index: Index, divisor: int) -> Index:
     """`index % divisor`, at least 0, as simple as the bounds of the index allow. `divisor` is at least 1."""
     _, rest = divided(index, divisor)
     low, high = bounds(rest)
-    return rest if low >= 0 and high < divisor else Index.of(Remainder(rest, divisor))
+    if low >= 0 and high < divisor:
+        return rest
+    for term, coefficient in rest.terms:  # the remainder of a remainder: x % 12 % 4 is x % 4
+        if isinstance(term, Remainder) and coefficient * term.divisor % divisor == 0:
+            return remainder(rest + (term.base - term) * coefficient, divisor)
+    return Index.of(Remainder(rest, divisor))
 
 
 def reshaped_indices(indices: Sequence[Index], sizes: Sequence[int], new_sizes: Sequence[int]) -> list[Index]:
@@ -260,8 +268,8 @@ def reshaped_indices(indices: Sequence[Index], sizes: Sequence[int], new_sizes: 
         sizes, new_sizes: of any numbers of dimensions, with the same product, which is not 0.
 
     Returns:
-        one `Index` for each of `sizes`, made with `+`, `*`, `quotient` and `remainder`, which know the bounds of an index: no
-        division is left in it that need not be.
+        one `Index` for each of `sizes`, made with `+`, `*`, `quotient(index, divisor)` and `remainder(index, divisor)`, which
+        know the bounds of an index: no division is left in an answer that is a sum of loop variables without one.
 
     Source: `torch/_inductor/ir.py`, `View.dynamic_reshape_indexer`.
     """
@@ -288,7 +296,8 @@ def merge_dims(sizes: Sequence[int], strides: Sequence[Sequence[int]]) -> list[l
 
     Args:
         sizes: iterations of each loop, the outermost first; none is 0.
-        strides: for each access, by how many elements it moves when each loop goes on by one; as long as `sizes`.
+        strides: for each access, by how many elements it moves when each loop goes on by one, below 0 where it goes
+            backwards; as long as `sizes`.
 
     Returns:
         the loops that remain, outermost first: each a list of the numbers of the loops it is made of, in order. No two

@@ -152,10 +152,11 @@ def pointwise(name: str, operands: Sequence[Any], dtype: dtype | None = None) ->
         dtype: of the result; None: the one in which is computed, the `result_type` of the operands.
 
     Returns:
-        a `Pointwise` of the sizes to which all operands broadcast (`broadcast_shapes`). Its element, an `Expr`, is
-        `ir.op(name, *values, dtype=dtype)` of the operands' values in the dtype in which is computed: `ir.cast` of what is
-        loaded, `ir.constant` for a number. Dimensions are matched from the last one; one of size 1 in an operand has the
-        index `ZERO`.
+        a `Pointwise(sizes, dtype, inner)` of the sizes to which all operands broadcast (`broadcast_shapes(*shapes)`) and the
+        dtype of the result. `inner(indices)`, with one `Index` for each of `sizes`, gives the element there, an `Expr`:
+        `ir.op(name, *values, dtype=dtype)` of the operands' values in the dtype in which is computed, `ir.cast(element,
+        dtype)` of what is loaded, `ir.constant(number, dtype)` for a number. Dimensions are matched from the last one; one of
+        size 1 in an operand has the index `ZERO`.
 
     Source: `torch/_inductor/lowering.py`, `make_pointwise`, `broadcast_tensors`, `promote_constants`.
     """
@@ -185,13 +186,13 @@ def reduction(kind: str, operand: Any, dims: Sequence[int], keepdim: bool, dtype
         operand: a tensor with `sizes`, `dtype`, and `load(indices)`, the element at one `Index` for each dimension.
         dims: which dimensions, in any order, from either end, each once.
         keepdim: whether the result keeps them, with size 1.
-        dtype: in which is computed, and of the result; the operand's if None. Elements are `ir.cast` to it before they are
-            reduced.
+        dtype: in which is computed, and of the result; the operand's if None. Elements are converted to it, with
+            `ir.cast(element, dtype)`, before they are reduced.
 
     Returns:
-        a `Reduction`. Its `sizes` are the result's; `reduced_sizes` are the sizes of the reduced dimensions in the order in
-        which the operand has them. Its `inner(indices, reduced)` takes an index for each of `sizes` and one for each of
-        `reduced_sizes` and gives the operand's element, an `Expr`.
+        a `Reduction(sizes, dtype, inner, reduced_sizes, kind)`. `sizes` are the result's; `reduced_sizes` are the sizes of the
+        reduced dimensions in the order in which the operand has them. `inner(indices, reduced)` takes an index for each of
+        `sizes` and one for each of `reduced_sizes` and gives the operand's element, an `Expr`.
 
     Source: `torch/_inductor/lowering.py`, `_make_reduction_inner`.
     """

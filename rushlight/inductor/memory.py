@@ -51,7 +51,7 @@ def bytes_alive(steps: Sequence[Step], nbytes: dict[str, int], outputs: Sequence
     """How much memory is in use while each step runs, if every buffer has its own.
 
     A buffer is in use from the step that writes it first to the one that uses it last, both included, and an output from the
-    step that writes it first to the end of the schedule.
+    step that writes it first to the end of the schedule. Several steps may write the same buffer.
 
     Args:
         steps, outputs: as in `last_uses`.
@@ -80,7 +80,8 @@ def take_over(candidates: dict[str, Sequence[str]], ending: Sequence[str], kept:
     """In which buffers a step writes its results in place.
 
     A result may lie in the memory of a candidate that this step is the last to use. Results choose in their order, each the
-    first of its candidates that may be had; a buffer has one heir.
+    first of its candidates that may be had; a buffer has one heir. Nobody gives way to one that chooses later, even if that
+    leaves a result with none.
 
     Args:
         candidates: for each buffer that the step writes, in order, the buffers that it could be written into element by
@@ -155,7 +156,7 @@ def plan_reuse(lines: Sequence[Line], sizes: dict[str, tuple[str, int]], alive: 
         alive: `bytes_alive`, a number for each step. It is not changed.
 
     Returns:
-        a new list.
+        a new list; `lines` stays as it is.
 
     Source: `torch/_inductor/codegen/wrapper.py`, `AllocateLine.plan`, `should_reuse_buffer`, `FreeIfNotReusedLine.plan`.
     """

@@ -3,7 +3,8 @@
 `TORCH_LOGS=output_code` prints the module that Inductor has made of a function: the kernels as C++ in Python strings, and
 `call`, the wrapper, which allocates buffers, calls the kernels and the operators that have none, and frees or reuses what is
 no longer needed. `TORCH_LOGS=recompiles` says why a function was compiled anew. The functions here take such a text and say
-what happened. They read what Inductor writes for the CPU, with vector instructions or without, for sizes that are known.
+what happened. They read what Inductor writes for the CPU, with vector instructions or without, for sizes that are known. A
+text need not be the whole module: all that matters is in the kernels and in `call`.
 
 Source: `torch/_inductor/codegen/wrapper.py` and `torch/_inductor/codegen/cpp.py`, which write these texts.
 """
@@ -32,7 +33,8 @@ def kernel_calls(text: str) -> dict[str, int]:
         cpp_fused_add_0 = async_compile.cpp_pybinding(['const float*', 'float*'], r'''
 
     and on a line of its own, indented, wherever it is called: `cpp_fused_add_0(arg0_1, buf0)`. Two places that need the same
-    C++ share one kernel. A text in which no kernel is called gives an empty dictionary.
+    C++ share one kernel. A text in which no kernel is called gives an empty dictionary. The text is what Inductor generates, or
+    only the kernels in it and `call`, without what stands before, between and after them.
 
     Source: `PythonWrapperCodegen.generate_kernel_call` in `torch/_inductor/codegen/wrapper.py`.
     """
@@ -50,10 +52,10 @@ def extern_calls(text: str) -> list[tuple[str, list[str], str]]:
         extern_kernels.addmm(arg2_1, arg0_1, reinterpret_tensor(arg1_1, (20, 50), (1, 20), 0), alpha=1, beta=1, out=buf0)
         buf4 = torch.ops.aten.sort.stable(buf0, stable=False, dim=1, descending=False)
 
-    Each call is one indented line. The operator is the dotted name as it is written, which begins with `extern_kernels.` or
-    `torch.ops.`; either may come in either form. The operands are the names of the tensors that it reads, in order: `arg`,
-    a number, `_`, a number, or `buf` and a number; for a `reinterpret_tensor`, which is a view, the tensor under it. One that
-    is given twice is named twice. The result is the name after `out=` or before ` = `, and not an operand.
+    Each call is one indented line. The operator is the dotted name as it is written, which begins with `extern_kernels.`, in
+    either form, or with `torch.ops.aten.`, in the second. The operands are the names of the tensors that it reads, in order,
+    also those given by keyword: `arg`, a number, `_`, a number, or `buf` and a number; for a `reinterpret_tensor`, which is a
+    view, the tensor under it. One given twice is named twice. The result, after `out=` or before ` = `, is not an operand.
 
     Source: `ExternKernelOutLine` and `ExternKernelAllocLine` in `torch/_inductor/codegen/wrapper.py`.
     """
@@ -69,8 +71,8 @@ def extern_calls(text: str) -> list[tuple[str, list[str], str]]:
 def memory_use(text: str) -> tuple[dict[str, str], int]:
     """Which buffers take over the memory of another, {new: old} in the order of the text, and the most bytes in use at once.
 
-    Only memory that the wrapper itself allocates counts, not that of arguments or of what an operator returns. What it does
-    with memory are indented lines of four kinds (sizes may be empty, or end in a comma):
+    In the bytes, only memory that the wrapper itself allocates counts, not that of arguments or of what an operator returns; the
+    dictionary has every reuse. What it does with memory are indented lines of four kinds (sizes may be empty, or end in a comma):
 
         buf0 = empty_strided_cpu((33, 50), (50, 1), torch.float32)
         buf3 = buf1; del buf1  # reuse
@@ -79,7 +81,8 @@ def memory_use(text: str) -> tuple[dict[str, str], int]:
 
     A new buffer has the product of its sizes times `ITEM_SIZES` of its dtype bytes. Reuse, in the two forms, is the old memory
     under a new name. Without `# reuse` at the end, `buf6 = reinterpret_tensor(...)  # alias` and `buf1 = buf0[0]` only give
-    a name to part of what another has: such a name has no memory to give back. Nor has an argument: `del arg0_1`.
+    a name to part of what another has: such a name has no memory to give back, and `del buf6` leaves that of the other in
+    use. Nor has an argument any: `del arg0_1`.
 
     Source: `AllocateLine`, `ReuseLine` and `FreeIfNotReusedLine` in `torch/_inductor/codegen/wrapper.py`.
     """
@@ -164,7 +167,7 @@ def kernel_reductions(source: str) -> list[str]:
     """What a kernel reduces, in the order of its C++ text: "sum", "prod", "max", "min", "any", "argmax", "argmin" or "welford".
 
     Each reduction has one scalar accumulator, `tmp_acc` and a number, declared on a line of its own before the loop. (The
-    declarations of `tmp_acc0_vec`, `tmp_acc0_arr`, `tmp_acc0_local` or `masked_tmp_acc0` belong to the same reduction.) Such a
+    declarations of `tmp_acc0_vec`, `tmp_acc0_arr`, `tmp_acc0_local` or `masked_tmp_acc0_vec` belong to the same reduction.) Such a
     declaration gives it the value that changes nothing, and so says what is to be combined:
 
         float tmp_acc0 = 0;                                                a sum; 1 for a product
@@ -202,14 +205,14 @@ def bytes_moved(text: str) -> list[tuple[str, int]]:
                                const float* in_ptr0)
 
     The bytes of an argument are those of its elements, by `ITEM_SIZES`, times the product of its sizes, which the wrapper tells
-    in one of these forms (the second and the third also with `; del buf1  # reuse` or `# alias` behind it):
+    in one of these forms (the third also with `; del buf0  # reuse` or `  # alias` behind it):
 
         assert_size_stride(arg0_1, (40, 7), (7, 1), 'input')
         buf0 = empty_strided_cpu((40, 7), (7, 1), torch.float32)
         buf1 = reinterpret_tensor(buf0, (7, 40), (1, 7), 0)
-        buf2 = buf1
+        buf2 = buf1; del buf1  # reuse
 
-    Where `buf1` is the result of an operator, its sizes may be unknown; then an `assert_size_stride` of `buf2` follows.
+    Where a line says no more than `buf2 = buf1` or `buf2 = buf1[0]`, an `assert_size_stride` of `buf2` follows.
 
     Source: `BaseSchedulerNode.get_read_write_buffers_sizes` in `torch/_inductor/scheduler.py` counts more finely: what is read.
     """
@@ -252,8 +255,9 @@ def recompilations(log: str) -> list[tuple[str, list[tuple[str, str, str, str, s
       without `at index 0`, with `rank` and with `dtype`, whose values are names such as Float;
     - `tensor 'x' requires_grad mismatch. expected requires_grad=0`: ("0/1", "x", "requires_grad", "0", None), for what came is
       not said;
-    - `count == 3`, then spaces and `#`, the condition that does not hold: ("0/0", "count", "value", "3", None). The value is
-      Python's text of it, with quotation marks if it is a string. The argument may be an expression, `xs[0]` or `len(xs)`.
+    - `count == 3`, then two or more spaces and `#`, the condition that does not hold: ("0/0", "count", "value", "3", None). The
+      value is Python's text of it, with quotation marks if it is a string; in a string, `#` comes after at most one space. The
+      argument may be an expression, `xs[0]` or `len(xs)`.
 
     Source: `get_and_maybe_log_recompilation_reasons` in `torch/_dynamo/guards.py`.
     """
@@ -268,6 +272,6 @@ def recompilations(log: str) -> list[tuple[str, list[tuple[str, str, str, str, s
                 r"tensor '(.*)' (\w+) mismatch.*expected (?:requires_grad=)?(\w+)(?:, actual (\w+))?", why
             ):
                 reasons.append((version, *tensor.groups()))
-            elif value := re.match(r"(.*?) == (.*?) +#", why):
+            elif value := re.match(r"(.*?) == (.*?) {2,}#", why):
                 reasons.append((version, value[1], "value", value[2], None))
     return found

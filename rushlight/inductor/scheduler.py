@@ -57,7 +57,9 @@ def can_fuse(first: Computed, second: Computed) -> bool:
         read);
     - they do not write to the same buffer.
 
-    What they only read, both of them, does not matter. Index expressions are equal (`==`) if and only if they are the same
+    What they only read, both of them, does not matter. Nor does it matter whether one of them reduces (its `kind`): what a
+    reduction leaves is there after its loop over a row, and `inner_loops` sees to it that whoever reads it works in a later
+    one. Index expressions are equal (`==`) if and only if they are the same
     sum of the same loop variables. `accesses(computed)` gives what a nest reads and what it writes.
 
     Source: `torch/_inductor/scheduler.py`, `Scheduler.can_fuse_vertical`, `fusable_read_and_write`.

@@ -454,12 +454,12 @@ def live_names__recursively(instructions, start):
         visited.add((index, straight))
         while index < len(instructions):
             each = instructions[index]
-            if each.handler:
-                walk(each.handler[0], False)
             if each.op in bytecode.READS and each.arg not in must:
                 reads.add(each.arg)
             if each.op in bytecode.WRITES and straight:
                 must.add(each.arg)
+            if each.handler:
+                walk(each.handler[0], False)
             if each.op in bytecode.JUMPS:
                 walk(each.arg, False)
                 straight = False
@@ -497,7 +497,7 @@ def live_names__for_each_name(instructions, start):
             if each.arg == name and each.op in bytecode.WRITES:
                 roots = [
                     way
-                    for at in here
+                    for at in here - {index}
                     for way in ways(at)
                     if instructions[at].handler and way == instructions[at].handler[0]
                 ]

@@ -61,7 +61,8 @@ def extern_calls__with_split(text):
             continue
         words = rest.replace("(", " ").replace(")", " ").replace(",", " ").split()
         out = [word[4:] for word in words if word.startswith("out=")]
-        operands = [w for w in words if re.fullmatch(r"buf[0-9]+|arg[0-9]+_[0-9]+", w)]
+        read = [word.rpartition("=")[2] for word in words if not word.startswith("out=")]
+        operands = [w for w in read if re.fullmatch(r"buf[0-9]+|arg[0-9]+_[0-9]+", w)]
         calls.append((operator, operands, (result + out)[0]))
     return calls
 
@@ -311,6 +312,22 @@ def recompilations__paragraph_by_paragraph(log):
     return found
 
 
+def recompilations__by_the_kind_of_value(log):
+    tensor = r"tensor '(.+)' (\w+) mismatch.*expected (?:requires_grad=)?(\w+)(?:, actual (\w+))?$"
+    value = r"(\S+) == ('.*?'|\".*?\"|\S+) {2,}#"
+    found = []
+    for line in log.splitlines():
+        said = line.partition("[__recompiles]")[2].strip()
+        if said.startswith("Recompiling"):
+            found.append((said.split()[2], []))
+        elif reason := re.match(r"- (\d+/\d+): (.*)", said):
+            if one := re.match(tensor, reason[2]):
+                found[-1][1].append((reason[1], *one.groups()))
+            elif one := re.match(value, reason[2]):
+                found[-1][1].append((reason[1], one[1], "value", one[2], None))
+    return found
+
+
 # ---- loops ---------------------------------------------------------------------------------------------------------
 
 
@@ -355,6 +372,17 @@ def reshaped_indices__from_the_last_dimension(indices, sizes, new_sizes):
         found.insert(0, remainder(here, sizes[dim]) if dim else here)
         step *= sizes[dim]
     return [ZERO if size == 1 else index for index, size in zip(found, sizes)]
+
+
+def reshaped_indices__from_the_outermost_dimension(indices, sizes, new_sizes):
+    flat, answer = ZERO, []
+    for index, size in zip(indices, new_sizes):
+        flat = flat * size + index
+    for dim in range(len(sizes)):
+        stride = math.prod(sizes[dim + 1 :])
+        answer.append(quotient(flat, stride))
+        flat = remainder(flat, stride)
+    return answer
 
 
 def reshaped_indices__by_recursion(indices, sizes, new_sizes):
@@ -568,11 +596,11 @@ def bytes_alive__by_ranges(steps, nbytes, outputs):
     alive = [0 for _ in steps]
     for start, (_, writes) in enumerate(steps):
         for name in writes:
-            if name not in nbytes:
+            if name not in nbytes or any(name in earlier for _, earlier in steps[:start]):
                 continue
             end = start
             for i in range(start, len(steps)):
-                if name in outputs or name in steps[i][0]:
+                if name in outputs or name in steps[i][0] or name in steps[i][1]:
                     end = i
             for i in range(start, end + 1):
                 alive[i] += nbytes[name]
@@ -691,4 +719,9 @@ def cache_key__as_json(texts, command, machine):
     import json
 
     whole = json.dumps({"command": list(command), "machine": machine, "texts": texts}, sort_keys=True)
+    return hashlib.blake2b(whole.encode(), digest_size=12).hexdigest()
+
+
+def cache_key__of_one_list(texts, command, machine):
+    whole = repr([sorted(texts.items()), *command, machine])
     return hashlib.blake2b(whole.encode(), digest_size=12).hexdigest()

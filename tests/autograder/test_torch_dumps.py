@@ -1,6 +1,7 @@
 """What the judge knows of Inductor's texts, and that a text does not depend on this machine."""
 
 import random
+import re
 
 from autograder import torch_dumps
 from autograder.torch_dumps import EDGES, random_calls, random_program
@@ -22,6 +23,19 @@ def test_texts_of_every_kind_are_among_the_edges():
     found = {each for kernel in kernels for each in kernel["reductions"]}
     assert found == {"sum", "prod", "max", "min", "any", "argmax", "argmin", "welford_reduce"}
     assert {event[0] for dump in torch_dumps.edges() for event in dump["events"]} >= {"reuse", "free", "outside"}
+
+
+def test_numbers_of_two_digits_and_names_with_digits_are_among_the_edges():
+    texts = "".join(dump["text"] for dump in torch_dumps.edges())
+    assert all(
+        word in texts for word in ("del buf10", " tmp_acc10 = ", "cpp_fused_mul_10(", "cpp_fused_atan2_expm1_log1p_0(")
+    )
+
+
+def test_an_alias_that_goes_is_among_the_edges_and_an_operand_given_by_keyword():
+    texts = [dump["text"] for dump in torch_dumps.edges()]
+    assert any(f"    del {name}\n" in text for text in texts for name in re.findall(r"(\w+) = .*# alias", text))
+    assert any("sorter=arg2_1)" in text for text in texts)
 
 
 def test_a_program_is_the_same_program_again_and_one_from_elsewhere_is_made_anew():

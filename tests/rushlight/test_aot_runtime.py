@@ -24,6 +24,11 @@ def turned(x):
     return x * 2, x[0]
 
 
+def behind_the_back_of_autograd(x):
+    x.t().detach()[0].add_(1)
+    return x.exp(), x.detach()
+
+
 PROGRAMS = {
     "matmul": (lambda x, w: (x @ w).sigmoid().sum(), [(3, 4, True), (4, 5, True)]),
     "views of the input": (lambda x: [x.t(), x * 2, x], [(3, 3, True)]),
@@ -35,6 +40,7 @@ PROGRAMS = {
     "parts": (lambda x: x.exp().unbind(0), [(3, 3, True)]),
     "parts of the input": (lambda x: x.unbind(0), [(3, 3, True)]),
     "detached": (lambda x: [y := x.exp(), y.detach()], [(3, 3, True)]),
+    "a detached view is written to": (behind_the_back_of_autograd, [(3, 4, True)]),
     "metadata": (turned, [(3, 4, False)]),
     "cross entropy": (lambda x: F.cross_entropy(x, rl.zeros(3, dtype=rl.int64)), [(3, 3, True)]),
     "a constant made within": (lambda x: x + rl.ones(3), [(3, 3, True)]),

@@ -176,6 +176,13 @@ def test_without_a_compiler_there_is_one_clear_line(monkeypatch):
     assert "\n" not in str(error.value)
 
 
+def test_an_index_that_goes_backwards_is_divided_rounding_down_where_cpp_rounds_towards_zero():
+    x = rl.arange(24.0).reshape(4, 6)
+    agree(lambda x: (x.t() * 2).reshape(-1).flip(0) + 1, x)
+    agree(lambda x: (x.t() * 2).reshape(3, 8).flip(1).reshape(8, 3).flip(0) + 1, x)
+    agree(lambda x: (x * 2).reshape(24).flip(0).reshape(3, 8).flip(0).t() * x.reshape(8, 3), x)
+
+
 def test_every_operation_has_a_form_in_cpp():
     for name in ir.SCALARS:
         text = cpp.operation(name, ["x", "y", "z"], rl.float32)

@@ -69,6 +69,13 @@ def test_there_and_back_again_leaves_nothing_of_a_reshape():
     assert index.reshaped_indices(between, [6, 4], [4, 6]) == variables
 
 
+def test_a_remainder_of_a_remainder_is_one_remainder():
+    i, j = index.symbols("i", (4, 2))
+    position = Index.of(i) * 2 + j
+    assert index.remainder(index.remainder(position, 4), 2) == Index.of(j)
+    assert str(index.remainder(index.remainder(Index.of(i), 3), 2)) == "((i0)%3)%2"
+
+
 def test_substituting_simplifies():
     k = Symbol("k", 12)
     there = Index.of(Quotient(Index.of(k), 4)) + Index.of(Remainder(Index.of(k), 4)) * 10

@@ -208,6 +208,37 @@ def statement__takes_any_function_called_add_for_the_operator(node, root, scope,
     return f"{node!r}{note} = {scope.add_global(qualified_name(node.target), node.target)}({', '.join(operands)})"
 
 
+def statement__takes_any_function_called_getattr_for_the_builtin(node, root, scope, note=""):
+    if node.op == "output":
+        return f"return {expression(node.args[0], scope)}"
+    if node.op == "get_attr":
+        return f"{node!r}{note} = {attribute_of(root, node.target)}"
+    if node.op == "call_module":
+        return f"{node!r}{note} = {attribute_of(root, node.target)}({arguments(node.args, node.kwargs, scope)})"
+    if node.op == "call_method":
+        called = attribute_of(expression(node.args[0], scope), node.target)
+        return f"{node!r}{note} = {called}({arguments(node.args[1:], node.kwargs, scope)})"
+    name, args = node.target.__name__, node.args
+    operands = [expression(arg, scope) for arg in args]
+    if node.target.__module__ == "_operator" and name in FORMATS:
+        return f"{node!r}{note} = {FORMATS[name].format(*operands)}"
+    if node.target.__module__ == "_operator" and name in IN_PLACE:
+        return f"{IN_PLACE[name].format(*operands)};  {node!r}{note} = {operands[0]}"
+    if name == "getattr" and len(args) == 2 and isinstance(args[1], str) and args[1].isidentifier():
+        return f"{node!r}{note} = {attribute_of(operands[0], args[1])}"
+    function = scope.add_global(qualified_name(node.target), node.target)
+    return f"{node!r}{note} = {function}({arguments(args, node.kwargs, scope)})"
+
+
+def run_node__takes_a_value_of_none_for_no_value(interpreter, node):
+    def value(used):
+        if interpreter.env.get(used) is None:
+            raise RuntimeError("no value")
+        return interpreter.env[used]
+
+    return getattr(interpreter, node.op)(node.target, map_arg(node.args, value), map_arg(node.kwargs, value))
+
+
 def run_node__calls_the_target_itself(interpreter, node):
     if any(used not in interpreter.env for used in node.all_input_nodes):
         raise RuntimeError("no value")
@@ -398,6 +429,18 @@ def read_instructions__jumps_only_forward(code):
 
 def live_names__all_that_are_read_later(instructions, start):
     return {each.arg for each in instructions[start:] if each.op in bytecode.READS}
+
+
+def live_names__a_handler_before_its_own_write(instructions, start):
+    """An instruction with a handler as two: a jump to it, then the instruction."""
+    live = LIVE_NAMES(instructions, start)
+    first = instructions[start]
+    if first.handler is not None:
+        live |= LIVE_NAMES(instructions, first.handler[0])
+    return live
+
+
+LIVE_NAMES = types.FunctionType(bytecode.live_names.__code__, vars(bytecode))
 
 
 def live_names__forgets_the_handlers(instructions, start):
@@ -622,6 +665,12 @@ def truth__a_length_before_a_truth(frame, value):
     return TRUTH(frame, value)
 
 
+def truth__forgets_lengths(frame, value):
+    if isinstance(value, ObjectVariable) and not hasattr(value.cls, "__bool__"):
+        return True
+    return TRUTH(frame, value)
+
+
 def truth__every_object_is_true(frame, value):
     return True if isinstance(value, ObjectVariable) else TRUTH(frame, value)
 
@@ -774,6 +823,20 @@ def softmax__takes_off_the_largest_of_all(self, dim, half_to_float):
     return (powers / functions.sum(powers, [dim], True)).to(self.dtype)
 
 
+def joint_forward_backward__gives_the_outputs_as_they_came(function, primals, tangents, needs_tangent):
+    outs = function(*primals)
+    wanted = [out for out, needs in zip(outs, needs_tangent) if needs]
+    pairs = [(out, grad) for out, grad in zip(wanted, tangents) if isinstance(out, Tensor) and out.requires_grad]
+    places = [i for i, x in enumerate(primals) if isinstance(x, Tensor) and x.requires_grad]
+    grads = [None] * len(primals)
+    if pairs and places:
+        ends, given = zip(*pairs)
+        found = engine.grad(ends, [primals[i] for i in places], given, allow_unused=True)
+        for i, grad in zip(places, found):
+            grads[i] = grad
+    return outs, grads
+
+
 def joint_forward_backward__with_a_tangent_for_every_output(function, primals, tangents, needs_tangent):
     outs = list(function(*primals))
     pairs = [(out, grad) for out, grad in zip(outs, tangents) if isinstance(out, Tensor) and out.requires_grad]
@@ -810,6 +873,22 @@ def extract_graph__takes_all_that_the_inputs_allow(joint, inputs, outputs):
             known[node] = graph.node_copy(node, lambda used: known[used])
     assert all(not isinstance(x, Node) or x in known for x in outputs)
     graph.output(tuple(known[x] if isinstance(x, Node) else x for x in outputs))
+    return graph
+
+
+def extract_graph__returns_a_list(joint, inputs, outputs):
+    graph, known = Graph(), {}
+    for node in inputs:
+        known[node] = graph.placeholder(node.name)
+        known[node].meta = node.meta
+    for node in joint.nodes:
+        if node in known or node.op in ("output", "placeholder"):
+            continue
+        if all(used in known for used in node.all_input_nodes):
+            known[node] = graph.node_copy(node, lambda used: known[used])
+    assert all(not isinstance(x, Node) or x in known for x in outputs)
+    graph.output([known[x] if isinstance(x, Node) else x for x in outputs])
+    graph.eliminate_dead_code()
     return graph
 
 

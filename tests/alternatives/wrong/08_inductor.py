@@ -6,6 +6,7 @@ A function's name is its exercise's, two underscores, and what is wrong.
 import hashlib
 import math
 import re
+import zlib
 from collections import Counter
 
 from rushlight.dtypes import result_type
@@ -38,6 +39,32 @@ def kernel_calls__one_for_each_definition(text):
 
 def kernel_calls__in_the_order_of_the_alphabet(text):
     return dict(sorted(Counter(re.findall(r" (cpp_fused\w+)\(", text)).items(), key=lambda each: each[0], reverse=True))
+
+
+def kernel_calls__without_digits_in_names(text):
+    return dict(Counter(re.findall(r"^ +(cpp_fused_[a-z_]*\d+)\(", text, re.MULTILINE)))
+
+
+def kernel_calls__of_longer_names_too(text):
+    return {name: text.count(f" {name}") for name in re.findall(r"^ +(cpp_fused\w*)\(", text, re.MULTILINE)}
+
+
+def _externs(text, operand=r"\b(?:arg\d+_\d+|buf\d+)", keywords=True):
+    found = []
+    for line in text.splitlines():
+        if call := re.fullmatch(r" +(?:(\w+) = )?((?:extern_kernels|torch\.ops)\.[\w.]+)\((.*)\)", line):
+            inside, _, out = call[3].partition("out=")
+            inside = inside if keywords else re.sub(r"\w+=\w+", "", inside)
+            found.append((call[2], re.findall(operand, inside), call[1] or out))
+    return found
+
+
+def extern_calls__with_numbers_of_one_digit(text):
+    return _externs(text, r"\b(?:arg\d_1|buf\d)\b")
+
+
+def extern_calls__without_what_is_given_by_keyword(text):
+    return _externs(text, keywords=False)
 
 
 def extern_calls__only_of_extern_kernels(text):
@@ -104,6 +131,23 @@ def memory_use__counts_reused_memory_twice(text):
     return _memory(text, keeps=True)
 
 
+def memory_use__gives_back_through_an_alias(text):
+    for line in text.splitlines():
+        if line.endswith("# alias"):
+            alias, whole = re.findall(r"buf\d+", line)[:2]
+            text = text.replace(f" del {alias}\n", f" del {whole}\n")
+    return _memory(text)
+
+
+def memory_use__only_reuse_of_its_own(text):
+    reused, most = _memory(text)
+    made = re.findall(r"(\w+) = empty_strided_cpu", text)
+    for new, old in reused.items():
+        if old in made:
+            made.append(new)
+    return {new: old for new, old in reused.items() if new in made}, most
+
+
 def memory_use__counts_elements(text):
     return _memory(text, elements=True)
 
@@ -126,6 +170,17 @@ def fused_operations__takes_the_first_that_fits(name, known):
             break
         found.append(operator)
         rest = rest[len(operator) + 1 :]
+    return found
+
+
+def fused_operations__the_longest_that_may_follow(name, known):
+    rest, found = name.removeprefix("cpp_fused_"), []
+    while not rest.isdigit():
+        fitting = [each for each in known if rest.startswith(each + "_") and (not found or each > found[-1])]
+        if not fitting:
+            break
+        found.append(max(fitting, key=len))
+        rest = rest[len(found[-1]) + 1 :]
     return found
 
 
@@ -181,6 +236,10 @@ def kernel_loops__counts_every_for(source):
 
 def kernel_reductions__counts_vector_accumulators_too(source):
     return ["sum" for _ in re.findall(r"tmp_acc\d+\w* = .*;", source)]
+
+
+def kernel_reductions__with_numbers_of_one_digit(source):
+    return output_code.kernel_reductions(re.sub(r"tmp_acc\d\d+ = .*", "", source))
 
 
 def kernel_reductions__takes_zero_for_a_sum(source):
@@ -285,6 +344,13 @@ def recompilations__only_the_newest_version(log):
 
 def recompilations__an_empty_text_for_what_is_not_said(log):
     return _reasons(log, missing="")
+
+
+def recompilations__a_value_ends_at_the_first_hash(log):
+    found = _reasons(log)
+    for _, reasons in found:
+        reasons[:] = [(*one[:3], re.split(r"\s+#", one[3])[0], one[4]) for one in reasons]
+    return found
 
 
 def recompilations__only_tensors(log):
@@ -412,6 +478,30 @@ def merge_dims__does_not_merge_what_stands_still(sizes, strides):
         if size == 1:
             continue
         if merged and all(each[dim] and each[merged[-1][-1]] == size * each[dim] for each in strides):
+            merged[-1].append(dim)
+        else:
+            merged.append([dim])
+    return merged
+
+
+def merge_dims__forgets_which_way(sizes, strides):
+    merged = []
+    for dim, size in enumerate(sizes):
+        if size == 1:
+            continue
+        if merged and all(abs(each[merged[-1][-1]]) == abs(size * each[dim]) for each in strides):
+            merged[-1].append(dim)
+        else:
+            merged.append([dim])
+    return merged
+
+
+def merge_dims__three_at_most(sizes, strides):
+    merged = []
+    for dim, size in enumerate(sizes):
+        if size == 1:
+            continue
+        if merged and len(merged[-1]) < 3 and all(each[merged[-1][-1]] == size * each[dim] for each in strides):
             merged[-1].append(dim)
         else:
             merged.append([dim])
@@ -566,6 +656,64 @@ def can_fuse__lets_both_write_one_buffer(first, second):
     return forth and all(read == second_write for read in first_reads if read.buffer == second_write.buffer)
 
 
+def _fusable(first, second):
+    (first_reads, first_write), (second_reads, second_write) = accesses(first), accesses(second)
+    forth = all(read == first_write for read in second_reads if read.buffer == first_write.buffer)
+    back = all(read == second_write for read in first_reads if read.buffer == second_write.buffer)
+    return forth and back and first_write.buffer != second_write.buffer
+
+
+def can_fuse__nothing_after_a_reduction(first, second):
+    return not first.kind and _fusable(first, second)
+
+
+def can_fuse__no_reduction_after_anything(first, second):
+    return not second.kind and _fusable(first, second)
+
+
+def can_fuse__reductions_with_reductions_only(first, second):
+    return first.kind == second.kind and _fusable(first, second)
+
+
+def can_fuse__whatever_a_reduction_leaves(first, second):
+    return first.kind is not None and first.buffer != second.buffer or _fusable(first, second)
+
+
+def emit__everything_is_a_float(code, value):
+    if id(value) in code.names:
+        return code.names[id(value)]
+    if isinstance(value, Constant):
+        return literal(value.value, value.dtype)
+    if isinstance(value, Load) and (value.buffer, value.index) in code.places:
+        return code.places[value.buffer, value.index]
+    if code.hoist is not None and not value.symbols & code.varying:
+        name = emit(code.hoist, value)
+    else:
+        text = code.text(value)
+        name = code.new_name()
+        code.lines.append(f"const float {name} = {text};")
+    code.names[id(value)] = name
+    return name
+
+
+def emit__one_place_for_a_whole_buffer(code, value):
+    if id(value) in code.names:
+        return code.names[id(value)]
+    if isinstance(value, Constant):
+        return literal(value.value, value.dtype)
+    places = {buffer: place for (buffer, _), place in code.places.items()}
+    if isinstance(value, Load) and value.buffer in places:
+        return places[value.buffer]
+    if code.hoist is not None and not value.symbols & code.varying:
+        name = emit(code.hoist, value)
+    else:
+        text = code.text(value)
+        name = code.new_name()
+        code.lines.append(f"const {TYPES[value.dtype]} {name} = {text};")
+    code.names[id(value)] = name
+    return name
+
+
 def emit__forgets_the_names(code, value):
     if isinstance(value, Constant):
         return literal(value.value, value.dtype)
@@ -676,6 +824,30 @@ def bytes_alive__outputs_end_too(steps, nbytes, outputs):
     return found
 
 
+def bytes_alive__from_the_last_write(steps, nbytes, outputs):
+    begin = {name: number for number, (_, writes) in enumerate(steps) for name in writes}
+    last = {name: number for number, step in enumerate(steps) for names in step for name in names}
+    last |= dict.fromkeys(outputs, len(steps))
+    return [sum(nbytes[n] for n in nbytes if n in begin and begin[n] <= i <= last[n]) for i in range(len(steps))]
+
+
+def take_over__as_many_as_can_be(candidates, ending, kept):
+    heirs = {}
+
+    def finds(result, seen):
+        for name in candidates[result]:
+            if name in ending and name not in kept and name not in seen:
+                seen.add(name)
+                if name not in heirs or finds(heirs[name], seen):
+                    heirs[name] = result
+                    return True
+        return False
+
+    for result in candidates:
+        finds(result, set())
+    return {result: name for name, result in heirs.items()}
+
+
 def take_over__two_heirs(candidates, ending, kept):
     found = {}
     for result, inputs in candidates.items():
@@ -770,6 +942,105 @@ def plan_reuse__any_size_that_is_large_enough(lines, sizes, alive):
                 line = ("reuse", fitting[-1], line[1])
         planned.append(line)
     return [line for line in planned if line not in passed_on]
+
+
+def _planned(lines, sizes, alive, same=lambda size: size, between=None):
+    """As the reference, but for what the arguments change."""
+    waiting, planned, passed_on = {}, [], set()
+    alive, peak, done = list(alive), max(alive), 0
+    for line in lines:
+        if line[0] == "call":
+            done = line[1]
+        elif line[0] == "free":
+            waiting.setdefault(same(sizes[line[1]]), []).append((line[1], done))
+        elif line[0] == "allocate" and waiting.get(same(sizes[line[1]])):
+            stack, nbytes = waiting[same(sizes[line[1]])], sizes[line[1]][1]
+            old, before = stack[-1]
+            steps = range(before + 1, done + 1)
+            if not steps or max(alive[i] for i in (between(steps) if between else steps)) + nbytes <= peak:
+                stack.pop()
+                passed_on.add(("free", old))
+                line = ("reuse", old, line[1])
+                for i in steps:
+                    alive[i] += nbytes
+        planned.append(line)
+    return [line for line in planned if line not in passed_on]
+
+
+def plan_reuse__whatever_the_dtype(lines, sizes, alive):
+    return _planned(lines, sizes, alive, same=lambda size: size[1])
+
+
+def plan_reuse__whatever_the_bytes(lines, sizes, alive):
+    return _planned(lines, sizes, alive, same=lambda size: size[0])
+
+
+def plan_reuse__looks_at_the_last_step_only(lines, sizes, alive):
+    return _planned(lines, sizes, alive, between=lambda steps: steps[-1:])
+
+
+def plan_reuse__looks_at_the_first_step_only(lines, sizes, alive):
+    return _planned(lines, sizes, alive, between=lambda steps: steps[:1])
+
+
+def plan_reuse__writes_into_its_argument(lines, sizes, alive):
+    lines[:] = _planned(lines, sizes, alive)
+    return lines
+
+
+def _hashed(whole):
+    return hashlib.sha256(repr(whole).encode()).hexdigest()[:24]
+
+
+def cache_key__by_pythons_hash(texts, command, machine):
+    return f"{hash((tuple(sorted(texts.items())), tuple(command), machine)) % 2**64:024x}"
+
+
+def cache_key__in_lower_case(texts, command, machine):
+    return hashlib.sha256(repr((sorted(texts.items()), list(command), machine)).lower().encode()).hexdigest()[:24]
+
+
+def cache_key__parts_in_lines(texts, command, machine):
+    parts = [part for item in sorted(texts.items()) for part in item]
+    return hashlib.sha256("\n".join([*parts, *command, machine]).encode()).hexdigest()[:24]
+
+
+def cache_key__parts_between_zeros(texts, command, machine):
+    parts = [part for item in sorted(texts.items()) for part in item]
+    return hashlib.sha256("\0".join([*parts, *command, machine]).encode()).hexdigest()[:24]
+
+
+def cache_key__words_between_zeros(texts, command, machine):
+    return _hashed((sorted(texts.items()), "\0".join(command), machine))
+
+
+def cache_key__one_list_of_everything(texts, command, machine):
+    return _hashed([*(part for item in sorted(texts.items()) for part in item), *command, machine])
+
+
+def cache_key__names_joined_to_texts(texts, command, machine):
+    return _hashed(([name + text for name, text in sorted(texts.items())], list(command), machine))
+
+
+def cache_key__each_word_once(texts, command, machine):
+    return _hashed((sorted(texts.items()), list(dict.fromkeys(command)), machine))
+
+
+def cache_key__without_empty_words(texts, command, machine):
+    return _hashed((sorted(texts.items()), [word for word in command if word], machine))
+
+
+def cache_key__of_ascii_only(texts, command, machine):
+    whole = repr((sorted(texts.items()), list(command), machine))
+    return hashlib.sha256(whole.encode("ascii", "ignore")).hexdigest()[:24]
+
+
+def cache_key__of_sixteen_bits(texts, command, machine):
+    return _hashed((sorted(texts.items()), list(command), machine))[:4] * 6
+
+
+def cache_key__padded(texts, command, machine):
+    return f"{zlib.crc32(repr((sorted(texts.items()), list(command), machine)).encode()):024x}"
 
 
 def cache_key__joined(texts, command, machine):
