@@ -292,10 +292,12 @@ def _field(tree, name):
 
 def _first_line(mine, theirs):
     """Where two lists of lines part."""
-    for number, (ours, right) in enumerate(zip(mine or [], theirs or [])):
-        if ours != right:
-            return f"the lines are equal up to number {number}, counted from 0"
-    return None
+    if not isinstance(mine, list) or not isinstance(theirs, list) or mine == theirs:
+        return None
+    both = min(len(mine), len(theirs))
+    number = next((n for n in range(both) if mine[n] != theirs[n]), both)
+    right = theirs[number] if number < len(theirs) else "none"
+    return f"line {number}, counted from 0, is the first that differs; torch has {right}"
 
 
 def _symbols(xp, sizes, prefix="i"):
@@ -518,6 +520,8 @@ def _reshapes(st):
         "an index that is a sum of loop variables has a division: see what `quotient` and `remainder` were asked"
         if _field(mine, "element") == _field(theirs, "element")
         else "the last dimension goes fastest, in both"
+        if _field(mine, "element")
+        else None
     ),
 )
 def reshaped(xp, sizes, new_sizes):
@@ -613,7 +617,7 @@ def _nests(st):
     ],
     hint=lambda case, mine, theirs: (
         "an access may go backwards in one loop and forwards in the other"
-        if any(stride < 0 for each in case["strides"] for stride in each)
+        if isinstance(mine, list) and any(stride < 0 for each in case["strides"] for stride in each)
         else None
     ),
 )
@@ -1467,6 +1471,10 @@ def updates_in_place(st):
     return draw_step()
 
 
+def _may_all_be_had(case, taken):
+    return len({*taken}) == len(taken) and {*taken} <= {*case["ending"]} - {*case["kept"]}
+
+
 def step_in_place(reads, writes, ending, kept=(), turned=None):
     """A case written down: all buffers of one size. What a result reads `turned` it reads in another order than it writes."""
     sizes = [{name: ["float32", 64] for name in names.split()} for names in (reads, writes)]
@@ -1484,7 +1492,11 @@ def step_in_place(reads, writes, ending, kept=(), turned=None):
         step_in_place("buf0 buf1", "buf5 buf6", ending=["buf0", "buf1"], turned={"buf6": ["buf1"]}),
         step_in_place("buf0 buf1", "buf5 buf6", ending=["buf0", "buf1"], turned={"buf5": ["buf0"]}),
     ],
-    hint=lambda case, mine, theirs: "a result takes the first that it may have, whoever comes after it",
+    hint=lambda case, mine, theirs: (
+        "a result takes the first that it may have, whoever comes after it"
+        if isinstance(mine, dict) and "dict" in mine and _may_all_be_had(case, dict(mine["dict"]).values())
+        else None
+    ),
 )
 def take_over(xp, reads, writes, ending, kept, turned):
     candidates = {
@@ -1557,6 +1569,7 @@ def calls(st):
         plain_schedule("-> buf0 buf1", "buf0 buf1 -> buf3 buf2", outputs=["buf2", "buf3"])
         | {"updates": [{}, {"buf2": "buf0"}]},
     ],
+    hint=lambda case, mine, theirs: _first_line(mine, theirs),
 )
 def call_lines(xp, steps, outputs, updates):
     kept = sorted({name for step in steps for names in step for name in names if name.startswith("arg")})
