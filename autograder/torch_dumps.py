@@ -340,11 +340,12 @@ def logged(program: Program) -> Dump:
 
 @contextlib.contextmanager
 def _recompiles_logged() -> Iterator[io.StringIO]:
-    """Within: what TORCH_LOGS=recompiles would print goes to the stream, without this day and process in it."""
+    """Within: what TORCH_LOGS=recompiles would print goes to the stream, without this day, process and folder in it."""
     from torch._logging import _internal
 
     def at_no_time(record: logging.LogRecord) -> bool:
         record.created, record.msecs, record.process = 0.0, 0.0, 1
+        record.pathname = str(Path(record.pathname).relative_to(Path(torch.__file__).parents[1]))
         return True
 
     stream = io.StringIO()

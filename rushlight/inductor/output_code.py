@@ -180,15 +180,9 @@ def kernel_reductions(source: str) -> list[str]:
     Source: `reduction_init` in `torch/_inductor/codegen/cpp.py`.
     """
     kinds = [
-        ("Welford", "welford"),
-        ("bool", "any"),
-        (r"IndexValue.*(-|min\()", "argmax"),
-        ("IndexValue", "argmin"),
-        (r".*(-|min\()", "max"),
-        (".*numeric_limits", "min"),
-        (".*= 1;", "prod"),
-        ("", "sum"),
-    ]
+        ("Welford", "welford"), ("bool", "any"), (r"IndexValue.*(-|min\()", "argmax"), ("IndexValue", "argmin"),
+        (r".*(-|min\()", "max"), (".*numeric_limits", "min"), (".*= 1;", "prod"), ("", "sum"),
+    ]  # fmt: skip
     declared = re.findall(r"^ +([\w<>]+ tmp_acc\d+ = .*;)$", source, re.MULTILINE)
     return [next(kind for form, kind in kinds if re.match(form, line)) for line in declared]
 
