@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from types import CodeType, FunctionType, MethodType
 from typing import Any
@@ -92,16 +92,16 @@ class Compiler:
 
     def __init__(self, backend: Callable, fullgraph: bool = False) -> None:
         self.backend, self.fullgraph = backend, fullgraph
-        self.regions: dict[tuple[CodeType, int], dict[int, Region]] = {}
-        self.held: list[Any] = []  # globals, whose ids are keys
+        self.regions: dict[tuple[int, int], dict[int, Region]] = {}
+        self.held: list[Any] = []  # whose ids are keys
         self.graphs: list[tuple[fx.GraphModule, GraphCompileReason]] = []
         self.out_guards: list[guards.Guard] = []
 
     def places(self, code: CodeType, f_globals: dict[str, Any]) -> dict[int, Region]:
-        key = code, id(f_globals)
+        key = id(code), id(f_globals)  # a code object is slow to hash, and every call comes by here
         found = self.regions.get(key)
         if found is None:
-            self.held.append(f_globals)
+            self.held.append((code, f_globals))
             found = self.regions[key] = {}
             found[0] = Region(len(self.regions) - 1)
             if any(map(needs_its_frame, bytecode.instructions_of(code))):
@@ -110,54 +110,62 @@ class Compiler:
 
     def start(self, function: FunctionType, args: tuple, kwargs: dict[str, Any]) -> Any:
         """Call a function with what was captured of it."""
-        code = function.__code__
-        places = self.places(code, function.__globals__)
-        if places[0].left_to_python or code.co_flags & 0x2A0 or local.inference:
+        code, f_globals = function.__code__, function.__globals__
+        places = self.places(code, f_globals)
+        region = places[0]
+        if region.left_to_python or code.co_flags & 0x2A0 or local.inference:
             return function(*args, **kwargs)
         if not kwargs and len(args) == code.co_argcount and not code.co_kwonlyargcount and not code.co_flags & 0x0C:
             values = dict(zip(code.co_varnames, args))
         else:
             values = arguments_of(function, args, kwargs)
         cells = dict(zip(code.co_freevars, function.__closure__)) if code.co_freevars else {}
-        return self.go_on(code, function.__globals__, places, Suspended(0, values, cells, []), function, args, kwargs)
-
-    def go_on(
-        self, code: CodeType, f_globals: dict, places: dict[int, Region], state: Suspended,
-        function: FunctionType | None = None, args: tuple = (), kwargs: dict[str, Any] | None = None,
-    ) -> Any:  # fmt: skip
-        """Run a function from a state to its end."""
-        while True:
-            region = places.get(state.index)
-            if region is None:
-                region = places[state.index] = Region(places[0].number)
-            L = state.locals if not (state.cells or state.stack) else locals_for_guards(state)  # noqa: N806
-            entry = cache.lookup(region.entries, L)
-            if entry is None:
-                if region.left_to_python is None and len(region.entries) >= cache.recompile_limit:
-                    logs.artifact("recompiles", f"{code.co_name}: the limit of {cache.recompile_limit} is reached")
-                    return (
-                        function(*args, **kwargs) if function else concrete.finish(code, f_globals, state, _plain_call)
-                    )
-                if region.left_to_python is None:
-                    if region.entries:
-                        reasons = "\n".join(cache.recompile_reasons(region.entries, L))
-                        logs.artifact("recompiles", reasons, f"{code.co_name}, {len(region.entries)} before")
-                    try:
-                        entry = self.capture(code, f_globals, state, L)
-                        region.entries.insert(0, entry)
-                    except LeftToPython as error:
-                        region.left_to_python = str(error)
-                if entry is None:
-                    return concrete.finish(code, f_globals, state, self.call)
+        L = for_guards(values, cells) if cells else values  # noqa: N806
+        entry = cache.lookup(region.entries, L)
+        if entry is not None:
             result = entry.run(L)
-            if type(result) is not Suspended:
-                return result
+        else:
+            state = Suspended(0, values, cells, [])
+            result = self.anew(code, f_globals, region, state, L, functools.partial(function, *args, **kwargs))
+        return result if type(result) is not Suspended else self.go_on(code, f_globals, places, result)
+
+    def go_on(self, code: CodeType, f_globals: dict[str, Any], places: dict[int, Region], result: Any) -> Any:
+        """Run a function to its end from where a graph of it stopped; `result` is what running that graph gave."""
+        while type(result) is Suspended:
             state = concrete.execute(code, f_globals, result, self.call)
             while type(state) is Suspended and state.handled:  # an exception is being handled: Python's own business
                 state = concrete.execute(code, f_globals, state, self.call)
             if type(state) is not Suspended:
                 return state[0]
-            function = None  # from here on it cannot be run from its beginning
+            region = places.setdefault(state.index, Region(places[0].number))
+            L = for_guards(state.locals, state.cells, state.stack)  # noqa: N806
+            entry = cache.lookup(region.entries, L)
+            result = entry.run(L) if entry is not None else self.anew(code, f_globals, region, state, L)
+        return result
+
+    def anew(
+        self, code: CodeType, f_globals: dict[str, Any], region: Region, state: Suspended, L: dict[str, Any],  # noqa: N803
+        plainly: Callable[[], Any] | None = None,
+    ) -> Any:  # fmt: skip
+        """Where no entry fits: capture another one and run it; or, where that cannot be, run the rest of the function.
+
+        `plainly` calls the function, where it stands at its beginning.
+        """
+        if region.left_to_python is None and len(region.entries) >= cache.recompile_limit:
+            logs.artifact("recompiles", f"{code.co_name}: the limit of {cache.recompile_limit} is reached")
+            return plainly() if plainly else concrete.finish(code, f_globals, state, _plain_call)
+        if region.left_to_python is None:
+            if region.entries:
+                reasons = "\n".join(cache.recompile_reasons(region.entries, L))
+                logs.artifact("recompiles", reasons, f"{code.co_name}, {len(region.entries)} before")
+            try:
+                entry = self.capture(code, f_globals, state, L)
+            except LeftToPython as error:
+                region.left_to_python = str(error)
+            else:
+                region.entries.insert(0, entry)
+                return entry.run(L)
+        return concrete.finish(code, f_globals, state, self.call)
 
     # Capture
 
@@ -310,16 +318,16 @@ def arguments_of(function: FunctionType, args: tuple, kwargs: dict[str, Any]) ->
     return dict(bound.arguments)
 
 
-def locals_for_guards(state: Suspended) -> dict[str, Any]:
+def for_guards(values: dict[str, Any], cells: dict[str, Any], stack: Sequence[Any] = ()) -> dict[str, Any]:
     """What guards and generated code call `L`: locals, what is in cells, the cells themselves, the stack."""
-    L = dict(state.locals)  # noqa: N806
-    for name, cell in state.cells.items():
-        L[f"__cell_{name}"] = cell
+    L = dict(values)  # noqa: N806
+    for name, cell in cells.items():
+        L["__cell_" + name] = cell
         try:  # noqa: SIM105  (each call comes by here, and `suppress` costs as much as all the guards)
             L[name] = cell.cell_contents
         except ValueError:  # an empty cell
             pass
-    for place, value in enumerate(state.stack):
+    for place, value in enumerate(stack):
         L[f"___stack{place}"] = value
     return L
 
