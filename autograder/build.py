@@ -232,7 +232,11 @@ def execute(notebook: NotebookNode) -> NotebookNode:
 
     try:
         NotebookClient(
-            notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(ROOT)}}
+            notebook,
+            timeout=120,
+            kernel_name="python3",
+            resources={"metadata": {"path": str(ROOT)}},
+            coalesce_streams=True,  # in how many parts a line arrives is chance
         ).execute()
     except CellExecutionError as error:
         raise BuildError(f"a cell fails with {error.ename}: {error.evalue}") from None
