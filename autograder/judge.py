@@ -97,6 +97,7 @@ class Judge:
         self.seed = random.SystemRandom().getrandbits(64) if seed is None else seed
         self.pool = seed or 0  # of the texts that torch generates: notebooks share one
         self._drawn: dict[str, tuple[list[dict], list[Tree]]] = {}
+        self._on_edges: dict[str, list[Tree]] = {}  # torch's answers, which no seed changes
         torch.set_num_threads(1)
 
     def verdict(self, name: str, ask: Ask, otherwise: Otherwise | None = None) -> Verdict:
@@ -134,10 +135,13 @@ class Judge:
     def drawn(self, check: Check) -> tuple[list[dict], list[Tree]]:
         """The cases of a check, edges first, and torch's answers."""
         if check.name not in self._drawn:
-            cases = {_key(case): case for case in check.edges}
-            for case in self._draw(check):
-                cases.setdefault(_key(case), case)
-            self._drawn[check.name] = list(cases.values()), self.answers(check, list(cases.values()))
+            edges = {_key(case): case for case in check.edges}
+            if check.name not in self._on_edges:
+                self._on_edges[check.name] = self.answers(check, list(edges.values()))
+            others = {_key(case): case for case in self._draw(check)}
+            others = [case for key, case in others.items() if key not in edges]
+            answers = self._on_edges[check.name] + self.answers(check, others)
+            self._drawn[check.name] = [*edges.values(), *others], answers
         return self._drawn[check.name]
 
     def _draw(self, check: Check) -> list[dict]:

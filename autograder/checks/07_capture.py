@@ -1599,7 +1599,7 @@ def _guard_case(kind, first, second):
         ]
     ],  # fmt: skip
     hint=lambda case, mine, theirs: f"the guards made of {case['first']!r}, asked about {case['second']!r}",
-    draws=60,
+    draws=20,
 )
 def guards_hold(xp, kind, first, second):
     values, scope = guarded_values(xp)[kind], {}
@@ -1704,7 +1704,7 @@ def dynamo_source(place):
         {"looks": [], "changes": [[]]},
     ],
     hint=lambda case, mine, theirs: f"guards on {', '.join(case['looks'])}" if case["looks"] else None,
-    draws=40,
+    draws=12,
 )
 def guards_checked(xp, looks, changes):
     """Guards on the containers on the way to a number, then on the number."""
@@ -1748,7 +1748,7 @@ def _few_numbers(st, most=4):
     "dynamo.cache.lookup",
     cases=lambda st: st.fixed_dictionaries({"numbers": st.lists(_few_numbers(st), max_size=7)}),
     edges=[{"numbers": numbers} for numbers in ([1, 2, 3, 1, 3, 2], [1, 2, 3, 2, 2], [1, 1], [], [1, 2, 3, 4, 1, 2])],
-    draws=30,
+    draws=15,
 )
 def entries_found(xp, numbers):
     """A function of a number, captured anew for each: which entries there are after each call, and which were asked."""
@@ -1857,7 +1857,7 @@ def dynamo_guards(xp, source, value, scope):
             [_dynamo_call(), _dynamo_call()],
         )
     ],
-    draws=30,
+    draws=12,
 )
 def reasons_given(xp, calls):
     """For each call of a function that looks at a tensor, a number and a list: why none of the entries so far fits."""
@@ -1930,10 +1930,14 @@ def in_symbols(xp, left, symbol, right):
         if symbol.endswith("=") and symbol not in ("<=", "==", "!=", ">=")
         else f"    a = a {symbol} b\n"
     )
-    text = f"def f(x, y, n, l, t, s, w):\n    w = w + 1\n{before}{how}    return a, m, w * 2\n"  # a break between is seen
+    text = (
+        f"def f(x, y, n, l, t, s, w):\n    w = w + 1\n{before}{how}    return a, m, w * 2\n"  # a break between is seen
+    )
     listed = [1, 2]
     found = dynamo_captured(
-        xp, dynamo_defined(xp, text), [[xp.tensor([1.0, 2.0]), xp.tensor([3.0, 2.0]), 3, listed, (3, 4), frozenset({2}), xp.ones(2)]]
+        xp,
+        dynamo_defined(xp, text),
+        [[xp.tensor([1.0, 2.0]), xp.tensor([3.0, 2.0]), 3, listed, (3, 4), frozenset({2}), xp.ones(2)]],
     )
     return {"found": found, "the list": listed}
 
@@ -2017,7 +2021,7 @@ def in_symbols(xp, left, symbol, right):
         ]
     ],  # fmt: skip
     hint=lambda case, mine, theirs: f"{OPERANDS[case['left']]} {case['symbol']} {OPERANDS[case['right']]}",
-    draws=40,
+    draws=25,
 )
 def operator_applied(xp, left, symbol, right):
     return in_symbols(xp, left, symbol, right)
@@ -2208,7 +2212,7 @@ def branch_taken(xp, condition, sign):
         }
     ),
     hint=lambda case, mine, theirs: case["text"],
-    draws=60,
+    draws=15,
 )
 def programs_captured(xp, text, calls):
     """Random functions, called with tensors of several sizes and several numbers: the graphs of each call, and the results."""
@@ -2652,12 +2656,12 @@ def aot_inverse_in_torch(torch, shape, step):
     return {"base": aot_rows(written(base, new)), "before": base, "new": new, "operators": called}
 
 
-@program("aot.functional.view_inverse", cases=_inverses(_whole_step), edges=AOT_WHOLE)
+@program("aot.functional.view_inverse", cases=_inverses(_whole_step), edges=AOT_WHOLE, draws=30)
 def writes_through_a_view_of_all(xp, shape, step):
     return aot_inverse(xp, shape, step)
 
 
-@program("aot.functional.view_inverse.part", cases=_inverses(_part_step), edges=AOT_PARTS)
+@program("aot.functional.view_inverse.part", cases=_inverses(_part_step), edges=AOT_PARTS, draws=30)
 def writes_through_a_view_of_a_part(xp, shape, step):
     return aot_inverse(xp, shape, step)
 
@@ -2856,6 +2860,7 @@ AOT_JOINTS = [
         if case["kind"] == "numbers"
         else None
     ),
+    draws=30,
 )
 def forward_and_backward(xp, inputs, statements, outputs, needs, kind):
     return aot_joint(xp, xp.aot.joint.joint_forward_backward, inputs, statements, outputs, needs, kind)
@@ -2958,7 +2963,7 @@ AOT_RECOMPUTED = [
 ]
 
 
-@program("aot.partition.may_recompute", cases=_recomputations, edges=AOT_RECOMPUTED, draws=30)
+@program("aot.partition.may_recompute", cases=_recomputations, edges=AOT_RECOMPUTED, draws=20)
 def nodes_that_may_be_computed_again(xp, inputs, statements, outputs):
     captured = aot_captured(xp, inputs, statements, outputs)
     if captured is None:
