@@ -64,22 +64,21 @@ def chain(power: int) -> Callable:
 
 
 def training_step(loss_name: str) -> Callable:
-    def step_with_this_loss(xp) -> tuple[Program, list]:
-        loss_of = losses(xp)[loss_name]
+    return lambda xp: (step_of(xp, losses(xp)[loss_name]), parameters_and_batch(xp))
 
-        def program(weight, bias, x, target):
-            loss = loss_of(weight, bias, x, target)
-            loss.backward()
-            with xp.no_grad():
-                weight.add_(weight.grad, alpha=-0.01)
-                bias.add_(bias.grad, alpha=-0.01)
-            weight.grad = None
-            bias.grad = None
-            return loss.detach()
 
-        return program, parameters_and_batch(xp)
+def step_of(xp, loss_of: Program) -> Program:
+    def program(weight, bias, x, target):
+        loss = loss_of(weight, bias, x, target)
+        loss.backward()
+        with xp.no_grad():
+            weight.add_(weight.grad, alpha=-0.01)
+            bias.add_(bias.grad, alpha=-0.01)
+        weight.grad = None
+        bias.grad = None
+        return loss.detach()
 
-    return step_with_this_loss
+    return program
 
 
 def losses(xp) -> dict[str, Program]:
@@ -117,19 +116,7 @@ def forms_of_step(loss_name: str) -> dict[str, Callable[[], tuple[Program, list]
     loss_of = losses(torch)[loss_name]
 
     def loss_alone() -> tuple[Program, list]:
-        compiled = torch.compile(loss_of, fullgraph=True, dynamic=False)
-
-        def program(weight, bias, x, target):
-            loss = compiled(weight, bias, x, target)
-            loss.backward()
-            with torch.no_grad():
-                weight.add_(weight.grad, alpha=-0.01)
-                bias.add_(bias.grad, alpha=-0.01)
-            weight.grad = None
-            bias.grad = None
-            return loss.detach()
-
-        return program, parameters_and_batch(torch)
+        return step_of(torch, torch.compile(loss_of, fullgraph=True, dynamic=False)), parameters_and_batch(torch)
 
     def func() -> tuple[Program, list]:
         def program(weight, bias, x, target):

@@ -18,7 +18,7 @@ from functools import lru_cache
 from types import CodeType
 from typing import Any
 
-__all__ = ["Instruction", "read_instructions", "simplify", "live_names", "instructions_of"]
+__all__ = ["Instruction", "Handlers", "read_instructions", "simplify", "live_names", "instructions_of"]
 
 VERSION = sys.version_info[:2]
 
@@ -105,6 +105,19 @@ class Instruction:
 
     def __repr__(self) -> str:
         return f"{self.offset:4} {self.op}" + ("" if self.arg is None else f" {self.arg!r}")
+
+
+class Handlers(dict[str, Callable]):
+    """What a frame does for each instruction: functions of the frame and the instruction, by the instruction's name."""
+
+    def handles(self, *names: str) -> Callable[[Callable], Callable]:
+        """Decorator: this function is for these instructions."""
+
+        def register(handler: Callable) -> Callable:
+            self.update(dict.fromkeys(names, handler))
+            return handler
+
+        return register
 
 
 OPERATORS: dict[str, Callable] = {

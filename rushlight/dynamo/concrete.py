@@ -15,7 +15,7 @@ from types import CellType, CodeType, FunctionType
 from typing import Any
 
 from rushlight.dynamo import variables
-from rushlight.dynamo.bytecode import OPERATORS, UNARY, Instruction, instructions_of
+from rushlight.dynamo.bytecode import OPERATORS, UNARY, Handlers, Instruction, instructions_of
 from rushlight.dynamo.output import Suspended
 
 __all__ = ["execute", "finish"]
@@ -76,15 +76,8 @@ def finish(code: CodeType, f_globals: dict[str, Any], state: Suspended, call: Ca
     return frame.value
 
 
-HANDLERS: dict[str, Callable[[Frame, Instruction], None]] = {}
-
-
-def handles(*names: str) -> Callable:
-    def register(handler: Callable) -> Callable:
-        HANDLERS.update(dict.fromkeys(names, handler))
-        return handler
-
-    return register
+HANDLERS = Handlers()
+handles = HANDLERS.handles
 
 
 def _simple(name: str, action: Callable) -> None:

@@ -7,11 +7,10 @@ the methods of `torch/_dynamo/symbolic_convert.py`, `InstructionTranslatorBase`,
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from rushlight.dynamo import calls, containers, objects, symbolic, training
-from rushlight.dynamo.bytecode import Instruction
+from rushlight.dynamo.bytecode import Handlers, Instruction
 from rushlight.dynamo.values import fold, literal, raised
 from rushlight.dynamo.variables import (
     NULL,
@@ -37,15 +36,8 @@ from rushlight.dynamo.variables import (
 if TYPE_CHECKING:
     from rushlight.dynamo.symbolic import Frame
 
-HANDLERS: dict[str, Callable[[Frame, Instruction], None]] = {}
-
-
-def handles(*names: str) -> Callable:
-    def register(handler: Callable) -> Callable:
-        HANDLERS.update(dict.fromkeys(names, handler))
-        return handler
-
-    return register
+HANDLERS = Handlers()
+handles = HANDLERS.handles
 
 
 # ------------------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """The pictures of compiled programs fit on their paper, and show what was fused and whose memory is whose."""
 
 import pytest
-from matplotlib.backends.backend_agg import FigureCanvasAgg
+from pictures import is_whole
 
 import rushlight as rl
 from rushlight.inductor import ir, lowering, scheduler
@@ -70,11 +70,7 @@ PICTURES = {
 
 @pytest.mark.parametrize("name", PICTURES)
 def test_nothing_is_cut_off(name):
-    figure = PICTURES[name]()
-    figure.draw_without_rendering()
-    drawn = figure.get_tightbbox(FigureCanvasAgg(figure).get_renderer())  # in inches, as the paper
-    wide, tall = figure.get_size_inches()
-    assert drawn.x0 >= -0.01 and drawn.x1 <= wide + 0.01 and drawn.y0 >= -0.01 and drawn.y1 <= tall + 0.01
+    assert is_whole(PICTURES[name]())
 
 
 def written(figure):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from matplotlib.backends.backend_agg import FigureCanvasAgg
+from pictures import is_whole
 
 import rushlight as rl
 
@@ -38,11 +38,7 @@ PICTURES = {
 
 @pytest.mark.parametrize("name", PICTURES)
 def test_nothing_is_cut_off(name):
-    figure = PICTURES[name]()
-    figure.draw_without_rendering()  # where there is a layout, it is made now
-    drawn = figure.get_tightbbox(FigureCanvasAgg(figure).get_renderer())  # in inches, as the paper
-    wide, tall = figure.get_size_inches()
-    assert drawn.x0 >= -0.01 and drawn.x1 <= wide + 0.01 and drawn.y0 >= -0.01 and drawn.y1 <= tall + 0.01
+    assert is_whole(PICTURES[name]())
 
 
 def written(figure):
