@@ -13,8 +13,8 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from rushlight.draw import CHARACTER, FAINT, INK, MARGIN, MONO, Picture, _ink, _sheet
-from rushlight.draw_graph import LEAF, NODE, Box, _drawn, _join, _place, _sort
+from rushlight.draw.backward import LEAF, NODE, Box, _drawn, _join, _place, _sort
+from rushlight.draw.paper import CHARACTER, FAINT, INK, MARGIN, MONO, Picture, ink_on, sheet
 
 OWN = "0.25"
 
@@ -108,7 +108,7 @@ def outcomes(rows: Mapping[str, Mapping[str, str]], columns: Sequence[str]) -> F
     label = max(len(row) for row in rows) * 8 * CHARACTER + 0.5
     wide = max(max(len(cell) for row in rows.values() for cell in row.values()), max(map(len, columns)))
     wide, tall = wide * 7.5 * CHARACTER + 0.5, 0.9
-    figure, axes = _sheet(2 * MARGIN + label + wide * len(columns), 2 * MARGIN + 0.6 + tall * len(rows))
+    figure, axes = sheet(2 * MARGIN + label + wide * len(columns), 2 * MARGIN + 0.6 + tall * len(rows))
     for j, column in enumerate(columns):
         left = MARGIN + label + j * wide
         axes.text(left + wide / 2, MARGIN + 0.15, column, size=7.5, ha="center", **MONO)
@@ -117,7 +117,7 @@ def outcomes(rows: Mapping[str, Mapping[str, str]], columns: Sequence[str]) -> F
             top = MARGIN + 0.6 + i * tall
             axes.add_patch(Rectangle((left, top), wide, tall, facecolor=fill, edgecolor=FAINT, linewidth=0.7))
             middle = left + wide / 2, top + tall / 2
-            axes.text(*middle, row[column], size=7.5, ha="center", **MONO | {"color": _ink(fill)})
+            axes.text(*middle, row[column], size=7.5, ha="center", **MONO | {"color": ink_on(fill)})
     for i, row in enumerate(rows):
         axes.text(MARGIN, MARGIN + 0.6 + (i + 0.5) * tall, row, size=8, **MONO)
     return figure
@@ -171,7 +171,7 @@ def device_trace(panels: Sequence[tuple[str, Sequence[str]]]) -> Figure:
     most = max(len(each) for _, each in calls)
     key = sum(len(words) * 7.5 * CHARACTER + 1.3 for _, words in KINDS.values())
     width = max(sum(wide) + 0.8 * (len(calls) - 1), key)
-    figure, axes = _sheet(2 * MARGIN + width, 2 * MARGIN + head + tall * most + 1.1)
+    figure, axes = sheet(2 * MARGIN + width, 2 * MARGIN + head + tall * most + 1.1)
     left = MARGIN
     for (title, each), room in zip(calls, wide):
         axes.text(left, MARGIN + 0.2, title, size=9, weight="bold", **MONO)
@@ -204,4 +204,4 @@ def _call(axes: Any, left: float, top: float, wide: float, tall: float, fill: st
     axes.add_patch(Rectangle((left, top), wide, tall, linewidth=0, **style))
     axes.add_patch(Rectangle((left, top), wide, tall, fill=False, edgecolor=INK, linewidth=0.7))
     plate = {"bbox": {"facecolor": "white", "edgecolor": "none", "pad": 0.8}} if fill is None and text else {}
-    axes.text(left + 0.25, top + tall / 2, text, size=7.5, **MONO | {"color": _ink(fill)}, **plate)
+    axes.text(left + 0.25, top + tall / 2, text, size=7.5, **MONO | {"color": ink_on(fill)}, **plate)

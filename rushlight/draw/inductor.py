@@ -13,9 +13,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from rushlight.draw import CHARACTER, FAINT, INK, MARGIN, MONO, Picture, _box, _ink, _sheet
-from rushlight.draw_capture import LETTER, MARKED, THIN, _call, _graph, _layers, _panels, _sizes
-from rushlight.draw_graph import LEAF, NODE, Box
+from rushlight.draw.backward import LEAF, NODE, Box
+from rushlight.draw.capture import LETTER, MARKED, THIN, _call, _graph, _layers, _panels, _sizes
+from rushlight.draw.paper import CHARACTER, FAINT, INK, MARGIN, MONO, Picture, ink_on, rectangle, sheet
 from rushlight.inductor.ir import Computed, Kernel
 from rushlight.inductor.scheduler import Group, inner_loops, works_by_row
 
@@ -86,7 +86,7 @@ def nests(panels: Sequence[tuple[str, Any]]) -> Figure:
     width = max(max(_wide(body), len(title) * 9 * CHARACTER) for title, body in drawn)
     titles = any(title for title, _ in drawn)
     heights = [_tall(body) + (0.75 if titles else 0) + 0.45 for _, body in drawn]
-    figure, axes = _sheet(width + 2 * MARGIN, sum(heights) + MARGIN)
+    figure, axes = sheet(width + 2 * MARGIN, sum(heights) + MARGIN)
     top = MARGIN
     for (title, body), height in zip(drawn, heights):
         axes.text(MARGIN, top + 0.2, title, size=9, weight="bold", **MONO)
@@ -165,7 +165,7 @@ def _draw_body(axes: Axes, body: Body, left: float, top: float, width: float, de
             continue
         head, inside = each
         tall = _tall(inside) + LINE + 0.2
-        _box(axes, left, top, width, tall, ("white", "0.93", "0.85", "0.77", "0.7")[min(depth, 4)])
+        rectangle(axes, left, top, width, tall, ("white", "0.93", "0.85", "0.77", "0.7")[min(depth, 4)])
         axes.text(left + 0.25, top + LINE / 2 + 0.05, head, size=7.5, weight="bold", **MONO)
         _draw_body(axes, inside, left + 0.45, top + LINE + 0.05, width - 0.65, depth + 1)
         top += tall + 0.15
@@ -259,7 +259,7 @@ def beside(rows: Sequence[tuple[str, str]], dark: Collection[str] = ()) -> Figur
     """
     wide = max(len(line) for line, _ in rows) * LETTER + 0.6
     note = max(len(each) for _, each in rows) * LETTER + 0.3
-    figure, axes = _sheet(MARGIN + wide + 0.5 + note + MARGIN, 2 * MARGIN + LINE * len(rows))
+    figure, axes = sheet(MARGIN + wide + 0.5 + note + MARGIN, 2 * MARGIN + LINE * len(rows))
     begun = 0
     for i, (line, each) in enumerate(rows):
         if i + 1 == len(rows) or rows[i + 1][1] != each:
@@ -273,7 +273,7 @@ def beside(rows: Sequence[tuple[str, str]], dark: Collection[str] = ()) -> Figur
                 )
                 axes.text(MARGIN + wide + 0.5, top + tall / 2, each, size=7.5, weight="bold", **MONO)
             begun = i + 1
-        axes.text(MARGIN + 0.25, MARGIN + LINE * (i + 0.5), line, size=7.5, **MONO | {"color": _ink("0.9")})
+        axes.text(MARGIN + 0.25, MARGIN + LINE * (i + 0.5), line, size=7.5, **MONO | {"color": ink_on("0.9")})
     return figure
 
 

@@ -15,8 +15,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 
-from rushlight.draw import CHARACTER, FAINT, INK, MARGIN, MONO, _box, _ink, _sheet
-from rushlight.draw_graph import LEAF, NODE, ROW_GAP, Box, _draw_box, _place, _ports, _row_height, _sort
+from rushlight.draw.backward import LEAF, NODE, ROW_GAP, Box, _draw_box, _place, _ports, _row_height, _sort
+from rushlight.draw.paper import CHARACTER, FAINT, INK, MARGIN, MONO, ink_on, rectangle, sheet
 
 BACKWARD, MARKED = "0.72", "0.25"
 LETTER = 7.5 * CHARACTER  # of the text in boxes, in cells
@@ -243,7 +243,7 @@ def _panels(panels: Sequence[tuple], columns: int = 4) -> Figure:
     ]
     high = [head + max(sum(_row_height(row) + ROW_GAP for row in rows) for _, rows, _ in line) for line in lines]
     width = max(sum(each) + 0.9 * (len(each) - 1) for each in wide)
-    figure, axes = _sheet(2 * MARGIN + width, sum(high) + 0.35 * len(lines))
+    figure, axes = sheet(2 * MARGIN + width, sum(high) + 0.35 * len(lines))
     top = 0.0
     for line, each, tall in zip(lines, wide, high):
         left = MARGIN
@@ -363,7 +363,7 @@ def bytecode(rows: Sequence[tuple[str, Sequence[str], str]], symbols: Collection
     note = max(max(len(row[2]) for row in rows), 25) * LETTER
     head, tall = 1.3, 0.82
     middle, right = MARGIN + text, MARGIN + text + deepest * place + 0.7
-    figure, axes = _sheet(right + note + MARGIN, head + tall * len(rows) + 0.3)
+    figure, axes = sheet(right + note + MARGIN, head + tall * len(rows) + 0.3)
     for left, title in (MARGIN, "instruction"), (middle, "the stack after it"), (right, "written into the graph"):
         axes.text(left, 0.6, title, size=8.5, weight="bold", **MONO)
     for i, (instruction, stack, written) in enumerate(rows):
@@ -372,7 +372,7 @@ def bytecode(rows: Sequence[tuple[str, Sequence[str], str]], symbols: Collection
         axes.text(MARGIN, top + tall / 2 - 0.05, instruction, size=7.5, **MONO)
         for j, each in enumerate(stack):
             left = middle + j * place
-            _box(axes, left, top + 0.03, place - 0.1, tall - 0.18, BACKWARD if each in symbols else "white")
+            rectangle(axes, left, top + 0.03, place - 0.1, tall - 0.18, BACKWARD if each in symbols else "white")
             axes.text(left + place / 2 - 0.05, top + tall / 2 - 0.05, each, size=7.5, ha="center", **MONO)
         axes.text(right, top + tall / 2 - 0.05, written, size=7.5, **MONO)
     return figure
@@ -398,7 +398,7 @@ def guards(entries: Sequence[tuple[str, Sequence[tuple[str, bool | None]]]], oth
     most = max(len(each) for _, each in entries)
     last = len(otherwise) * LETTER + 0.7
     width = 2 * MARGIN + sum(wide) + 1.1 * (len(wide) - 1) + (1.1 + last if taken is None else 0)
-    figure, axes = _sheet(width, head + tall * (most + 1) + 0.7)
+    figure, axes = sheet(width, head + tall * (most + 1) + 0.7)
     arrow = {"arrowstyle": "-|>", "color": INK, "linewidth": 1, "shrinkA": 0, "shrinkB": 0, "mutation_scale": 8}
     left, came = MARGIN, None
     for i, ((name, each), room) in enumerate(zip(entries, wide)):
@@ -408,15 +408,15 @@ def guards(entries: Sequence[tuple[str, Sequence[tuple[str, bool | None]]]], oth
         came = None
         for j, (text, held) in enumerate(each):
             top, fill = head + tall * j, {True: "white", False: MARKED, None: None}[held]
-            _box(axes, left, top, room, tall - 0.25, fill)
+            rectangle(axes, left, top, room, tall - 0.25, fill)
             plate = {"bbox": {"facecolor": "white", "edgecolor": "none", "pad": 0.8}} if fill is None else {}
-            axes.text(left + 0.3, top + (tall - 0.25) / 2, text, size=7.5, **MONO | {"color": _ink(fill)}, **plate)
+            axes.text(left + 0.3, top + (tall - 0.25) / 2, text, size=7.5, **MONO | {"color": ink_on(fill)}, **plate)
             if held:
                 axes.annotate("", (left + 0.6, top + tall), (left + 0.6, top + tall - 0.25), arrowprops=arrow)
             if held is False:
                 came = left + room, top + (tall - 0.25) / 2
         top, runs = head + tall * len(each), i == taken
-        _box(axes, left, top, room, tall - 0.25, LEAF if runs else None)
+        rectangle(axes, left, top, room, tall - 0.25, LEAF if runs else None)
         plate = {} if runs else {"bbox": {"facecolor": "white", "edgecolor": "none", "pad": 0.8}}
         bold = {"weight": "bold"} if runs else {}
         axes.text(left + 0.3, top + (tall - 0.25) / 2, f"run {name}", size=7.5, **MONO, **plate, **bold)
@@ -424,7 +424,7 @@ def guards(entries: Sequence[tuple[str, Sequence[tuple[str, bool | None]]]], oth
     if taken is None:
         if came is not None:
             axes.annotate("", (left, head + 0.35), came, arrowprops=arrow)
-        _box(axes, left, head, last, tall - 0.25, LEAF)
+        rectangle(axes, left, head, last, tall - 0.25, LEAF)
         axes.text(left + 0.3, head + (tall - 0.25) / 2, otherwise, size=7.5, weight="bold", **MONO)
     return figure
 
@@ -453,7 +453,7 @@ def breaks(lines: Sequence[tuple[str, str]], inside: Mapping[str, Sequence[str]]
     note = max((len(each) for said in inside.values() for each in said), default=0) * LETTER + 0.5
     heights = [tall * max(len(each), len(inside.get(owner, ())), 1) + 0.2 for owner, each in parts]
     start = MARGIN + 0.7
-    figure, axes = _sheet(start + text + name + note + MARGIN, 2 * MARGIN + sum(heights) + gap * (len(parts) - 1))
+    figure, axes = sheet(start + text + name + note + MARGIN, 2 * MARGIN + sum(heights) + gap * (len(parts) - 1))
     top = MARGIN
     arrow = {"arrowstyle": "-|>", "color": FAINT, "linewidth": 1, "shrinkA": 0, "shrinkB": 0, "mutation_scale": 9}
     axes.annotate(
@@ -462,7 +462,7 @@ def breaks(lines: Sequence[tuple[str, str]], inside: Mapping[str, Sequence[str]]
     plate = {"bbox": {"facecolor": "white", "edgecolor": "none", "pad": 1}}
     for (owner, each), height in zip(parts, heights):
         captured = owner.startswith("graph")
-        _box(axes, start, top, text, height, LEAF if captured else None)
+        rectangle(axes, start, top, text, height, LEAF if captured else None)
         for i, line in enumerate(each):
             at = top + 0.1 + tall * (i + 0.5)
             axes.text(start + 0.3, at, line, size=7.5, **MONO, **({} if captured else plate))

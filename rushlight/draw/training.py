@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from rushlight.draw import CHARACTER, FAINT, INK, MARGIN, MONO, Picture, _sheet
+from rushlight.draw.paper import CHARACTER, FAINT, INK, MARGIN, MONO, Picture, sheet
 
 # How lines in one panel are told apart, without colour: the first is broad and pale, so that the others show upon it.
 STYLES = (
@@ -49,7 +49,7 @@ def module_tree(module: Any, name: str = "model") -> Figure:
     height = _lay_out(boxes, module, name, "", 0, MARGIN)
     inner = max(box.depth * STEP * 2 + len(box.text) * 8 * CHARACTER for box in boxes) + 0.6
     names = max(len(box.name) for box in boxes) * 8 * CHARACTER
-    figure, axes = _sheet(MARGIN + inner + 0.7 + names + 1.2, height + MARGIN)
+    figure, axes = sheet(MARGIN + inner + 0.7 + names + 1.2, height + MARGIN)
     first: dict[int, str] = {}
     for box in boxes:
         left, width = MARGIN + box.depth * STEP, inner - 2 * box.depth * STEP

@@ -20,7 +20,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch, PathPatch
 from matplotlib.path import Path
 
-from rushlight.draw import CHARACTER, FAINT, INK, MARGIN, MONO, _ink, _sheet
+from rushlight.draw.paper import CHARACTER, FAINT, INK, MARGIN, MONO, ink_on, sheet
 
 TEXT, LINE = 7.5, 0.44  # points; cells from line to line
 APART, ROW_GAP = 0.5, 0.42  # cells between neighbours in a row, and between rows
@@ -337,7 +337,7 @@ def _drawn(panels: list[tuple[str, list[list[Box]]]], columns: int = 3) -> Figur
     head = 0.9 if any(title for title, _ in panels) else 0.2
     high = [head + max(sum(_row_height(row) + ROW_GAP for row in rows) for _, rows in line) for line in lines]
     width = max(sum(wide[i * columns : (i + 1) * columns]) + 0.9 * (len(line) - 1) for i, line in enumerate(lines))
-    figure, axes = _sheet(2 * MARGIN + width, sum(high) + 0.35 * len(lines))
+    figure, axes = sheet(2 * MARGIN + width, sum(high) + 0.35 * len(lines))
     top = 0.0
     for i, line in enumerate(lines):
         left = MARGIN
@@ -389,7 +389,7 @@ def _arrow(axes: Axes, box: Box, to: Box, x: float, end: float, top: float, tops
 
 
 def _draw_box(axes: Axes, box: Box, x: float, top: float) -> None:
-    ink = {"color": _ink(box.fill)}
+    ink = {"color": ink_on(box.fill)}
     if box.fill:
         corner, style = (x - box.wide / 2, top), "round,pad=0,rounding_size=0.12"
         axes.add_patch(
