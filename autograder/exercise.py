@@ -7,6 +7,7 @@ method, an alias, a dispatch table, a partial, runs the student's function from 
 from __future__ import annotations
 
 import difflib
+import importlib
 import sys
 from collections.abc import Callable
 from types import CodeType, FunctionType, ModuleType
@@ -63,6 +64,19 @@ def restore(slot: FunctionType) -> None:
 
 def is_filled(slot: FunctionType) -> bool:
     return slot in _references
+
+
+def filled() -> dict[tuple[str, str], Callable]:
+    """What runs in the place of the framework's functions, by module and name."""
+    return {(slot.__module__, slot.__name__): slot.__wrapped__ for slot in _references}
+
+
+def fill_as(functions: dict[tuple[str, str], Callable]) -> None:
+    """Fill just these slots, as they are filled in another process; what else is filled here becomes the reference again."""
+    for slot in [*_references]:
+        restore(slot)
+    for (module, name), function in functions.items():
+        fill(getattr(importlib.import_module(module), name), function)
 
 
 def _is_stub(function: FunctionType) -> bool:

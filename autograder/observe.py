@@ -284,7 +284,8 @@ def _difference(mine: Tree, theirs: Tree, where: str) -> str | None:
     at = f"{where}: " if where else ""
     if _kind(mine) != _kind(theirs) and "error" in (_kind(mine), _kind(theirs)):
         raised, which, other = (mine, "yours", "torch") if _kind(mine) == "error" else (theirs, "torch", "yours")
-        return f"{at}{which} raises {raised['type']} ({raised['message']}), {other} does not"
+        message = str(raised["message"]).partition("\n")[0]  # where ranks fail it goes on with what became of each
+        return f"{at}{which} raises {raised['type']} ({message}), {other} does not"
     if _kind(mine) != _kind(theirs):
         return f"{at}yours is {_name(mine)}, torch's is {_name(theirs)}"
     match _kind(theirs):

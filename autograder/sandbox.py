@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import os
+import re
 import select
 import shutil
 import signal
@@ -25,11 +26,12 @@ import psutil
 from .observe import Malformed, SubjectDied, SubjectTimedOut, Tree, encode, receive
 
 PACKAGES = ("ipython", "matplotlib", "numpy")  # and all that they require
-BENCH_PACKAGES = (*PACKAGES, "torch")
+BENCH_PACKAGES = (*PACKAGES, "cloudpickle", "torch")
 MEMORY = 2 << 30  # bytes of address space per process; with torch, of what it may write
 BENCH_SPACE = 64 << 30  # bytes of address space then: the libraries of a CUDA build are files of several GiB
 TOTAL_MEMORY = 3 << 30  # bytes in use by all its processes together
-PROCESSES = 64
+PROCESSES = 64  # and threads
+BENCH_PROCESSES = 128  # a rank of a distributed program has three threads for each of its groups
 OPEN_FILES = 256
 FILES = 64 << 20  # bytes: the largest file, and each of the two writable folders
 START_SECONDS = 60.0  # of which torch, on a busy machine, may take ten
@@ -159,13 +161,23 @@ class _Timed:
 
 
 def _memory(pid: int) -> int:
-    """Bytes in use by a process and by all that it started. What they share counts for each of them."""
+    """Bytes in use by all that a process started. What they share counts for each of them."""
     total = 0
     with suppress(psutil.NoSuchProcess):
         for process in psutil.Process(pid).children(recursive=True):
-            with suppress(psutil.NoSuchProcess):
-                total += process.memory_info().rss
+            with suppress(psutil.NoSuchProcess, ProcessLookupError):
+                total += _in_use(process)
     return total
+
+
+def _in_use(process: psutil.Process) -> int:
+    """Bytes that this process takes of memory, pages of files left out: the kernel can have those back, and the libraries
+    of torch are many."""
+    try:
+        status = Path(f"/proc/{process.pid}/status").read_text(errors="replace")
+    except FileNotFoundError:  # it has ended, or this is not Linux
+        return process.memory_info().rss
+    return sum(int(size) << 10 for size in re.findall(r"^Rss(?:Anon|Shmem):\s*(\d+) kB$", status, re.MULTILINE))
 
 
 def _ending(process: subprocess.Popen) -> str:
@@ -257,7 +269,7 @@ def _python(path: list[str], bench: bool, user: int, then: str) -> list[str]:
     limits = [
         ("RLIMIT_AS", BENCH_SPACE if bench else MEMORY),
         ("RLIMIT_DATA", MEMORY),
-        ("RLIMIT_NPROC", PROCESSES),
+        ("RLIMIT_NPROC", BENCH_PROCESSES if bench else PROCESSES),
         ("RLIMIT_NOFILE", OPEN_FILES),
         ("RLIMIT_FSIZE", FILES),
         ("RLIMIT_CORE", 0),

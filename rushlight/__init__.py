@@ -76,7 +76,8 @@ warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"rushlight\."
 __version__ = "0.1.0"
 
 
-_BENCH = ("custom_ops", "cpp_ops", "triton_ops", "wrapper", "backend")  # these work on real torch, and import it
+# These work on real torch, and import it.
+_BENCH = ("custom_ops", "cpp_ops", "triton_ops", "wrapper", "backend", "distributed")
 _COMPILER = ("fx", "dynamo", "aot", "inductor")
 
 

@@ -1,0 +1,127 @@
+"""Checkpoints of sharded tensors: each rank saves its own shards, and any number of ranks, sharded in any way, load them.
+
+A shard says where it lies within the whole tensor. Whoever wants a region of it finds out which saved shards overlap it, and
+reads just these pieces of them: ranks need not speak with each other, and nobody ever holds the whole tensor.
+
+In PyTorch: `torch/distributed/checkpoint/` (`planner_helpers.py`, `filesystem.py`). Left out here: planning by one rank for all,
+objects that are no tensors, and deduplicating what several ranks have.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+__all__ = ["Shard", "Piece", "Read", "Store", "plan_load", "load_shards"]
+
+
+@dataclass
+class Shard:
+    """A part of a tensor of size `size`: `data` lies at `offsets` in it, which are indices of its first element."""
+
+    data: Tensor
+    offsets: tuple[int, ...]
+    size: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A shard that has been saved, of shape `sizes` at `offsets` in the whole tensor, and the file that it is in."""
+
+    offsets: tuple[int, ...]
+    sizes: tuple[int, ...]
+    file: str = ""
+
+
+@dataclass(frozen=True)
+class Read:
+    """A part of a saved shard that is wanted: `lengths` elements in each dimension, from `source` on in `pieces[piece]`, belong at
+    `target` in the wanted region. `source` and `target` are indices within the piece and within the region."""
+
+    piece: int
+    source: tuple[int, ...]
+    target: tuple[int, ...]
+    lengths: tuple[int, ...]
+
+
+class Store:
+    """A folder with a checkpoint: for each rank that has saved, a file of its shards, and one that says where they lie."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+
+    def save(self, state: dict[str, Shard], rank: int) -> None:
+        """Write the shards of one rank. Every rank calls this, also one that has none."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        file = f"shards-{rank}.pt"
+        torch.save({name: shard.data.detach().clone() for name, shard in state.items()}, self.folder / file)
+        places = {name: [*map(list, (shard.size, shard.offsets, shard.data.shape))] for name, shard in state.items()}
+        (self.folder / f"shards-{rank}.json").write_text(json.dumps(places))
+
+    def index(self) -> dict[str, tuple[tuple[int, ...], list[Piece]]]:
+        """For each name the size of the whole tensor, and its pieces."""
+        index: dict[str, tuple[tuple[int, ...], list[Piece]]] = {}
+        for path in sorted(self.folder.glob("shards-*.json")):
+            for name, (size, offsets, sizes) in json.loads(path.read_text()).items():
+                piece = Piece(tuple(offsets), tuple(sizes), path.with_suffix(".pt").name)
+                index.setdefault(name, (tuple(size), []))[1].append(piece)
+        return index
+
+    def read(self, file: str, name: str, source: Sequence[int], lengths: Sequence[int]) -> Tensor:
+        """A part of a saved shard; of the file only what is needed is read."""
+        saved = torch.load(self.folder / file, mmap=True)[name]
+        return saved[tuple(slice(start, start + length) for start, length in zip(source, lengths))]
+
+
+def plan_load(pieces: Sequence[Piece], offsets: Sequence[int], sizes: Sequence[int]) -> list[Read]:
+    """What to read of which saved shards for a region of shape `sizes` at `offsets` in the whole tensor.
+
+    One `Read` for each piece that has elements of the region, in the order of the pieces: the box in which the two overlap, as
+    seen from the piece and as seen from the region. A piece that only touches the region, or is empty, is not read; nor is
+    anything if the region is empty. A tensor without dimensions is one element, which every piece of it has.
+
+    Collectives: none.
+
+    Source: `torch/distributed/checkpoint/planner_helpers.py`, `create_read_items_for_chunk_list`;
+    `torch/distributed/checkpoint/resharding.py`.
+    """
+    reads = []
+    for number, piece in enumerate(pieces):
+        box = []
+        for first, length, mine, wanted in zip(piece.offsets, piece.sizes, offsets, sizes):
+            start = max(first, mine)
+            box.append((start - first, start - mine, min(first + length, mine + wanted) - start))
+        if all(each[2] > 0 for each in box):
+            source, target, lengths = (tuple(each[i] for each in box) for i in range(3))
+            reads.append(Read(number, source, target, lengths))
+    return reads
+
+
+def load_shards(store: Store, state: dict[str, Shard]) -> None:
+    """Fill shards from a checkpoint, in place; it may have been saved by any number of ranks, with other shards.
+
+    Each shard's `data` (any strides) gets the region of the saved tensor that it stands for: `store.index()` says which pieces
+    there are, `plan_load` what to read, and `store.read` reads it, called once for each `Read` and for nothing else. What is saved
+    and what is filled may differ in dtype: values are converted. Names that are saved but not asked for are not read.
+
+    Raises, before anything is read: KeyError if a name was not saved; ValueError if the size of a saved tensor is another one.
+
+    Collectives: none.
+
+    Source: `torch/distributed/checkpoint/default_planner.py`, `create_default_local_load_plan`.
+    """
+    index = store.index()
+    for name, shard in state.items():
+        size, _ = index[name]
+        if size != tuple(shard.size):
+            raise ValueError(f"{name} was saved with size {size}, not {tuple(shard.size)}")
+    for name, shard in state.items():
+        _, pieces = index[name]
+        for read in plan_load(pieces, shard.offsets, shard.data.shape):
+            place = tuple(slice(start, start + length) for start, length in zip(read.target, read.lengths))
+            shard.data.detach()[place] = store.read(pieces[read.piece].file, name, read.source, read.lengths)

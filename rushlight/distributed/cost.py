@@ -1,0 +1,233 @@
+"""What communication costs: a model of two numbers, fitted to measurements, and projections with it.
+
+A message of n bytes takes latency + n / bandwidth seconds. From this follows what a collective takes, for its messages are
+counted: a step of a ring cannot begin before the one before it has ended. And from that follows the time of a training step,
+if one says what is computed meanwhile. What comes out for 16,384 ranks is a *projection*: arithmetic on a model that was
+fitted to a few processes. It knows of no stragglers, no congestion and no tree that NCCL would have taken instead.
+
+Counterparts: nccl-tests' `doc/PERFORMANCE.md` (bus bandwidth), `torch/distributed/tensor/_collective_utils.py` (`MeshTopoInfo`).
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from typing import NamedTuple
+
+__all__ = [
+    "Link",
+    "Layer",
+    "Cluster",
+    "ring_cost",
+    "ring_time",
+    "fit",
+    "layer_costs",
+    "step_time",
+    "project",
+    "measure",
+]
+
+
+class Link(NamedTuple):
+    """What a message goes through."""
+
+    latency: float  # seconds for each message
+    bandwidth: float  # bytes per second
+
+
+class Layer(NamedTuple):
+    """One of a model's equal layers, on one rank that has all of it."""
+
+    forward: float  # seconds
+    backward: float  # seconds
+    nbytes: float  # of its parameters; of their gradients too
+    activations: float  # bytes of its result, for the samples of one rank
+
+
+class Cluster(NamedTuple):
+    """Nodes of `per_node` ranks each, with a link between the ranks of a node and one between nodes."""
+
+    nodes: int
+    per_node: int
+    inside: Link
+    between: Link
+
+    @property
+    def ranks(self) -> int:
+        return self.nodes * self.per_node
+
+    @property
+    def slowest(self) -> Link:
+        """What a ring over all ranks goes at: each step waits for the slowest of its messages."""
+        return self.inside if self.nodes == 1 else self.between
+
+
+# One collective ------------------------------------------------------------------------------------------------------
+
+
+def ring_cost(collective: str, nbytes: float, ranks: int) -> tuple[int, float]:
+    """How many messages follow one another in a collective, and how many bytes one rank sends in all of them.
+
+    `nbytes`: of the whole tensor: what each rank has before an "all_reduce", a "reduce_scatter" or an "all_to_all", and
+    after an "all_gather" or a "broadcast". The first four are done in rings (an all-to-all in as many steps as a ring has),
+    in parts of nbytes / ranks. The "broadcast" is a binomial tree, each message the whole tensor; the bytes are those of the
+    root, which sends in every round. A single rank sends nothing. Raises ValueError for any other collective.
+
+    Source: nccl-tests' `doc/PERFORMANCE.md`; `ring_all_reduce` and the others of this course's `collectives`.
+    """
+    if collective == "broadcast":
+        rounds = (ranks - 1).bit_length()
+        return rounds, rounds * nbytes
+    if collective not in ("all_reduce", "reduce_scatter", "all_gather", "all_to_all"):
+        raise ValueError(f"no cost is known for {collective!r}")
+    steps = (ranks - 1) * (2 if collective == "all_reduce" else 1)
+    return steps, steps * nbytes / ranks
+
+
+def ring_time(collective: str, nbytes: float, ranks: int, link: Link) -> float:
+    """Seconds that a collective takes over such a link."""
+    steps, sent = ring_cost(collective, nbytes, ranks)
+    return steps * link.latency + sent / link.bandwidth
+
+
+def fit(rows: Sequence[tuple[int, float, float]]) -> Link:
+    """The link that explains measurements best.
+
+    `rows`: (steps, bytes, seconds), all positive: so many messages one after the other, with so many bytes in all, took so
+    long. The model says seconds = steps * latency + bytes / bandwidth. Looked for are the latency and the 1 / bandwidth,
+    neither of them negative, for which the sum of the squares of the *relative* errors, (model - seconds) / seconds, is least:
+    the absolute ones would let the largest message alone decide. Where the best 1 / bandwidth is 0, the bandwidth is math.inf.
+
+    If the unrestricted minimum has one of the two negative, that one is 0, and the other the best for which it is. Raises
+    ValueError unless there are two rows with different numbers of bytes per step: otherwise the two cannot be told apart.
+    """
+    if len({nbytes / steps for steps, nbytes, _ in rows}) < 2:
+        raise ValueError("fit: latency and bandwidth can be told apart only by messages of different sizes")
+    a = [steps / seconds for steps, _, seconds in rows]
+    b = [nbytes / seconds for _, nbytes, seconds in rows]
+    aa, ab, bb = sum(x * x for x in a), sum(x * y for x, y in zip(a, b)), sum(y * y for y in b)
+    latency = (sum(a) * bb - sum(b) * ab) / (aa * bb - ab * ab)
+    inverse = (sum(b) * aa - sum(a) * ab) / (aa * bb - ab * ab)
+    if latency < 0:
+        latency, inverse = 0.0, sum(b) / bb
+    if inverse <= 0:
+        latency, inverse = sum(a) / aa, 0.0
+    return Link(latency, 1 / inverse if inverse else math.inf)
+
+
+# One step of training ------------------------------------------------------------------------------------------------
+
+
+def layer_costs(strategy: str, layer: Layer, cluster: Cluster) -> tuple[float, float, float, float]:
+    """What one layer takes on a cluster: seconds of its forward, of its backward, of its gather and of its reduction.
+
+    `gather` is what must have come before the layer can compute, in forward and again in backward; `reduce` what its gradients
+    wait for after its backward; each 0.0 if there is none. Each collective is a ring, whose time `ring_time` knows. What is
+    sent over all ranks of the cluster goes at `cluster.slowest`.
+
+    - "ddp": the gradients are all-reduced over all ranks.
+    - "fsdp": the parameters are all-gathered over all ranks, the gradients reduce-scattered over all of them.
+    - "hsdp", hybrid sharding: all-gather and reduce-scatter within a node only; the shard of the gradients that a rank then has
+      is all-reduced between the nodes.
+    - "tp": the layer is split over the ranks of a node, each of which computes its share in that much less time; two
+      all-reduces of the activations in the forward and two in the backward, within the node, which nothing hides, so that they
+      count as part of the forward and of the backward. What a rank has of the gradients is all-reduced between the nodes.
+
+    Raises ValueError for any other strategy.
+    """
+    forward, backward, nbytes, activations = layer
+    nodes, per_node, inside, between = cluster
+    if strategy == "ddp":
+        return forward, backward, 0.0, ring_time("all_reduce", nbytes, cluster.ranks, cluster.slowest)
+    if strategy == "fsdp":
+        each = ring_time("all_gather", nbytes, cluster.ranks, cluster.slowest)  # a reduce-scatter takes as long
+        return forward, backward, each, each
+    across = ring_time("all_reduce", nbytes / per_node, nodes, between)
+    if strategy == "hsdp":
+        each = ring_time("all_gather", nbytes, per_node, inside)
+        return forward, backward, each, each + across
+    if strategy == "tp":
+        exposed = 2 * ring_time("all_reduce", activations, per_node, inside)
+        return forward / per_node + exposed, backward / per_node + exposed, 0.0, across
+    raise ValueError(f"no such strategy: {strategy!r}")
+
+
+def step_time(
+    layers: int, forward: float, backward: float, gather: float, reduce: float, overlap: bool = True
+) -> float:
+    """Seconds of one training step of `layers` equal layers, of which each takes what `layer_costs` says.
+
+    The forward goes through all layers, then the backward through all of them in reverse. Each forward and each backward of a
+    layer waits for a gather of its own; each backward is followed by a reduction. Without overlap all of it is done one after
+    the other. With overlap there are two queues, one for computing and one for the wire, and in each one thing at a time, in
+    order, as early as it can:
+
+    - a gather is put on the wire when the computation before the one that wants it begins (the first of all at once): so it is
+      one ahead, never more;
+    - a reduction is put on the wire when its backward ends, which is after the gather of the next layer was;
+    - a computation begins when the one before it and its own gather have ended.
+
+    The step ends when both queues are empty.
+
+    Source: the prefetching of `torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py`, and the reducer of DDP, on one wire.
+    """
+    if not overlap:
+        return layers * (forward + backward + 2 * gather + reduce)
+    wire = begun = ended = pending = 0.0
+    for seconds, after in [(forward, 0.0)] * layers + [(backward, reduce)] * layers:
+        wire = ready = max(wire, begun) + gather
+        wire = max(wire, ended) + pending
+        begun = max(ended, ready)
+        ended, pending = begun + seconds, after
+    return max(ended, wire) + pending
+
+
+def project(
+    strategy: str, layers: int, layer: Layer, per_node: int, inside: Link, between: Link, overlap: bool = True
+) -> list[tuple[int, float, float]]:
+    """Projections for 8 to 16,384 ranks: (ranks, seconds of a step, share of them in which a rank computes), for each power of
+    two that is at least a node."""
+    rows = []
+    for ranks in (2**k for k in range(3, 15)):
+        if ranks % per_node == 0:
+            costs = layer_costs(strategy, layer, Cluster(ranks // per_node, per_node, inside, between))
+            seconds = step_time(layers, *costs, overlap)
+            computed = layers * (layer.forward + layer.backward) / (per_node if strategy == "tp" else 1)
+            rows.append((ranks, seconds, computed / seconds))
+    return rows
+
+
+# Measuring -----------------------------------------------------------------------------------------------------------
+
+
+def measure(sizes: Sequence[int], ranks: int = 2, repeat: int = 20) -> list[tuple[int, float, float]]:
+    """Rows for `fit`: steps, bytes and seconds of an all-reduce of each of `sizes` (bytes, multiples of 4) on ranks here.
+
+    The seconds are the median of `repeat` runs, each from a barrier until the last rank has the result. On a CPU the ranks are
+    processes of one machine that share its cores: more ranks than cores measure the scheduler.
+    """
+    from .ranks import run_ranks
+
+    seconds = run_ranks(_all_reduce_seconds, ranks, list(sizes), repeat)
+    slowest = [[max(runs) for runs in zip(*each)] for each in zip(*seconds)]
+    return [(*ring_cost("all_reduce", size, ranks), sorted(runs)[repeat // 2]) for size, runs in zip(sizes, slowest)]
+
+
+def _all_reduce_seconds(sizes: list[int], repeat: int) -> list[list[float]]:
+    """On a rank: seconds of each run, for each size."""
+    import torch
+    import torch.distributed as dist
+
+    from .ranks import device
+
+    tensors = [torch.zeros(size // 4, device=device()) for size in sizes]
+    seconds: list[list[float]] = [[] for _ in sizes]
+    for _ in range(repeat + 1):
+        for tensor, runs in zip(tensors, seconds):
+            dist.barrier()
+            start = time.perf_counter()
+            dist.all_reduce(tensor)
+            tensor[:1].tolist()  # on a GPU: until it is there
+            runs.append(time.perf_counter() - start)
+    return [runs[1:] for runs in seconds]  # the first connects the ranks

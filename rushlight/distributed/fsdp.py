@@ -1,0 +1,418 @@
+"""Fully sharded data parallel training: of each parameter, its gradient and its state in the optimizer a rank has a part only.
+
+The parameters of a *unit*, a layer say, are gathered just before they are used and freed just after: in forward, and again in
+backward, whose gradients are summed and dealt out by a reduce-scatter. So no rank ever holds more than about two units whole: the
+one that computes, and the one that is being gathered meanwhile.
+
+In PyTorch: `torch/distributed/fsdp/_fully_shard/`. Left out here: mixed precision, meshes of two dimensions, offloading, tied
+parameters, and shards are plain tensors where PyTorch has DTensors.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch import Tensor, nn
+from torch.utils._pytree import tree_leaves
+
+__all__ = [
+    *["shard", "start_gather", "finish_gather", "reduce_gradients", "order_of_work", "clip_grad_norm", "adamw_step"],
+    "FullyShardedDataParallel",
+]
+
+
+@dataclass(eq=False)
+class ShardedParameter:
+    """One parameter of a unit.
+
+    `padded` is this rank's part, flat, as long on every rank (see `shard`). `sharded` is the same memory as a parameter, without
+    the padding: it belongs to the module, and to the optimizer, most of the time. `gathered` is flat, as long as the `padded` of
+    all ranks together; while the parameter is sharded its storage has no bytes. `whole` is a view of its beginning, of the size
+    of the parameter: it belongs to the module while the unit is gathered, and gets the gradient of a backward.
+    """
+
+    module: nn.Module
+    name: str
+    padded: Tensor
+    sharded: nn.Parameter
+    gathered: Tensor
+    whole: nn.Parameter
+
+
+@dataclass(eq=False)
+class Unit:
+    """Parameters that are gathered together. `arriving` is what `start_gather` leaves for `finish_gather`: the work, and the
+    tensor that it fills."""
+
+    parameters: list[ShardedParameter]
+    group: dist.ProcessGroup | None = None
+    arriving: tuple[dist.Work, Tensor] | None = None
+    is_gathered: bool = False
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Shards
+
+
+def shard(tensor: Tensor, rank: int, ranks: int) -> Tensor:
+    """A rank's part of a parameter.
+
+    The parameter is cut along its first dimension as `torch.chunk(tensor, ranks)` cuts: all parts have ceil(size / ranks) rows
+    but the last ones, which have fewer, or none. The part is the beginning of a new flat buffer, contiguous and in the part's
+    shape; the buffer is as long as the largest part, for all ranks have to send as much, and its rest is zeros. So the result's
+    storage has that many elements, also if the part has no row.
+
+    Args:
+        tensor: at least one dimension, any strides; it keeps its memory to itself.
+        rank: 0 to ranks - 1.
+
+    Raises ValueError if the tensor has no dimension.
+
+    Collectives: none.
+
+    Source: `torch/distributed/fsdp/_fully_shard/_fsdp_param.py`, `FSDPParam._init_sharded_param`.
+    """
+    if not tensor.shape:
+        raise ValueError("a parameter without dimensions cannot be sharded; give it one of size 1")
+    rows = -(-tensor.shape[0] // ranks)
+    part = tensor.detach()[rank * rows : (rank + 1) * rows]
+    buffer = tensor.new_zeros(rows * math.prod(tensor.shape[1:]))
+    result = buffer[: part.numel()].view(part.shape)
+    return result.copy_(part)
+
+
+def make_unit(owners: Sequence[tuple[nn.Module, str]], group: dist.ProcessGroup | None = None) -> Unit:
+    """A unit of the parameters that these modules have under these names; afterwards they have the shards."""
+    parameters = []
+    for module, name in owners:
+        parameter = getattr(module, name)
+        part = shard(parameter, dist.get_rank(group), dist.get_world_size(group))
+        padded = torch.empty(0, dtype=part.dtype, device=part.device).set_(part.untyped_storage())
+        gathered = padded.new_empty(len(padded) * dist.get_world_size(group))
+        # `.data` has a version of its own: what autograd has saved of the whole is not taken for changed when it comes again
+        whole = nn.Parameter(gathered.data[: parameter.numel()].view(parameter.shape), parameter.requires_grad)
+        sharded = nn.Parameter(part, parameter.requires_grad)
+        parameters.append(ShardedParameter(module, name, padded, sharded, gathered, whole))
+    unit = Unit(parameters, group, is_gathered=True)
+    free(unit)
+    return unit
+
+
+def free(unit: Unit) -> None:
+    """Give the memory of the whole parameters back; the modules have the shards."""
+    for each in unit.parameters:
+        each.gathered.untyped_storage().resize_(0)
+        setattr(each.module, each.name, each.sharded)
+    unit.is_gathered = False
+
+
+def start_gather(unit: Unit) -> None:
+    """Begin to gather a unit's parameters, and do not wait for it.
+
+    The shards (`padded`) of the unit's parameters are copied one behind another into a flat tensor, which is gathered from all
+    ranks of `unit.group` by *one* collective. `unit.arriving` becomes what that returns, and the flat tensor that it fills: rank
+    after rank, and of each rank parameter after parameter. All parameters of a unit have one dtype, and there is one at least.
+
+    Collectives: one `all_gather_single`, with `async_op=True`.
+
+    Source: `torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py`, `foreach_all_gather`.
+    """
+    mine = torch.cat([each.padded for each in unit.parameters])
+    everything = mine.new_empty(len(mine) * dist.get_world_size(unit.group))
+    work = dist.all_gather_single(everything, mine, group=unit.group, async_op=True)
+    unit.arriving = (work, everything)
+
+
+def finish_gather(unit: Unit) -> None:
+    """Wait for what `start_gather` has begun, and make the unit's parameters whole.
+
+    `unit.arriving` holds the work, and the flat tensor: the shards of rank 0 one behind another, then those of rank 1, and so on.
+    The storage of each parameter's `gathered` gets its bytes back (`resize_`), and all its shards are copied there, one rank's
+    behind the other's, padding too: since that comes last, `whole` is then right. Each module gets `whole` under the parameter's
+    name; `unit.arriving` becomes None, and `unit.is_gathered` True.
+
+    Collectives: none.
+
+    Source: `_fsdp_collectives.py`, `foreach_all_gather_copy_out`; `_fsdp_param.py`, `FSDPParam.to_unsharded`.
+    """
+    work, everything = unit.arriving
+    work.wait()
+    rows, start = everything.view(dist.get_world_size(unit.group), -1), 0
+    for each in unit.parameters:
+        each.gathered.untyped_storage().resize_(each.gathered.numel() * each.gathered.element_size())
+        each.gathered.view(len(rows), -1).copy_(rows[:, start : start + len(each.padded)])
+        start += len(each.padded)
+        setattr(each.module, each.name, each.whole)
+    unit.arriving, unit.is_gathered = None, True
+
+
+def reduce_gradients(unit: Unit) -> None:
+    """Average the gradients of a unit over the ranks, of which each gets its shard.
+
+    Each parameter whose `whole` has a `grad` takes part (the same ones on all ranks); if none has, nothing is called. One
+    reduce-scatter for all: what rank r is to get, for all parameters, is a contiguous piece of its input. A gradient is cut as
+    `shard` cuts the parameter, with the same padding, of zeros. The sums are divided by the number of ranks.
+
+    The average becomes the `grad` of `sharded`, in its shape; if that has one, it is added to it. The `grad` of `whole` becomes
+    None: its memory is free.
+
+    Collectives: one `reduce_scatter_single`, of a sum.
+
+    Source: `_fsdp_collectives.py`, `foreach_reduce`.
+    """
+    ranks = dist.get_world_size(unit.group)
+    chosen = [each for each in unit.parameters if each.whole.grad is not None]
+    columns = []
+    for each in chosen:
+        column = each.padded.new_zeros(ranks * len(each.padded))
+        column[: each.whole.numel()] = each.whole.grad.reshape(-1)
+        columns.append(column.view(ranks, -1))
+        each.whole.grad = None
+    if columns:
+        everything = torch.hstack(columns).view(-1)
+        mine = everything.new_empty(len(everything) // ranks)
+        dist.reduce_scatter_single(mine, everything, group=unit.group)
+        for each, part in zip(chosen, (mine / ranks).split([len(each.padded) for each in chosen])):
+            average = part[: each.sharded.numel()].view(each.sharded.shape)
+            each.sharded.grad = average if each.sharded.grad is None else each.sharded.grad + average
+
+
+# ------------------------------------------------------------------------------------------------------------
+# When
+
+
+def order_of_work(
+    reshard: Sequence[bool], forward_prefetch: int = 0, backward_prefetch: int = 1
+) -> list[tuple[str, int]]:
+    """What happens to a chain of units in one step of training, in order: pairs of a word and the number of a unit.
+
+    Unit i takes what unit i - 1 has computed; it is freed after its forward if `reshard[i]`. The words:
+
+    - `"gather"`: its parameters begin to be gathered. What is whole, or is being gathered already, is not gathered again.
+    - `"forward"`, `"backward"`: it computes. For that it must be whole, so it is gathered right before, if it has to be.
+    - `"free"`: its parameters are given back, after `"forward"` if it is to be resharded, and always after `"backward"`.
+    - `"reduce"`: its gradients are reduced and scattered, after that last `"free"`.
+
+    The next units are prefetched between a unit's own gathering and its computing: before `"forward"` the `forward_prefetch` units
+    after it, before `"backward"` the `backward_prefetch` units before it, the nearest first, where there are so many.
+
+    Collectives: none.
+
+    Source: `torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py`, `FSDPParamGroup.pre_forward`, `post_forward`,
+    `pre_backward`, `post_backward`; `FSDPModule.set_modules_to_forward_prefetch` and `set_modules_to_backward_prefetch`.
+    """
+    work, units, whole = [], range(len(reshard)), set()
+
+    def gather(numbers):
+        for i in numbers:
+            if i in units and i not in whole:
+                work.append(("gather", i))
+                whole.add(i)
+
+    for i in units:
+        gather(range(i, i + forward_prefetch + 1))
+        work.append(("forward", i))
+        if reshard[i]:
+            work.append(("free", i))
+            whole.remove(i)
+    for i in reversed(units):
+        gather(range(i, i - backward_prefetch - 1, -1))
+        work += [("backward", i), ("free", i), ("reduce", i)]
+    return work
+
+
+# ------------------------------------------------------------------------------------------------------------
+# The optimizer
+
+
+def clip_grad_norm(
+    parameters: Sequence[Tensor], max_norm: float, norm_type: float = 2.0, group: dist.ProcessGroup | None = None
+) -> Tensor:
+    """Scale the gradients of sharded parameters, in place, so that their norm over all shards of all ranks is at most `max_norm`.
+
+    The norm is that of all elements of all gradients as one vector: for a `norm_type` p the p-th root of the sum of |x|^p, for
+    `math.inf` the largest |x|. All gradients are multiplied by min(1, max_norm / (norm + 1e-6)).
+
+    Args:
+        parameters: this rank's shards, of one dtype; parameters without `grad` are left out, the same ones on all ranks. Shards
+            may be empty, even all of a rank's.
+        group: the ranks that have the shards; None is all.
+
+    Returns: the norm before scaling, on all ranks the same, without dimensions; 0 if no parameter has a gradient.
+
+    Collectives: one `all_reduce`; none if no parameter has a gradient.
+
+    Source: `torch/nn/utils/clip_grad.py`, `clip_grad_norm_`, of DTensors.
+    """
+    gradients = [each.grad for each in parameters if each.grad is not None]
+    if not gradients:
+        return torch.zeros(())
+    flat = torch.cat([each.reshape(-1) for each in gradients]).abs()
+    if math.isinf(norm_type):
+        norm = flat.max() if len(flat) else flat.new_zeros(())
+        dist.all_reduce(norm, op=dist.ReduceOp.MAX, group=group)
+    else:
+        total = (flat**norm_type).sum()
+        dist.all_reduce(total, group=group)
+        norm = total ** (1 / norm_type)
+    scale = (max_norm / (norm + 1e-6)).clamp(max=1.0)
+    for each in gradients:
+        each.mul_(scale)
+    return norm
+
+
+def adamw_step(
+    parameters: Sequence[Tensor],
+    states: dict[Tensor, dict[str, Any]],
+    lr: float = 1e-3,
+    betas: tuple[float, float] = (0.9, 0.999),
+    eps: float = 1e-8,
+    weight_decay: float = 1e-2,
+) -> None:
+    """One step of AdamW, of this rank's shards, in place.
+
+    AdamW goes element by element, so that it needs nothing from other ranks, and its state is as large as the shard. For each
+    parameter that has a gradient g, with `states[parameter]`, which is made in its first step: `"step"`, an int from 1 on, and
+    `"exp_avg"` m and `"exp_avg_sq"` v, tensors like the shard, of zeros in the beginning:
+
+        p = p - lr * weight_decay * p
+        m = beta1 * m + (1 - beta1) * g
+        v = beta2 * v + (1 - beta2) * g * g
+        p = p - lr * (m / (1 - beta1 ** step)) / (sqrt(v / (1 - beta2 ** step)) + eps)
+
+    A parameter without gradient is left as it is, and gets no state. The tensors of a state stay the same ones from step to step.
+    Autograd does not notice any of this.
+
+    Collectives: none.
+
+    Source: `torch/optim/adamw.py`, `_single_tensor_adam` with `decoupled_weight_decay`.
+    """
+    with torch.no_grad():
+        for p in parameters:
+            if p.grad is None:
+                continue
+            if p not in states:
+                states[p] = {"step": 0, "exp_avg": torch.zeros_like(p), "exp_avg_sq": torch.zeros_like(p)}
+            state, (beta1, beta2) = states[p], betas
+            state["step"] += 1
+            state["exp_avg"].mul_(beta1).add_(p.grad, alpha=1 - beta1)
+            state["exp_avg_sq"].mul_(beta2).addcmul_(p.grad, p.grad, value=1 - beta2)
+            mean = state["exp_avg"] / (1 - beta1 ** state["step"])
+            square = state["exp_avg_sq"] / (1 - beta2 ** state["step"])
+            p.mul_(1 - lr * weight_decay).addcdiv_(mean, square.sqrt().add_(eps), value=-lr)
+
+
+# ------------------------------------------------------------------------------------------------------------
+# The module
+
+
+class FullyShardedDataParallel(nn.Module):
+    """A module whose parameters are sharded over the ranks of a group.
+
+    Args:
+        module: a module with the same values on all ranks.
+        units: modules within it, in the order in which they run. The parameters of each are a unit; those of the module that are
+            in none of these are one more, which stays whole between forward and backward.
+        group: the ranks; None is all.
+        reshard_after_forward: whether units are freed after their forward.
+        forward_prefetch, backward_prefetch: as in `order_of_work`.
+
+    Counterpart: `torch.distributed.fsdp.fully_shard`, called for each unit and for the module.
+    """
+
+    def __init__(
+        self,
+        module: nn.Module,
+        units: Sequence[nn.Module],
+        group: dist.ProcessGroup | None = None,
+        reshard_after_forward: bool = True,
+        forward_prefetch: int = 0,
+        backward_prefetch: int = 1,
+    ) -> None:
+        super().__init__()
+        self.module = module
+        self.forward_prefetch, self.backward_prefetch = forward_prefetch, backward_prefetch
+        self.units: list[Unit] = []
+        self.order: list[Unit] = []  # in which units have run forward
+        self.missing: dict[Unit, int] = {}  # gradients that are still to come, of the units whose backward has begun
+        taken: set[tuple[nn.Module, str]] = set()
+        for each in [*units, module]:
+            owners = [(m, name) for m in each.modules() for name, _ in m.named_parameters(recurse=False)]
+            owners = [owner for owner in owners if owner not in taken]
+            taken.update(owners)
+            if owners:
+                self.add_unit(each, make_unit(owners, group), reshard_after_forward and each is not module)
+
+    def add_unit(self, module: nn.Module, unit: Unit, reshard: bool) -> None:
+        self.units.append(unit)
+        module.register_forward_pre_hook(lambda *_: self.before_forward(unit))
+        module.register_forward_hook(lambda *given: self.after_forward(unit, reshard, given[-1]))
+        for each in unit.parameters:
+            if each.whole.requires_grad:
+                each.whole.register_post_accumulate_grad_hook(lambda _: self.gradient_came(unit))
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        return self.module(*args, **kwargs)
+
+    def make_whole(self, unit: Unit, following: Sequence[Unit]) -> None:
+        """Gather a unit, unless it is whole, and begin to gather those that come after it."""
+        if unit.arriving is None and not unit.is_gathered:
+            start_gather(unit)
+        if unit.arriving is not None:
+            finish_gather(unit)
+        for each in following:
+            if each.arriving is None and not each.is_gathered:
+                start_gather(each)
+
+    def before_forward(self, unit: Unit) -> None:
+        following = self.units.index(unit) + 1
+        self.make_whole(unit, self.units[following : following + self.forward_prefetch])
+
+    def after_forward(self, unit: Unit, reshard: bool, outputs: Any) -> None:
+        if reshard:
+            free(unit)
+        if torch.is_grad_enabled():
+            self.order.append(unit)
+            for each in tree_leaves(outputs):
+                if isinstance(each, Tensor) and each.requires_grad:
+                    each.register_hook(partial(self.before_backward, unit))
+        elif unit.is_gathered:
+            free(unit)
+
+    def before_backward(self, unit: Unit, gradient: Tensor) -> None:
+        if unit in self.missing:
+            return
+        if not self.missing:
+            torch.autograd.Variable._execution_engine.queue_callback(self.backward_ends)
+        self.missing[unit] = sum(each.whole.requires_grad for each in unit.parameters)
+        place = self.order.index(unit)
+        self.make_whole(unit, self.order[max(0, place - self.backward_prefetch) : place][::-1])
+
+    def gradient_came(self, unit: Unit) -> None:
+        self.missing[unit] -= 1
+        if self.missing[unit] == 0:
+            self.after_backward(unit)
+
+    def after_backward(self, unit: Unit) -> None:
+        free(unit)
+        reduce_gradients(unit)
+
+    def backward_ends(self) -> None:
+        """The units of which some parameter was not used, and what was gathered in vain."""
+        for unit in self.order:
+            if unit.arriving is not None:
+                finish_gather(unit)
+            if unit.is_gathered:
+                self.after_backward(unit)
+        self.order, self.missing = [], {}
+
+    def gathered_bytes(self) -> int:
+        """How much memory whole parameters take now, in bytes, with what is being gathered."""
+        whole = sum(each.gathered.untyped_storage().nbytes() for unit in self.units for each in unit.parameters)
+        return whole + sum(unit.arriving[1].nbytes for unit in self.units if unit.arriving is not None)

@@ -1,0 +1,209 @@
+"""Device meshes, and tensors spread over them.
+
+A mesh is an array of ranks; along each of its dimensions the ranks form groups. A tensor is placed on it by one word for each
+dimension of the mesh: `Shard(dim)`, each rank has a slice; `Replicate()`, each has all of it; `Partial()`, each has a summand.
+To go from one placement to another takes one collective, or none. The placements here are torch's; the tensors are the local
+ones, and who holds what is for the caller to remember, which is what a DTensor adds.
+
+In PyTorch: `torch/distributed/device_mesh.py`, `torch/distributed/tensor/placement_types.py`,
+`torch/distributed/tensor/_redistribute.py`. Left out: strided shards, random numbers, gradients.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import torch
+import torch.distributed as dist
+from torch import Tensor
+from torch.distributed import ProcessGroup, ReduceOp
+from torch.distributed.device_mesh import DeviceMesh
+from torch.distributed.tensor import Partial, Replicate, Shard
+
+__all__ = [
+    "Placement",
+    "mesh_groups",
+    "shard_sizes",
+    "pieces",
+    "resized",
+    "padded",
+    "reduce_op",
+    "redistribute",
+    "local_shape",
+    "redistribution_plan",
+    "redistribute_on_mesh",
+]
+
+Placement: TypeAlias = Shard | Replicate | Partial
+
+
+def mesh_groups(mesh: Tensor, dim: int) -> list[list[int]]:
+    """The groups of ranks along dimension `dim` of a mesh.
+
+    `mesh`: the ranks, an integer tensor with at least one dimension. A group has the ranks whose places differ in dimension
+    `dim` only, in the order of the mesh, which need not be ascending. The groups come in the order in which the first of each
+    stands in the mesh, read row by row: so [[0, 1, 2], [3, 4, 5]] has [[0, 3], [1, 4], [2, 5]] along dimension 0. (Every rank must
+    make all the groups in the same order, also those that it is not in.) Raises IndexError for a dimension that is not there;
+    negative ones count from the end.
+
+    Source: `torch/distributed/device_mesh.py`, `DeviceMesh._init_one_process_group`, which makes a process group of each.
+    """
+    return mesh.movedim(dim, -1).reshape(-1, mesh.shape[dim]).tolist()
+
+
+# One dimension of a mesh ---------------------------------------------------------------------------------------------
+
+
+def shard_sizes(size: int, ranks: int) -> list[tuple[int, int]]:
+    """How a dimension of `size` elements is sharded over `ranks` ranks: the (size, offset) of each rank's shard.
+
+    As `torch.chunk` cuts: all shards have ceil(size / ranks) elements as long as there are enough; one may be smaller, and
+    those after it are empty. The offset of an empty shard is `size`.
+
+    Source: `torch/distributed/tensor/placement_types.py`, `Shard.local_shard_size_and_offset`.
+    """
+    full = -(-size // ranks)
+    borders = [min(rank * full, size) for rank in range(ranks + 1)]
+    return [(end - start, start) for start, end in zip(borders, borders[1:])]
+
+
+def pieces(tensor: Tensor, dim: int, ranks: int) -> list[Tensor]:
+    """The shards of a tensor along `dim`, by rank; views of it."""
+    return [tensor.narrow(dim, offset, size) for size, offset in shard_sizes(tensor.shape[dim], ranks)]
+
+
+def resized(shape: Sequence[int], dim: int, size: int) -> tuple[int, ...]:
+    """A shape with another size of dimension `dim`."""
+    return (*shape[:dim], size, *shape[dim + 1 :])
+
+
+def padded(tensor: Tensor, dim: int, size: int) -> Tensor:
+    """A contiguous copy of a tensor that has `size` elements along `dim`; what is added is zero."""
+    out = tensor.new_zeros(resized(tensor.shape, dim, size))
+    out.narrow(dim, 0, tensor.shape[dim]).copy_(tensor)
+    return out
+
+
+def reduce_op(placement: Partial) -> ReduceOp.RedOpType:
+    """The operator of torch.distributed by which the summands of a Partial are reduced."""
+    return getattr(ReduceOp, placement.reduce_op.upper())
+
+
+def redistribute(
+    local: Tensor, shape: Sequence[int], source: Placement, target: Placement, group: ProcessGroup | None = None
+) -> Tensor:
+    """This rank's local tensor of a tensor of the given `shape`, placed by `target` instead of `source`.
+
+    The ranks of `group` are a mesh of one dimension. `local`, contiguous, is what this rank has of the tensor under `source`:
+    all of it for Replicate and Partial, its shard (which may be empty) for Shard. It is not changed; the result may share
+    its memory. There is one collective for each change, and no more:
+
+        from        to Replicate    to Shard(j)
+        Replicate                   none
+        Shard(i)    all_gather      none if i is j, otherwise all_to_all
+        Partial     all_reduce      reduce_scatter
+
+    What all ranks exchange in an all-gather or a reduce-scatter must be of one size: shards are padded to that of the
+    first, the largest. An all-to-all takes the sizes, so that each rank gets no more than it needs: of every other's slice
+    along i, its own slice along j. Between equal placements nothing is done. Raises RuntimeError for any other change to
+    Partial.
+
+    `pieces`, `padded`, `resized`, `shard_sizes` and `reduce_op` of this module may be of use. May call of torch.distributed:
+    get_rank, get_world_size, all_reduce, all_gather_single, all_gather, reduce_scatter_single, reduce_scatter,
+    all_to_all_single, all_to_all. (gloo wants the tensors of an all_gather_single joined along the first dimension.)
+
+    Source: `torch/distributed/tensor/_redistribute.py`, `redistribute_local_tensor`.
+    """
+    rank, ranks = dist.get_rank(group), dist.get_world_size(group)
+    if source == target:
+        return local
+    if target.is_partial():
+        raise RuntimeError(f"cannot make a tensor partial: from {source} to {target}")
+    if source.is_replicate():
+        return pieces(local, target.dim, ranks)[rank]
+    if source.is_partial() and target.is_replicate():
+        out = local.clone()
+        dist.all_reduce(out, reduce_op(source), group)
+        return out
+    if source.is_partial():
+        parts = pieces(local, target.dim, ranks)
+        every = [padded(part, target.dim, parts[0].shape[target.dim]) for part in parts]
+        out = torch.empty_like(every[rank])
+        dist.reduce_scatter(out, every, reduce_op(source), group)
+        return out.narrow(target.dim, 0, parts[rank].shape[target.dim])
+    sizes = [size for size, _ in shard_sizes(shape[source.dim], ranks)]
+    if target.is_replicate():
+        mine = padded(local, source.dim, sizes[0])
+        every = [torch.empty_like(mine) for _ in range(ranks)]
+        dist.all_gather(every, mine, group)
+        return torch.cat([part.narrow(source.dim, 0, size) for part, size in zip(every, sizes)], source.dim)
+    parts = pieces(local, target.dim, ranks)
+    shapes = [
+        resized(resized(local.shape, source.dim, size), target.dim, parts[rank].shape[target.dim]) for size in sizes
+    ]
+    sent, received = [part.numel() for part in parts], [math.prod(each) for each in shapes]
+    flat = local.new_empty(sum(received))
+    dist.all_to_all_single(flat, torch.cat([part.reshape(-1) for part in parts]), received, sent, group)
+    return torch.cat([part.view(each) for part, each in zip(flat.split(received), shapes)], source.dim)
+
+
+# Several -------------------------------------------------------------------------------------------------------------
+
+
+def local_shape(
+    shape: Sequence[int], placements: Sequence[Placement], sizes: Sequence[int], place: Sequence[int]
+) -> tuple[int, ...]:
+    """The shape of a local tensor: what is at `place` in a mesh of these sizes. A dimension that is sharded more than once is
+    cut by the outer dimension of the mesh first."""
+    local = list(shape)
+    for placement, ranks, rank in zip(placements, sizes, place):
+        if placement.is_shard():
+            local[placement.dim], _ = shard_sizes(local[placement.dim], ranks)[rank]
+    return tuple(local)
+
+
+def redistribution_plan(
+    source: Sequence[Placement], target: Sequence[Placement]
+) -> list[tuple[int, Placement, Placement]]:
+    """Steps from one placement on a mesh to another, each along one of its dimensions: (dimension, from, to).
+
+    A dimension of the tensor that several dimensions of the mesh shard is put together from the inside out, and cut from the
+    outside in. So the first pass goes inwards out: what is to be a shard there, of a tensor that is not yet cut as it will be
+    further out, is replicated for now. Of a tensor that is not cut at all there is nothing to put together. The second pass
+    goes outwards in and does the rest.
+
+    Source: `torch/distributed/tensor/_redistribute.py`, `generate_greedy_transform_infos`.
+    """
+    now, steps = list(source), []
+
+    def go(dim: int, placement: Placement) -> None:
+        if now[dim] != placement:
+            steps.append((dim, now[dim], placement))
+            now[dim] = placement
+
+    cut = any(placement.is_shard() for placement in source)
+    for dim in reversed(range(len(now))) if cut else ():
+        to = target[dim]
+        outside = list(zip(now[:dim], target[:dim]))
+        waits = to.is_shard() and any(a.is_shard(to.dim) != b.is_shard(to.dim) for a, b in outside)
+        go(dim, Replicate() if waits else to)
+    for dim, placement in enumerate(target):
+        go(dim, placement)
+    return steps
+
+
+def redistribute_on_mesh(
+    local: Tensor, shape: Sequence[int], mesh: DeviceMesh, source: Sequence[Placement], target: Sequence[Placement]
+) -> Tensor:
+    """`redistribute` on a mesh of any number of dimensions, along one after the other. Hybrid sharding, for one: gradients
+    of (Partial, Partial) become (Replicate, Shard(0)), reduced between the nodes and sharded within each. In each group of the
+    mesh the ranks must be ascending, as torch orders the ranks of a group."""
+    now = list(source)
+    for dim, before, after in redistribution_plan(source, target):
+        others = [Replicate() if d == dim else placement for d, placement in enumerate(now)]
+        whole = local_shape(shape, others, mesh.shape, mesh.get_coordinate())
+        local = redistribute(local.contiguous(), whole, before, after, mesh.get_group(dim))
+        now[dim] = after
+    return local

@@ -1,0 +1,224 @@
+"""Pipeline parallelism: the model in stages, one on each rank, and a batch in micro-batches that go through them.
+
+What a stage does is a list, its *order*: ("F", 2) is the forward of micro-batch 2, ("B", 2) its backward. GPipe does all
+forwards first; 1F1B begins with a backward as soon as one can, and so keeps fewer activations at a time, in the same time. The
+times at which things can start follow from the orders alone, and with them the bubble, the time in which stages stand idle.
+In PyTorch: `torch/distributed/pipelining/schedules.py` and `stage.py`. Left out: several stages on a rank, splitting of the
+backward (zero bubble), finding out sizes, skip connections between stages.
+
+This module works on torch itself. Nothing in it computes on a particular device.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import torch
+import torch.distributed as dist
+from torch import Tensor, nn
+
+Action = tuple[str, int]  # "F" or "B", and which micro-batch
+Order = Sequence[Action]
+
+# ------------------------------------------------------------------------------------------------------------
+# Orders
+
+
+def gpipe_order(stage: int, stages: int, microbatches: int) -> list[Action]:
+    """What a stage does in GPipe's schedule: the forwards of all micro-batches, 0 first, then the backwards of all, 0 first.
+
+    Source: `torch/distributed/pipelining/schedules.py`, `ScheduleGPipe`.
+    """
+    return [(kind, i) for kind in "FB" for i in range(microbatches)]
+
+
+def one_f_one_b_order(stage: int, stages: int, microbatches: int) -> list[Action]:
+    """What a stage does in the schedule 1F1B ("one forward, one backward"). Micro-batches come in order, in both directions.
+
+    It begins with one forward for each stage that comes after it (or as many as there are micro-batches, if that is fewer). Then
+    it does one forward and one backward in turn, forward first, until no forward is left, and at last the remaining backwards.
+    So the last stage (`stage == stages - 1`) goes F0 B0 F1 B1 ..., and no stage keeps the activations of more micro-batches than
+    there are stages from it to the last, itself included.
+
+    Source: `torch/distributed/pipelining/schedules.py`, `Schedule1F1B`.
+    """
+    ahead = min(stages - 1 - stage, microbatches)
+    order = [("F", i) for i in range(ahead)]
+    for i in range(microbatches - ahead):
+        order += [("F", ahead + i), ("B", i)]
+    return order + [("B", i) for i in range(microbatches - ahead, microbatches)]
+
+
+def most_kept(order: Order) -> int:
+    """The activations of how many micro-batches a stage keeps at a time, at most: from its forward until its backward."""
+    kept = most = 0
+    for kind, _ in order:
+        kept += 1 if kind == "F" else -1
+        most = max(most, kept)
+    return most
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Times
+
+
+def start_times(
+    orders: Sequence[Order], forward: Sequence[float], backward: Sequence[float], transfer: float = 0.0
+) -> list[list[float]]:
+    """When each action of each stage starts, in the orders' own order, if everything starts as early as it can, at 0 or later.
+
+    A stage does one thing at a time, in its order. A forward needs the forward of the same micro-batch of the stage before; a
+    backward needs the stage's own forward of it, and the backward of the stage after. What another stage has done arrives
+    `transfer` later than it ended (a stage does not stand still for it).
+
+    Args:
+        orders: of all stages, the first one first. They need not be those of a known schedule, nor as long as each other.
+        forward: how long a forward takes, for each stage.
+        backward: how long a backward takes, for each stage.
+
+    Raises ValueError if some action can never start: each waits for another, or for one that nobody does.
+
+    Source: `torch/distributed/pipelining/schedules.py`, `_simulate_comms_compute`, where everything takes one step.
+    """
+    left, ended = [list(order) for order in orders], {}
+    starts, free = [[] for _ in left], [0.0 for _ in left]
+    for stage in [*range(len(left))] * sum(
+        map(len, left)
+    ):  # one time round all stages, something starts if anything can
+        if left[stage]:
+            kind, i = left[stage][0]
+            own, other = {"F": ([], ("F", i, stage - 1)), "B": ([("F", i, stage)], ("B", i, stage + 1))}[kind]
+            others = [other] if 0 <= other[2] < len(left) else []
+            if all(each in ended for each in own + others):
+                start = max([free[stage], *(ended[each] + transfer for each in others)])
+                free[stage] = ended[kind, i, stage] = start + {"F": forward, "B": backward}[kind][stage]
+                starts[stage].append(start)
+                left[stage].pop(0)
+    if any(left):
+        raise ValueError(f"some wait for ever: what is left of the stages' orders is {left}")
+    return starts
+
+
+def bubble_fraction(
+    orders: Sequence[Order], forward: Sequence[float], backward: Sequence[float], transfer: float = 0.0
+) -> float:
+    """Which part of the time, from the first start to the last end, the stages stand idle, all together.
+
+    With p stages, m micro-batches and equal times it is (p - 1) / (m + p - 1), for GPipe and for 1F1B.
+    """
+    starts = start_times(orders, forward, backward, transfer)
+    busy = end = 0.0
+    for stage, order in enumerate(orders):
+        for (kind, _), start in zip(order, starts[stage]):
+            time = (forward if kind == "F" else backward)[stage]
+            busy, end = busy + time, max(end, start + time)
+    return 1 - busy / (end * len(orders))
+
+
+# ------------------------------------------------------------------------------------------------------------
+# A running stage
+
+
+def run_stage(
+    order: Order,
+    module: Callable[[Tensor], Tensor],
+    inputs: Sequence[Tensor] | None = None,
+    targets: Sequence[Tensor] | None = None,
+    loss: Callable[[Tensor, Tensor], Tensor] | None = None,
+    received: Tensor | None = None,
+    group: dist.ProcessGroup | None = None,
+) -> list[Tensor]:
+    """One step of this rank's stage: its forwards and backwards in this order. The stages are the ranks of `group`.
+
+    ("F", i): the module is called on `inputs[i]`, on the first stage, or else on what the rank before sends; the output goes to
+    the rank after, or on the last stage into `loss(output, targets[i])`, a number. ("B", i): backward from that loss, or from the
+    gradient of the output that the rank after sends; the gradient of what was received goes to the rank before. What the
+    forward of a micro-batch leaves for its backward is kept until then, and no longer.
+
+    The gradients are of the mean of the micro-batches' losses, and are added to the parameters' `.grad`, as autograd does.
+
+    Args:
+        order: of this stage, in GPipe's schedule or in 1F1B: each of the m micro-batches forward once and later backward once.
+        module: this stage's part of the model.
+        inputs: m micro-batches; only the first stage reads them.
+        targets: m of them; only the last stage reads them.
+        loss: only the last stage calls it.
+        received: a tensor of the sizes, dtype and device of what the stage before sends, the same for each micro-batch; its
+            values say nothing. The first stage does not need it. A gradient has the sizes of what it is the gradient of.
+
+    Returns the losses, micro-batch 0 first, without graph, on the last stage; an empty list on the others.
+
+    Allowed: `isend`, `irecv` and `batch_isend_irecv` (of P2POp), for each action at most one message in and one out, of contiguous
+    tensors; `group_dst`, `group_src` and `group_peer` are ranks of the group. A send may last until its message is received: if
+    stages wait for their sends before they go on, two that send to each other wait for ever. So start a send, and wait for it at
+    the end. (Wait once: gloo waits a second time for a second message. With NCCL what goes to a rank and what comes from it take
+    turns unless they are started together, by one `batch_isend_irecv`: what an action sends is best started with what the next
+    one receives.)
+
+    Source: `torch/distributed/pipelining/schedules.py`, `Schedule1F1B._step_microbatches`.
+    """
+    rank, ranks = dist.get_rank(group), dist.get_world_size(group)
+    kept, losses = {}, []
+    messages = []  # to be sent together with the next receive
+    started = []
+    for kind, i in order:
+        forward = kind == "F"
+        source, target = (rank - 1, rank + 1) if forward else (rank + 1, rank - 1)
+        if not forward:
+            x, output = kept.pop(i)
+        arrived = None
+        if 0 <= source < ranks:
+            arrived = torch.empty_like(received if forward else output, memory_format=torch.contiguous_format)
+            messages.append(dist.P2POp(dist.irecv, arrived, group=group, group_peer=source))
+        works = dist.batch_isend_irecv(messages) if messages else []
+        if arrived is not None:
+            works.pop().wait()  # once: gloo would wait for another message
+        started += works
+        passes_on = 0 <= target < ranks
+        if forward:
+            x = inputs[i] if arrived is None else arrived.requires_grad_()
+            output = module(x)
+            if not passes_on:
+                output = loss(output, targets[i])
+                losses.append(output.detach())
+                output = 2 * output / len(order)
+            kept[i] = x, output
+        else:
+            output.backward(arrived)
+        message = output.detach() if forward else x.grad
+        messages = [dist.P2POp(dist.isend, message.contiguous(), group=group, group_peer=target)] if passes_on else []
+    started += dist.batch_isend_irecv(messages) if messages else []
+    for work in started:
+        work.wait()
+    return losses
+
+
+class Pipeline:
+    """This rank's stage of a model, with a schedule: `gpipe_order` or `one_f_one_b_order`.
+
+    Args:
+        module: this rank's part of the model; the ranks of the group are the stages.
+        microbatches: in how many a batch is cut, all of one size.
+        received: a tensor like what the stage before sends for a micro-batch; None on the first.
+    """
+
+    def __init__(
+        self,
+        module: nn.Module,
+        microbatches: int,
+        received: Tensor | None = None,
+        schedule: Callable[[int, int, int], list[Action]] = one_f_one_b_order,
+        group: dist.ProcessGroup | None = None,
+    ) -> None:
+        self.module, self.microbatches, self.received, self.group = module, microbatches, received, group
+        self.order = schedule(dist.get_rank(group), dist.get_world_size(group), microbatches)
+
+    def step(
+        self,
+        batch: Tensor | None = None,
+        targets: Tensor | None = None,
+        loss: Callable[[Tensor, Tensor], Tensor] | None = None,
+    ) -> list[Tensor]:
+        """Forward and backward of a batch: the first stage has it, the last one has the targets and gets the losses."""
+        inputs, targets = (None if each is None else each.chunk(self.microbatches) for each in (batch, targets))
+        return run_stage(self.order, self.module, inputs, targets, loss, self.received, self.group)
