@@ -26,7 +26,7 @@ import psutil
 from .observe import Malformed, SubjectDied, SubjectTimedOut, Tree, encode, receive
 
 PACKAGES = ("ipython", "matplotlib", "numpy")  # and all that they require
-BENCH_PACKAGES = (*PACKAGES, "cloudpickle", "torch")
+BENCH_PACKAGES = (*PACKAGES, "cloudpickle", "pyyaml", "torch")
 MEMORY = 2 << 30  # bytes of address space per process; with torch, of what it may write
 BENCH_SPACE = 64 << 30  # bytes of address space then: the libraries of a CUDA build are files of several GiB
 TOTAL_MEMORY = 3 << 30  # bytes in use by all its processes together

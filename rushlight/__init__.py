@@ -77,7 +77,7 @@ __version__ = "0.1.0"
 
 
 # These work on real torch, and import it.
-_BENCH = ("custom_ops", "cpp_ops", "triton_ops", "wrapper", "backend", "distributed")
+_BENCH = ("trace", "custom_ops", "cpp_ops", "triton_ops", "wrapper", "backend", "distributed")
 _COMPILER = ("fx", "dynamo", "aot", "inductor")
 
 

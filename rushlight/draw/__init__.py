@@ -10,6 +10,7 @@ from matplotlib.patches import Rectangle
 from rushlight.draw.paper import Picture
 
 _PICTURES = {
+    "call": ("LAYERS", "layers", "queues", "spans"),
     "strided": ("strides", "compare", "walks", "loop_nests", "blocks", "ratios"),
     "dispatcher": ("key_sets", "ladder", "tables", "trace", "REASONS"),
     "backward": ("graph", "graphs", "engine", "nodes"),

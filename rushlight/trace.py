@@ -1,0 +1,361 @@
+"""One operation followed from Python down to its kernel, in real PyTorch.
+
+What a call goes through can be read off: where the source of each part lies, what an operator's schema says, which
+operators run, which dispatch keys a tensor has and which kernel serves them, what `native_functions.yaml` registers,
+which operators take the time, and how long something takes on a device that does not wait. In PyTorch: `torch/_ops.py`,
+`aten/src/ATen/core/dispatch/`, `c10/core/DispatchKeySet.h`, `torchgen/`, `torch/profiler/`, `torch/utils/benchmark/`. Left
+out: how a table of kernels is computed from registrations, which is for the phase on the dispatcher.
+
+This module works on torch itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+import torch
+import yaml
+from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+# ------------------------------------------------------------------------------------------------------------
+# The source map
+
+FRONTEND, DISPATCHER, ATEN, COMPILER = "frontend", "dispatcher", "ATen", "compiler"
+
+SOURCE_MAP: dict[str, tuple[str, str]] = {  # folder or file: its layer, and what it is for
+    "torch": (FRONTEND, "what is imported: functions, methods, checks of arguments"),
+    "torch/nn": (FRONTEND, "modules and their functional forms"),
+    "torch/optim": (FRONTEND, "optimisers"),
+    "torch/profiler": (FRONTEND, "records of what ran and for how long"),
+    "torch/distributed": (FRONTEND, "tensors and collectives over several processes"),
+    "torch/csrc": (FRONTEND, "the C++ behind torch._C: bindings, autograd's engine, the JIT"),
+    "torch/csrc/autograd": (DISPATCHER, "autograd: the engine, and the generated kernels for the autograd keys"),
+    "torch/csrc/autograd/python_variable.cpp": (FRONTEND, "Tensor as a Python class"),
+    "torch/_ops.py": (DISPATCHER, "torch.ops: operators as Python objects"),
+    "torch/library.py": (DISPATCHER, "registrations made in Python"),
+    "torch/_library": (DISPATCHER, "custom operators"),
+    "tools/autograd": (DISPATCHER, "derivatives.yaml, and what makes autograd's kernels of it"),
+    "torchgen": (DISPATCHER, "what makes registrations and bindings of native_functions.yaml"),
+    "aten/src/ATen": (ATEN, "the tensor library: Tensor's methods, TensorIterator, contexts"),
+    "aten/src/ATen/core/dispatch": (DISPATCHER, "the dispatcher: operators and their tables of kernels"),
+    "aten/src/ATen/core/boxing": (DISPATCHER, "kernels called with a stack of values in place of arguments"),
+    "aten/src/ATen/functorch": (DISPATCHER, "batching rules for vmap, levels of torch.func"),
+    "aten/src/ATen/autocast_mode.cpp": (DISPATCHER, "the kernels for the autocast keys"),
+    "aten/src/ATen/native": (ATEN, "the kernels for CPU, and native_functions.yaml, which declares every operator"),
+    "aten/src/ATen/native/cuda": (ATEN, "the kernels for CUDA"),
+    "build/aten/src/ATen": (ATEN, "generated when PyTorch is built: RegisterCPU.cpp and the like"),
+    "c10": (ATEN, "what all else stands on: TensorImpl, Storage, Device, allocators"),
+    "c10/core/DispatchKey.h": (DISPATCHER, "the dispatch keys, in order of priority"),
+    "c10/core/DispatchKeySet.h": (DISPATCHER, "sets of dispatch keys"),
+    "c10/core/impl/LocalDispatchKeySet.h": (DISPATCHER, "the keys that a thread includes and excludes"),
+    "torch/_dynamo": (COMPILER, "captures a graph from Python's bytecode"),
+    "torch/fx": (COMPILER, "graphs of operations as Python objects"),
+    "torch/_functorch": (COMPILER, "AOTAutograd: forward and backward as one graph"),
+    "torch/_inductor": (COMPILER, "turns graphs into kernels in C++ and Triton"),
+}
+
+
+def layer_of(path: str) -> tuple[str, str]:
+    """The layer of PyTorch that a source file belongs to, and the entry of `SOURCE_MAP` that says so.
+
+    `path` is written with `/` and may begin anywhere: `c10/core/TensorImpl.cpp`, `/home/me/src/pytorch/c10/core/...` in a
+    dump, `.../site-packages/torch/nn/functional.py` in a traceback. An entry fits where its parts stand in the path one
+    after the other, as whole parts: `torch/nn` fits `a/torch/nn/init.py` and `torch/nn`, not `torch/nnapi/x.py`. Of those
+    that fit, the one with the most parts counts, and of several with equally many the one that stands last. Raises
+    ValueError where none fits.
+
+    Source: the tree at https://github.com/pytorch/pytorch, and its `CONTRIBUTING.md`, "Codebase structure".
+    """
+    text = f"/{path}/"
+    fitting = [entry for entry in SOURCE_MAP if f"/{entry}/" in text]
+    if not fitting:
+        raise ValueError(f"{path} is not on the source map")
+    entry = max(fitting, key=lambda entry: (entry.count("/"), text.rindex(f"/{entry}/")))
+    return SOURCE_MAP[entry][0], entry
+
+
+# ------------------------------------------------------------------------------------------------------------
+# What a schema says
+
+
+def read_schema(schema: str) -> dict[str, Any]:
+    """What a caller wants to know of an operator, read off its schema.
+
+        add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)
+
+    Returns a dict with, in this order,
+
+    - "name": what stands before the first parenthesis, `add_.Tensor`;
+    - "required": the names of the arguments without a default, here `["self", "other"]`;
+    - "by name": those after the `*`, which can be given by name only, `["alpha"]`;
+    - "written": those that the operator writes to, `["self"]`; the annotation of their type, in parentheses, has a `!`;
+    - "shared": for each result, the arguments whose memory it may share, `[["self"]]`; their annotations begin with the
+      same letter as the result's. Of `split(Tensor(a -> *) self, ...) -> Tensor(a)[]` it is again `[["self"]]`; what
+      follows the arrow does not matter here.
+
+    Arguments are separated by a comma and a space. Each is a type, a space, a name, and perhaps `=` and a default. Types
+    have no commas; a default has them only within brackets, `int[2] stride=[1, 1]`. After the arguments stands
+    `) -> ` and then one result, or any number in parentheses, `()`, `(Tensor(a!) values, Tensor(b!) indices)`; results
+    need no names. `split_at_commas` and `annotation`, below, may be used; `torch._C.parse_schema` and `torchgen` not.
+
+    Source: `aten/src/ATen/native/README.md`, "func"; `torch/csrc/jit/frontend/function_schema_parser.cpp`.
+    """
+    name, _, rest = schema.partition("(")
+    arguments, _, results = rest.rpartition(") -> ")
+    parts = split_at_commas(arguments)
+    star = parts.index("*") if "*" in parts else len(parts)
+    names = {part: part.partition("=")[0].split()[-1] for part in parts if " " in part}
+    letters = {each: annotation(part)[:1] for part, each in names.items()}
+    return {
+        "name": name,
+        "required": [names[part] for part in names if "=" not in part],
+        "by name": [names[part] for part in parts[star + 1 :]],
+        "written": [names[part] for part in names if "!" in annotation(part)],
+        "shared": [
+            [each for each in letters if letters[each] and annotation(result).startswith(letters[each])]
+            for result in split_at_commas(results.strip("()"))
+        ],
+    }
+
+
+def split_at_commas(text: str) -> list[str]:
+    """The parts of a list of arguments or results; commas within brackets do not count. No text has no parts."""
+    return re.split(r", (?![^[]*\])", text) if text else []
+
+
+def annotation(part: str) -> str:
+    """What an argument or result has in parentheses after its type: `a!`, `a -> *`, or "" for nothing."""
+    found = re.match(r"\w+\(([^)]*)", part)
+    return found[1] if found else ""
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Which operators run
+
+
+def aten_calls(function: Callable, *args: Any) -> list[tuple[str, list[tuple[int, ...]]]]:
+    """The operators that `function(*args)` calls, in order, each with the shapes of the tensors that it is given.
+
+    They are those that arrive at the end of the dispatcher, below autograd, where composite operators such as `matmul`
+    are in pieces: what the `__torch_dispatch__` of a `TorchDispatchMode` sees. Each is a pair of its name with overload,
+    `"aten.add.Tensor"`, as `str` gives it, and the shapes of all tensors among its arguments when it is called: first
+    the positional ones, then those given by name, also those in lists, in order.
+
+    The function computes what it would compute without being watched, and is called once. What it raises is raised;
+    afterwards, in any case, nothing is watched any more.
+
+    Source: `torch/utils/_python_dispatch.py`, `TorchDispatchMode`.
+    """
+    calls = []
+
+    class Record(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args, kwargs):
+            shapes = [tuple(each.shape) for each in tree_leaves((args, kwargs)) if isinstance(each, Tensor)]
+            calls.append((str(func), shapes))
+            return func(*args, **kwargs)
+
+    with Record():
+        function(*args)
+    return calls
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Which keys a tensor has, and what serves them
+
+
+def keys_in_order(x: Tensor) -> list[str]:
+    """The dispatch keys that a call with this one tensor goes through, the one with the highest priority first:
+    `["AutogradCPU", "ADInplaceOrView", "BackendSelect", "CPU"]`.
+
+    They are the tensor's own, `torch._C._dispatch_keys(x)`, and those that the thread includes,
+    `torch._C._dispatch_tls_local_include_set()`, without those that it excludes,
+    `torch._C._dispatch_tls_local_exclude_set()`. These are `DispatchKeySet`s: `a | b` and `a - b` are sets again,
+    `a.highestPriorityTypeId()` is a key, `DispatchKey.Undefined` if there is none, `a.remove(key)` is the set without
+    it, and `key.name` its name. No operator is called.
+
+    Source: `aten/src/ATen/core/dispatch/DispatchKeyExtractor.h`, `computeDispatchKeySet`; `c10/core/DispatchKeySet.h`.
+    """
+    keys = torch._C._dispatch_keys(x) | torch._C._dispatch_tls_local_include_set()
+    keys = keys - torch._C._dispatch_tls_local_exclude_set()
+    names = []
+    while (key := keys.highestPriorityTypeId()) != torch._C.DispatchKey.Undefined:
+        names.append(key.name)
+        keys = keys.remove(key)
+    return names
+
+
+def serving(table: str, keys: Sequence[str]) -> tuple[str, str, str] | None:
+    """Which kernel serves a call: its key, where it was registered, and by which kind of registration.
+
+    `table` is what `torch._C._dispatch_dump_table("aten::add.Tensor")` returns: for each key for which the operator has a
+    kernel a line of one of the forms
+
+        CPU: registered at /pytorch/build/aten/src/ATen/RegisterCPU_0.cpp:1297 [kernel]
+        BackendSelect: fallthrough registered at /pytorch/.../BackendSelectFallbackKernel.cpp:3 [backend fallback]
+
+    `keys` are the keys of the call, as `keys_in_order` gives them, the one with the highest priority first. A key whose
+    line says `fallthrough` is passed over. The first that is not serves the call; if it has no line, there is no kernel
+    for this call, and the result is None: torch raises then. If all are passed over, `Undefined` serves, which comes
+    after all other keys and whose line is like the others.
+
+    For the first line above the result is `("CPU", "/pytorch/build/aten/src/ATen/RegisterCPU_0.cpp:1297", "kernel")`.
+
+    - "kernel": it was registered for this key;
+    - "autograd kernel": for the alias Autograd, which stands for all of autograd's keys;
+    - "math kernel": for CompositeImplicitAutograd: it is made of other operators;
+    - "default backend kernel": for CompositeExplicitAutograd: for all backends, but not for autograd;
+    - "backend fallback": for the key, whatever the operator.
+
+    Source: `aten/src/ATen/core/dispatch/OperatorEntry.cpp`, `computeDispatchTableEntryWithDebug`.
+    """
+    lines = dict(line.split(": ") for line in table.splitlines())
+    key = next(key for key in (*keys, "Undefined") if not lines.get(key, "").startswith("fallthrough"))
+    if key not in lines:
+        return None
+    place, kind = re.fullmatch(r"registered at (.*) \[(.*)\]", lines[key]).groups()
+    return key, place, kind
+
+
+# ------------------------------------------------------------------------------------------------------------
+# native_functions.yaml
+
+STRUCTURED_KEYS = ("CPU", "CUDA", "MPS", "MTIA", "XPU")
+
+
+def registrations(text: str, name: str) -> dict[str, str]:
+    """What `native_functions.yaml` registers for an operator: the name of a C++ function for each dispatch key.
+
+    `text` is a part of the file; `yaml.safe_load(text)` makes a list of dicts of it, one for each operator. `name` is what
+    stands in the operator's `func` before the first parenthesis, `add.Tensor`. Of its entries count:
+
+    - `dispatch`, from keys to the name of a function, `CPU, CUDA: relu`: it is registered for each of the keys, which
+      are separated by commas;
+    - `structured_delegate`, such as `add.out`, the name of another operator in `text`: this one's functions for the keys
+      in `STRUCTURED_KEYS` are registered here too (the rest is generated around them); the others, such as those for
+      sparse tensors, are not. What an operator has in its own `dispatch` is registered in any case;
+    - if it has neither, one function is registered for "CompositeImplicitAutograd". Its name is that of the operator
+      without overload, `softmax` for `softmax.int`; with `_out` behind it, if one of the arguments after the `*` is
+      written to (has a `!`), as for `matmul.out`.
+
+    Raises LookupError for a name, also that of a delegate, that is not in `text`. What is registered elsewhere is left
+    out: kernels for Meta and Autograd, and those that `ufunc_inner_loop`, which add.out alone has, generates.
+
+    Source: `aten/src/ATen/native/README.md`; `torchgen/model.py`, `NativeFunction.from_yaml`.
+    """
+    entries = {entry["func"].partition("(")[0]: entry for entry in yaml.safe_load(text)}
+    entry = entries[name]
+    found = {key: kernel for keys, kernel in entry.get("dispatch", {}).items() for key in keys.split(", ")}
+    if "structured_delegate" in entry:
+        inherited = registrations(text, entry["structured_delegate"])
+        return {key: kernel for key, kernel in inherited.items() if key in STRUCTURED_KEYS} | found
+    if "dispatch" in entry:
+        return found
+    by_name = entry["func"].rpartition(") -> ")[0].partition("*, ")[2]
+    return {"CompositeImplicitAutograd": name.partition(".")[0] + "_out" * ("!" in by_name)}
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Where the time goes
+
+
+@dataclass(frozen=True)
+class Event:
+    """One line of a profile: an operator, the thread it ran in, from when to when, in microseconds."""
+
+    name: str
+    thread: int
+    start: int
+    end: int
+
+    def within(self, other: Event) -> bool:
+        """Whether it ran while the other one, in the same thread, was running."""
+        return self.thread == other.thread and other.start <= self.start and self.end <= other.end
+
+
+def hot_operators(events: Sequence[Event], share: float = 0.05) -> list[tuple[str, int]]:
+    """The operators that take more than `share` of the time, each with its self time in microseconds, in all of its
+    events together; the one that takes most first, and of those that take as much in the order of the alphabet.
+
+    The self time of an event is its length without that of the events that run directly within it: `aten::matmul` calls
+    `aten::mm`, and what `mm` takes, it does not take itself. What runs within those, in turn, has been subtracted with
+    them. All self times together are the time of which `share` is a part.
+
+    `events` come in any order. No two of one thread have the same beginning and end; the one lies `within` the other, or
+    they are apart (where one ends another may begin). Those of other threads have nothing to do with each other. An
+    operator may call itself.
+
+    Source: `torch/autograd/profiler_util.py`, `FunctionEvent.self_cpu_time_total`, `EventList.key_averages`.
+    """
+    self_times = Counter()
+    for event in events:
+        length = event.end - event.start
+        self_times[event.name] += length
+        around = [other for other in events if event.within(other) and other != event]
+        if around:
+            self_times[min(around, key=lambda other: other.end - other.start).name] -= length
+    total = self_times.total()
+    hot = [(name, time) for name, time in self_times.items() if time > share * total]
+    return sorted(hot, key=lambda each: (-each[1], each[0]))
+
+
+# ------------------------------------------------------------------------------------------------------------
+# How long something takes on a device that does not wait
+
+
+class FakeDevice:
+    """A device that works while its host goes on, as a GPU does, and the host's clock, in seconds.
+
+    Time passes only here: a launch takes the host `overhead` seconds, and to synchronise it waits until all is done.
+    """
+
+    def __init__(self, overhead: float = 1e-5):
+        self.overhead, self.now, self.done = overhead, 0.0, 0.0
+
+    def launch(self, seconds: float) -> None:
+        """Have the device work for so long, as soon as it has done what it was given before. The host does not wait."""
+        self.now += self.overhead
+        self.done = max(self.done, self.now) + seconds
+
+    def synchronize(self) -> None:
+        """Wait until the device has done everything."""
+        self.now = max(self.now, self.done)
+
+    def clock(self) -> float:
+        """What time it is for the host."""
+        return self.now
+
+
+def timed(
+    call: Callable[[], Any],
+    synchronize: Callable[[], None],
+    clock: Callable[[], float],
+    warmup: int = 3,
+    repeats: int = 5,
+) -> float:
+    """How long `call()` takes, in seconds, together with all that it has launched on an asynchronous device: the median of
+    `repeats` calls, at least one, each timed by itself after `warmup` others that are not.
+
+    `synchronize()` waits until the device has done everything, and `clock()` says what time it is: such as
+    `torch.cuda.synchronize` and `time.perf_counter`, or those of a `FakeDevice`. When the clock is read, nothing is left
+    to be done on the device: neither what was launched before, be it by the warm-up or by somebody else, nor, at the
+    end, by the call itself. The median of an even number is the mean of the two in the middle.
+
+    Source: `torch/utils/benchmark/utils/timer.py`, `timer`; `torch/utils/benchmark/utils/common.py`, `median`.
+    """
+    for _ in range(warmup):
+        call()
+    times = []
+    for _ in range(repeats):
+        synchronize()
+        start = clock()
+        call()
+        synchronize()
+        times.append(clock() - start)
+    return median(times)

@@ -1,0 +1,298 @@
+"""Wrong answers to lab 00 that a student might well give and that no mutant of the reference is: each fails on an edge.
+
+A function's name is its exercise's, two underscores, and what is wrong.
+"""
+
+import statistics
+
+import torch
+import yaml
+from torch.profiler import profile
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from rushlight import trace
+
+# The source map
+
+
+def layer_of__only_from_the_beginning(path):
+    fitting = [entry for entry in trace.SOURCE_MAP if path.startswith(entry)]
+    if not fitting:
+        raise ValueError(path)
+    entry = max(fitting, key=len)
+    return trace.SOURCE_MAP[entry][0], entry
+
+
+def layer_of__the_longest_name(path):
+    fitting = [entry for entry in trace.SOURCE_MAP if f"/{entry}/" in f"/{path}/"]
+    if not fitting:
+        raise ValueError(path)
+    entry = max(fitting, key=len)
+    return trace.SOURCE_MAP[entry][0], entry
+
+
+def layer_of__knows_no_way_out(path):
+    fitting = [entry for entry in trace.SOURCE_MAP if f"/{entry}/" in f"/{path}/"] or ["torch"]
+    entry = max(fitting, key=lambda entry: (entry.count("/"), f"/{path}/".rindex(f"/{entry}/") if entry in path else 0))
+    return trace.SOURCE_MAP[entry][0], entry
+
+
+# Schemas and registrations
+
+
+def read_schema__asks_torch(schema):
+    parsed = torch._C.parse_schema(schema)
+    read = trace_read(schema)
+    return read | {"required": [each.name for each in parsed.arguments if not each.has_default_value()]}
+
+
+trace_read = trace.read_schema.__class__(trace.read_schema.__code__, trace.read_schema.__globals__)
+
+
+def read_schema__ends_at_the_first_arrow(schema):
+    parts = trace.split_at_commas(schema.partition("(")[2].partition(" -> ")[0].removesuffix(")"))
+    names = [part.partition("=")[0].split()[-1] for part in parts if part != "*" and "=" not in part]
+    return trace_read(schema) | {"required": names}
+
+
+def read_schema__takes_an_annotation_for_a_promise_to_write(schema):
+    read = trace_read(schema)
+    return read | {"written": sorted({name for names in read["shared"] for name in names})}
+
+
+def read_schema__looks_for_an_exclamation_mark_anywhere(schema):
+    read = trace_read(schema)
+    parts = trace.split_at_commas(schema.partition("(")[2].rpartition(") -> ")[0])
+    return read | {"written": [part.partition("=")[0].split()[-1] for part in parts if "!" in part]}
+
+
+def read_schema__splits_within_brackets(schema):
+    parts = schema.partition("(")[2].rpartition(") -> ")[0].split(", ")
+    names = [part.partition("=")[0].split()[-1] for part in parts if part and part != "*" and "=" not in part]
+    return trace_read(schema) | {"required": names}
+
+
+def registrations__forgets_the_delegate(text, name):
+    entries = {entry["func"].partition("(")[0]: entry for entry in yaml.safe_load(text)}
+    if name not in entries:
+        raise LookupError(name)
+    dispatch = entries[name].get("dispatch", {"CompositeImplicitAutograd": name.partition(".")[0]})
+    return {key: kernel for keys, kernel in dispatch.items() for key in keys.split(", ")}
+
+
+def registrations__takes_all_of_the_delegate(text, name):
+    entries = {entry["func"].partition("(")[0]: entry for entry in yaml.safe_load(text)}
+    if name not in entries:
+        raise LookupError(name)
+    found, at = {}, name
+    while True:
+        dispatch = entries[at].get("dispatch", {})
+        found = {key: kernel for keys, kernel in dispatch.items() for key in keys.split(", ")} | found
+        if "structured_delegate" not in entries[at]:
+            return found or {"CompositeImplicitAutograd": name.replace(".", "_")}
+        at = entries[at]["structured_delegate"]
+
+
+def registrations__keeps_keys_together(text, name):
+    entries = {entry["func"].partition("(")[0]: entry for entry in yaml.safe_load(text)}
+    return entries[name].get("dispatch", {"CompositeImplicitAutograd": name.partition(".")[0]})
+
+
+# Calls
+
+
+def aten_calls__asks_the_profiler(function, *args):
+    with profile() as seen:
+        function(*args)
+    return [(event.name.replace("::", ".") + ".default", []) for event in seen.events()]
+
+
+def aten_calls__without_arguments_by_name(function, *args):
+    calls = []
+
+    class Record(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            calls.append((str(func), [tuple(x.shape) for x in args if isinstance(x, torch.Tensor)]))
+            return func(*args, **(kwargs or {}))
+
+    with Record():
+        function(*args)
+    return calls
+
+
+def aten_calls__never_leaves(function, *args):
+    calls = []
+
+    class Record(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            calls.append((str(func), []))
+            return func(*args, **(kwargs or {}))
+
+    mode = Record()
+    mode.__enter__()
+    function(*args)
+    mode.__exit__(None, None, None)
+    return calls
+
+
+def aten_calls__swallows_errors(function, *args):
+    calls = []
+
+    class Record(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            leaves = torch.utils._pytree.tree_leaves((args, kwargs or {}))
+            calls.append((str(func), [tuple(x.shape) for x in leaves if isinstance(x, torch.Tensor)]))
+            return func(*args, **(kwargs or {}))
+
+    try:
+        with Record():
+            function(*args)
+    except RuntimeError:
+        pass
+    return calls
+
+
+# Keys and kernels
+
+
+def keys_in_order__of_the_tensor_alone(x):
+    keys, found = torch._C._dispatch_keys(x), []
+    while (key := keys.highestPriorityTypeId()) != torch._C.DispatchKey.Undefined:
+        found.append(key.name)
+        keys = keys.remove(key)
+    return found
+
+
+def keys_in_order__as_they_are_printed(x):
+    keys = torch._C._dispatch_keys(x) | torch._C._dispatch_tls_local_include_set()
+    keys = keys - torch._C._dispatch_tls_local_exclude_set()
+    return str(keys).removeprefix("DispatchKeySet(").removesuffix(")").split(", ")
+
+
+def keys_in_order__autograd_only_where_it_is_asked_for(x):
+    keys = torch._C._dispatch_keys(x) | torch._C._dispatch_tls_local_include_set()
+    keys, found = keys - torch._C._dispatch_tls_local_exclude_set(), []
+    while (key := keys.highestPriorityTypeId()) != torch._C.DispatchKey.Undefined:
+        if not key.name.startswith("Autograd") or x.requires_grad and torch.is_grad_enabled():
+            found.append(key.name)
+        keys = keys.remove(key)
+    return found
+
+
+def serving__by_the_first_key(table, keys):
+    lines = dict(line.split(": ", 1) for line in table.splitlines())
+    if not keys or keys[0] not in lines:
+        return None
+    where, _, kind = lines[keys[0]].partition(" [")
+    return keys[0], where.rpartition(" at ")[2], kind[:-1]
+
+
+def serving__passes_over_what_is_missing(table, keys):
+    lines = dict(line.split(": ", 1) for line in table.splitlines())
+    for key in (*keys, "Undefined"):
+        if key in lines and not lines[key].startswith("fallthrough"):
+            where, _, kind = lines[key].partition(" [")
+            return key, where.rpartition(" at ")[2], kind[:-1]
+    return None
+
+
+def serving__in_the_order_of_the_table(table, keys):
+    for line in table.splitlines():
+        key, _, rest = line.partition(": ")
+        if key in keys and not rest.startswith("fallthrough"):
+            where, _, kind = rest.partition(" [")
+            return key, where.rpartition(" at ")[2], kind[:-1]
+    return None
+
+
+# Time
+
+
+def hot_operators__by_total_time(events, share=0.05):
+    times = {}
+    for event in events:
+        times[event.name] = times.get(event.name, 0) + event.end - event.start
+    hot = [(name, time) for name, time in times.items() if time > share * sum(times.values())]
+    return sorted(hot, key=lambda each: (-each[1], each[0]))
+
+
+def hot_operators__subtracts_all_that_is_within(events, share=0.05):
+    times = dict.fromkeys([event.name for event in events], 0)
+    for event in events:
+        inside = [other for other in events if other.within(event) and other != event]
+        times[event.name] += event.end - event.start - sum(other.end - other.start for other in inside)
+    hot = [(name, time) for name, time in times.items() if time > share * sum(times.values())]
+    return sorted(hot, key=lambda each: (-each[1], each[0]))
+
+
+def hot_operators__of_the_time_from_first_to_last(events, share=0.05):
+    if not events:
+        return []
+    times = dict(trace_hot(events, -1))
+    whole = max(event.end for event in events) - min(event.start for event in events)
+    return sorted([(n, t) for n, t in times.items() if t > share * whole and t], key=lambda each: (-each[1], each[0]))
+
+
+trace_hot = trace.hot_operators.__class__(trace.hot_operators.__code__, trace.hot_operators.__globals__)
+
+
+def hot_operators__mixes_threads(events, share=0.05):
+    return trace_hot([trace.Event(event.name, 0, event.start, event.end) for event in events], share)
+
+
+def timed__without_synchronising(call, synchronize, clock, warmup=3, repeats=5):
+    for _ in range(warmup):
+        call()
+    times = []
+    for _ in range(repeats):
+        start = clock()
+        call()
+        times.append(clock() - start)
+    return statistics.median(times)
+
+
+def timed__synchronises_only_afterwards(call, synchronize, clock, warmup=3, repeats=5):
+    for _ in range(warmup):
+        call()
+    times = []
+    for _ in range(repeats):
+        start = clock()
+        call()
+        synchronize()
+        times.append(clock() - start)
+    return statistics.median(times)
+
+
+def timed__all_at_once(call, synchronize, clock, warmup=3, repeats=5):
+    for _ in range(warmup):
+        call()
+    synchronize()
+    start = clock()
+    for _ in range(repeats):
+        call()
+    synchronize()
+    return (clock() - start) / repeats
+
+
+def timed__with_the_mean(call, synchronize, clock, warmup=3, repeats=5):
+    for _ in range(warmup):
+        call()
+    times = []
+    for _ in range(repeats):
+        synchronize()
+        start = clock()
+        call()
+        synchronize()
+        times.append(clock() - start)
+    return sum(times) / repeats
+
+
+def timed__includes_the_first_calls(call, synchronize, clock, warmup=3, repeats=5):
+    times = []
+    for _ in range(warmup + repeats):
+        synchronize()
+        start = clock()
+        call()
+        synchronize()
+        times.append(clock() - start)
+    return statistics.median(times)
