@@ -2211,6 +2211,10 @@ def branch_taken(xp, condition, sign):
             "calls": st.lists(st.tuples(st.integers(2, 3), st.integers(1, 2)).map(list), min_size=1, max_size=4),
         }
     ),
+    edges=[
+        {"text": dynamo_text(lines), "calls": [[2, 1], [3, 1], [2, 2], [2, 1]]}
+        for lines in (["x = x * k + y"], ["if k > 1:\n    x = x * 2"], ["x = helper(x, k)", "y = breaks(y, k)"])
+    ],
     hint=lambda case, mine, theirs: case["text"],
     draws=15,
 )
