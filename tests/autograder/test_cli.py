@@ -30,7 +30,7 @@ def test_help_names_every_command(rushlight):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["grade", "99"], "there is no lab '99'; the labs are 01_strided"),
+        (["grade", "99"], "there is no lab '99'; the labs are 00_trace"),
         (["lab", "strided", "--no-open"], "there is no lab 'strided'"),
         (["grade", "01"], "nobody has handed in 01_strided"),
         (["check", "01", "--notebook", "/nowhere.ipynb"], "there is no /nowhere.ipynb"),
