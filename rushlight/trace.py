@@ -38,10 +38,15 @@ SOURCE_MAP: dict[str, tuple[str, str]] = {  # folder or file: its layer, and wha
     "torch/csrc": (FRONTEND, "the C++ behind torch._C: bindings, autograd's engine, the JIT"),
     "torch/csrc/autograd": (DISPATCHER, "autograd: the engine, and the generated kernels for the autograd keys"),
     "torch/csrc/autograd/python_variable.cpp": (FRONTEND, "Tensor as a Python class"),
+    "torch/csrc/autograd/generated/python_variable_methods.cpp": (
+        FRONTEND,
+        "the bindings of Tensor's methods, generated",
+    ),
     "torch/_ops.py": (DISPATCHER, "torch.ops: operators as Python objects"),
     "torch/library.py": (DISPATCHER, "registrations made in Python"),
     "torch/_library": (DISPATCHER, "custom operators"),
     "tools/autograd": (DISPATCHER, "derivatives.yaml, and what makes autograd's kernels of it"),
+    "tools/autograd/gen_python_functions.py": (FRONTEND, "what makes the bindings of native_functions.yaml"),
     "torchgen": (DISPATCHER, "what makes registrations and bindings of native_functions.yaml"),
     "aten/src/ATen": (ATEN, "the tensor library: Tensor's methods, TensorIterator, contexts"),
     "aten/src/ATen/core/dispatch": (DISPATCHER, "the dispatcher: operators and their tables of kernels"),
@@ -240,9 +245,10 @@ def registrations(text: str, name: str) -> dict[str, str]:
     - `structured_delegate`, such as `add.out`, the name of another operator in `text`: this one's functions for the keys
       in `STRUCTURED_KEYS` are registered here too (the rest is generated around them); the others, such as those for
       sparse tensors, are not. What an operator has in its own `dispatch` is registered in any case;
-    - if it has neither, one function is registered for "CompositeImplicitAutograd". Its name is that of the operator
-      without overload, `softmax` for `softmax.int`; with `_out` behind it, if one of the arguments after the `*` is
-      written to (has a `!`), as for `matmul.out`.
+    - if neither of the two stands there (a `dispatch` that is empty, `{}`, does, and registers nothing), one function is
+      registered for "CompositeImplicitAutograd". Its name is that of the operator without overload, `softmax` for
+      `softmax.int`; with `_out` behind it, if one of the arguments after the `*` is written to (has a `!`), as for
+      `matmul.out`.
 
     Raises LookupError for a name, also that of a delegate, that is not in `text`. What is registered elsewhere is left
     out: kernels for Meta and Autograd, and those that `ufunc_inner_loop`, which add.out alone has, generates.

@@ -99,9 +99,9 @@ aten/src/ATen/core/Tensor.cpp; aten/src/ATen/autocast_mode.cpp; aten/src/ATen/au
 /__w/pytorch/pytorch/torch/csrc/autograd/generated/VariableType_2.cpp; torch/csrc/autograd/python_variable.cpp;
 torch/csrc/Module.cpp; torch/_ops.py; my/_ops.py; torch/_inductor/codegen/cpp.py; c10/core/DispatchKey.h; c10/core/DispatchKey.cpp;
 /usr/lib/python3/site-packages/numpy/core/numeric.py; c10/torch; torch/c10; torch/nn/c10/core/DispatchKey.h; torch/nn/torch/fx;
-torch/fx/torch/nn; torch/fx/tools/autograd/c10; tools/x.py; torchgen/model.py; Torch/nn; c10/torch/nn/c10""".replace(
-    "\n", " "
-).split("; ")
+torch/fx/torch/nn; torch/c10/torch; c10/torch/c10; torch/csrc/autograd/aten/src/ATen/x.cpp;
+aten/src/ATen/torch/csrc/autograd/x.cpp; aten/src/ATen/torch/csrc/autograd/aten/src/ATen;
+torch/fx/tools/autograd/c10; tools/x.py; torchgen/model.py; Torch/nn; c10/torch/nn/c10""".replace("\n", " ").split("; ")
 
 
 @program(
@@ -655,6 +655,8 @@ def _section_edges():
     out = "- func: f.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)\n  structured: True\n  dispatch:\n"
     out += "    CPU, XPU, MTIA: f_out\n    CUDA, MPS: f_out_gpu\n    SparseCUDA: f_out_sparse\n    Meta: f_meta\n"
     yield from ({"name": name, "text": own + out} for name in ("f.x", "f.out"))
+    yield {"name": "e", "text": "- func: e(Tensor x) -> Tensor\n  dispatch: {}\n"}
+    yield {"name": "_nested_get_lengths", "text": _entries("_nested_get_lengths")}
     yield {"name": "g_.y", "text": "- func: g_.y(Tensor(a!) self, *, int n=1) -> Tensor(a!)\n"}
 
 
@@ -665,7 +667,7 @@ def _section_edges():
     hint=lambda case, mine, theirs: (
         "an operator, or a delegate, that is not in the text is a LookupError; names are compared as a whole, overload and all"
         if isinstance(theirs, dict) and "error" in theirs
-        else "own dispatch; the delegate's for STRUCTURED_KEYS; with neither, CompositeImplicitAutograd"
+        else "own dispatch, also an empty one; the delegate's for STRUCTURED_KEYS; with neither, CompositeImplicitAutograd"
     ),
 )
 def yaml_entries(xp, name, text):
