@@ -125,8 +125,6 @@ def exercises(lab: str) -> list[str]:
 
 
 BENCH = ("00", "06", "09", "10", "11")
-
-
 LONGEST_REPLAY = 1000  # characters: a case that holds a page of text is not for typing
 
 

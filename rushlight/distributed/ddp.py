@@ -22,7 +22,7 @@ import torch.distributed as dist
 from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves
 
-from .ranks import device
+from rushlight.distributed.ranks import device
 
 __all__ = ["assign_buckets", "broadcast_coalesced", "mark_ready", "find_unused", "finish", "DistributedDataParallel"]
 

@@ -42,8 +42,7 @@ def test_an_empty_slot_is_not_attempted(check, judge):
 @pytest.mark.parametrize("check", ALL)
 def test_edges_are_among_the_cases_and_torch_both_answers_and_refuses(check, judge):
     cases, answers = judge.drawn(check)
-    assert {repr(edge) for edge in check.edges} <= {
-        repr(case) for case in cases
-    }  # nan is equal to nothing, but is read alike
+    shown = {repr(case) for case in cases}  # nan is equal to nothing, but is written alike
+    assert all(repr(edge) in shown for edge in check.edges)
     assert len(cases) >= min(40, check.draws or 40)
     assert any(not (isinstance(a, dict) and "error" in a) for a in answers)
