@@ -13,6 +13,7 @@ grade: setup            ## autograde a sample class for lab 01
 	@$(BIN)/rushlight grade 01 --sample
 
 test: setup             ## run every test
+	@sh system.sh chromium
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/python -m pytest -n 2

@@ -1,0 +1,74 @@
+"""Pages as a reader's browser shows them: Chromium without a window, which may ask this machine and nobody else."""
+
+import shutil
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+NAMES = "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
+
+
+@pytest.fixture(scope="session")
+def shots() -> Path:
+    """Where the tests leave pictures of what they saw."""
+    folder = ROOT / "shots"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+@pytest.fixture(scope="module")  # not the session: while playwright is there, no other test could start an event loop
+def browser():
+    sync_api = pytest.importorskip("playwright.sync_api")
+    path = next(filter(None, map(shutil.which, NAMES)), None)
+    if path is None:
+        pytest.skip("no chromium here (`sh system.sh chromium` brings it)")
+    with sync_api.sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def problems() -> list[str]:
+    """What went wrong in the page. There must be nothing in it at the end of the test."""
+    return []
+
+
+@pytest.fixture
+def page(browser, problems, shots, request):
+    """A page in a window of its own; its last look is kept under the test's name."""
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    watch(page, problems)
+    yield page
+    page.screenshot(path=shots / f"{request.node.name}.png")
+    page.context.close()
+    assert problems == []
+
+
+def watch(page, problems: list[str]) -> None:
+    """Write down what the page logs as an error, what it raises, and what it asks for in vain or elsewhere."""
+
+    def asked(request):
+        url = urlsplit(request.url)
+        if url.scheme not in ("file", "data", "blob") and url.hostname not in ("localhost", "127.0.0.1"):
+            problems.append(f"asked another host: {request.url}")
+
+    def answered(response):
+        if response.status >= 400:
+            problems.append(f"{response.status}: {response.url}")
+
+    def failed(request):
+        if request.failure != "net::ERR_ABORTED":  # the page was left before the answer came
+            problems.append(f"{request.failure}: {request.url}")
+
+    def said(message):
+        if message.type == "error":
+            problems.append(f"console: {message.text}")
+
+    page.on("console", said)
+    page.on("pageerror", lambda error: problems.append(f"raised: {error}"))
+    page.on("request", asked)
+    page.on("response", answered)
+    page.on("requestfailed", failed)
