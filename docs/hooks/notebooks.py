@@ -103,7 +103,7 @@ class Phase:
         """`01 Strided tensor`: the number, and what a notebook's title says after `Lab 01: the` or `Lab 01 · The`."""
         number, _, rest = self.name.partition("_")
         said = SUBJECT.match((self.reading or self.lab).title)
-        subject = re.sub(r"[*`]", "", said[1]) if said else rest.replace("_", " ")
+        subject = _plain(said[1]) if said else rest.replace("_", " ")
         return f"{number} {subject[:1].upper()}{subject[1:]}"
 
     def entries(self) -> list[dict[str, str]]:
@@ -171,7 +171,12 @@ def _front(notebook: Notebook) -> str:
 
 
 def _quoted(text: str) -> str:
-    return "'" + re.sub(r"[*`]", "", text).replace("'", "''") + "'"
+    return "'" + _plain(text).replace("'", "''") + "'"
+
+
+def _plain(text: str) -> str:
+    """Prose without marks of emphasis and of code. A star within code is a star."""
+    return re.sub(r"`([^`]*)`|\*", lambda match: match[1] or "", text)
 
 
 def _opened(page: str, name: str) -> str:
@@ -220,7 +225,7 @@ def _name_figures(nb: NotebookNode) -> None:
             said = next(
                 (meta["alt"] for meta in output.metadata.values() if isinstance(meta, dict) and "alt" in meta), None
             )
-            output.metadata["alt"] = said or (caption and re.sub(r"[*`]", "", caption[1])) or FALLBACK
+            output.metadata["alt"] = said or (caption and _plain(caption[1])) or FALLBACK
         if figures and caption:
             after.metadata["caption"] = True
 
