@@ -4,7 +4,7 @@ No `-ffast-math`: it would let the compiler take NaN and infinity for impossible
 `#pragma omp simd reduction` allows sums in another order, and the functions below are written so that the compiler can take
 sixteen elements at a time: `exp`, `tanh` and `erf` of float32 are polynomials with an error of a few units in the last place;
 for the others the vector versions of glibc's `libmvec` are declared, where there are any. In PyTorch:
-`torch/_inductor/codegen/cpp_prefix.h`, `ATen/cpu/vec`, SLEEF.
+`torch/csrc/inductor/cpp_prefix.h`, `ATen/cpu/vec`, SLEEF.
 """
 
 FLAGS = [
