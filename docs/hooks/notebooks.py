@@ -89,6 +89,12 @@ class Notebook:
         found = (TITLE.search(cell.source) for cell in self.read().cells if cell.cell_type == "markdown")
         return next((match[1].strip() for match in found if match), self.path.stem)
 
+    @property
+    def exercises(self) -> list[str]:
+        """What is written in it, as `module.function`."""
+        given = (cell.metadata.get("rushlight", {}) for cell in self.read().cells)
+        return [each["exercise"] for each in given if "exercise" in each]
+
 
 @dataclass
 class Phase:
@@ -254,7 +260,7 @@ def _code(cell: NotebookNode) -> str:
 
 
 def _prose(cell: NotebookNode) -> str:
-    source = LINK.sub(_page_of, _lists(cell.source.strip()))
+    source = LINK.sub(_page_of, lists(cell.source.strip()))
     nbgrader = cell.metadata.get("nbgrader", {})
     if nbgrader.get("solution"):
         body = "\n".join(f"    {line}" for line in source.splitlines())
@@ -268,7 +274,7 @@ def _page_of(link: re.Match) -> str:
     return f"](../{notebook if page == 'lab.md' else folder}/{page}" if folder or page == "lab.md" else f"]({page}"
 
 
-def _lists(source: str) -> str:
+def lists(source: str) -> str:
     """Notebooks let a list follow a paragraph without a blank line; the site's Markdown needs one."""
     lines, fenced = [], False
     for line in source.splitlines():

@@ -1,0 +1,359 @@
+"""The pages of the API: what each module of `rushlight` says of itself, by phase, with links to PyTorch's source.
+
+Modules are read, not imported. A page begins with the module's docstring; then come its functions and classes in the order of
+the file, under the headings of the file, with signature and docstring. Operators have a page of their own, from
+`native_functions.yaml`. A path of PyTorch's repository in a docstring becomes a link to that file in the release `TAG`.
+"""
+
+from __future__ import annotations
+
+import ast
+import logging
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from inspect import cleandoc
+from itertools import groupby
+from pathlib import Path
+from textwrap import dedent, indent
+
+import yaml
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from notebooks import lists
+
+log = logging.getLogger("mkdocs.hooks.api")
+
+TAG = "v2.13.0"
+PYTORCH = f"https://github.com/pytorch/pytorch/{{}}/{TAG}/{{}}"
+OPERATORS = "Operators"
+GENERATED = {"functions", "variable_type"}
+
+# Which modules belong to a phase, in the order in which to read them; a package stands for all of its modules.
+PHASES = {
+    "00": "trace",
+    "01": "strided storage memory_formats dtypes views creation conversions indexing printing dlpack",
+    "02": "dispatch schema library functional autocast_mode codegen _C",
+    "03": "iterator structured pointwise elementary reductions linear_algebra gather_scatter random functional_forms cpp",
+    "04": "autograd graph variable engine history grad_mode function derivatives codegen_autograd checkpoint gradcheck",
+    "05": "modules parameter containers layers lazy module_hooks state_dict initialisation normalisation losses nn "
+    "optim schedules clip_grad data workers utils grammar",
+    "06": "custom_ops wrapper backend cpp_ops triton_ops",
+    "07": "fx dynamo aot logs",
+    "08": "inductor",
+    "09": "distributed",
+    "Pictures": "draw",
+}
+
+FILE = re.compile(r"(?:\w+/)*\w[\w.-]+\.(?:cpp|h|cc|cu|py|pyi|yaml|yml|md|in|txt|toml)")
+FOLDER = re.compile(r"(?:aten|c10|functorch|test|tools|torch|torchgen)(?:/[\w-]+)*/?")
+TOPS = ("aten/", "c10/", "functorch/", "test/", "tools/", "torch/", "torchgen/")
+CODE = re.compile(r"(`+)(.+?)\1", re.DOTALL)
+SECTION = re.compile(r"^(Args|Attributes|Raises|Returns|Yields)(?: of the operator)?:\n((?:[ ]+.*\n?|\n)+)", re.MULTILINE)
+ENTRY = re.compile(r"^(\*{0,2}\w[\w, *]*|`[^`\n]+`): ", re.MULTILINE)
+HEADING = re.compile(r"^# -{20,}\n# (.+(?:\n# .+)*)", re.MULTILINE)
+DEFINITION = ast.FunctionDef | ast.ClassDef
+
+
+@dataclass
+class Module:
+    """A module of rushlight, as it is written."""
+
+    name: str  # within rushlight: `inductor.ir`
+    path: Path
+
+    @cached_property
+    def source(self) -> str:
+        return self.path.read_text(encoding="utf-8")
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        return ast.parse(self.source)
+
+    @property
+    def page(self) -> str:
+        return f"api/{self.name.replace('.', '/')}.md"
+
+    @property
+    def docstring(self) -> str:
+        return cleandoc(ast.get_docstring(self.tree) or "")
+
+    @property
+    def headings(self) -> list[tuple[int, str]]:
+        """The lines below a rule, and where they are."""
+        found = HEADING.finditer(self.source)
+        return [(self.source.count("\n", 0, match.start()) + 1, match[1].replace("\n# ", " ")) for match in found]
+
+    @property
+    def definitions(self) -> list[DEFINITION]:
+        """Public functions and classes. Of a name that is defined twice, such as `overload`, the last counts."""
+        private = self.name.rpartition(".")[2].startswith("_")
+        last = {
+            node.name: node
+            for node in self.tree.body
+            if isinstance(node, DEFINITION) and (private or not node.name.startswith("_"))
+        }
+        return list(last.values())
+
+    @cached_property
+    def files(self) -> dict[str, str]:
+        """Files of PyTorch that the module names in full, by what they are called."""
+        paths = (match[2] for match in CODE.finditer(self.source) if match[2].startswith(TOPS) and FILE.fullmatch(match[2]))
+        return {path.rpartition("/")[2]: path for path in paths}
+
+
+def modules(root: Path) -> dict[str, list[Module]]:
+    """The modules of each phase. One that no phase names is said in a warning."""
+    folder, left, found = root / "rushlight", {}, {}
+    for path in sorted(folder.rglob("*.py")):
+        parts = path.relative_to(folder).with_suffix("").parts
+        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        if name and name not in GENERATED:
+            left[name] = Module(name, path)
+    for phase, names in PHASES.items():
+        for name in names.split():
+            inside = [other for other in left if other == name or other.startswith(f"{name}.")]
+            found.setdefault(phase, []).extend(left.pop(other) for other in sorted(inside))
+    if left:
+        log.warning("in no phase of docs/hooks/api.py: %s", ", ".join(left))
+    return {phase: inside for phase, inside in found.items() if inside}
+
+
+# What mkdocs calls ---------------------------------------------------------------------------------------------------
+
+
+def on_config(config: MkDocsConfig) -> None:
+    root = Path(config.config_file_path).parent
+    labels = {phase.name[:2]: phase.label for phase in config.extra["phases"]}
+    found = config.extra["modules"] = {
+        labels.get(phase) or (f"{phase} {inside[0].name.capitalize()}" if phase.isdigit() else phase): inside
+        for phase, inside in modules(root).items()
+    }
+    entries: list[dict] = [{"Overview": "api/index.md"}, {OPERATORS: "api/operators.md"}]
+    entries += [{phase: [{module.name: module.page} for module in inside]} for phase, inside in found.items()]
+    config.nav = [entry for entry in config.nav if "API" not in entry]  # there already when `serve` builds again
+    config.nav.append({"API": entries})
+    config.watch.append(str(root / "rushlight"))
+
+
+def on_files(files: Files, config: MkDocsConfig) -> None:
+    found = config.extra["modules"]
+    exercises = {name: phase.name for phase in config.extra["phases"] if phase.lab for name in phase.lab.exercises}
+    declared = operators(Path(config.config_file_path).parent / "rushlight" / "native_functions.yaml")
+    pages = {module.name: module.page for inside in found.values() for module in inside}
+    kernels: dict[str, list[str]] = {}
+    for _, entries in declared:
+        for entry in entries:
+            for kernel in entry.kernels.values():
+                kernels.setdefault(kernel.replace("::", "."), []).append(entry.name)
+
+    def add(path: str, text: str) -> None:
+        files.append(File.generated(config, path, content=f"---\nsearch:\n  boost: 0.3\n---\n\n{text}\n"))
+
+    add("api/index.md", overview(found))
+    add("api/operators.md", operators_page(declared, pages))
+    for inside in found.values():
+        for module in inside:
+            add(module.page, module_page(module, exercises, kernels))
+
+
+# Pages ---------------------------------------------------------------------------------------------------------------
+
+
+def overview(found: dict[str, list[Module]]) -> str:
+    lines = [
+        "# The API",
+        "`import rushlight as rl` gives a namespace with torch's names. These pages show the modules that it comes from, phase by "
+        "phase, as they describe themselves: every public function and class, and for each the place in PyTorch that it "
+        f"answers to. Such places are links to PyTorch's source, in the release {TAG}. An exercise has a link to its lab.",
+        "What `rl.add(x, y)` calls is an operator, and declared in a table: see [Operators](operators.md).",
+    ]
+    for phase, inside in found.items():
+        lines.append(f"## {phase}")
+        for module in inside:
+            first = re.split(r"(?<=[.?:])\s", module.docstring.partition("\n\n")[0].replace("\n", " "))[0].rstrip(":")
+            target = module.page.removeprefix("api/")
+            lines.append(f"[`{module.name}`]({target})\n:   {prose(first, module)}")
+    return "\n\n".join(lines)
+
+
+def module_page(module: Module, exercises: dict[str, str], kernels: dict[str, list[str]]) -> str:
+    """The page of one module."""
+    up = "../" * module.page.count("/")
+    parts = [f"# `{module.name}`", prose(module.docstring, module)]
+    headings, silent = module.headings, []
+    for definition in module.definitions:
+        while headings and headings[0][0] < definition.lineno:
+            title = headings.pop(0)[1]
+            if not headings or headings[0][0] > definition.lineno:
+                parts.append(f"## {_escaped(title[:1].upper() + title[1:])}")
+        if not ast.get_docstring(definition):
+            silent.append(definition)
+            continue
+        name = f"{module.name}.{definition.name}"
+        notes = []
+        if name in exercises:
+            lab = exercises[name]
+            notes.append(f"An exercise of [lab {lab[:2]}]({up}phases/{lab}/lab.md).")
+        if name in kernels:
+            links = [f"[`{each}`]({up}api/operators.md#{anchor(each)})" for each in kernels[name]]
+            notes.append(f"A kernel of {_series(links)}.")
+        parts.append(_entry(definition, module, notes))
+    if silent:
+        parts.append("## Without a docstring")
+        parts.append(_python("\n".join(signature(each) for each in silent)))
+    return "\n\n".join(parts)
+
+
+def _entry(definition: DEFINITION, module: Module, notes: list[str], level: int = 3, within: str = "") -> str:
+    name = within + definition.name
+    parts = [f"{'#' * level} `{name}` {{ #{name} }}", _python(signature(definition))]
+    if notes:
+        parts.append(f"{' '.join(notes)}\n{{: .notes }}")
+    parts.append(prose(ast.get_docstring(definition), module))
+    if isinstance(definition, ast.ClassDef):
+        parts += [
+            _entry(method, module, [], level + 1, f"{name}.")
+            for method in _methods(definition)
+            if ast.get_docstring(method)
+        ]
+    return "\n\n".join(parts)
+
+
+def _methods(definition: ast.ClassDef) -> list[ast.FunctionDef]:
+    return [each for each in definition.body if isinstance(each, ast.FunctionDef) and not each.name.startswith("_")]
+
+
+def signature(definition: DEFINITION) -> str:
+    """As Python would read it. A class has its fields and those methods in it that have no docstring of their own."""
+    head = [f"@{ast.unparse(each)}" for each in definition.decorator_list]
+    if isinstance(definition, ast.ClassDef):
+        bases = [ast.unparse(each) for each in [*definition.bases, *(each.value for each in definition.keywords)]]
+        head.append(f"class {definition.name}{'(' + ', '.join(bases) + ')' if bases else ''}")
+        fields = [ast.unparse(each) for each in definition.body if isinstance(each, ast.AnnAssign)]
+        fields = [each for each in fields if not each.startswith("_")]
+        made = [each for each in definition.body if isinstance(each, ast.FunctionDef) and each.name == "__init__"]
+        rest = [signature(each) for each in made + _methods(definition) if not ast.get_docstring(each)]
+        return "\n".join([*head, *(indent(each, "    ") for each in fields + rest)])
+    returns = f" -> {ast.unparse(definition.returns)}" if definition.returns else ""
+    line = f"def {definition.name}({ast.unparse(definition.args)}){returns}"
+    if len(line) > 96:
+        each = "\n".join(f"    {argument}," for argument in _arguments(definition.args))
+        line = f"def {definition.name}(\n{each}\n){returns}"
+    return "\n".join([*head, line])
+
+
+def _arguments(arguments: ast.arguments) -> list[str]:
+    """Each argument as it is written, with `*` and `/` among them."""
+    text, found, depth = ast.unparse(arguments), [""], 0
+    for char in text:
+        depth += (char in "([{") - (char in ")]}")
+        if char == "," and not depth:
+            found.append("")
+        else:
+            found[-1] += char
+    return [each.strip() for each in found]
+
+
+# Operators -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Operator:
+    schema: str
+    kernels: dict[str, str]  # by dispatch key
+
+    @property
+    def name(self) -> str:
+        return self.schema.partition("(")[0]
+
+
+def operators(path: Path) -> list[tuple[str, list[Operator]]]:
+    """What is declared, under the headings of the file."""
+    _, *parts = re.split(r"^# -{4} (.+)$", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return [
+        (title, [Operator(entry["func"], entry.get("dispatch", {})) for entry in yaml.safe_load(text) or []])
+        for title, text in zip(parts[::2], parts[1::2])
+    ]
+
+
+def operators_page(declared: list[tuple[str, list[Operator]]], pages: dict[str, str]) -> str:
+    counterpart = _link("aten/src/ATen/native/native_functions.yaml")
+    count = sum(len(entries) for _, entries in declared)
+    parts = [
+        "# Operators",
+        f"What `native_functions.yaml` declares: {count} operators, each with its schema and with its kernels by dispatch key. "
+        f"The schemas are those of the same names in PyTorch's {counterpart}; an operator without a kernel here is made "
+        "from one that has `.out` in its name. Derivatives are in `derivatives.yaml`, and in PyTorch in "
+        f"{_link('tools/autograd/derivatives.yaml')}.",
+    ]
+    for title, entries in declared:
+        parts.append(f"## {title.partition(':')[0]}")
+        for entry in entries:
+            lines = [f"`{entry.schema}`{{ #{anchor(entry.name)} }}"]
+            for kernel, keys in groupby(entry.kernels.items(), key=lambda item: item[1]):
+                lines.append(f":   {', '.join(key for key, _ in keys)}: {_kernel(kernel, pages)}")
+            parts.append("\n\n".join(lines) if len(lines) > 1 else f"{lines[0]}\n{{: .operator }}")
+    return "\n\n".join(parts)
+
+
+def _kernel(kernel: str, pages: dict[str, str]) -> str:
+    module, _, function = kernel.partition("::")
+    text = f"`{module}.{function}`"
+    return f"[{text}]({pages[module].removeprefix('api/')}#{function})" if module in pages else text
+
+
+def anchor(operator: str) -> str:
+    return "op-" + operator.replace(".", "-")
+
+
+# Docstrings ----------------------------------------------------------------------------------------------------------
+
+
+def prose(docstring: str, module: Module) -> str:
+    """A docstring as Markdown: its sections as lists, PyTorch's files as links, `Source:` in a paragraph of its own."""
+    text = SECTION.sub(_section, docstring + "\n").strip()
+    text = re.sub(r"(?:\A|(?<=\s))Source: ", "\n\n**In PyTorch:** ", text)
+    parts, at = [], 0
+    for match in CODE.finditer(text):
+        parts += [_escaped(text[at : match.start()]), _linked(match[0], match[2], module)]
+        at = match.end()
+    return lists("".join([*parts, _escaped(text[at:])]))
+
+
+def _section(match: re.Match) -> str:
+    title, body = match[1], dedent(match[2]).strip("\n")
+    entries = ENTRY.split(body)
+    if entries[0].strip() or len(entries) < 3:
+        return f"**{title}:** {body}\n\n"
+    items = [
+        f"- {name if name.startswith('`') else f'`{name}`'}: {indent(dedent_after_first(text.strip()), '    ').strip()}"
+        for name, text in zip(entries[1::2], entries[2::2])
+    ]
+    return f"**{title}:**\n\n" + "\n".join(items) + "\n\n"
+
+
+def dedent_after_first(text: str) -> str:
+    first, _, rest = text.partition("\n")
+    return f"{first}\n{dedent(rest)}" if rest else first
+
+
+def _linked(written: str, code: str, module: Module) -> str:
+    path = module.files.get(code, re.sub("^ATen/", "aten/src/ATen/", code))
+    return _link(path, code) if path.startswith(TOPS) and (FILE.fullmatch(path) or FOLDER.fullmatch(path)) else written
+
+
+def _link(path: str, text: str = "") -> str:
+    return f"[`{text or path}`]({PYTORCH.format('blob' if FILE.fullmatch(path) else 'tree', path.rstrip('/'))})"
+
+
+def _escaped(text: str) -> str:
+    return re.sub(r"&(?!\w+;)", "&amp;", text).replace("<", "&lt;").replace("$", "&#36;")
+
+
+def _python(source: str) -> str:
+    return f"```python\n{source}\n```"
+
+
+def _series(words: list[str]) -> str:
+    return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else words[0]
