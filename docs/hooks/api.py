@@ -49,7 +49,9 @@ FILE = re.compile(r"(?:\w+/)*\w[\w.-]+\.(?:cpp|h|cc|cu|py|pyi|yaml|yml|md|in|txt
 FOLDER = re.compile(r"(?:aten|c10|functorch|test|tools|torch|torchgen)(?:/[\w-]+)*/?")
 TOPS = ("aten/", "c10/", "functorch/", "test/", "tools/", "torch/", "torchgen/")
 CODE = re.compile(r"(`+)(.+?)\1", re.DOTALL)
-SECTION = re.compile(r"^(Args|Attributes|Raises|Returns|Yields)(?: of the operator)?:\n((?:[ ]+.*\n?|\n)+)", re.MULTILINE)
+SECTION = re.compile(
+    r"^(Args|Attributes|Raises|Returns|Yields)(?: of the operator)?:\n((?:[ ]+.*\n?|\n)+)", re.MULTILINE
+)
 ENTRY = re.compile(r"^(\*{0,2}\w[\w, *]*|`[^`\n]+`): ", re.MULTILINE)
 HEADING = re.compile(r"^# -{20,}\n# (.+(?:\n# .+)*)", re.MULTILINE)
 DEFINITION = ast.FunctionDef | ast.ClassDef
@@ -98,7 +100,9 @@ class Module:
     @cached_property
     def files(self) -> dict[str, str]:
         """Files of PyTorch that the module names in full, by what they are called."""
-        paths = (match[2] for match in CODE.finditer(self.source) if match[2].startswith(TOPS) and FILE.fullmatch(match[2]))
+        paths = (
+            match[2] for match in CODE.finditer(self.source) if match[2].startswith(TOPS) and FILE.fullmatch(match[2])
+        )
         return {path.rpartition("/")[2]: path for path in paths}
 
 

@@ -187,12 +187,12 @@ def _plain(text: str) -> str:
 
 def _opened(page: str, name: str) -> str:
     """A lab's page with the way to open the lab below its title."""
-    number = name.partition("_")[0]
-    command = "`make lab`, or `rushlight lab 01`," if number == "01" else f"`rushlight lab {number}`"
     box = (
         '!!! abstract "Open this lab"\n'
-        f"    In your copy of the course, {command} copies it to `work/{name}/` and opens it in JupyterLab.\n"
-        f"    Or download the notebook, [{name}.ipynb]({name}.ipynb), into an environment where the course is installed.\n"
+        f"    In your copy of the course, this copies the lab to `work/{name}/` and opens it in JupyterLab:\n\n"
+        f"    ```sh\n    .venv/bin/rushlight lab {name.partition('_')[0]}\n    ```\n\n"
+        f"    Or download the notebook, [{name}.ipynb]({name}.ipynb){{ download={name}.ipynb }}, "
+        "into an environment where the course is installed.\n"
     )
     title = TITLE.search(page)
     place = title.end() if title else 0

@@ -1,0 +1,11 @@
+// On a narrow screen the menu opens by a label, which no keyboard reaches by itself.
+for (const label of document.querySelectorAll("label.md-header__button[for='__drawer']")) {
+  label.tabIndex = 0;
+  label.setAttribute("role", "button");
+  label.setAttribute("aria-label", "Menu");
+  label.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" && event.key !== " ") return;
+    event.preventDefault();
+    label.click();
+  });
+}
