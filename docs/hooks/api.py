@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import logging
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from inspect import cleandoc
@@ -53,6 +54,8 @@ SECTION = re.compile(
     r"^(Args|Attributes|Raises|Returns|Yields)(?: of the operator)?:\n((?:[ ]+.*\n?|\n)+)", re.MULTILINE
 )
 ENTRY = re.compile(r"^(\*{0,2}\w[\w, *]*|`[^`\n]+`): ", re.MULTILINE)
+TABLE = re.compile(r"(?<=\n\n)(?:[ ]*\w+(?:, \w+)*[ ]{2,}\S.*\n){2,}")  # a name a line, and what it is
+ROW = re.compile(r"^[ ]*(\w+(?:, \w+)*)[ ]{2,}(.*)", re.MULTILINE)
 HEADING = re.compile(r"^# -{20,}\n# (.+(?:\n# .+)*)", re.MULTILINE)
 DEFINITION = ast.FunctionDef | ast.ClassDef
 
@@ -96,6 +99,16 @@ class Module:
             if isinstance(node, DEFINITION) and (private or not node.name.startswith("_"))
         }
         return list(last.values())
+
+    @property
+    def public(self) -> list[str]:
+        """Its `__all__`."""
+        lists = (
+            node.value
+            for node in self.tree.body
+            if isinstance(node, ast.Assign) and "__all__" in ast.unparse(node.targets)
+        )
+        return [each for value in lists for each in ast.literal_eval(value)]
 
     @cached_property
     def files(self) -> dict[str, str]:
@@ -144,7 +157,7 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
     found = config.extra["modules"]
     exercises = {name: phase.name for phase in config.extra["phases"] if phase.lab for name in phase.lab.exercises}
     declared = operators(Path(config.config_file_path).parent / "rushlight" / "native_functions.yaml")
-    pages = {module.name: module.page for inside in found.values() for module in inside}
+    by_name = {module.name: module for inside in found.values() for module in inside}
     kernels: dict[str, list[str]] = {}
     for _, entries in declared:
         for entry in entries:
@@ -155,10 +168,9 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
         files.append(File.generated(config, path, content=f"---\nsearch:\n  boost: 0.3\n---\n\n{text}\n"))
 
     add("api/index.md", overview(found))
-    add("api/operators.md", operators_page(declared, pages))
-    for inside in found.values():
-        for module in inside:
-            add(module.page, module_page(module, exercises, kernels))
+    add("api/operators.md", operators_page(declared, by_name))
+    for module in by_name.values():
+        add(module.page, module_page(module, by_name, exercises, kernels))
 
 
 # Pages ---------------------------------------------------------------------------------------------------------------
@@ -181,10 +193,14 @@ def overview(found: dict[str, list[Module]]) -> str:
     return "\n\n".join(lines)
 
 
-def module_page(module: Module, exercises: dict[str, str], kernels: dict[str, list[str]]) -> str:
-    """The page of one module."""
+def module_page(
+    module: Module, found: dict[str, Module], exercises: dict[str, str], kernels: dict[str, list[str]]
+) -> str:
+    """The page of one module, among those that are `found`."""
     up = "../" * module.page.count("/")
-    parts = [f"# `{module.name}`", prose(module.docstring, module)]
+    parts = [f"# `rushlight.{module.name}`", prose(module.docstring, module)]
+    if not module.definitions:
+        parts += [f"From [`{source}`]({up}{page}): {names}." for source, page, names in gives(module, found)]
     headings, silent = module.headings, []
     for definition in module.definitions:
         while headings and headings[0][0] < definition.lineno:
@@ -207,6 +223,18 @@ def module_page(module: Module, exercises: dict[str, str], kernels: dict[str, li
         parts.append("## Without a docstring")
         parts.append(_python("\n".join(signature(each) for each in silent)))
     return "\n\n".join(parts)
+
+
+def gives(module: Module, found: dict[str, Module]) -> Iterator[tuple[str, str, str]]:
+    """What a namespace has from other modules: each one's name, its page, and the public names that are taken from it."""
+    for node in module.tree.body:
+        source = found.get((getattr(node, "module", None) or "").removeprefix("rushlight."))
+        if not isinstance(node, ast.ImportFrom) or source is None:
+            continue
+        names = source.public if node.names[0].name == "*" else [each.asname or each.name for each in node.names]
+        names = [name for name in names if not name.startswith("_") and f"{source.name}.{name}" not in found]
+        if names:
+            yield source.name, source.page, _series([f"`{name}`" for name in names])
 
 
 def _entry(definition: DEFINITION, module: Module, notes: list[str], level: int = 3, within: str = "") -> str:
@@ -281,7 +309,7 @@ def operators(path: Path) -> list[tuple[str, list[Operator]]]:
     ]
 
 
-def operators_page(declared: list[tuple[str, list[Operator]]], pages: dict[str, str]) -> str:
+def operators_page(declared: list[tuple[str, list[Operator]]], found: dict[str, Module]) -> str:
     counterpart = _link("aten/src/ATen/native/native_functions.yaml")
     count = sum(len(entries) for _, entries in declared)
     parts = [
@@ -296,15 +324,15 @@ def operators_page(declared: list[tuple[str, list[Operator]]], pages: dict[str, 
         for entry in entries:
             lines = [f"`{entry.schema}`{{ #{anchor(entry.name)} }}"]
             for kernel, keys in groupby(entry.kernels.items(), key=lambda item: item[1]):
-                lines.append(f":   {', '.join(key for key, _ in keys)}: {_kernel(kernel, pages)}")
+                lines.append(f":   {', '.join(key for key, _ in keys)}: {_kernel(kernel, found)}")
             parts.append("\n\n".join(lines) if len(lines) > 1 else f"{lines[0]}\n{{: .operator }}")
     return "\n\n".join(parts)
 
 
-def _kernel(kernel: str, pages: dict[str, str]) -> str:
+def _kernel(kernel: str, found: dict[str, Module]) -> str:
     module, _, function = kernel.partition("::")
     text = f"`{module}.{function}`"
-    return f"[{text}]({pages[module].removeprefix('api/')}#{function})" if module in pages else text
+    return f"[{text}]({found[module].page.removeprefix('api/')}#{function})" if module in found else text
 
 
 def anchor(operator: str) -> str:
@@ -316,7 +344,8 @@ def anchor(operator: str) -> str:
 
 def prose(docstring: str, module: Module) -> str:
     """A docstring as Markdown: its sections as lists, PyTorch's files as links, `Source:` in a paragraph of its own."""
-    text = SECTION.sub(_section, docstring + "\n").strip()
+    text = TABLE.sub(lambda match: ROW.sub(r"- `\1`: \2", match[0]), docstring + "\n")
+    text = SECTION.sub(_section, text).strip()
     text = re.sub(r"(?:\A|(?<=\s))Source: ", "\n\n**In PyTorch:** ", text)
     parts, at = [], 0
     for match in CODE.finditer(text):
