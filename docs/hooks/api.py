@@ -50,6 +50,7 @@ FILE = re.compile(r"(?:\w+/)*\w[\w.-]+\.(?:cpp|h|cc|cu|py|pyi|yaml|yml|md|in|txt
 FOLDER = re.compile(r"(?:aten|c10|functorch|test|tools|torch|torchgen)(?:/[\w-]+)*/?")
 TOPS = ("aten/", "c10/", "functorch/", "test/", "tools/", "torch/", "torchgen/")
 CODE = re.compile(r"(`+)(.+?)\1", re.DOTALL)
+VERBATIM = re.compile(r"(?<=\n\n)(?:[ ]{4}.*\n?|\n)+")  # an indented block
 SECTION = re.compile(
     r"^(Args|Attributes|Raises|Returns|Yields)(?: of the operator)?:\n((?:[ ]+.*\n?|\n)+)", re.MULTILINE
 )
@@ -161,7 +162,7 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
     kernels: dict[str, list[str]] = {}
     for _, entries in declared:
         for entry in entries:
-            for kernel in entry.kernels.values():
+            for kernel in set(entry.kernels.values()):
                 kernels.setdefault(kernel.replace("::", "."), []).append(entry.name)
 
     def add(path: str, text: str) -> None:
@@ -347,11 +348,20 @@ def prose(docstring: str, module: Module) -> str:
     text = TABLE.sub(lambda match: ROW.sub(r"- `\1`: \2", match[0]), docstring + "\n")
     text = SECTION.sub(_section, text).strip()
     text = re.sub(r"(?:\A|(?<=\s))Source: ", "\n\n**In PyTorch:** ", text)
-    parts, at = [], 0
+    pieces, at = [], 0
+    for block in VERBATIM.finditer(text):
+        pieces += [_inline(text[at : block.start()], module), block[0]]
+        at = block.end()
+    return lists("".join([*pieces, _inline(text[at:], module)]))
+
+
+def _inline(text: str, module: Module) -> str:
+    """Text with its code linked where it is a file, and without HTML or formulas in the rest."""
+    pieces, at = [], 0
     for match in CODE.finditer(text):
-        parts += [_escaped(text[at : match.start()]), _linked(match[0], match[2], module)]
+        pieces += [_escaped(text[at : match.start()]), _linked(match[0], match[2], module)]
         at = match.end()
-    return lists("".join([*parts, _escaped(text[at:])]))
+    return "".join([*pieces, _escaped(text[at:])])
 
 
 def _section(match: re.Match) -> str:
