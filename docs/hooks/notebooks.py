@@ -29,6 +29,7 @@ from PIL import Image
 
 log = logging.getLogger("mkdocs.hooks.notebooks")
 
+LONG = 12  # lines of code; search is better without longer cells
 FALLBACK = "Figure made by the cell above"
 CAPTION = re.compile(r"\*(?!\*)([^\n]+(?:\n[^\n]+)*?)(?<!\*)\*(?=\s*\n\s*\n|\s*\Z)")  # a first paragraph in italics
 SUBJECT = re.compile(r"\w+ \d+\s*[:.·–—-]\s*(?:the )?(.+)", re.IGNORECASE)
@@ -255,7 +256,10 @@ def _code(cell: NotebookNode) -> str:
     title = "Exercise" if "exercise" in given else "Check" if "check" in given else ""
     if title == "Check":
         title += f" · {worth:g} {'point' if worth == 1 else 'points'}" if worth else " · no points"
-    head = f'``` {{.python title="{title}"}}' if title else "```python"
+    attributes = ".python" + (f' title="{title}"' if title else "")
+    if title or cell.source.count("\n") > LONG:
+        attributes += ' data-search-exclude=""'
+    head = f"``` {{{attributes}}}"
     return f"{head.replace('```', fence)}\n{cell.source}\n{fence}" if cell.source.strip() else ""
 
 
@@ -302,7 +306,7 @@ def _box(content: str, label: str) -> str:
     """An output. It is HTML that Markdown must not look into: no line of it may look like a fence."""
     safe = content.replace("`", "&#96;").replace("~", "&#126;")
     kind = "output error" if label == "Error" else "output"
-    return f'<div class="{kind}" role="group" aria-label="{label}">{safe}</div>'
+    return f'<div class="{kind}" role="group" aria-label="{label}" data-search-exclude>{safe}</div>'
 
 
 def _figure(output: NotebookNode, kind: str) -> str:
