@@ -49,6 +49,7 @@ PHASES = {
 FILE = re.compile(r"(?:\w+/)*\w[\w.-]+\.(?:cpp|h|cc|cu|py|pyi|yaml|yml|md|in|txt|toml)")
 FOLDER = re.compile(r"(?:aten|c10|functorch|test|tools|torch|torchgen)(?:/[\w-]+)*/?")
 TOPS = ("aten/", "c10/", "functorch/", "test/", "tools/", "torch/", "torchgen/")
+INLINE = re.compile(r"<(a|pre|h[1-6])\b.*?</\1>|<code>([\w./-]+)</code>", re.DOTALL)
 CODE = re.compile(r"(`+)(.+?)\1", re.DOTALL)
 VERBATIM = re.compile(r"(?<=\n\n)(?:[ ]{4}.*\n?|\n)+")  # an indented block
 SECTION = re.compile(
@@ -172,6 +173,15 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
     add("api/operators.md", operators_page(declared, by_name))
     for module in by_name.values():
         add(module.page, module_page(module, by_name, exercises, kernels))
+
+
+def on_page_content(content: str, **_) -> str:
+    """On every page a file of PyTorch's that is named in full is a link."""
+    return INLINE.sub(lambda match: match[0] if match[1] or not is_path(match[2]) else _linked_html(match), content)
+
+
+def _linked_html(match: re.Match) -> str:
+    return f'<a href="{url(match[2])}">{match[0]}</a>'
 
 
 # Pages ---------------------------------------------------------------------------------------------------------------
@@ -383,11 +393,19 @@ def dedent_after_first(text: str) -> str:
 
 def _linked(written: str, code: str, module: Module) -> str:
     path = module.files.get(code, re.sub("^ATen/", "aten/src/ATen/", code))
-    return _link(path, code) if path.startswith(TOPS) and (FILE.fullmatch(path) or FOLDER.fullmatch(path)) else written
+    return _link(path, code) if is_path(path) else written
+
+
+def is_path(code: str) -> bool:
+    return code.startswith(TOPS) and bool(FILE.fullmatch(code) or FOLDER.fullmatch(code))
+
+
+def url(path: str) -> str:
+    return PYTORCH.format("blob" if FILE.fullmatch(path) else "tree", path.rstrip("/"))
 
 
 def _link(path: str, text: str = "") -> str:
-    return f"[`{text or path}`]({PYTORCH.format('blob' if FILE.fullmatch(path) else 'tree', path.rstrip('/'))})"
+    return f"[`{text or path}`]({url(path)})"
 
 
 def _escaped(text: str) -> str:
