@@ -212,12 +212,13 @@ def module_page(
     parts = [f"# `rushlight.{module.name}`", prose(module.docstring, module)]
     if not module.definitions:
         parts += [f"From [`{source}`]({up}{page}): {names}." for source, page, names in gives(module, found)]
-    headings, silent = module.headings, []
+    headings, silent, level = module.headings, [], 2
     for definition in module.definitions:
         while headings and headings[0][0] < definition.lineno:
             title = headings.pop(0)[1]
             if not headings or headings[0][0] > definition.lineno:
                 parts.append(f"## {_escaped(title[:1].upper() + title[1:])}")
+                level = 3
         if not ast.get_docstring(definition):
             silent.append(definition)
             continue
@@ -229,7 +230,7 @@ def module_page(
         if name in kernels:
             links = [f"[`{each}`]({up}api/operators.md#{anchor(each)})" for each in kernels[name]]
             notes.append(f"A kernel of {_series(links)}.")
-        parts.append(_entry(definition, module, notes))
+        parts.append(_entry(definition, module, notes, level))
     if silent:
         parts.append("## Without a docstring")
         parts.append(_python("\n".join(signature(each) for each in silent)))
@@ -248,7 +249,7 @@ def gives(module: Module, found: dict[str, Module]) -> Iterator[tuple[str, str, 
             yield source.name, source.page, _series([f"`{name}`" for name in names])
 
 
-def _entry(definition: DEFINITION, module: Module, notes: list[str], level: int = 3, within: str = "") -> str:
+def _entry(definition: DEFINITION, module: Module, notes: list[str], level: int, within: str = "") -> str:
     name = within + definition.name
     parts = [f"{'#' * level} `{name}` {{ #{name} }}", _python(signature(definition))]
     if notes:

@@ -1,3 +1,5 @@
+// What the theme leaves out for those who do not use a mouse.
+
 // On a narrow screen the menu opens by a label, which no keyboard reaches by itself.
 for (const label of document.querySelectorAll("label.md-header__button[for='__drawer']")) {
   label.tabIndex = 0;
@@ -9,3 +11,6 @@ for (const label of document.querySelectorAll("label.md-header__button[for='__dr
     label.click();
   });
 }
+
+// The search is a dialog, and a dialog has a name.
+document.querySelector(".md-search")?.setAttribute("aria-label", "Search");
