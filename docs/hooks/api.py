@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import logging
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from inspect import cleandoc
@@ -59,7 +59,7 @@ ENTRY = re.compile(r"^(\*{0,2}\w[\w, *]*|`[^`\n]+`): ", re.MULTILINE)
 TABLE = re.compile(r"(?<=\n\n)(?:[ ]*\w+(?:, \w+)*[ ]{2,}\S.*\n){2,}")  # a name a line, and what it is
 ROW = re.compile(r"^[ ]*(\w+(?:, \w+)*)[ ]{2,}(.*)", re.MULTILINE)
 HEADING = re.compile(r"^# -{20,}\n# (.+(?:\n# .+)*)", re.MULTILINE)
-DEFINITION = ast.FunctionDef | ast.ClassDef
+DEFINITION = ast.FunctionDef | ast.ClassDef | ast.Assign
 
 
 @dataclass
@@ -85,22 +85,26 @@ class Module:
     def docstring(self) -> str:
         return cleandoc(ast.get_docstring(self.tree) or "")
 
-    @property
-    def headings(self) -> list[tuple[int, str]]:
-        """The lines below a rule, and where they are."""
-        found = HEADING.finditer(self.source)
-        return [(self.source.count("\n", 0, match.start()) + 1, match[1].replace("\n# ", " ")) for match in found]
+    def definitions(self, kernels: Collection[str] = ()) -> dict[str, DEFINITION]:
+        """Public functions and classes, and kernels that are made of others. Of two with one name the last counts."""
+        private, found = self.name.rpartition(".")[2].startswith("_"), {}
+        for node in self.tree.body:
+            if isinstance(node, ast.Assign):
+                names = [each.id for target in node.targets for each in ast.walk(target) if isinstance(each, ast.Name)]
+                found |= {name: node for name in names if f"{self.name}.{name}" in kernels}
+            elif isinstance(node, DEFINITION) and (private or not node.name.startswith("_")):
+                found[node.name] = node
+        return found
 
-    @property
-    def definitions(self) -> list[DEFINITION]:
-        """Public functions and classes. Of a name that is defined twice, such as `overload`, the last counts."""
-        private = self.name.rpartition(".")[2].startswith("_")
-        last = {
-            node.name: node
-            for node in self.tree.body
-            if isinstance(node, DEFINITION) and (private or not node.name.startswith("_"))
-        }
-        return list(last.values())
+    def sections(self, kernels: Collection[str]) -> list[tuple[str, dict[str, DEFINITION]]]:
+        """The definitions below each heading, which is the line below a rule; the first of all have none."""
+        found = HEADING.finditer(self.source)
+        starts = {self.source.count("\n", 0, match.start()): match[1].replace("\n# ", " ") for match in found}
+        sections: dict[int, dict[str, DEFINITION]] = {}
+        for name, node in self.definitions(kernels).items():
+            above = max((line for line in starts if line < node.lineno), default=0)
+            sections.setdefault(above, {})[name] = node
+        return [(starts.get(line, ""), sections[line]) for line in sorted(sections)]
 
     @property
     def public(self) -> list[str]:
@@ -163,7 +167,7 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
     kernels: dict[str, list[str]] = {}
     for _, entries in declared:
         for entry in entries:
-            for kernel in set(entry.kernels.values()):
+            for kernel in {kernel.partition(".")[0] for kernel in entry.kernels.values()}:
                 kernels.setdefault(kernel.replace("::", "."), []).append(entry.name)
 
     def add(path: str, text: str) -> None:
@@ -210,31 +214,32 @@ def module_page(
     """The page of one module, among those that are `found`."""
     up = "../" * module.page.count("/")
     parts = [f"# `rushlight.{module.name}`", prose(module.docstring, module)]
-    if not module.definitions:
+    if not module.definitions():
         parts += [f"From [`{source}`]({up}{page}): {names}." for source, page, names in gives(module, found)]
-    headings, silent, level = module.headings, [], 2
-    for definition in module.definitions:
-        while headings and headings[0][0] < definition.lineno:
-            title = headings.pop(0)[1]
-            if not headings or headings[0][0] > definition.lineno:
-                parts.append(f"## {_escaped(title[:1].upper() + title[1:])}")
-                level = 3
-        if not ast.get_docstring(definition):
-            silent.append(definition)
-            continue
-        name = f"{module.name}.{definition.name}"
-        notes = []
-        if name in exercises:
-            lab = exercises[name]
-            notes.append(f"An exercise of [lab {lab[:2]}]({up}phases/{lab}/lab.md).")
-        if name in kernels:
-            links = [f"[`{each}`]({up}api/operators.md#{anchor(each)})" for each in kernels[name]]
-            notes.append(f"A kernel of {_series(links)}.")
-        parts.append(_entry(definition, module, notes, level))
-    if silent:
-        parts.append("## Without a docstring")
-        parts.append(_python("\n".join(signature(each) for each in silent)))
+    for title, definitions in module.sections(kernels):
+        if title:
+            parts.append(f"## {_escaped(title[:1].upper() + title[1:])}")
+        silent = {name: each for name, each in definitions.items() if not _says(each)}
+        for name in [each for each in definitions if each not in silent]:
+            full = f"{module.name}.{name}"
+            notes = []
+            if full in exercises:
+                lab = exercises[full]
+                notes.append(f"An exercise of [lab {lab[:2]}]({up}phases/{lab}/lab.md).")
+            if full in kernels:
+                links = [f"[`{each}`]({up}api/operators.md#{anchor(each)})" for each in kernels[full]]
+                notes.append(f"A kernel of {_series(links)}.")
+            parts.append(_entry(definitions[name], module, notes, 3 if title else 2))
+        if silent:
+            places = "".join(f'<span id="{name}"></span>' for name in silent)
+            parts.append(f"{places}{'Also here' if len(silent) < len(definitions) else 'Here'}, without a docstring:")
+            parts.append(_python("\n".join(dict.fromkeys(signature(each) for each in silent.values()))))
     return "\n\n".join(parts)
+
+
+def _says(definition: DEFINITION) -> str:
+    """Its docstring; a name that is assigned has none."""
+    return "" if isinstance(definition, ast.Assign) else ast.get_docstring(definition) or ""
 
 
 def gives(module: Module, found: dict[str, Module]) -> Iterator[tuple[str, str, str]]:
@@ -270,6 +275,8 @@ def _methods(definition: ast.ClassDef) -> list[ast.FunctionDef]:
 
 def signature(definition: DEFINITION) -> str:
     """As Python would read it. A class has its fields and those methods in it that have no docstring of their own."""
+    if isinstance(definition, ast.Assign):
+        return ast.unparse(definition)
     head = [f"@{ast.unparse(each)}" for each in definition.decorator_list]
     if isinstance(definition, ast.ClassDef):
         bases = [ast.unparse(each) for each in [*definition.bases, *(each.value for each in definition.keywords)]]
@@ -280,23 +287,33 @@ def signature(definition: DEFINITION) -> str:
         rest = [signature(each) for each in made + _methods(definition) if not ast.get_docstring(each)]
         return "\n".join([*head, *(indent(each, "    ") for each in fields + rest)])
     returns = f" -> {ast.unparse(definition.returns)}" if definition.returns else ""
-    line = f"def {definition.name}({ast.unparse(definition.args)}){returns}"
+    arguments = _arguments(definition.args)
+    line = f"def {definition.name}({', '.join(arguments)}){returns}"
     if len(line) > 96:
-        each = "\n".join(f"    {argument}," for argument in _arguments(definition.args))
+        each = "\n".join(f"    {argument}," for argument in arguments)
         line = f"def {definition.name}(\n{each}\n){returns}"
     return "\n".join([*head, line])
 
 
 def _arguments(arguments: ast.arguments) -> list[str]:
-    """Each argument as it is written, with `*` and `/` among them."""
-    text, found, depth = ast.unparse(arguments), [""], 0
-    for char in text:
-        depth += (char in "([{") - (char in ")]}")
-        if char == "," and not depth:
-            found.append("")
-        else:
-            found[-1] += char
-    return [each.strip() for each in found]
+    """Each argument as it would be written, with `*` and `/` among them."""
+    places = [*arguments.posonlyargs, *arguments.args]
+    defaults = [None] * (len(places) - len(arguments.defaults)) + arguments.defaults
+    written = [_argument(*each) for each in zip(places, defaults)]
+    if arguments.posonlyargs:
+        written.insert(len(arguments.posonlyargs), "/")
+    if arguments.vararg:
+        written.append(f"*{_argument(arguments.vararg)}")
+    elif arguments.kwonlyargs:
+        written.append("*")
+    written += [_argument(*each) for each in zip(arguments.kwonlyargs, arguments.kw_defaults)]
+    return written + [f"**{_argument(each)}" for each in [arguments.kwarg] if each]
+
+
+def _argument(argument: ast.arg, default: ast.expr | None = None) -> str:
+    if default is None:
+        return ast.unparse(argument)
+    return f"{ast.unparse(argument)}{' = ' if argument.annotation else '='}{ast.unparse(default)}"
 
 
 # Operators -----------------------------------------------------------------------------------------------------------
@@ -343,12 +360,14 @@ def operators_page(declared: list[tuple[str, list[Operator]]], found: dict[str, 
 
 def _kernel(kernel: str, found: dict[str, Module]) -> str:
     module, _, function = kernel.partition("::")
-    text = f"`{module}.{function}`"
-    return f"[{text}]({found[module].page.removeprefix('api/')}#{function})" if module in found else text
+    name, text = function.partition(".")[0], f"`{module}.{function}`"
+    if module not in found or name not in found[module].definitions([f"{module}.{name}"]):
+        return text
+    return f"[{text}]({found[module].page.removeprefix('api/')}#{name})"
 
 
 def anchor(operator: str) -> str:
-    return "op-" + operator.replace(".", "-")
+    return "op_" + operator.replace(".", "-")
 
 
 # Docstrings ----------------------------------------------------------------------------------------------------------
