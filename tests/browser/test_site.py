@@ -25,7 +25,7 @@ TEX_LEFT = r"""() => {
 def folder(tmp_path_factory):
     """The site, built as `make docs` does it."""
     place = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", place]
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", place]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return place
