@@ -144,7 +144,9 @@ def on_config(config: MkDocsConfig) -> None:
     config.extra["phases"] = phases(root)
     config.nav = [entry for entry in config.nav if "Phases" not in entry]  # there already when `serve` builds again
     if config.extra["phases"]:
-        config.nav.append({"Phases": [{phase.label: phase.entries()} for phase in config.extra["phases"]]})
+        groups = [place for place, entry in enumerate(config.nav) if isinstance(next(iter(entry.values())), list)]
+        place = min(groups, default=len(config.nav))  # before what is not for everyone
+        config.nav.insert(place, {"Phases": [{phase.label: phase.entries()} for phase in config.extra["phases"]]})
     config.watch += [str(root / folder) for folder in ("phases", "labs") if (root / folder).exists()]
 
 
