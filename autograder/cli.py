@@ -256,7 +256,7 @@ def mutants_(arguments: argparse.Namespace) -> int:
 
 
 def docs(arguments: argparse.Namespace) -> int:
-    command = [sys.executable, "-m", "mkdocs", *(["serve"] if arguments.serve else ["build", "--strict", "--quiet"])]
+    command = [sys.executable, "-m", "mkdocs", *(["serve"] if arguments.serve else ["build", "--strict"])]
     code = subprocess.call(command, cwd=ROOT, env=os.environ | {"NO_MKDOCS_2_WARNING": "1"})
     if code == 0 and not arguments.serve:
         out.print(f"the site is in {_short(ROOT / 'site')}/index.html")
