@@ -125,6 +125,7 @@ def exercises(lab: str) -> list[str]:
 
 
 BENCH = ("00", "06", "09", "10", "11")
+SKIPPED_TAGS = {"torch", "figure"}  # cells that run real torch or only draw; no exercise depends on one
 LONGEST_REPLAY = 1000  # characters: a case that holds a page of text is not for typing
 
 

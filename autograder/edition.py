@@ -25,7 +25,7 @@ import rushlight
 from .check import exercises, is_bench
 
 BENCH_MODULES = ("recorder.py", "torch_side.py")
-SUBJECT_MODULES = ("__init__.py", "cases.py", "check.py", "exercise.py", "observe.py", "subject.py")
+SUBJECT_MODULES = ("__init__.py", "cases.py", "check.py", "exercise.py", "observe.py", "subject.py", "work.py")
 
 
 def edition(lab: str, missing: list[str] | None = None) -> Path:

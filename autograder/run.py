@@ -17,7 +17,18 @@ from typing import TYPE_CHECKING
 
 from nbformat import NotebookNode
 
-from .check import DIED, NOT_ATTEMPTED, TIMED_OUT, Verdict, describe, exercise_of, exercises, is_bench, is_shown
+from .check import (
+    DIED,
+    NOT_ATTEMPTED,
+    SKIPPED_TAGS,
+    TIMED_OUT,
+    Verdict,
+    describe,
+    exercise_of,
+    exercises,
+    is_bench,
+    is_shown,
+)
 from .edition import edition
 from .observe import Malformed, SubjectDied, SubjectTimedOut, Tree, accept
 from .sandbox import Sandbox
@@ -30,7 +41,6 @@ CHECK_SECONDS = 10.0
 TOTAL_SECONDS = 120.0
 # So much more in a bench lab: a compiler of C++ takes ten seconds where it has no core to itself
 BENCH_FACTOR = 6
-SKIPPED_TAGS = {"torch", "figure"}  # cells that run real torch or only draw; no exercise depends on one
 MAX_LENGTH = 100_000  # characters of one text that a subject sent
 MAX_OUTPUTS = 4 << 20  # characters of all outputs of a notebook, pictures included
 

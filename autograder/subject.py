@@ -188,6 +188,11 @@ def _display(verdict: Verdict) -> None:
         display({"text/html": verdict.html(), "text/plain": str(verdict)}, raw=True)
 
 
+def is_grading() -> bool:
+    """Whether this is a process of the grader's."""
+    return _grading
+
+
 # In the sandbox ------------------------------------------------------------------------------------------------------
 
 
