@@ -1,0 +1,71 @@
+"""A copy of the course, and its JupyterLab."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from urllib.error import URLError
+
+ROOT = Path(__file__).parents[2]
+TOKEN = "open"
+
+
+class Course:
+    """A course of its own in `place`, for whom its home is empty."""
+
+    def __init__(self, place: Path):
+        self.place = place / "course"
+        for folder in ("autograder", "labs", "rushlight", "solutions"):
+            shutil.copytree(ROOT / folder, self.place / folder, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copy(ROOT / "nbgrader_config.py", self.place)
+        (place / "home").mkdir()
+        self.environment = {
+            name: value for name, value in os.environ.items() if not name.startswith(("JUPYTER", "RUSHLIGHT", "XDG"))
+        }
+        self.environment |= {"HOME": str(place / "home"), "PYTHONPATH": str(self.place)}
+
+    def run(self, module: str, *arguments: str) -> str:
+        """What a command prints; it must succeed."""
+        command = [sys.executable, "-m", module, *arguments]
+        done = subprocess.run(command, cwd=self.place, env=self.environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    @contextmanager
+    def jupyterlab(self, *command: str):
+        """The address of a JupyterLab that `command`, a module and its arguments, starts; it is shut down at the end."""
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        options = ["--no-browser", "--allow-root", f"--port={port}", f"--IdentityProvider.token={TOKEN}"]
+        with (self.place / "jupyterlab.log").open("w") as log:
+            process = subprocess.Popen(
+                [sys.executable, "-m", *command, *options],
+                cwd=self.place,
+                env=self.environment,
+                stdout=log,
+                stderr=log,
+                stdin=subprocess.DEVNULL,
+            )
+        address = f"http://localhost:{port}"
+        try:
+            started = time.monotonic()
+            while _asked(f"{address}/api/status") is None:
+                late = process.poll() is not None or time.monotonic() > started + 120
+                assert not late, (self.place / "jupyterlab.log").read_text()
+                time.sleep(0.2)
+            yield address
+        finally:
+            _asked(f"{address}/api/shutdown", method="POST")
+            assert process.wait(60) == 0
+
+
+def _asked(url: str, method: str = "GET") -> bytes | None:
+    request = urllib.request.Request(url, method=method, headers={"Authorization": f"token {TOKEN}"})
+    with suppress(URLError, ConnectionError), urllib.request.urlopen(request, timeout=10) as answer:
+        return answer.read()
+    return None
