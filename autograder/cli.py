@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from concurrent.futures import Executor
+from contextlib import suppress
 from pathlib import Path
 
 import nbformat
@@ -108,7 +109,11 @@ def lab(arguments: argparse.Namespace) -> int:
         return 0
     quiet = ["--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
     place = [f"--ServerApp.root_dir={ROOT}", f"--LabApp.default_url=/lab/tree/{copy.relative_to(ROOT).as_posix()}"]
-    return subprocess.call([sys.executable, "-m", "jupyter", "lab", *quiet, *place, *arguments.more], cwd=ROOT)
+    command = [sys.executable, "-m", "jupyter", "lab", *quiet, *place, *arguments.more]
+    with subprocess.Popen(command, cwd=ROOT) as jupyterlab:
+        while True:
+            with suppress(KeyboardInterrupt):  # it reaches JupyterLab too, which asks whether to stop
+                return jupyterlab.wait()
 
 
 def check(arguments: argparse.Namespace) -> int:
