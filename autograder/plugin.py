@@ -57,6 +57,11 @@ for _category in (DuplicateCellId, MissingIDFieldWarning):
 # nbgrader finds `alembic` by PATH, and without it leaves a half-made gradebook
 os.environ["PATH"] = os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", os.defpath)])
 
+# what Jupyter is to find here: templates without scripts from another host, and a JupyterLab that does not ask about news
+for _variable in ("JUPYTER_PATH", "JUPYTER_CONFIG_PATH"):
+    _others = filter(None, [os.environ.get(_variable)])
+    os.environ[_variable] = os.pathsep.join([str(Path(__file__).parent / "jupyter"), *_others])
+
 
 def classroom() -> Path:
     """Where the running class is: `classroom/`, or what RUSHLIGHT_CLASSROOM says."""
@@ -79,6 +84,7 @@ def configure(c: Any) -> None:
     c.Autograde.pre_convert_hook = partial(register, c.CourseDirectory.db_url)
     c.ZipCollectApp.downloaded_directory = os.path.relpath(place / "downloaded", ROOT)  # it takes no absolute one
     c.FileNameCollectorPlugin.named_regexp = DOWNLOADED
+    c.HTMLExporter.filters = {"markdown2html": "autograder.formulas.markdown2html"}
     c.NbGrader.logfile = str(place / "nbgrader.log")
     if os.environ.get("RUSHLIGHT_GRADER") == "stock":
         c.Execute.timeout = 60

@@ -54,6 +54,7 @@ def release(labs: list[str], place: Path) -> Path:
             _write(course / name, text)
         for path in (ROOT / "autograder").glob("*.py"):
             _write(course / "autograder" / path.name, path.read_text(encoding="utf-8"))
+        shutil.copytree(ROOT / "autograder" / "jupyter", course / "autograder" / "jupyter")
         for name in ("__init__", *labs):
             path = ROOT / "autograder" / "checks" / f"{name}.py"
             _write(course / "autograder" / "checks" / path.name, path.read_text(encoding="utf-8"))
