@@ -33,7 +33,7 @@ def opened(page, address):
     """`opened(path)`: a notebook, in JupyterLab."""
 
     def opened(path):
-        page.goto(f"{address}/lab/tree/{path}?token={TOKEN}")
+        page.goto(f"{address}/lab/tree/{path}?token={TOKEN}&reset")
         return Notebook(page)
 
     return opened
@@ -69,8 +69,9 @@ class Notebook:
         return cell.locator(".jp-OutputArea")
 
 
-def test_a_wrong_answer_shows_its_smallest_case_and_a_right_one_passes(opened):
+def test_a_wrong_answer_shows_its_smallest_case_and_a_right_one_passes(opened, page):
     lab = opened(LAB)
+    assert page.locator(".Toastify__toast").count() == 0  # no question comes first
     lab.run("import rushlight as rl")
     assert lab.run("rl.draw.strides(").locator("img, svg").first.is_visible()
     lab.run("def element_offset", WRONG)

@@ -1,0 +1,64 @@
+"""nbgrader's formgrader as an instructor meets it, on a class that has been graded."""
+
+import csv
+import re
+
+import nbformat
+import pytest
+from course import TOKEN, Course
+
+from autograder import sandbox
+
+LAB = "01_strided"
+QUESTION = "question-view-or-copy"
+
+
+@pytest.fixture(scope="module")
+def course(browser, tmp_path_factory):
+    """Two students have handed in lab 01 with a written answer, and are graded."""
+    course = Course(tmp_path_factory.mktemp("instructor"))
+    for student in ("ada", "ben"):
+        lab = nbformat.read(course.place / "labs" / LAB / f"{LAB}.ipynb", as_version=4)
+        for cell in lab.cells:
+            if cell.id == QUESTION:
+                cell.source = f"No copy, says {student}."
+        path = course.place / "classroom/submitted" / student / LAB / f"{LAB}.ipynb"
+        path.parent.mkdir(parents=True)
+        nbformat.write(lab, path)
+    course.run("nbgrader", "autograde", LAB, *(["--RunInSubject.isolated=False"] if sandbox.missing() else []))
+    return course
+
+
+@pytest.fixture(scope="module")
+def address(course):
+    with course.jupyterlab("jupyter", "lab") as address:
+        yield address
+
+
+def test_a_score_given_in_the_formgrader_is_in_the_export(page, address, course):
+    page.set_default_timeout(60_000)
+    page.goto(f"{address}/lab?token={TOKEN}")
+    page.get_by_role("menuitem", name="Nbgrader").click()
+    page.get_by_role("menuitem", name="Formgrader", exact=True).click()
+    formgrader = page.frame_locator("iframe")
+    formgrader.get_by_role("link", name="Manual Grading").click()
+    formgrader.get_by_role("link", name=LAB).click()
+    formgrader.locator("tbody").get_by_role("link", name=LAB).click()
+    formgrader.get_by_role("link", name=re.compile("#1")).click()
+    answer = formgrader.locator(".nbgrader_cell", has_text="No copy, says")
+    student = re.search("ada|ben", answer.inner_text())[0]
+    answer.locator("input.extra-credit[placeholder]").wait_for()  # then what the gradebook has is in the fields
+    answer.locator("input.score").fill("3")
+    with page.expect_response(lambda response: "/api/grade/" in response.url and response.request.method == "PUT"):
+        answer.locator("input.score").press("Escape")
+    course.run("nbgrader", "export", "--to=grades.csv")
+    with (course.place / "grades.csv").open() as file:
+        scores = {(row["student_id"], row["assignment"]): float(row["score"]) for row in csv.DictReader(file)}
+    assert scores.pop((student, LAB)) == 3
+    assert set(scores.values()) == {0}
+
+
+def test_a_page_of_feedback_needs_no_network(page, course):
+    course.run("nbgrader", "generate_feedback", LAB, "--student=ada")
+    page.goto(f"file://{course.place}/classroom/feedback/ada/{LAB}/{LAB}.html")
+    assert page.get_by_text("No copy, says ada").is_visible()
