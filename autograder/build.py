@@ -287,7 +287,10 @@ def _illustrate(released: NotebookNode, executed: NotebookNode) -> None:
     shown = {cell.id: cell.outputs for cell in executed.cells if "figure" in cell.metadata.get("tags", [])}
     for cell in released.cells:
         if cell.id in shown:
-            cell.outputs = [NotebookNode(output | {"execution_count": None}) for output in shown[cell.id]]
+            cell.outputs = shown[cell.id]
+            for output in cell.outputs:
+                if output.output_type == "execute_result":
+                    output.execution_count = None
 
 
 def _same(path: Path, notebook: NotebookNode) -> bool:

@@ -1,3 +1,4 @@
+import json
 import re
 
 import nbformat
@@ -11,6 +12,13 @@ from autograder.check import exercises
 @pytest.mark.parametrize("lab", labs())
 def test_the_committed_notebooks_equal_a_rebuild(lab):
     assert build.stale(lab) == []
+
+
+@pytest.mark.parametrize("lab", labs())
+def test_the_committed_notebooks_are_valid_with_their_outputs(lab):
+    for folder in (build.SOURCES, build.RELEASED, build.READINGS):
+        for path in (folder / lab).glob("*.ipynb"):
+            nbformat.validate(nbformat.from_dict(json.loads(path.read_text(encoding="utf-8"))))
 
 
 @pytest.mark.parametrize("lab", labs())
