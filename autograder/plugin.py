@@ -96,19 +96,22 @@ def configure(c: Any) -> None:
 
 
 def register(db_url: str, assignment: str, student: str = "", notebooks: Any = ()) -> None:
-    """Enter a lab into the gradebook if it is not there yet, or only half of it is.
+    """Enter a lab into the gradebook if it is not there yet, or only half of it is, or with other points.
 
     `nbgrader generate_assignment` does that too, but skips where the released notebook exists already, as it does here.
     """
     released = nbformat.read(RELEASED / assignment / f"{assignment}.ipynb", as_version=4)
-    wanted = {cell.metadata.nbgrader.grade_id for cell in released.cells if "nbgrader" in cell.metadata}
+    given = [cell.metadata.nbgrader for cell in released.cells if "nbgrader" in cell.metadata]
+    wanted = {cell.grade_id: cell.get("points") for cell in given}
     with Gradebook(db_url, "rushlight") as gradebook:
         try:
-            found = {cell.name for cell in gradebook.find_notebook(assignment, assignment).source_cells}
+            notebook = gradebook.find_notebook(assignment, assignment)
+            found = dict.fromkeys(cell.name for cell in notebook.source_cells)
+            found |= {cell.name: cell.max_score for cell in notebook.grade_cells}
         except MissingEntry:
-            found = set()
+            found = {}
             gradebook.update_or_create_assignment(assignment)
-    if not wanted <= found:
+    if not wanted.items() <= found.items():
         SaveCells().preprocess(
             released, {"nbgrader": {"notebook": assignment, "assignment": assignment, "db_url": db_url}}
         )

@@ -4,8 +4,9 @@ import copy
 
 import nbformat
 import pytest
+from nbgrader.api import Gradebook
 
-from autograder import sample
+from autograder import plugin, sample
 from autograder.build import labs
 from autograder.plugin import restore
 from autograder.run import check_name, exercise_name
@@ -113,3 +114,18 @@ def test_the_notebook_of_another_course_is_refused(released):
     other = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("print('hello')")])
     with pytest.raises(ValueError, match="none of its cells belongs to this lab"):
         restore(other, released)
+
+
+def test_points_that_have_changed_reach_a_gradebook_with_submissions(released, lab, tmp_path, monkeypatch):
+    monkeypatch.setattr(plugin, "RELEASED", tmp_path)
+    (tmp_path / lab).mkdir()
+    gradebook_url = f"sqlite:///{tmp_path / 'gradebook.db'}"
+    cell = next(cell for cell in released.cells if check_name(cell))
+    for points in (2, 5):
+        cell.metadata.nbgrader.points = points
+        nbformat.write(released, tmp_path / lab / f"{lab}.ipynb")
+        plugin.register(gradebook_url, lab)
+        with Gradebook(gradebook_url, "rushlight") as gradebook:
+            gradebook.update_or_create_student("ada")
+            gradebook.update_or_create_submission(lab, "ada")
+            assert gradebook.find_grade_cell(cell.metadata.nbgrader.grade_id, lab, lab).max_score == points
