@@ -2,7 +2,8 @@
 
 Modules are read, not imported. A page begins with the module's docstring; then come its functions and classes in the order of
 the file, under the headings of the file, with signature and docstring. Operators have a page of their own, from
-`native_functions.yaml`. A path of PyTorch's repository in a docstring becomes a link to that file in the release `TAG`.
+`native_functions.yaml`. A path of PyTorch's repository, here and on every other page, becomes a link to that file in the
+release `TAG`; nothing is fetched.
 """
 
 from __future__ import annotations
@@ -27,7 +28,6 @@ log = logging.getLogger("mkdocs.hooks.api")
 
 TAG = "v2.13.0"
 PYTORCH = f"https://github.com/pytorch/pytorch/{{}}/{TAG}/{{}}"
-OPERATORS = "Operators"
 GENERATED = {"functions", "variable_type"}
 
 # Which modules belong to a phase, in the order in which to read them; a package stands for all of its modules.
@@ -152,7 +152,7 @@ def on_config(config: MkDocsConfig) -> None:
         labels.get(phase) or (f"{phase} {inside[0].name.capitalize()}" if phase.isdigit() else phase): inside
         for phase, inside in modules(root).items()
     }
-    entries: list[dict] = [{"Overview": "api/index.md"}, {OPERATORS: "api/operators.md"}]
+    entries: list[dict] = [{"Overview": "api/index.md"}, {"Operators": "api/operators.md"}]
     entries += [{phase: [{module.name: module.page} for module in inside]} for phase, inside in found.items()]
     config.nav = [entry for entry in config.nav if "API" not in entry]  # there already when `serve` builds again
     config.nav.append({"API": entries})
