@@ -3,6 +3,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
+WHICH = say which to use, as in make $(MAKECMDGOALS) PYTHON=python3.12
+
 .DEFAULT_GOAL := help
 .PHONY: help grade test lab docs bench build setup
 
@@ -18,8 +20,8 @@ test: setup             ## run every test
 	@$(BIN)/ruff format --check .
 	@$(BIN)/python -m pytest -n 2
 
-lab: setup              ## open lab 01 in JupyterLab
-	@$(BIN)/rushlight lab 01
+lab: setup              ## open the first lab in JupyterLab, or another: make lab LAB=03
+	@$(BIN)/rushlight lab $(LAB)
 
 docs: setup             ## build the site into site/
 	@$(BIN)/rushlight docs
@@ -34,8 +36,9 @@ setup: .venv/installed
 	@sh system.sh
 
 .venv/installed: pyproject.toml constraints.txt
-	@$(PYTHON) -c 'import sys; sys.exit(None if (3, 11) <= sys.version_info < (3, 14) else "Rushlight needs Python 3.11 to 3.13; this is %d.%d. Say which to use: make PYTHON=python3.12" % sys.version_info[:2])'
-	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@command -v $(PYTHON) >/dev/null || { echo "there is no $(PYTHON) here: install Python 3.11 to 3.13, or $(WHICH)"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(None if (3, 11) <= sys.version_info[:2] <= (3, 13) else "Rushlight needs Python 3.11 to 3.13, and this is %d.%d: $(WHICH)" % sys.version_info[:2])'
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv .venv
 	@echo "installing into .venv (a few minutes the first time)"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	@touch $@

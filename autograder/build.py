@@ -49,6 +49,19 @@ def find_lab(number: str) -> str:
     return found[0]
 
 
+def find_released(number: str) -> str:
+    """The lab that `01`, `1` or `01_strided` means. Raises LookupError if there is none, or it has not been built."""
+    lab = find_lab(number)
+    if lab not in released_labs():
+        raise LookupError(f"labs/{lab}/{lab}.ipynb has not been built yet: `rushlight build {lab[:2]}` builds it")
+    return lab
+
+
+def released_labs() -> list[str]:
+    """The labs that students can be given, in order."""
+    return [lab for lab in labs() if (RELEASED / lab / f"{lab}.ipynb").exists()]
+
+
 def points(lab: str) -> dict[str, float]:
     """The points of each check of a lab, in the notebook's order. Checks that are only shown are not among them."""
     return {cell.metadata["rushlight"]["check"]: cell.metadata["nbgrader"]["points"] for cell in _graded(lab)}

@@ -7,6 +7,7 @@ counterpart in Python, `.oracle` gives the judge another program, which derives 
 
 from __future__ import annotations
 
+import difflib
 import html
 import importlib
 import inspect
@@ -113,9 +114,14 @@ def registry() -> dict[str, Check]:
 
 
 def find(name: str) -> Check:
-    """The check called `name`. Raises LookupError with the names that there are."""
+    """The check called `name`. Raises LookupError with the names that it may have been meant to be."""
     if name not in registry():
-        raise LookupError(f"there is no check {name!r}; the checks are {', '.join(_registry)}")
+        beside = [other for other in _registry if other.partition(".")[0] == name.partition(".")[0]]
+        close = difflib.get_close_matches(name, _registry, n=1, cutoff=0.8)
+        those = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(beside)}"
+        if not beside:
+            those = "its name stands in the lab, in the locked cell below the exercise"
+        raise LookupError(f"there is no check {name!r} in this version of the course; {those}")
     return _registry[name]
 
 

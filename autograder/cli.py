@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
+import socket
 import subprocess
 import sys
 from concurrent.futures import Executor
@@ -20,9 +21,9 @@ from rich.table import Table
 from rushlight import codegen, codegen_autograd
 
 from . import build, sandbox
-from .build import BuildError, find_lab, labs, points
+from .build import BuildError, find_lab, find_released, labs, points, released_labs
 from .grade import GradingError, Row, grade, students, write_csv
-from .plugin import RELEASED, ROOT, restore
+from .plugin import RELEASED, ROOT, changes, restore
 from .release import release
 from .report import write_report
 from .run import run
@@ -37,7 +38,7 @@ def main() -> None:
     arguments = _parser().parse_args()
     try:
         sys.exit(arguments.run(arguments))
-    except (LookupError, BuildError, GradingError, OSError) as error:
+    except (LookupError, BuildError, GradingError, ModuleNotFoundError, OSError) as error:
         message = error.args[0] if isinstance(error, LookupError) else error
         sys.exit(f"rushlight: {message}")
     except KeyboardInterrupt:
@@ -56,13 +57,13 @@ def _parser() -> argparse.ArgumentParser:
         return sub
 
     sub = command(lab, "copy a lab to work/ (once) and open it in JupyterLab")
-    sub.add_argument("lab", nargs="?", default="01")
+    sub.add_argument("lab", nargs="?", help="the first one, unless said")
     sub.add_argument("--no-open", action="store_true", help="only copy")
     sub.add_argument(
         "more", nargs="*", metavar="-- OPTION", help="handed to jupyter lab, such as --no-browser --port 8899"
     )
     sub = command(check, "hold your copy of a lab against torch, without opening it")
-    sub.add_argument("lab", nargs="?", default="01")
+    sub.add_argument("lab", nargs="?", help="the first one, unless said")
     sub.add_argument("--notebook", type=Path, help="another notebook than the one in work/")
     sub.add_argument("--no-sandbox", action="store_true", help="run its cells as an ordinary process")
     sub = command(status, "show which pieces in work/ agree with torch, and the points")
@@ -98,7 +99,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def lab(arguments: argparse.Namespace) -> int:
-    name = find_lab(arguments.lab)
+    name = find_released(arguments.lab or labs()[0])
     copy = WORK / name / f"{name}.ipynb"
     if not copy.exists():
         shutil.copytree(RELEASED / name, copy.parent, dirs_exist_ok=True)
@@ -107,6 +108,8 @@ def lab(arguments: argparse.Namespace) -> int:
         out.print(f"your copy is {_short(copy)}")
     if arguments.no_open:
         return 0
+    if hasattr(os, "geteuid") and os.geteuid() == 0 and "--allow-root" not in arguments.more:
+        out.print(f"for root JupyterLab starts only if told so: `.venv/bin/rushlight lab {name[:2]} -- --allow-root`")
     quiet = ["--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
     place = [f"--ServerApp.root_dir={ROOT}", f"--LabApp.default_url=/lab/tree/{copy.relative_to(ROOT).as_posix()}"]
     command = [sys.executable, "-m", "jupyter", "lab", *quiet, *place, *arguments.more]
@@ -117,7 +120,7 @@ def lab(arguments: argparse.Namespace) -> int:
 
 
 def check(arguments: argparse.Namespace) -> int:
-    name = find_lab(arguments.lab)
+    name = find_released(arguments.lab or labs()[0])
     path = arguments.notebook or WORK / name / f"{name}.ipynb"
     if not path.exists():
         raise LookupError(f"there is no {_short(path)}: `rushlight lab {name[:2]} --no-open` makes one")
@@ -134,7 +137,7 @@ def status(arguments: argparse.Namespace) -> int:
     table = Table(box=None, pad_edge=False)
     for heading, justify in (("lab", "left"), ("pieces", "right"), ("", "left"), ("points", "right")):
         table.add_column(heading, justify=justify)
-    for name in labs():
+    for name in released_labs():
         path, worth = WORK / name / f"{name}.ipynb", points(name)
         verdicts = _run(name, path, isolated=not arguments.no_sandbox) if path.exists() else {}
         done = [check for check in worth if check in verdicts and verdicts[check].passed]
@@ -150,12 +153,14 @@ def _run(name: str, path: Path, isolated: bool) -> dict:
 
     if isolated and (reason := sandbox.missing()):
         raise GradingError(reason.replace("grade with", "use").replace(" (the report will say so)", ""))
+    released = nbformat.read(RELEASED / name / f"{name}.ipynb", as_version=4)
     try:
-        notebook = restore(
-            nbformat.read(path, as_version=4), nbformat.read(RELEASED / name / f"{name}.ipynb", as_version=4)
-        )
+        copy = nbformat.read(path, as_version=4)
+        notebook, remarks = restore(copy, released), changes(copy, released)
     except (ValueError, AttributeError) as error:
         raise LookupError(f"{_short(path)} is not a notebook of {name}: {str(error).splitlines()[0]}") from None
+    for line in remarks:
+        out.print(f"{_short(path)}: {line}", markup=False)
     return run(notebook, name, Judge(), isolated)
 
 
@@ -168,7 +173,7 @@ def build_(arguments: argparse.Namespace) -> int:
         stale = [path for name in names for path in build.stale(name)]
         stale += [generator.TARGET for generator in (codegen, codegen_autograd) if not codegen.is_fresh(generator)]
         for path in stale:
-            out.print(f"{_short(path)} differs from a rebuild")
+            out.print(f"{_short(path)} differs from a rebuild: `rushlight build` renews it")
         return 1 if stale else 0
     renewed = [_short(generator.TARGET) for generator in (codegen, codegen_autograd) if codegen.write(generator)]
     if renewed:
@@ -181,7 +186,7 @@ def build_(arguments: argparse.Namespace) -> int:
 
 
 def grade_(arguments: argparse.Namespace) -> int:
-    name = find_lab(arguments.lab)
+    name = find_released(arguments.lab)
     if arguments.sample:
         place = ROOT / "sample"
         os.environ["RUSHLIGHT_CLASSROOM"] = str(place)
@@ -249,7 +254,7 @@ def _print_table(name: str, rows: list[Row]) -> None:
 
 
 def release_(arguments: argparse.Namespace) -> int:
-    place = release([find_lab(number) for number in arguments.lab], arguments.out.resolve())
+    place = release([find_released(number) for number in arguments.lab], arguments.out.resolve())
     out.print(f"the class repository is {_short(place)}: `git init` there, or hand it out as it is")
     return 0
 
@@ -261,11 +266,29 @@ def mutants_(arguments: argparse.Namespace) -> int:
 
 
 def docs(arguments: argparse.Namespace) -> int:
-    command = [sys.executable, "-m", "mkdocs", *(["serve"] if arguments.serve else ["build", "--strict"])]
+    if arguments.serve:
+        port = _free_port(8000)
+        how = ["serve", "--dev-addr", f"127.0.0.1:{port}"]
+        out.print(f"the site will be at http://127.0.0.1:{port}/" + (" (port 8000 is taken)" if port != 8000 else ""))
+    else:
+        how = ["build", "--strict"]
+    command = [sys.executable, "-m", "mkdocs", *how]
     code = subprocess.call(command, cwd=ROOT, env=os.environ | {"NO_MKDOCS_2_WARNING": "1"})
     if code == 0 and not arguments.serve:
         out.print(f"the site is in {_short(ROOT / 'site')}/index.html")
     return code
+
+
+def _free_port(first: int) -> int:
+    for port in range(first, first + 50):
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # one that a server has just left is free
+            try:
+                probe.bind(("127.0.0.1", port))
+                return port
+            except OSError:
+                continue
+    raise OSError(f"the ports {first} to {first + 49} are all taken: end one of the servers that hold them")
 
 
 def _short(path: Path) -> str:

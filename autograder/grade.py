@@ -97,7 +97,7 @@ def grade(
     if not found:
         place = f"{classroom()}/submitted/STUDENT/{lab}/{lab}.ipynb"
         raise GradingError(f"nobody has handed in {lab}: submissions go to {place}")
-    if isolated and executor is None and (reason := sandbox.missing()):
+    if executor is None and (reason := isolated and sandbox.missing() or sandbox.missing_compiler(lab)):
         raise GradingError(reason)
     with _alone_in_the_class():
         rows = {student: Row(student, problem=_unreadable(lab, student)) for student in found}
@@ -145,6 +145,8 @@ def _grade(
                 error = future.exception()
                 if isinstance(error, GradingError):
                     raise error
+                if isinstance(error, ModuleNotFoundError):  # the installation's fault: everybody would get the same
+                    raise GradingError(str(error))
                 if isinstance(error, BrokenExecutor):
                     pool = _instead(where, pool, executor, jobs)
                     if not (alone and student in suspects):

@@ -23,10 +23,17 @@ from functools import partial
 from typing import Any
 
 import hypothesis
-import torch
 from hypothesis import strategies as st
 from hypothesis.configuration import set_hypothesis_home_dir
 from hypothesis.internal.conjecture import providers
+
+try:
+    import torch
+except ModuleNotFoundError:
+    raise ModuleNotFoundError(
+        f"there is no torch in {sys.executable}: `make -B setup` in the course's folder installs it; then begin with `make lab`",
+        name="torch",
+    ) from None
 
 from . import torch_dumps
 from .check import (
@@ -234,7 +241,8 @@ class Judge:
         verdict.oracle = source(check.reference) if check.reference else ""
         verdict.message = difference(mine, theirs) or "not always the same thing"
         verdict.mine, verdict.theirs = _safely(show, mine), show(theirs)
-        verdict.hint = (_safely(partial(check.hint, case, mine), theirs) if check.hint else None) or ""
+        hint = _safely(partial(check.hint, case, mine), theirs) if check.hint else None
+        verdict.hint = _safely(_undefined, mine) or hint or ""
 
 
 class _Enough(BaseException):
@@ -260,6 +268,13 @@ def _key(tree: Tree) -> str:
 
 def _has(observed: Tree, key: str, value: Tree) -> bool:
     return isinstance(observed, dict) and observed.get(key) == value
+
+
+def _undefined(mine: Tree) -> str | None:
+    """A word on a name that is not there: most often the notebook was run out of order."""
+    if isinstance(mine, dict) and mine.get("error", [])[:1] == ["NameError"]:
+        return f"{mine['message']}: if a cell above defines it, run that first, and then the exercise's cell and this one again"
+    return None
 
 
 def _safely(render: Callable[[Tree], str | None], tree: Tree) -> str | None:

@@ -32,7 +32,7 @@ from nbgrader.utils import parse_utc
 from sqlalchemy.exc import SAWarning
 from traitlets import Bool, Unicode
 
-from .run import run
+from .run import check_name, run
 from .sandbox import missing
 
 if TYPE_CHECKING:
@@ -206,6 +206,31 @@ def restore(submitted: NotebookNode, released: NotebookNode) -> NotebookNode:
         result.cells += [cell, *_plain(added.get(place, []), str(place))]
     _limit(result.cells, released)
     return result
+
+
+def changes(submitted: NotebookNode, released: NotebookNode) -> list[str]:
+    """What of a lab is not in a student's copy as it was given out, a line for each kind, with what to do."""
+    cells = {key: cell for cell in _cells(submitted) for key in _keys(cell)}
+    checks, lost = [], []
+    for cell in released.cells:
+        if "nbgrader" in cell.metadata:
+            found = next((cells[key] for key in _keys(cell) if key in cells), None)
+            if not _is_answer(cell) and (found is None or _source(found) != cell.source):
+                checks.append(check_name(cell))
+            elif found is None:
+                lost.append(cell.metadata.nbgrader.grade_id)
+    given = {key for cell in released.cells for key in _keys(cell)}
+    unknown = [cell for cell in _cells(submitted) if _is_answer(cell) and not given & {*_keys(cell)}]
+    lines = []
+    if checks:
+        lines.append(f"not the lab's own check cells any more, and put back for grading: {', '.join(checks)}")
+    if lost or unknown:
+        names = ", ".join(lost + [cell.metadata.nbgrader.grade_id for cell in unknown])
+        lines.append(
+            f"made from another version of the lab, or cells were deleted ({names}): "
+            "rename its folder, let `rushlight lab` make a new copy, and paste your answers"
+        )
+    return lines
 
 
 def _cells(submitted: NotebookNode) -> list[NotebookNode]:

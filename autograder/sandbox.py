@@ -23,8 +23,10 @@ from pathlib import Path
 
 import psutil
 
+from .check import exercises
 from .observe import Malformed, SubjectDied, SubjectTimedOut, Tree, encode, receive
 
+PATH = "/usr/bin:/bin"  # in the sandbox
 PACKAGES = ("ipython", "matplotlib", "numpy")  # and all that they require
 BENCH_PACKAGES = (*PACKAGES, "cloudpickle", "pyyaml", "torch")
 MEMORY = 2 << 30  # bytes of address space per process; with torch, of what it may write
@@ -70,6 +72,14 @@ def missing() -> str | None:
     return None
 
 
+def missing_compiler(lab: str) -> str | None:
+    """Why what a lab has students write in C++ cannot be compiled on this machine, with what to do about it, or None."""
+    compiles = any(name.startswith(("cpp.", "cpp_ops.")) for name in exercises(lab))
+    if compiles and not any(shutil.which(name, path=PATH) for name in ("g++", "clang++", "c++")):
+        return f"lab {lab} compiles C++, and there is no compiler in {PATH}: `apt-get install g++`"
+    return None
+
+
 class Sandbox:
     """A running subject. `request` sends it one message and waits for the answer, so long and no longer."""
 
@@ -81,7 +91,7 @@ class Sandbox:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             env={
-                "PATH": "/usr/bin:/bin",
+                "PATH": PATH,
                 "LANG": "C.UTF-8",
                 "HOME": "/tmp",
                 "MPLBACKEND": "agg",

@@ -11,10 +11,12 @@ import contextlib
 import io
 import json
 import os
+import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy
 
@@ -117,10 +119,15 @@ class CheckFailed(Exception):
     """Raised by `check` where the student's piece and torch do not agree, so that nbgrader sees a failed cell."""
 
     def _render_traceback_(self) -> list[str]:
-        return [f"CheckFailed: {self}"]  # IPython shows this in place of a traceback
+        return [f"{type(self).__name__}: {self}"]  # IPython shows this in place of a traceback
+
+
+class NoJudge(CheckFailed):
+    """Raised by `check` where nobody decides: the judge's process has ended."""
 
 
 _judge: subprocess.Popen | None = None
+_said: BinaryIO | None = None  # what it wrote to standard error
 _grading = False  # in the sandbox the grader runs the checks; a student's own calls do nothing
 
 
@@ -139,12 +146,14 @@ def check(name: str, case: dict | None = None) -> None:
 
 
 def _verdict(name: str, case: dict | None) -> Verdict:
-    global _judge
+    global _judge, _said
     if _judge is None or _judge.poll() is not None:
+        _said = tempfile.TemporaryFile()  # noqa: SIM115  (open as long as the judge lives)
         _judge = subprocess.Popen(
             [sys.executable, "-m", "autograder.judge"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            stderr=_said,
             start_new_session=True,
         )
     printed = io.StringIO()
@@ -161,10 +170,7 @@ def _verdict(name: str, case: dict | None) -> Verdict:
     except KeyboardInterrupt:
         raise CheckFailed(f"{name}: interrupted") from None
     except (EOFError, BrokenPipeError):
-        raise RuntimeError(
-            "the judge did not start or has ended; in a terminal, `python -m autograder.judge` shows why"
-            " (is torch installed in this environment?)"
-        ) from None
+        raise NoJudge(_why(_judge.wait(), _said)) from None
     finally:
         if sys.exc_info()[0] is not None:  # an interrupt in mid-conversation: the next check begins a new one
             _judge.kill()
@@ -173,6 +179,20 @@ def _verdict(name: str, case: dict | None) -> Verdict:
     if verdict.case is not None:  # which was asked last: what it printed helps, what a hundred others printed does not
         print(printed.getvalue()[:MAX_OUTPUT], end="")
     return verdict
+
+
+def _why(code: int, said: BinaryIO) -> str:
+    """Why there is no judge any more, and what to do."""
+    said.seek(0)
+    last = said.read().decode(errors="replace").strip().rpartition("\n")[2]
+    error, _, message = last.partition(": ")
+    if error == "ModuleNotFoundError":
+        return message
+    reason = f"{signal.Signals(-code).name}, out of memory perhaps" if code < 0 else last or f"exit code {code}"
+    return (
+        f"the process that holds torch has ended ({reason}): run the cell again; if it ends again,"
+        " `python -m autograder.judge` in a terminal shows more"
+    )
 
 
 def _display(verdict: Verdict) -> None:

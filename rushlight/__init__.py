@@ -4,8 +4,22 @@
 part comes from the module that explains it: `strided` is the place to begin.
 """
 
+import sys
 import warnings
 from functools import partialmethod
+
+if not (3, 11) <= sys.version_info < (3, 14):
+    raise ImportError(
+        f"Rushlight needs Python 3.11 to 3.13, and {sys.executable} is {sys.version.split()[0]}:"
+        " `make lab` in the course's folder starts the one that the course was installed into"
+    )
+try:
+    import numpy as _numpy  # noqa: F401  (all that follows needs it)
+except ModuleNotFoundError:
+    raise ImportError(
+        f"{sys.executable} has no numpy: it is not the Python that the course was installed into;"
+        " `make lab` in the course's folder starts that one"
+    ) from None
 
 # ruff: noqa: F403  (each module lists what it gives to this namespace in its `__all__`)
 from rushlight import (
