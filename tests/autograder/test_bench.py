@@ -6,6 +6,7 @@ import sys
 import textwrap
 import threading
 import types
+from pathlib import Path
 
 import pytest
 import torch
@@ -15,7 +16,7 @@ import rushlight
 from autograder import judge as judging
 from autograder.build import exercise_source
 from autograder.cases import tensors
-from autograder.check import DISAGREED, PASSED, find, program, registry
+from autograder.check import DISAGREED, PASSED, find, function_of, program, registry
 from autograder.edition import edition, without_oracles
 from autograder.exercise import exercise, fill, restore
 from autograder.observe import SubjectDied
@@ -23,6 +24,7 @@ from autograder.recorder import fresh_namespace, recorded
 from autograder.sandbox import Sandbox
 from autograder.subject import answer
 from autograder.torch_side import TorchSide, apart
+from rushlight.distributed import ranks
 
 TINY = """
 import torch
@@ -396,3 +398,56 @@ def test_a_slot_that_dynamo_has_traced_can_be_filled_and_emptied():
     assert compiled() == [2.0, 2.0, 2.0] != expected
     restore(custom_ops.momentum_step)
     assert compiled() == expected
+
+
+# Ranks ---------------------------------------------------------------------------------------------------------------
+
+REDUCED = "distributed.collectives.ring_all_reduce"
+WRONG = """
+import os
+import torch.distributed as dist
+from rushlight.distributed import collectives
+
+def waiting(tensor, op=None, group=None):
+    dist.recv(tensor, (dist.get_rank() + 1) % dist.get_world_size())
+
+def dying(tensor, op=None, group=None):
+    if dist.get_rank() == 1:
+        os._exit(3)
+    dist.all_reduce(tensor)
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "words"), [("waiting", "a deadlock: ranks 0 and 1"), ("dying", "rank 1 of 2 died: exit code 3")]
+)
+def test_an_answer_whose_ranks_wait_for_ever_or_die_fails_and_leaves_no_process(judge, name, words, monkeypatch):
+    monkeypatch.setattr(judging, "SHRINK_SECONDS", 0.0)
+    names = {}
+    exec(WRONG, names)
+    slot, case = function_of(REDUCED), next(case for case in find(REDUCED).edges if case["ranks"] == 2)
+    fill(slot, names[name])
+    try:
+        verdict = judge.replay(REDUCED, case, answer)
+    finally:
+        restore(slot)
+    assert verdict.outcome == DISAGREED and words in verdict.mine, str(verdict)
+    nursery = ranks._nursery.process.pid
+    assert Path(f"/proc/{nursery}/task/{nursery}/children").read_text() == ""
+
+
+def test_ranks_work_and_fail_in_the_sandbox_and_four_fit(isolated, said):
+    box = Sandbox(edition("09_distributed"), bench=True)
+    try:
+        work = "def work():\n    x = torch.ones(1 << 22)\n    dist.all_reduce(x)\n    return int(x[0])\n"
+        source = "import os, torch\nfrom rushlight.distributed import run_ranks\n" + work + "print(run_ranks(work, 4))"
+        assert said(box, WRONG + source) == "[4, 4, 4, 4]\n"
+        case = next(case for case in find(REDUCED).edges if case["ranks"] == 2)
+        filled = "from autograder.exercise import fill\nfill(collectives.ring_all_reduce, dying)"
+        assert said(box, filled) == ""
+        tree = box.request({"check": REDUCED, "cases": [case]}, 60)["observed"][0]
+        assert tree["type"] == "RanksFailed" and tree["message"].startswith("rank 1 of 2 died: exit code 3")
+        left = "print(sum(name.isdigit() for name in os.listdir('/proc')))"
+        assert said(box, left) == "3\n"  # who made the sandbox, this, and whom ranks are forks of
+    finally:
+        box.close()
