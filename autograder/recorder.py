@@ -45,6 +45,18 @@ def recorded(allowed: Iterable[str] = (), watched: Iterable[str] = ()) -> Iterat
     beyond += sorted(called)
 
 
+@contextmanager
+def called(watched: Iterable[str]) -> Iterator[list[str]]:
+    """Within: notes which of the named functions this thread calls ("torch.library.infer_schema"). Filled when it ends."""
+    names: list[str] = []
+    seen: set[str] = set()
+    try:
+        with _watching({_identity(_named(name)): name for name in watched}, seen):
+            yield names
+    finally:
+        names += sorted(seen)
+
+
 def _is_view(func: Any) -> bool:
     """Whether all of its results share an argument's memory and are not written to, or only its sizes and strides change."""
     returns = func._schema.returns if hasattr(func, "_schema") else []

@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from types import FunctionType
 
+import cloudpickle
 import pytest
 
 from autograder import subject
@@ -27,6 +28,7 @@ def answers(folder):
         spec = importlib.util.spec_from_file_location(f"{folder.name}_{path.stem}", path)
         module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)  # Dynamo looks it up there
         spec.loader.exec_module(module)
+        cloudpickle.register_pickle_by_value(module)  # other processes, such as ranks, do not find it
         names = {exercise.rpartition(".")[2]: exercise for exercise in exercises(path.stem)}
         for name, function in vars(module).items():
             if "__" in name.strip("_"):  # the others are helpers; an exercise's own name may end in _
