@@ -1300,6 +1300,35 @@ def _storage(torch, x):
     return torch.empty(0, dtype=x.dtype).set_(x.untyped_storage()).clone()
 
 
+def _about_shards(case, mine, theirs):
+    if isinstance(mine, list) and [each[0] for each in mine if isinstance(each, list)] == [each[0] for each in theirs]:
+        return "the sizes are right; an empty shard begins where the dimension ends"
+    return "ceil(size / ranks) for each rank as long as there are enough, as torch.chunk cuts"
+
+
+@program(
+    "distributed.shards.shard_sizes",
+    cases=lambda st: st.fixed_dictionaries({"size": st.integers(0, 60), "ranks": st.integers(1, 12)}),
+    edges=[
+        {"size": size, "ranks": ranks}
+        for size, ranks in [(4, 2), (5, 2), (5, 4), (6, 4), (7, 4), (1, 3), (0, 3), (9, 1), (9, 8), (10, 4), (600, 7)]
+    ],
+    hint=_about_shards,
+    draws=40,
+)
+def shards(xp, size, ranks):
+    from rushlight.distributed.shards import shard_sizes
+
+    return [[*each] for each in shard_sizes(size, ranks)]
+
+
+@shards.oracle
+def torch_shards(torch, size, ranks):
+    from torch.distributed.tensor import Shard
+
+    return [[int(number) for number in Shard.local_shard_size_and_offset(size, ranks, rank)] for rank in range(ranks)]
+
+
 def _seen_shard(torch, part):
     return {"part": copied(part), "strides": list(part.stride()), "memory": _storage(torch, part)}
 
@@ -2526,8 +2555,12 @@ def rows(case):
     x = tp.shard(x, -1, group).requires_grad_()
     parameters = [weight, linear.bias] if case["bias"] else [weight]
     return layer_seen(
-        lambda x: tp.row_parallel_linear(x, weight, linear.bias, group), x, parameters, gradient, ["all_reduce"],
-        DTENSOR
+        lambda x: tp.row_parallel_linear(x, weight, linear.bias, group),
+        x,
+        parameters,
+        gradient,
+        ["all_reduce"],
+        DTENSOR,
     )
 
 
@@ -2644,12 +2677,13 @@ def token_losses(case):
     import torch
 
     from rushlight.distributed import tensor_parallel as tp
+    from rushlight.distributed.shards import shard_sizes
 
     group = group_of(case["ranks"], case["part"])
     if group is None:
         return None
     logits, targets, gradient = whole_loss(torch, case)
-    first = tp.shard_range(case["tokens"], group.rank(), group.size())[0]
+    _, first = shard_sizes(case["tokens"], group.size())[group.rank()]
     logits = tp.shard(logits, 1, group).requires_grad_()
 
     def call(logits):
@@ -3152,35 +3186,6 @@ def torch_groups(torch, sizes, ranks, dim):
             dist.destroy_process_group()
         found += [] if group in found else [group]
     return found
-
-
-def _about_shards(case, mine, theirs):
-    if isinstance(mine, list) and [each[0] for each in mine if isinstance(each, list)] == [each[0] for each in theirs]:
-        return "the sizes are right; an empty shard begins where the dimension ends"
-    return "ceil(size / ranks) for each rank as long as there are enough, as torch.chunk cuts"
-
-
-@program(
-    "distributed.mesh.shard_sizes",
-    cases=lambda st: st.fixed_dictionaries({"size": st.integers(0, 60), "ranks": st.integers(1, 12)}),
-    edges=[
-        {"size": size, "ranks": ranks}
-        for size, ranks in [(4, 2), (5, 2), (5, 4), (6, 4), (7, 4), (1, 3), (0, 3), (9, 1), (9, 8), (10, 4), (600, 7)]
-    ],
-    hint=_about_shards,
-    draws=40,
-)
-def shards(xp, size, ranks):
-    from rushlight.distributed.mesh import shard_sizes
-
-    return [[*each] for each in shard_sizes(size, ranks)]
-
-
-@shards.oracle
-def torch_shards(torch, size, ranks):
-    from torch.distributed.tensor import Shard
-
-    return [[int(number) for number in Shard.local_shard_size_and_offset(size, ranks, rank)] for rank in range(ranks)]
 
 
 _WHOLE = ["R", "S0", "S1"]

@@ -48,9 +48,9 @@ def ring_shift(outgoing: Tensor, incoming: Tensor, group: ProcessGroup | None = 
 
     The next rank of the last one is rank 0. Both tensors are contiguous and share no memory; they may differ in size, and
     be empty, as long as each rank receives as much as is sent to it. Returns when `incoming` is filled and `outgoing` may be
-    written to again. It must come to its end whatever the size: if all ranks only send, and take what comes afterwards, then
-    all of them wait as soon as a message is larger than what is on its way at once. In a group of one rank nothing is sent,
-    and `incoming` becomes a copy of `outgoing`.
+    written to again. If all ranks send first, and take what comes afterwards, all of them wait for ever: a send may last until
+    the message is taken, and with gloo it does. In a group of one rank nothing is sent, and `incoming` becomes a copy of
+    `outgoing`.
 
     May call of torch.distributed: get_rank, get_world_size, send, recv, isend, irecv, P2POp, batch_isend_irecv. Ranks in a
     group count from 0 within it: send and recv want them as `group_dst=` and `group_src=`, P2POp as `group_peer=`; a plain

@@ -21,6 +21,8 @@ import torch.distributed as dist
 from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves
 
+from .shards import pieces, shard_sizes
+
 __all__ = [
     *["shard", "start_gather", "finish_gather", "reduce_gradients", "order_of_work", "clip_grad_norm", "adamw_step"],
     "FullyShardedDataParallel",
@@ -63,10 +65,9 @@ class Unit:
 def shard(tensor: Tensor, rank: int, ranks: int) -> Tensor:
     """A rank's part of a parameter.
 
-    The parameter is cut along its first dimension as `torch.chunk(tensor, ranks)` cuts: all parts have ceil(size / ranks) rows
-    but the last ones, which have fewer, or none. The part is the beginning of a new flat buffer, contiguous and in the part's
-    shape; the buffer is as long as the largest part, for all ranks have to send as much, and its rest is zeros. So the result's
-    storage has that many elements, also if the part has no row.
+    The parameter is cut along its first dimension as `shard_sizes` says: the last parts may have fewer rows, or none. The part is
+    the beginning of a new flat buffer, contiguous and in the part's shape; the buffer is as long as the largest part, for all
+    ranks have to send as much, and its rest is zeros. So the result's storage has that many elements, also if the part has no row.
 
     Args:
         tensor: at least one dimension, any strides; it keeps its memory to itself.
@@ -80,8 +81,8 @@ def shard(tensor: Tensor, rank: int, ranks: int) -> Tensor:
     """
     if not tensor.shape:
         raise ValueError("a parameter without dimensions cannot be sharded; give it one of size 1")
-    rows = -(-tensor.shape[0] // ranks)
-    part = tensor.detach()[rank * rows : (rank + 1) * rows]
+    rows, _ = shard_sizes(tensor.shape[0], ranks)[0]
+    part = pieces(tensor.detach(), 0, ranks)[rank]
     buffer = tensor.new_zeros(rows * math.prod(tensor.shape[1:]))
     result = buffer[: part.numel()].view(part.shape)
     return result.copy_(part)
@@ -291,7 +292,7 @@ def adamw_step(
 
     Collectives: none.
 
-    Source: `torch/optim/adamw.py`, `_single_tensor_adam` with `decoupled_weight_decay`.
+    Source: `torch/optim/adam.py`, `_single_tensor_adam` with `decoupled_weight_decay`.
     """
     with torch.no_grad():
         for p in parameters:

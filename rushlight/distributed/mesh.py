@@ -22,11 +22,11 @@ from torch.distributed import ProcessGroup, ReduceOp
 from torch.distributed.device_mesh import DeviceMesh
 from torch.distributed.tensor import Partial, Replicate, Shard
 
+from .shards import pieces, shard_sizes
+
 __all__ = [
     "Placement",
     "mesh_groups",
-    "shard_sizes",
-    "pieces",
     "resized",
     "padded",
     "reduce_op",
@@ -54,24 +54,6 @@ def mesh_groups(mesh: Tensor, dim: int) -> list[list[int]]:
 
 
 # One dimension of a mesh ---------------------------------------------------------------------------------------------
-
-
-def shard_sizes(size: int, ranks: int) -> list[tuple[int, int]]:
-    """How a dimension of `size` elements is sharded over `ranks` ranks: the (size, offset) of each rank's shard.
-
-    As `torch.chunk` cuts: all shards have ceil(size / ranks) elements as long as there are enough; one may be smaller, and
-    those after it are empty. The offset of an empty shard is `size`.
-
-    Source: `torch/distributed/tensor/placement_types.py`, `Shard.local_shard_size_and_offset`.
-    """
-    full = -(-size // ranks)
-    borders = [min(rank * full, size) for rank in range(ranks + 1)]
-    return [(end - start, start) for start, end in zip(borders, borders[1:])]
-
-
-def pieces(tensor: Tensor, dim: int, ranks: int) -> list[Tensor]:
-    """The shards of a tensor along `dim`, by rank; views of it."""
-    return [tensor.narrow(dim, offset, size) for size, offset in shard_sizes(tensor.shape[dim], ranks)]
 
 
 def resized(shape: Sequence[int], dim: int, size: int) -> tuple[int, ...]:
@@ -110,7 +92,7 @@ def redistribute(
     along i, its own slice along j. Between equal placements nothing is done. Raises RuntimeError for any other change to
     Partial.
 
-    `pieces`, `padded`, `resized`, `shard_sizes` and `reduce_op` of this module may be of use. May call of torch.distributed:
+    `padded`, `resized` and `reduce_op` of this module may be of use, and `pieces` and `shard_sizes`. May call of torch.distributed:
     get_rank, get_world_size, all_reduce, all_gather_single, all_gather, reduce_scatter_single, reduce_scatter,
     all_to_all_single, all_to_all. (gloo wants the tensors of an all_gather_single joined along the first dimension.)
 

@@ -19,21 +19,15 @@ import torch.distributed as dist
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from .shards import pieces, shard_sizes
+
 # ------------------------------------------------------------------------------------------------------------
 # What is given: shards, a sum over ranks, and a function with the one that takes its gradient back
 
 
-def shard_range(size: int, rank: int, ranks: int) -> tuple[int, int]:
-    """Which part of `size` elements a rank has: the first, and the one after the last. All have as many, rounded up, until
-    none are left, so the last ranks may have fewer, or none; as `torch.chunk` and DTensor's `Shard` have it."""
-    each = -(-size // ranks)
-    return min(rank * each, size), min((rank + 1) * each, size)
-
-
 def shard(x: Tensor, dim: int, group: dist.ProcessGroup | None = None) -> Tensor:
-    """This rank's part of a tensor that all ranks have, a new tensor: `shard_range` of the dimension `dim`."""
-    first, end = shard_range(x.shape[dim], dist.get_rank(group), dist.get_world_size(group))
-    return x.detach().narrow(dim, first, end - first).clone()
+    """This rank's part, along the dimension `dim`, of a tensor that all ranks have: a new tensor."""
+    return pieces(x.detach(), dim, dist.get_world_size(group))[dist.get_rank(group)].clone()
 
 
 def all_reduced(
@@ -98,19 +92,20 @@ def reduce_from_ranks(x: Tensor, group: dist.ProcessGroup | None = None) -> Tens
 def gather_from_ranks(x: Tensor, size: int, group: dist.ProcessGroup | None = None) -> Tensor:
     """Forward the shards of all ranks side by side, `size` in the last dimension; backward each rank's part of the gradient.
 
-    `x` is this rank's `shard_range` of the last dimension. Sends one all-gather of shards that are filled up to equal sizes.
+    `x` is this rank's `shard` along the last dimension, which has `size` elements in all. Sends one all-gather of shards that are
+    filled up to equal sizes.
     """
     ranks = dist.get_world_size(group)
-    first, end = shard_range(size, dist.get_rank(group), ranks)
+    sizes = shard_sizes(size, ranks)
+    mine, first = sizes[dist.get_rank(group)]
 
     def gathered(x: Tensor) -> Tensor:
-        each = shard_range(size, 0, ranks)[1]
-        padded = F.pad(x, (0, each - x.shape[-1])).contiguous()
+        padded = F.pad(x, (0, sizes[0][0] - x.shape[-1])).contiguous()
         shards = padded.new_empty(ranks, *padded.shape)
         getattr(dist, "all_gather_single", dist.all_gather_into_tensor)(shards, padded[None], group=group)
         return shards.movedim(0, -2).flatten(-2)[..., :size].contiguous()
 
-    return there_and_back(x, gathered, lambda gradient: gradient[..., first:end])
+    return there_and_back(x, gathered, lambda gradient: gradient.narrow(-1, first, mine))
 
 
 # ------------------------------------------------------------------------------------------------------------

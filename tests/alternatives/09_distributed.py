@@ -13,7 +13,7 @@ import torch.distributed as dist
 from torch.distributed import ReduceOp
 from torch.distributed.tensor import Partial, Replicate, Shard
 
-from rushlight.distributed import checkpoint, collectives, cost, ddp, mesh, tensor_parallel
+from rushlight.distributed import checkpoint, collectives, cost, ddp, mesh, shards, tensor_parallel
 
 # Collectives
 
@@ -670,7 +670,7 @@ def redistribute__by_lists_of_shapes(local, shape, source, target, group=None):
     if isinstance(target, Partial):
         raise RuntimeError("not to Partial")
     if isinstance(target, Shard):
-        cuts = [each for each, _ in mesh.shard_sizes(shape[target.dim], ranks)]
+        cuts = [each for each, _ in shards.shard_sizes(shape[target.dim], ranks)]
     if isinstance(source, Replicate):
         return local.split(cuts, target.dim)[rank].contiguous()
     if isinstance(source, Partial):
@@ -683,7 +683,7 @@ def redistribute__by_lists_of_shapes(local, shape, source, target, group=None):
         out = torch.empty_like(sent[0])
         dist.reduce_scatter(out, sent, op, group)
         return out.narrow(target.dim, 0, cuts[rank])
-    had = [each for each, _ in mesh.shard_sizes(shape[source.dim], ranks)]
+    had = [each for each, _ in shards.shard_sizes(shape[source.dim], ranks)]
     if isinstance(target, Replicate):
         mine = mesh.padded(local, source.dim, had[0])
         every = [torch.empty_like(mine) for _ in range(ranks)]
@@ -709,8 +709,8 @@ def redistribute__pads_also_what_is_sent_to_all(local, shape, source, target, gr
         return local
     if target.is_partial():
         raise RuntimeError(f"{source} to {target}")
-    before = mesh.shard_sizes(shape[source.dim], ranks) if source.is_shard() else None
-    after = mesh.shard_sizes(shape[target.dim], ranks) if target.is_shard() else None
+    before = shards.shard_sizes(shape[source.dim], ranks) if source.is_shard() else None
+    after = shards.shard_sizes(shape[target.dim], ranks) if target.is_shard() else None
 
     def sent():
         parts = [local.narrow(target.dim, start, size) for size, start in after]
@@ -977,7 +977,9 @@ def row_parallel_linear__with_a_bias_whose_gradient_is_put_right(x, weight, bias
     return tensor_parallel.reduce_from_ranks(y, group)
 
 
-def vocabulary_parallel_cross_entropy__with_one_sum(logits, targets, first, ignore_index=-100, reduction="mean", group=None):
+def vocabulary_parallel_cross_entropy__with_one_sum(
+    logits, targets, first, ignore_index=-100, reduction="mean", group=None
+):
     if reduction not in ("none", "sum", "mean"):
         raise ValueError(reduction)
     most = logits.detach().max(dim=1, keepdim=True).values

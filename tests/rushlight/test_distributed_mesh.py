@@ -8,7 +8,8 @@ from torch.distributed.tensor import DTensor, Partial, Replicate, Shard, distrib
 from torch.distributed.tensor.debug import CommDebugMode
 
 from rushlight.distributed import Traffic, run_ranks
-from rushlight.distributed.mesh import mesh_groups, redistribute, redistribute_on_mesh, shard_sizes
+from rushlight.distributed.mesh import mesh_groups, redistribute, redistribute_on_mesh
+from rushlight.distributed.shards import shard_sizes
 
 WHOLE = [Replicate(), Shard(0), Shard(1)]
 SHAPES = [(5, 4), (1, 6), (0, 3), (3, 2, 2)]

@@ -5,7 +5,7 @@ import torch
 from torch.nn import functional as F
 
 from rushlight.distributed import RanksFailed, run_ranks
-from rushlight.distributed.tensor_parallel import shard_range
+from rushlight.distributed.shards import shard_sizes
 
 PEOPLE, FEATURES, TOKENS = 5, 8, 7
 
@@ -40,7 +40,7 @@ def both_ways():
 
     ours = counted("forward", lambda: mine[1](torch.tanh(mine[0](x))))
     logits = counted("head", lambda: head(ours))
-    start = shard_range(TOKENS, rank, ranks)[0]
+    _, start = shard_sizes(TOKENS, ranks)[rank]
     loss = counted("loss", lambda: tp.vocabulary_parallel_cross_entropy(logits, targets, start))
     counted("backward", loss.backward)
     grads = [x.grad, *(p.grad for layer in (*mine, head) for p in layer.parameters())]
@@ -92,15 +92,15 @@ def uneven():
     close.append(torch.allclose(layer.weight.grad, tp.shard(grads[1], 0)))
     logits = 1000 * torch.randn(6, TOKENS)
     targets = torch.tensor([0, 3, 6, 2, 2, 5])
-    first, end = shard_range(TOKENS, dist.get_rank(), dist.get_world_size())
+    size, first = shard_sizes(TOKENS, dist.get_world_size())[dist.get_rank()]
     for reduction in "none", "sum", "mean":
-        part = logits[:, first:end].clone().requires_grad_()
+        part = logits[:, first : first + size].clone().requires_grad_()
         all_of_them = logits.clone().requires_grad_()
         mine = tp.vocabulary_parallel_cross_entropy(part, targets, first, 2, reduction)
         theirs = F.cross_entropy(all_of_them, targets, ignore_index=2, reduction=reduction)
         mine.sum().backward()
         theirs.sum().backward()
-        close += [torch.allclose(mine, theirs), torch.allclose(part.grad, all_of_them.grad[:, first:end])]
+        close += [torch.allclose(mine, theirs), torch.allclose(part.grad, all_of_them.grad[:, first : first + size])]
     return close
 
 
@@ -117,10 +117,3 @@ def test_an_unknown_reduction_is_refused_before_anything_is_sent():
 
     with pytest.raises(RanksFailed, match="'average' is not a reduction"):
         run_ranks(wrong, 2)
-
-
-def test_shards_are_those_of_chunk():
-    for size in range(1, 9):
-        chunks = torch.arange(size).chunk(4)
-        ranges = [shard_range(size, rank, 4) for rank in range(4)]
-        assert [[*range(*each)] for each in ranges] == [chunk.tolist() for chunk in chunks] + [[]] * (4 - len(chunks))

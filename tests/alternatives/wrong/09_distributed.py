@@ -11,7 +11,7 @@ import torch
 import torch.distributed as dist
 from torch.distributed import ReduceOp
 
-from rushlight.distributed import checkpoint, collectives, cost, ddp, mesh, tensor_parallel
+from rushlight.distributed import checkpoint, collectives, cost, ddp, mesh, shards, tensor_parallel
 
 _REDISTRIBUTE = FunctionType(mesh.redistribute.__code__, vars(mesh), "redistribute", (None,))
 
@@ -1105,7 +1105,7 @@ def redistribute__by_way_of_the_whole(local, shape, source, target, group=None):
     if source == target:
         return local
     if source.is_shard():
-        sizes = [size for size, _ in mesh.shard_sizes(shape[source.dim], ranks)]
+        sizes = [size for size, _ in shards.shard_sizes(shape[source.dim], ranks)]
         mine = mesh.padded(local, source.dim, sizes[0])
         every = mine.new_empty((ranks, *mine.shape))
         dist.all_gather_single(every.flatten(0, 1), mine, group)
@@ -1164,7 +1164,7 @@ def redistribute__makes_summands(local, shape, source, target, group=None):
 def redistribute__joins_along_the_first_dimension(local, shape, source, target, group=None):
     if source.is_shard() and target.is_replicate():
         ranks = dist.get_world_size(group)
-        mine = mesh.padded(local, source.dim, mesh.shard_sizes(shape[source.dim], ranks)[0][0])
+        mine = mesh.padded(local, source.dim, shards.shard_sizes(shape[source.dim], ranks)[0][0])
         out = mine.new_empty((mine.shape[0] * ranks, *mine.shape[1:]))
         dist.all_gather_single(out, mine, group)
         return out[: shape[0]]
@@ -1386,7 +1386,9 @@ def copy_to_ranks__writes_into_the_gradient(x, group=None):
 
 
 def copy_to_ranks__sums_forward(x, group=None):
-    return tensor_parallel.there_and_back(x, lambda x: tensor_parallel.all_reduced(x, group=group), lambda gradient: gradient)
+    return tensor_parallel.there_and_back(
+        x, lambda x: tensor_parallel.all_reduced(x, group=group), lambda gradient: gradient
+    )
 
 
 def copy_to_ranks__sums_both_ways(x, group=None):
@@ -1552,7 +1554,9 @@ def vocabulary_parallel_cross_entropy__sums_the_gradient_too(
     def summed(found, group):
         return tensor_parallel.copy_to_ranks(tensor_parallel.reduce_from_ranks(found, group), group)
 
-    return _loss_but(logits, targets, first, ignore_index, reduction, group, _most_of_all(logits, group), found_by=summed)
+    return _loss_but(
+        logits, targets, first, ignore_index, reduction, group, _most_of_all(logits, group), found_by=summed
+    )
 
 
 def vocabulary_parallel_cross_entropy__gathers_the_logits(

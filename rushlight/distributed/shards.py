@@ -1,0 +1,28 @@
+"""How a dimension is cut over ranks: the one rule that parameters, activations and placements are sharded by.
+
+In PyTorch: `torch/distributed/tensor/placement_types.py`, `Shard`; its rule is that of `torch.chunk`.
+"""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+__all__ = ["shard_sizes", "pieces"]
+
+
+def shard_sizes(size: int, ranks: int) -> list[tuple[int, int]]:
+    """How a dimension of `size` elements is sharded over `ranks` ranks: the (size, offset) of each rank's shard.
+
+    As `torch.chunk` cuts: all shards have ceil(size / ranks) elements as long as there are enough; one may be smaller, and
+    those after it are empty. The offset of an empty shard is `size`.
+
+    Source: `torch/distributed/tensor/placement_types.py`, `Shard.local_shard_size_and_offset`.
+    """
+    full = -(-size // ranks)
+    borders = [min(rank * full, size) for rank in range(ranks + 1)]
+    return [(end - start, start) for start, end in zip(borders, borders[1:])]
+
+
+def pieces(tensor: Tensor, dim: int, ranks: int) -> list[Tensor]:
+    """The shards of a tensor along `dim`, by rank; views of it."""
+    return [tensor.narrow(dim, offset, size) for size, offset in shard_sizes(tensor.shape[dim], ranks)]
