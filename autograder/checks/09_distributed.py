@@ -7,9 +7,10 @@ what it called that the exercise does not allow. It says of nothing whether it i
 
 from __future__ import annotations
 
+import io
 import math
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr
 
 from ..check import program
 from ..observe import difference
@@ -35,6 +36,12 @@ def on_ranks(ranks, work, *args):
         raise
     _failed.discard(name)
     return results
+
+
+def on_ranks_of_ddp(ranks, work, *args):
+    """`on_ranks` without what torch's reducer has to say where all parameters are used after all."""
+    with redirect_stderr(io.StringIO()):
+        return on_ranks(ranks, work, *args)
 
 
 @contextmanager
@@ -943,7 +950,7 @@ def marks(xp, ranks, sizes, limit, orders, earlier, members):
 
 @marks.oracle
 def torch_marks(torch, ranks, sizes, limit, orders, earlier, members):
-    return on_ranks(ranks, torch_mark_on_rank, sizes, limit, orders, earlier, members)
+    return on_ranks_of_ddp(ranks, torch_mark_on_rank, sizes, limit, orders, earlier, members)
 
 
 def graph_of(torch, count, steps, outputs):
@@ -1198,7 +1205,7 @@ def finishes(xp, ranks, sizes, buckets, used, earlier, looks, late, members):
 
 @finishes.oracle
 def torch_finishes(torch, ranks, sizes, buckets, used, earlier, looks, late, members):
-    return on_ranks(ranks, torch_finish_on_rank, sizes, buckets, used, earlier, looks, late, members)
+    return on_ranks_of_ddp(ranks, torch_finish_on_rank, sizes, buckets, used, earlier, looks, late, members)
 
 
 def train_data_parallel(wrapped, layers, left_out, alone):
@@ -1289,7 +1296,7 @@ def data_parallel(xp, ranks, layers, limit, left_out, alone):
 
 @data_parallel.oracle
 def torch_data_parallel(torch, ranks, layers, limit, left_out, alone):
-    return on_ranks(ranks, torch_data_parallel_on_rank, layers, limit, left_out, alone)
+    return on_ranks_of_ddp(ranks, torch_data_parallel_on_rank, layers, limit, left_out, alone)
 
 
 # Fully sharded --------------------------------------------------------------------------------------------------------
