@@ -44,7 +44,7 @@ from .subject import answer
 
 EQUIVALENT = ROOT / "tests" / "equivalent"
 SEEDS = (1, 2, 3)
-PROCESSES, BATCH = 2, 20
+PROCESSES, BATCH = 2, 50
 CPU_SECONDS, WALL_SECONDS = 2, 60  # for one case, of which the reference needs milliseconds; more in a bench lab
 MEMORY = 512 << 20  # bytes that a mutant may take beyond what the process has already
 
