@@ -64,6 +64,43 @@ def recorded_traffic(allowed=(), watched=()):
         seen["beyond"] = sorted({*nbytes} - {*allowed}) + names
 
 
+class Noted:
+    """What an asynchronous collective returns, and a note when it is waited for."""
+
+    def __init__(self, work, waited):
+        self.work, self.waited = work, waited
+
+    def wait(self, *args):
+        self.waited.append("wait")
+        return self.work.wait(*args)
+
+    def __getattr__(self, name):
+        return getattr(self.work, name)
+
+
+@contextmanager
+def waits_noted(*names):
+    """Within: a list of the times that what these functions of torch.distributed return is waited for."""
+    import torch.distributed as dist
+
+    waited, kept = [], {name: getattr(dist, name) for name in names}
+
+    def noting(function):
+        def call(*args, **kwargs):
+            work = function(*args, **kwargs)
+            return work if work is None else Noted(work, waited)
+
+        return call
+
+    for name, function in kept.items():
+        setattr(dist, name, noting(function))
+    try:
+        yield waited
+    finally:
+        for name, function in kept.items():
+            setattr(dist, name, function)
+
+
 def numbers(torch, shape, start=0, kind="float64"):
     """Small numbers of both signs, and zeros, by rule; the same `start` gives the same ones."""
     count = 1
@@ -518,6 +555,7 @@ def _coalesced(torch, tensors, rank):
         _ring(2, op="SUM", tensors=[]),
     ],
     hint=_about_messages(
+        waits="nothing is waited for before wait() is called",
         unchanged="the tensors are written to by wait(), not before",
         works="wait() waits for one work of each all_reduce, which it returns if async_op=True",
         sent="one all_reduce for each dtype, of all the elements of that dtype in one buffer, in order of first appearance",
@@ -538,12 +576,12 @@ def coalesced(xp, ranks, members, op, tensors):
             return None
         given = _coalesced(torch, tensors, torch.distributed.get_rank(group))
         before = [each.clone() for each in given]
-        with recorded_traffic(["all_reduce"]) as seen, Traffic() as traffic:
+        with recorded_traffic(["all_reduce"]) as seen, Traffic() as traffic, waits_noted("all_reduce") as waited:
             pending = all_reduce_coalesced(given, getattr(ReduceOp, op), group)
-            unchanged, sent = all(map(torch.equal, given, before)), [each.nbytes for each in traffic.operations]
+            unchanged, sent, waits = all(map(torch.equal, given, before)), traffic.operations[:], [*waited]
             pending.wait()
-        works = sum(isinstance(work, torch.distributed.Work) for work in pending.works)
-        seen = {"sent": sent, "beyond": seen["beyond"]}
+        works = sum(isinstance(work, torch.distributed.Work | Noted) for work in pending.works)
+        seen = {"sent": [each.nbytes for each in sent], "beyond": seen["beyond"], "waits": waits}
         return seen | {"unchanged": unchanged, "works": works, "tensors": [each.clone() for each in given]}
 
     return on_ranks(ranks, reduced)
@@ -564,7 +602,7 @@ def one_by_one(torch, ranks, members, op, tensors):
             flat = each.contiguous()
             torch.distributed.all_reduce(flat, getattr(ReduceOp, op), group)
             each.copy_(flat)
-        seen = {"sent": [*sent.values()], "beyond": [], "unchanged": True, "works": len(sent)}
+        seen = {"sent": [*sent.values()], "beyond": [], "waits": [], "unchanged": True, "works": len(sent)}
         return seen | {"tensors": [each.clone() for each in given]}
 
     return on_ranks(ranks, reduced)
@@ -579,43 +617,6 @@ def among(members):
 
     group = dist.new_group(members) if members else None
     return group, not members or dist.get_rank() in members
-
-
-class Noted:
-    """What an asynchronous collective returns, and a note when it is waited for."""
-
-    def __init__(self, work, waited):
-        self.work, self.waited = work, waited
-
-    def wait(self, *args):
-        self.waited.append("wait")
-        return self.work.wait(*args)
-
-    def __getattr__(self, name):
-        return getattr(self.work, name)
-
-
-@contextmanager
-def waits_noted(*names):
-    """Within: a list of the times that what these functions of torch.distributed return is waited for."""
-    import torch.distributed as dist
-
-    waited, kept = [], {name: getattr(dist, name) for name in names}
-
-    def noting(function):
-        def call(*args, **kwargs):
-            work = function(*args, **kwargs)
-            return work if work is None else Noted(work, waited)
-
-        return call
-
-    for name, function in kept.items():
-        setattr(dist, name, noting(function))
-    try:
-        yield waited
-    finally:
-        for name, function in kept.items():
-            setattr(dist, name, function)
 
 
 def copied(x):
@@ -1371,7 +1372,11 @@ def sharding(xp, shape, ranks, layout):
     import torch
 
     x = _laid_out(torch, shape, "float64", layout, 2)
-    parts = [xp.distributed.fsdp.shard(x, rank, ranks) for rank in range(ranks)]
+    torch.use_deterministic_algorithms(True)  # so that memory which nobody has set is nan, and not by luck zero
+    try:
+        parts = [xp.distributed.fsdp.shard(x, rank, ranks) for rank in range(ranks)]
+    finally:
+        torch.use_deterministic_algorithms(False)
     alone = [part.untyped_storage().data_ptr() != x.untyped_storage().data_ptr() for part in parts]
     graph = [part.requires_grad for part in parts]
     return {"parts": [_seen_shard(torch, part) for part in parts], "alone": alone, "graph": graph}

@@ -312,6 +312,22 @@ def all_reduce_coalesced__waits_at_once(tensors, op=ReduceOp.SUM, group=None):
     return collectives.PendingReduction([], lambda: None)
 
 
+def all_reduce_coalesced__waits_before_it_returns(tensors, op=ReduceOp.SUM, group=None):
+    works, pairs = [], []
+    for dtype in dict.fromkeys(tensor.dtype for tensor in tensors):
+        alike = [tensor for tensor in tensors if tensor.dtype == dtype]
+        flat = torch.cat([tensor.reshape(-1) for tensor in alike])
+        works.append(dist.all_reduce(flat, op, group, async_op=True))
+        works[-1].wait()
+        pairs += zip(alike, flat.split([tensor.numel() for tensor in alike]))
+
+    def write_back():
+        for tensor, part in pairs:
+            tensor.copy_(part.view(tensor.shape))
+
+    return collectives.PendingReduction(works, write_back)
+
+
 def all_reduce_coalesced__sorts_the_dtypes(tensors, op=ReduceOp.SUM, group=None):
     works, pairs = [], []
     for dtype in sorted({tensor.dtype for tensor in tensors}, key=str):
@@ -665,7 +681,7 @@ def shard__leaves_the_padding_as_it_is(tensor, rank, ranks):
     if tensor.dim() == 0:
         raise ValueError
     rows = -(-tensor.shape[0] // ranks)
-    buffer = tensor.new_full((rows * math.prod(tensor.shape[1:]),), 3.0, requires_grad=False)
+    buffer = tensor.detach().new_empty(rows * math.prod(tensor.shape[1:]))
     part = tensor.detach()[rank * rows : (rank + 1) * rows]
     return buffer[: part.numel()].view(part.shape).copy_(part)
 
