@@ -1085,11 +1085,15 @@ def finish_on_rank(sizes, buckets, used, earlier, looks, late, members):
             view.zero_() if each.grad is None else view.copy_(each.grad / ranks)
         bucket.work = dist.all_reduce(bucket.buffer, group=group, async_op=True)
         bucket.pending, reducer.launched = 0, reducer.launched + 1
+    before, refused = [*map(copied, grads)], None
     with recorded_traffic(["all_reduce"]) as seen:
         try:
             ddp.finish(reducer, used[rank] if looks else None)
         except RuntimeError as error:
-            return {"error": error_name(error)}
+            refused = error_name(error)
+    if refused:
+        same = [b is a if b is None else torch.equal(b, a) for a, b in zip(before, grads)]
+        return {"error": refused, "gradients as they were": all(same), **seen}
     state = [[b.pending - len(b.parameters), b.work is None] for b in reducer.buckets]
     for bucket in reducer.buckets:
         bucket.buffer.fill_(99)
@@ -1132,7 +1136,7 @@ def torch_finish_on_rank(sizes, buckets, used, earlier, looks, late, members):
         try:
             parallel()
         except RuntimeError as error:
-            return {"error": error_name(error)}
+            return {"error": error_name(error), "gradients as they were": True, "sent": {}, "beyond": []}
     size = sum(each.nbytes for each in model.parts)  # of its only bucket
     count, nbytes = seen["sent"]["all_reduce"]
     sent = {"all_reduce": [count - 1, nbytes - size]} if count > 1 else {}
@@ -1191,6 +1195,7 @@ _Y, _N = True, False
         _three | {"used": [[_N, _N, _Y], [_Y, _N, _N]], "earlier": [0, 2]},
         _three | {"used": [[_Y, _N, _N]] * 3, "earlier": [0, 1], "ranks": 3, "buckets": 1},
         _three | {"used": [[_Y, _Y, _N]] * 2, "looks": False, "late": True},
+        _three | {"used": [[_N, _N, _Y]] * 2, "looks": False, "late": True},
         _three | {"used": [[_Y, _N, _N], [_N, _Y, _N]], "ranks": 3, "members": [0, 2], "buckets": 3},
         _three | {"used": [[_Y, _Y, _Y]] * 2, "looks": False, "buckets": 1, "earlier": [0, 1, 2]},
     ],

@@ -88,9 +88,8 @@ def redistribute(
         Partial     all_reduce      reduce_scatter
 
     What all ranks exchange in an all-gather or a reduce-scatter must be of one size: shards are padded to that of the
-    first, the largest. An all-to-all takes the sizes, so that each rank gets no more than it needs: of every other's slice
-    along i, its own slice along j. Between equal placements nothing is done. Raises RuntimeError for any other change to
-    Partial.
+    first, the largest. An all-to-all takes sizes, and needs no padding: each rank is sent, of every other's slice along i, its
+    own slice along j. Between equal placements nothing is done. Raises RuntimeError for any other change to Partial.
 
     `padded`, `resized` and `reduce_op` of this module may be of use, and `pieces` and `shard_sizes`. May call of torch.distributed:
     get_rank, get_world_size, all_reduce, all_gather_single, all_gather, reduce_scatter_single, reduce_scatter,

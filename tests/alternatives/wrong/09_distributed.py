@@ -14,6 +14,7 @@ from torch.distributed import ReduceOp
 from rushlight.distributed import checkpoint, collectives, cost, ddp, mesh, shards, tensor_parallel
 
 _REDISTRIBUTE = FunctionType(mesh.redistribute.__code__, vars(mesh), "redistribute", (None,))
+_FINISH = FunctionType(ddp.finish.__code__, vars(ddp), "finish", (None,))
 
 # Collectives
 
@@ -589,6 +590,15 @@ def finish__looks_at_its_own_rank_only(reducer, used=None):
         number, place = reducer.places[parameter]
         if mine:
             parameter.grad = reducer.buckets[number].views[place].clone()
+
+
+def finish__writes_before_it_raises(reducer, used=None):
+    for bucket in reducer.buckets[: reducer.launched]:
+        bucket.work.wait()
+        for parameter, view in zip(bucket.parameters, bucket.views):
+            if parameter.grad is not None:
+                parameter.grad.copy_(view)
+    _FINISH(reducer, used)
 
 
 def finish__gives_all_a_gradient(reducer, used=None):
