@@ -206,8 +206,12 @@ class Judge:
         if _key(again) != _key(observed[smallest]) and difference(again, observed[smallest]):  # words alone may differ
             verdict.outcome = UNSTABLE
             verdict.message = (
-                "the same case gave two different results: the answer depends on something besides its arguments"
+                "the same case gave two different results: the answer depends on something besides its arguments, "
+                "or it uses what it has not waited for"
             )
+            self._describe(verdict, check, cases[smallest])
+            once, then = (_safely(show, each) for each in (observed[smallest], again))
+            verdict.mine = f"{once}\nand then\n{then}"
             return verdict
         verdict.outcome = DISAGREED
         if otherwise is not None and (other := otherwise(verdict)) is not None:
@@ -241,12 +245,17 @@ class Judge:
 
     def _explain(self, verdict: Verdict, check: Check, case: dict, ask: Ask) -> None:
         mine, theirs = _ask(ask, check, [case])[0], self.answer(check, case)
-        verdict.case, verdict.program = check.in_order(case), source(check.subject)
-        verdict.oracle = source(check.reference) if check.reference else ""
+        self._describe(verdict, check, case)
         verdict.message = difference(mine, theirs) or "not always the same thing"
-        verdict.mine, verdict.theirs = _safely(show, mine), show(theirs)
+        verdict.mine = _safely(show, mine)
         hint = _safely(partial(check.hint, case, mine), theirs) if check.hint else None
         verdict.hint = _safely(_undefined, mine) or hint or ""
+
+    def _describe(self, verdict: Verdict, check: Check, case: dict) -> None:
+        """What was run, on which case, and what torch shows."""
+        verdict.case, verdict.program = check.in_order(case), source(check.subject)
+        verdict.oracle = source(check.reference) if check.reference else ""
+        verdict.theirs = show(self.answer(check, case))
 
 
 class _Enough(BaseException):

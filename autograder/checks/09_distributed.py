@@ -7,9 +7,11 @@ what it called that the exercise does not allow. It says of nothing whether it i
 
 from __future__ import annotations
 
+import ctypes
 import io
 import math
 import sys
+import threading
 from contextlib import contextmanager, redirect_stderr
 
 from ..check import program
@@ -99,6 +101,18 @@ def waits_noted(*names):
     finally:
         for name, function in kept.items():
             setattr(dist, name, function)
+
+
+@contextmanager
+def ended_after(seconds):
+    """Within, a TimeoutError on this thread after so many seconds: what is asked for takes a thousandth of that."""
+    raised = ctypes.c_ulong(threading.get_ident()), ctypes.py_object(TimeoutError)
+    timer = threading.Timer(seconds, ctypes.pythonapi.PyThreadState_SetAsyncExc, raised)
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def numbers(torch, shape, start=0, kind="float64"):
@@ -1039,9 +1053,8 @@ def unused(xp, count, steps, outputs):
     import torch
 
     parameters, made = graph_of(torch, count, steps, outputs)
-    with called(
-        ["torch.autograd.grad", "torch.autograd.backward", "torch.autograd.graph._engine_run_backward"]
-    ) as beyond:
+    engine = ["torch.autograd.grad", "torch.autograd.backward", "torch.autograd.graph._engine_run_backward"]
+    with called(engine) as beyond, ended_after(2.0):
         result = xp.distributed.ddp.find_unused(made, parameters)
     return {"unused": result, "grads": [each.grad for each in parameters], "beyond": beyond}
 
@@ -2916,10 +2929,9 @@ _F0, _F1, _B0, _B1 = ["F", 0], ["F", 1], ["B", 0], ["B", 1]
 )
 def times(xp, orders, forward, backward, transfer):
     orders = [[tuple(action) for action in order] for order in orders]
-    return [
-        [float(each) for each in starts]
-        for starts in xp.distributed.pipeline.start_times(orders, forward, backward, transfer)
-    ]
+    with ended_after(2.0):
+        found = xp.distributed.pipeline.start_times(orders, forward, backward, transfer)
+    return [[float(each) for each in starts] for starts in found]
 
 
 @times.oracle
@@ -3228,6 +3240,14 @@ def _cut(torch, shape, source, rank, ranks):
     return (parts[rank] if rank < len(parts) and shape[dim] else empty).contiguous()
 
 
+def _padded_bytes(local, shape, source, target, ranks):
+    """How many bytes all of a rank's pieces have if shards are as large as the first one."""
+    sizes = [*shape]
+    for each in (source, target):
+        sizes[int(each[1:])] = -(-shape[int(each[1:])] // ranks)
+    return ranks * math.prod(sizes) * local.element_size()
+
+
 def _changes(st):
     @st.composite
     def draw_changes(draw):
@@ -3254,7 +3274,7 @@ def _about_placements(case, mine, theirs):
                 what = f"rank {rank}, from {source} to {target}: "
                 wrong = first_apart(one, other)
                 if wrong == "called":
-                    return what + "the collective of the table, and shards as large as the first one"
+                    return what + "the collective of the table, once, and of shards no larger than the first one"
                 if wrong == "beyond":
                     return what + "it calls what the contract does not allow"
                 return what + "every rank's shard is as shard_sizes says, whatever was added for the collective"
@@ -3301,8 +3321,8 @@ def redistribution(xp, ranks, members, shape, changes):
                 seen.append(error_name(error))
                 continue
             called = traffic["sent"] if count > 1 else {}
-            if "all_to_all" in called:  # that it sends no more than needed is not asked for: torch pads it too
-                called["all_to_all"].pop()
+            if "all_to_all" in called and called["all_to_all"][1] <= _padded_bytes(local, shape, source, target, count):
+                called["all_to_all"].pop()  # torch pads what it sends
             result = result.clone(memory_format=torch.contiguous_format)
             seen.append({"local": result, "called": called, "kept": torch.equal(local, before)})
             seen[-1]["beyond"] = traffic["beyond"]

@@ -89,11 +89,12 @@ def redistribute(
 
     What all ranks exchange in an all-gather or a reduce-scatter must be of one size: shards are padded to that of the
     first, the largest. An all-to-all takes sizes, and needs no padding: each rank is sent, of every other's slice along i, its
-    own slice along j. Between equal placements nothing is done. Raises RuntimeError for any other change to Partial.
+    own slice along j (or as much as that is with padding, never more). Between equal placements nothing is done. Raises
+    RuntimeError for any other change to Partial.
 
     `padded`, `resized` and `reduce_op` of this module may be of use, and `pieces` and `shard_sizes`. May call of torch.distributed:
     get_rank, get_world_size, all_reduce, all_gather_single, all_gather, reduce_scatter_single, reduce_scatter,
-    all_to_all_single, all_to_all. (gloo wants the tensors of an all_gather_single joined along the first dimension.)
+    all_to_all_single. (gloo wants the tensors of an all_gather_single joined along the first dimension.)
 
     Source: `torch/distributed/tensor/_redistribute.py`, `redistribute_local_tensor`.
     """

@@ -132,8 +132,8 @@ def run_stage(
 
     ("F", i): the module is called on `inputs[i]`, on the first stage, or else on what the rank before sends; the output goes to
     the rank after, or on the last stage into `loss(output, targets[i])`, a number. ("B", i): backward from that loss, or from the
-    gradient of the output that the rank after sends; the gradient of what was received goes to the rank before. What the
-    forward of a micro-batch leaves for its backward is kept until then, and no longer.
+    gradient of the output that the rank after sends; the gradient of what was received goes to the rank before. What
+    autograd has saved in the forward of a micro-batch is kept until its backward, and no longer.
 
     The gradients are of the mean of the micro-batches' losses, and are added to the parameters' `.grad`, as autograd does.
 
