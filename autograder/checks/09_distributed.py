@@ -104,13 +104,18 @@ def waits_noted(*names):
 
 
 @contextmanager
-def ended_after(seconds):
-    """Within, a TimeoutError on this thread after so many seconds: what is asked for takes a thousandth of that."""
+def ended_in_time(name):
+    """Within, a TimeoutError on this thread after two seconds, a thousand times what is needed; soon, if it ran out last time."""
     raised = ctypes.c_ulong(threading.get_ident()), ctypes.py_object(TimeoutError)
-    timer = threading.Timer(seconds, ctypes.pythonapi.PyThreadState_SetAsyncExc, raised)
+    timer = threading.Timer(0.1 if name in _failed else 2.0, ctypes.pythonapi.PyThreadState_SetAsyncExc, raised)
     timer.start()
     try:
         yield
+    except TimeoutError:
+        _failed.add(name)
+        raise
+    else:
+        _failed.discard(name)
     finally:
         timer.cancel()
 
@@ -1054,7 +1059,7 @@ def unused(xp, count, steps, outputs):
 
     parameters, made = graph_of(torch, count, steps, outputs)
     engine = ["torch.autograd.grad", "torch.autograd.backward", "torch.autograd.graph._engine_run_backward"]
-    with called(engine) as beyond, ended_after(2.0):
+    with called(engine) as beyond, ended_in_time("find_unused"):
         result = xp.distributed.ddp.find_unused(made, parameters)
     return {"unused": result, "grads": [each.grad for each in parameters], "beyond": beyond}
 
@@ -2929,7 +2934,7 @@ _F0, _F1, _B0, _B1 = ["F", 0], ["F", 1], ["B", 0], ["B", 1]
 )
 def times(xp, orders, forward, backward, transfer):
     orders = [[tuple(action) for action in order] for order in orders]
-    with ended_after(2.0):
+    with ended_in_time("start_times"):
         found = xp.distributed.pipeline.start_times(orders, forward, backward, transfer)
     return [[float(each) for each in starts] for starts in found]
 
