@@ -32,7 +32,7 @@ With Python 3.11, 3.12 or 3.13 and `make`:
 make lab     # installs everything into .venv, copies the first lab to work/ and opens it in JupyterLab
 ```
 
-`.venv/bin/rushlight lab 02` opens another lab, `.venv/bin/rushlight status` counts what is done. Hand in your notebook from
+`.venv/bin/rushlight lab {last}` opens lab {last}, `.venv/bin/rushlight status` counts what is done. Hand in your notebook from
 `work/`. The framework in `rushlight/` is complete and there to be read, except for what these labs ask you to write: those
 pieces work, but their bodies are packed away in `rushlight/sealed.py` until you plug in your own.
 
@@ -63,7 +63,7 @@ def release(labs: list[str], place: Path) -> Path:
         for lab in labs:
             for folder in (RELEASED / lab, ROOT / "phases" / lab):
                 shutil.copytree(folder, course / folder.relative_to(ROOT), ignore=shutil.ignore_patterns(".*"))
-        _write(course / "README.md", _README.format(labs=", ".join(labs)))
+        _write(course / "README.md", _README.format(labs=", ".join(labs), last=labs[-1][:2]))
         _write(course / ".gitignore", (ROOT / ".gitignore").read_text())
         course.rename(place)
     return place
