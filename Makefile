@@ -20,7 +20,7 @@ test: setup             ## run every test
 	@$(BIN)/ruff format --check .
 	@$(BIN)/python -m pytest -n 2
 
-lab: setup              ## open the first lab in JupyterLab, or another: make lab LAB=03
+lab: setup              ## open lab 01 in JupyterLab, or another: make lab LAB=00
 	@$(BIN)/rushlight lab $(LAB)
 
 docs: setup             ## build the site into site/

@@ -57,13 +57,13 @@ def _parser() -> argparse.ArgumentParser:
         return sub
 
     sub = command(lab, "copy a lab to work/ (once) and open it in JupyterLab")
-    sub.add_argument("lab", nargs="?", help="the first one, unless said")
+    sub.add_argument("lab", nargs="?", help="01, unless said")
     sub.add_argument("--no-open", action="store_true", help="only copy")
     sub.add_argument(
         "more", nargs="*", metavar="-- OPTION", help="handed to jupyter lab, such as --no-browser --port 8899"
     )
     sub = command(check, "hold your copy of a lab against torch, without opening it")
-    sub.add_argument("lab", nargs="?", help="the first one, unless said")
+    sub.add_argument("lab", nargs="?", help="01, unless said")
     sub.add_argument("--notebook", type=Path, help="another notebook than the one in work/")
     sub.add_argument("--no-sandbox", action="store_true", help="run its cells as an ordinary process")
     sub = command(status, "show which pieces in work/ agree with torch, and the points")
@@ -99,7 +99,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def lab(arguments: argparse.Namespace) -> int:
-    name = find_released(arguments.lab or labs()[0])
+    name = find_released(arguments.lab or _usual_lab())
     copy = WORK / name / f"{name}.ipynb"
     if not copy.exists():
         shutil.copytree(RELEASED / name, copy.parent, dirs_exist_ok=True)
@@ -119,8 +119,13 @@ def lab(arguments: argparse.Namespace) -> int:
                 return jupyterlab.wait()
 
 
+def _usual_lab() -> str:
+    """Lab 01; where that is not among the labs, as in a class repository, the first of them."""
+    return next((lab for lab in labs() if lab.startswith("01")), labs()[0])
+
+
 def check(arguments: argparse.Namespace) -> int:
-    name = find_released(arguments.lab or labs()[0])
+    name = find_released(arguments.lab or _usual_lab())
     path = arguments.notebook or WORK / name / f"{name}.ipynb"
     if not path.exists():
         raise LookupError(f"there is no {_short(path)}: `rushlight lab {name[:2]} --no-open` makes one")
