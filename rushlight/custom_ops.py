@@ -463,6 +463,8 @@ def what_breaks(kind: str, rule: str, body: str, transform: str) -> str:
     - "export": what `torch.export.export` of a module that calls f computes.
 
     As it is in torch 2.13. Calls nothing: to find out, try, then write down the rules.
+
+    Source: `torch/_library/custom_ops.py`, `torch/autograd/function.py` and `torch/_functorch/autograd_function.py`.
     """
     match transform, kind, body:
         case "backward", _, _:

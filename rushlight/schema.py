@@ -119,6 +119,8 @@ def split_at_commas(text: str) -> list[str]:
 
     A comma inside parentheses, brackets or quotes (of either kind) does not count; inside quotes nothing else does either.
     No text, or white space alone, has no parts.
+
+    Source: `torch/csrc/jit/frontend/schema_type_parser.cpp`, `SchemaTypeParser::parseList`.
     """
     if not text.strip():
         return []
