@@ -17,7 +17,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -74,6 +74,7 @@ SHRINK_SECONDS = 2.0
 
 Ask = Callable[[str, list[dict]], list[Tree]]
 Otherwise = Callable[[Verdict], Verdict | None]
+Begun = tuple[list[dict], Callable[[], list[Tree]]]  # cases, and a wait for torch's answers
 
 
 # A fork has torch loaded already. (No thread of the judge's holds anything that a child could wait for.)
@@ -107,7 +108,7 @@ class Judge:
     def __init__(self, seed: int | None = None):
         self.seed = random.SystemRandom().getrandbits(64) if seed is None else seed
         self.pool = seed or 0  # of the texts that torch generates: notebooks share one
-        self._drawn: dict[str, tuple[list[dict], list[Tree]]] = {}
+        self._begun: dict[str, Begun] = {}
         self._on_edges: dict[str, list[Tree]] = {}  # torch's answers, which no seed changes
         torch.set_num_threads(1)
 
@@ -117,13 +118,13 @@ class Judge:
         A disagreement is explained by its smallest case, unless `otherwise(verdict)` returns a verdict: then that one stands.
         """
         return self._timed(
-            name, lambda check: self._decide(check, check.edges[:1], lambda: self.drawn(check), ask, otherwise)
+            name, lambda check: self._decide(check, check.edges[:1], lambda: self.begin(check), ask, otherwise)
         )
 
     def replay(self, name: str, case: dict, ask: Ask) -> Verdict:
         """Decide one check on one given case."""
         return self._timed(
-            name, lambda check: self._decide(check, [case], lambda: ([case], self.answers(check, [case])), ask, None)
+            name, lambda check: self._decide(check, [case], lambda: ([case], self._ask_torch(check, [case])), ask, None)
         )
 
     def _timed(self, name: str, decide: Callable[[Check], Verdict]) -> Verdict:
@@ -145,15 +146,29 @@ class Judge:
 
     def drawn(self, check: Check) -> tuple[list[dict], list[Tree]]:
         """The cases of a check, edges first, and torch's answers."""
-        if check.name not in self._drawn:
+        cases, theirs = self.begin(check)
+        return cases, theirs()
+
+    def begin(self, check: Check) -> Begun:
+        """The cases of a check, edges first, while torch works out its answers: a function waits for those, and returns them."""
+        if check.name not in self._begun:
             edges = {_key(case): case for case in check.edges}
-            if check.name not in self._on_edges:
-                self._on_edges[check.name] = self.answers(check, list(edges.values()))
             others = {_key(case): case for case in self._draw(check)}
-            others = [case for key, case in others.items() if key not in edges]
-            answers = self._on_edges[check.name] + self.answers(check, others)
-            self._drawn[check.name] = [*edges.values(), *others], answers
-        return self._drawn[check.name]
+            cases = [*edges.values(), *(case for key, case in others.items() if key not in edges)]
+            known = self._on_edges.get(check.name, [])
+            answered = self._ask_torch(check, cases[len(known) :])
+
+            def theirs() -> list[Tree]:
+                try:
+                    found = known + answered()
+                except BaseException:  # it may not happen again
+                    self._begun.pop(check.name, None)
+                    raise
+                self._on_edges[check.name] = found[: len(edges)]
+                return found
+
+            self._begun[check.name] = cases, theirs
+        return self._begun[check.name]
 
     def _draw(self, check: Check) -> list[dict]:
         drawn: list[dict] = []
@@ -175,28 +190,36 @@ class Judge:
         return self.answers(check, [case])[0]
 
     def answers(self, check: Check, cases: list[dict]) -> list[Tree]:
-        """What torch shows; in a process of their own if the oracle changes what all of torch shares."""
-        if not check.disposable:
-            return answers(check.name, cases)
-        import torch._dynamo  # noqa: F401  (a first call under a mode imports it: once here, and not in every child)
+        return self._ask_torch(check, cases)()
 
-        with ProcessPoolExecutor(1, _CHILDREN) as child:
-            return child.submit(answers, check.name, cases).result()
+    def _ask_torch(self, check: Check, cases: list[dict]) -> Callable[[], list[Tree]]:
+        """Begin with torch's answers, and return at once. In a thread, so that a subject, which is another process, works
+        meanwhile; in a process of their own if the oracle changes what all of torch shares."""
+        if check.disposable:
+            import torch._dynamo  # noqa: F401  (a first call under a mode imports it: once here, and not in every child)
+
+        beside = ProcessPoolExecutor(1, _CHILDREN) if check.disposable else ThreadPoolExecutor(1)
+        answered: Future[list[Tree]] = beside.submit(answers, check.name, cases)
+        beside.shutdown(wait=False)
+        return answered.result
 
     def _decide(
         self,
         check: Check,
         first: list[dict],
-        drawn: Callable[[], tuple[list[dict], list[Tree]]],
+        begin: Callable[[], Begun],
         ask: Ask,
         otherwise: Otherwise | None,
     ) -> Verdict:
-        """Ask for the `first` cases, and if there is an answer for the others; `drawn` gives all of them, and torch's answers."""
+        """Ask for the `first` cases, and if there is an answer for the others; `begin` gives all of them, and torch's answers."""
         observed = _ask(ask, check, first)
         if observed and _has(observed[0], "type", "NotAttempted"):
             return Verdict(check.name, NOT_ATTEMPTED, message=_safely(lambda tree: tree["message"], observed[0]))
-        cases, answers = drawn()
-        observed = [*observed, *_ask(ask, check, cases[len(first) :])]
+        cases, theirs = begin()
+        try:
+            observed = [*observed, *_ask(ask, check, cases[len(first) :])]
+        finally:  # also where the subject has died: torch is asked one thing at a time
+            answers = theirs()
         failing = [i for i, pair in enumerate(zip(observed, answers, strict=True)) if difference(*pair)]
         verdict = Verdict(check.name, PASSED, cases=len(cases), agreed=len(cases) - len(failing))
         if not failing:
@@ -314,7 +337,7 @@ def main() -> None:
         except EOFError:
             return
         if message.get("case") is None:
-            judge.seed, judge._drawn = random.SystemRandom().getrandbits(64), {}  # other cases each time
+            judge.seed, judge._begun = random.SystemRandom().getrandbits(64), {}  # other cases each time
             verdict = judge.verdict(message["check"], ask)
         else:
             verdict = judge.replay(message["check"], message["case"], ask)

@@ -4,10 +4,12 @@ import itertools
 import json
 import subprocess
 import sys
+import threading
 
 import pytest
 
-from autograder.check import DIED, DISAGREED, MALFORMED, TIMED_OUT, UNSTABLE, function_of
+from autograder import judge as judging
+from autograder.check import DIED, DISAGREED, GRADER_ERROR, MALFORMED, TIMED_OUT, UNSTABLE, function_of
 from autograder.exercise import fill
 from autograder.judge import Judge
 from autograder.observe import Malformed, SubjectDied, SubjectTimedOut
@@ -68,6 +70,49 @@ def test_what_becomes_of_a_subject_has_a_name(judge, error, outcome):
 
     verdict = judge.verdict(STRIDES, ask)
     assert (verdict.outcome, verdict.message) == (outcome, "so it was")
+
+
+@pytest.fixture
+def torch_waits(monkeypatch):
+    """Torch answers no case until it is told to."""
+    told, answers = threading.Event(), judging.answers
+    monkeypatch.setattr(judging, "answers", lambda name, cases: told.wait(30.0) and answers(name, cases))
+    return told
+
+
+def test_the_subject_works_while_torch_does(torch_waits, strides):
+    def ask(name, cases):
+        if len(cases) > 1:  # the first, alone, shows whether there is an answer at all
+            torch_waits.set()
+        return answer(name, cases)
+
+    assert Judge(4).verdict(STRIDES, ask).passed
+
+
+def test_torch_is_asked_one_thing_at_a_time_whatever_becomes_of_the_subject(torch_waits, strides):
+    judge, ended = Judge(4), []
+
+    def ask(name, cases):
+        if len(cases) == 1:
+            return answer(name, cases)
+        threading.Timer(0.2, lambda: ended.append("late") or torch_waits.set()).start()
+        raise SubjectDied("so it was")
+
+    assert judge.verdict(STRIDES, ask).outcome == DIED
+    assert ended == ["late"]
+    assert judge.verdict(STRIDES, answer).passed
+
+
+def test_what_torch_could_not_answer_once_is_asked_again(monkeypatch, strides):
+    judge = Judge(4)
+
+    def failing(name, cases):
+        raise RuntimeError("torch's own ranks failed")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(judging, "answers", failing)
+        assert judge.verdict(STRIDES, answer).outcome == GRADER_ERROR
+    assert judge.verdict(STRIDES, answer).passed
 
 
 @pytest.mark.parametrize("reply", [None, [], "all of them", {"observed": 1}, [None] * 3])
