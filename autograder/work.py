@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import importlib
 import json
 import linecache
 import symtable
@@ -73,6 +74,8 @@ def _run(statements: list[Statement], left: dict[str, str]) -> list[str]:
         try:
             if missing:
                 raise NameError(f"it uses {missing[0]!r}, which is not there without the rest of the notebook")
+            if statement.piece:  # the notebook may import the piece's module for other names, which no piece uses
+                importlib.import_module(f"rushlight.{statement.piece.rpartition('.')[0]}")
             statement.run(namespace)
         except Exception as error:
             defined -= statement.bound
