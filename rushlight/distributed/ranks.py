@@ -397,7 +397,9 @@ def _nurse() -> None:
         with contextlib.suppress(Exception):  # whoever needs it will see why
             importlib.import_module(f"rushlight.distributed.{module.name}")
     torch.set_num_threads(1)
-    torch.manual_seed(0)  # of every rank
+    # Done here for all ranks: what a fork writes to is copied, page by page
+    torch.manual_seed(0)
+    torch._dynamo.trace_rules.clear_lru_cache()  # which a new process group does
     gc.freeze()  # a collection in a fork would touch, and so copy, all that there is
     _use_large_pages()
     ways = socket.socket(fileno=0)
