@@ -89,7 +89,7 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("lab", nargs="+")
     sub.add_argument("--out", type=Path, required=True, metavar="DIR", help="a folder that does not exist yet")
     sub = command(mutants_, "look for mistakes in a lab's references that its checks do not catch")
-    sub.add_argument("lab", nargs="?", default="01")
+    sub.add_argument("lab", nargs="*", help="all of them, unless said")
     sub = command(docs, "build the site into site/")
     sub.add_argument("--serve", action="store_true", help="serve it on this machine instead, and rebuild on changes")
     return parser
@@ -267,7 +267,8 @@ def release_(arguments: argparse.Namespace) -> int:
 def mutants_(arguments: argparse.Namespace) -> int:
     from .mutants import report  # it forks, which Windows cannot
 
-    return report(find_lab(arguments.lab), out)
+    names = [find_lab(number) for number in arguments.lab] or labs()
+    return max(report(name, out) for name in names)
 
 
 def docs(arguments: argparse.Namespace) -> int:

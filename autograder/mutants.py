@@ -24,7 +24,7 @@ import textwrap
 import time
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import groupby
@@ -382,10 +382,11 @@ class Outcome:
     case: dict | None = None  # on which it differs from torch
 
 
-def run(lab: str) -> Iterator[Outcome]:
-    """What becomes of each mutant of a lab, as it becomes known: first on the edges, then those left on what is drawn."""
+def run(names: Sequence[str]) -> Iterator[Outcome]:
+    """What becomes of each mutant of these exercises, as it becomes known: first on the edges, then those left on what is
+    drawn."""
     judges, left = [Judge(seed) for seed in SEEDS], []
-    for outcome in _tried([m for name in exercises(lab) for m in mutants(name)], partial(_edges, judges[0])):
+    for outcome in _tried([m for name in names for m in mutants(name)], partial(_edges, judges[0])):
         if outcome.what == SURVIVED:
             left.append(outcome.mutant)
         else:
@@ -503,7 +504,7 @@ def _with_progress(lab: str, out: Console) -> list[Outcome]:
     total, outcomes = sum(len(mutants(exercise)) for exercise in exercises(lab)), []
     with Progress(*columns, console=out, transient=True, auto_refresh=False) as bar:  # no thread: this process forks
         task = bar.add_task("starting", total=total)
-        for outcome in run(lab):
+        for outcome in run(exercises(lab)):
             outcomes.append(outcome)
             bar.update(task, advance=1, description=outcome.mutant.exercise, refresh=True)
     return outcomes

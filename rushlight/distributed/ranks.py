@@ -444,7 +444,7 @@ def _use_large_pages() -> None:
     table of pages, and its end."""
     if sys.platform != "linux":
         return
-    madvise, large = ctypes.CDLL(None).madvise, 1 << 21
+    madvise, collapse, large = ctypes.CDLL(None).madvise, 25, 1 << 21  # MADV_COLLAPSE: a Linux without it refuses
     for line in Path("/proc/self/maps").read_text().splitlines():
         place, allowed, _, _, inode, *_ = line.split()
         if allowed == "rw-p" and inode == "0":  # no file's
@@ -452,7 +452,7 @@ def _use_large_pages() -> None:
             start = -(-first // large) * large
             if start + large <= last:
                 length = (last - start) // large * large
-                madvise(ctypes.c_void_p(start), ctypes.c_size_t(length), 25)  # MADV_COLLAPSE; refused where it is not known
+                madvise(ctypes.c_void_p(start), ctypes.c_size_t(length), collapse)
 
 
 def _rank(handle: int, aside: int) -> None:
