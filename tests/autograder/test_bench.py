@@ -185,7 +185,15 @@ def test_an_error_in_a_case_comes_out_of_its_thread():
         apart(lambda: 1 / 0)
 
 
-def test_an_interrupt_ends_a_case_that_loops():
+@pytest.fixture
+def interruptible():
+    """As from a terminal: what is started in the background of a script ignores interrupts."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_an_interrupt_ends_a_case_that_loops(interruptible):
     def interrupt():
         signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 
