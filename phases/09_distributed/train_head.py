@@ -14,6 +14,7 @@ import os
 
 import torch
 import torch.distributed as dist
+import torch.distributed.nn  # while there is no group: its defaults would hold the group, with gloo's threads, until the end
 from torch.nn.functional import cross_entropy
 from torch.nn.parallel import DistributedDataParallel
 
