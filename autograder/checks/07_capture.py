@@ -2247,6 +2247,7 @@ AOT_PURE = {
     "double": lambda xp, x, y: x * 2,
     "shift": lambda xp, x, y: x + 0.5,
     "exp": lambda xp, x, y: x.exp(),
+    "bell": lambda xp, x, y: (x * -x).exp(),
     "sigmoid": lambda xp, x, y: x.sigmoid(),
     "tanh": lambda xp, x, y: x.tanh(),
     "relu": lambda xp, x, y: x.relu(),
@@ -2255,7 +2256,7 @@ AOT_PURE = {
     "detach": lambda xp, x, y: x.detach(),
     "sum": lambda xp, x, y: x.sum(),
     "rows": lambda xp, x, y: x.sum(-1, True) if x.dim() else x.sum(),
-    "amax": lambda xp, x, y: x.amax(-1, True) if x.dim() else x.exp(),
+    "amax": lambda xp, x, y: x.amax(-1, True) if x.dim() else x.tanh(),
     "softmax": lambda xp, x, y: x.softmax(-1),
     "add": lambda xp, x, y: x + y,
     "sub": lambda xp, x, y: x - y,
@@ -2325,6 +2326,7 @@ AOT_SHAPES = [[3, 3], [3, 3], [2, 3], [3], [1, 3], []]
 
 
 def aot_programs(st, operations, grad, most=6, least=0, shapes=AOT_SHAPES):
+    """Programs whose only `exp` is that of a bell: after a few in a row the last bit of one framework is the fifth digit."""
     place = st.integers(0, 30)
     shape = st.sampled_from(shapes)
     return {
@@ -2332,7 +2334,9 @@ def aot_programs(st, operations, grad, most=6, least=0, shapes=AOT_SHAPES):
             st.tuples(shape, st.booleans() if grad else st.just(False)).map(list), min_size=1, max_size=2
         ),
         "statements": st.lists(
-            st.tuples(st.sampled_from(sorted(operations)), place, place).map(list), min_size=least, max_size=most
+            st.tuples(st.sampled_from(sorted({*operations} - {"exp"})), place, place).map(list),
+            min_size=least,
+            max_size=most,
         ),
         "outputs": st.lists(st.integers(0, 6), min_size=1, max_size=3),
     }
