@@ -1,30 +1,22 @@
 """Small mistakes in a reference are caught, whatever the seed.
 
-One commit tries the mutants of an eighth of the exercises of each lab, the next commit those of another eighth; all of a lab are
-tried by `rushlight mutants NN`.
+An eighth of the exercises of each lab takes its turn; all mutants of a lab are tried by `rushlight mutants NN`.
 """
 
-import subprocess
 import textwrap
 from functools import cache
-from pathlib import Path
 
 import pytest
+from turns import turn
 
 from autograder import mutants as m
 from autograder.build import exercise_source, labs
 from autograder.check import exercises
 from autograder.judge import Judge
 
-PARTS = 8
-COMMITS = ["git", "rev-list", "--count", "HEAD"]
 
-
-@cache
 def chosen(lab):
-    """The exercises of a lab whose turn it is."""
-    counted = subprocess.run(COMMITS, cwd=Path(__file__).parent, capture_output=True, text=True).stdout
-    return exercises(lab)[int(counted or 0) % PARTS :: PARTS]
+    return turn(exercises(lab), 8)
 
 
 @cache
