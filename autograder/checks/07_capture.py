@@ -1922,6 +1922,16 @@ def _may_be_applied(case):
     return not both & {"x", "y"} or both <= WITH_TENSORS
 
 
+def _operations(st):
+    """Of any two operands, most of which have no such operator; and of two that go with tensors."""
+    symbol = st.sampled_from(SYMBOLS)
+    drawn = [
+        st.builds(_binary_operation, operand, symbol, operand)
+        for operand in map(st.sampled_from, (list(OPERANDS), sorted(WITH_TENSORS)))
+    ]
+    return st.one_of(drawn).filter(_may_be_applied)
+
+
 def in_symbols(xp, left, symbol, right):
     """What the operator gives for two operands, in a function that also looks at what became of the left one."""
     before = f"    a = {OPERANDS[left]}\n    b = {OPERANDS[right]}\n    m = a\n"
@@ -1944,9 +1954,7 @@ def in_symbols(xp, left, symbol, right):
 
 @program(
     "dynamo.symbolic.binary_op",
-    cases=lambda st: st.builds(
-        _binary_operation, st.sampled_from(list(OPERANDS)), st.sampled_from(SYMBOLS), st.sampled_from(list(OPERANDS))
-    ).filter(_may_be_applied),
+    cases=_operations,
     edges=[
         _binary_operation(*each)
         for each in [
