@@ -1,6 +1,6 @@
 """Small mistakes in a reference are caught, whatever the seed.
 
-An eighth of the exercises of each lab takes its turn; all mutants of a lab are tried by `rushlight mutants NN`.
+A sixteenth of the exercises of each lab takes its turn; all mutants of a lab are tried by `rushlight mutants NN`.
 """
 
 import textwrap
@@ -16,7 +16,7 @@ from autograder.judge import Judge
 
 
 def chosen(lab):
-    return turn(exercises(lab), 8)
+    return turn(exercises(lab), 16)
 
 
 @cache
