@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
+EVERYTHING = bool(os.environ.get("RUSHLIGHT_ALL"))
+
 
 @cache
 def commits() -> int:
@@ -17,4 +19,4 @@ def commits() -> int:
 
 def turn(items: Sequence, parts: int) -> Sequence:
     """Those of `items` whose turn it is, one in `parts`."""
-    return items if os.environ.get("RUSHLIGHT_ALL") else items[commits() % parts :: parts]
+    return items if EVERYTHING else items[commits() % parts :: parts]

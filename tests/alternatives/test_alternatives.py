@@ -9,7 +9,7 @@ from types import FunctionType
 
 import cloudpickle
 import pytest
-from turns import turn
+from turns import EVERYTHING, turn
 
 from autograder import subject
 from autograder.build import labs
@@ -20,7 +20,7 @@ from autograder.observe import difference, receive, send
 from rushlight.strided import Tensor
 
 HERE = Path(__file__).parent
-SEEDS = turn((1, 2, 3), 3)
+SEEDS = (1, 2, 3) if EVERYTHING else (1,)  # the seed of all tests, for which torch has been asked already
 
 
 def answers(folder):
