@@ -2254,7 +2254,6 @@ AOT_PURE = {
     "neg": lambda xp, x, y: -x,
     "double": lambda xp, x, y: x * 2,
     "shift": lambda xp, x, y: x + 0.5,
-    "exp": lambda xp, x, y: x.exp(),
     "bell": lambda xp, x, y: (x * -x).exp(),
     "sigmoid": lambda xp, x, y: x.sigmoid(),
     "tanh": lambda xp, x, y: x.tanh(),
@@ -2297,7 +2296,8 @@ AOT_WRITES = {
     "copy_": lambda xp, x, y: x.copy_(y * 1) if aot_fits(x, y) else x.neg_(),
 }
 AOT_OUT = {"neg out": lambda xp, x, y: xp.neg(x, out=x.clone())}
-AOT_OPERATIONS = AOT_OUT | AOT_PURE | AOT_VIEWS | AOT_SEVERAL | AOT_WRITES
+AOT_STEEP = {"exp": lambda xp, x, y: x.exp()}  # not drawn: after a few in a row the last bit is the fifth digit
+AOT_OPERATIONS = AOT_STEEP | AOT_OUT | AOT_PURE | AOT_VIEWS | AOT_SEVERAL | AOT_WRITES
 
 
 def aot_fits(x, y):
@@ -2334,7 +2334,6 @@ AOT_SHAPES = [[3, 3], [3, 3], [2, 3], [3], [1, 3], []]
 
 
 def aot_programs(st, operations, grad, most=6, least=0, shapes=AOT_SHAPES):
-    """Programs whose only `exp` is that of a bell: after a few in a row the last bit of one framework is the fifth digit."""
     place = st.integers(0, 30)
     shape = st.sampled_from(shapes)
     return {
@@ -2342,9 +2341,7 @@ def aot_programs(st, operations, grad, most=6, least=0, shapes=AOT_SHAPES):
             st.tuples(shape, st.booleans() if grad else st.just(False)).map(list), min_size=1, max_size=2
         ),
         "statements": st.lists(
-            st.tuples(st.sampled_from(sorted({*operations} - {"exp"})), place, place).map(list),
-            min_size=least,
-            max_size=most,
+            st.tuples(st.sampled_from(sorted(operations)), place, place).map(list), min_size=least, max_size=most
         ),
         "outputs": st.lists(st.integers(0, 6), min_size=1, max_size=3),
     }
