@@ -99,14 +99,20 @@ def nll_loss_forward(
 def _nll_of_plain_rows(self: Tensor, target: Tensor, reduction: int, ignore_index: int) -> tuple[Tensor, Tensor] | None:
     """A short way for the commonest call: a contiguous matrix, and targets that all count; None for anything else."""
     scores, targets = self._array, target._array
-    if scores.ndim != 2 or targets.shape != scores.shape[:1] or not targets.size or 0 <= ignore_index < scores.shape[1]:
-        return None
-    if np.maximum.reduce(targets.view(np.uint64)) >= scores.shape[1]:  # a negative one too
+    if scores.ndim != 2 or not _all_count(targets, scores.shape, ignore_index):
         return None
     total = np.add.reduce(scores[np.arange(len(targets)), targets])
     count = scores.dtype.type(len(targets))
     loss = -total / count if reduction == MEAN else -total
     return owned(np.asarray(loss), self.dtype), owned(np.asarray(count), self.dtype)
+
+
+def _all_count(targets: np.ndarray, sizes: tuple[int, int], ignore_index: int) -> bool:
+    """Whether there are targets, one for each row of scores of these sizes, each a class, and none of them ignored."""
+    rows, classes = sizes
+    if targets.shape != (rows,) or rows == 0 or 0 <= ignore_index < classes or targets.dtype != np.int64:
+        return False
+    return np.maximum.reduce(targets.view(np.uint64)) < classes  # a negative one would be large
 
 
 def nll_loss2d_forward(
@@ -480,7 +486,7 @@ def nll_backward_functional(
     """With a short way for the mean over rows that all count, without weights."""
     if reduction == MEAN and weight is None and is_simple(self) and len(self._sizes) == 2 and not grad_output._sizes:
         targets = target._array
-        if targets.shape == self._sizes[:1] and total_weight._sizes == () and not (targets == ignore_index).any():
+        if total_weight._sizes == () and _all_count(targets, self._sizes, ignore_index):
             array = np.zeros(self._sizes, self.dtype.numpy)
             array[np.arange(len(targets)), targets] = -(grad_output._array / total_weight._array)
             return fresh(array, self)

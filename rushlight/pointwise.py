@@ -189,8 +189,8 @@ def with_short_way(kernel: Structured, function: np.ufunc, kinds: tuple[int, ...
             self.__class__ is other.__class__ is Tensor
             and self.dtype is other.dtype
             and self._sizes == other._sizes
+            and self._strides == other._strides
             and self._has_plain_strides
-            and other._has_plain_strides
             and self.dtype.category in kinds
             and (not alpha or alpha[0].__class__ is int and alpha[0] == 1)
             and not dispatch.aside
@@ -225,7 +225,7 @@ def simple_operand(self: Operand, other: Operand, alpha: tuple, kinds: tuple[int
     if self.dtype.category not in kinds:
         return None
     if isinstance(other, Tensor):
-        alike = self._sizes == other._sizes and other._has_plain_strides
+        alike = self._sizes == other._sizes and self._strides == other._strides
         one_for_all = not other._sizes and 0 not in self._sizes
         if self.dtype is not other.dtype or not (alike or one_for_all):
             return None

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -477,12 +478,24 @@ def log_softmax(array: np.ndarray, dim: int) -> np.ndarray:
     half = array.dtype == np.float16
     x = array.astype(np.float32) if half else array
     shifted = x - np.maximum.reduce(x, dim, keepdims=True)
-    total = np.add.reduce(np.exp(shifted), dim, keepdims=True)
+    total = line_sums(np.exp(shifted), dim)
     if half and dim in (-1, array.ndim - 1):
         shifted -= np.log(total.astype(np.float16).astype(np.float32)).astype(np.float16)
     else:
         shifted -= np.log(total, total)
     return shifted.astype(array.dtype, copy=False)
+
+
+def line_sums(array: np.ndarray, dim: int) -> np.ndarray:
+    """The sums along a dimension, which stays, with size 1. Rows of a matrix are summed by a BLAS, as their products with ones."""
+    if array.ndim == 2 and dim in (1, -1):
+        return np.matmul(array, _ones(array.shape[1], array.dtype))[:, None]
+    return np.add.reduce(array, dim, keepdims=True)
+
+
+@lru_cache(64)
+def _ones(count: int, dtype: np.dtype) -> np.ndarray:
+    return np.ones(count, dtype)
 
 
 def along(name: str, kernel: Callable[[np.ndarray, int], np.ndarray]) -> Structured:
@@ -560,7 +573,7 @@ def softmax_slope(grad: np.ndarray, y: np.ndarray, dim: int) -> np.ndarray:
 
 def log_softmax_slope(grad: np.ndarray, y: np.ndarray, dim: int) -> np.ndarray:
     slope = np.exp(y)
-    slope *= np.add.reduce(grad, dim, keepdims=True)
+    slope *= line_sums(grad, dim)
     return np.subtract(grad, slope, slope)
 
 

@@ -193,14 +193,8 @@ class Tensor:
         if 0 in self._sizes:  # numpy wants even an empty array to lie within its buffer
             return np.empty(self._sizes, self.dtype.numpy)
         step = self.dtype.itemsize
-        strides = [stride * step for stride in self._strides]
-        offset = self._storage_offset * step
-        return np.ndarray(self._sizes, self.dtype.numpy, self._storage._buffer, offset, strides)
-
-    @lazy
-    def _storage(self) -> UntypedStorage:
-        """Of a `fresh` tensor, made when it is asked for: many a result is only computed with."""
-        return UntypedStorage.of(self._array)
+        strides = None if self._has_plain_strides else [stride * step for stride in self._strides]
+        return np.ndarray(self._sizes, self.dtype.numpy, self._storage._buffer, self._storage_offset * step, strides)
 
     @lazy
     def _has_plain_strides(self) -> bool:
@@ -344,11 +338,15 @@ class Tensor:
         return self.item()
 
 
+new = object.__new__  # for what is made often, without a call of `__init__`
+
+
 def fresh(array: np.ndarray, like: Tensor) -> Tensor:
     """A tensor on the memory of a new array, which has the sizes and the dtype of `like`, and contiguous strides, as `like` has.
     Without dimensions numpy gives a number in the place of an array."""
-    self = Tensor.__new__(Tensor)
-    self._array = array if array.__class__ is np.ndarray else np.asarray(array)
+    self, storage = new(Tensor), new(UntypedStorage)
+    self._array = storage._buffer = array if array.__class__ is np.ndarray else np.asarray(array)
+    self._storage = storage
     self._sizes, self._strides, self._storage_offset, self.dtype = like._sizes, like._strides, 0, like.dtype
     self._key_set, self._has_plain_strides = local.tensor_keys["cpu"], True
     return self
@@ -356,8 +354,9 @@ def fresh(array: np.ndarray, like: Tensor) -> Tensor:
 
 def owned(array: np.ndarray, dtype: dtype) -> Tensor:
     """A tensor on the memory of a new array that is C-contiguous, of any sizes."""
-    self = Tensor.__new__(Tensor)
-    self._array = array
+    self, storage = new(Tensor), new(UntypedStorage)
+    self._array = storage._buffer = array
+    self._storage = storage
     self._sizes, self._storage_offset, self.dtype = Size(array.shape), 0, dtype
     self._strides = plain_strides(array.shape)
     self._key_set, self._has_plain_strides = local.tensor_keys["cpu"], True
@@ -396,7 +395,7 @@ def alias(self: Tensor, sizes: Sequence[int], strides: Sequence[int], storage_of
 
 def plain_alias(self: Tensor, sizes: Size, strides: tuple[int, ...], storage_offset: int) -> Tensor:
     """`alias`, of metadata that are made of ints for certain."""
-    view = Tensor.__new__(Tensor)
+    view = new(Tensor)
     view._storage, view.dtype, view._key_set = self._storage, self.dtype, self._key_set
     view._sizes, view._strides, view._storage_offset = sizes, strides, storage_offset
     return view
