@@ -28,6 +28,7 @@ import numpy as np  # noqa: E402
 import torch  # noqa: E402
 import torch._dynamo  # noqa: E402
 import torch._inductor  # noqa: E402
+from threadpoolctl import threadpool_info  # noqa: E402
 from torch._inductor.utils import clear_caches, run_and_get_code  # noqa: E402
 
 import rushlight as rl  # noqa: E402
@@ -210,7 +211,10 @@ def main() -> None:
     rows |= {"layernorm-gelu": (layernorm_gelu, forms(layernorm_gelu))}
     rows |= {f"6 pointwise, 2^{power}": (chain(power), forms(chain(power))) for power in (12, 16, 20)}
     rows |= {f"step, {loss}": (training_step(loss), forms_of_step(loss)) for loss in ("sum", "cross-entropy")}
-    core = np.show_config(mode="dicts")["Build Dependencies"]["blas"].get("openblas configuration", "unknown BLAS")
+    blas = [
+        each for each in threadpool_info() if each["user_api"] == "blas"
+    ]  # its kernels: `OPENBLAS_CORETYPE` chooses others
+    core = ", ".join(f"{each['internal_api']} {each['version']} for {each['architecture']}" for each in blas)
     print(f"torch {torch.__version__}, numpy {np.__version__} ({core}), {rl.inductor.codecache.compiler_version()}")
     print(f"Python {platform.python_version()}, {platform.machine()}; one thread; {arguments.rounds} rounds; us\n")
     print(

@@ -17,6 +17,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np  # noqa: E402
 import torch  # noqa: E402
+from threadpoolctl import threadpool_info  # noqa: E402
 
 import rushlight as rl  # noqa: E402
 
@@ -51,7 +52,10 @@ def main() -> None:
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     ours, theirs = steps(rl), steps(torch)
-    core = np.show_config(mode="dicts")["Build Dependencies"]["blas"].get("openblas configuration", "unknown BLAS")
+    blas = [
+        each for each in threadpool_info() if each["user_api"] == "blas"
+    ]  # its kernels: `OPENBLAS_CORETYPE` chooses others
+    core = ", ".join(f"{each['internal_api']} {each['version']} for {each['architecture']}" for each in blas)
     print(f"Linear({FEATURES}, {TOKENS}), batch {BATCH}; torch {torch.__version__}, numpy {np.__version__} ({core})")
     print(f"Python {platform.python_version()}, {platform.machine()}; {arguments.rounds} rounds\n")
     print(f"{'loss':16}{'rushlight':>12}{'torch':>12}{'ratio':>8}")
