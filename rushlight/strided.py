@@ -193,8 +193,9 @@ class Tensor:
         if 0 in self._sizes:  # numpy wants even an empty array to lie within its buffer
             return np.empty(self._sizes, self.dtype.numpy)
         step = self.dtype.itemsize
-        strides = None if self._has_plain_strides else [stride * step for stride in self._strides]
-        return np.ndarray(self._sizes, self.dtype.numpy, self._storage._buffer, self._storage_offset * step, strides)
+        strides = [stride * step for stride in self._strides]
+        offset = self._storage_offset * step
+        return np.ndarray(self._sizes, self.dtype.numpy, self._storage._buffer, offset, strides)
 
     @lazy
     def _has_plain_strides(self) -> bool:

@@ -39,7 +39,6 @@ __all__ = ["broadcast_shapes"]
 def alias(self: Tensor) -> Tensor:
     """The same view again."""
     view = plain_alias(self, self._sizes, self._strides, self._storage_offset)
-    view._has_plain_strides = self._has_plain_strides
     if not self.is_meta:
         view._array = self._array
     return view
@@ -47,7 +46,7 @@ def alias(self: Tensor) -> Tensor:
 
 def with_memory(kernel: Callable) -> Callable:
     """The kernel of a view that has other sizes, on the same place: it remembers which strides they get."""
-    known: dict[tuple, tuple[Size, tuple[int, ...], bool]] = {}
+    known: dict[tuple, tuple[Size, tuple[int, ...]]] = {}
     dispatch.memos.append(known.clear)
 
     def remembering(self: Tensor, sizes: tuple[int, ...]) -> Tensor:
@@ -59,12 +58,9 @@ def with_memory(kernel: Callable) -> Callable:
             view = kernel(self, sizes)
             if len(known) == 4096:
                 known.clear()
-            known[wanted] = view._sizes, view._strides, view._has_plain_strides
+            known[wanted] = view._sizes, view._strides
             return view
-        sizes, strides, plain = found
-        view = plain_alias(self, sizes, strides, self._storage_offset)
-        view._has_plain_strides = plain
-        return view
+        return plain_alias(self, *found, self._storage_offset)
 
     return remembering
 
