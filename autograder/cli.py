@@ -25,7 +25,6 @@ from .build import BuildError, find_lab, find_released, labs, points, released_l
 from .grade import GradingError, Row, grade, students, write_csv
 from .plugin import RELEASED, ROOT, changes, restore
 from .release import release
-from .report import write_report
 from .run import run
 from .sample import make
 
@@ -212,6 +211,8 @@ def grade_(arguments: argparse.Namespace) -> int:
 
         executor = _engine(arguments.scheduler) if arguments.scheduler else None
         rows = grade(name, arguments.force, not arguments.no_sandbox, arguments.jobs, executor, progress)
+    from .report import write_report  # and with it matplotlib, which other commands need not wait for
+
     path, report = write_csv(name, rows), write_report(name, rows)
     _print_table(name, rows)
     if arguments.no_sandbox:

@@ -36,12 +36,11 @@ A kernel that nobody asks for a gradient calls the one below it (`operator.below
 
 NAMES = {  # which the generated code uses, by module
     "engine": "sum_to",
-    "graph": "Node, SavedTensor, already_freed, gradient_edge, save, unpack, unpack_saved",
+    "graph": "Node, gradient_edge, save, unpack",
     "history": "call_below, check_inplace, rebase_history, refuse_grad, set_history",
 }
-METADATA = {  # what a formula may ask of a tensor without its being saved: as what the node has it, and where from
-    ".shape": ("_shape", "._sizes"), ".dtype": ("_dtype", ".dtype"), ".stride()": ("_stride", "._strides"),
-    ".storage_offset()": ("_offset", "._storage_offset"), ".numel()": ("_numel", ".numel()"),
+METADATA = {  # what a formula may ask of a tensor without its being saved
+    ".shape": "_shape", ".dtype": "_dtype", ".stride()": "_stride", ".storage_offset()": "_offset", ".numel()": "_numel",
 }  # fmt: skip
 
 
@@ -124,11 +123,11 @@ def read(formula: str, schema: FunctionSchema) -> Needs:
     values = {}
     for argument in schema.arguments:
         if argument.type == "Tensor":
-            for attribute, (suffix, source) in METADATA.items():
+            for attribute, suffix in METADATA.items():
                 pattern = rf"\b{argument.name}{re.escape(attribute)}" + (r"\b" if attribute[-1] != ")" else "")
                 if re.search(pattern, formula):
                     formula = re.sub(pattern, argument.name + suffix, formula)
-                    values[argument.name + suffix] = argument.name + source
+                    values[argument.name + suffix] = argument.name + attribute
         elif argument.type == "Tensor[]":
             for attribute, suffix in (("shape", "_shapes"), ("dtype", "_dtypes")):
                 if f"{argument.name}{suffix}" in formula:
@@ -172,7 +171,7 @@ def node_class(derivative: Derivative) -> str:
     # torch looks at what is kept also where no gradient arrives
     check = [f"            unpack(node, [{kept}])"] if slots else []
     nothing = "[None] * len(node.next_edges)" if derivative.takes_list else "(" + "None, " * len(needs) + ")"
-    if derivative.differentiable.count(True) > 1 or schema.returns[0].is_list:
+    if len(schema.returns) > 1 or schema.returns[0].is_list:
         lines += ["    def apply(node, *grads):", "        if all(grad is None for grad in grads):"]
         lines += [*check, f"            return {nothing}"]
         lines += [] if schema.returns[0].is_list else ["        grad = grads[0]"]
@@ -182,7 +181,7 @@ def node_class(derivative: Derivative) -> str:
     lines += [] if always else ["        edges = node.next_edges"]
     for name, places in users.items():
         test = "" if always else f" if {' or '.join(f'edges[{i}].node' for i in places)} else None"
-        lines.append(f"        {name} = {unpacked(derivative, name)}{test}")
+        lines.append(f"        {name} = unpack(node, node.saved_{name}){test}")
     if derivative.takes_list:
         lines.append(f"        return {needs[0].formula}")
     elif len(needs) == 1:
@@ -199,22 +198,6 @@ def node_class(derivative: Derivative) -> str:
         released = " = ".join(f"node.{slot}" for slot in slots)
         lines += ["", "    def release_variables(node):", f"        {released} = None", "        node.released = True"]
     return "\n".join(lines) + "\n"
-
-
-def unpacked(derivative: Derivative, name: str) -> str:
-    """How a formula comes by what was saved."""
-    if is_one_tensor(derivative, name):
-        return f"unpack_saved(node.saved_{name} or already_freed(), node)"
-    return f"unpack(node, node.saved_{name})"
-
-
-def is_one_tensor(derivative: Derivative, name: str) -> bool:
-    """Whether an argument or a result is a tensor always, and never a list, a number or None."""
-    schema = derivative.native.schema
-    for argument in schema.arguments:
-        if argument.name == name:
-            return argument.type == "Tensor" and not may_be_number(schema, argument)
-    return not schema.returns[0].is_list
 
 
 # ------------------------------------------------------------------------------------------------------------
@@ -240,18 +223,14 @@ def kernel(derivative: Derivative, native: Native) -> str:
     lines += [f"        return {below}({stack})"]
     for argument in schema.arguments:
         if argument.base == "Tensor" and argument.name not in derivative.formulas:
-            refusal = f"refuse_grad({schema.name!r}, {argument.name!r}, {_safe(argument.name)})"
-            if is_one_tensor(derivative, argument.name):
-                refusal = f"if not {argument.name}._autograd is None is {argument.name}._base:\n        {refusal}"
-            lines += [f"    {refusal}"]
+            lines += [f"    refuse_grad({schema.name!r}, {argument.name!r}, {_safe(argument.name)})"]
     lines += ["    check_inplace(self)"] if inplace else []
     lines += [f"    node = {derivative.node}()", "    node.next_edges = edges"]
     values = {name: expression for each in derivative.needs for name, expression in each.values.items()}
     shapes = values.pop("result_shapes", None)
     lines += [f"    node.{name} = {_safe(expression)}" for name, expression in values.items()]
     for name, places in derivative.users("tensors").items():
-        keeping = "SavedTensor" if is_one_tensor(derivative, name) else "save"
-        kept = f"{keeping}({name}.clone())" if inplace and name == "self" else f"{keeping}({name})"
+        kept = "save(self.clone())" if inplace and name == "self" else f"save({name})"
         lines += _if_needed(places, derivative, f"node.saved_{name} = {kept}")
     lines.append(f"    result = call_below({below}, {stack})")
     if inplace:
@@ -263,8 +242,7 @@ def kernel(derivative: Derivative, native: Native) -> str:
     parts = [part.name for part in schema.returns]
     for name, places in derivative.users("results").items():
         of = "result" if name == "result" else f"result[{parts.index(name)}]"
-        keeping = "SavedTensor" if is_one_tensor(derivative, name) else "save"
-        lines += _if_needed(places, derivative, f"node.saved_{name} = {keeping}({of}, True)")
+        lines += _if_needed(places, derivative, f"node.saved_{name} = save({of}, True)")
     lines.append("    return result")
     return "\n".join(lines) + "\n"
 

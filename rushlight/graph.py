@@ -306,19 +306,15 @@ def _whose(tensor: Tensor, node: Node, saved: SavedTensor) -> str:
 def unpack(node: Node, saved: SavedTensor | None | list) -> Any:
     """The tensor that a node saved; None and lists as they were. Raises RuntimeError if the node has let go of it."""
     if node.released:
-        already_freed()
+        raise RuntimeError(
+            "Trying to backward through the graph a second time (or directly access saved tensors after they have already "
+            "been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). "
+            "Specify retain_graph=True if you need to backward through the graph a second time or if you need to access "
+            "saved tensors after calling backward."
+        )
     if isinstance(saved, list):
         return [unpack(node, each) for each in saved]
     return unpack_saved(saved, node) if isinstance(saved, SavedTensor) else saved
-
-
-def already_freed() -> None:
-    raise RuntimeError(
-        "Trying to backward through the graph a second time (or directly access saved tensors after they have already "
-        "been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). "
-        "Specify retain_graph=True if you need to backward through the graph a second time or if you need to access "
-        "saved tensors after calling backward."
-    )
 
 
 def save(tensor: Any, is_output: bool = False) -> Any:

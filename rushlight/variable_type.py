@@ -9,7 +9,7 @@ A kernel that nobody asks for a gradient calls the one below it (`operator.below
 import math
 
 from rushlight.engine import sum_to
-from rushlight.graph import Node, SavedTensor, already_freed, gradient_edge, save, unpack, unpack_saved
+from rushlight.graph import Node, gradient_edge, save, unpack
 from rushlight.history import call_below, check_inplace, rebase_history, refuse_grad, set_history
 from rushlight.derivatives import *
 from rushlight.dispatch import local
@@ -842,7 +842,7 @@ class AbsBackward0(Node):
         if grad is None:
             unpack(node, [node.saved_self])
             return (None,)
-        self = unpack_saved(node.saved_self or already_freed(), node)
+        self = unpack(node, node.saved_self)
         return (grad * self.sgn(),)
 
     def release_variables(node):
@@ -885,8 +885,8 @@ class AddcdivBackward0(Node):
                 None,
             )
         edges = node.next_edges
-        tensor2 = unpack_saved(node.saved_tensor2 or already_freed(), node) if edges[1].node or edges[2].node else None
-        tensor1 = unpack_saved(node.saved_tensor1 or already_freed(), node) if edges[2].node else None
+        tensor2 = unpack(node, node.saved_tensor2) if edges[1].node or edges[2].node else None
+        tensor1 = unpack(node, node.saved_tensor1) if edges[2].node else None
         return (
             grad if edges[0].node else None,
             grad * number_over(node.value, tensor2) if edges[1].node else None,
@@ -910,8 +910,8 @@ class AddcmulBackward0(Node):
                 None,
             )
         edges = node.next_edges
-        tensor2 = unpack_saved(node.saved_tensor2 or already_freed(), node) if edges[1].node else None
-        tensor1 = unpack_saved(node.saved_tensor1 or already_freed(), node) if edges[2].node else None
+        tensor2 = unpack(node, node.saved_tensor2) if edges[1].node else None
+        tensor1 = unpack(node, node.saved_tensor1) if edges[2].node else None
         return (
             grad if edges[0].node else None,
             grad * times(tensor2, node.value) if edges[1].node else None,
@@ -944,11 +944,7 @@ class ClampBackward0(Node):
         edges = node.next_edges
         max = unpack(node, node.saved_max) if edges[0].node or edges[1].node or edges[2].node else None
         min = unpack(node, node.saved_min) if edges[0].node or edges[1].node or edges[2].node else None
-        self = (
-            unpack_saved(node.saved_self or already_freed(), node)
-            if edges[0].node or edges[1].node or edges[2].node
-            else None
-        )
+        self = unpack(node, node.saved_self) if edges[0].node or edges[1].node or edges[2].node else None
         grad_max = clamp_backward_max(grad, self, min, max) if edges[2].node else None
         grad_min = clamp_backward_min(grad, self, min, max) if edges[1].node else None
         grad_self = where(clamp_mask(self, min, max), grad, 0.0) if edges[0].node else None
@@ -970,7 +966,7 @@ class ClampBackward1(Node):
         if grad is None:
             unpack(node, [node.saved_self])
             return (None,)
-        self = unpack_saved(node.saved_self or already_freed(), node)
+        self = unpack(node, node.saved_self)
         return (where(clamp_mask(self, node.min, node.max), grad, 0.0),)
 
     def release_variables(node):
@@ -989,8 +985,8 @@ class ClampMaxBackward1(Node):
                 None,
             )
         edges = node.next_edges
-        max = unpack_saved(node.saved_max or already_freed(), node) if edges[0].node or edges[1].node else None
-        self = unpack_saved(node.saved_self or already_freed(), node) if edges[0].node or edges[1].node else None
+        max = unpack(node, node.saved_max) if edges[0].node or edges[1].node else None
+        self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
         grad_max = where(self > max, grad, 0.0) if edges[1].node else None
         grad_self = where(self <= max, grad, 0.0) if edges[0].node else None
         return (
@@ -1010,7 +1006,7 @@ class ClampMaxBackward0(Node):
         if grad is None:
             unpack(node, [node.saved_self])
             return (None,)
-        self = unpack_saved(node.saved_self or already_freed(), node)
+        self = unpack(node, node.saved_self)
         return (where(self <= node.max, grad, 0.0),)
 
     def release_variables(node):
@@ -1029,8 +1025,8 @@ class ClampMinBackward1(Node):
                 None,
             )
         edges = node.next_edges
-        min = unpack_saved(node.saved_min or already_freed(), node) if edges[0].node or edges[1].node else None
-        self = unpack_saved(node.saved_self or already_freed(), node) if edges[0].node or edges[1].node else None
+        min = unpack(node, node.saved_min) if edges[0].node or edges[1].node else None
+        self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
         grad_min = where(self < min, grad, 0.0) if edges[1].node else None
         grad_self = where(self >= min, grad, 0.0) if edges[0].node else None
         return (
@@ -1050,7 +1046,7 @@ class ClampMinBackward0(Node):
         if grad is None:
             unpack(node, [node.saved_self])
             return (None,)
-        self = unpack_saved(node.saved_self or already_freed(), node)
+        self = unpack(node, node.saved_self)
         return (where(self >= node.min, grad, 0.0),)
 
     def release_variables(node):
@@ -1065,7 +1061,7 @@ class CosBackward0(Node):
         if grad is None:
             unpack(node, [node.saved_self])
             return (None,)
-        self = unpack_saved(node.saved_self or already_freed(), node)
+        self = unpack(node, node.saved_self)
         return (grad * -self.sin(),)
 
     def release_variables(node):
@@ -1143,7 +1139,7 @@ class EluBackward0(Node):
         if grad is None:
             unpack(node, [node.saved_self])
             return (None,)
-        self = unpack_saved(node.saved_self or already_freed(), node)
+        self = unpack(node, node.saved_self)
         return (functions.elu_backward(grad, node.alpha, node.scale, node.input_scale, False, self),)
 
     def release_variables(node):
@@ -1158,7 +1154,7 @@ class EluBackward1(Node):
         if grad is None:
             unpack(node, [node.saved_result])
             return (None,)
-        result = unpack_saved(node.saved_result or already_freed(), node)
+        result = unpack(node, node.saved_result)
         return (functions.elu_backward(grad, node.alpha, node.scale, node.input_scale, True, result),)
 
     def release_variables(node):
@@ -1173,7 +1169,7 @@ class ErfBackward0(Node):
         if grad is None:
             unpack(node, [node.saved_self])
             return (None,)
-        self = unpack_saved(node.saved_self or already_freed(), node)
+        self = unpack(node, node.saved_self)
         return (times((-self.pow(2)).exp(), 2 / math.sqrt(math.pi)) * grad,)
 
     def release_variables(node):
@@ -1188,7 +1184,7 @@ class ExpBackward0(Node):
         if grad is None:
             unpack(node, [node.saved_result])
             return (None,)
-        result = unpack_saved(node.saved_result or already_freed(), node)
+        result = unpack(node, node.saved_result)
         return (grad * result,)
 
     def release_variables(node):
@@ -1203,7 +1199,7 @@ class Exp2Backward0(Node):
         if grad is None:
             unpack(node, [node.saved_result])
             return (None,)
-        result = unpack_saved(node.saved_result or already_freed(), node)
+        result = unpack(node, node.saved_result)
         return (times(grad * result, math.log(2)),)
 
     def release_variables(node):
@@ -1218,7 +1214,7 @@ class Expm1Backward0(Node):
         if grad is None:
             unpack(node, [node.saved_result])
             return (None,)
-        result = unpack_saved(node.saved_result or already_freed(), node)
+        result = unpack(node, node.saved_result)
         return (grad * plus(result, 1),)
 
     def release_variables(node):
@@ -1251,8 +1247,8 @@ class FmodBackward1(Node):
                 None,
             )
         edges = node.next_edges
-        other = unpack_saved(node.saved_other or already_freed(), node) if edges[1].node else None
-        self = unpack_saved(node.saved_self or already_freed(), node) if edges[1].node else None
+        other = unpack(node, node.saved_other) if edges[1].node else None
+        self = unpack(node, node.saved_self) if edges[1].node else None
         grad_other = minus_times(grad, self.div(other, rounding_mode="trunc")) if edges[1].node else None
         grad_self = grad if edges[0].node else None
         return (
@@ -1272,7 +1268,7 @@ class GeluBackward0(Node):
         if grad is None:
             unpack(node, [node.saved_self])
             return (None,)
-        self = unpack_saved(node.saved_self or already_freed(), node)
+        self = unpack(node, node.saved_self)
         return (functions.gelu_backward(grad, self, approximate=node.approximate),)
 
     def release_variables(node):
@@ -1287,7 +1283,7 @@ class HardtanhBackward0(Node):
         if grad is None:
             unpack(node, [node.saved_self])
             return (None,)
-        self = unpack_saved(node.saved_self or already_freed(), node)
+        self = unpack(node, node.saved_self)
         return (functions.hardtanh_backward(grad, self, node.min_val, node.max_val),)
 
     def release_variables(node):
@@ -1302,7 +1298,7 @@ class LeakyReluBackward0(Node):
         if grad is None:
             unpack(node, [node.saved_self])
             return (None,)
-        self = unpack_saved(node.saved_self or already_freed(), node)
+        self = unpack(node, node.saved_self)
         return (functions.leaky_relu_backward(grad, self, node.negative_slope, False),)
 
     def release_variables(node):
@@ -1317,7 +1313,7 @@ class LeakyReluBackward1(Node):
         if grad is None:
             unpack(node, [node.saved_result])
             return (None,)
-        result = unpack_saved(node.saved_result or already_freed(), node)
+        result = unpack(node, node.saved_result)
         return (functions.leaky_relu_backward(grad, result, node.negative_slope, True),)
 
     def release_variables(node):
@@ -1337,9 +1333,9 @@ class LerpBackward1(Node):
                 None,
             )
         edges = node.next_edges
-        weight = unpack_saved(node.saved_weight or already_freed(), node) if edges[0].node or edges[1].node else None
-        end = unpack_saved(node.saved_end or already_freed(), node) if edges[2].node else None
-        self = unpack_saved(node.saved_self or already_freed(), node) if edges[2].node else None
+        weight = unpack(node, node.saved_weight) if edges[0].node or edges[1].node else None
+        end = unpack(node, node.saved_end) if edges[2].node else None
+        self = unpack(node, node.saved_self) if edges[2].node else None
         grad_end = grad * weight if edges[1].node else None
         grad_self = grad * number_minus(1, weight) if edges[0].node else None
         grad_weight = grad * (end - self) if edges[2].node else None
@@ -1377,7 +1373,7 @@ class LogBackward0(Node):
         if grad is None:
             unpack(node, [node.saved_self])
             return (None,)
-        self = unpack_saved(node.saved_self or already_freed(), node)
+        self = unpack(node, node.saved_self)
         return (grad / self,)
 
     def release_variables(node):
@@ -1392,7 +1388,7 @@ class Log10Backward0(Node):
         if grad is None:
             unpack(node, [node.saved_self])
             return (None,)
-        self = unpack_saved(node.saved_self or already_freed(), node)
+        self = unpack(node, node.saved_self)
         return (grad / times(self, math.log(10)),)
 
     def release_variables(node):
@@ -1407,7 +1403,7 @@ class Log1PBackward0(Node):
         if grad is None:
             unpack(node, [node.saved_self])
             return (None,)
-        self = unpack_saved(node.saved_self or already_freed(), node)
+        self = unpack(node, node.saved_self)
         return (grad / plus(self, 1),)
 
     def release_variables(node):
@@ -1422,7 +1418,7 @@ class Log2Backward0(Node):
         if grad is None:
             unpack(node, [node.saved_self])
             return (None,)
-        self = unpack_saved(node.saved_self or already_freed(), node)
+        self = unpack(node, node.saved_self)
         return (grad / times(self, math.log(2)),)
 
     def release_variables(node):
@@ -1441,8 +1437,8 @@ class MaximumBackward0(Node):
                 None,
             )
         edges = node.next_edges
-        other = unpack_saved(node.saved_other or already_freed(), node) if edges[0].node or edges[1].node else None
-        self = unpack_saved(node.saved_self or already_freed(), node) if edges[0].node or edges[1].node else None
+        other = unpack(node, node.saved_other) if edges[0].node or edges[1].node else None
+        self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
         grad_other = grad_of_the_extreme(grad, self == other, self > other) if edges[1].node else None
         grad_self = grad_of_the_extreme(grad, self == other, self < other) if edges[0].node else None
         return (
@@ -1466,8 +1462,8 @@ class MinimumBackward0(Node):
                 None,
             )
         edges = node.next_edges
-        other = unpack_saved(node.saved_other or already_freed(), node) if edges[0].node or edges[1].node else None
-        self = unpack_saved(node.saved_self or already_freed(), node) if edges[0].node or edges[1].node else None
+        other = unpack(node, node.saved_other) if edges[0].node or edges[1].node else None
+        self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
         grad_other = grad_of_the_extreme(grad, self == other, self < other) if edges[1].node else None
         grad_self = grad_of_the_extreme(grad, self == other, self > other) if edges[0].node else None
         return (
@@ -1526,7 +1522,7 @@ class PowBackward0(Node):
         if grad is None:
             unpack(node, [node.saved_self])
             return (None,)
-        self = unpack_saved(node.saved_self or already_freed(), node)
+        self = unpack(node, node.saved_self)
         return (pow_backward(grad, self, node.exponent),)
 
     def release_variables(node):
@@ -1545,11 +1541,9 @@ class PowBackward1(Node):
                 None,
             )
         edges = node.next_edges
-        exponent = (
-            unpack_saved(node.saved_exponent or already_freed(), node) if edges[0].node or edges[1].node else None
-        )
-        self = unpack_saved(node.saved_self or already_freed(), node) if edges[0].node or edges[1].node else None
-        result = unpack_saved(node.saved_result or already_freed(), node) if edges[1].node else None
+        exponent = unpack(node, node.saved_exponent) if edges[0].node or edges[1].node else None
+        self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
+        result = unpack(node, node.saved_result) if edges[1].node else None
         grad_exponent = pow_backward_exponent(grad, self, exponent, result) if edges[1].node else None
         grad_self = pow_backward_self(grad, self, exponent) if edges[0].node else None
         return (
@@ -1569,8 +1563,8 @@ class PowBackward2(Node):
         if grad is None:
             unpack(node, [node.saved_exponent, node.saved_result])
             return (None,)
-        exponent = unpack_saved(node.saved_exponent or already_freed(), node)
-        result = unpack_saved(node.saved_result or already_freed(), node)
+        exponent = unpack(node, node.saved_exponent)
+        result = unpack(node, node.saved_result)
         return (pow_backward_exponent(grad, node.self, exponent, result),)
 
     def release_variables(node):
@@ -1585,7 +1579,7 @@ class ReciprocalBackward0(Node):
         if grad is None:
             unpack(node, [node.saved_result])
             return (None,)
-        result = unpack_saved(node.saved_result or already_freed(), node)
+        result = unpack(node, node.saved_result)
         return (minus_times(grad, result * result),)
 
     def release_variables(node):
@@ -1600,7 +1594,7 @@ class ReluBackward0(Node):
         if grad is None:
             unpack(node, [node.saved_result])
             return (None,)
-        result = unpack_saved(node.saved_result or already_freed(), node)
+        result = unpack(node, node.saved_result)
         return (functions.threshold_backward(grad, result, 0),)
 
     def release_variables(node):
@@ -1626,7 +1620,7 @@ class RemainderBackward1(Node):
                 None,
             )
         edges = node.next_edges
-        other = unpack_saved(node.saved_other or already_freed(), node) if edges[1].node else None
+        other = unpack(node, node.saved_other) if edges[1].node else None
         self = unpack(node, node.saved_self) if edges[1].node else None
         grad_other = minus_times(grad, self.div(other, rounding_mode="floor")) if edges[1].node else None
         grad_self = grad if edges[0].node else None
@@ -1661,7 +1655,7 @@ class RsqrtBackward0(Node):
         if grad is None:
             unpack(node, [node.saved_result])
             return (None,)
-        result = unpack_saved(node.saved_result or already_freed(), node)
+        result = unpack(node, node.saved_result)
         return (times(grad, -0.5) * result.pow(3),)
 
     def release_variables(node):
@@ -1699,7 +1693,7 @@ class SigmoidBackward0(Node):
         if grad is None:
             unpack(node, [node.saved_result])
             return (None,)
-        result = unpack_saved(node.saved_result or already_freed(), node)
+        result = unpack(node, node.saved_result)
         return (functions.sigmoid_backward(grad, result),)
 
     def release_variables(node):
@@ -1728,7 +1722,7 @@ class SiluBackward0(Node):
         if grad is None:
             unpack(node, [node.saved_self])
             return (None,)
-        self = unpack_saved(node.saved_self or already_freed(), node)
+        self = unpack(node, node.saved_self)
         return (
             infinitely_differentiable_silu_backward(grad, self)
             if local.grad_enabled
@@ -1747,7 +1741,7 @@ class SinBackward0(Node):
         if grad is None:
             unpack(node, [node.saved_self])
             return (None,)
-        self = unpack_saved(node.saved_self or already_freed(), node)
+        self = unpack(node, node.saved_self)
         return (grad * self.cos(),)
 
     def release_variables(node):
@@ -1762,7 +1756,7 @@ class SoftplusBackward0(Node):
         if grad is None:
             unpack(node, [node.saved_self])
             return (None,)
-        self = unpack_saved(node.saved_self or already_freed(), node)
+        self = unpack(node, node.saved_self)
         return (functions.softplus_backward(grad, self, node.beta, node.threshold),)
 
     def release_variables(node):
@@ -1777,7 +1771,7 @@ class SqrtBackward0(Node):
         if grad is None:
             unpack(node, [node.saved_result])
             return (None,)
-        result = unpack_saved(node.saved_result or already_freed(), node)
+        result = unpack(node, node.saved_result)
         return (grad / times(result, 2),)
 
     def release_variables(node):
@@ -1815,7 +1809,7 @@ class TanBackward0(Node):
         if grad is None:
             unpack(node, [node.saved_result])
             return (None,)
-        result = unpack_saved(node.saved_result or already_freed(), node)
+        result = unpack(node, node.saved_result)
         return (grad * plus(result.pow(2), 1),)
 
     def release_variables(node):
@@ -1830,7 +1824,7 @@ class TanhBackward0(Node):
         if grad is None:
             unpack(node, [node.saved_result])
             return (None,)
-        result = unpack_saved(node.saved_result or already_freed(), node)
+        result = unpack(node, node.saved_result)
         return (functions.tanh_backward(grad, result),)
 
     def release_variables(node):
@@ -1845,7 +1839,7 @@ class ThresholdBackward0(Node):
         if grad is None:
             unpack(node, [node.saved_self])
             return (None,)
-        self = unpack_saved(node.saved_self or already_freed(), node)
+        self = unpack(node, node.saved_self)
         return (functions.threshold_backward(grad, self, node.threshold),)
 
     def release_variables(node):
@@ -1871,9 +1865,7 @@ class WhereBackward0(Node):
                 None,
             )
         edges = node.next_edges
-        condition = (
-            unpack_saved(node.saved_condition or already_freed(), node) if edges[0].node or edges[1].node else None
-        )
+        condition = unpack(node, node.saved_condition) if edges[0].node or edges[1].node else None
         grad_other = where(condition, 0.0, grad) if edges[1].node else None
         grad_self = where(condition, grad, 0.0) if edges[0].node else None
         return (
@@ -1900,7 +1892,7 @@ class EmbeddingBackward0(Node):
         if grad is None:
             unpack(node, [node.saved_indices])
             return (None,)
-        indices = unpack_saved(node.saved_indices or already_freed(), node)
+        indices = unpack(node, node.saved_indices)
         return (
             functions.embedding_backward(
                 grad, indices, node.weight_shape[0], node.padding_idx, node.scale_grad_by_freq, node.sparse
@@ -1926,7 +1918,7 @@ class GatherBackward0(Node):
         if grad is None:
             unpack(node, [node.saved_index])
             return (None,)
-        index = unpack_saved(node.saved_index or already_freed(), node)
+        index = unpack(node, node.saved_index)
         return (gather_backward(grad, node.self_shape, node.dim, index),)
 
     def release_variables(node):
@@ -1960,7 +1952,7 @@ class IndexAddBackward0(Node):
                 None,
             )
         edges = node.next_edges
-        index = unpack_saved(node.saved_index or already_freed(), node) if edges[1].node else None
+        index = unpack(node, node.saved_index) if edges[1].node else None
         return (
             grad if edges[0].node else None,
             index_add_backward_source(grad, node.dim, index, node.source_shape, node.alpha) if edges[1].node else None,
@@ -2022,7 +2014,7 @@ class IndexSelectBackward0(Node):
         if grad is None:
             unpack(node, [node.saved_index])
             return (None,)
-        index = unpack_saved(node.saved_index or already_freed(), node)
+        index = unpack(node, node.saved_index)
         return (functions.index_select_backward(grad, node.self_shape, node.dim, index),)
 
     def release_variables(node):
@@ -2037,7 +2029,7 @@ class MaskedFillBackward0(Node):
         if grad is None:
             unpack(node, [node.saved_mask])
             return (None,)
-        mask = unpack_saved(node.saved_mask or already_freed(), node)
+        mask = unpack(node, node.saved_mask)
         return (grad.masked_fill(mask, 0),)
 
     def release_variables(node):
@@ -2056,7 +2048,7 @@ class MaskedFillBackward1(Node):
                 None,
             )
         edges = node.next_edges
-        mask = unpack_saved(node.saved_mask or already_freed(), node) if edges[0].node or edges[1].node else None
+        mask = unpack(node, node.saved_mask) if edges[0].node or edges[1].node else None
         return (
             grad.masked_fill(mask, 0) if edges[0].node else None,
             where(mask, grad, 0.0).sum() if edges[1].node else None,
@@ -2092,7 +2084,7 @@ class ScatterBackward0(Node):
                 None,
             )
         edges = node.next_edges
-        index = unpack_saved(node.saved_index or already_freed(), node) if edges[0].node or edges[1].node else None
+        index = unpack(node, node.saved_index) if edges[0].node or edges[1].node else None
         return (
             grad.scatter(node.dim, index, 0) if edges[0].node else None,
             grad.gather(node.dim, index) if edges[1].node else None,
@@ -2110,7 +2102,7 @@ class ScatterBackward1(Node):
         if grad is None:
             unpack(node, [node.saved_index])
             return (None,)
-        index = unpack_saved(node.saved_index or already_freed(), node)
+        index = unpack(node, node.saved_index)
         return (grad.scatter(node.dim, index, 0),)
 
     def release_variables(node):
@@ -2129,7 +2121,7 @@ class ScatterAddBackward0(Node):
                 None,
             )
         edges = node.next_edges
-        index = unpack_saved(node.saved_index or already_freed(), node) if edges[1].node else None
+        index = unpack(node, node.saved_index) if edges[1].node else None
         return (
             grad if edges[0].node else None,
             grad.gather(node.dim, index) if edges[1].node else None,
@@ -2168,7 +2160,7 @@ class LogSoftmaxBackward0(Node):
         if grad is None:
             unpack(node, [node.saved_result])
             return (None,)
-        result = unpack_saved(node.saved_result or already_freed(), node)
+        result = unpack(node, node.saved_result)
         return (functions._log_softmax_backward_data(grad, result, node.dim, node.self_dtype),)
 
     def release_variables(node):
@@ -2183,7 +2175,7 @@ class SoftmaxBackward0(Node):
         if grad is None:
             unpack(node, [node.saved_result])
             return (None,)
-        result = unpack_saved(node.saved_result or already_freed(), node)
+        result = unpack(node, node.saved_result)
         return (functions._softmax_backward_data(grad, result, node.dim, node.self_dtype),)
 
     def release_variables(node):
@@ -2198,8 +2190,8 @@ class AmaxBackward0(Node):
         if grad is None:
             unpack(node, [node.saved_result, node.saved_self])
             return (None,)
-        result = unpack_saved(node.saved_result or already_freed(), node)
-        self = unpack_saved(node.saved_self or already_freed(), node)
+        result = unpack(node, node.saved_result)
+        self = unpack(node, node.saved_self)
         return (scale_grad_by_count(grad, self, result, node.dim, node.keepdim),)
 
     def release_variables(node):
@@ -2214,8 +2206,8 @@ class AminBackward0(Node):
         if grad is None:
             unpack(node, [node.saved_result, node.saved_self])
             return (None,)
-        result = unpack_saved(node.saved_result or already_freed(), node)
-        self = unpack_saved(node.saved_self or already_freed(), node)
+        result = unpack(node, node.saved_result)
+        self = unpack(node, node.saved_self)
         return (scale_grad_by_count(grad, self, result, node.dim, node.keepdim),)
 
     def release_variables(node):
@@ -2237,8 +2229,8 @@ class LogsumexpBackward0(Node):
         if grad is None:
             unpack(node, [node.saved_result, node.saved_self])
             return (None,)
-        result = unpack_saved(node.saved_result or already_freed(), node)
-        self = unpack_saved(node.saved_self or already_freed(), node)
+        result = unpack(node, node.saved_result)
+        self = unpack(node, node.saved_self)
         return (logsumexp_backward(grad, self, result, node.dim, node.keepdim),)
 
     def release_variables(node):
@@ -2253,8 +2245,8 @@ class MaxBackward1(Node):
         if grad is None:
             unpack(node, [node.saved_result, node.saved_self])
             return (None,)
-        result = unpack_saved(node.saved_result or already_freed(), node)
-        self = unpack_saved(node.saved_self or already_freed(), node)
+        result = unpack(node, node.saved_result)
+        self = unpack(node, node.saved_self)
         return (evenly_distribute_backward(grad, self, result),)
 
     def release_variables(node):
@@ -2270,7 +2262,7 @@ class MaxBackward0(Node):
             unpack(node, [node.saved_indices])
             return (None,)
         grad = grads[0]
-        indices = unpack_saved(node.saved_indices or already_freed(), node)
+        indices = unpack(node, node.saved_indices)
         return (
             functions.value_selecting_reduction_backward(
                 grad, node.dim, constant(indices), node.self_shape, node.keepdim
@@ -2303,8 +2295,8 @@ class MinBackward1(Node):
         if grad is None:
             unpack(node, [node.saved_result, node.saved_self])
             return (None,)
-        result = unpack_saved(node.saved_result or already_freed(), node)
-        self = unpack_saved(node.saved_self or already_freed(), node)
+        result = unpack(node, node.saved_result)
+        self = unpack(node, node.saved_self)
         return (evenly_distribute_backward(grad, self, result),)
 
     def release_variables(node):
@@ -2320,7 +2312,7 @@ class MinBackward0(Node):
             unpack(node, [node.saved_indices])
             return (None,)
         grad = grads[0]
-        indices = unpack_saved(node.saved_indices or already_freed(), node)
+        indices = unpack(node, node.saved_indices)
         return (
             functions.value_selecting_reduction_backward(
                 grad, node.dim, constant(indices), node.self_shape, node.keepdim
@@ -2339,8 +2331,8 @@ class ProdBackward0(Node):
         if grad is None:
             unpack(node, [node.saved_result, node.saved_self])
             return (None,)
-        result = unpack_saved(node.saved_result or already_freed(), node)
-        self = unpack_saved(node.saved_self or already_freed(), node)
+        result = unpack(node, node.saved_result)
+        self = unpack(node, node.saved_self)
         return (prod_backward(grad, self.to(grad.dtype), result),)
 
     def release_variables(node):
@@ -2355,8 +2347,8 @@ class ProdBackward1(Node):
         if grad is None:
             unpack(node, [node.saved_result, node.saved_self])
             return (None,)
-        result = unpack_saved(node.saved_result or already_freed(), node)
-        self = unpack_saved(node.saved_self or already_freed(), node)
+        result = unpack(node, node.saved_result)
+        self = unpack(node, node.saved_self)
         return (prod_dim_backward(grad, self.to(grad.dtype), result, node.dim, node.keepdim),)
 
     def release_variables(node):
@@ -2371,8 +2363,8 @@ class StdBackward0(Node):
         if grad is None:
             unpack(node, [node.saved_result, node.saved_self])
             return (None,)
-        result = unpack_saved(node.saved_result or already_freed(), node)
-        self = unpack_saved(node.saved_self or already_freed(), node)
+        result = unpack(node, node.saved_result)
+        self = unpack(node, node.saved_self)
         return (std_backward(grad, self, result, node.dim, node.correction, node.keepdim),)
 
     def release_variables(node):
@@ -2401,7 +2393,7 @@ class VarBackward0(Node):
         if grad is None:
             unpack(node, [node.saved_self])
             return (None,)
-        self = unpack_saved(node.saved_self or already_freed(), node)
+        self = unpack(node, node.saved_self)
         return (var_backward(grad, self, node.dim, node.correction, node.keepdim),)
 
     def release_variables(node):
@@ -2421,8 +2413,8 @@ class AddmmBackward0(Node):
                 None,
             )
         edges = node.next_edges
-        mat2 = unpack_saved(node.saved_mat2 or already_freed(), node) if edges[1].node else None
-        mat1 = unpack_saved(node.saved_mat1 or already_freed(), node) if edges[2].node else None
+        mat2 = unpack(node, node.saved_mat2) if edges[1].node else None
+        mat1 = unpack(node, node.saved_mat1) if edges[2].node else None
         grad_mat1 = (
             mm_backward_mat1(grad, mat2, node.mat1_shape, node.mat1_stride, node.alpha) if edges[1].node else None
         )
@@ -2453,8 +2445,8 @@ class BaddbmmBackward0(Node):
                 None,
             )
         edges = node.next_edges
-        batch2 = unpack_saved(node.saved_batch2 or already_freed(), node) if edges[1].node else None
-        batch1 = unpack_saved(node.saved_batch1 or already_freed(), node) if edges[2].node else None
+        batch2 = unpack(node, node.saved_batch2) if edges[1].node else None
+        batch1 = unpack(node, node.saved_batch1) if edges[2].node else None
         grad_batch1 = maybe_multiply(grad.bmm(batch2.transpose(1, 2)), node.alpha) if edges[1].node else None
         grad_batch2 = maybe_multiply(batch1.transpose(1, 2).bmm(grad), node.alpha) if edges[2].node else None
         grad_self = maybe_multiply(grad, node.beta) if edges[0].node else None
@@ -2480,8 +2472,8 @@ class BmmBackward0(Node):
                 None,
             )
         edges = node.next_edges
-        mat2 = unpack_saved(node.saved_mat2 or already_freed(), node) if edges[0].node else None
-        self = unpack_saved(node.saved_self or already_freed(), node) if edges[1].node else None
+        mat2 = unpack(node, node.saved_mat2) if edges[0].node else None
+        self = unpack(node, node.saved_self) if edges[1].node else None
         grad_mat2 = self.transpose(1, 2).bmm(grad) if edges[1].node else None
         grad_self = grad.bmm(mat2.transpose(1, 2)) if edges[0].node else None
         return (
@@ -2505,8 +2497,8 @@ class DotBackward0(Node):
                 None,
             )
         edges = node.next_edges
-        tensor = unpack_saved(node.saved_tensor or already_freed(), node) if edges[0].node else None
-        self = unpack_saved(node.saved_self or already_freed(), node) if edges[1].node else None
+        tensor = unpack(node, node.saved_tensor) if edges[0].node else None
+        self = unpack(node, node.saved_self) if edges[1].node else None
         return (
             grad * tensor if edges[0].node else None,
             grad * self if edges[1].node else None,
@@ -2528,8 +2520,8 @@ class MmBackward0(Node):
                 None,
             )
         edges = node.next_edges
-        mat2 = unpack_saved(node.saved_mat2 or already_freed(), node) if edges[0].node else None
-        self = unpack_saved(node.saved_self or already_freed(), node) if edges[1].node else None
+        mat2 = unpack(node, node.saved_mat2) if edges[0].node else None
+        self = unpack(node, node.saved_self) if edges[1].node else None
         grad_mat2 = mm_backward_mat2(grad, self, node.mat2_shape, node.mat2_stride, 1) if edges[1].node else None
         grad_self = mm_backward_mat1(grad, mat2, node.self_shape, node.self_stride, 1) if edges[0].node else None
         return (
@@ -2553,8 +2545,8 @@ class MvBackward0(Node):
                 None,
             )
         edges = node.next_edges
-        vec = unpack_saved(node.saved_vec or already_freed(), node) if edges[0].node else None
-        self = unpack_saved(node.saved_self or already_freed(), node) if edges[1].node else None
+        vec = unpack(node, node.saved_vec) if edges[0].node else None
+        self = unpack(node, node.saved_self) if edges[1].node else None
         return (
             grad.outer(vec) if edges[0].node else None,
             self.t().mv(grad) if edges[1].node else None,
@@ -2577,8 +2569,8 @@ class BinaryCrossEntropyWithLogitsBackward0(Node):
             )
         edges = node.next_edges
         pos_weight = unpack(node, node.saved_pos_weight) if edges[0].node or edges[1].node else None
-        self = unpack_saved(node.saved_self or already_freed(), node) if edges[0].node or edges[1].node else None
-        target = unpack_saved(node.saved_target or already_freed(), node) if edges[0].node or edges[1].node else None
+        self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
+        target = unpack(node, node.saved_target) if edges[0].node or edges[1].node else None
         weight = unpack(node, node.saved_weight) if edges[0].node or edges[1].node else None
         return (
             binary_cross_entropy_with_logits_backward(grad, self, target, weight, pos_weight, node.reduction)
@@ -2605,8 +2597,8 @@ class HuberLossBackward0(Node):
                 None,
             )
         edges = node.next_edges
-        self = unpack_saved(node.saved_self or already_freed(), node) if edges[0].node or edges[1].node else None
-        target = unpack_saved(node.saved_target or already_freed(), node) if edges[0].node or edges[1].node else None
+        self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
+        target = unpack(node, node.saved_target) if edges[0].node or edges[1].node else None
         return (
             functions.huber_loss_backward(grad, self, target, node.reduction, node.delta) if edges[0].node else None,
             functions.huber_loss_backward(grad, target, self, node.reduction, node.delta) if edges[1].node else None,
@@ -2628,8 +2620,8 @@ class MseLossBackward0(Node):
                 None,
             )
         edges = node.next_edges
-        self = unpack_saved(node.saved_self or already_freed(), node) if edges[0].node or edges[1].node else None
-        target = unpack_saved(node.saved_target or already_freed(), node) if edges[0].node or edges[1].node else None
+        self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
+        target = unpack(node, node.saved_target) if edges[0].node or edges[1].node else None
         return (
             functions.mse_loss_backward(grad, self, target, node.reduction) if edges[0].node else None,
             functions.mse_loss_backward(grad, target, self, node.reduction) if edges[1].node else None,
@@ -2643,13 +2635,14 @@ class MseLossBackward0(Node):
 class NllLossBackward0(Node):
     saved_self = saved_target = saved_total_weight = saved_weight = None
 
-    def apply(node, grad):
-        if grad is None:
+    def apply(node, *grads):
+        if all(grad is None for grad in grads):
             unpack(node, [node.saved_self, node.saved_target, node.saved_total_weight, node.saved_weight])
             return (None,)
-        self = unpack_saved(node.saved_self or already_freed(), node)
-        target = unpack_saved(node.saved_target or already_freed(), node)
-        total_weight = unpack_saved(node.saved_total_weight or already_freed(), node)
+        grad = grads[0]
+        self = unpack(node, node.saved_self)
+        target = unpack(node, node.saved_target)
+        total_weight = unpack(node, node.saved_total_weight)
         weight = unpack(node, node.saved_weight)
         return (
             functions.nll_loss_backward(
@@ -2665,13 +2658,14 @@ class NllLossBackward0(Node):
 class NllLoss2DBackward0(Node):
     saved_self = saved_target = saved_total_weight = saved_weight = None
 
-    def apply(node, grad):
-        if grad is None:
+    def apply(node, *grads):
+        if all(grad is None for grad in grads):
             unpack(node, [node.saved_self, node.saved_target, node.saved_total_weight, node.saved_weight])
             return (None,)
-        self = unpack_saved(node.saved_self or already_freed(), node)
-        target = unpack_saved(node.saved_target or already_freed(), node)
-        total_weight = unpack_saved(node.saved_total_weight or already_freed(), node)
+        grad = grads[0]
+        self = unpack(node, node.saved_self)
+        target = unpack(node, node.saved_target)
+        total_weight = unpack(node, node.saved_total_weight)
         weight = unpack(node, node.saved_weight)
         return (
             functions.nll_loss2d_backward(
@@ -2695,8 +2689,8 @@ class SmoothL1LossBackward0(Node):
                 None,
             )
         edges = node.next_edges
-        self = unpack_saved(node.saved_self or already_freed(), node) if edges[0].node or edges[1].node else None
-        target = unpack_saved(node.saved_target or already_freed(), node) if edges[0].node or edges[1].node else None
+        self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
+        target = unpack(node, node.saved_target) if edges[0].node or edges[1].node else None
         return (
             functions.smooth_l1_loss_backward(grad, self, target, node.reduction, node.beta) if edges[0].node else None,
             functions.smooth_l1_loss_backward(grad, target, self, node.reduction, node.beta) if edges[1].node else None,
@@ -2718,8 +2712,8 @@ class LogSoftmaxBackwardDataBackward0(Node):
                 None,
             )
         edges = node.next_edges
-        output = unpack_saved(node.saved_output or already_freed(), node) if edges[0].node or edges[1].node else None
-        grad_output = unpack_saved(node.saved_grad_output or already_freed(), node) if edges[1].node else None
+        output = unpack(node, node.saved_output) if edges[0].node or edges[1].node else None
+        grad_output = unpack(node, node.saved_grad_output) if edges[1].node else None
         return (
             grad.to(node.output_dtype) - (grad.to(node.output_dtype) * output.exp()).sum(node.dim, True)
             if edges[0].node
@@ -2745,8 +2739,8 @@ class SoftmaxBackwardDataBackward0(Node):
                 None,
             )
         edges = node.next_edges
-        output = unpack_saved(node.saved_output or already_freed(), node) if edges[0].node or edges[1].node else None
-        grad_output = unpack_saved(node.saved_grad_output or already_freed(), node) if edges[1].node else None
+        output = unpack(node, node.saved_output) if edges[0].node or edges[1].node else None
+        grad_output = unpack(node, node.saved_grad_output) if edges[1].node else None
         return (
             functions._softmax_backward_data(grad.to(node.output_dtype), output, node.dim, node.input_dtype)
             if edges[0].node
@@ -2779,10 +2773,8 @@ class EluBackwardBackward0(Node):
                 None,
             )
         edges = node.next_edges
-        self_or_result = (
-            unpack_saved(node.saved_self_or_result or already_freed(), node) if edges[0].node or edges[1].node else None
-        )
-        grad_output = unpack_saved(node.saved_grad_output or already_freed(), node) if edges[1].node else None
+        self_or_result = unpack(node, node.saved_self_or_result) if edges[0].node or edges[1].node else None
+        grad_output = unpack(node, node.saved_grad_output) if edges[1].node else None
         return (
             functions.elu_backward(grad, node.alpha, node.scale, node.input_scale, node.is_result, self_or_result)
             if edges[0].node
@@ -2806,7 +2798,7 @@ class EmbeddingDenseBackwardBackward0(Node):
         if grad is None:
             unpack(node, [node.saved_indices])
             return (None,)
-        indices = unpack_saved(node.saved_indices or already_freed(), node)
+        indices = unpack(node, node.saved_indices)
         return (embedding_dense_double_backward(grad, indices, node.padding_idx),)
 
     def release_variables(node):
@@ -2825,8 +2817,8 @@ class GeluBackwardBackward0(Node):
                 None,
             )
         edges = node.next_edges
-        self = unpack_saved(node.saved_self or already_freed(), node) if edges[0].node or edges[1].node else None
-        grad_output = unpack_saved(node.saved_grad_output or already_freed(), node) if edges[1].node else None
+        self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
+        grad_output = unpack(node, node.saved_grad_output) if edges[1].node else None
         return (
             functions.gelu_backward(grad, self, approximate=node.approximate) if edges[0].node else None,
             gelu_double_backward(grad, grad_output, self, node.approximate) if edges[1].node else None,
@@ -2848,7 +2840,7 @@ class HardtanhBackwardBackward0(Node):
                 None,
             )
         edges = node.next_edges
-        self = unpack_saved(node.saved_self or already_freed(), node) if edges[0].node else None
+        self = unpack(node, node.saved_self) if edges[0].node else None
         return (
             functions.hardtanh_backward(grad, self, node.min_val, node.max_val) if edges[0].node else None,
             zeros_like(grad) if edges[1].node else None,
@@ -2871,21 +2863,9 @@ class HuberLossBackwardBackward0(Node):
                 None,
             )
         edges = node.next_edges
-        grad_output = (
-            unpack_saved(node.saved_grad_output or already_freed(), node)
-            if edges[0].node or edges[1].node or edges[2].node
-            else None
-        )
-        self = (
-            unpack_saved(node.saved_self or already_freed(), node)
-            if edges[0].node or edges[1].node or edges[2].node
-            else None
-        )
-        target = (
-            unpack_saved(node.saved_target or already_freed(), node)
-            if edges[0].node or edges[1].node or edges[2].node
-            else None
-        )
+        grad_output = unpack(node, node.saved_grad_output) if edges[0].node or edges[1].node or edges[2].node else None
+        self = unpack(node, node.saved_self) if edges[0].node or edges[1].node or edges[2].node else None
+        target = unpack(node, node.saved_target) if edges[0].node or edges[1].node or edges[2].node else None
         return (
             huber_loss_double_backward_grad_output(grad, grad_output, self, target, node.reduction, node.delta)
             if edges[0].node
@@ -2914,7 +2894,7 @@ class LeakyReluBackwardBackward0(Node):
                 None,
             )
         edges = node.next_edges
-        self = unpack_saved(node.saved_self or already_freed(), node) if edges[0].node else None
+        self = unpack(node, node.saved_self) if edges[0].node else None
         return (
             functions.leaky_relu_backward(grad, self, node.negative_slope, False) if edges[0].node else None,
             zeros_like(grad) if edges[1].node else None,
@@ -2937,11 +2917,9 @@ class MseLossBackwardBackward0(Node):
                 None,
             )
         edges = node.next_edges
-        self = unpack_saved(node.saved_self or already_freed(), node) if edges[0].node or edges[1].node else None
-        target = unpack_saved(node.saved_target or already_freed(), node) if edges[0].node or edges[2].node else None
-        grad_output = (
-            unpack_saved(node.saved_grad_output or already_freed(), node) if edges[1].node or edges[2].node else None
-        )
+        self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
+        target = unpack(node, node.saved_target) if edges[0].node or edges[2].node else None
+        grad_output = unpack(node, node.saved_grad_output) if edges[1].node or edges[2].node else None
         return (
             functions.mse_loss_backward(grad, self, target, node.reduction) if edges[0].node else None,
             mse_loss_double_backward(grad * grad_output, self, node.reduction) if edges[1].node else None,
@@ -2964,7 +2942,7 @@ class NllLoss2DBackwardBackward0(Node):
                 None,
             )
         edges = node.next_edges
-        target = unpack_saved(node.saved_target or already_freed(), node) if edges[0].node else None
+        target = unpack(node, node.saved_target) if edges[0].node else None
         weight = unpack(node, node.saved_weight) if edges[0].node else None
         return (
             functions.nll_loss2d(grad, target, weight, node.reduction, node.ignore_index) if edges[0].node else None,
@@ -2987,7 +2965,7 @@ class NllLossBackwardBackward0(Node):
                 None,
             )
         edges = node.next_edges
-        target = unpack_saved(node.saved_target or already_freed(), node) if edges[0].node else None
+        target = unpack(node, node.saved_target) if edges[0].node else None
         weight = unpack(node, node.saved_weight) if edges[0].node else None
         return (
             functions.nll_loss(grad, target, weight, node.reduction, node.ignore_index) if edges[0].node else None,
@@ -3017,8 +2995,8 @@ class SigmoidBackwardBackward0(Node):
                 None,
             )
         edges = node.next_edges
-        output = unpack_saved(node.saved_output or already_freed(), node) if edges[0].node or edges[1].node else None
-        grad_output = unpack_saved(node.saved_grad_output or already_freed(), node) if edges[1].node else None
+        output = unpack(node, node.saved_output) if edges[0].node or edges[1].node else None
+        grad_output = unpack(node, node.saved_grad_output) if edges[1].node else None
         return (
             functions.sigmoid_backward(grad, output) if edges[0].node else None,
             grad * grad_output * plus(times(output, -2), 1) if edges[1].node else None,
@@ -3048,19 +3026,9 @@ class SmoothL1LossBackwardBackward0(Node):
                 None,
             )
         edges = node.next_edges
-        self = (
-            unpack_saved(node.saved_self or already_freed(), node)
-            if edges[0].node or edges[1].node or edges[2].node
-            else None
-        )
-        target = (
-            unpack_saved(node.saved_target or already_freed(), node)
-            if edges[0].node or edges[1].node or edges[2].node
-            else None
-        )
-        grad_output = (
-            unpack_saved(node.saved_grad_output or already_freed(), node) if edges[1].node or edges[2].node else None
-        )
+        self = unpack(node, node.saved_self) if edges[0].node or edges[1].node or edges[2].node else None
+        target = unpack(node, node.saved_target) if edges[0].node or edges[1].node or edges[2].node else None
+        grad_output = unpack(node, node.saved_grad_output) if edges[1].node or edges[2].node else None
         return (
             functions.smooth_l1_loss_backward(grad, self, target, node.reduction, node.beta) if edges[0].node else None,
             smooth_l1_loss_double_backward(grad * grad_output, self, target, node.reduction, node.beta)
@@ -3087,8 +3055,8 @@ class SoftplusBackwardBackward0(Node):
                 None,
             )
         edges = node.next_edges
-        self = unpack_saved(node.saved_self or already_freed(), node) if edges[0].node or edges[1].node else None
-        grad_output = unpack_saved(node.saved_grad_output or already_freed(), node) if edges[1].node else None
+        self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
+        grad_output = unpack(node, node.saved_grad_output) if edges[1].node else None
         return (
             functions.softplus_backward(grad, self, node.beta, node.threshold) if edges[0].node else None,
             softplus_double_backward(grad * grad_output, self, node.beta, node.threshold) if edges[1].node else None,
@@ -3110,8 +3078,8 @@ class TanhBackwardBackward0(Node):
                 None,
             )
         edges = node.next_edges
-        output = unpack_saved(node.saved_output or already_freed(), node) if edges[0].node or edges[1].node else None
-        grad_output = unpack_saved(node.saved_grad_output or already_freed(), node) if edges[1].node else None
+        output = unpack(node, node.saved_output) if edges[0].node or edges[1].node else None
+        grad_output = unpack(node, node.saved_grad_output) if edges[1].node else None
         return (
             functions.tanh_backward(grad, output) if edges[0].node else None,
             grad * (times(output, -2) * grad_output) if edges[1].node else None,
@@ -3133,7 +3101,7 @@ class ThresholdBackwardBackward0(Node):
                 None,
             )
         edges = node.next_edges
-        self = unpack_saved(node.saved_self or already_freed(), node) if edges[0].node else None
+        self = unpack(node, node.saved_self) if edges[0].node else None
         return (
             functions.threshold_backward(grad, self, node.threshold) if edges[0].node else None,
             zeros_like(grad) if edges[1].node else None,
@@ -3175,9 +3143,9 @@ def as_strided(key_set, self, size, stride, storage_offset):
         return as_strided_op.below[key_set](self, size, stride, storage_offset)
     node = AsStridedBackward0()
     node.next_edges = edges
-    node.self_shape = self._sizes
-    node.self_stride = self._strides
-    node.self_offset = self._storage_offset
+    node.self_shape = self.shape
+    node.self_stride = self.stride()
+    node.self_offset = self.storage_offset()
     node.size = size
     node.storage_offset = storage_offset
     node.stride = stride
@@ -3195,9 +3163,9 @@ def as_strided_(key_set, self, size, stride, storage_offset):
     check_inplace(self)
     node = AsStridedBackward1()
     node.next_edges = edges
-    node.self_shape = self._sizes
-    node.self_stride = self._strides
-    node.self_offset = self._storage_offset
+    node.self_shape = self.shape
+    node.self_stride = self.stride()
+    node.self_offset = self.storage_offset()
     node.size = size
     node.storage_offset = storage_offset
     node.stride = stride
@@ -3214,8 +3182,8 @@ def as_strided_scatter(key_set, self, src, size, stride, storage_offset):
         return as_strided_scatter_op.below[key_set](self, src, size, stride, storage_offset)
     node = AsStridedScatterBackward0()
     node.next_edges = edges
-    node.self_shape = self._sizes
-    node.self_stride = self._strides
+    node.self_shape = self.shape
+    node.self_stride = self.stride()
     node.size = size
     node.storage_offset = storage_offset
     node.stride = stride
@@ -3232,7 +3200,7 @@ def diagonal(key_set, self, offset, dim1, dim2):
         return diagonal_op.below[key_set](self, offset, dim1, dim2)
     node = DiagonalBackward0()
     node.next_edges = edges
-    node.self_shape = self._sizes
+    node.self_shape = self.shape
     node.dim1 = dim1
     node.dim2 = dim2
     node.offset = offset
@@ -3249,7 +3217,7 @@ def diagonal_scatter(key_set, self, src, offset, dim1, dim2):
         return diagonal_scatter_op.below[key_set](self, src, offset, dim1, dim2)
     node = DiagonalScatterBackward0()
     node.next_edges = edges
-    node.src_shape = src._sizes
+    node.src_shape = src.shape
     node.dim1 = dim1
     node.dim2 = dim2
     node.offset = offset
@@ -3266,7 +3234,7 @@ def expand(key_set, self, size):
         return expand_op.below[key_set](self, size)
     node = ExpandBackward0()
     node.next_edges = edges
-    node.self_shape = self._sizes
+    node.self_shape = self.shape
     result = call_below(expand_op.below[key_set], self, size)
     set_history(result, node)
     return result
@@ -3294,7 +3262,7 @@ def select_int(key_set, self, dim, index):
         return select_int_op.below[key_set](self, dim, index)
     node = SelectBackward0()
     node.next_edges = edges
-    node.self_shape = self._sizes
+    node.self_shape = self.shape
     node.dim = dim
     node.index = index
     result = call_below(select_int_op.below[key_set], self, dim, index)
@@ -3310,7 +3278,7 @@ def select_scatter(key_set, self, src, dim, index):
         return select_scatter_op.below[key_set](self, src, dim, index)
     node = SelectScatterBackward0()
     node.next_edges = edges
-    node.src_shape = src._sizes
+    node.src_shape = src.shape
     node.dim = dim
     node.index = index
     result = call_below(select_scatter_op.below[key_set], self, src, dim, index)
@@ -3326,7 +3294,7 @@ def slice_Tensor(key_set, self, dim, start, end, step):
         return slice_Tensor_op.below[key_set](self, dim, start, end, step)
     node = SliceBackward0()
     node.next_edges = edges
-    node.self_shape = self._sizes
+    node.self_shape = self.shape
     node.dim = dim
     node.end = end
     node.start = start
@@ -3344,7 +3312,7 @@ def slice_scatter(key_set, self, src, dim, start, end, step):
         return slice_scatter_op.below[key_set](self, src, dim, start, end, step)
     node = SliceScatterBackward0()
     node.next_edges = edges
-    node.src_shape = src._sizes
+    node.src_shape = src.shape
     node.dim = dim
     node.end = end
     node.start = start
@@ -3394,7 +3362,7 @@ def squeeze(key_set, self):
         return squeeze_op.below[key_set](self)
     node = SqueezeBackward0()
     node.next_edges = edges
-    node.self_shape = self._sizes
+    node.self_shape = self.shape
     result = call_below(squeeze_op.below[key_set], self)
     set_history(result, node)
     return result
@@ -3408,7 +3376,7 @@ def squeeze_dim(key_set, self, dim):
         return squeeze_dim_op.below[key_set](self, dim)
     node = SqueezeBackward1()
     node.next_edges = edges
-    node.self_shape = self._sizes
+    node.self_shape = self.shape
     node.dim = dim
     result = call_below(squeeze_dim_op.below[key_set], self, dim)
     set_history(result, node)
@@ -3423,7 +3391,7 @@ def squeeze_dims(key_set, self, dim):
         return squeeze_dims_op.below[key_set](self, dim)
     node = SqueezeBackward2()
     node.next_edges = edges
-    node.self_shape = self._sizes
+    node.self_shape = self.shape
     node.dim = dim
     result = call_below(squeeze_dims_op.below[key_set], self, dim)
     set_history(result, node)
@@ -3439,7 +3407,7 @@ def squeeze_(key_set, self):
     check_inplace(self)
     node = SqueezeBackward3()
     node.next_edges = edges
-    node.self_shape = self._sizes
+    node.self_shape = self.shape
     result = call_below(squeeze__op.below[key_set], self)
     rebase_history(self, node)
     return result
@@ -3454,7 +3422,7 @@ def squeeze__dim(key_set, self, dim):
     check_inplace(self)
     node = SqueezeBackward4()
     node.next_edges = edges
-    node.self_shape = self._sizes
+    node.self_shape = self.shape
     node.dim = dim
     result = call_below(squeeze__dim_op.below[key_set], self, dim)
     rebase_history(self, node)
@@ -3470,7 +3438,7 @@ def squeeze__dims(key_set, self, dim):
     check_inplace(self)
     node = SqueezeBackward5()
     node.next_edges = edges
-    node.self_shape = self._sizes
+    node.self_shape = self.shape
     node.dim = dim
     result = call_below(squeeze__dims_op.below[key_set], self, dim)
     rebase_history(self, node)
@@ -3559,7 +3527,7 @@ def unfold(key_set, self, dimension, size, step):
         return unfold_op.below[key_set](self, dimension, size, step)
     node = UnfoldBackward0()
     node.next_edges = edges
-    node.self_shape = self._sizes
+    node.self_shape = self.shape
     node.dimension = dimension
     node.size = size
     node.step = step
@@ -3605,7 +3573,7 @@ def _reshape_alias(key_set, self, size, stride):
         return _reshape_alias_op.below[key_set](self, size, stride)
     node = ReshapeAliasBackward0()
     node.next_edges = edges
-    node.self_shape = self._sizes
+    node.self_shape = self.shape
     result = call_below(_reshape_alias_op.below[key_set], self, size, stride)
     set_history(result, node)
     return result
@@ -3619,7 +3587,7 @@ def _unsafe_view(key_set, self, size):
         return _unsafe_view_op.below[key_set](self, size)
     node = UnsafeViewBackward0()
     node.next_edges = edges
-    node.self_shape = self._sizes
+    node.self_shape = self.shape
     result = call_below(_unsafe_view_op.below[key_set], self, size)
     set_history(result, node)
     return result
@@ -3633,7 +3601,7 @@ def view(key_set, self, size):
         return view_op.below[key_set](self, size)
     node = ViewBackward0()
     node.next_edges = edges
-    node.self_shape = self._sizes
+    node.self_shape = self.shape
     result = call_below(view_op.below[key_set], self, size)
     set_history(result, node)
     return result
@@ -3815,8 +3783,7 @@ def bernoulli__Tensor(key_set, self, p, generator):
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return bernoulli__Tensor_op.below[key_set](self, p, generator)
-    if not p._autograd is None is p._base:
-        refuse_grad("bernoulli_", "p", p)
+    refuse_grad("bernoulli_", "p", p)
     check_inplace(self)
     node = BernoulliBackward2()
     node.next_edges = edges
@@ -3875,7 +3842,7 @@ def abs(key_set, self):
         return abs_op.below[key_set](self)
     node = AbsBackward0()
     node.next_edges = edges
-    node.saved_self = SavedTensor(self)
+    node.saved_self = save(self)
     result = call_below(abs_op.below[key_set], self)
     set_history(result, node)
     return result
@@ -3890,7 +3857,7 @@ def abs_(key_set, self):
     check_inplace(self)
     node = AbsBackward0()
     node.next_edges = edges
-    node.saved_self = SavedTensor(self.clone())
+    node.saved_self = save(self.clone())
     result = call_below(abs__op.below[key_set], self)
     rebase_history(self, node)
     return result
@@ -3961,9 +3928,9 @@ def addcdiv(key_set, self, tensor1, tensor2, value):
     node.next_edges = edges
     node.value = value
     if edges[1].node or edges[2].node:
-        node.saved_tensor2 = SavedTensor(tensor2)
+        node.saved_tensor2 = save(tensor2)
     if edges[2].node:
-        node.saved_tensor1 = SavedTensor(tensor1)
+        node.saved_tensor1 = save(tensor1)
     result = call_below(addcdiv_op.below[key_set], self, tensor1, tensor2, value)
     set_history(result, node)
     return result
@@ -3985,9 +3952,9 @@ def addcdiv_(key_set, self, tensor1, tensor2, value):
     node.next_edges = edges
     node.value = value
     if edges[1].node or edges[2].node:
-        node.saved_tensor2 = SavedTensor(tensor2)
+        node.saved_tensor2 = save(tensor2)
     if edges[2].node:
-        node.saved_tensor1 = SavedTensor(tensor1)
+        node.saved_tensor1 = save(tensor1)
     result = call_below(addcdiv__op.below[key_set], self, tensor1, tensor2, value)
     rebase_history(self, node)
     return result
@@ -4008,9 +3975,9 @@ def addcmul(key_set, self, tensor1, tensor2, value):
     node.next_edges = edges
     node.value = value
     if edges[1].node:
-        node.saved_tensor2 = SavedTensor(tensor2)
+        node.saved_tensor2 = save(tensor2)
     if edges[2].node:
-        node.saved_tensor1 = SavedTensor(tensor1)
+        node.saved_tensor1 = save(tensor1)
     result = call_below(addcmul_op.below[key_set], self, tensor1, tensor2, value)
     set_history(result, node)
     return result
@@ -4032,9 +3999,9 @@ def addcmul_(key_set, self, tensor1, tensor2, value):
     node.next_edges = edges
     node.value = value
     if edges[1].node:
-        node.saved_tensor2 = SavedTensor(tensor2)
+        node.saved_tensor2 = save(tensor2)
     if edges[2].node:
-        node.saved_tensor1 = SavedTensor(tensor1)
+        node.saved_tensor1 = save(tensor1)
     result = call_below(addcmul__op.below[key_set], self, tensor1, tensor2, value)
     rebase_history(self, node)
     return result
@@ -4082,7 +4049,7 @@ def clamp_Tensor(key_set, self, min, max):
     node.next_edges = edges
     node.saved_max = save(max)
     node.saved_min = save(min)
-    node.saved_self = SavedTensor(self)
+    node.saved_self = save(self)
     result = call_below(clamp_Tensor_op.below[key_set], self, min, max)
     set_history(result, node)
     return result
@@ -4104,7 +4071,7 @@ def clamp__Tensor(key_set, self, min, max):
     node.next_edges = edges
     node.saved_max = save(max)
     node.saved_min = save(min)
-    node.saved_self = SavedTensor(self.clone())
+    node.saved_self = save(self.clone())
     result = call_below(clamp__Tensor_op.below[key_set], self, min, max)
     rebase_history(self, node)
     return result
@@ -4120,7 +4087,7 @@ def clamp(key_set, self, min, max):
     node.next_edges = edges
     node.max = max
     node.min = min
-    node.saved_self = SavedTensor(self)
+    node.saved_self = save(self)
     result = call_below(clamp_op.below[key_set], self, min, max)
     set_history(result, node)
     return result
@@ -4137,7 +4104,7 @@ def clamp_(key_set, self, min, max):
     node.next_edges = edges
     node.max = max
     node.min = min
-    node.saved_self = SavedTensor(self.clone())
+    node.saved_self = save(self.clone())
     result = call_below(clamp__op.below[key_set], self, min, max)
     rebase_history(self, node)
     return result
@@ -4151,8 +4118,8 @@ def clamp_max_Tensor(key_set, self, max):
         return clamp_max_Tensor_op.below[key_set](self, max)
     node = ClampMaxBackward1()
     node.next_edges = edges
-    node.saved_max = SavedTensor(max)
-    node.saved_self = SavedTensor(self)
+    node.saved_max = save(max)
+    node.saved_self = save(self)
     result = call_below(clamp_max_Tensor_op.below[key_set], self, max)
     set_history(result, node)
     return result
@@ -4167,8 +4134,8 @@ def clamp_max__Tensor(key_set, self, max):
     check_inplace(self)
     node = ClampMaxBackward1()
     node.next_edges = edges
-    node.saved_max = SavedTensor(max)
-    node.saved_self = SavedTensor(self.clone())
+    node.saved_max = save(max)
+    node.saved_self = save(self.clone())
     result = call_below(clamp_max__Tensor_op.below[key_set], self, max)
     rebase_history(self, node)
     return result
@@ -4183,7 +4150,7 @@ def clamp_max(key_set, self, max):
     node = ClampMaxBackward0()
     node.next_edges = edges
     node.max = max
-    node.saved_self = SavedTensor(self)
+    node.saved_self = save(self)
     result = call_below(clamp_max_op.below[key_set], self, max)
     set_history(result, node)
     return result
@@ -4199,7 +4166,7 @@ def clamp_max_(key_set, self, max):
     node = ClampMaxBackward0()
     node.next_edges = edges
     node.max = max
-    node.saved_self = SavedTensor(self.clone())
+    node.saved_self = save(self.clone())
     result = call_below(clamp_max__op.below[key_set], self, max)
     rebase_history(self, node)
     return result
@@ -4213,8 +4180,8 @@ def clamp_min_Tensor(key_set, self, min):
         return clamp_min_Tensor_op.below[key_set](self, min)
     node = ClampMinBackward1()
     node.next_edges = edges
-    node.saved_min = SavedTensor(min)
-    node.saved_self = SavedTensor(self)
+    node.saved_min = save(min)
+    node.saved_self = save(self)
     result = call_below(clamp_min_Tensor_op.below[key_set], self, min)
     set_history(result, node)
     return result
@@ -4229,8 +4196,8 @@ def clamp_min__Tensor(key_set, self, min):
     check_inplace(self)
     node = ClampMinBackward1()
     node.next_edges = edges
-    node.saved_min = SavedTensor(min)
-    node.saved_self = SavedTensor(self.clone())
+    node.saved_min = save(min)
+    node.saved_self = save(self.clone())
     result = call_below(clamp_min__Tensor_op.below[key_set], self, min)
     rebase_history(self, node)
     return result
@@ -4245,7 +4212,7 @@ def clamp_min(key_set, self, min):
     node = ClampMinBackward0()
     node.next_edges = edges
     node.min = min
-    node.saved_self = SavedTensor(self)
+    node.saved_self = save(self)
     result = call_below(clamp_min_op.below[key_set], self, min)
     set_history(result, node)
     return result
@@ -4261,7 +4228,7 @@ def clamp_min_(key_set, self, min):
     node = ClampMinBackward0()
     node.next_edges = edges
     node.min = min
-    node.saved_self = SavedTensor(self.clone())
+    node.saved_self = save(self.clone())
     result = call_below(clamp_min__op.below[key_set], self, min)
     rebase_history(self, node)
     return result
@@ -4275,7 +4242,7 @@ def cos(key_set, self):
         return cos_op.below[key_set](self)
     node = CosBackward0()
     node.next_edges = edges
-    node.saved_self = SavedTensor(self)
+    node.saved_self = save(self)
     result = call_below(cos_op.below[key_set], self)
     set_history(result, node)
     return result
@@ -4290,7 +4257,7 @@ def cos_(key_set, self):
     check_inplace(self)
     node = CosBackward0()
     node.next_edges = edges
-    node.saved_self = SavedTensor(self.clone())
+    node.saved_self = save(self.clone())
     result = call_below(cos__op.below[key_set], self)
     rebase_history(self, node)
     return result
@@ -4405,7 +4372,7 @@ def elu(key_set, self, alpha, scale, input_scale):
     node.alpha = alpha
     node.input_scale = input_scale
     node.scale = scale
-    node.saved_self = SavedTensor(self)
+    node.saved_self = save(self)
     result = call_below(elu_op.below[key_set], self, alpha, scale, input_scale)
     set_history(result, node)
     return result
@@ -4425,7 +4392,7 @@ def elu_(key_set, self, alpha, scale, input_scale):
     node.scale = scale
     result = call_below(elu__op.below[key_set], self, alpha, scale, input_scale)
     rebase_history(self, node)
-    node.saved_result = SavedTensor(result, True)
+    node.saved_result = save(result, True)
     return result
 
 
@@ -4437,7 +4404,7 @@ def erf(key_set, self):
         return erf_op.below[key_set](self)
     node = ErfBackward0()
     node.next_edges = edges
-    node.saved_self = SavedTensor(self)
+    node.saved_self = save(self)
     result = call_below(erf_op.below[key_set], self)
     set_history(result, node)
     return result
@@ -4452,7 +4419,7 @@ def erf_(key_set, self):
     check_inplace(self)
     node = ErfBackward0()
     node.next_edges = edges
-    node.saved_self = SavedTensor(self.clone())
+    node.saved_self = save(self.clone())
     result = call_below(erf__op.below[key_set], self)
     rebase_history(self, node)
     return result
@@ -4468,7 +4435,7 @@ def exp(key_set, self):
     node.next_edges = edges
     result = call_below(exp_op.below[key_set], self)
     set_history(result, node)
-    node.saved_result = SavedTensor(result, True)
+    node.saved_result = save(result, True)
     return result
 
 
@@ -4483,7 +4450,7 @@ def exp_(key_set, self):
     node.next_edges = edges
     result = call_below(exp__op.below[key_set], self)
     rebase_history(self, node)
-    node.saved_result = SavedTensor(result, True)
+    node.saved_result = save(result, True)
     return result
 
 
@@ -4497,7 +4464,7 @@ def exp2(key_set, self):
     node.next_edges = edges
     result = call_below(exp2_op.below[key_set], self)
     set_history(result, node)
-    node.saved_result = SavedTensor(result, True)
+    node.saved_result = save(result, True)
     return result
 
 
@@ -4512,7 +4479,7 @@ def exp2_(key_set, self):
     node.next_edges = edges
     result = call_below(exp2__op.below[key_set], self)
     rebase_history(self, node)
-    node.saved_result = SavedTensor(result, True)
+    node.saved_result = save(result, True)
     return result
 
 
@@ -4526,7 +4493,7 @@ def expm1(key_set, self):
     node.next_edges = edges
     result = call_below(expm1_op.below[key_set], self)
     set_history(result, node)
-    node.saved_result = SavedTensor(result, True)
+    node.saved_result = save(result, True)
     return result
 
 
@@ -4541,7 +4508,7 @@ def expm1_(key_set, self):
     node.next_edges = edges
     result = call_below(expm1__op.below[key_set], self)
     rebase_history(self, node)
-    node.saved_result = SavedTensor(result, True)
+    node.saved_result = save(result, True)
     return result
 
 
@@ -4608,9 +4575,9 @@ def fmod_Tensor(key_set, self, other):
     node = FmodBackward1()
     node.next_edges = edges
     if edges[1].node:
-        node.saved_other = SavedTensor(other)
+        node.saved_other = save(other)
     if edges[1].node:
-        node.saved_self = SavedTensor(self)
+        node.saved_self = save(self)
     result = call_below(fmod_Tensor_op.below[key_set], self, other)
     set_history(result, node)
     return result
@@ -4626,9 +4593,9 @@ def fmod__Tensor(key_set, self, other):
     node = FmodBackward1()
     node.next_edges = edges
     if edges[1].node:
-        node.saved_other = SavedTensor(other)
+        node.saved_other = save(other)
     if edges[1].node:
-        node.saved_self = SavedTensor(self.clone())
+        node.saved_self = save(self.clone())
     result = call_below(fmod__Tensor_op.below[key_set], self, other)
     rebase_history(self, node)
     return result
@@ -4643,7 +4610,7 @@ def gelu(key_set, self, approximate):
     node = GeluBackward0()
     node.next_edges = edges
     node.approximate = approximate
-    node.saved_self = SavedTensor(self)
+    node.saved_self = save(self)
     result = call_below(gelu_op.below[key_set], self, approximate)
     set_history(result, node)
     return result
@@ -4659,7 +4626,7 @@ def gelu_(key_set, self, approximate):
     node = GeluBackward0()
     node.next_edges = edges
     node.approximate = approximate
-    node.saved_self = SavedTensor(self.clone())
+    node.saved_self = save(self.clone())
     result = call_below(gelu__op.below[key_set], self, approximate)
     rebase_history(self, node)
     return result
@@ -4675,7 +4642,7 @@ def hardtanh(key_set, self, min_val, max_val):
     node.next_edges = edges
     node.max_val = max_val
     node.min_val = min_val
-    node.saved_self = SavedTensor(self)
+    node.saved_self = save(self)
     result = call_below(hardtanh_op.below[key_set], self, min_val, max_val)
     set_history(result, node)
     return result
@@ -4692,7 +4659,7 @@ def hardtanh_(key_set, self, min_val, max_val):
     node.next_edges = edges
     node.max_val = max_val
     node.min_val = min_val
-    node.saved_self = SavedTensor(self.clone())
+    node.saved_self = save(self.clone())
     result = call_below(hardtanh__op.below[key_set], self, min_val, max_val)
     rebase_history(self, node)
     return result
@@ -4707,7 +4674,7 @@ def leaky_relu(key_set, self, negative_slope):
     node = LeakyReluBackward0()
     node.next_edges = edges
     node.negative_slope = negative_slope
-    node.saved_self = SavedTensor(self)
+    node.saved_self = save(self)
     result = call_below(leaky_relu_op.below[key_set], self, negative_slope)
     set_history(result, node)
     return result
@@ -4725,7 +4692,7 @@ def leaky_relu_(key_set, self, negative_slope):
     node.negative_slope = negative_slope
     result = call_below(leaky_relu__op.below[key_set], self, negative_slope)
     rebase_history(self, node)
-    node.saved_result = SavedTensor(result, True)
+    node.saved_result = save(result, True)
     return result
 
 
@@ -4743,11 +4710,11 @@ def lerp_Tensor(key_set, self, end, weight):
     node = LerpBackward1()
     node.next_edges = edges
     if edges[0].node or edges[1].node:
-        node.saved_weight = SavedTensor(weight)
+        node.saved_weight = save(weight)
     if edges[2].node:
-        node.saved_end = SavedTensor(end)
+        node.saved_end = save(end)
     if edges[2].node:
-        node.saved_self = SavedTensor(self)
+        node.saved_self = save(self)
     result = call_below(lerp_Tensor_op.below[key_set], self, end, weight)
     set_history(result, node)
     return result
@@ -4768,11 +4735,11 @@ def lerp__Tensor(key_set, self, end, weight):
     node = LerpBackward1()
     node.next_edges = edges
     if edges[0].node or edges[1].node:
-        node.saved_weight = SavedTensor(weight)
+        node.saved_weight = save(weight)
     if edges[2].node:
-        node.saved_end = SavedTensor(end)
+        node.saved_end = save(end)
     if edges[2].node:
-        node.saved_self = SavedTensor(self.clone())
+        node.saved_self = save(self.clone())
     result = call_below(lerp__Tensor_op.below[key_set], self, end, weight)
     rebase_history(self, node)
     return result
@@ -4815,7 +4782,7 @@ def log(key_set, self):
         return log_op.below[key_set](self)
     node = LogBackward0()
     node.next_edges = edges
-    node.saved_self = SavedTensor(self)
+    node.saved_self = save(self)
     result = call_below(log_op.below[key_set], self)
     set_history(result, node)
     return result
@@ -4830,7 +4797,7 @@ def log_(key_set, self):
     check_inplace(self)
     node = LogBackward0()
     node.next_edges = edges
-    node.saved_self = SavedTensor(self.clone())
+    node.saved_self = save(self.clone())
     result = call_below(log__op.below[key_set], self)
     rebase_history(self, node)
     return result
@@ -4844,7 +4811,7 @@ def log10(key_set, self):
         return log10_op.below[key_set](self)
     node = Log10Backward0()
     node.next_edges = edges
-    node.saved_self = SavedTensor(self)
+    node.saved_self = save(self)
     result = call_below(log10_op.below[key_set], self)
     set_history(result, node)
     return result
@@ -4859,7 +4826,7 @@ def log10_(key_set, self):
     check_inplace(self)
     node = Log10Backward0()
     node.next_edges = edges
-    node.saved_self = SavedTensor(self.clone())
+    node.saved_self = save(self.clone())
     result = call_below(log10__op.below[key_set], self)
     rebase_history(self, node)
     return result
@@ -4873,7 +4840,7 @@ def log1p(key_set, self):
         return log1p_op.below[key_set](self)
     node = Log1PBackward0()
     node.next_edges = edges
-    node.saved_self = SavedTensor(self)
+    node.saved_self = save(self)
     result = call_below(log1p_op.below[key_set], self)
     set_history(result, node)
     return result
@@ -4888,7 +4855,7 @@ def log1p_(key_set, self):
     check_inplace(self)
     node = Log1PBackward0()
     node.next_edges = edges
-    node.saved_self = SavedTensor(self.clone())
+    node.saved_self = save(self.clone())
     result = call_below(log1p__op.below[key_set], self)
     rebase_history(self, node)
     return result
@@ -4902,7 +4869,7 @@ def log2(key_set, self):
         return log2_op.below[key_set](self)
     node = Log2Backward0()
     node.next_edges = edges
-    node.saved_self = SavedTensor(self)
+    node.saved_self = save(self)
     result = call_below(log2_op.below[key_set], self)
     set_history(result, node)
     return result
@@ -4917,7 +4884,7 @@ def log2_(key_set, self):
     check_inplace(self)
     node = Log2Backward0()
     node.next_edges = edges
-    node.saved_self = SavedTensor(self.clone())
+    node.saved_self = save(self.clone())
     result = call_below(log2__op.below[key_set], self)
     rebase_history(self, node)
     return result
@@ -4931,8 +4898,8 @@ def maximum(key_set, self, other):
         return maximum_op.below[key_set](self, other)
     node = MaximumBackward0()
     node.next_edges = edges
-    node.saved_other = SavedTensor(other)
-    node.saved_self = SavedTensor(self)
+    node.saved_other = save(other)
+    node.saved_self = save(self)
     result = call_below(maximum_op.below[key_set], self, other)
     set_history(result, node)
     return result
@@ -4946,8 +4913,8 @@ def minimum(key_set, self, other):
         return minimum_op.below[key_set](self, other)
     node = MinimumBackward0()
     node.next_edges = edges
-    node.saved_other = SavedTensor(other)
-    node.saved_self = SavedTensor(self)
+    node.saved_other = save(other)
+    node.saved_self = save(self)
     result = call_below(minimum_op.below[key_set], self, other)
     set_history(result, node)
     return result
@@ -5046,7 +5013,7 @@ def pow_Tensor_Scalar(key_set, self, exponent):
     node = PowBackward0()
     node.next_edges = edges
     node.exponent = exponent
-    node.saved_self = SavedTensor(self)
+    node.saved_self = save(self)
     result = call_below(pow_Tensor_Scalar_op.below[key_set], self, exponent)
     set_history(result, node)
     return result
@@ -5062,7 +5029,7 @@ def pow__Scalar(key_set, self, exponent):
     node = PowBackward0()
     node.next_edges = edges
     node.exponent = exponent
-    node.saved_self = SavedTensor(self.clone())
+    node.saved_self = save(self.clone())
     result = call_below(pow__Scalar_op.below[key_set], self, exponent)
     rebase_history(self, node)
     return result
@@ -5076,12 +5043,12 @@ def pow_Tensor_Tensor(key_set, self, exponent):
         return pow_Tensor_Tensor_op.below[key_set](self, exponent)
     node = PowBackward1()
     node.next_edges = edges
-    node.saved_exponent = SavedTensor(exponent)
-    node.saved_self = SavedTensor(self)
+    node.saved_exponent = save(exponent)
+    node.saved_self = save(self)
     result = call_below(pow_Tensor_Tensor_op.below[key_set], self, exponent)
     set_history(result, node)
     if edges[1].node:
-        node.saved_result = SavedTensor(result, True)
+        node.saved_result = save(result, True)
     return result
 
 
@@ -5094,12 +5061,12 @@ def pow__Tensor(key_set, self, exponent):
     check_inplace(self)
     node = PowBackward1()
     node.next_edges = edges
-    node.saved_exponent = SavedTensor(exponent)
-    node.saved_self = SavedTensor(self.clone())
+    node.saved_exponent = save(exponent)
+    node.saved_self = save(self.clone())
     result = call_below(pow__Tensor_op.below[key_set], self, exponent)
     rebase_history(self, node)
     if edges[1].node:
-        node.saved_result = SavedTensor(result, True)
+        node.saved_result = save(result, True)
     return result
 
 
@@ -5112,10 +5079,10 @@ def pow_Scalar(key_set, self, exponent):
     node = PowBackward2()
     node.next_edges = edges
     node.self = self
-    node.saved_exponent = SavedTensor(exponent)
+    node.saved_exponent = save(exponent)
     result = call_below(pow_Scalar_op.below[key_set], self, exponent)
     set_history(result, node)
-    node.saved_result = SavedTensor(result, True)
+    node.saved_result = save(result, True)
     return result
 
 
@@ -5129,7 +5096,7 @@ def reciprocal(key_set, self):
     node.next_edges = edges
     result = call_below(reciprocal_op.below[key_set], self)
     set_history(result, node)
-    node.saved_result = SavedTensor(result, True)
+    node.saved_result = save(result, True)
     return result
 
 
@@ -5144,7 +5111,7 @@ def reciprocal_(key_set, self):
     node.next_edges = edges
     result = call_below(reciprocal__op.below[key_set], self)
     rebase_history(self, node)
-    node.saved_result = SavedTensor(result, True)
+    node.saved_result = save(result, True)
     return result
 
 
@@ -5158,7 +5125,7 @@ def relu(key_set, self):
     node.next_edges = edges
     result = call_below(relu_op.below[key_set], self)
     set_history(result, node)
-    node.saved_result = SavedTensor(result, True)
+    node.saved_result = save(result, True)
     return result
 
 
@@ -5173,7 +5140,7 @@ def relu_(key_set, self):
     node.next_edges = edges
     result = call_below(relu__op.below[key_set], self)
     rebase_history(self, node)
-    node.saved_result = SavedTensor(result, True)
+    node.saved_result = save(result, True)
     return result
 
 
@@ -5217,7 +5184,7 @@ def remainder_Tensor(key_set, self, other):
     node = RemainderBackward1()
     node.next_edges = edges
     if edges[1].node:
-        node.saved_other = SavedTensor(other)
+        node.saved_other = save(other)
     if edges[1].node:
         node.saved_self = save(self)
     result = call_below(remainder_Tensor_op.below[key_set], self, other)
@@ -5239,7 +5206,7 @@ def remainder__Tensor(key_set, self, other):
     node = RemainderBackward1()
     node.next_edges = edges
     if edges[1].node:
-        node.saved_other = SavedTensor(other)
+        node.saved_other = save(other)
     if edges[1].node:
         node.saved_self = save(self.clone())
     result = call_below(remainder__Tensor_op.below[key_set], self, other)
@@ -5311,7 +5278,7 @@ def rsqrt(key_set, self):
     node.next_edges = edges
     result = call_below(rsqrt_op.below[key_set], self)
     set_history(result, node)
-    node.saved_result = SavedTensor(result, True)
+    node.saved_result = save(result, True)
     return result
 
 
@@ -5326,7 +5293,7 @@ def rsqrt_(key_set, self):
     node.next_edges = edges
     result = call_below(rsqrt__op.below[key_set], self)
     rebase_history(self, node)
-    node.saved_result = SavedTensor(result, True)
+    node.saved_result = save(result, True)
     return result
 
 
@@ -5368,7 +5335,7 @@ def sigmoid(key_set, self):
     node.next_edges = edges
     result = call_below(sigmoid_op.below[key_set], self)
     set_history(result, node)
-    node.saved_result = SavedTensor(result, True)
+    node.saved_result = save(result, True)
     return result
 
 
@@ -5383,7 +5350,7 @@ def sigmoid_(key_set, self):
     node.next_edges = edges
     result = call_below(sigmoid__op.below[key_set], self)
     rebase_history(self, node)
-    node.saved_result = SavedTensor(result, True)
+    node.saved_result = save(result, True)
     return result
 
 
@@ -5449,7 +5416,7 @@ def silu(key_set, self):
         return silu_op.below[key_set](self)
     node = SiluBackward0()
     node.next_edges = edges
-    node.saved_self = SavedTensor(self)
+    node.saved_self = save(self)
     result = call_below(silu_op.below[key_set], self)
     set_history(result, node)
     return result
@@ -5464,7 +5431,7 @@ def silu_(key_set, self):
     check_inplace(self)
     node = SiluBackward0()
     node.next_edges = edges
-    node.saved_self = SavedTensor(self.clone())
+    node.saved_self = save(self.clone())
     result = call_below(silu__op.below[key_set], self)
     rebase_history(self, node)
     return result
@@ -5478,7 +5445,7 @@ def sin(key_set, self):
         return sin_op.below[key_set](self)
     node = SinBackward0()
     node.next_edges = edges
-    node.saved_self = SavedTensor(self)
+    node.saved_self = save(self)
     result = call_below(sin_op.below[key_set], self)
     set_history(result, node)
     return result
@@ -5493,7 +5460,7 @@ def sin_(key_set, self):
     check_inplace(self)
     node = SinBackward0()
     node.next_edges = edges
-    node.saved_self = SavedTensor(self.clone())
+    node.saved_self = save(self.clone())
     result = call_below(sin__op.below[key_set], self)
     rebase_history(self, node)
     return result
@@ -5509,7 +5476,7 @@ def softplus(key_set, self, beta, threshold):
     node.next_edges = edges
     node.beta = beta
     node.threshold = threshold
-    node.saved_self = SavedTensor(self)
+    node.saved_self = save(self)
     result = call_below(softplus_op.below[key_set], self, beta, threshold)
     set_history(result, node)
     return result
@@ -5525,7 +5492,7 @@ def sqrt(key_set, self):
     node.next_edges = edges
     result = call_below(sqrt_op.below[key_set], self)
     set_history(result, node)
-    node.saved_result = SavedTensor(result, True)
+    node.saved_result = save(result, True)
     return result
 
 
@@ -5540,7 +5507,7 @@ def sqrt_(key_set, self):
     node.next_edges = edges
     result = call_below(sqrt__op.below[key_set], self)
     rebase_history(self, node)
-    node.saved_result = SavedTensor(result, True)
+    node.saved_result = save(result, True)
     return result
 
 
@@ -5604,7 +5571,7 @@ def tan(key_set, self):
     node.next_edges = edges
     result = call_below(tan_op.below[key_set], self)
     set_history(result, node)
-    node.saved_result = SavedTensor(result, True)
+    node.saved_result = save(result, True)
     return result
 
 
@@ -5619,7 +5586,7 @@ def tan_(key_set, self):
     node.next_edges = edges
     result = call_below(tan__op.below[key_set], self)
     rebase_history(self, node)
-    node.saved_result = SavedTensor(result, True)
+    node.saved_result = save(result, True)
     return result
 
 
@@ -5633,7 +5600,7 @@ def tanh(key_set, self):
     node.next_edges = edges
     result = call_below(tanh_op.below[key_set], self)
     set_history(result, node)
-    node.saved_result = SavedTensor(result, True)
+    node.saved_result = save(result, True)
     return result
 
 
@@ -5648,7 +5615,7 @@ def tanh_(key_set, self):
     node.next_edges = edges
     result = call_below(tanh__op.below[key_set], self)
     rebase_history(self, node)
-    node.saved_result = SavedTensor(result, True)
+    node.saved_result = save(result, True)
     return result
 
 
@@ -5661,7 +5628,7 @@ def threshold(key_set, self, threshold, value):
     node = ThresholdBackward0()
     node.next_edges = edges
     node.threshold = threshold
-    node.saved_self = SavedTensor(self)
+    node.saved_self = save(self)
     result = call_below(threshold_op.below[key_set], self, threshold, value)
     set_history(result, node)
     return result
@@ -5677,7 +5644,7 @@ def threshold_(key_set, self, threshold, value):
     node = ThresholdBackward0()
     node.next_edges = edges
     node.threshold = threshold
-    node.saved_self = SavedTensor(self.clone())
+    node.saved_self = save(self.clone())
     result = call_below(threshold__op.below[key_set], self, threshold, value)
     rebase_history(self, node)
     return result
@@ -5720,11 +5687,10 @@ def where_self(key_set, condition, self, other):
     edges = [gradient_edge(self), gradient_edge(other)]
     if edges[0].node is edges[1].node is None:
         return where_self_op.below[key_set](condition, self, other)
-    if not condition._autograd is None is condition._base:
-        refuse_grad("where", "condition", condition)
+    refuse_grad("where", "condition", condition)
     node = WhereBackward0()
     node.next_edges = edges
-    node.saved_condition = SavedTensor(condition)
+    node.saved_condition = save(condition)
     result = call_below(where_self_op.below[key_set], condition, self, other)
     set_history(result, node)
     return result
@@ -5750,15 +5716,14 @@ def embedding(key_set, weight, indices, padding_idx, scale_grad_by_freq, sparse)
     edges = [gradient_edge(weight)]
     if edges[0].node is None:
         return embedding_op.below[key_set](weight, indices, padding_idx, scale_grad_by_freq, sparse)
-    if not indices._autograd is None is indices._base:
-        refuse_grad("embedding", "indices", indices)
+    refuse_grad("embedding", "indices", indices)
     node = EmbeddingBackward0()
     node.next_edges = edges
-    node.weight_shape = weight._sizes
+    node.weight_shape = weight.shape
     node.padding_idx = padding_idx
     node.scale_grad_by_freq = scale_grad_by_freq
     node.sparse = sparse
-    node.saved_indices = SavedTensor(indices)
+    node.saved_indices = save(indices)
     result = call_below(embedding_op.below[key_set], weight, indices, padding_idx, scale_grad_by_freq, sparse)
     set_history(result, node)
     return result
@@ -5784,13 +5749,12 @@ def gather(key_set, self, dim, index, sparse_grad):
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return gather_op.below[key_set](self, dim, index, sparse_grad)
-    if not index._autograd is None is index._base:
-        refuse_grad("gather", "index", index)
+    refuse_grad("gather", "index", index)
     node = GatherBackward0()
     node.next_edges = edges
-    node.self_shape = self._sizes
+    node.self_shape = self.shape
     node.dim = dim
-    node.saved_index = SavedTensor(index)
+    node.saved_index = save(index)
     result = call_below(gather_op.below[key_set], self, dim, index, sparse_grad)
     set_history(result, node)
     return result
@@ -5805,7 +5769,7 @@ def index_Tensor(key_set, self, indices):
     refuse_grad("index", "indices", indices)
     node = IndexBackward0()
     node.next_edges = edges
-    node.self_shape = self._sizes
+    node.self_shape = self.shape
     node.saved_indices = save(indices)
     result = call_below(index_Tensor_op.below[key_set], self, indices)
     set_history(result, node)
@@ -5818,15 +5782,14 @@ def index_add(key_set, self, dim, index, source, alpha):
     edges = [gradient_edge(self), gradient_edge(source)]
     if edges[0].node is edges[1].node is None:
         return index_add_op.below[key_set](self, dim, index, source, alpha)
-    if not index._autograd is None is index._base:
-        refuse_grad("index_add", "index", index)
+    refuse_grad("index_add", "index", index)
     node = IndexAddBackward0()
     node.next_edges = edges
-    node.source_shape = source._sizes
+    node.source_shape = source.shape
     node.alpha = alpha
     node.dim = dim
     if edges[1].node:
-        node.saved_index = SavedTensor(index)
+        node.saved_index = save(index)
     result = call_below(index_add_op.below[key_set], self, dim, index, source, alpha)
     set_history(result, node)
     return result
@@ -5838,16 +5801,15 @@ def index_add_(key_set, self, dim, index, source, alpha):
     edges = [gradient_edge(self), gradient_edge(source)]
     if edges[0].node is edges[1].node is None:
         return index_add__op.below[key_set](self, dim, index, source, alpha)
-    if not index._autograd is None is index._base:
-        refuse_grad("index_add_", "index", index)
+    refuse_grad("index_add_", "index", index)
     check_inplace(self)
     node = IndexAddBackward0()
     node.next_edges = edges
-    node.source_shape = source._sizes
+    node.source_shape = source.shape
     node.alpha = alpha
     node.dim = dim
     if edges[1].node:
-        node.saved_index = SavedTensor(index)
+        node.saved_index = save(index)
     result = call_below(index_add__op.below[key_set], self, dim, index, source, alpha)
     rebase_history(self, node)
     return result
@@ -5909,13 +5871,12 @@ def index_select(key_set, self, dim, index):
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return index_select_op.below[key_set](self, dim, index)
-    if not index._autograd is None is index._base:
-        refuse_grad("index_select", "index", index)
+    refuse_grad("index_select", "index", index)
     node = IndexSelectBackward0()
     node.next_edges = edges
-    node.self_shape = self._sizes
+    node.self_shape = self.shape
     node.dim = dim
-    node.saved_index = SavedTensor(index)
+    node.saved_index = save(index)
     result = call_below(index_select_op.below[key_set], self, dim, index)
     set_history(result, node)
     return result
@@ -5927,11 +5888,10 @@ def masked_fill_Scalar(key_set, self, mask, value):
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return masked_fill_Scalar_op.below[key_set](self, mask, value)
-    if not mask._autograd is None is mask._base:
-        refuse_grad("masked_fill", "mask", mask)
+    refuse_grad("masked_fill", "mask", mask)
     node = MaskedFillBackward0()
     node.next_edges = edges
-    node.saved_mask = SavedTensor(mask)
+    node.saved_mask = save(mask)
     result = call_below(masked_fill_Scalar_op.below[key_set], self, mask, value)
     set_history(result, node)
     return result
@@ -5943,12 +5903,11 @@ def masked_fill__Scalar(key_set, self, mask, value):
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return masked_fill__Scalar_op.below[key_set](self, mask, value)
-    if not mask._autograd is None is mask._base:
-        refuse_grad("masked_fill_", "mask", mask)
+    refuse_grad("masked_fill_", "mask", mask)
     check_inplace(self)
     node = MaskedFillBackward0()
     node.next_edges = edges
-    node.saved_mask = SavedTensor(mask)
+    node.saved_mask = save(mask)
     result = call_below(masked_fill__Scalar_op.below[key_set], self, mask, value)
     rebase_history(self, node)
     return result
@@ -5960,11 +5919,10 @@ def masked_fill_Tensor(key_set, self, mask, value):
     edges = [gradient_edge(self), gradient_edge(value)]
     if edges[0].node is edges[1].node is None:
         return masked_fill_Tensor_op.below[key_set](self, mask, value)
-    if not mask._autograd is None is mask._base:
-        refuse_grad("masked_fill", "mask", mask)
+    refuse_grad("masked_fill", "mask", mask)
     node = MaskedFillBackward1()
     node.next_edges = edges
-    node.saved_mask = SavedTensor(mask)
+    node.saved_mask = save(mask)
     result = call_below(masked_fill_Tensor_op.below[key_set], self, mask, value)
     set_history(result, node)
     return result
@@ -5976,12 +5934,11 @@ def masked_fill__Tensor(key_set, self, mask, value):
     edges = [gradient_edge(self), gradient_edge(value)]
     if edges[0].node is edges[1].node is None:
         return masked_fill__Tensor_op.below[key_set](self, mask, value)
-    if not mask._autograd is None is mask._base:
-        refuse_grad("masked_fill_", "mask", mask)
+    refuse_grad("masked_fill_", "mask", mask)
     check_inplace(self)
     node = MaskedFillBackward1()
     node.next_edges = edges
-    node.saved_mask = SavedTensor(mask)
+    node.saved_mask = save(mask)
     result = call_below(masked_fill__Tensor_op.below[key_set], self, mask, value)
     rebase_history(self, node)
     return result
@@ -5995,7 +5952,7 @@ def repeat(key_set, self, repeats):
         return repeat_op.below[key_set](self, repeats)
     node = RepeatBackward0()
     node.next_edges = edges
-    node.self_shape = self._sizes
+    node.self_shape = self.shape
     node.repeats = repeats
     result = call_below(repeat_op.below[key_set], self, repeats)
     set_history(result, node)
@@ -6023,12 +5980,11 @@ def scatter_src(key_set, self, dim, index, src):
     edges = [gradient_edge(self), gradient_edge(src)]
     if edges[0].node is edges[1].node is None:
         return scatter_src_op.below[key_set](self, dim, index, src)
-    if not index._autograd is None is index._base:
-        refuse_grad("scatter", "index", index)
+    refuse_grad("scatter", "index", index)
     node = ScatterBackward0()
     node.next_edges = edges
     node.dim = dim
-    node.saved_index = SavedTensor(index)
+    node.saved_index = save(index)
     result = call_below(scatter_src_op.below[key_set], self, dim, index, src)
     set_history(result, node)
     return result
@@ -6040,13 +5996,12 @@ def scatter__src(key_set, self, dim, index, src):
     edges = [gradient_edge(self), gradient_edge(src)]
     if edges[0].node is edges[1].node is None:
         return scatter__src_op.below[key_set](self, dim, index, src)
-    if not index._autograd is None is index._base:
-        refuse_grad("scatter_", "index", index)
+    refuse_grad("scatter_", "index", index)
     check_inplace(self)
     node = ScatterBackward0()
     node.next_edges = edges
     node.dim = dim
-    node.saved_index = SavedTensor(index)
+    node.saved_index = save(index)
     result = call_below(scatter__src_op.below[key_set], self, dim, index, src)
     rebase_history(self, node)
     return result
@@ -6058,12 +6013,11 @@ def scatter_value(key_set, self, dim, index, value):
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return scatter_value_op.below[key_set](self, dim, index, value)
-    if not index._autograd is None is index._base:
-        refuse_grad("scatter", "index", index)
+    refuse_grad("scatter", "index", index)
     node = ScatterBackward1()
     node.next_edges = edges
     node.dim = dim
-    node.saved_index = SavedTensor(index)
+    node.saved_index = save(index)
     result = call_below(scatter_value_op.below[key_set], self, dim, index, value)
     set_history(result, node)
     return result
@@ -6075,13 +6029,12 @@ def scatter__value(key_set, self, dim, index, value):
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return scatter__value_op.below[key_set](self, dim, index, value)
-    if not index._autograd is None is index._base:
-        refuse_grad("scatter_", "index", index)
+    refuse_grad("scatter_", "index", index)
     check_inplace(self)
     node = ScatterBackward1()
     node.next_edges = edges
     node.dim = dim
-    node.saved_index = SavedTensor(index)
+    node.saved_index = save(index)
     result = call_below(scatter__value_op.below[key_set], self, dim, index, value)
     rebase_history(self, node)
     return result
@@ -6093,13 +6046,12 @@ def scatter_add(key_set, self, dim, index, src):
     edges = [gradient_edge(self), gradient_edge(src)]
     if edges[0].node is edges[1].node is None:
         return scatter_add_op.below[key_set](self, dim, index, src)
-    if not index._autograd is None is index._base:
-        refuse_grad("scatter_add", "index", index)
+    refuse_grad("scatter_add", "index", index)
     node = ScatterAddBackward0()
     node.next_edges = edges
     node.dim = dim
     if edges[1].node:
-        node.saved_index = SavedTensor(index)
+        node.saved_index = save(index)
     result = call_below(scatter_add_op.below[key_set], self, dim, index, src)
     set_history(result, node)
     return result
@@ -6111,14 +6063,13 @@ def scatter_add_(key_set, self, dim, index, src):
     edges = [gradient_edge(self), gradient_edge(src)]
     if edges[0].node is edges[1].node is None:
         return scatter_add__op.below[key_set](self, dim, index, src)
-    if not index._autograd is None is index._base:
-        refuse_grad("scatter_add_", "index", index)
+    refuse_grad("scatter_add_", "index", index)
     check_inplace(self)
     node = ScatterAddBackward0()
     node.next_edges = edges
     node.dim = dim
     if edges[1].node:
-        node.saved_index = SavedTensor(index)
+        node.saved_index = save(index)
     result = call_below(scatter_add__op.below[key_set], self, dim, index, src)
     rebase_history(self, node)
     return result
@@ -6207,7 +6158,7 @@ def _log_softmax(key_set, self, dim, half_to_float):
     node.dim = dim
     result = call_below(_log_softmax_op.below[key_set], self, dim, half_to_float)
     set_history(result, node)
-    node.saved_result = SavedTensor(result, True)
+    node.saved_result = save(result, True)
     return result
 
 
@@ -6223,7 +6174,7 @@ def _softmax(key_set, self, dim, half_to_float):
     node.dim = dim
     result = call_below(_softmax_op.below[key_set], self, dim, half_to_float)
     set_history(result, node)
-    node.saved_result = SavedTensor(result, True)
+    node.saved_result = save(result, True)
     return result
 
 
@@ -6237,10 +6188,10 @@ def amax(key_set, self, dim, keepdim):
     node.next_edges = edges
     node.dim = dim
     node.keepdim = keepdim
-    node.saved_self = SavedTensor(self)
+    node.saved_self = save(self)
     result = call_below(amax_op.below[key_set], self, dim, keepdim)
     set_history(result, node)
-    node.saved_result = SavedTensor(result, True)
+    node.saved_result = save(result, True)
     return result
 
 
@@ -6254,10 +6205,10 @@ def amin(key_set, self, dim, keepdim):
     node.next_edges = edges
     node.dim = dim
     node.keepdim = keepdim
-    node.saved_self = SavedTensor(self)
+    node.saved_self = save(self)
     result = call_below(amin_op.below[key_set], self, dim, keepdim)
     set_history(result, node)
-    node.saved_result = SavedTensor(result, True)
+    node.saved_result = save(result, True)
     return result
 
 
@@ -6300,10 +6251,10 @@ def logsumexp(key_set, self, dim, keepdim):
     node.next_edges = edges
     node.dim = dim
     node.keepdim = keepdim
-    node.saved_self = SavedTensor(self)
+    node.saved_self = save(self)
     result = call_below(logsumexp_op.below[key_set], self, dim, keepdim)
     set_history(result, node)
-    node.saved_result = SavedTensor(result, True)
+    node.saved_result = save(result, True)
     return result
 
 
@@ -6315,10 +6266,10 @@ def max(key_set, self):
         return max_op.below[key_set](self)
     node = MaxBackward1()
     node.next_edges = edges
-    node.saved_self = SavedTensor(self)
+    node.saved_self = save(self)
     result = call_below(max_op.below[key_set], self)
     set_history(result, node)
-    node.saved_result = SavedTensor(result, True)
+    node.saved_result = save(result, True)
     return result
 
 
@@ -6330,12 +6281,12 @@ def max_dim(key_set, self, dim, keepdim):
         return max_dim_op.below[key_set](self, dim, keepdim)
     node = MaxBackward0()
     node.next_edges = edges
-    node.self_shape = self._sizes
+    node.self_shape = self.shape
     node.dim = dim
     node.keepdim = keepdim
     result = call_below(max_dim_op.below[key_set], self, dim, keepdim)
     set_history(result, node)
-    node.saved_indices = SavedTensor(result[1], True)
+    node.saved_indices = save(result[1], True)
     return result
 
 
@@ -6347,7 +6298,7 @@ def mean(key_set, self, dtype):
         return mean_op.below[key_set](self, dtype)
     node = MeanBackward0()
     node.next_edges = edges
-    node.self_shape = self._sizes
+    node.self_shape = self.shape
     node.self_numel = self.numel()
     result = call_below(mean_op.below[key_set], self, dtype)
     set_history(result, node)
@@ -6362,7 +6313,7 @@ def mean_dim(key_set, self, dim, keepdim, dtype):
         return mean_dim_op.below[key_set](self, dim, keepdim, dtype)
     node = MeanBackward1()
     node.next_edges = edges
-    node.self_shape = self._sizes
+    node.self_shape = self.shape
     node.dim = dim
     node.keepdim = keepdim
     result = call_below(mean_dim_op.below[key_set], self, dim, keepdim, dtype)
@@ -6378,10 +6329,10 @@ def min(key_set, self):
         return min_op.below[key_set](self)
     node = MinBackward1()
     node.next_edges = edges
-    node.saved_self = SavedTensor(self)
+    node.saved_self = save(self)
     result = call_below(min_op.below[key_set], self)
     set_history(result, node)
-    node.saved_result = SavedTensor(result, True)
+    node.saved_result = save(result, True)
     return result
 
 
@@ -6393,12 +6344,12 @@ def min_dim(key_set, self, dim, keepdim):
         return min_dim_op.below[key_set](self, dim, keepdim)
     node = MinBackward0()
     node.next_edges = edges
-    node.self_shape = self._sizes
+    node.self_shape = self.shape
     node.dim = dim
     node.keepdim = keepdim
     result = call_below(min_dim_op.below[key_set], self, dim, keepdim)
     set_history(result, node)
-    node.saved_indices = SavedTensor(result[1], True)
+    node.saved_indices = save(result[1], True)
     return result
 
 
@@ -6410,10 +6361,10 @@ def prod(key_set, self, dtype):
         return prod_op.below[key_set](self, dtype)
     node = ProdBackward0()
     node.next_edges = edges
-    node.saved_self = SavedTensor(self)
+    node.saved_self = save(self)
     result = call_below(prod_op.below[key_set], self, dtype)
     set_history(result, node)
-    node.saved_result = SavedTensor(result, True)
+    node.saved_result = save(result, True)
     return result
 
 
@@ -6427,10 +6378,10 @@ def prod_dim_int(key_set, self, dim, keepdim, dtype):
     node.next_edges = edges
     node.dim = dim
     node.keepdim = keepdim
-    node.saved_self = SavedTensor(self)
+    node.saved_self = save(self)
     result = call_below(prod_dim_int_op.below[key_set], self, dim, keepdim, dtype)
     set_history(result, node)
-    node.saved_result = SavedTensor(result, True)
+    node.saved_result = save(result, True)
     return result
 
 
@@ -6445,10 +6396,10 @@ def std_correction(key_set, self, dim, correction, keepdim):
     node.correction = correction
     node.dim = dim
     node.keepdim = keepdim
-    node.saved_self = SavedTensor(self)
+    node.saved_self = save(self)
     result = call_below(std_correction_op.below[key_set], self, dim, correction, keepdim)
     set_history(result, node)
-    node.saved_result = SavedTensor(result, True)
+    node.saved_result = save(result, True)
     return result
 
 
@@ -6460,7 +6411,7 @@ def sum(key_set, self, dtype):
         return sum_op.below[key_set](self, dtype)
     node = SumBackward0()
     node.next_edges = edges
-    node.self_shape = self._sizes
+    node.self_shape = self.shape
     result = call_below(sum_op.below[key_set], self, dtype)
     set_history(result, node)
     return result
@@ -6474,7 +6425,7 @@ def sum_dim_IntList(key_set, self, dim, keepdim, dtype):
         return sum_dim_IntList_op.below[key_set](self, dim, keepdim, dtype)
     node = SumBackward1()
     node.next_edges = edges
-    node.self_shape = self._sizes
+    node.self_shape = self.shape
     node.dim = dim
     node.keepdim = keepdim
     result = call_below(sum_dim_IntList_op.below[key_set], self, dim, keepdim, dtype)
@@ -6493,7 +6444,7 @@ def var_correction(key_set, self, dim, correction, keepdim):
     node.correction = correction
     node.dim = dim
     node.keepdim = keepdim
-    node.saved_self = SavedTensor(self)
+    node.saved_self = save(self)
     result = call_below(var_correction_op.below[key_set], self, dim, correction, keepdim)
     set_history(result, node)
     return result
@@ -6513,15 +6464,15 @@ def addmm(key_set, self, mat1, mat2, beta, alpha):
     node = AddmmBackward0()
     node.next_edges = edges
     node.beta = beta
-    node.mat1_shape = mat1._sizes
-    node.mat1_stride = mat1._strides
+    node.mat1_shape = mat1.shape
+    node.mat1_stride = mat1.stride()
     node.alpha = alpha
-    node.mat2_shape = mat2._sizes
-    node.mat2_stride = mat2._strides
+    node.mat2_shape = mat2.shape
+    node.mat2_stride = mat2.stride()
     if edges[1].node:
-        node.saved_mat2 = SavedTensor(mat2)
+        node.saved_mat2 = save(mat2)
     if edges[2].node:
-        node.saved_mat1 = SavedTensor(mat1)
+        node.saved_mat1 = save(mat1)
     result = call_below(addmm_op.below[key_set], self, mat1, mat2, beta, alpha)
     set_history(result, node)
     return result
@@ -6542,15 +6493,15 @@ def addmm_(key_set, self, mat1, mat2, beta, alpha):
     node = AddmmBackward0()
     node.next_edges = edges
     node.beta = beta
-    node.mat1_shape = mat1._sizes
-    node.mat1_stride = mat1._strides
+    node.mat1_shape = mat1.shape
+    node.mat1_stride = mat1.stride()
     node.alpha = alpha
-    node.mat2_shape = mat2._sizes
-    node.mat2_stride = mat2._strides
+    node.mat2_shape = mat2.shape
+    node.mat2_stride = mat2.stride()
     if edges[1].node:
-        node.saved_mat2 = SavedTensor(mat2)
+        node.saved_mat2 = save(mat2)
     if edges[2].node:
-        node.saved_mat1 = SavedTensor(mat1)
+        node.saved_mat1 = save(mat1)
     result = call_below(addmm__op.below[key_set], self, mat1, mat2, beta, alpha)
     rebase_history(self, node)
     return result
@@ -6572,9 +6523,9 @@ def baddbmm(key_set, self, batch1, batch2, beta, alpha):
     node.beta = beta
     node.alpha = alpha
     if edges[1].node:
-        node.saved_batch2 = SavedTensor(batch2)
+        node.saved_batch2 = save(batch2)
     if edges[2].node:
-        node.saved_batch1 = SavedTensor(batch1)
+        node.saved_batch1 = save(batch1)
     result = call_below(baddbmm_op.below[key_set], self, batch1, batch2, beta, alpha)
     set_history(result, node)
     return result
@@ -6597,9 +6548,9 @@ def baddbmm_(key_set, self, batch1, batch2, beta, alpha):
     node.beta = beta
     node.alpha = alpha
     if edges[1].node:
-        node.saved_batch2 = SavedTensor(batch2)
+        node.saved_batch2 = save(batch2)
     if edges[2].node:
-        node.saved_batch1 = SavedTensor(batch1)
+        node.saved_batch1 = save(batch1)
     result = call_below(baddbmm__op.below[key_set], self, batch1, batch2, beta, alpha)
     rebase_history(self, node)
     return result
@@ -6614,9 +6565,9 @@ def bmm(key_set, self, mat2):
     node = BmmBackward0()
     node.next_edges = edges
     if edges[0].node:
-        node.saved_mat2 = SavedTensor(mat2)
+        node.saved_mat2 = save(mat2)
     if edges[1].node:
-        node.saved_self = SavedTensor(self)
+        node.saved_self = save(self)
     result = call_below(bmm_op.below[key_set], self, mat2)
     set_history(result, node)
     return result
@@ -6631,9 +6582,9 @@ def dot(key_set, self, tensor):
     node = DotBackward0()
     node.next_edges = edges
     if edges[0].node:
-        node.saved_tensor = SavedTensor(tensor)
+        node.saved_tensor = save(tensor)
     if edges[1].node:
-        node.saved_self = SavedTensor(self)
+        node.saved_self = save(self)
     result = call_below(dot_op.below[key_set], self, tensor)
     set_history(result, node)
     return result
@@ -6647,14 +6598,14 @@ def mm(key_set, self, mat2):
         return mm_op.below[key_set](self, mat2)
     node = MmBackward0()
     node.next_edges = edges
-    node.self_shape = self._sizes
-    node.self_stride = self._strides
-    node.mat2_shape = mat2._sizes
-    node.mat2_stride = mat2._strides
+    node.self_shape = self.shape
+    node.self_stride = self.stride()
+    node.mat2_shape = mat2.shape
+    node.mat2_stride = mat2.stride()
     if edges[0].node:
-        node.saved_mat2 = SavedTensor(mat2)
+        node.saved_mat2 = save(mat2)
     if edges[1].node:
-        node.saved_self = SavedTensor(self)
+        node.saved_self = save(self)
     result = call_below(mm_op.below[key_set], self, mat2)
     set_history(result, node)
     return result
@@ -6669,9 +6620,9 @@ def mv(key_set, self, vec):
     node = MvBackward0()
     node.next_edges = edges
     if edges[0].node:
-        node.saved_vec = SavedTensor(vec)
+        node.saved_vec = save(vec)
     if edges[1].node:
-        node.saved_self = SavedTensor(self)
+        node.saved_self = save(self)
     result = call_below(mv_op.below[key_set], self, vec)
     set_history(result, node)
     return result
@@ -6689,8 +6640,8 @@ def binary_cross_entropy_with_logits(key_set, self, target, weight, pos_weight, 
     node.next_edges = edges
     node.reduction = reduction
     node.saved_pos_weight = save(pos_weight)
-    node.saved_self = SavedTensor(self)
-    node.saved_target = SavedTensor(target)
+    node.saved_self = save(self)
+    node.saved_target = save(target)
     node.saved_weight = save(weight)
     result = call_below(binary_cross_entropy_with_logits_op.below[key_set], self, target, weight, pos_weight, reduction)
     set_history(result, node)
@@ -6707,8 +6658,8 @@ def huber_loss(key_set, self, target, reduction, delta):
     node.next_edges = edges
     node.delta = delta
     node.reduction = reduction
-    node.saved_self = SavedTensor(self)
-    node.saved_target = SavedTensor(target)
+    node.saved_self = save(self)
+    node.saved_target = save(target)
     result = call_below(huber_loss_op.below[key_set], self, target, reduction, delta)
     set_history(result, node)
     return result
@@ -6723,8 +6674,8 @@ def mse_loss(key_set, self, target, reduction):
     node = MseLossBackward0()
     node.next_edges = edges
     node.reduction = reduction
-    node.saved_self = SavedTensor(self)
-    node.saved_target = SavedTensor(target)
+    node.saved_self = save(self)
+    node.saved_target = save(target)
     result = call_below(mse_loss_op.below[key_set], self, target, reduction)
     set_history(result, node)
     return result
@@ -6736,19 +6687,18 @@ def nll_loss_forward(key_set, self, target, weight, reduction, ignore_index):
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return nll_loss_forward_op.below[key_set](self, target, weight, reduction, ignore_index)
-    if not target._autograd is None is target._base:
-        refuse_grad("nll_loss_forward", "target", target)
+    refuse_grad("nll_loss_forward", "target", target)
     refuse_grad("nll_loss_forward", "weight", weight)
     node = NllLossBackward0()
     node.next_edges = edges
     node.ignore_index = ignore_index
     node.reduction = reduction
-    node.saved_self = SavedTensor(self)
-    node.saved_target = SavedTensor(target)
+    node.saved_self = save(self)
+    node.saved_target = save(target)
     node.saved_weight = save(weight)
     result = call_below(nll_loss_forward_op.below[key_set], self, target, weight, reduction, ignore_index)
     set_history(result, node, [True, False])
-    node.saved_total_weight = SavedTensor(result[1], True)
+    node.saved_total_weight = save(result[1], True)
     return result
 
 
@@ -6758,19 +6708,18 @@ def nll_loss2d_forward(key_set, self, target, weight, reduction, ignore_index):
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return nll_loss2d_forward_op.below[key_set](self, target, weight, reduction, ignore_index)
-    if not target._autograd is None is target._base:
-        refuse_grad("nll_loss2d_forward", "target", target)
+    refuse_grad("nll_loss2d_forward", "target", target)
     refuse_grad("nll_loss2d_forward", "weight", weight)
     node = NllLoss2DBackward0()
     node.next_edges = edges
     node.ignore_index = ignore_index
     node.reduction = reduction
-    node.saved_self = SavedTensor(self)
-    node.saved_target = SavedTensor(target)
+    node.saved_self = save(self)
+    node.saved_target = save(target)
     node.saved_weight = save(weight)
     result = call_below(nll_loss2d_forward_op.below[key_set], self, target, weight, reduction, ignore_index)
     set_history(result, node, [True, False])
-    node.saved_total_weight = SavedTensor(result[1], True)
+    node.saved_total_weight = save(result[1], True)
     return result
 
 
@@ -6784,8 +6733,8 @@ def smooth_l1_loss(key_set, self, target, reduction, beta):
     node.next_edges = edges
     node.beta = beta
     node.reduction = reduction
-    node.saved_self = SavedTensor(self)
-    node.saved_target = SavedTensor(target)
+    node.saved_self = save(self)
+    node.saved_target = save(target)
     result = call_below(smooth_l1_loss_op.below[key_set], self, target, reduction, beta)
     set_history(result, node)
     return result
@@ -6805,9 +6754,9 @@ def _log_softmax_backward_data(key_set, grad_output, output, dim, input_dtype):
     node.next_edges = edges
     node.output_dtype = output.dtype
     node.dim = dim
-    node.saved_output = SavedTensor(output)
+    node.saved_output = save(output)
     if edges[1].node:
-        node.saved_grad_output = SavedTensor(grad_output)
+        node.saved_grad_output = save(grad_output)
     result = call_below(_log_softmax_backward_data_op.below[key_set], grad_output, output, dim, input_dtype)
     set_history(result, node)
     return result
@@ -6828,9 +6777,9 @@ def _softmax_backward_data(key_set, grad_output, output, dim, input_dtype):
     node.output_dtype = output.dtype
     node.dim = dim
     node.input_dtype = input_dtype
-    node.saved_output = SavedTensor(output)
+    node.saved_output = save(output)
     if edges[1].node:
-        node.saved_grad_output = SavedTensor(grad_output)
+        node.saved_grad_output = save(grad_output)
     result = call_below(_softmax_backward_data_op.below[key_set], grad_output, output, dim, input_dtype)
     set_history(result, node)
     return result
@@ -6868,9 +6817,9 @@ def elu_backward(key_set, grad_output, alpha, scale, input_scale, is_result, sel
     node.input_scale = input_scale
     node.is_result = is_result
     node.scale = scale
-    node.saved_self_or_result = SavedTensor(self_or_result)
+    node.saved_self_or_result = save(self_or_result)
     if edges[1].node:
-        node.saved_grad_output = SavedTensor(grad_output)
+        node.saved_grad_output = save(grad_output)
     result = call_below(
         elu_backward_op.below[key_set], grad_output, alpha, scale, input_scale, is_result, self_or_result
     )
@@ -6888,12 +6837,11 @@ def embedding_dense_backward(key_set, grad_output, indices, num_weights, padding
         return embedding_dense_backward_op.below[key_set](
             grad_output, indices, num_weights, padding_idx, scale_grad_by_freq
         )
-    if not indices._autograd is None is indices._base:
-        refuse_grad("embedding_dense_backward", "indices", indices)
+    refuse_grad("embedding_dense_backward", "indices", indices)
     node = EmbeddingDenseBackwardBackward0()
     node.next_edges = edges
     node.padding_idx = padding_idx
-    node.saved_indices = SavedTensor(indices)
+    node.saved_indices = save(indices)
     result = call_below(
         embedding_dense_backward_op.below[key_set], grad_output, indices, num_weights, padding_idx, scale_grad_by_freq
     )
@@ -6914,9 +6862,9 @@ def gelu_backward(key_set, grad_output, self, approximate):
     node = GeluBackwardBackward0()
     node.next_edges = edges
     node.approximate = approximate
-    node.saved_self = SavedTensor(self)
+    node.saved_self = save(self)
     if edges[1].node:
-        node.saved_grad_output = SavedTensor(grad_output)
+        node.saved_grad_output = save(grad_output)
     result = call_below(gelu_backward_op.below[key_set], grad_output, self, approximate)
     set_history(result, node)
     return result
@@ -6937,7 +6885,7 @@ def hardtanh_backward(key_set, grad_output, self, min_val, max_val):
     node.max_val = max_val
     node.min_val = min_val
     if edges[0].node:
-        node.saved_self = SavedTensor(self)
+        node.saved_self = save(self)
     result = call_below(hardtanh_backward_op.below[key_set], grad_output, self, min_val, max_val)
     set_history(result, node)
     return result
@@ -6958,9 +6906,9 @@ def huber_loss_backward(key_set, grad_output, self, target, reduction, delta):
     node.next_edges = edges
     node.delta = delta
     node.reduction = reduction
-    node.saved_grad_output = SavedTensor(grad_output)
-    node.saved_self = SavedTensor(self)
-    node.saved_target = SavedTensor(target)
+    node.saved_grad_output = save(grad_output)
+    node.saved_self = save(self)
+    node.saved_target = save(target)
     result = call_below(huber_loss_backward_op.below[key_set], grad_output, self, target, reduction, delta)
     set_history(result, node)
     return result
@@ -6980,7 +6928,7 @@ def leaky_relu_backward(key_set, grad_output, self, negative_slope, self_is_resu
     node.next_edges = edges
     node.negative_slope = negative_slope
     if edges[0].node:
-        node.saved_self = SavedTensor(self)
+        node.saved_self = save(self)
     result = call_below(leaky_relu_backward_op.below[key_set], grad_output, self, negative_slope, self_is_result)
     set_history(result, node)
     return result
@@ -7001,11 +6949,11 @@ def mse_loss_backward(key_set, grad_output, self, target, reduction):
     node.next_edges = edges
     node.reduction = reduction
     if edges[0].node or edges[1].node:
-        node.saved_self = SavedTensor(self)
+        node.saved_self = save(self)
     if edges[0].node or edges[2].node:
-        node.saved_target = SavedTensor(target)
+        node.saved_target = save(target)
     if edges[1].node or edges[2].node:
-        node.saved_grad_output = SavedTensor(grad_output)
+        node.saved_grad_output = save(grad_output)
     result = call_below(mse_loss_backward_op.below[key_set], grad_output, self, target, reduction)
     set_history(result, node)
     return result
@@ -7025,17 +6973,15 @@ def nll_loss2d_backward(key_set, grad_output, self, target, weight, reduction, i
         return nll_loss2d_backward_op.below[key_set](
             grad_output, self, target, weight, reduction, ignore_index, total_weight
         )
-    if not target._autograd is None is target._base:
-        refuse_grad("nll_loss2d_backward", "target", target)
+    refuse_grad("nll_loss2d_backward", "target", target)
     refuse_grad("nll_loss2d_backward", "weight", weight)
-    if not total_weight._autograd is None is total_weight._base:
-        refuse_grad("nll_loss2d_backward", "total_weight", total_weight)
+    refuse_grad("nll_loss2d_backward", "total_weight", total_weight)
     node = NllLoss2DBackwardBackward0()
     node.next_edges = edges
     node.ignore_index = ignore_index
     node.reduction = reduction
     if edges[0].node:
-        node.saved_target = SavedTensor(target)
+        node.saved_target = save(target)
     if edges[0].node:
         node.saved_weight = save(weight)
     result = call_below(
@@ -7059,17 +7005,15 @@ def nll_loss_backward(key_set, grad_output, self, target, weight, reduction, ign
         return nll_loss_backward_op.below[key_set](
             grad_output, self, target, weight, reduction, ignore_index, total_weight
         )
-    if not target._autograd is None is target._base:
-        refuse_grad("nll_loss_backward", "target", target)
+    refuse_grad("nll_loss_backward", "target", target)
     refuse_grad("nll_loss_backward", "weight", weight)
-    if not total_weight._autograd is None is total_weight._base:
-        refuse_grad("nll_loss_backward", "total_weight", total_weight)
+    refuse_grad("nll_loss_backward", "total_weight", total_weight)
     node = NllLossBackwardBackward0()
     node.next_edges = edges
     node.ignore_index = ignore_index
     node.reduction = reduction
     if edges[0].node:
-        node.saved_target = SavedTensor(target)
+        node.saved_target = save(target)
     if edges[0].node:
         node.saved_weight = save(weight)
     result = call_below(
@@ -7106,9 +7050,9 @@ def sigmoid_backward(key_set, grad_output, output):
         return sigmoid_backward_op.below[key_set](grad_output, output)
     node = SigmoidBackwardBackward0()
     node.next_edges = edges
-    node.saved_output = SavedTensor(output)
+    node.saved_output = save(output)
     if edges[1].node:
-        node.saved_grad_output = SavedTensor(grad_output)
+        node.saved_grad_output = save(grad_output)
     result = call_below(sigmoid_backward_op.below[key_set], grad_output, output)
     set_history(result, node)
     return result
@@ -7146,10 +7090,10 @@ def smooth_l1_loss_backward(key_set, grad_output, self, target, reduction, beta)
     node.next_edges = edges
     node.beta = beta
     node.reduction = reduction
-    node.saved_self = SavedTensor(self)
-    node.saved_target = SavedTensor(target)
+    node.saved_self = save(self)
+    node.saved_target = save(target)
     if edges[1].node or edges[2].node:
-        node.saved_grad_output = SavedTensor(grad_output)
+        node.saved_grad_output = save(grad_output)
     result = call_below(smooth_l1_loss_backward_op.below[key_set], grad_output, self, target, reduction, beta)
     set_history(result, node)
     return result
@@ -7169,9 +7113,9 @@ def softplus_backward(key_set, grad_output, self, beta, threshold):
     node.next_edges = edges
     node.beta = beta
     node.threshold = threshold
-    node.saved_self = SavedTensor(self)
+    node.saved_self = save(self)
     if edges[1].node:
-        node.saved_grad_output = SavedTensor(grad_output)
+        node.saved_grad_output = save(grad_output)
     result = call_below(softplus_backward_op.below[key_set], grad_output, self, beta, threshold)
     set_history(result, node)
     return result
@@ -7189,9 +7133,9 @@ def tanh_backward(key_set, grad_output, output):
         return tanh_backward_op.below[key_set](grad_output, output)
     node = TanhBackwardBackward0()
     node.next_edges = edges
-    node.saved_output = SavedTensor(output)
+    node.saved_output = save(output)
     if edges[1].node:
-        node.saved_grad_output = SavedTensor(grad_output)
+        node.saved_grad_output = save(grad_output)
     result = call_below(tanh_backward_op.below[key_set], grad_output, output)
     set_history(result, node)
     return result
@@ -7211,7 +7155,7 @@ def threshold_backward(key_set, grad_output, self, threshold):
     node.next_edges = edges
     node.threshold = threshold
     if edges[0].node:
-        node.saved_self = SavedTensor(self)
+        node.saved_self = save(self)
     result = call_below(threshold_backward_op.below[key_set], grad_output, self, threshold)
     set_history(result, node)
     return result

@@ -605,8 +605,10 @@ def rms_norm_source__by_strides_and_threads():
 #include <ATen/core/Tensor.h>
 #include <ATen/Dispatch.h>
 #include <ATen/Parallel.h>
-#include <ATen/ops/empty_like.h>
+#include <ATen/ops/empty.h>
 #include <torch/library.h>
+
+#include <ATen/ops/empty_like.h>
 #include <vector>
 
 namespace {
