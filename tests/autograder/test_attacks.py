@@ -7,6 +7,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from turns import turn
 
 from autograder import plugin, sandbox
 from autograder.build import labs
@@ -32,7 +33,8 @@ def figures(request, tmp_path_factory, isolated):
         patch.setenv("RUSHLIGHT_CLASSROOM", str(place / "class"))
         patch.setenv("XDG_CACHE_HOME", str(place / "cache"))
         patch.setenv("RUSHLIGHT_CANARY", "")  # which measuring sets
-        yield attacks.measure(place / "class", attacks.corpus(request.param), request.param)
+        hostile = dict(turn([*attacks.corpus(request.param).items()], 2))
+        yield attacks.measure(place / "class", hostile, request.param)
 
 
 def test_no_attack_earns_a_point(figures):

@@ -11,7 +11,7 @@ from autograder import sample
 from autograder.build import labs, points
 from autograder.check import exercises
 
-LABS = turn(labs(), 5)
+LABS = turn(labs(), 10)
 
 
 @pytest.mark.parametrize("lab", LABS)
