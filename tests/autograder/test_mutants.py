@@ -14,7 +14,6 @@ from autograder.build import exercise_source, labs
 from autograder.check import exercises
 from autograder.judge import Judge
 
-
 CHOSEN = turn([(lab, name) for lab in labs() for name in exercises(lab)], 24)
 
 
