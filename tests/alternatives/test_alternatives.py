@@ -95,7 +95,7 @@ def quick_builds(request):
 RIGHT, WRONG = list(answers(HERE)), list(answers(HERE / "wrong"))
 
 
-@pytest.mark.parametrize(("exercise", "function"), turn(RIGHT, 8))
+@pytest.mark.parametrize(("exercise", "function"), turn(RIGHT, 12))
 def test_a_correct_answer_is_accepted(exercise, function, answered, slot_of):
     fill(slot_of(exercise), function)
     for check in checks(exercise):
@@ -104,7 +104,7 @@ def test_a_correct_answer_is_accepted(exercise, function, answered, slot_of):
         assert not any(apart), next((case, words) for case, words in zip(cases, apart) if words)
 
 
-@pytest.mark.parametrize(("exercise", "function"), turn(WRONG, 8))
+@pytest.mark.parametrize(("exercise", "function"), turn(WRONG, 12))
 def test_a_wrong_answer_fails_on_an_edge_which_every_seed_has(exercise, function, answered, slot_of):
     fill(slot_of(exercise), function)
     edges = [(check.name, *pair) for check in checks(exercise) for pair in answered(check)[: len(check.edges)]]

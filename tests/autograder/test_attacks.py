@@ -33,7 +33,7 @@ def figures(request, tmp_path_factory, isolated):
         patch.setenv("RUSHLIGHT_CLASSROOM", str(place / "class"))
         patch.setenv("XDG_CACHE_HOME", str(place / "cache"))
         patch.setenv("RUSHLIGHT_CANARY", "")  # which measuring sets
-        hostile = dict(turn([*attacks.corpus(request.param).items()], 2))
+        hostile = dict(turn([*attacks.corpus(request.param).items()], 3))
         yield attacks.measure(place / "class", hostile, request.param)
 
 

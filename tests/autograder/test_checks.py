@@ -21,7 +21,7 @@ def test_the_reference_agrees_with_torch(check, judge, plugged):
     assert verdict.outcome == PASSED, str(verdict)
 
 
-@pytest.mark.parametrize("check", turn(GRADED, 4))
+@pytest.mark.parametrize("check", turn(GRADED, 8))
 def test_an_exercise_that_raises_fails_its_check(check, judge, plugged):
     def poisoned(*args, **kwargs):
         raise ArithmeticError("poisoned")
@@ -30,7 +30,7 @@ def test_an_exercise_that_raises_fails_its_check(check, judge, plugged):
     assert not unexplained(judge, check).passed
 
 
-@pytest.mark.parametrize("check", turn(GRADED, 4))
+@pytest.mark.parametrize("check", turn(GRADED, 8))
 def test_an_exercise_that_returns_nothing_fails_its_check(check, judge, plugged):
     fill(function_of(check.exercise), lambda *args, **kwargs: None)
     assert not unexplained(judge, check).passed

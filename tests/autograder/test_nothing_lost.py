@@ -84,7 +84,7 @@ def test_a_grader_that_is_killed_again_and_again_ends_with_the_same_grades(
     while kills < max(3, SIZE // 4):
         process = grader(classroom, root)
         try:
-            process.wait(moments.uniform(2.0, 12.0 + kills))
+            process.wait(moments.uniform(1.0, 8.0 + kills))
             break
         except subprocess.TimeoutExpired:
             process.send_signal(signal.SIGKILL)
