@@ -47,6 +47,9 @@ def require() -> None:
 # Of a block: powers of two, as `tl.arange` wants them, and 16 at least, as `tl.dot` does
 ROWS, COLUMNS, INNER = 32, 32, 32
 
+# Only functions that are built into the language: those that Triton has written in itself, such as `tl.zeros` and `tl.sigmoid`,
+# have been compiled or interpreted since Triton was imported, which PyTorch's compiler may have done before us.
+
 if triton is not None:
 
     @triton.jit
@@ -55,7 +58,7 @@ if triton is not None:
         if activation == "relu":
             z = tl.maximum(z, 0.0)
         if activation == "tanh":
-            z = 2 * tl.sigmoid(2 * z) - 1
+            z = 2 / (1 + tl.exp(-2 * z)) - 1
         if activation == "gelu":
             z = 0.5 * z * (1 + tl.erf(z * 0.7071067811865476))
         return z
@@ -74,7 +77,7 @@ if triton is not None:
         # the last block sticks out: a mask keeps it from reading and writing what is not there
         row_inside, column_inside = row < rows, column < columns
 
-        total = tl.zeros((ROWS, COLUMNS), dtype=tl.float32)
+        total = tl.full((ROWS, COLUMNS), 0.0, dtype=tl.float32)
         for start in range(0, inner, INNER):
             k = start + tl.arange(0, INNER)
             x = tl.load(

@@ -1,5 +1,6 @@
 """The kernel in Triton computes what torch does; without Triton the module says so."""
 
+import os
 import subprocess
 import sys
 
@@ -29,6 +30,14 @@ def test_it_computes_what_torch_does(shape, activation):
         torch.testing.assert_close(
             triton_ops.fused_linear(x, weight, given, activation), expected, rtol=1e-4, atol=1e-5
         )
+
+
+@needs_triton
+def test_somebody_else_may_have_imported_triton_before():
+    program = "import triton, torch; from rushlight.triton_ops import DEVICE, fused_linear; x = torch.ones(2, 3, device=DEVICE)"
+    untouched = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
+    done = subprocess.run([sys.executable, "-c", f"{program}; fused_linear(x, x, None, 'tanh')"], env=untouched)
+    assert done.returncode == 0
 
 
 @needs_triton
