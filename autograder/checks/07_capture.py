@@ -1386,6 +1386,9 @@ def names_alive(xp, text, line):
 
 @names_alive.oracle
 def _(torch, text, line):
+    import dis
+    from itertools import groupby
+
     from torch._dynamo.bytecode_analysis import livevars_analysis
     from torch._dynamo.bytecode_transformation import cleaned_instructions
 
@@ -1393,7 +1396,10 @@ def _(torch, text, line):
     places = places_in(code)
     place = places[line % len(places)]
     instructions = cleaned_instructions(code)
-    start = next(each for each in instructions if each.offset is not None and each.offset >= place)
+    # torch takes in two steps what newer Pythons do in one, and moves what comes after: the text stays where it was
+    spans = [list(span) for _, span in groupby(instructions, lambda each: each.positions)]
+    before = [each for each in dis.get_instructions(code) if each.offset < place]
+    start = spans[len(list(groupby(before, lambda each: each.positions)))][0]
     return sorted(livevars_analysis(instructions, start))
 
 
