@@ -52,9 +52,7 @@ def main() -> None:
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     ours, theirs = steps(rl), steps(torch)
-    blas = [
-        each for each in threadpool_info() if each["user_api"] == "blas"
-    ]  # its kernels: `OPENBLAS_CORETYPE` chooses others
+    blas = [each for each in threadpool_info() if each["user_api"] == "blas"]  # `OPENBLAS_CORETYPE` chooses its kernels
     core = ", ".join(f"{each['internal_api']} {each['version']} for {each['architecture']}" for each in blas)
     print(f"Linear({FEATURES}, {TOKENS}), batch {BATCH}; torch {torch.__version__}, numpy {np.__version__} ({core})")
     print(f"Python {platform.python_version()}, {platform.machine()}; {arguments.rounds} rounds\n")

@@ -82,7 +82,7 @@ def nll_loss_forward(
 
     Source: `aten/src/ATen/native/LossNLL.cpp`, `TORCH_META_FUNC(nll_loss_forward)` and `nll_loss_out_frame`.
     """
-    if is_simple(self) and not self.is_meta and target.dtype is int64 and weight is None and reduction != NONE:
+    if is_simple(self) and not self.is_meta and weight is None and reduction != NONE:
         found = _nll_of_plain_rows(self, target, reduction, ignore_index)
         if found is not None:
             return found

@@ -209,7 +209,7 @@ class Tensor:
 
     def __getstate__(self) -> dict[str, Any]:
         """For copies and pickles: the bridge would come out on memory of its own."""
-        return {key: value for key, value in self.__dict__.items() if key != "_array"} | {"_storage": self._storage}
+        return {key: value for key, value in self.__dict__.items() if key != "_array"}
 
     # What the metadata say
 
@@ -339,15 +339,12 @@ class Tensor:
         return self.item()
 
 
-new = object.__new__  # for what is made often, without a call of `__init__`
-
-
 def fresh(array: np.ndarray, like: Tensor) -> Tensor:
     """A tensor on the memory of a new array, which has the sizes and the dtype of `like`, and contiguous strides, as `like` has.
     Without dimensions numpy gives a number in the place of an array."""
-    self, storage = new(Tensor), new(UntypedStorage)
-    self._array = storage._buffer = array if array.__class__ is np.ndarray else np.asarray(array)
-    self._storage = storage
+    self = Tensor.__new__(Tensor)
+    self._array = array if array.__class__ is np.ndarray else np.asarray(array)
+    self._storage = UntypedStorage.of(self._array)
     self._sizes, self._strides, self._storage_offset, self.dtype = like._sizes, like._strides, 0, like.dtype
     self._key_set, self._has_plain_strides = local.tensor_keys["cpu"], True
     return self
@@ -355,9 +352,8 @@ def fresh(array: np.ndarray, like: Tensor) -> Tensor:
 
 def owned(array: np.ndarray, dtype: dtype) -> Tensor:
     """A tensor on the memory of a new array that is C-contiguous, of any sizes."""
-    self, storage = new(Tensor), new(UntypedStorage)
-    self._array = storage._buffer = array
-    self._storage = storage
+    self = Tensor.__new__(Tensor)
+    self._array, self._storage = array, UntypedStorage.of(array)
     self._sizes, self._storage_offset, self.dtype = Size(array.shape), 0, dtype
     self._strides = plain_strides(array.shape)
     self._key_set, self._has_plain_strides = local.tensor_keys["cpu"], True
@@ -396,7 +392,7 @@ def alias(self: Tensor, sizes: Sequence[int], strides: Sequence[int], storage_of
 
 def plain_alias(self: Tensor, sizes: Size, strides: tuple[int, ...], storage_offset: int) -> Tensor:
     """`alias`, of metadata that are made of ints for certain."""
-    view = new(Tensor)
+    view = Tensor.__new__(Tensor)
     view._storage, view.dtype, view._key_set = self._storage, self.dtype, self._key_set
     view._sizes, view._strides, view._storage_offset = sizes, strides, storage_offset
     return view
