@@ -72,8 +72,11 @@ class Check:
         return self.subject.__module__.removeprefix(f"{checks.__name__}.").partition(".")[0]
 
     def in_order(self, case: dict) -> dict:
-        """A case with its values in the order of the program's parameters."""
-        return {name: case[name] for name in inspect.signature(self.subject).parameters if name in case}
+        """A case with its values in the order of the program's parameters. What `**case` takes comes last."""
+        parameters = inspect.signature(self.subject).parameters
+        named = {name: case[name] for name in parameters if name in case}
+        takes_more = any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters.values())
+        return named | case if takes_more else named
 
 
 def source(program: Callable) -> str:
