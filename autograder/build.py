@@ -20,10 +20,9 @@ import nbformat
 from nbformat import NotebookNode
 
 from .check import find, function_of
+from .course import READINGS, RELEASED, ROOT, SOURCES, set_environment
 from .edition import body_lines
-from .plugin import RELEASED, ROOT, SOURCES
 
-READINGS = ROOT / "phases"
 _METADATA = {
     "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
@@ -32,46 +31,6 @@ _METADATA = {
 
 class BuildError(Exception):
     """A source that cannot be built, with the place and the reason."""
-
-
-def labs() -> list[str]:
-    """The labs that there are, in order: those with a source, and those that came without it."""
-    found = [*SOURCES.glob("*/*.md"), *RELEASED.glob("*/*.ipynb")]
-    return sorted({path.stem for path in found if path.stem == path.parent.name})
-
-
-def find_lab(number: str) -> str:
-    """The lab that `01`, `1` or `01_strided` means. Raises LookupError, naming the ones that there are."""
-    wanted = number.zfill(2) if number.isdigit() else number
-    found = [lab for lab in labs() if wanted in (lab, lab.partition("_")[0])]
-    if not found:
-        raise LookupError(f"there is no lab {number!r}; the labs are {', '.join(labs())}")
-    return found[0]
-
-
-def find_released(number: str) -> str:
-    """The lab that `01`, `1` or `01_strided` means. Raises LookupError if there is none, or it has not been built."""
-    lab = find_lab(number)
-    if lab not in released_labs():
-        raise LookupError(f"labs/{lab}/{lab}.ipynb has not been built yet: `rushlight build {lab[:2]}` builds it")
-    return lab
-
-
-def released_labs() -> list[str]:
-    """The labs that students can be given, in order."""
-    return [lab for lab in labs() if (RELEASED / lab / f"{lab}.ipynb").exists()]
-
-
-def points(lab: str) -> dict[str, float]:
-    """The points of each check of a lab, in the notebook's order. Checks that are only shown are not among them."""
-    return {cell.metadata["rushlight"]["check"]: cell.metadata["nbgrader"]["points"] for cell in _graded(lab)}
-
-
-def _graded(lab: str) -> list[NotebookNode]:
-    notebook = nbformat.read(RELEASED / lab / f"{lab}.ipynb", as_version=4)
-    return [
-        c for c in notebook.cells if "check" in c.metadata.get("rushlight", {}) and c.metadata.nbgrader.get("grade")
-    ]
 
 
 # The solution notebook -----------------------------------------------------------------------------------------------
@@ -218,6 +177,7 @@ def release(lab: str, source: NotebookNode) -> NotebookNode:
     from nbgrader.apps import NbGraderAPI
     from traitlets.config import Config
 
+    set_environment()
     with tempfile.TemporaryDirectory() as place:
         path = Path(place) / "source" / lab / f"{lab}.ipynb"
         path.parent.mkdir(parents=True)

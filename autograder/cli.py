@@ -21,14 +21,24 @@ from rich.table import Table
 from rushlight import codegen, codegen_autograd
 
 from . import build, sandbox
-from .build import BuildError, find_lab, find_released, labs, points, released_labs
+from .build import BuildError
+from .course import (
+    RELEASED,
+    ROOT,
+    WORK,
+    find_lab,
+    find_released,
+    labs,
+    points,
+    released_labs,
+    set_environment,
+)
 from .grade import GradingError, Row, grade, students, write_csv
-from .plugin import RELEASED, ROOT, changes, restore
 from .release import release
+from .restore import differences, released_notebook, restore
 from .run import run
 from .sample import make
 
-WORK = ROOT / "work"
 out = Console(highlight=False, soft_wrap=True)
 
 
@@ -112,6 +122,7 @@ def lab(arguments: argparse.Namespace) -> int:
     quiet = ["--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
     place = [f"--ServerApp.root_dir={ROOT}", f"--LabApp.default_url=/lab/tree/{copy.relative_to(ROOT).as_posix()}"]
     command = [sys.executable, "-m", "jupyter", "lab", *quiet, *place, *arguments.more]
+    set_environment()
     with subprocess.Popen(command, cwd=ROOT) as jupyterlab:
         while True:
             with suppress(KeyboardInterrupt):  # it reaches JupyterLab too, which asks whether to stop
@@ -157,10 +168,10 @@ def _run(name: str, path: Path, isolated: bool) -> dict:
 
     if isolated and (reason := sandbox.missing()):
         raise GradingError(reason.replace("grade with", "use").replace(" (the report will say so)", ""))
-    released = nbformat.read(RELEASED / name / f"{name}.ipynb", as_version=4)
+    released = released_notebook(name)
     try:
         copy = nbformat.read(path, as_version=4)
-        notebook, remarks = restore(copy, released), changes(copy, released)
+        notebook, remarks = restore(copy, released), differences(copy, released)
     except (ValueError, AttributeError) as error:
         raise LookupError(f"{_short(path)} is not a notebook of {name}: {str(error).splitlines()[0]}") from None
     for line in remarks:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import ast
 import hashlib
 import importlib.util
-import os
 import py_compile
 import shutil
 import tempfile
@@ -23,6 +22,7 @@ from pathlib import Path
 import rushlight
 
 from .check import exercises, function_of, is_bench
+from .course import cache_folder
 
 BENCH_MODULES = ("recorder.py", "torch_side.py")
 SUBJECT_MODULES = ("__init__.py", "check.py", "exercise.py", "observe.py", "subject.py", "work.py")
@@ -41,11 +41,6 @@ def edition(lab: str, missing: list[str] | None = None) -> Path:
 def _name(lab: str, missing: tuple[str, ...]) -> str:
     digest = hashlib.sha256(repr(sorted(_files(lab, missing).items())).encode()).hexdigest()[:16]
     return f"{lab}-{digest}"
-
-
-def cache_folder() -> Path:
-    """Where this user keeps what can be made again at any time."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "rushlight"
 
 
 def framework_files(missing: Sequence[str]) -> dict[str, str]:

@@ -31,10 +31,11 @@ from nbgrader.apps import NbGraderAPI
 from traitlets.config import Config
 
 from . import sandbox
-from .build import points
 from .check import PASSED
-from .plugin import RELEASED, RunInSubject, class_seed, classroom, configure, open_submission, restore
-from .run import check_name, run
+from .course import check_name, classroom, points
+from .plugin import RunInSubject, class_seed, configure, gradebook_url
+from .restore import Unreadable, parse_submission, read_submission, released_notebook
+from .run import run
 
 if TYPE_CHECKING:
     from .judge import Judge
@@ -203,7 +204,7 @@ def _judge(seed: int) -> Judge:
 
 def mark(lab: str, text: str, seed: int, isolated: bool) -> str:
     """Run a submission and decide its checks. Text in, text out, so that it can be done on another machine."""
-    notebook = restore(nbformat.reads(text, as_version=4), _released(lab))
+    notebook = parse_submission(text.encode(), released_notebook(lab))
     run(notebook, lab, _judge(seed), isolated)
     return nbformat.writes(notebook)
 
@@ -292,16 +293,11 @@ def _autograded(lab: str, student: str) -> Path:
     return classroom() / "autograded" / student / lab / f"{lab}.ipynb"
 
 
-@cache
-def _released(lab: str) -> nbformat.NotebookNode:
-    return nbformat.read(RELEASED / lab / f"{lab}.ipynb", as_version=4)
-
-
 def _unreadable(lab: str, student: str) -> str:
     """Why a submission cannot be graded, in a line, or nothing."""
     try:
-        open_submission(_submitted(lab, student), _released(lab))
-    except ValueError as error:
+        parse_submission(read_submission(_submitted(lab, student)), released_notebook(lab))
+    except Unreadable as error:
         return str(error)
     return ""
 
@@ -320,7 +316,7 @@ def _is_done(lab: str, student: str) -> bool:
 def _read_grades(row: Row, lab: str) -> None:
     """Points from the gradebook, verdicts from the graded notebook."""
     notebook = nbformat.read(_autograded(lab, row.student), as_version=4)
-    with Gradebook(f"sqlite:///{classroom() / 'gradebook.db'}", "rushlight") as gradebook:
+    with Gradebook(gradebook_url(), "rushlight") as gradebook:
         try:
             found = gradebook.find_submission_notebook(lab, lab, row.student).grades
         except MissingEntry:

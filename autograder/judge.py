@@ -51,7 +51,7 @@ from .check import (
     is_bench,
     source,
 )
-from .edition import cache_folder
+from .course import cache_folder
 from .observe import (
     Malformed,
     SubjectDied,

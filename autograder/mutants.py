@@ -35,10 +35,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from .check import Check, exercises, find, function_of, is_bench, is_shown, registry
+from .course import ROOT
 from .exercise import fill
 from .judge import Judge
 from .observe import Tree, difference
-from .plugin import ROOT
 from .run import BENCH_FACTOR
 from .subject import answer
 

@@ -16,8 +16,8 @@ from base64 import b85encode
 from pathlib import Path
 
 from .check import exercises, function_of
+from .course import RELEASED, ROOT
 from .edition import body_lines, check_files, file_of, framework_files
-from .plugin import RELEASED, ROOT
 
 _PROJECT_FILES = ("LICENSE", "Makefile", "constraints.txt", "nbgrader_config.py", "pyproject.toml", "system.sh")
 

@@ -14,10 +14,9 @@ from pathlib import Path
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from .build import points
 from .check import PASSED
+from .course import classroom, points
 from .grade import Row
-from .plugin import classroom
 
 _COLOURS = {
     PASSED: "#1f6f8b",

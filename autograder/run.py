@@ -30,6 +30,7 @@ from .check import (
     is_bench,
     is_shown,
 )
+from .course import check_name, exercise_name
 from .edition import edition
 from .observe import Malformed, SubjectDied, SubjectTimedOut, Tree, accept
 from .sandbox import Sandbox
@@ -77,16 +78,6 @@ def run(notebook: NotebookNode, lab: str, judge: Judge, isolated: bool = True) -
         if name := check_name(cell):
             cell.outputs = outputs_of(verdicts[name])
     return verdicts
-
-
-def check_name(cell: NotebookNode) -> str | None:
-    """The check that a cell runs, or None. (The builder put the name there; restoring put it back.)"""
-    return cell.metadata.get("rushlight", {}).get("check")
-
-
-def exercise_name(cell: NotebookNode) -> str | None:
-    """The exercise that a cell asks for, or None."""
-    return cell.metadata.get("rushlight", {}).get("exercise")
 
 
 def outputs_of(verdict: Verdict) -> list[NotebookNode]:

@@ -13,8 +13,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from .plugin import RELEASED, SOURCES
-from .run import check_name, exercise_name
+from .course import RELEASED, SOURCES, check_name, exercise_name
 
 LAB = "01_strided"
 

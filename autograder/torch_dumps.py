@@ -33,7 +33,7 @@ from unittest.mock import patch
 
 import torch
 
-from .edition import cache_folder
+from .course import cache_folder
 
 POOL = 24  # programs drawn for a class
 LOGS = 12  # and logs

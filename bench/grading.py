@@ -24,7 +24,8 @@ from traitlets.config import Config
 
 from autograder import grade as grading
 from autograder import sample
-from autograder.plugin import ROOT, configure
+from autograder.course import ROOT
+from autograder.plugin import configure
 
 STUDENTS = ("all_right", "all_right", "subtly_wrong_strides", "half_done", "untouched", "syntax_error")
 COMMANDS = {

@@ -25,7 +25,7 @@ def pytest_configure(config):
 @pytest.fixture(scope="session")
 def drawn_once():
     """What a judge draws for a lab's check from a seed, and torch's answers, is kept for the other judges of this run."""
-    from autograder.build import labs
+    from autograder.course import labs
     from autograder.judge import Judge
 
     begin = Judge.begin

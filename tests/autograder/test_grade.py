@@ -9,7 +9,7 @@ import pytest
 from nbgrader.preprocessors import SaveAutoGrades, SaveCells
 
 from autograder import plugin, sample
-from autograder.build import points
+from autograder.course import points
 from autograder.grade import GradingError, Row, grade, write_csv
 from autograder.report import write_report
 

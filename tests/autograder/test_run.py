@@ -6,9 +6,9 @@ from turns import turn
 
 from autograder import judge as judging
 from autograder import run as running
-from autograder.build import labs, points
 from autograder.check import DIED, DISAGREED, NOT_ATTEMPTED, PASSED, TIMED_OUT, exercise_of, exercises, is_shown
-from autograder.run import ALONE, check_name, exercise_name, run
+from autograder.course import check_name, exercise_name, labs, points
+from autograder.run import ALONE, run
 
 LAB = "01_strided"
 
