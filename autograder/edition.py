@@ -25,7 +25,7 @@ from .check import exercises, function_of, is_bench
 from .course import cache_folder
 
 BENCH_MODULES = ("recorder.py", "torch_side.py")
-SUBJECT_MODULES = ("__init__.py", "check.py", "exercise.py", "observe.py", "subject.py", "work.py")
+SUBJECT_MODULES = ("__init__.py", "check.py", "exercise.py", "notebook.py", "observe.py", "subject.py", "work.py")
 
 
 def edition(lab: str, missing: list[str] | None = None) -> Path:
