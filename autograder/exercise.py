@@ -10,8 +10,10 @@ import difflib
 import importlib
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 
+from rushlight.course.extensions import Extension, register
 from rushlight.dispatch import stand_aside
 
 _references: dict[FunctionType, CodeType] = {}  # filled slots, and the code that was there before
@@ -99,3 +101,6 @@ def _hidden(slot: FunctionType) -> str:
     A global, since torch's Dynamo follows one, and refuses a function among the constants of the code.
     """
     return f"{slot.__name__} as filled"
+
+
+register(Extension("autograder", str(Path(__file__).parent), filled, fill_as))
