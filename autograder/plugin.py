@@ -8,13 +8,14 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import secrets
 import tempfile
 import warnings
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import nbformat
 from nbformat import NotebookNode
@@ -113,54 +114,60 @@ def register(db_url: str, assignment: str, student: str = "", notebooks: Any = (
 
 
 class Restore(NbGraderPreprocessor):
-    """Rebuild a submitted notebook on the released one."""
+    """Rebuild a submitted notebook on the released one, or take the notebook that marking has made of this submission."""
+
+    marked_folder = Unicode(help="The folder of marked notebooks; `rushlight grade` sets it.").tag(config=True)
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
-        if reason := rejection_reason(Path(resources["metadata"]["path"])):
+        folder, lab = Path(resources["metadata"]["path"]), resources["nbgrader"]["notebook"]
+        if reason := rejection_reason(folder):
             raise NbGraderException(reason)
+        if self.marked_folder:
+            path = marked_path(Path(self.marked_folder), (folder / f"{lab}.ipynb").read_bytes())
+            if path.exists():
+                return nbformat.read(path, as_version=4), resources | {"marked": True}
         try:
-            return restore(nb, released_notebook(resources["nbgrader"]["notebook"])), resources
+            return restore(nb, released_notebook(lab)), resources
         except Unreadable as error:
             raise NbGraderException(str(error)) from None
-
-
-# Running -------------------------------------------------------------------------------------------------------------
 
 
 class RunInSubject(NbGraderPreprocessor):
     """Run the student's cells in a subject, and let the judge decide each check."""
 
     isolated = Bool(True, help="Run submissions in a bubblewrap sandbox.").tag(config=True)
-    seed_file = Unicode(help="Where the seed of the class's cases is kept; made on first use.").tag(config=True)
-    marked: ClassVar[dict[str, NotebookNode]] = {}  # by student: notebooks that have been run already, elsewhere
+    seed_file = Unicode(help="The file with the seed of the class's cases; made on first use.").tag(config=True)
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
-        marked = self.marked.get(resources["nbgrader"]["student"])
-        if marked is not None and [(c.id, c.source) for c in marked.cells] == [(c.id, c.source) for c in nb.cells]:
-            nb.cells = marked.cells
+        if "marked" in resources:
             return nb, resources
-        if self.isolated and (reason := _missing()):
+        if self.isolated and (reason := _missing_sandbox()):
             raise NbGraderException(reason)
-        run(nb, resources["nbgrader"]["notebook"], judge(Path(self.seed_file)), self.isolated)
+        run(nb, resources["nbgrader"]["notebook"], _class_judge(Path(self.seed_file)), self.isolated)
         return nb, resources
 
 
-_missing = cache(missing)
+_missing_sandbox = cache(missing)
+
+
+def marked_path(folder: Path, submission: bytes) -> Path:
+    """The file of a marked notebook. The name depends on the submission's content, so that it serves no other submission."""
+    return folder / f"{hashlib.sha256(submission).hexdigest()}.ipynb"
 
 
 def class_seed(seed_file: Path) -> int:
-    """The seed of a class: drawn once, kept beside the gradebook, and readable by its owner only."""
+    """The seed of a class. It is drawn once and kept beside the gradebook, readable by its owner only."""
     if not seed_file.exists():
-        with tempfile.NamedTemporaryFile("w", dir=seed_file.parent) as aside:  # its mode is 0600
-            aside.write(str(secrets.randbits(64)))
-            aside.flush()
-            with contextlib.suppress(FileExistsError):  # somebody else was quicker
-                os.link(aside.name, seed_file)
+        with tempfile.NamedTemporaryFile("w", dir=seed_file.parent) as temporary:  # its mode is 0600
+            temporary.write(str(secrets.randbits(64)))
+            temporary.flush()
+            with contextlib.suppress(FileExistsError):  # another process was faster
+                os.link(temporary.name, seed_file)
     return int(seed_file.read_text())
 
 
 @cache
-def judge(seed_file: Path) -> Judge:
-    from .judge import Judge  # and torch, which nbgrader's other commands need not wait for
+def _class_judge(seed_file: Path) -> Judge:
+    from .judge import Judge  # imports torch, which nbgrader's other commands do not need
 
     return Judge(class_seed(seed_file))

@@ -82,25 +82,27 @@ def _reason_in_timestamp(path: Path) -> str:
     return ""
 
 
-def read_submission(path: Path) -> bytes:
-    """The content of a submitted notebook. Raises Unreadable."""
+def read_submission(path: Path) -> str:
+    """The text of a submitted notebook. Raises Unreadable."""
     if reason := rejection_reason(path.parent):
         raise Unreadable(reason)
     try:
-        return path.read_bytes()
+        return path.read_bytes().decode()
     except FileNotFoundError:
         raise Unreadable(f"no {path.name} in the submission") from None
     except OSError as error:
         raise Unreadable(f"cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise Unreadable(f"not a notebook of this lab: {error}") from None
 
 
-def parse_submission(content: bytes, released: NotebookNode) -> NotebookNode:
-    """Restore a submission from the content of its file. Raises Unreadable, whatever is wrong with the content."""
+def restore_text(text: str, released: NotebookNode) -> NotebookNode:
+    """Restore a submission from the text of its file. Raises Unreadable, whatever is wrong with the text."""
     try:
         with warnings.catch_warnings():
             for category in (DuplicateCellId, MissingIDFieldWarning):  # restoring gives every cell an id
                 warnings.simplefilter("ignore", category)
-            submitted = nbformat.reads(content.decode(), as_version=4)
+            submitted = nbformat.reads(text, as_version=4)
         return restore(submitted, released)
     except nbformat.reader.NotJSONError:
         raise Unreadable("not a notebook: the file is not JSON") from None

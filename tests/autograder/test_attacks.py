@@ -19,10 +19,10 @@ from autograder.restore import (
     MAX_ADDED,
     MAX_CELL,
     deactivate_markup,
-    parse_submission,
     read_submission,
     rejection_reason,
     restore,
+    restore_text,
 )
 from autograder.run import MAX_LENGTH, run
 from autograder.sandbox import Sandbox
@@ -293,7 +293,7 @@ def test_a_name_that_nbgrader_takes_for_many_is_refused(submission, name):
 def test_a_file_that_is_no_notebook_is_refused_with_a_reason(submission, released, text):
     (submission / f"{LAB}.ipynb").write_text(text)
     with pytest.raises(ValueError, match=r"^not a notebook.*$"):
-        parse_submission(read_submission(submission / f"{LAB}.ipynb"), released)
+        restore_text(read_submission(submission / f"{LAB}.ipynb"), released)
 
 
 @pytest.fixture

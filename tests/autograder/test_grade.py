@@ -128,7 +128,7 @@ def test_the_sample_class_is_made_once(tmp_path):
 
 
 def test_a_class_without_submissions_is_refused_and_nothing_is_written(classroom, quick_grade):
-    with pytest.raises(GradingError, match="nobody has handed in"):
+    with pytest.raises(GradingError, match="no student has handed in"):
         quick_grade(LAB)
     assert [path.name for path in classroom.iterdir()] == ["seed"]
 
