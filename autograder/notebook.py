@@ -16,7 +16,7 @@ import tempfile
 from typing import BinaryIO
 
 from .check import Verdict, find
-from .observe import receive, send
+from .observe import Tree, receive, send
 from .subject import MAX_OUTPUT, answer, is_grading
 
 
@@ -49,13 +49,11 @@ class _Helper:
 
     def verdict(self, name: str, case: dict | None) -> Verdict:
         """Let the judge decide a check. Raises NoJudge if its process ends."""
-        printed: dict[str, str] = {}  # by case: the output of the program on that case alone
+        printed: dict[str, str] = {}  # the program's output, by case
         try:
             send(self.process.stdin, {"check": name, "case": case})
             while "verdict" not in (message := receive(self.process.stdout)):
-                observed, output = _answer_quietly(name, message["ask"])
-                if len(message["ask"]) == 1:
-                    printed[_key(message["ask"][0])] = output
+                observed = [_answer_quietly(name, case, printed) for case in message["ask"]]
                 send(self.process.stdin, {"observed": observed})
         except (EOFError, BrokenPipeError):
             raise NoJudge(self.why_it_ended()) from None
@@ -114,12 +112,13 @@ def _decide(name: str, case: dict | None) -> Verdict:
     return verdict
 
 
-def _answer_quietly(name: str, cases: list[dict]) -> tuple[list, str]:
-    """The observations, and what the program printed."""
+def _answer_quietly(name: str, case: dict, printed: dict[str, str]) -> Tree:
+    """The observation of one case. What the program prints goes into `printed`."""
     output = io.StringIO()
     with contextlib.redirect_stdout(output):
-        observed = answer(name, cases)
-    return observed, output.getvalue()[:MAX_OUTPUT]
+        (observed,) = answer(name, [case])
+    printed[_key(case)] = output.getvalue()[:MAX_OUTPUT]
+    return observed
 
 
 def _key(case: dict) -> str:
