@@ -1,8 +1,8 @@
 """Building notebooks from their sources.
 
-A lab's source, `solutions/NN_name/NN_name.md`, is Markdown with cells. A cell that names an exercise is empty: its
-decorator, signature and docstring come from the framework, its body goes between nbgrader's solution marks, and its check
-follows in a locked cell. nbgrader then makes the students' notebook in `labs/` from it. A reading, `phases/NN_name/reading.md`,
+A lab's source, `solutions/NN_name/NN_name.md`, is Markdown with cells. A cell that names an exercise is empty. The
+builder takes its decorator, signature and docstring from the framework, puts the body between nbgrader's solution marks, and
+adds the check in a locked cell. nbgrader makes the students' notebook in `labs/` from that. A reading, `phases/NN_name/reading.md`,
 becomes a notebook and is executed. Notebooks are built, never edited.
 """
 
@@ -30,7 +30,7 @@ _METADATA = {
 
 
 class BuildError(Exception):
-    """A source that cannot be built, with the place and the reason."""
+    """Raised for a source that cannot be built. The message has the position and the reason."""
 
 
 # The solution notebook -----------------------------------------------------------------------------------------------
@@ -59,7 +59,7 @@ def solution(lab: str) -> NotebookNode:
 
 
 def _read(path: Path) -> list[NotebookNode]:
-    """The cells of a Markdown source; a heading begins a cell of its own."""
+    """The cells of a Markdown source. A heading begins a new cell."""
     cells = []
     for cell in jupytext.read(path, fmt="md").cells:
         if cell.cell_type == "markdown" and not cell.metadata:
@@ -70,7 +70,7 @@ def _read(path: Path) -> list[NotebookNode]:
 
 
 def _at_headings(text: str) -> list[str]:
-    """Markdown cut in front of its headings; a `#` inside a fence is none."""
+    """Markdown, split before each heading. A `#` inside a fence is no heading."""
     parts, fenced = [[]], False
     for line in text.splitlines():
         fenced ^= line.startswith("```")
@@ -97,7 +97,8 @@ def _exercise_cell(name: str) -> NotebookNode:
 def exercise_source(name: str) -> str:
     """An exercise's definition with the body between solution marks.
 
-    Annotations are left out, for their names are the module's; where they are data and not text, torch reads them, and they stay.
+    Annotations are left out, because their names belong to the module. Annotations that are data and not text stay, because
+    torch reads them.
     """
     try:
         function = function_of(name)
@@ -120,7 +121,7 @@ def exercise_source(name: str) -> str:
 
 
 def _check_cell(name: str, worth: float | None) -> NotebookNode:
-    """A check cell: with points it is graded, without it is shown. Either is locked."""
+    """A locked check cell. It is graded if it has points, and otherwise only shown."""
     try:
         find(name)
     except LookupError as error:
@@ -144,12 +145,12 @@ def _nbgrader(key: str, points: float | None = None, solution: bool = False) -> 
 
 
 def _id(name: str) -> str:
-    """A cell id made of a name, in the letters that nbformat and nbgrader both allow."""
+    """A cell id made of a name, with the characters that both nbformat and nbgrader allow."""
     return re.sub(r"[^a-zA-Z0-9_-]+", "-", name).strip("-")[:56]
 
 
 def _notebook(cells: list[NotebookNode]) -> NotebookNode:
-    """A notebook with ids that depend on the content alone: a plain cell is known by its heading and its place under it."""
+    """A notebook whose ids depend on the content alone. The id of a plain cell is its heading and its position under it."""
     heading, count = "top", 0
     for cell in cells:
         title = re.search(r"^#+ +(.+)$", cell.source, re.MULTILINE) if cell.cell_type == "markdown" else None
@@ -173,21 +174,21 @@ def _notebook(cells: list[NotebookNode]) -> NotebookNode:
 
 
 def release(lab: str, source: NotebookNode) -> NotebookNode:
-    """What `nbgrader generate_assignment` makes of a solution notebook."""
+    """The notebook that `nbgrader generate_assignment` makes of a solution notebook."""
     from nbgrader.apps import NbGraderAPI
     from traitlets.config import Config
 
     set_environment()
-    with tempfile.TemporaryDirectory() as place:
-        path = Path(place) / "source" / lab / f"{lab}.ipynb"
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "source" / lab / f"{lab}.ipynb"
         path.parent.mkdir(parents=True)
         nbformat.write(source, path)
         config = Config()
-        config.CourseDirectory.root = place
+        config.CourseDirectory.root = folder
         result = NbGraderAPI(config=config).generate_assignment(lab)
         if not result["success"]:
             raise BuildError(f"nbgrader cannot release {lab}: {result.get('error') or result['log']}")
-        return nbformat.read(Path(place) / "release" / lab / f"{lab}.ipynb", as_version=4)
+        return nbformat.read(Path(folder) / "release" / lab / f"{lab}.ipynb", as_version=4)
 
 
 # The reading ---------------------------------------------------------------------------------------------------------
@@ -209,7 +210,7 @@ def execute(notebook: NotebookNode) -> NotebookNode:
             timeout=120,
             kernel_name="python3",
             resources={"metadata": {"path": str(ROOT)}},
-            coalesce_streams=True,  # in how many parts a line arrives is chance
+            coalesce_streams=True,  # a line arrives in a random number of parts
         ).execute()
     except CellExecutionError as error:
         raise BuildError(f"a cell fails with {error.ename}: {error.evalue}") from None
@@ -223,7 +224,7 @@ def execute(notebook: NotebookNode) -> NotebookNode:
 
 
 def built(lab: str) -> dict[Path, NotebookNode]:
-    """Every notebook of a lab, by where it belongs; readings are not executed."""
+    """Every notebook of a lab, by its path. Readings are not executed."""
     source = solution(lab)
     notebooks = {SOURCES / lab / f"{lab}.ipynb": source, RELEASED / lab / f"{lab}.ipynb": release(lab, source)}
     if (READINGS / lab / "reading.md").exists():
@@ -237,10 +238,10 @@ def stale(lab: str) -> list[Path]:
 
 
 def build(lab: str, force: bool = False) -> list[Path]:
-    """Rebuild a lab's notebooks and return what was written.
+    """Rebuild a lab's notebooks and return the paths that were written.
 
-    A notebook is written, and a reading executed, only if its cells have changed or with `force`. In the students'
-    notebook the cells that only draw show their pictures already, taken from a run of the solutions.
+    A notebook is written, and a reading executed, only if its cells have changed or with `force`. The students' notebook has
+    the outputs of cells that only draw, from a run of the solutions.
     """
     written = []
     for path, notebook in built(lab).items():

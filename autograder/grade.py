@@ -1,11 +1,11 @@
 """Grading a class: many submissions marked at once, one writer to the gradebook.
 
 A *marker*, a process of its own with torch and a judge in it, runs a submission and decides its checks. This process
-alone hands the marked notebooks to `nbgrader autograde`, one after the other, so that nbgrader records them. Markers come
-from any `concurrent.futures` executor: a pool of processes here, or an engine that spreads them over machines.
+alone gives the marked notebooks to `nbgrader autograde`, one after the other, and nbgrader records them. Markers belong to a
+`concurrent.futures` executor: a pool of processes here, or an engine that distributes them over machines.
 
-A submission is done when its feedback is there, which is written last. Interrupted at any moment, grading is run again
-and goes on with what is left.
+A submission is done when its feedback exists, which is written last. After an interrupt at any moment, grading runs again and
+continues with the submissions that are not done.
 """
 
 from __future__ import annotations
@@ -42,20 +42,20 @@ if TYPE_CHECKING:
     from .judge import Judge
 
 FEEDBACK_SECONDS = 60
-LOCKED_SECONDS = 30.0  # how long the gradebook may be held by somebody else
+LOCKED_SECONDS = 30.0  # how long another program may hold the gradebook
 
 
 class GradingError(Exception):
-    """Nothing, or nothing more, can be graded; the message says what to do."""
+    """Raised if grading cannot start or go on. The message says what to do."""
 
 
 @dataclass
 class Row:
-    """One student's line: points per check, what each check came to, and a word on what went wrong."""
+    """One student's line: the points and the verdict of each check, and a remark if something went wrong."""
 
     student: str
     scores: dict[str, float] = field(default_factory=dict)
-    verdicts: dict[str, dict] = field(default_factory=dict)  # what RunInSubject wrote into the check's cell
+    verdicts: dict[str, dict] = field(default_factory=dict)  # the summary that RunInSubject wrote into the check's cell
     problem: str = ""
 
     @property
@@ -77,7 +77,7 @@ class Row:
 
 
 def students(lab: str) -> list[str]:
-    """Everybody who handed in a lab."""
+    """The students who handed in a lab."""
     return sorted(path.parent.name for path in (classroom() / "submitted").glob(f"*/{lab}") if path.is_dir())
 
 
@@ -91,9 +91,9 @@ def grade(
 ) -> list[Row]:
     """Grade every submission of a lab that is new or has changed (with `force`, every one), and write its feedback.
 
-    `jobs` submissions are marked at once, by default one per core, or as many as the given `executor` likes.
-    `progress(student)` is called as each one is done. Raises GradingError before anything is written if there are no
-    submissions, no sandbox can be had, or the class is being graded already. Manual scores and comments stay.
+    `jobs` submissions are marked at once, by default one per core, or as many as the given `executor` runs.
+    `progress(student)` is called after each student. Raises GradingError before anything is written if there are no
+    submissions, no sandbox is available, or the class is being graded already. Manual scores and comments stay.
     """
     found = students(lab)
     if not found:
@@ -242,7 +242,7 @@ def _markers(jobs: int) -> Executor:
 
 
 def _begin_marker(parent: int) -> None:
-    """Leave interrupts to the process that grades, and end with it however it ends."""
+    """Ignore interrupts, which the grading process handles, and end when that process ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def watch() -> None:
@@ -255,20 +255,20 @@ def _begin_marker(parent: int) -> None:
 
 @cache
 def _judge(seed: int) -> Judge:
-    from .judge import Judge  # and torch, which a process that only writes feedback need not wait for
+    from .judge import Judge  # imports torch, which a process that only writes feedback does not need
 
     return Judge(seed)
 
 
 def mark(lab: str, text: str, seed: int, isolated: bool) -> str:
-    """Run a submission and decide its checks. Text in, text out, so that it can be done on another machine."""
+    """Run a submission and decide its checks. Takes and returns text, so that another machine can do it. Raises Unreadable."""
     notebook = restore_text(text, released_notebook(lab))
     run(notebook, lab, _judge(seed), isolated)
     return nbformat.writes(notebook)
 
 
 def write_feedback(lab: str, student: str) -> str:
-    """nbgrader's page for a graded submission; returns what went wrong, or nothing."""
+    """Write nbgrader's page for a graded submission. Returns what went wrong, or an empty string."""
     config = Config()
     configure(config)
     with _alarm(FEEDBACK_SECONDS):
@@ -277,7 +277,7 @@ def write_feedback(lab: str, student: str) -> str:
 
 @contextmanager
 def _alarm(seconds: int) -> Iterator[None]:
-    """Raise TimeoutError in what takes longer. (Alarms are for a process's main thread: a pool's tasks run there.)"""
+    """Within: raises TimeoutError after `seconds`. (An alarm needs the main thread of a process, where a pool runs its tasks.)"""
 
     def ring(*_: object) -> None:
         raise TimeoutError(f"took longer than {seconds} s")
@@ -326,7 +326,7 @@ _FATAL = ("No space left on device", "Read-only file system", "Disk quota exceed
 
 
 def _problem(result: dict) -> str:
-    """What went wrong in one of nbgrader's steps, in a line. Raises what must end the whole run."""
+    """What went wrong in one of nbgrader's steps, in one line. Raises the errors that must end the whole run."""
     if result["success"]:
         return ""
     said = (result.get("error") or "") + (result.get("log") or "")
@@ -395,15 +395,15 @@ def _read_grades(row: Row, lab: str) -> None:
 
 
 def write_csv(lab: str, rows: list[Row]) -> Path:
-    """The table as a file, moved into place when it is whole. Returns where it is."""
+    """Write the table to a file, which is renamed when it is complete. Returns its path."""
     path = classroom() / f"grades-{lab}.csv"
-    aside = path.with_suffix(".part")
+    part = path.with_suffix(".part")
     worth = points(lab)
-    with aside.open("w", newline="", encoding="utf-8") as file:
+    with part.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(["student", *worth, "total", "maximum", "remark"])
         for row in rows:
             scores = [row.scores.get(name, "") for name in worth]
             writer.writerow([row.student, *scores, row.total, sum(worth.values()), row.remark()])
-    aside.replace(path)
+    part.replace(path)
     return path
