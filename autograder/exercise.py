@@ -13,8 +13,8 @@ from collections.abc import Callable
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 
+from rushlight.c10.dispatch import stand_aside
 from rushlight.course.extensions import Extension, register
-from rushlight.dispatch import stand_aside
 
 _references: dict[FunctionType, CodeType] = {}  # filled slots, and their code before
 

@@ -165,7 +165,9 @@ def test_hypothesis_asks_the_function_that_the_judge_replaces_for_constants_of_i
     assert providers.HypothesisProvider(None)._local_constants is constants
 
 
-@pytest.mark.parametrize("imported", ["rushlight", "rushlight.functions, rushlight.nn, rushlight.grammar"])
+@pytest.mark.parametrize(
+    "imported", ["rushlight", "rushlight.aten.generated.functions, rushlight.nn, rushlight.course.grammar"]
+)
 def test_one_seed_gives_the_same_cases_in_every_process(imported):
     from autograder.check import find
 
