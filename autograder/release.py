@@ -23,8 +23,8 @@ _PROJECT_FILES = ("LICENSE", "Makefile", "constraints.txt", "nbgrader_config.py"
 
 _README = """# Rushlight
 
-You rebuild PyTorch piece by piece. Each piece is held against real torch, and where the two differ you get the smallest
-input that shows it.
+You rebuild PyTorch piece by piece. Each piece is compared with real torch. Where the two differ you get the smallest input
+that shows it.
 
 With Python 3.11, 3.12 or 3.13 and `make`:
 
