@@ -16,8 +16,8 @@ from matplotlib.patches import Rectangle
 from rushlight.draw.backward import LEAF, NODE, Box
 from rushlight.draw.capture import LETTER, MARKED, THIN, _call, _graph, _layers, _panels, _sizes
 from rushlight.draw.paper import CHARACTER, FAINT, INK, MARGIN, MONO, Picture, ink_on, rectangle, sheet
-from rushlight.inductor.ir import Computed, Kernel
-from rushlight.inductor.scheduler import Group, inner_loops, works_by_row
+from rushlight.inductor.ir import ComputedBuffer, Kernel
+from rushlight.inductor.scheduler_node import FusedSchedulerNode, inner_loops
 
 KERNELS = ("0.78", "0.62", "0.86", "0.7", "0.55")
 LINE = 0.52  # cells from one line of text to the next
@@ -95,27 +95,31 @@ def nests(panels: Sequence[tuple[str, Any]]) -> Figure:
     return figure
 
 
-def _body(what: Computed | Group | Body) -> list:
-    """The loops of a nest or of a group, with a line for what each of them does."""
-    if isinstance(what, (list, tuple)):
-        return [line for each in what for line in (_body(each) if isinstance(each, (Computed, Group)) else [each])]
-    if isinstance(what, Computed):
-        line = f"{what.buffer}[{what.index}] = {_sum_of(what, what.value)}"
-        return _loops([*what.loops, *what.reduced], [line])
-    parts: list[list] = [[] for _ in range(max(inner_loops(what), default=0) + 1)]
-    before: list[list] = [[] for _ in parts]
-    for nest, place in zip(what.nests, inner_loops(what)):
-        once = works_by_row(nest, what)
-        (before if once else parts)[place].append(f"{nest.buffer}[{nest.index}] = {_sum_of(nest, nest.value)}")
-    inside: list[Any] = []
-    for lines, inner in zip(before, parts):
-        inside += [*lines, *(_loops(what.inner, inner) if inner else [])]
-    return _loops(what.outer, inside)
+def _body(what: ComputedBuffer | FusedSchedulerNode | Body) -> list:
+    """The loops of a nest or of a fused node, with a line for the work of each nest."""
+    if isinstance(what, ComputedBuffer):
+        return _loops([*what.loops, *what.reduced], [_line(what)])
+    if isinstance(what, FusedSchedulerNode):
+        return _loops(what.outer, _rows(what))
+    return [line for each in what for line in ([each] if isinstance(each, (str, tuple)) else _body(each))]
 
 
-def _sum_of(nest: Computed, value: Any) -> str:
+def _rows(node: FusedSchedulerNode) -> list:
+    """The body of the loop over rows: lines that run once for a row, and inner loops."""
+    found: list[Any] = []
+    numbers = inner_loops(node)
+    for number in range(max(numbers, default=0) + 1):
+        nests = [nest for nest, at in zip(node.nests, numbers) if at == number]
+        inside = [_line(nest) for nest in nests if not node.works_by_row(nest)]
+        found += [_line(nest) for nest in nests if node.works_by_row(nest)]
+        found += _loops(node.inner, inside) if inside else []
+    return found
+
+
+def _line(nest: ComputedBuffer) -> str:
     over = ", ".join(symbol.name for symbol in nest.reduced)
-    return f"{nest.kind} over {over} of {value}" if nest.kind else str(value)
+    value = f"{nest.kind} over {over} of {nest.value}" if nest.kind else str(nest.value)
+    return f"{nest.buffer}[{nest.index}] = {value}"
 
 
 def _loops(symbols: Sequence[Any], body: Body) -> list:
