@@ -23,7 +23,7 @@ from rushlight.inductor.ir import (
     Reduction,
     ReinterpretView,
 )
-from rushlight.inductor.lowering import LOWERINGS, TensorBox, Unsupported, View, load_broadcast, loop_indices
+from rushlight.inductor.lowering import LOWERINGS, TensorBox, Unsupported, V, View, box, load_broadcast, loop_indices
 from rushlight.schema import bind
 from rushlight.strided import Tensor, contiguous_strides
 
@@ -86,23 +86,15 @@ class GraphLowering:
             ComputedBuffer(out.buffer, loops, index, element, out.dtype, reduced, kind, list(origins))
         )
 
-    def box(self, value: Any, strides: Sequence[int] | None = None) -> TensorBox:
-        """The box of pointwise work, of a view, or of a reduction, which gets its buffer at once."""
-        if isinstance(value, TensorBox):
-            return value
-        strides = contiguous_strides(value.sizes) if strides is None else strides
-        if isinstance(value, Reduction):
-            value = self.compute(value, strides, self.origins)
-        return TensorBox(self, value, tuple(strides), list(self.origins))
-
     def buffer_like(self, tensor: Tensor, name: str | None = None) -> TensorBox:
         """The box of a new buffer with the layout of a tensor."""
-        return self.box(self.new_buffer(layout_of(tensor), name), tensor.stride())
+        return box(self.new_buffer(layout_of(tensor), name), tensor.stride())
 
     # -- nodes
 
     def run(self) -> None:
         """Lower all nodes."""
+        V.graph = self
         outputs: Sequence[Any] = []
         copies: list[tuple[TensorBox, TensorBox]] = []  # target and source, at the end of the graph
         for node in self.module.graph.nodes:
@@ -117,9 +109,9 @@ class GraphLowering:
                 self.boxes[node] = self.run_node(node)
         self.node = None
         written = {target.in_memory().buffer for target, _ in copies}
-        for box in (self.boxes[each] for each in outputs if hasattr(each, "op")):
-            if isinstance(box, TensorBox) and not (box.is_realized and box.in_memory().buffer in written):
-                box.in_memory()  # before the graph writes to an input
+        for result in (self.boxes[each] for each in outputs if hasattr(each, "op")):
+            if isinstance(result, TensorBox) and not (result.is_realized and result.in_memory().buffer in written):
+                result.in_memory()  # before the graph writes to an input
         self.write_inputs(copies)
         self.outputs = map_arguments(list(outputs), lambda node: in_memory(self.boxes[node]))
 
@@ -152,13 +144,18 @@ class GraphLowering:
         if node.target is operator.getitem:
             return self.boxes[node.args[0]][node.args[1]]
         args, kwargs = map_arguments((node.args, node.kwargs), self.boxes.__getitem__)
-        boxes = [each for each in tensors_in((args, list(kwargs.values()))) if isinstance(each, TensorBox)]
-        self.origins = list(dict.fromkeys([*(name for box in boxes for name in box.pending_origins), node.name]))
+        pending = [
+            name
+            for each in tensors_in((args, list(kwargs.values())))
+            if isinstance(each, TensorBox)
+            for name in each.pending_origins
+        ]
+        self.origins = list(dict.fromkeys([*pending, node.name]))
         rule, val = LOWERINGS.get(node.target.name()), node.meta["val"]
         if rule is None or not all(each.dtype in ir.LOOP_DTYPES for each in tensors_in((args, val))):
             return self.fallback(node, args, kwargs)
         try:
-            results = rule(self, *bind(node.target._schema, args, kwargs))
+            results = rule(*bind(node.target._schema, args, kwargs))
         except Unsupported:
             return self.fallback(node, args, kwargs)
         if isinstance(val, (list, tuple)):
@@ -173,7 +170,7 @@ class GraphLowering:
         if isinstance(result, TensorBox) and isinstance(result.value, Pointwise):
             result.strides = tuple(strides)
         is_view = isinstance(result, View) and result.strides is not None
-        result = self.box(result, result.strides if is_view else strides)
+        result = box(result, result.strides if is_view else strides)
         if result.sizes != tuple(val.shape) or result.dtype is not val.dtype:
             raise AssertionError(
                 f"{self.node.target}: {result.sizes} {result.dtype} instead of {val.shape} {val.dtype}"
@@ -208,7 +205,7 @@ class GraphLowering:
         for number, (target, source) in enumerate(copies):
             if reads_overwritten(target, source, written):
                 kept = self.compute(copied(target, source), contiguous_strides(target.sizes), source.origins)
-                copies[number] = target, self.box(kept)
+                copies[number] = target, box(kept)
             written.add(target.in_memory().buffer)
         for target, source in copies:
             self.fill(target.in_memory(), copied(target, source), source.origins or ["copy_"])

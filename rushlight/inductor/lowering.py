@@ -12,6 +12,7 @@ eager kernel, an output of the graph), or where several users need an expensive 
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -20,10 +21,20 @@ from rushlight.dtypes import dtype, result_type
 from rushlight.inductor import ir
 from rushlight.inductor.index import ZERO, Index, element_index, symbols
 from rushlight.inductor.ir import Expr, Pointwise, Reduction, ReinterpretView
+from rushlight.strided import contiguous_strides
 from rushlight.views import broadcast_shapes
 
 if TYPE_CHECKING:
     from rushlight.inductor.graph import GraphLowering
+
+
+class Virtualized(threading.local):
+    """The graph that this thread lowers now, so that rules need no argument for it. Source: `torch/_inductor/virtualized.py`."""
+
+    graph: GraphLowering
+
+
+V = Virtualized()
 
 # ------------------------------------------------------------------------------------------------------------
 # The table of rules
@@ -71,7 +82,6 @@ class View:
 class TensorBox:
     """A tensor during lowering: pointwise work that waits, a view of another box, or a view of a buffer."""
 
-    graph: GraphLowering
     value: Pointwise | View | ReinterpretView
     strides: tuple[int, ...]  # of its buffer, if it is realized
     origins: list[str] = field(default_factory=list)
@@ -130,7 +140,7 @@ class TensorBox:
             offset = base.offset + self.value.offset
             return ReinterpretView(base.buffer, self.sizes, self.value.strides, offset, base.dtype)
         if isinstance(self.value, Pointwise):
-            self.value = self.graph.compute(self.value, self.strides, self.origins)
+            self.value = V.graph.compute(self.value, self.strides, self.origins)
             self.loaded.clear()
         return self.value
 
@@ -151,6 +161,16 @@ class TensorBox:
             heavy = any(isinstance(each, ir.Op) and each.name in HEAVY for each in values)
             if heavy or reads > MOST_READS or len(values) - reads > MOST_OPERATIONS:
                 self.in_memory()
+
+
+def box(value: Any, strides: Sequence[int] | None = None) -> TensorBox:
+    """The box of pointwise work, of a view, or of a reduction, which gets its buffer at once."""
+    if isinstance(value, TensorBox):
+        return value
+    strides = contiguous_strides(value.sizes) if strides is None else strides
+    if isinstance(value, Reduction):
+        value = V.graph.compute(value, strides, V.graph.origins)
+    return TensorBox(value, tuple(strides), list(V.graph.origins))
 
 
 def loop_indices(sizes: Sequence[int]) -> list[Index]:

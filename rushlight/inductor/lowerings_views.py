@@ -7,7 +7,7 @@ A view is a function of indices, and a view of a buffer where its base is realiz
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rushlight.dtypes import bool_, dtype, int64
 from rushlight.inductor import ir
@@ -16,6 +16,7 @@ from rushlight.inductor.ir import Expr, Pointwise, constant, op
 from rushlight.inductor.lowering import (
     TensorBox,
     Unsupported,
+    V,
     View,
     broadcast_indices,
     load_broadcast,
@@ -23,9 +24,6 @@ from rushlight.inductor.lowering import (
 )
 from rushlight.inductor.lowerings_pointwise import comparison, identity, where
 from rushlight.views import broadcast_shapes
-
-if TYPE_CHECKING:
-    from rushlight.inductor.graph import GraphLowering
 
 # ------------------------------------------------------------------------------------------------------------
 # New tensors
@@ -35,45 +33,45 @@ def filled(sizes: Sequence[int], value: Any, dtype: dtype) -> Pointwise:
     return Pointwise(tuple(sizes), dtype, lambda indices: constant(value, dtype))
 
 
-def meta_result(graph: GraphLowering) -> Any:
+def meta_result() -> Any:
     """The meta tensor of the result of the node that is lowered."""
-    return graph.node.meta["val"]
+    return V.graph.node.meta["val"]
 
 
-def result_filled(graph: GraphLowering, value: Any) -> Pointwise:
-    val = meta_result(graph)
+def result_filled(value: Any) -> Pointwise:
+    val = meta_result()
     return filled(val.shape, value, val.dtype)
 
 
-register_lowering("full", "full_like")(lambda graph, like, value, *_: result_filled(graph, value))
-register_lowering("new_full")(lambda graph, like, sizes, value, *_: result_filled(graph, value))
-register_lowering("zeros", "zeros_like", "new_zeros", "zero")(lambda graph, *_: result_filled(graph, 0))
-register_lowering("ones", "ones_like", "new_ones")(lambda graph, *_: result_filled(graph, 1))
+register_lowering("full", "full_like")(lambda like, value, *_: result_filled(value))
+register_lowering("new_full")(lambda like, sizes, value, *_: result_filled(value))
+register_lowering("zeros", "zeros_like", "new_zeros", "zero")(lambda *_: result_filled(0))
+register_lowering("ones", "ones_like", "new_ones")(lambda *_: result_filled(1))
 register_lowering("empty.memory_format", "empty_like", "new_empty", "empty_strided", "new_empty_strided")(
-    lambda graph, *_: result_filled(graph, 0)  # any value is right
+    lambda *_: result_filled(0)  # any value is right
 )
 
 
 @register_lowering("fill.Scalar", "fill.Tensor")
-def fill(graph: GraphLowering, x: TensorBox, value: Any) -> Pointwise:
+def fill(x: TensorBox, value: Any) -> Pointwise:
     return identity(value, x.dtype, x.sizes) if isinstance(value, TensorBox) else filled(x.sizes, value, x.dtype)
 
 
 @register_lowering("arange")
-def arange(graph: GraphLowering, end: Any, *_: Any) -> Pointwise:
-    return arange_start_step(graph, 0, end, 1)
+def arange(end: Any, *_: Any) -> Pointwise:
+    return arange_start_step(0, end, 1)
 
 
 @register_lowering("arange.start")
-def arange_start(graph: GraphLowering, start: Any, end: Any, *_: Any) -> Pointwise:
-    return arange_start_step(graph, start, end, 1)
+def arange_start(start: Any, end: Any, *_: Any) -> Pointwise:
+    return arange_start_step(start, end, 1)
 
 
 @register_lowering("arange.start_step")
-def arange_start_step(graph: GraphLowering, start: Any, end: Any, step: Any, *_: Any) -> Pointwise:
+def arange_start_step(start: Any, end: Any, step: Any, *_: Any) -> Pointwise:
     if not all(isinstance(each, int) for each in (start, step)):
         raise Unsupported
-    val = meta_result(graph)
+    val = meta_result()
 
     def inner(indices: Sequence[Index]) -> Expr:
         return ir.cast(ir.index_expr(indices[0] * step + start, int64), val.dtype)
@@ -82,8 +80,8 @@ def arange_start_step(graph: GraphLowering, start: Any, end: Any, step: Any, *_:
 
 
 @register_lowering("tril", "triu")
-def triangle(graph: GraphLowering, x: TensorBox, diagonal: int = 0) -> Pointwise:
-    name = "le" if graph.node.target.name() == "aten::tril" else "ge"
+def triangle(x: TensorBox, diagonal: int = 0) -> Pointwise:
+    name = "le" if V.graph.node.target.name() == "aten::tril" else "ge"
 
     def inner(indices: Sequence[Index]) -> Expr:
         *_, row, column = indices
@@ -97,66 +95,64 @@ def triangle(graph: GraphLowering, x: TensorBox, diagonal: int = 0) -> Pointwise
 # Views
 
 
-register_lowering("alias", "detach")(lambda graph, x: x)
+register_lowering("alias", "detach")(lambda x: x)
 
 
 @register_lowering(
     "view", "reshape", "_unsafe_view", "_reshape_alias", "unsqueeze", "squeeze", "squeeze.dim", "squeeze.dims"
 )
-def reshape(graph: GraphLowering, x: TensorBox, *args: Any) -> View:
-    sizes = tuple(meta_result(graph).shape)
-    return view(graph, x, lambda indices: reshaped_indices(indices, x.sizes, sizes))
+def reshape(x: TensorBox, *args: Any) -> View:
+    sizes = tuple(meta_result().shape)
+    return view(x, lambda indices: reshaped_indices(indices, x.sizes, sizes))
 
 
-def view(graph: GraphLowering, x: TensorBox, reindex: Callable) -> View:
+def view(x: TensorBox, reindex: Callable) -> View:
     """The view that eager execution returns: other indices on a box, and sizes, strides and offset in memory."""
-    return view_like(graph, x, reindex, meta_result(graph))
+    return view_like(x, reindex, meta_result())
 
 
-def view_like(graph: GraphLowering, x: TensorBox, reindex: Callable, val: Any) -> View:
-    offset = val.storage_offset() - graph.node.args[0].meta["val"].storage_offset()
+def view_like(x: TensorBox, reindex: Callable, val: Any) -> View:
+    offset = val.storage_offset() - V.graph.node.args[0].meta["val"].storage_offset()
     return View(x, tuple(val.shape), reindex, tuple(val.stride()), offset)
 
 
 @register_lowering("expand", "broadcast_to")
-def expand(graph: GraphLowering, x: TensorBox, *args: Any) -> View:
-    return view(graph, x, lambda indices: broadcast_indices(indices, x.sizes))
+def expand(x: TensorBox, *args: Any) -> View:
+    return view(x, lambda indices: broadcast_indices(indices, x.sizes))
 
 
 @register_lowering("permute")
-def permute(graph: GraphLowering, x: TensorBox, dims: Sequence[int]) -> View:
+def permute(x: TensorBox, dims: Sequence[int]) -> View:
     order = [dim % len(dims) for dim in dims]
-    return view(graph, x, lambda indices: [indices[order.index(dim)] for dim in range(len(order))])
+    return view(x, lambda indices: [indices[order.index(dim)] for dim in range(len(order))])
 
 
 @register_lowering("t")
-def t(graph: GraphLowering, x: TensorBox) -> View:
-    return permute(graph, x, [1, 0] if len(x.sizes) == 2 else range(len(x.sizes)))
+def t(x: TensorBox) -> View:
+    return permute(x, [1, 0] if len(x.sizes) == 2 else range(len(x.sizes)))
 
 
 @register_lowering("transpose.int")
-def transpose(graph: GraphLowering, x: TensorBox, dim0: int, dim1: int) -> View | TensorBox:
+def transpose(x: TensorBox, dim0: int, dim1: int) -> View | TensorBox:
     if not x.sizes:
         return x
     order = list(range(len(x.sizes)))
     order[dim0], order[dim1] = order[dim1], order[dim0]
-    return permute(graph, x, order)
+    return permute(x, order)
 
 
 @register_lowering("select.int")
-def select(graph: GraphLowering, x: TensorBox, dim: int, index: int) -> View:
+def select(x: TensorBox, dim: int, index: int) -> View:
     dim, index = dim % len(x.sizes), index % x.sizes[dim]
-    return view(graph, x, selected(dim, index))
+    return view(x, selected(dim, index))
 
 
 @register_lowering("slice.Tensor")
-def slice_(
-    graph: GraphLowering, x: TensorBox, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
-) -> View:
+def slice_(x: TensorBox, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> View:
     if isinstance(start, TensorBox) or isinstance(end, TensorBox):
         raise Unsupported
     dim = dim % len(x.sizes)
-    return view(graph, x, shifted(dim, clamped(start or 0, x.sizes[dim]), step))
+    return view(x, shifted(dim, clamped(start or 0, x.sizes[dim]), step))
 
 
 def clamped(bound: int, size: int) -> int:
@@ -165,7 +161,7 @@ def clamped(bound: int, size: int) -> int:
 
 
 @register_lowering("diagonal")
-def diagonal(graph: GraphLowering, x: TensorBox, offset: int = 0, dim1: int = 0, dim2: int = 1) -> View:
+def diagonal(x: TensorBox, offset: int = 0, dim1: int = 0, dim2: int = 1) -> View:
     dim1, dim2 = dim1 % len(x.sizes), dim2 % len(x.sizes)
 
     def reindex(indices: Sequence[Index]) -> list[Index]:
@@ -174,22 +170,22 @@ def diagonal(graph: GraphLowering, x: TensorBox, offset: int = 0, dim1: int = 0,
         found = {dim1: along + max(-offset, 0), dim2: along + max(offset, 0)}
         return [found[dim] if dim in found else next(rest) for dim in range(len(x.sizes))]
 
-    return view(graph, x, reindex)
+    return view(x, reindex)
 
 
 @register_lowering("split.Tensor", "split_with_sizes")
-def split(graph: GraphLowering, x: TensorBox, how: Any, dim: int = 0) -> list[View]:
+def split(x: TensorBox, how: Any, dim: int = 0) -> list[View]:
     dim, start, views = dim % len(x.sizes), 0, []
-    for val in meta_result(graph):
-        views.append(view_like(graph, x, shifted(dim, start), val))
+    for val in meta_result():
+        views.append(view_like(x, shifted(dim, start), val))
         start += val.shape[dim]
     return views
 
 
 @register_lowering("unbind.int")
-def unbind(graph: GraphLowering, x: TensorBox, dim: int = 0) -> list[View]:
+def unbind(x: TensorBox, dim: int = 0) -> list[View]:
     dim = dim % len(x.sizes)
-    return [view_like(graph, x, selected(dim, number), val) for number, val in enumerate(meta_result(graph))]
+    return [view_like(x, selected(dim, number), val) for number, val in enumerate(meta_result())]
 
 
 def shifted(dim: int, start: int, step: int = 1) -> Callable:
@@ -203,7 +199,7 @@ def selected(dim: int, index: int) -> Callable:
 
 
 @register_lowering("flip")
-def flip(graph: GraphLowering, x: TensorBox, dims: Sequence[int]) -> View:
+def flip(x: TensorBox, dims: Sequence[int]) -> View:
     flipped = {dim % len(x.sizes) for dim in dims}
 
     def reindex(indices: Sequence[Index]) -> list[Index]:
@@ -227,8 +223,8 @@ def index_value(index: Index) -> Expr:
 
 
 @register_lowering("cat")
-def cat(graph: GraphLowering, tensors: Sequence[TensorBox], dim: int = 0) -> Pointwise:
-    val = meta_result(graph)
+def cat(tensors: Sequence[TensorBox], dim: int = 0) -> Pointwise:
+    val = meta_result()
     dim = dim % len(val.shape)
     tensors = [each for each in tensors if each.sizes != (0,) or len(val.shape) == 1]
     for each in tensors:
@@ -250,8 +246,8 @@ def cat(graph: GraphLowering, tensors: Sequence[TensorBox], dim: int = 0) -> Poi
 
 
 @register_lowering("stack")
-def stack(graph: GraphLowering, tensors: Sequence[TensorBox], dim: int = 0) -> Pointwise:
-    val = meta_result(graph)
+def stack(tensors: Sequence[TensorBox], dim: int = 0) -> Pointwise:
+    val = meta_result()
     dim = dim % len(val.shape)
     for each in tensors:
         each.in_memory()
@@ -279,7 +275,7 @@ def with_index(indices: Sequence[Index], dim: int, index: Index) -> list[Index]:
 
 
 @register_lowering("embedding")
-def embedding(graph: GraphLowering, weight: TensorBox, indices: TensorBox, *_: Any) -> Pointwise:
+def embedding(weight: TensorBox, indices: TensorBox, *_: Any) -> Pointwise:
     def inner(at: Sequence[Index]) -> Expr:
         *rows, column = at
         return weight.load([indirect_index(indices.load(rows), weight.sizes[0]), column])
@@ -288,7 +284,7 @@ def embedding(graph: GraphLowering, weight: TensorBox, indices: TensorBox, *_: A
 
 
 @register_lowering("gather")
-def gather(graph: GraphLowering, x: TensorBox, dim: int, index: TensorBox, sparse_grad: bool = False) -> Pointwise:
+def gather(x: TensorBox, dim: int, index: TensorBox, sparse_grad: bool = False) -> Pointwise:
     if not x.sizes or not index.sizes:
         raise Unsupported
     dim = dim % len(x.sizes)
@@ -300,7 +296,7 @@ def gather(graph: GraphLowering, x: TensorBox, dim: int, index: TensorBox, spars
 
 
 @register_lowering("index_select")
-def index_select(graph: GraphLowering, x: TensorBox, dim: int, index: TensorBox) -> Pointwise:
+def index_select(x: TensorBox, dim: int, index: TensorBox) -> Pointwise:
     if not x.sizes or len(index.sizes) != 1:
         raise Unsupported
     dim = dim % len(x.sizes)
@@ -308,11 +304,11 @@ def index_select(graph: GraphLowering, x: TensorBox, dim: int, index: TensorBox)
     def inner(at: Sequence[Index]) -> Expr:
         return x.load(with_index(at, dim, indirect_index(index.load([at[dim]]), x.sizes[dim])))
 
-    return Pointwise(tuple(meta_result(graph).shape), x.dtype, inner)
+    return Pointwise(tuple(meta_result().shape), x.dtype, inner)
 
 
 @register_lowering("index.Tensor")
-def index_tensor(graph: GraphLowering, x: TensorBox, indices: Sequence[TensorBox | None]) -> Pointwise:
+def index_tensor(x: TensorBox, indices: Sequence[TensorBox | None]) -> Pointwise:
     dims = [dim for dim, each in enumerate(indices) if each is not None]
     if not dims or dims != list(range(dims[0], dims[-1] + 1)) or any(indices[d].dtype is bool_ for d in dims):
         raise Unsupported
@@ -323,11 +319,11 @@ def index_tensor(graph: GraphLowering, x: TensorBox, indices: Sequence[TensorBox
         own = [indirect_index(load_broadcast(indices[d], chosen), x.sizes[d]) for d in dims]
         return x.load([*at[:first], *own, *at[first + len(shape) :]])
 
-    return Pointwise(tuple(meta_result(graph).shape), x.dtype, inner)
+    return Pointwise(tuple(meta_result().shape), x.dtype, inner)
 
 
 @register_lowering("scatter.value")
-def scatter_value(graph: GraphLowering, x: TensorBox, dim: int, index: TensorBox, value: float) -> Pointwise:
+def scatter_value(x: TensorBox, dim: int, index: TensorBox, value: float) -> Pointwise:
     if not x.sizes:
         raise Unsupported
     dim = dim % len(x.sizes)
@@ -343,7 +339,7 @@ def scatter_value(graph: GraphLowering, x: TensorBox, dim: int, index: TensorBox
 
 
 @register_lowering("select_backward")
-def select_backward(graph: GraphLowering, grad: TensorBox, sizes: Sequence[int], dim: int, index: int) -> Pointwise:
+def select_backward(grad: TensorBox, sizes: Sequence[int], dim: int, index: int) -> Pointwise:
     dim, index = dim % len(sizes), index % sizes[dim]
 
     def inner(at: Sequence[Index]) -> Expr:
@@ -354,9 +350,7 @@ def select_backward(graph: GraphLowering, grad: TensorBox, sizes: Sequence[int],
 
 
 @register_lowering("slice_backward")
-def slice_backward(
-    graph: GraphLowering, grad: TensorBox, sizes: Sequence[int], dim: int, start: int, end: int, step: int
-) -> Pointwise:
+def slice_backward(grad: TensorBox, sizes: Sequence[int], dim: int, start: int, end: int, step: int) -> Pointwise:
     dim = dim % len(sizes)
     if step != 1:
         raise Unsupported
