@@ -1,7 +1,7 @@
 """Products of matrices: the code that a compiled graph calls for `mm`, `addmm` and `bmm`.
 
-A small product is computed in tiles that fit into vector registers. A large product calls the BLAS that numpy has loaded, which also
-blocks for caches and uses threads. In PyTorch: `torch/_inductor/codegen/cpp_gemm_template.py` and `cpp_micro_gemm.py`,
+A small product is computed in tiles that fit into vector registers. A large product calls the BLAS that numpy has loaded, which
+also blocks for caches and uses threads. In PyTorch: `torch/_inductor/codegen/cpp_gemm_template.py` and `cpp_micro_gemm.py`,
 `torch/_inductor/select_algorithm.py` (`extern_kernels`). Left out: choosing between the two by measuring.
 """
 

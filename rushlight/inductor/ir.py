@@ -20,7 +20,7 @@ from rushlight.dtypes import bool_, dtype, float32, float64, int32, int64, uint8
 from rushlight.inductor.index import Index, Indirect, Symbol, evaluate, substitute
 from rushlight.strided import Tensor, contiguous_strides
 
-LOOP_DTYPES = (bool_, uint8, int32, int64, float32, float64)  # what loops compute in: C++17 has no half precision
+LOOP_DTYPES = (bool_, uint8, int32, int64, float32, float64)  # of loops: C++17 has no half precision
 
 # ------------------------------------------------------------------------------------------------------------
 # Values
@@ -31,22 +31,13 @@ class Expr:
     its identity."""
 
     dtype: dtype
+    parts: tuple[Expr, ...] = ()  # the values that it is computed from
+    indices: tuple[Index, ...] = ()  # the index expressions in it
 
     @cached_property
     def symbols(self) -> frozenset[Symbol]:
         """The loop variables that the value depends on."""
-        found = [each.symbols for each in self.parts] + [index.symbols for index in self.indices]
-        return frozenset().union(*found)
-
-    @property
-    def parts(self) -> tuple[Expr, ...]:
-        """The values that this value is computed from."""
-        return ()
-
-    @property
-    def indices(self) -> tuple[Index, ...]:
-        """The index expressions in the value."""
-        return ()
+        return frozenset().union(*(each.symbols for each in (*self.parts, *self.indices)))
 
     def _with(self, name: str, other: Expr | float, swapped: bool = False) -> Expr:
         other = other if isinstance(other, Expr) else constant(other, self.dtype)
@@ -85,9 +76,7 @@ class Load(Expr):
     index: Index
     dtype: dtype
 
-    @property
-    def indices(self) -> tuple[Index, ...]:
-        return (self.index,)
+    indices = property(lambda self: (self.index,))
 
     def __str__(self) -> str:
         return f"{self.buffer}[{self.index}]"
@@ -111,9 +100,7 @@ class IndexExpr(Expr):
     index: Index
     dtype: dtype
 
-    @property
-    def indices(self) -> tuple[Index, ...]:
-        return (self.index,)
+    indices = property(lambda self: (self.index,))
 
     def __str__(self) -> str:
         return f"({self.index})"
@@ -127,9 +114,7 @@ class Op(Expr):
     args: tuple[Expr, ...]
     dtype: dtype
 
-    @property
-    def parts(self) -> tuple[Expr, ...]:
-        return self.args
+    parts = property(lambda self: self.args)
 
     def __str__(self) -> str:
         return f"{self.name}({', '.join(map(str, self.args))})"
@@ -251,10 +236,6 @@ class Layout:
     @staticmethod
     def contiguous(sizes: Sequence[int], dtype: dtype) -> Layout:
         return Layout(tuple(sizes), contiguous_strides(sizes), dtype)
-
-    @property
-    def numel(self) -> int:
-        return int(np.prod(self.sizes, dtype=np.int64))
 
     @property
     def storage(self) -> int:

@@ -194,20 +194,20 @@ def load_broadcast(box: TensorBox, indices: Sequence[Index]) -> Expr:
 
 
 def pointwise(name: str, operands: Sequence[Any], dtype: dtype | None = None) -> Pointwise:
-    """An operation of single elements, with broadcasting and promotion.
+    """An operation on single elements, with broadcasting and promotion.
 
     Args:
         name: of the operation, for `ir.op`.
-        operands: at least one. One with `sizes` is a tensor: `load(indices)` is its element, `dtype` its dtype; the others
-            are Python numbers, and numbers have no sizes.
-        dtype: of the result; None: the one in which is computed, the `result_type` of the operands.
+        operands: at least one. An operand with `sizes` is a tensor: `load(indices)` is its element, `dtype` its dtype. The other
+            operands are Python numbers, which have no sizes.
+        dtype: of the result. None means the dtype of the computation, which is the `result_type` of the operands.
 
     Returns:
-        a `Pointwise(sizes, dtype, inner)` of the sizes to which all operands broadcast (`broadcast_shapes(*shapes)`) and the
+        a `Pointwise(sizes, dtype, inner)` with the sizes to which all operands broadcast (`broadcast_shapes(*shapes)`) and the
         dtype of the result. `inner(indices)`, with one `Index` for each of `sizes`, gives the element there, an `Expr`:
-        `ir.op(name, *values, dtype=dtype)` of the operands' values in the dtype in which is computed, `ir.cast(element,
-        dtype)` of what is loaded, `ir.constant(number, dtype)` for a number. Dimensions are matched from the last one; one of
-        size 1 in an operand has the index `ZERO`.
+        `ir.op(name, *values, dtype=dtype)` of the operands' values in the dtype of the computation: `ir.cast(element, dtype)` of a
+        loaded element, `ir.constant(number, dtype)` of a number. Dimensions are matched from the last one; a dimension of size 1
+        of an operand has the index `ZERO`.
 
     Source: `torch/_inductor/lowering.py`, `make_pointwise`, `broadcast_tensors`, `promote_constants`.
     """
@@ -235,15 +235,15 @@ def reduction(kind: str, operand: Any, dims: Sequence[int], keepdim: bool, dtype
     Args:
         kind: "sum", "max", ...
         operand: a tensor with `sizes`, `dtype`, and `load(indices)`, the element at one `Index` for each dimension.
-        dims: which dimensions, in any order, from either end, each once.
+        dims: the dimensions to reduce, in any order, counted from either end, each once.
         keepdim: whether the result keeps them, with size 1.
-        dtype: in which is computed, and of the result; the operand's if None. Elements are converted to it, with
+        dtype: of the computation and of the result; None means the operand's. Elements are converted to it, with
             `ir.cast(element, dtype)`, before they are reduced.
 
     Returns:
-        a `Reduction(sizes, dtype, inner, reduced_sizes, kind)`. `sizes` are the result's; `reduced_sizes` are the sizes of the
-        reduced dimensions in the order in which the operand has them. `inner(indices, reduced)` takes an index for each of
-        `sizes` and one for each of `reduced_sizes` and gives the operand's element, an `Expr`.
+        a `Reduction(sizes, dtype, inner, reduced_sizes, kind)`. `sizes` are the sizes of the result. `reduced_sizes` are the sizes
+        of the reduced dimensions in the operand's order. `inner(indices, reduced)` takes an index for each of `sizes` and one for
+        each of `reduced_sizes` and gives the operand's element, an `Expr`.
 
     Source: `torch/_inductor/lowering.py`, `_make_reduction_inner`.
     """

@@ -142,13 +142,13 @@ def call_lines(
 def plan_reuse(lines: Sequence[Line], sizes: dict[str, tuple[str, int]], alive: Sequence[int]) -> list[Line]:
     """The lines of a call, in which new buffers reuse the memory of freed buffers where that does not raise the peak.
 
-    Freed buffers wait. An `("allocate", new)` looks at the freed buffer that has waited for the shortest time, of those with the same
-    dtype and the same number of bytes as `new`. If it takes this buffer, the line becomes `("reuse", old, new)`, the line that freed
-    `old` is removed, and `old` waits no longer. Otherwise the buffer goes on waiting. The buffer is not taken if that would raise the
-    peak, because its memory would be held during steps that do not need it: let `f` be the step before the line that freed it,
-    and `a` the step after the allocation. If there are steps between the two, then the largest of `alive[f + 1]` to `alive[a - 1]`
-    plus the bytes of `new` must not exceed the peak, which is the largest of `alive` as given. If the buffer is taken, the bytes of
-    `new` are added to what is alive during these steps, and later lines use these new numbers.
+    Freed buffers wait. An `("allocate", new)` looks at the freed buffer that has waited for the shortest time, of those with the
+    same dtype and the same number of bytes as `new`. If it takes this buffer, the line becomes `("reuse", old, new)`, the line
+    that freed `old` is removed, and `old` waits no longer. Otherwise the buffer goes on waiting. The buffer is not taken if that
+    would raise the peak, because its memory would be held during steps that do not need it: let `f` be the step before the line
+    that freed it, and `a` the step after the allocation. If there are steps between the two, then the largest of `alive[f + 1]`
+    to `alive[a - 1]` plus the bytes of `new` must not exceed the peak, which is the largest of `alive` as given. If the buffer is
+    taken, the bytes of `new` are added to what is alive during these steps, and later lines use these new numbers.
 
     Args:
         lines: tuples, as `call_lines` makes them. Lines with "reuse" stay unchanged.

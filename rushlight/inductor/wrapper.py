@@ -1,8 +1,8 @@
 """The call: generated code that takes the inputs of a graph, allocates buffers, runs the kernels, and returns the outputs.
 
-A *segment* is a run of compiled steps between two operators that only Python can call; most graphs have one segment. Each segment is
-one C++ function. A few lines of Python around the segments allocate the tensors that leave the graph and pass the addresses. In
-PyTorch: `torch/_inductor/codegen/wrapper.py` (`PythonWrapperCodegen`, which calls kernel by kernel from Python) and
+A *segment* is a run of compiled steps between two operators that only Python can call; most graphs have one segment. Each segment
+is one C++ function. A few lines of Python around the segments allocate the tensors that leave the graph and pass the addresses.
+In PyTorch: `torch/_inductor/codegen/wrapper.py` (`PythonWrapperCodegen`, which calls kernel by kernel from Python) and
 `cpp_wrapper_cpu.py` (the whole call in C++). Left out: checks of sizes and strides, because guards have made them, and inputs that
 the call frees early.
 """
