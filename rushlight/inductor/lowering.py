@@ -80,7 +80,7 @@ class View:
 
 @dataclass(eq=False)
 class TensorBox:
-    """A tensor during lowering: pointwise work that waits, a view of another box, or a view of a buffer."""
+    """A tensor during lowering: pending pointwise work, a view of another box, or a view of a buffer."""
 
     value: Pointwise | View | ReinterpretView
     strides: tuple[int, ...]  # of its buffer, if it is realized
@@ -116,7 +116,7 @@ class TensorBox:
 
     @property
     def pending_origins(self) -> list[str]:
-        """The nodes whose work waits in this box, so that each user of the box does it."""
+        """The nodes whose pending work every user of the box does."""
         value = self.value
         if isinstance(value, View):
             return value.base.pending_origins
@@ -145,7 +145,7 @@ class TensorBox:
         return self.value
 
     def realize(self) -> None:
-        """Give pointwise work that waits a buffer; for a view, that of its base."""
+        """Compute pending work into a buffer; for a view, the work of its base."""
         if isinstance(self.value, View):
             self.value.base.realize()
         else:
