@@ -254,7 +254,7 @@ def _lanes(lines: Sequence[tuple]) -> list[list[tuple[str, int, int | None]]]:
 # A kernel's text
 
 
-def beside(rows: Sequence[tuple[str, str]], dark: Collection[str] = ()) -> Figure:
+def annotated_lines(rows: Sequence[tuple[str, str]], dark: Collection[str] = ()) -> Figure:
     """Lines of a text, each with a note beside it. Neighbouring lines with the same note share one band.
 
     Args:

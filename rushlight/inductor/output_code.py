@@ -111,9 +111,9 @@ def fused_operations(name: str, known: Sequence[str]) -> list[str] | None:
     """The operators that a kernel computes, from the kernel's name, in the order of the name.
 
     A name is `cpp_fused`, the operators, and the kernel's number, joined by `_`: `cpp_fused__softmax_mul_relu_3`, or, if no
-    operator is known, `cpp_fused_3`. The operators have torch's names, before decomposition, each once and sorted as Python sorts strings.
-    Because these names contain `_`, `known` lists the operators that can occur, in any order. There is exactly one way to read the
-    name as such a sorted list of known operators. For another name, any behaviour is right.
+    operator is known, `cpp_fused_3`. The operators have torch's names, before decomposition, each once and sorted as Python sorts
+    strings. Because these names contain `_`, `known` lists the operators that can occur, in any order. There is exactly one way to
+    read the name as such a sorted list of known operators. For another name, any behaviour is right.
 
     Source: `get_fused_kernel_name` in `torch/_inductor/utils.py`.
     """
