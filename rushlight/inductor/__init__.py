@@ -18,25 +18,7 @@ from typing import Any
 from rushlight import logs
 from rushlight.aot import aot_autograd
 from rushlight.cpp import compiler
-from rushlight.inductor import (
-    codecache,
-    cpp,
-    externs,
-    graph,
-    index,
-    ir,
-    lowering,
-    memory,
-    metrics,
-    output_code,
-    scheduler,
-    wrapper,
-)
-
-__all__ = [
-    "codecache", "compile_fx", "compile_fx_inner", "cpp", "externs", "graph", "index", "ir", "lowering", "memory", "metrics",
-    "output_code", "scheduler", "wrapper",
-]  # fmt: skip
+from rushlight.inductor import graph, ir, memory, metrics, output_code, scheduler, wrapper  # noqa: F401 (for its users)
 
 
 def compile_fx(module: Any, example_inputs: Sequence[Any]) -> Callable:

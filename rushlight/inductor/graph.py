@@ -15,7 +15,6 @@ from rushlight.inductor import ir, lowerings_pointwise, lowerings_reductions, lo
 from rushlight.inductor.index import Index, element_index, symbols
 from rushlight.inductor.ir import (
     ComputedBuffer,
-    Expr,
     ExternKernel,
     FallbackKernel,
     Layout,
@@ -220,7 +219,7 @@ def is_copy_to_input(node: Any) -> bool:
 def copied(target: TensorBox, source: TensorBox) -> Pointwise:
     """The elements of `source`, broadcast and converted to those of `target`."""
 
-    def inner(indices: Sequence[Index]) -> Expr:
+    def inner(indices: Sequence[Index]) -> ir.Expr:
         return ir.cast(load_broadcast(source, indices), target.dtype)
 
     return Pointwise(target.sizes, target.dtype, inner)
@@ -236,8 +235,7 @@ def reads_overwritten(target: TensorBox, source: TensorBox, written: set[str]) -
     )
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Tensors and arguments
+# Tensors and arguments ----------------------------------------------------------------------------------------
 
 
 def layout_of(val: Tensor) -> Layout:

@@ -22,8 +22,15 @@ from rushlight.strided import Tensor, contiguous_strides
 
 LOOP_DTYPES = (bool_, uint8, int32, int64, float32, float64)  # of loops: C++17 has no half precision
 
-# ------------------------------------------------------------------------------------------------------------
-# Values
+# Values -------------------------------------------------------------------------------------------------------
+
+
+def _binary(name: str, swapped: bool = False) -> Callable[[Expr, Any], Expr]:
+    def method(self: Expr, other: Expr | float) -> Expr:
+        other = other if isinstance(other, Expr) else constant(other, self.dtype)
+        return op(name, other, self) if swapped else op(name, self, other)
+
+    return method
 
 
 class Expr:
@@ -39,30 +46,8 @@ class Expr:
         """The loop variables that the value depends on."""
         return frozenset().union(*(each.symbols for each in (*self.parts, *self.indices)))
 
-    def _with(self, name: str, other: Expr | float, swapped: bool = False) -> Expr:
-        other = other if isinstance(other, Expr) else constant(other, self.dtype)
-        return op(name, other, self) if swapped else op(name, self, other)
-
-    def __add__(self, other: Expr | float) -> Expr:
-        return self._with("add", other)
-
-    def __sub__(self, other: Expr | float) -> Expr:
-        return self._with("sub", other)
-
-    def __mul__(self, other: Expr | float) -> Expr:
-        return self._with("mul", other)
-
-    def __truediv__(self, other: Expr | float) -> Expr:
-        return self._with("div", other)
-
-    def __radd__(self, other: float) -> Expr:
-        return self._with("add", other, True)
-
-    def __rsub__(self, other: float) -> Expr:
-        return self._with("sub", other, True)
-
-    def __rmul__(self, other: float) -> Expr:
-        return self._with("mul", other, True)
+    __add__, __sub__, __mul__, __truediv__ = _binary("add"), _binary("sub"), _binary("mul"), _binary("div")
+    __radd__, __rsub__, __rmul__ = _binary("add", True), _binary("sub", True), _binary("mul", True)
 
     def __neg__(self) -> Expr:
         return op("neg", self)
@@ -200,8 +185,7 @@ def reindexed(value: Expr, values: dict[Symbol, Index]) -> Expr:
     return visit(value)
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Loops
+# Loops --------------------------------------------------------------------------------------------------------
 
 
 @dataclass(eq=False)
@@ -331,8 +315,7 @@ def views_in(value: Any) -> Iterator[ReinterpretView]:
             yield from views_in(each)
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Programs
+# Programs -----------------------------------------------------------------------------------------------------
 
 
 @dataclass(eq=False)
@@ -360,8 +343,7 @@ class Program:
     mutated: list[str]
 
 
-# ------------------------------------------------------------------------------------------------------------
-# An interpreter, element by element: slow, and independent of C++
+# An interpreter, element by element: slow, and independent of C++ ---------------------------------------------
 
 
 def run(computed: ComputedBuffer, memory: dict[str, np.ndarray]) -> None:

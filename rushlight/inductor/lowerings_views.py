@@ -25,8 +25,7 @@ from rushlight.inductor.lowering import (
 from rushlight.inductor.lowerings_pointwise import comparison, identity, where
 from rushlight.views import broadcast_shapes
 
-# ------------------------------------------------------------------------------------------------------------
-# New tensors
+# New tensors --------------------------------------------------------------------------------------------------
 
 
 def filled(sizes: Sequence[int], value: Any, dtype: dtype) -> Pointwise:
@@ -57,26 +56,16 @@ def fill(x: TensorBox, value: Any) -> Pointwise:
     return identity(value, x.dtype, x.sizes) if isinstance(value, TensorBox) else filled(x.sizes, value, x.dtype)
 
 
-@register_lowering("arange")
-def arange(end: Any, *_: Any) -> Pointwise:
-    return arange_start_step(0, end, 1)
-
-
-@register_lowering("arange.start")
-def arange_start(start: Any, end: Any, *_: Any) -> Pointwise:
-    return arange_start_step(start, end, 1)
-
-
 @register_lowering("arange.start_step")
-def arange_start_step(start: Any, end: Any, step: Any, *_: Any) -> Pointwise:
-    if not all(isinstance(each, int) for each in (start, step)):
+def arange(start: Any, end: Any, step: Any = 1, *_: Any) -> Pointwise:
+    if not isinstance(start, int) or not isinstance(step, int):
         raise Unsupported
     val = meta_result()
+    return Pointwise(tuple(val.shape), val.dtype, lambda at: ir.cast(index_value(at[0] * step + start), val.dtype))
 
-    def inner(indices: Sequence[Index]) -> Expr:
-        return ir.cast(ir.index_expr(indices[0] * step + start, int64), val.dtype)
 
-    return Pointwise(tuple(val.shape), val.dtype, inner)
+register_lowering("arange")(lambda end, *_: arange(0, end))
+register_lowering("arange.start")(lambda start, end, *_: arange(start, end))
 
 
 @register_lowering("tril", "triu")
@@ -84,15 +73,13 @@ def triangle(x: TensorBox, diagonal: int = 0) -> Pointwise:
     name = "le" if V.graph.node.target.name() == "aten::tril" else "ge"
 
     def inner(indices: Sequence[Index]) -> Expr:
-        *_, row, column = indices
-        inside = comparison(name, index_value(column - row), diagonal)
+        inside = comparison(name, index_value(indices[-1] - indices[-2]), diagonal)
         return where(inside, x.load(indices), 0)
 
     return Pointwise(x.sizes, x.dtype, inner)
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Views
+# Views --------------------------------------------------------------------------------------------------------
 
 
 register_lowering("alias", "detach")(lambda x: x)
@@ -209,8 +196,7 @@ def flip(x: TensorBox, dims: Sequence[int]) -> View:
     return View(x, x.sizes, reindex)
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Concatenation, and indices from memory
+# Concatenation, and indices from memory -----------------------------------------------------------------------
 
 
 def masked(condition: Expr, value: Expr, other: Expr) -> Expr:

@@ -14,21 +14,12 @@ from rushlight.inductor.cpp_scheduling import codegen_node
 from rushlight.inductor.dependencies import extract_read_writes
 from rushlight.inductor.graph import GraphLowering
 from rushlight.inductor.index import Symbol, refinement, spread, symbols
-from rushlight.inductor.ir import (
-    ComputedBuffer,
-    ExternKernel,
-    FallbackKernel,
-    Kernel,
-    Layout,
-    Program,
-    ReinterpretView,
-)
+from rushlight.inductor.ir import ComputedBuffer, ExternKernel, FallbackKernel, Kernel, Layout, Program, ReinterpretView
 from rushlight.inductor.scheduler_node import FusedSchedulerNode
 
 MOST_NESTS = 64  # in one kernel, as torch/_inductor/config.py: max_fusion_size
 
-# ------------------------------------------------------------------------------------------------------------
-# Pairs of loop nests
+# Pairs of loop nests ------------------------------------------------------------------------------------------
 
 
 def can_fuse(first: ComputedBuffer, second: ComputedBuffer) -> bool:
@@ -58,8 +49,7 @@ def can_fuse(first: ComputedBuffer, second: ComputedBuffer) -> bool:
     return forth and back
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Common loops of two nodes
+# Common loops of two nodes ------------------------------------------------------------------------------------
 
 
 def common_loops(
@@ -123,8 +113,7 @@ def fused(first: FusedSchedulerNode, second: FusedSchedulerNode) -> FusedSchedul
     return None
 
 
-# ------------------------------------------------------------------------------------------------------------
-# The schedule
+# The schedule -------------------------------------------------------------------------------------------------
 
 BaseSchedulerNode = FusedSchedulerNode | ExternKernel | FallbackKernel
 

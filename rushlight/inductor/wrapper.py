@@ -26,8 +26,7 @@ from rushlight.strided import contiguous_strides, empty_strided, fresh, plain_al
 
 MOST_KEPT = 1 << 26  # bytes of a pool that is kept for the next call, because the system maps new memory page by page
 
-# ------------------------------------------------------------------------------------------------------------
-# The C++ half
+# The C++ half -------------------------------------------------------------------------------------------------
 
 ARRAYS = """
 // The data of a numpy array: a pointer after the head that every Python object has.
@@ -117,8 +116,7 @@ def named(step: Kernel | ExternKernel) -> list[str]:
     return [*(operand.buffer for operand in step.operands), step.output]
 
 
-# ------------------------------------------------------------------------------------------------------------
-# The Python half
+# The Python half ----------------------------------------------------------------------------------------------
 
 
 class PythonWrapper:
@@ -207,8 +205,7 @@ class PythonWrapper:
         return f"alias({name}, {size}, {view.strides}, {name}._storage_offset + {view.offset})"
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Both together
+# Both together ------------------------------------------------------------------------------------------------
 
 
 def generate(program: Program, plan: Plan) -> tuple[str, PythonWrapper]:
