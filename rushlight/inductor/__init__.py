@@ -15,10 +15,10 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from rushlight import logs
 from rushlight.aot import aot_autograd
-from rushlight.cpp import compiler
 from rushlight.inductor import graph, ir, memory, metrics, output_code, scheduler, wrapper  # noqa: F401 (for its users)
+from rushlight.utils import _logging as logs
+from rushlight.utils.cpp_extension import compiler
 
 
 def compile_fx(module: Any, example_inputs: Sequence[Any]) -> Callable:

@@ -14,7 +14,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from rushlight.dtypes import bool_, dtype, float32, float64, int32, int64, uint8
+from rushlight.c10.dtypes import bool_, dtype, float32, float64, int32, int64, uint8
 from rushlight.inductor.cpp_prelude import FLAGS, PRELUDE  # noqa: F401  (the head of a translation unit, and compiler flags)
 from rushlight.inductor.index import Index, Indirect, Remainder, Symbol, Term, bounds
 from rushlight.inductor.ir import Constant, Expr, IndexExpr, Load, Op

@@ -11,14 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from rushlight.dtypes import float32, float64
+from rushlight.aten.strided import contiguous_strides
+from rushlight.c10.dtypes import float32, float64
 from rushlight.inductor import ir
 from rushlight.inductor.cpp import SIMD, TYPES, Statements, emit, first_value, joined, threads
 from rushlight.inductor.index import Index, Symbol, element_index
 from rushlight.inductor.ir import ComputedBuffer, Layout, loads
 from rushlight.inductor.loop_order import all_indices
 from rushlight.inductor.scheduler_node import FusedSchedulerNode, inner_loops, numel
-from rushlight.strided import contiguous_strides
 
 GRAIN = 1 << 15  # elements per thread at least: a thread with less work costs more than it saves
 LONGEST_SUM = 4096  # elements: a longer sum of float32 is added up in blocks of this length, and the blocks in float64

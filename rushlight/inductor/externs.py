@@ -11,10 +11,10 @@ import math
 from dataclasses import replace
 from functools import cache
 
+from rushlight.aten.strided import contiguous_strides
 from rushlight.inductor.codecache import instructions
 from rushlight.inductor.cpp import TYPES
 from rushlight.inductor.ir import ExternKernel, Program, ReinterpretView
-from rushlight.strided import contiguous_strides
 
 SMALL = 1 << 23  # multiplications: a larger product calls BLAS
 LONGEST = 1024  # elements of a row of the first matrix: with a longer row a stripe of the second leaves the cache

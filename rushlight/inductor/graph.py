@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 from itertools import count
 from typing import Any
 
+from rushlight.aten.strided import Tensor, contiguous_strides
+from rushlight.c10.schema import bind
 from rushlight.inductor import ir, lowerings_pointwise, lowerings_reductions, lowerings_views  # noqa: F401 (they register rules)
 from rushlight.inductor.index import Index, element_index, symbols
 from rushlight.inductor.ir import (
@@ -23,8 +25,6 @@ from rushlight.inductor.ir import (
     ReinterpretView,
 )
 from rushlight.inductor.lowering import LOWERINGS, TensorBox, Unsupported, V, View, box, load_broadcast, loop_indices
-from rushlight.schema import bind
-from rushlight.strided import Tensor, contiguous_strides
 
 LONGEST_CHAIN = 24  # nodes whose work one loop nest does: a deeper expression would exceed Python's recursion limit
 

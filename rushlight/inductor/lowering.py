@@ -17,12 +17,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from rushlight.dtypes import dtype, result_type
+from rushlight.aten.native.views import broadcast_shapes
+from rushlight.aten.strided import contiguous_strides
+from rushlight.c10.dtypes import dtype, result_type
 from rushlight.inductor import ir
 from rushlight.inductor.index import ZERO, Index, element_index, symbols
 from rushlight.inductor.ir import Expr, Pointwise, Reduction, ReinterpretView
-from rushlight.strided import contiguous_strides
-from rushlight.views import broadcast_shapes
 
 if TYPE_CHECKING:
     from rushlight.inductor.graph import GraphLowering

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from rushlight.dtypes import bool_, dtype, int64
+from rushlight.aten.native.views import broadcast_shapes
+from rushlight.c10.dtypes import bool_, dtype, int64
 from rushlight.inductor import ir
 from rushlight.inductor.index import ZERO, Index, Indirect, reshaped_indices
 from rushlight.inductor.ir import Expr, Pointwise, constant, op
@@ -23,7 +24,6 @@ from rushlight.inductor.lowering import (
     register_lowering,
 )
 from rushlight.inductor.lowerings_pointwise import comparison, identity, where
-from rushlight.views import broadcast_shapes
 
 # New tensors --------------------------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ and use one element of it. In PyTorch: `TilingSelect.select_tiling` and outer-lo
 
 from __future__ import annotations
 
-from rushlight.dtypes import dtype, float64
+from rushlight.c10.dtypes import dtype, float64
 from rushlight.inductor.cpp import TYPES, emit, first_value
 from rushlight.inductor.cpp_kernel import CppKernel, InnerLoop, notices_nan
 from rushlight.inductor.index import Symbol, stride_of

@@ -10,9 +10,12 @@ import itertools
 import math
 import re
 
-from rushlight.dtypes import result_type
+from rushlight.aten.native.views import broadcast_shapes
+from rushlight.aten.strided import contiguous_strides
+from rushlight.c10.dtypes import result_type
 from rushlight.inductor import ir, memory, output_code
 from rushlight.inductor.cpp import TYPES, emit, literal
+from rushlight.inductor.dependencies import extract_read_writes
 from rushlight.inductor.index import (
     ZERO,
     Index,
@@ -24,9 +27,6 @@ from rushlight.inductor.index import (
     remainder,
 )
 from rushlight.inductor.ir import Constant, Load, Pointwise, Reduction
-from rushlight.inductor.dependencies import extract_read_writes
-from rushlight.strided import contiguous_strides
-from rushlight.views import broadcast_shapes
 
 # ---- dumps ---------------------------------------------------------------------------------------------------------
 
@@ -500,7 +500,10 @@ def reduction__with_dictionaries(kind, operand, dims, keepdim, dtype=None):
 
 
 def can_fuse__with_sets(first, second):
-    reads, (writes, later) = zip(extract_read_writes(first), extract_read_writes(second)), (extract_read_writes(first)[1], extract_read_writes(second)[1])
+    reads, (writes, later) = (
+        zip(extract_read_writes(first), extract_read_writes(second)),
+        (extract_read_writes(first)[1], extract_read_writes(second)[1]),
+    )
     first_reads, second_reads = (set(side) for side in next(iter(reads)))
     if writes.buffer == later.buffer:
         return False

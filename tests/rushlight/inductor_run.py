@@ -6,10 +6,10 @@ import hashlib
 import numpy as np
 
 import rushlight as rl
-from rushlight.cpp import compiled, compiler
 from rushlight.inductor import cpp, ir, scheduler
 from rushlight.inductor.graph import lower
 from rushlight.inductor.ir import ComputedBuffer, ExternKernel, Kernel, ReinterpretView
+from rushlight.utils.cpp_extension import compiled, compiler
 
 
 def graph_of(function, *inputs):

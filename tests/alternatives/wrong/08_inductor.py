@@ -9,9 +9,11 @@ import re
 import zlib
 from collections import Counter
 
-from rushlight.dtypes import result_type
+from rushlight.aten.native.views import broadcast_shapes
+from rushlight.c10.dtypes import result_type
 from rushlight.inductor import ir, output_code
 from rushlight.inductor.cpp import TYPES, emit, literal
+from rushlight.inductor.dependencies import extract_read_writes
 from rushlight.inductor.index import (
     ZERO,
     Index,
@@ -23,8 +25,6 @@ from rushlight.inductor.index import (
     remainder,
 )
 from rushlight.inductor.ir import Constant, Load, Pointwise, Reduction
-from rushlight.inductor.dependencies import extract_read_writes
-from rushlight.views import broadcast_shapes
 
 # ---- dumps ---------------------------------------------------------------------------------------------------------
 
