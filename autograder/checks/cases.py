@@ -63,6 +63,30 @@ def rows(names: str, *values: tuple) -> list[dict]:
     return [dict(zip(names.split(), each, strict=True)) for each in values]
 
 
+def strategy(st: Any, part: Any) -> Any:
+    """A strategy from a short description: bool, a list of choices, (least, most) of integers, or a function of `st`."""
+    if isinstance(part, list):
+        return st.sampled_from(part)
+    if isinstance(part, tuple):
+        return st.integers(*part)
+    return st.booleans() if part is bool else part(st) if callable(part) else part
+
+
+def several(part: Any, least: int = 0, most: int | None = None, unique: bool = False) -> Callable:
+    """The description of a list of `least` to `most` values, each described by `part`."""
+    return lambda st: st.lists(strategy(st, part), min_size=least, max_size=most, unique=unique)
+
+
+def listed(*parts: Any) -> Callable:
+    """The description of a list of one value for each part."""
+    return lambda st: st.tuples(*(strategy(st, part) for part in parts)).map(list)
+
+
+def drawn(**parts: Any) -> Callable:
+    """The `cases` of a program: a value for each name, as described."""
+    return lambda st: st.fixed_dictionaries({name: strategy(st, part) for name, part in parts.items()})
+
+
 # In programs ---------------------------------------------------------------------------------------------------------
 
 

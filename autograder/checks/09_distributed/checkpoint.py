@@ -6,7 +6,7 @@ import sys
 
 from ...check import program
 from ...recorder import called
-from ..cases import copied, error_name, numbers, rows
+from ..cases import copied, error_name, listed, numbers, rows
 from .ddp import with_strides
 from .fsdp import UNEVEN, units
 
@@ -116,17 +116,19 @@ _LOADS = rows(
 )  # fmt: skip
 
 
+_UNITS = units(
+    before=listed((1, 4), (0, 1)),
+    after=listed((1, 4), (0, 1)),
+    only=(1, 4),
+    kind=["float64", "float32"],
+    layout=["", "backwards", "parameter"],
+    wrong=["", "", "", "name", "larger", "smaller"],
+)
+
+
 @program(
     "distributed.checkpoint.load_shards",
-    cases=lambda st: units(
-        st,
-        before=st.tuples(st.integers(1, 4), st.integers(0, 1)).map(list),
-        after=st.tuples(st.integers(1, 4), st.integers(0, 1)).map(list),
-        only=st.integers(1, 4),
-        kind=st.sampled_from(["float64", "float32"]),
-        layout=st.sampled_from(["", "backwards", "parameter"]),
-        wrong=st.sampled_from(["", "", "", "name", "larger", "smaller"]),
-    ).map(lambda case: {name: value for name, value in case.items() if name != "ranks"}),
+    cases=lambda st: _UNITS(st).map(lambda case: {name: value for name, value in case.items() if name != "ranks"}),
     edges=_LOADS,
     hint=lambda *_: (
         "plan_load says what to read of which piece; call store.read once for each read, into shard.data, in place; before "

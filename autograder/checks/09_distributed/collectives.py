@@ -5,11 +5,11 @@ from __future__ import annotations
 from contextlib import contextmanager
 
 from ...check import program
-from ..cases import numbers, rows, with_layout
+from ..cases import listed, numbers, rows, several, with_layout
 from .ranks import WatchedWork, explained_by_rank, global_ranks, on_ranks, recorded_traffic, recorded_waits, rings
 
-_KINDS = ("float64", "float32", "int64")
-_OPS = ("SUM", "MAX")
+_KINDS = ["float64", "float32", "int64"]
+_OPS = ["SUM", "MAX"]
 
 
 @contextmanager
@@ -42,11 +42,7 @@ _SHIFTS = rows(
 
 @program(
     "distributed.collectives.ring_shift",
-    cases=lambda st: rings(
-        st,
-        sizes=lambda count: st.lists(st.integers(0, 5), min_size=count, max_size=count),
-        kind=st.sampled_from(_KINDS),
-    ),
+    cases=lambda st: rings(st, sizes=lambda count: several((0, 5), count, count), kind=_KINDS),
     edges=_SHIFTS,
     hint=explained_by_rank(
         first="send to rank + 1, receive from rank - 1, both modulo the number of ranks of the group, not of the world",
@@ -56,9 +52,7 @@ _SHIFTS = rows(
     draws=6,
 )
 @on_ranks
-def shift(xp, group, sizes, kind):
-    import torch
-
+def shift(xp, torch, group, sizes, kind):
     rank = torch.distributed.get_rank(group)
     outgoing = numbers(torch, [sizes[rank]], rank, kind)
     before, incoming = outgoing.clone(), torch.zeros(sizes[rank - 1], dtype=outgoing.dtype)
@@ -80,9 +74,9 @@ def shift_by_lists(torch, ranks, members, sizes, kind):
     return [seen.get(rank) for rank in range(ranks)]
 
 
-def _shapes(st):
-    """A strategy for a shape for each rank of the group."""
-    return lambda count: st.lists(st.lists(st.integers(0, 3), max_size=2), min_size=count, max_size=count)
+def _shapes(count):
+    """A shape for each rank of the group."""
+    return several(several((0, 3), 0, 2), count, count)
 
 
 _REDUCE_SCATTERS = rows(
@@ -104,7 +98,7 @@ def _to_reduce(torch, group, shapes, kind):
 
 @program(
     "distributed.collectives.ring_reduce_scatter",
-    cases=lambda st: rings(st, shapes=_shapes(st), op=st.sampled_from(_OPS), kind=st.sampled_from(_KINDS)),
+    cases=lambda st: rings(st, shapes=_shapes, op=_OPS, kind=_KINDS),
     edges=_REDUCE_SCATTERS,
     hint=explained_by_rank(
         output="the partial result number i ends on rank i, so it must begin on the rank after it",
@@ -114,9 +108,7 @@ def _to_reduce(torch, group, shapes, kind):
     draws=6,
 )
 @on_ranks
-def reduce_scatter(xp, group, shapes, op, kind):
-    import torch
-
+def reduce_scatter(xp, torch, group, shapes, op, kind):
     _, inputs, output = _to_reduce(torch, group, shapes, kind)
     before = [each.clone() for each in inputs]
     with recorded_messages() as seen:
@@ -147,7 +139,7 @@ _ALL_GATHERS = rows(
 
 @program(
     "distributed.collectives.ring_all_gather",
-    cases=lambda st: rings(st, shapes=_shapes(st), kind=st.sampled_from(_KINDS), shared=st.booleans()),
+    cases=lambda st: rings(st, shapes=_shapes, kind=_KINDS, shared=lambda _: bool),
     edges=_ALL_GATHERS,
     hint=explained_by_rank(
         outputs="in step k each rank sends the part that it received in step k - 1; in step 0, its own part",
@@ -157,9 +149,7 @@ _ALL_GATHERS = rows(
     draws=6,
 )
 @on_ranks
-def all_gather(xp, group, shapes, kind, shared):
-    import torch
-
+def all_gather(xp, torch, group, shapes, kind, shared):
     rank = torch.distributed.get_rank(group)
     mine = numbers(torch, shapes[rank], rank, kind)
     before, outputs = mine.clone(), [torch.zeros(shape, dtype=mine.dtype) for shape in shapes]
@@ -194,12 +184,7 @@ _ALL_REDUCES = rows(
 
 @program(
     "distributed.collectives.ring_all_reduce",
-    cases=lambda st: rings(
-        st,
-        shape=st.lists(st.integers(0, 5), max_size=3),
-        op=st.sampled_from(_OPS),
-        kind=st.sampled_from(_KINDS),
-    ),
+    cases=lambda st: rings(st, shape=lambda _: several((0, 5), 0, 3), op=_OPS, kind=_KINDS),
     edges=_ALL_REDUCES,
     hint=explained_by_rank(
         first="cut the flat tensor in as many parts as the group has ranks; reduce-scatter, then all-gather them in place",
@@ -208,9 +193,7 @@ _ALL_REDUCES = rows(
     draws=6,
 )
 @on_ranks
-def all_reduce(xp, group, shape, op, kind):
-    import torch
-
+def all_reduce(xp, torch, group, shape, op, kind):
     tensor = numbers(torch, shape, torch.distributed.get_rank(group), kind)
     with recorded_messages() as seen:
         xp.distributed.collectives.ring_all_reduce(tensor, getattr(torch.distributed.ReduceOp, op), group)
@@ -241,12 +224,7 @@ _BROADCASTS = rows(
 
 @program(
     "distributed.collectives.tree_broadcast",
-    cases=lambda st: rings(
-        st,
-        root=lambda count: st.integers(0, count - 1),
-        shape=st.lists(st.integers(1, 3), max_size=2),
-        kind=st.sampled_from(_KINDS),
-    ),
+    cases=lambda st: rings(st, root=lambda count: (0, count - 1), shape=lambda _: several((1, 3), 0, 2), kind=_KINDS),
     edges=_BROADCASTS,
     hint=explained_by_rank(
         tensor="src is a rank of the world, peers are ranks of the group, counted from the source",
@@ -255,9 +233,7 @@ _BROADCASTS = rows(
     draws=6,
 )
 @on_ranks
-def broadcast(xp, group, root, shape, kind):
-    import torch
-
+def broadcast(xp, torch, group, root, shape, kind):
     tensor = numbers(torch, shape, torch.distributed.get_rank(), kind)
     with recorded_messages() as seen:
         xp.distributed.collectives.tree_broadcast(tensor, global_ranks(group)[root], group)
@@ -298,9 +274,8 @@ _COALESCED = rows(
 
 
 def _coalesced(st):
-    shape, layout = st.lists(st.integers(0, 3), max_size=3), st.sampled_from(["plain", "plain", "gaps", "turned"])
-    tensor = st.tuples(shape, st.sampled_from(_KINDS), layout).map(list)
-    return rings(st, op=st.sampled_from(_OPS), tensors=st.lists(tensor, max_size=5))
+    tensor = listed(several((0, 3), 0, 3), _KINDS, ["plain", "plain", "gaps", "turned"])
+    return rings(st, op=_OPS, tensors=lambda _: several(tensor, 0, 5))
 
 
 @program(
@@ -317,9 +292,7 @@ def _coalesced(st):
     draws=6,
 )
 @on_ranks
-def coalesced(xp, group, op, tensors):
-    import torch
-
+def coalesced(xp, torch, group, op, tensors):
     given = _to_coalesce(torch, tensors, torch.distributed.get_rank(group))
     before, reduction = [each.clone() for each in given], getattr(torch.distributed.ReduceOp, op)
     with (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...check import program
-from ..cases import first_apart, rows
+from ..cases import drawn, first_apart, listed, rows
 
 _COLLECTIVES = ["all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast"]
 
@@ -19,12 +19,10 @@ def _explained(refused, **reasons):
 
 @program(
     "distributed.cost.ring_cost",
-    cases=lambda st: st.fixed_dictionaries(
-        {
-            "collective": st.sampled_from([*_COLLECTIVES, *_COLLECTIVES, "scatter"]),
-            "nbytes": st.sampled_from([0, 4, 12, 1000, 2400000]),
-            "ranks": st.one_of(st.integers(1, 20), st.sampled_from([512, 1000, 16384])),
-        }
+    cases=drawn(
+        collective=[*_COLLECTIVES, *_COLLECTIVES, "scatter"],
+        nbytes=[0, 4, 12, 1000, 2400000],
+        ranks=lambda st: st.one_of(st.integers(1, 20), st.sampled_from([512, 1000, 16384])),
     ),
     edges=rows(
         "collective nbytes ranks",
@@ -141,22 +139,15 @@ _SLOW = [0.000008, 50000000000.0]
 _LAYER = [0.001, 0.002, 40000000.0, 10000000.0]
 
 
-def _layers(st):
-    link = st.tuples(st.sampled_from([2e-6, 1e-5]), st.sampled_from([5e10, 4e11])).map(list)
-    layer = st.tuples(
-        *[st.sampled_from([1e-3, 2e-3]), st.sampled_from([3e-3, 5e-3]), st.sampled_from([4e6, 4e8])],
-        st.sampled_from([1e6, 7e7]),
-    )
-    return st.fixed_dictionaries(
-        {
-            "strategy": st.sampled_from(["ddp", "fsdp", "hsdp", "tp"]),
-            "layer": layer.map(list),
-            "nodes": st.sampled_from([1, 2, 3, 16, 2048]),
-            "per_node": st.sampled_from([1, 2, 4, 8]),
-            "inside": link,
-            "between": link,
-        }
-    )
+_links = listed([2e-6, 1e-5], [5e10, 4e11])
+_layers = drawn(
+    strategy=["ddp", "fsdp", "hsdp", "tp"],
+    layer=listed([1e-3, 2e-3], [3e-3, 5e-3], [4e6, 4e8], [1e6, 7e7]),
+    nodes=[1, 2, 3, 16, 2048],
+    per_node=[1, 2, 4, 8],
+    inside=_links,
+    between=_links,
+)
 
 
 @program(
@@ -211,20 +202,15 @@ def layer_cost_by_formula(torch, strategy, layer, nodes, per_node, inside, betwe
     return dict(zip(("forward", "backward", "gather", "reduce"), costs[strategy]()))
 
 
-def _steps(st):
-    seconds = st.sampled_from([0.0, 0.5, 1.0, 2.0, 3.0, 8.0])
-    return st.fixed_dictionaries(
-        {
-            "layers": st.integers(1, 6),
-            "forward": st.sampled_from([0.5, 1.0, 2.0]),
-            "backward": st.sampled_from([1.0, 2.0, 3.0]),
-            "gather": seconds,
-            "reduce": seconds,
-            "overlap": st.sampled_from([True, True, True, False]),
-        }
-    )
-
-
+_SECONDS = [0.0, 0.5, 1.0, 2.0, 3.0, 8.0]
+_steps = drawn(
+    layers=(1, 6),
+    forward=[0.5, 1.0, 2.0],
+    backward=[1.0, 2.0, 3.0],
+    gather=_SECONDS,
+    reduce=_SECONDS,
+    overlap=[True, True, True, False],
+)
 _STEPS = rows(
     "layers forward backward gather reduce overlap",
     (4, 1.0, 2.0, 0.5, 1.5, False), (1, 1.0, 2.0, 0.0, 0.0, True), (1, 1.0, 2.0, 0.0, 3.0, True),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...check import program
 from ...recorder import called
-from ..cases import copied, error_name, numbers, rows, with_layout
+from ..cases import copied, drawn, error_name, listed, numbers, rows, several, with_layout
 from .ranks import global_ranks, on_ranks, on_ranks_quietly, recorded_traffic, recorded_waits, time_limit
 
 # Buckets -------------------------------------------------------------------------------------------------------------
@@ -32,15 +32,9 @@ _ASSIGNMENTS = rows(
 )  # fmt: skip
 
 
-def _assignments(st):
-    tensor = st.tuples(st.integers(0, 6), st.sampled_from(_KINDS)).map(list)
-    limits = st.lists(st.integers(1, 80), min_size=1, max_size=3)
-    return st.fixed_dictionaries({"tensors": st.lists(tensor, min_size=1, max_size=9), "limits": limits})
-
-
 @program(
     "distributed.ddp.assign_buckets",
-    cases=_assignments,
+    cases=drawn(tensors=several(listed((0, 6), _KINDS), 1, 9), limits=several((1, 80), 1, 3)),
     edges=_ASSIGNMENTS,
     hint=lambda *_: (
         "a bucket is closed by the tensor with which it reaches its limit; each kind has its own buckets and its own limits"
@@ -73,46 +67,33 @@ def _to_broadcast(torch, tensors):
     return [with_strides(torch, *each, torch.distributed.get_rank() + i) for i, each in enumerate(tensors)]
 
 
-def _broadcasts(st):
-    shape, kind = st.lists(st.integers(0, 3), max_size=3), st.sampled_from(["float64", "float32", "int64"])
-    each = st.tuples(shape, kind, st.sampled_from(["", "backwards", "gaps"])).map(list)
-    parameter = st.lists(st.integers(1, 3), max_size=2).map(lambda shape: [shape, "float32", "parameter"])
-    return st.fixed_dictionaries(
-        {
-            "ranks": st.integers(2, 3),
-            "tensors": st.lists(st.one_of(each, parameter), max_size=5),
-            "source": st.integers(0, 1),
-            "members": st.sampled_from([[], [], [0, 1]]),
-        }
-    )
+def _to_draw(st):
+    each = listed(several((0, 3), 0, 3), ["float64", "float32", "int64"], ["", "backwards", "gaps"])
+    parameter = several((1, 3), 0, 2)(st).map(lambda shape: [shape, "float32", "parameter"])
+    return st.one_of(each(st), parameter)
 
 
 _several = [
     [[2, 3], "float64", "backwards"], [[], "int64", ""], [[3], "float64", "gaps"], [[2], "float32", "parameter"],
 ]  # fmt: skip
+_BROADCASTS = rows(
+    "ranks tensors source members",
+    (2, _several, 0, []), (3, _several, 2, []), (3, _several, 0, [1, 2]), (3, _several[::-1], 1, [1, 2]),
+    (2, [], 0, []), (2, [[[0, 2], "float32", ""], [[2, 2], "float32", "parameter"]], 1, []),
+)  # fmt: skip
 
 
 @program(
     "distributed.ddp.broadcast_coalesced",
-    cases=_broadcasts,
-    edges=rows(
-        "ranks tensors source members",
-        (2, _several, 0, []),
-        (3, _several, 2, []),
-        (3, _several, 0, [1, 2]),
-        (3, _several[::-1], 1, [1, 2]),
-        (2, [], 0, []),
-        (2, [[[0, 2], "float32", ""], [[2, 2], "float32", "parameter"]], 1, []),
-    ),
+    cases=drawn(ranks=(2, 3), tensors=several(_to_draw, 0, 5), source=(0, 1), members=[[], [], [0, 1]]),
+    edges=_BROADCASTS,
     hint=lambda *_: (
         "one broadcast for each dtype; source is a rank of the group (group_src); the tensors keep their strides"
     ),
     draws=8,
 )
 @on_ranks
-def broadcasts(xp, group, tensors, source):
-    import torch
-
+def broadcasts(xp, torch, group, tensors, source):
     mine = _to_broadcast(torch, tensors)
     strides = [each.stride() for each in mine]
     with recorded_traffic(["broadcast"], ["torch.distributed._broadcast_coalesced"]) as seen:
@@ -224,9 +205,7 @@ _four = {"ranks": 2, "sizes": [[2, 3], [3], [4], [2, 2]], "limit": 40, "earlier"
     draws=8,
 )
 @on_ranks
-def marks(xp, group, sizes, limit, orders, earlier):
-    import torch
-
+def marks(xp, torch, group, sizes, limit, orders, earlier):
     ddp, rank = xp.distributed.ddp, torch.distributed.get_rank()
     order, parameters = orders[torch.distributed.get_rank(group)], _parameters(torch, sizes)
     reducer = ddp.make_reducer(parameters, _assignment(torch, parameters, limit), group)
@@ -337,35 +316,29 @@ def _tensors(torch, outputs):
     return [outputs] if isinstance(outputs, torch.Tensor) else []
 
 
-def _graphs(st):
-    operation = st.sampled_from(["add", "add", "add", "both", "stop", "alias"])
-    step = st.tuples(operation, st.integers(0, 9), st.integers(0, 9)).map(list)
-
+def _outputs(st):
     def nested(inner):
         return st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.sampled_from("ab"), inner, max_size=2))
 
-    outputs = st.recursive(st.one_of(st.integers(0, 12), st.none()), nested, max_leaves=4)
-    return st.fixed_dictionaries({"count": st.integers(1, 5), "steps": st.lists(step, max_size=6), "outputs": outputs})
+    return st.recursive(st.one_of(st.integers(0, 12), st.none()), nested, max_leaves=4)
+
+
+_OPERATIONS = ["add", "add", "add", "both", "stop", "alias"]
+_GRAPHS = rows(
+    "count steps outputs",
+    (3, [["add", 0, 2]], 3), (3, [["add", 0, 1], ["add", 3, 1]], [3, None]),
+    (3, [["add", 0, 1], ["stop", 3, 3], ["add", 4, 2]], {"a": 5, "b": [4]}),
+    (4, [["add", 0, 0], ["add", 2, 2]], [4, {"a": 5}]), (2, [], 1), (2, [], []), (2, [["stop", 0, 0]], 2),
+    (3, [["both", 0, 1]], [3]), (3, [["alias", 1, 1]], [[3], 0]),
+    (2, [["add", 1, 1], ["long", 2, 2]], {"a": {"b": 3}}), (3, [["add", 1, 1], ["wide", 3, 2]], 4),
+    (4, [["add", 3, 3], ["add", 4, 1]], [4, 5, 5]),
+)  # fmt: skip
 
 
 @program(
     "distributed.ddp.find_unused",
-    cases=_graphs,
-    edges=rows(
-        "count steps outputs",
-        (3, [["add", 0, 2]], 3),
-        (3, [["add", 0, 1], ["add", 3, 1]], [3, None]),
-        (3, [["add", 0, 1], ["stop", 3, 3], ["add", 4, 2]], {"a": 5, "b": [4]}),
-        (4, [["add", 0, 0], ["add", 2, 2]], [4, {"a": 5}]),
-        (2, [], 1),
-        (2, [], []),
-        (2, [["stop", 0, 0]], 2),
-        (3, [["both", 0, 1]], [3]),
-        (3, [["alias", 1, 1]], [[3], 0]),
-        (2, [["add", 1, 1], ["long", 2, 2]], {"a": {"b": 3}}),
-        (3, [["add", 1, 1], ["wide", 3, 2]], 4),
-        (4, [["add", 3, 3], ["add", 4, 1]], [4, 5, 5]),
-    ),
+    cases=drawn(count=(1, 5), steps=several(listed(_OPERATIONS, (0, 9), (0, 9)), 0, 6), outputs=_outputs),
+    edges=_GRAPHS,
     hint=lambda *_: (
         "walk from the outputs' nodes along next_functions: an AccumulateGrad has its parameter as `variable`; visit a node "
         "once, and keep the nodes that are left in a list instead of a function that calls itself"
@@ -445,9 +418,7 @@ _Y, _N = True, False
     draws=8,
 )
 @on_ranks
-def finishes(xp, group, sizes, buckets, used, earlier, looks, late):
-    import torch
-
+def finishes(xp, torch, group, sizes, buckets, used, earlier, looks, late):
     ddp, rank = xp.distributed.ddp, torch.distributed.get_rank(group)
     parameters = _parameters(torch, sizes)
     cuts = range(0, len(sizes), buckets)
@@ -519,9 +490,8 @@ def torch_finishes(torch, group, sizes, buckets, used, earlier, looks, late):
 # All together --------------------------------------------------------------------------------------------------------
 
 
-def _train(wrapped, layers, left_out, alone):
+def _train(torch, wrapped, layers, left_out, alone):
     """Some steps with a module that `wrapped` has made parallel; the loss, gradients and weights of each."""
-    import torch
 
     class Layers(torch.nn.Module):
         def __init__(self):
@@ -578,12 +548,12 @@ def _trainings(st):
     draws=4,
 )
 @on_ranks
-def data_parallel(xp, group, layers, limit, left_out, alone):
+def data_parallel(xp, torch, group, layers, limit, left_out, alone):
     def wrapped(module):
         looks = any(left_out)
         return xp.distributed.ddp.DistributedDataParallel(module, limits=[limit], find_unused_parameters=looks)
 
-    return _train(wrapped, layers, left_out, alone)
+    return _train(torch, wrapped, layers, left_out, alone)
 
 
 @data_parallel.oracle
@@ -593,4 +563,4 @@ def torch_data_parallel(torch, group, layers, limit, left_out, alone):
         parallel, looks = torch.nn.parallel.DistributedDataParallel, any(left_out)
         return parallel(module, bucket_cap_mb=limit / 2**20, find_unused_parameters=looks)
 
-    return _train(wrapped, layers, left_out, alone)
+    return _train(torch, wrapped, layers, left_out, alone)

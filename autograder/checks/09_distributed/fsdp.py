@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 from ...check import program
 from ...recorder import called
-from ..cases import copied, error_name, numbers, rows
+from ..cases import copied, drawn, error_name, numbers, rows, several
 from .ddp import with_strides
 from .ranks import on_ranks, recorded_traffic, recorded_waits
 
@@ -21,7 +21,7 @@ def _about_shards(case, mine, theirs):
 
 @program(
     "distributed.shards.shard_sizes",
-    cases=lambda st: st.fixed_dictionaries({"size": st.integers(0, 60), "ranks": st.integers(1, 12)}),
+    cases=drawn(size=(0, 60), ranks=(1, 12)),
     edges=rows(
         "size ranks",
         *[(4, 2), (5, 2), (5, 4), (6, 4), (7, 4), (1, 3), (0, 3), (9, 1), (9, 8), (10, 4), (600, 7)],
@@ -51,26 +51,17 @@ def _seen_shard(torch, part):
     return {"part": copied(part), "strides": list(part.stride()), "memory": _whole_storage(torch, part)}
 
 
+_SHARDINGS = rows(
+    "shape ranks layout",
+    ([4, 2], 2, ""), ([5, 2], 2, "parameter"), ([5], 4, ""),  # the parts have 2, 2, 1 and no rows
+    ([1, 3], 4, ""), ([3, 2], 3, "backwards"), ([3, 4, 2], 4, "gaps"), ([9], 4, ""), ([], 2, ""),
+)  # fmt: skip
+
+
 @program(
     "distributed.fsdp.shard",
-    cases=lambda st: st.fixed_dictionaries(
-        {
-            "shape": st.lists(st.integers(1, 5), min_size=1, max_size=3),
-            "ranks": st.integers(2, 4),
-            "layout": st.sampled_from(["", "backwards", "parameter"]),
-        }
-    ),
-    edges=rows(
-        "shape ranks layout",
-        ([4, 2], 2, ""),
-        ([5, 2], 2, "parameter"),
-        ([5], 4, ""),  # the parts have 2, 2, 1 and no rows
-        ([1, 3], 4, ""),
-        ([3, 2], 3, "backwards"),
-        ([3, 4, 2], 4, "gaps"),
-        ([9], 4, ""),
-        ([], 2, ""),
-    ),
+    cases=drawn(shape=several((1, 5), 1, 3), ranks=(2, 4), layout=["", "backwards", "parameter"]),
+    edges=_SHARDINGS,
     hint=lambda *_: (
         "ceil(size / ranks) rows each, fewer or none at the end; the memory behind a part is as long as the largest, with zeros"
     ),
@@ -170,9 +161,8 @@ def _wholes(torch, sizes):
     return [numbers(torch, shape, i + 1) for i, shape in enumerate(sizes)]
 
 
-def units(st, **more):
-    sizes = st.lists(st.lists(st.integers(1, 5), min_size=1, max_size=3), min_size=1, max_size=4)
-    return st.fixed_dictionaries({"ranks": st.integers(2, 4), "sizes": sizes, **more})
+def units(**more):
+    return drawn(ranks=(2, 4), sizes=several(several((1, 5), 1, 3), 1, 4), **more)
 
 
 UNEVEN = [[5, 2], [1], [4, 1, 2], [3]]
@@ -182,7 +172,7 @@ UNEVEN = [[5, 2], [1], [4, 1, 2], [3]]
 
 @program(
     "distributed.fsdp.start_gather",
-    cases=lambda st: units(st, members=st.just([])),
+    cases=units(members=[[]]),
     edges=rows("ranks sizes members", (2, [[4, 2]], []), (2, UNEVEN, []), (4, UNEVEN, []), (3, UNEVEN[:2], [1, 2])),
     hint=lambda *_: (
         "one asynchronous all_gather_single of all `padded` one behind another, in the unit's group; the work and its result "
@@ -191,9 +181,7 @@ UNEVEN = [[5, 2], [1], [4, 1, 2], [3]]
     draws=6,
 )
 @on_ranks
-def gathering(xp, group, sizes):
-    import torch
-
+def gathering(xp, torch, group, sizes):
     unit, _ = _unit(torch, xp.distributed.fsdp, _wholes(torch, sizes), group)
     names = ("all_gather_single", "all_gather_into_tensor", "all_gather")
     with recorded_traffic(["all_gather"]) as seen, recorded_waits(*names) as waited:
@@ -233,7 +221,7 @@ class Arriving:
 
 @program(
     "distributed.fsdp.finish_gather",
-    cases=lambda st: units(st, times=st.integers(1, 2)),
+    cases=units(times=(1, 2)),
     edges=rows("ranks sizes times", (2, [[4, 2]], 1), (2, UNEVEN, 2), (4, UNEVEN, 1), (3, [[2, 3], [2, 2]], 2)),
     hint=lambda *_: (
         "wait; give each `gathered` its bytes back; copy there the parameter's piece from each rank's part; write to `gathered`, "
@@ -242,9 +230,7 @@ class Arriving:
     draws=6,
 )
 @on_ranks
-def gathered(xp, group, sizes, times):
-    import torch
-
+def gathered(xp, torch, group, sizes, times):
     fsdp = xp.distributed.fsdp
     unit, values = _unit(torch, fsdp, _wholes(torch, sizes))
     objects = [each.whole for each in unit.parameters]
@@ -291,23 +277,17 @@ def _factors(torch, sizes, without, rank, time, layout=""):
     return [None if i in without else each for i, each in enumerate(found)]
 
 
+_REDUCTIONS = rows(
+    "ranks sizes without times layout members",
+    (2, [[4, 2]], [], 1, "", []), (2, UNEVEN, [], 2, "backwards", []), (4, UNEVEN, [0, 2], 1, "", []),
+    (3, UNEVEN, [1], 2, "gaps", [0, 2]), (2, [[2], [3]], [0, 1], 1, "", []),
+)  # fmt: skip
+
+
 @program(
     "distributed.fsdp.reduce_gradients",
-    cases=lambda st: units(
-        st,
-        without=st.lists(st.integers(0, 3), max_size=2, unique=True),
-        times=st.integers(1, 2),
-        layout=st.sampled_from(["", "backwards"]),
-        members=st.just([]),
-    ),
-    edges=rows(
-        "ranks sizes without times layout members",
-        (2, [[4, 2]], [], 1, "", []),
-        (2, UNEVEN, [], 2, "backwards", []),
-        (4, UNEVEN, [0, 2], 1, "", []),
-        (3, UNEVEN, [1], 2, "gaps", [0, 2]),
-        (2, [[2], [3]], [0, 1], 1, "", []),
-    ),
+    cases=units(without=several((0, 3), 0, 2, True), times=(1, 2), layout=["", "backwards"], members=[[]]),
+    edges=_REDUCTIONS,
     hint=lambda *_: (
         "what a rank gets is contiguous: first all parts for rank 0, parameter after parameter, each as long as `padded`; "
         "averages, not sums, are added to sharded.grad"
@@ -315,9 +295,7 @@ def _factors(torch, sizes, without, rank, time, layout=""):
     draws=6,
 )
 @on_ranks
-def reduction(xp, group, sizes, without, times, layout):
-    import torch
-
+def reduction(xp, torch, group, sizes, without, times, layout):
     unit, _ = _unit(torch, xp.distributed.fsdp, _wholes(torch, sizes), group)
     for time in range(times):
         grads = _factors(torch, sizes, without, torch.distributed.get_rank(), time, layout)
@@ -348,13 +326,7 @@ def torch_reduction(torch, group, sizes, without, times, layout):
 
 @program(
     "distributed.fsdp.order_of_work",
-    cases=lambda st: st.fixed_dictionaries(
-        {
-            "reshard": st.lists(st.booleans(), min_size=1, max_size=5),
-            "forward": st.integers(0, 3),
-            "backward": st.integers(0, 3),
-        }
-    ),
+    cases=drawn(reshard=several(bool, 1, 5), forward=(0, 3), backward=(0, 3)),
     edges=rows(
         "reshard forward backward",
         *[([True], 0, 1), ([False], 0, 1), ([True] * 4, 0, 1), ([True] * 4, 0, 0), ([True] * 4, 1, 1)],
@@ -448,27 +420,20 @@ def _grads(torch, sizes, without, start):
 
 _CLIPS = rows(
     "ranks sizes without max_norm norm_type members",
-    (2, [[4, 2]], [], 1.0, "2", []),
-    (2, UNEVEN, [1], 1.0, "2", []),
-    (2, UNEVEN, [], 1e6, "2", []),
-    (2, UNEVEN, [0], 0.5, "1", []),
-    (2, UNEVEN, [0], 0.5, "3", []),
-    (2, [[4], [6, 2]], [], 0.5, "inf", []),
+    (2, [[4, 2]], [], 1.0, "2", []), (2, UNEVEN, [1], 1.0, "2", []), (2, UNEVEN, [], 1e6, "2", []),
+    (2, UNEVEN, [0], 0.5, "1", []), (2, UNEVEN, [0], 0.5, "3", []), (2, [[4], [6, 2]], [], 0.5, "inf", []),
     (2, [[1], [1, 2]], [], 0.5, "inf", []),  # the second rank has nothing
-    (2, UNEVEN, [0, 1, 2, 3], 1.0, "2", []),
-    (3, UNEVEN, [], 1.0, "2", [1, 2]),
-    (3, UNEVEN, [], 1.0, "inf", [1, 2]),
-)
+    (2, UNEVEN, [0, 1, 2, 3], 1.0, "2", []), (3, UNEVEN, [], 1.0, "2", [1, 2]), (3, UNEVEN, [], 1.0, "inf", [1, 2]),
+)  # fmt: skip
 
 
 @program(
     "distributed.fsdp.clip_grad_norm",
-    cases=lambda st: units(
-        st,
-        without=st.lists(st.integers(0, 3), max_size=2, unique=True),
-        max_norm=st.sampled_from([0.1, 1.0, 2.5, 100.0]),
-        norm_type=st.sampled_from(["2", "2", "1", "3", "inf"]),
-        members=st.just([]),
+    cases=units(
+        without=several((0, 3), 0, 2, True),
+        max_norm=[0.1, 1.0, 2.5, 100.0],
+        norm_type=["2", "2", "1", "3", "inf"],
+        members=[[]],
     ),
     edges=_CLIPS,
     hint=lambda *_: (
@@ -478,9 +443,7 @@ _CLIPS = rows(
     draws=6,
 )
 @on_ranks
-def clipping(xp, group, sizes, without, max_norm, norm_type):
-    import torch
-
+def clipping(xp, torch, group, sizes, without, max_norm, norm_type):
     rank, ranks = torch.distributed.get_rank(group), torch.distributed.get_world_size(group)
     parameters = _shards_of(torch, _wholes(torch, sizes), rank, ranks)
     grads = _shards_of(torch, _grads(torch, sizes, without, 4), rank, ranks)
@@ -531,13 +494,12 @@ def _adam_seen(parameters, states, local=lambda x: x):
 
 @program(
     "distributed.fsdp.adamw_step",
-    cases=lambda st: units(
-        st,
-        without=st.lists(st.lists(st.integers(0, 3), max_size=2, unique=True), min_size=1, max_size=4),
-        lr=st.sampled_from([0.1, 0.01]),
-        betas=st.sampled_from([[0.9, 0.999], [0.5, 0.75]]),
-        eps=st.sampled_from([1e-8, 0.1]),
-        decay=st.sampled_from([0.0, 0.01, 0.5]),
+    cases=units(
+        without=several(several((0, 3), 0, 2, True), 1, 4),
+        lr=[0.1, 0.01],
+        betas=[[0.9, 0.999], [0.5, 0.75]],
+        eps=[1e-8, 0.1],
+        decay=[0.0, 0.01, 0.5],
     ),
     edges=rows(
         "ranks sizes without lr betas eps decay",
@@ -636,14 +598,7 @@ def _train(torch, wrapped, widths):
 
 @program(
     "together.fully_sharded",
-    cases=lambda st: st.fixed_dictionaries(
-        {
-            "ranks": st.integers(2, 3),
-            "widths": st.lists(st.integers(1, 7), min_size=1, max_size=4),
-            "reshard": st.booleans(),
-            "forward": st.integers(0, 1),
-        }
-    ),
+    cases=drawn(ranks=(2, 3), widths=several((1, 7), 1, 4), reshard=bool, forward=(0, 1)),
     edges=rows(
         "ranks widths reshard forward",
         *[(2, [4, 5, 3], True, 0), (3, [4, 5, 3], True, 1), (2, [40] * 8, True, 0), (2, [4, 5, 3], False, 0)],
@@ -651,9 +606,7 @@ def _train(torch, wrapped, widths):
     draws=3,
 )
 @on_ranks
-def fully_sharded(xp, group, widths, reshard, forward):
-    import torch
-
+def fully_sharded(xp, torch, group, widths, reshard, forward):
     fsdp, most, bound, states = xp.distributed.fsdp, [0], [0], {}
 
     def wrapped(module, units):

@@ -10,8 +10,6 @@ from ...observe import difference
 from ..cases import error_name, first_apart, numbers, rows
 from .ranks import on_ranks, recorded_traffic, rings
 
-# Groups --------------------------------------------------------------------------------------------------------------
-
 
 def _meshes(st):
     """The sizes of a mesh, its ranks in any order, and a dimension, which sometimes does not exist."""
@@ -74,8 +72,6 @@ def torch_groups(torch, sizes, ranks, dim):
         found += [] if group in found else [group]
     return found
 
-
-# Redistribution ------------------------------------------------------------------------------------------------------
 
 _WHOLE = ["R", "S0", "S1"]
 _PARTS = ["P sum", "P max"]
@@ -150,9 +146,7 @@ def _about_placements(case, mine, theirs):
 
 @program("distributed.mesh.redistribute", cases=_changes, edges=_CHANGES, hint=_about_placements, draws=6)
 @on_ranks
-def redistribution(xp, group, shape, changes):
-    import torch
-
+def redistribution(xp, torch, group, shape, changes):
     rank, count = torch.distributed.get_rank(group), torch.distributed.get_world_size(group)
     seen = []
     for source, target in changes:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from ...check import program
-from ..cases import copied, numbers, rows
+from ..cases import copied, drawn, numbers, rows
 from .ranks import explained_by_rank, on_ranks, recorded_traffic, time_limit
-
-# Orders --------------------------------------------------------------------------------------------------------------
 
 
 def _stages(st):
-    return st.integers(1, 5).flatmap(
-        lambda stages: st.fixed_dictionaries(
-            {"stage": st.integers(0, stages - 1), "stages": st.just(stages), "microbatches": st.integers(1, 9)}
-        )
-    )
+    def of(stages):
+        return drawn(stage=(0, stages - 1), stages=[stages], microbatches=(1, 9))(st)
+
+    return st.integers(1, 5).flatmap(of)
 
 
 _STAGES = [
@@ -79,9 +76,6 @@ def one_f_one_b_orders(xp, stage, stages, microbatches):
 @one_f_one_b_orders.oracle
 def torch_one_f_one_b_orders(torch, stage, stages, microbatches):
     return RecordedStage(torch, "Schedule1F1B", stage, stages, microbatches).order
-
-
-# Times ---------------------------------------------------------------------------------------------------------------
 
 
 def _an_order(schedule, stage, stages, microbatches):
@@ -179,23 +173,12 @@ def longest_ways(torch, orders, forward, backward, transfer):
     raise ValueError("they wait for each other")
 
 
-# Running a stage -----------------------------------------------------------------------------------------------------
-
-
 def _runs(st):
-    return st.integers(2, 3).flatmap(
-        lambda ranks: st.fixed_dictionaries(
-            {
-                "ranks": st.just(ranks),
-                "part": st.just(False),
-                "schedule": st.sampled_from(["gpipe", "1f1b"]),
-                "microbatches": st.integers(ranks, 5),
-                "rows": st.integers(1, 3),
-                "first": st.sampled_from(["numbers", "tokens"]),
-                "turned": st.booleans(),
-            }
-        )
-    )
+    def of(ranks):
+        more = {"rows": (1, 3), "first": ["numbers", "tokens"], "turned": bool}
+        return drawn(ranks=[ranks], part=[False], schedule=["gpipe", "1f1b"], microbatches=(ranks, 5), **more)(st)
+
+    return st.integers(2, 3).flatmap(of)
 
 
 _RUNS = rows(
@@ -285,9 +268,7 @@ def _squared_difference(output, target):
     draws=4,
 )
 @on_ranks
-def stage_runs(xp, group, schedule, microbatches, rows, first, turned):
-    import torch
-
+def stage_runs(xp, torch, group, schedule, microbatches, rows, first, turned):
     stage, stages, calls = group.rank(), group.size(), _no_calls()
     module = _recorded_stage(torch, stage, first, turned, calls)
     inputs, targets = _whole_run(torch, stages, microbatches, rows, first)

@@ -11,18 +11,19 @@ from functools import partial, update_wrapper, wraps
 
 from ...observe import difference
 from ...recorder import called
-from ..cases import first_apart
+from ..cases import first_apart, strategy
 
 _failed = set()  # functions that did not end in time: their next call gets less time
 
 
 def on_ranks(work, quiet=False):
-    """Decorator: a program that runs `work(xp, group, **case)` on each of `ranks` ranks. It returns the results by rank.
+    """Decorator: a program that runs `work(xp, torch, group, **case)` on each of `ranks` ranks, and returns the results by
+    rank. On torch's side, where xp is torch, the function is `work(torch, group, **case)`.
 
     In a case, `members` are the ranks of the group; with `part` the group has all ranks, or all but the first one if it is
-    true. A rank outside the group returns None. The group of a case with neither is None, which means all ranks. The function
-    imports torch itself. A rank that raises, dies or waits for ever fails the case; if all ranks sleep for a second, they
-    count as waiting for ever. `quiet` hides the standard error output of the ranks.
+    true. A rank outside the group returns None. The group of a case with neither is None, which means all ranks. A rank that
+    raises, dies or waits for ever fails the case; if all ranks sleep for a second, they count as waiting for ever. `quiet`
+    hides the standard error output of the ranks.
     """
 
     def run(xp, ranks, members=None, part=None, **case):
@@ -30,10 +31,12 @@ def on_ranks(work, quiet=False):
 
         @wraps(work)
         def on_rank():
-            import torch.distributed as dist
+            import torch  # which only ranks and the judge have imported
 
-            group = dist.new_group([*members]) if members else None
-            return work(xp, group, **case) if not members or dist.get_rank() in members else None
+            group = torch.distributed.new_group([*members]) if members else None
+            if members and torch.distributed.get_rank() not in members:
+                return None
+            return work(*[torch] if xp is torch else [xp, torch], group, **case)
 
         with redirect_stderr(io.StringIO()) if quiet else nullcontext():
             return _results(on_rank, ranks)
@@ -141,15 +144,16 @@ def recorded_waits(*names):
 
 
 def rings(st, **more):
-    """How many ranks there are, which of them form the group (None: all), and what else a case has: strategies, or functions
-    that make them of the number of ranks in the group."""
+    """How many ranks there are, which of them form the group (None: all), and what else a case has: descriptions of values,
+    or functions that return one for the number of ranks in the group."""
 
     @st.composite
     def draw_ring(draw):
         ranks = draw(st.sampled_from([2, 3, 3, 4, 4]))
         members = draw(st.one_of(st.none(), st.lists(st.integers(0, ranks - 1), min_size=1, unique=True).map(sorted)))
         count = ranks if members is None else len(members)
-        made = {name: draw(make(count) if callable(make) else make) for name, make in more.items()}
+        parts = {name: part(count) if callable(part) else part for name, part in more.items()}
+        made = {name: draw(strategy(st, part)) for name, part in parts.items()}
         return {"ranks": ranks, "members": members} | made
 
     return draw_ring()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...check import program
-from ..cases import copied, error_name, numbers, rows, with_layout
+from ..cases import copied, drawn, error_name, numbers, rows, several, with_layout
 from .ranks import explained_by_rank, on_ranks, recorded_traffic
 
 DTENSOR = ["torch.distributed.tensor.DTensor.from_local", "torch.distributed.tensor.distribute_tensor"]  # has it all
@@ -21,46 +21,38 @@ def _local(x):
     return x.to_local() if hasattr(x, "to_local") else x
 
 
-# Ways in and out -----------------------------------------------------------------------------------------------------
+def _recorded(call, x, gradient, allowed, watched=()):
+    """The result of a function on this rank after a forward and a backward, and the traffic of either."""
+    with recorded_traffic(allowed, watched) as forward:
+        y = call(x)
+    with recorded_traffic(allowed, watched) as backward:
+        y.backward(gradient)
+    beyond = sorted({*forward["beyond"], *backward["beyond"]})
+    return y, {"sent forward": forward["sent"], "sent backward": backward["sent"], "beyond": beyond}
 
 
-def _both_directions(call, way_in, shape, kind, layout, back, watched=()):
-    """What a function and its derivative return on this rank, and the traffic of either. What all ranks have is the same
-    everywhere: of a way in the input, of a way out the gradient."""
-    import torch
-
+def _both_directions(torch, call, way_in, shape, kind, layout, back, watched=()):
+    """What a function and its derivative return on this rank, and the traffic of either. On the way in all ranks have the
+    same input, on the way out the same gradient."""
     rank = torch.distributed.get_rank()
     x = _turned(torch, numbers(torch, shape, 1 + 2 * rank * (not way_in), kind), layout)
     gradient = _turned(torch, numbers(torch, shape, 4 + 2 * rank * way_in, kind), back)
     before = copied(x), copied(gradient)
     x = x.detach().requires_grad_()
-    with recorded_traffic(["all_reduce"], watched) as forward:
-        y = call(x)
-    with recorded_traffic(["all_reduce"], watched) as backward:
-        (found,) = torch.autograd.grad(y, x, gradient)
-    return {
-        "result": copied(y),
-        "gradient": copied(found),
-        "sent forward": forward["sent"],
-        "sent backward": backward["sent"],
-        "unchanged": torch.equal(x, before[0]) and torch.equal(gradient, before[1]),
-        "beyond": sorted({*forward["beyond"], *backward["beyond"]}),
-    }
+    y, traffic = _recorded(call, x, gradient, ["all_reduce"], watched)
+    unchanged = torch.equal(x, before[0]) and torch.equal(gradient, before[1])
+    return {"result": copied(y), "gradient": copied(x.grad), "unchanged": unchanged, **traffic}
 
 
-def _ways(st):
-    return st.fixed_dictionaries(
-        {
-            "ranks": st.integers(2, 3),
-            "part": st.just(False),
-            "shape": st.lists(st.integers(1, 3), max_size=3),
-            "kind": st.sampled_from(["float32", "float64"]),
-            "layout": st.sampled_from(["", "turned", "equal"]),
-            "back": st.sampled_from(["", "turned", "equal"]),
-        }
-    )
-
-
+_LAYOUTS = ["", "turned", "equal"]
+_ways = drawn(
+    ranks=(2, 3),
+    part=[False],
+    shape=several((1, 3), 0, 3),
+    kind=["float32", "float64"],
+    layout=_LAYOUTS,
+    back=_LAYOUTS,
+)
 _WAYS = rows(
     "ranks part shape kind layout back",
     (2, False, [2, 3], "float32", "", ""), (3, False, [2, 3], "float32", "", ""),
@@ -79,9 +71,9 @@ _ABOUT_WAYS = explained_by_rank(
 
 @program("distributed.tensor_parallel.copy_to_ranks", cases=_ways, edges=_WAYS, hint=_ABOUT_WAYS, draws=5)
 @on_ranks
-def ways_in(xp, group, **case):
+def ways_in(xp, torch, group, **case):
     copy_to_ranks = xp.distributed.tensor_parallel.copy_to_ranks
-    return _both_directions(lambda x: copy_to_ranks(x, group), True, **case, watched=DTENSOR)
+    return _both_directions(torch, lambda x: copy_to_ranks(x, group), True, **case, watched=DTENSOR)
 
 
 @ways_in.oracle
@@ -93,14 +85,14 @@ def torch_ways_in(torch, group, **case):
         mesh = DeviceMesh.from_group(group, "cpu")
         return DTensor.from_local(x, mesh, [Replicate()], run_check=False).to_local(grad_placements=[Partial()])
 
-    return _both_directions(call, True, **case)
+    return _both_directions(torch, call, True, **case)
 
 
 @program("distributed.tensor_parallel.reduce_from_ranks", cases=_ways, edges=_WAYS, hint=_ABOUT_WAYS, draws=5)
 @on_ranks
-def ways_out(xp, group, **case):
+def ways_out(xp, torch, group, **case):
     reduce_from_ranks = xp.distributed.tensor_parallel.reduce_from_ranks
-    return _both_directions(lambda x: reduce_from_ranks(x, group), False, **case, watched=DTENSOR)
+    return _both_directions(torch, lambda x: reduce_from_ranks(x, group), False, **case, watched=DTENSOR)
 
 
 @ways_out.oracle
@@ -112,25 +104,11 @@ def torch_ways_out(torch, group, **case):
         mesh = DeviceMesh.from_group(group, "cpu")
         return DTensor.from_local(x, mesh, [Partial()], run_check=False).redistribute(mesh, [Replicate()]).to_local()
 
-    return _both_directions(call, False, **case)
+    return _both_directions(torch, call, False, **case)
 
 
-# Layers --------------------------------------------------------------------------------------------------------------
-
-
-def _layers(st):
-    return st.fixed_dictionaries(
-        {
-            "ranks": st.integers(2, 3),
-            "part": st.just(False),
-            "lead": st.lists(st.integers(1, 3), min_size=1, max_size=2),
-            "features": st.integers(3, 7),
-            "outs": st.integers(3, 7),
-            "bias": st.booleans(),
-            "gather": st.booleans(),
-            "frozen": st.booleans(),
-        }
-    )
+_sizes = {"lead": several((1, 3), 1, 2), "features": (3, 7), "outs": (3, 7)}
+_layers = drawn(ranks=(2, 3), part=[False], **_sizes, bias=bool, gather=bool, frozen=bool)
 
 
 def _layer(ranks=2, part=False, lead=(2,), features=4, outs=6, bias=True, gather=False, frozen=False):
@@ -150,16 +128,11 @@ def _whole_layer(torch, lead, features, outs, bias):
 
 def _layer_seen(call, x, parameters, gradient, allowed, watched=()):
     """A layer's output and gradients on this rank, and the traffic of its forward and its backward."""
-    with recorded_traffic(allowed, watched) as forward:
-        y = call(x)
-    with recorded_traffic(allowed, watched) as backward:
-        y.backward(gradient)
+    y, traffic = _recorded(call, x, gradient, allowed, watched)
     return {
         "result": copied(_local(y)),
         "gradients": [copied(_local(each.grad)) for each in (x, *parameters)],
-        "sent forward": forward["sent"],
-        "sent backward": backward["sent"],
-        "beyond": sorted({*forward["beyond"], *backward["beyond"]}),
+        **traffic,
     }
 
 
@@ -184,9 +157,7 @@ _ABOUT_LAYERS = {
     draws=5,
 )
 @on_ranks
-def column_layers(xp, group, lead, features, outs, bias, gather, frozen):
-    import torch
-
+def column_layers(xp, torch, group, lead, features, outs, bias, gather, frozen):
     tp = xp.distributed.tensor_parallel
     linear, x, gradient = _whole_layer(torch, lead, features, outs, bias)
     parameters = [tp.shard(each, 0, group).requires_grad_() for each in linear.parameters()]
@@ -231,9 +202,7 @@ def torch_column_layers(torch, group, lead, features, outs, bias, gather, frozen
     draws=5,
 )
 @on_ranks
-def row_layers(xp, group, lead, features, outs, bias, gather, frozen):
-    import torch
-
+def row_layers(xp, torch, group, lead, features, outs, bias, gather, frozen):
     tp = xp.distributed.tensor_parallel
     linear, x, gradient = _whole_layer(torch, lead, features, outs, bias)
     weight = tp.shard(linear.weight, 1, group).requires_grad_()
@@ -257,9 +226,6 @@ def torch_row_layers(torch, group, lead, features, outs, bias, gather, frozen):
     x = distribute_tensor(x, mesh, [Shard(x.dim() - 1)]).requires_grad_()
     parallelize_module(linear, mesh, RowwiseParallel())
     return _layer_seen(linear, x, [*linear.parameters()], gradient, ["all_reduce"])
-
-
-# The loss of tokens --------------------------------------------------------------------------------------------------
 
 
 def _losses(st):
@@ -329,9 +295,7 @@ def _loss_seen(call, logits, gradient, watched=()):
     draws=6,
 )
 @on_ranks
-def losses_of_tokens(xp, group, tokens, targets, ignored, reduction, scale, kind):
-    import torch
-
+def losses_of_tokens(xp, torch, group, tokens, targets, ignored, reduction, scale, kind):
     tp, ranks = xp.distributed.tensor_parallel, torch.distributed.get_world_size()
     logits, targets, gradient = _whole_loss(torch, ranks, tokens, targets, reduction, scale, kind)
     _, first = xp.distributed.shards.shard_sizes(tokens, group.size())[group.rank()]
