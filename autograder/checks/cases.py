@@ -87,6 +87,11 @@ def drawn(**parts: Any) -> Callable:
     return lambda st: st.fixed_dictionaries({name: strategy(st, part) for name, part in parts.items()})
 
 
+def composite(draw_case: Callable) -> Callable:
+    """Decorator: the `cases` of a program, or the description of a value, from a function that draws one: `(st, draw)`."""
+    return lambda st: st.composite(lambda draw: draw_case(st, draw))()
+
+
 # In programs ---------------------------------------------------------------------------------------------------------
 
 

@@ -6,19 +6,7 @@ import re
 
 from ...check import program
 from ...recorder import fresh_namespace
-from ..cases import (
-    copied,
-    drawn,
-    error_name,
-    explained,
-    first_apart,
-    numbers,
-    rows,
-    several,
-    tensor,
-    tensors,
-    with_layout,
-)
+from ..cases import copied, drawn, error_name, explained, first_apart, numbers, several, tensor, tensors, with_layout
 from .operators import PLUMBING, calls_in, operators_inside, registered, words
 
 HEADERS = words(
@@ -167,7 +155,10 @@ _explained = explained(
 @program(
     "cpp_ops.rms_norm_source.compiled",
     cases=drawn(lead=several((2, 3), 0, 2), size=(1, 4), step=(1, 2), kind=["float32", "float64"]),
-    edges=rows("lead size step kind", ([], 3, 1, "float32"), ([2, 3], 4, 2, "float64")),
+    edges=[
+        {"lead": [], "size": 3, "step": 1, "kind": "float32"},
+        {"lead": [2, 3], "size": 4, "step": 2, "kind": "float64"},
+    ],
     hint=lambda case, mine, theirs: _about_the_process(mine) or _explained(case, mine, theirs),
     draws=2,
     disposable=True,

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from ...check import program
 from ...observe import difference
 from ...recorder import recorded
-from ..cases import copied, drawn, first_apart, numbers, several, with_layout
+from ..cases import composite, copied, drawn, first_apart, numbers, several, with_layout
 from .operators import (
     ACTIVATIONS,
     DELEGATES,
@@ -444,9 +444,7 @@ def _twice(torch, function, x, weight, bias, needs):
     "custom_ops.fused_linear_backward.twice",
     cases=lambda st: _contexts(st).filter(lambda case: any(case["needs"])),
     edges=[*_twice_edges()],
-    hint=lambda *_: (
-        "for a second derivative the first one has to consist of differentiable operations on the saved tensors and on grad"
-    ),
+    hint="for a second derivative the first one has to consist of differentiable operations on the saved tensors and on grad",
     draws=60,
 )
 def second_derivatives(xp, lead, features, outs, bias, activation, needs, passed):
@@ -480,22 +478,19 @@ def torch_second_derivatives(torch, lead, features, outs, bias, activation, need
 # The batching rule ---------------------------------------------------------------------------------------------------
 
 
-def _batches(st):
-    @st.composite
-    def draw_batch(draw):
-        case = draw(shapes()(st))
-        passed = draw(st.integers(2, 4)) if case["activation"] == "none" else 4
-        case["bias"] = case["bias"] and passed > 2
-        dims = [len(case["lead"]) + 1, 2, 1]
-        some = st.one_of(st.none(), st.integers(0, 5))
-        in_dims = [None if (at := draw(some)) is None else at % (count + 1) for count in dims]
-        if not case["bias"]:
-            in_dims[2] = None
-        if in_dims == [None] * 3:
-            in_dims[draw(st.integers(0, 1))] = 0
-        return case | {"in_dims": [*in_dims, None][:passed], "size": draw(st.integers(1, 5))}
-
-    return draw_batch()
+@composite
+def _batches(st, draw):
+    case = draw(shapes()(st))
+    passed = draw(st.integers(2, 4)) if case["activation"] == "none" else 4
+    case["bias"] = case["bias"] and passed > 2
+    dims = [len(case["lead"]) + 1, 2, 1]
+    some = st.one_of(st.none(), st.integers(0, 5))
+    in_dims = [None if (at := draw(some)) is None else at % (count + 1) for count in dims]
+    if not case["bias"]:
+        in_dims[2] = None
+    if in_dims == [None] * 3:
+        in_dims[draw(st.integers(0, 1))] = 0
+    return case | {"in_dims": [*in_dims, None][:passed], "size": draw(st.integers(1, 5))}
 
 
 def _batch(*in_dims, size=5, **more):

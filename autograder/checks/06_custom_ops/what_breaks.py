@@ -32,7 +32,7 @@ def _fates(*cases):
             if way[1] == "own" or transform not in ("compile", "export")  # which take a while
         ]
     ),
-    hint=lambda *_: "try it: make such a function, apply the transform, and see",
+    hint="try it: make such a function, apply the transform, and see",
     draws=5,
 )
 def fates(xp, kind, rule, body, transform):

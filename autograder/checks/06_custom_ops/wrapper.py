@@ -7,7 +7,7 @@ from collections import namedtuple
 
 from ...check import program
 from ...recorder import recorded
-from ..cases import copied, drawn, error_name, numbers, rows, several, with_layout
+from ..cases import composite, copied, drawn, error_name, numbers, rows, several, with_layout
 from .operators import PLUMBING, POINTWISE, PRODUCTS, SHAPES, explained_or_beyond, words
 
 _ROUNDING = words("round floor ceil trunc frac fix remainder fmod copysign sgn signbit")
@@ -16,26 +16,22 @@ _LARGEST += ["_local_scalar_dense"]  # a branch on a number calls it
 _BY_INDEX = words("index index_put index_fill index_select masked_scatter masked_select nonzero scatter")
 
 
-def _rows(st):
+@composite
+def _rows(st, draw):
     """Rows in quarters whose largest magnitude is odd in quarters: then no number is halfway between two integers."""
-
-    @st.composite
-    def draw_rows(draw):
-        columns = draw(st.integers(1, 4))
-        made = []
-        for _ in range(draw(st.integers(0, 4))):
-            row = draw(st.lists(st.integers(-20, 20), min_size=columns, max_size=columns))
-            if draw(st.integers(0, 4)):
-                largest = (21 + 2 * draw(st.integers(0, 9))) * draw(st.sampled_from([1, -1]))
-                row[draw(st.integers(0, columns - 1))] = largest
-            else:
-                row = [0] * columns
-            made.append([each / 4 for each in row])
-        layout = draw(st.sampled_from(["", "", "gaps", "backwards"]))
-        kind = draw(st.sampled_from(["float32", "float64"]))
-        return {"rows": made, "columns": columns, "kind": kind, "layout": layout}
-
-    return draw_rows()
+    columns = draw(st.integers(1, 4))
+    made = []
+    for _ in range(draw(st.integers(0, 4))):
+        row = draw(st.lists(st.integers(-20, 20), min_size=columns, max_size=columns))
+        if draw(st.integers(0, 4)):
+            largest = (21 + 2 * draw(st.integers(0, 9))) * draw(st.sampled_from([1, -1]))
+            row[draw(st.integers(0, columns - 1))] = largest
+        else:
+            row = [0] * columns
+        made.append([each / 4 for each in row])
+    layout = draw(st.sampled_from(["", "", "gaps", "backwards"]))
+    kind = draw(st.sampled_from(["float32", "float64"]))
+    return {"rows": made, "columns": columns, "kind": kind, "layout": layout}
 
 
 def _row(*given, kind="float64", layout="", columns=None):
@@ -199,16 +195,13 @@ def _dequantised(int_data, scale, axis):
     return int_data.to(scale.dtype) * scale.unsqueeze(1 - axis)
 
 
-def _products(st):
-    @st.composite
-    def draw_product(draw):
-        k, m = draw(st.integers(0, 4)), draw(st.integers(0, 4))
-        n = draw(st.sampled_from([n for n in range(6) if n not in (k, m)]))
-        layout = draw(st.sampled_from(["", "", "backwards", "gaps"]))
-        kind = draw(st.sampled_from(["float32", "float64"]))
-        return {"n": n, "k": k, "m": m, "axis": draw(st.integers(0, 1)), "layout": layout, "kind": kind}
-
-    return draw_product()
+@composite
+def _products(st, draw):
+    k, m = draw(st.integers(0, 4)), draw(st.integers(0, 4))
+    n = draw(st.sampled_from([n for n in range(6) if n not in (k, m)]))
+    layout = draw(st.sampled_from(["", "", "backwards", "gaps"]))
+    kind = draw(st.sampled_from(["float32", "float64"]))
+    return {"n": n, "k": k, "m": m, "axis": draw(st.integers(0, 1)), "layout": layout, "kind": kind}
 
 
 _SIZES = ((1, 4, 2), (0, 2, 3), (2, 0, 3), (2, 3, 0), (5, 1, 1))
@@ -312,15 +305,12 @@ def _done_with(torch, name, q, shape, n, kind, values):
     return found
 
 
-def _dispatches(st):
-    @st.composite
-    def draw_dispatch(draw):
-        rows, columns = draw(st.integers(1, 4)), draw(st.integers(1, 4))
-        case = {"name": draw(st.sampled_from(_OPERATIONS)), "rows": rows, "columns": columns}
-        case["n"] = draw(st.sampled_from([n for n in range(1, 6) if n not in (rows, columns)]))
-        return case | {"axis": draw(st.integers(0, 1)), "kind": draw(st.sampled_from(["float32", "float64"]))}
-
-    return draw_dispatch()
+@composite
+def _dispatches(st, draw):
+    rows, columns = draw(st.integers(1, 4)), draw(st.integers(1, 4))
+    case = {"name": draw(st.sampled_from(_OPERATIONS)), "rows": rows, "columns": columns}
+    case["n"] = draw(st.sampled_from([n for n in range(1, 6) if n not in (rows, columns)]))
+    return case | {"axis": draw(st.integers(0, 1)), "kind": draw(st.sampled_from(["float32", "float64"]))}
 
 
 @program(

@@ -6,7 +6,7 @@ import sys
 
 from ...check import program
 from ...recorder import called
-from ..cases import copied, error_name, listed, numbers, rows
+from ..cases import composite, copied, error_name, listed, numbers, rows
 from .ddp import with_strides
 from .fsdp import UNEVEN, units
 
@@ -24,23 +24,20 @@ def _reads_of_torch(torch, size, pieces, offsets, sizes):
     return sorted(each for each in found if 0 not in each[3])
 
 
-def _boxes(st, dims=3):
-    @st.composite
-    def draw_boxes(draw):
-        """The pieces into which a tensor is cut, in any order, some perhaps missing, and a region."""
-        n = draw(st.integers(0, dims))
-        size = [draw(st.integers(1, 6)) for _ in range(n)]
-        pieces = [([], [])]
-        for each in size:
-            cuts = sorted({0, each, *draw(st.lists(st.integers(0, each), max_size=2))})
-            parts = list(zip(cuts, cuts[1:]))
-            pieces = [([*o, a], [*s, b - a]) for o, s in pieces for a, b in parts]
-        pieces = draw(st.permutations(pieces))[: draw(st.integers(1, len(pieces)))]
-        offsets = [draw(st.integers(0, each)) for each in size]
-        sizes = [draw(st.integers(0, each - start)) for each, start in zip(size, offsets)]
-        return {"size": size, "pieces": [list(each) for each in pieces], "offsets": offsets, "sizes": sizes}
-
-    return draw_boxes()
+@composite
+def _boxes(st, draw):
+    """The pieces into which a tensor is cut, in any order, some perhaps missing, and a region."""
+    n = draw(st.integers(0, 3))
+    size = [draw(st.integers(1, 6)) for _ in range(n)]
+    pieces = [([], [])]
+    for each in size:
+        cuts = sorted({0, each, *draw(st.lists(st.integers(0, each), max_size=2))})
+        parts = list(zip(cuts, cuts[1:]))
+        pieces = [([*o, a], [*s, b - a]) for o, s in pieces for a, b in parts]
+    pieces = draw(st.permutations(pieces))[: draw(st.integers(1, len(pieces)))]
+    offsets = [draw(st.integers(0, each)) for each in size]
+    sizes = [draw(st.integers(0, each - start)) for each, start in zip(size, offsets)]
+    return {"size": size, "pieces": [list(each) for each in pieces], "offsets": offsets, "sizes": sizes}
 
 
 _quarters = [[[0, 0], [2, 3]], [[0, 3], [2, 2]], [[2, 0], [3, 3]], [[2, 3], [3, 2]]]
@@ -60,10 +57,8 @@ _PLANS = rows(
     "distributed.checkpoint.plan_load",
     cases=_boxes,
     edges=_PLANS,
-    hint=lambda *_: (
-        "in each dimension the overlap is from the larger start to the smaller end; `source` counts from the piece's offset, "
-        "`target` from the region's; nothing is read where a length is 0"
-    ),
+    hint="in each dimension the overlap is from the larger start to the smaller end; `source` counts from the piece's offset, "
+    "`target` from the region's; nothing is read where a length is 0",
 )
 def plans(xp, size, pieces, offsets, sizes):
     checkpoint = xp.distributed.checkpoint
@@ -130,10 +125,8 @@ _UNITS = units(
     "distributed.checkpoint.load_shards",
     cases=lambda st: _UNITS(st).map(lambda case: {name: value for name, value in case.items() if name != "ranks"}),
     edges=_LOADS,
-    hint=lambda *_: (
-        "plan_load says what to read of which piece; call store.read once for each read, into shard.data, in place; before "
-        "anything else, check the names and the sizes"
-    ),
+    hint="plan_load says what to read of which piece; call store.read once for each read, into shard.data, in place; before "
+    "anything else, check the names and the sizes",
     draws=20,
 )
 def loading(xp, sizes, before, after, only, kind, layout, wrong):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...check import program
-from ..cases import drawn, first_apart, listed, rows
+from ..cases import composite, drawn, first_apart, listed, rows
 
 _COLLECTIVES = ["all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast"]
 
@@ -38,10 +38,8 @@ def _explained(refused, **reasons):
     draws=40,
 )
 def cost(xp, collective, nbytes, ranks):
-    from rushlight.distributed.cost import ring_cost
-
     try:
-        steps, sent = ring_cost(collective, nbytes, ranks)
+        steps, sent = xp.distributed.cost.ring_cost(collective, nbytes, ranks)
     except ValueError:
         return "ValueError"
     return {"steps": float(steps), "bytes": float(sent)}
@@ -63,23 +61,19 @@ def cost_by_going_round(torch, collective, nbytes, ranks):
     return {"steps": float(passes * len(parts)), "bytes": float(passes * sum(parts))}
 
 
-def _measurements(st):
+@composite
+def _measurements(st, draw):
     """Measurements of different sizes: true numbers with errors."""
-
-    @st.composite
-    def draw_measurements(draw):
-        sizes = draw(st.lists(st.integers(2, 22), min_size=2, max_size=6, unique=True))
-        steps = draw(st.sampled_from([1, 2, 6, 14]))
-        latency, bandwidth = draw(st.sampled_from([2e-6, 3e-5, 1e-3])), draw(st.sampled_from([1e8, 2e9, 4e10]))
-        measured = []
-        for size in sizes:
-            seconds = (steps * latency + 2**size / bandwidth) * draw(st.sampled_from([0.7, 0.9, 1.0, 1.25, 1.6]))
-            measured.append([steps, float(2**size), float(f"{seconds:.6g}")])
-        if draw(st.integers(0, 3)) == 0:
-            measured.append([steps, 4096.0, 0.01])
-        return {"rows": measured}
-
-    return draw_measurements()
+    sizes = draw(st.lists(st.integers(2, 22), min_size=2, max_size=6, unique=True))
+    steps = draw(st.sampled_from([1, 2, 6, 14]))
+    latency, bandwidth = draw(st.sampled_from([2e-6, 3e-5, 1e-3])), draw(st.sampled_from([1e8, 2e9, 4e10]))
+    measured = []
+    for size in sizes:
+        seconds = (steps * latency + 2**size / bandwidth) * draw(st.sampled_from([0.7, 0.9, 1.0, 1.25, 1.6]))
+        measured.append([steps, float(2**size), float(f"{seconds:.6g}")])
+    if draw(st.integers(0, 3)) == 0:
+        measured.append([steps, 4096.0, 0.01])
+    return {"rows": measured}
 
 
 _MEASURED = rows(
@@ -106,10 +100,8 @@ _MEASURED = rows(
     draws=60,
 )
 def fitted(xp, rows):
-    from rushlight.distributed.cost import fit
-
     try:
-        link = fit(rows)
+        link = xp.distributed.cost.fit(rows)
     except ValueError:
         return "ValueError"
     return {"latency in us": float(link.latency * 1e6), "bandwidth": float(link.bandwidth)}
@@ -171,10 +163,10 @@ _layers = drawn(
     draws=30,
 )
 def layer_cost(xp, strategy, layer, nodes, per_node, inside, between):
-    from rushlight.distributed.cost import Cluster, Layer, Link, layer_costs
-
+    cost = xp.distributed.cost
+    cluster = cost.Cluster(nodes, per_node, cost.Link(*inside), cost.Link(*between))
     try:
-        costs = layer_costs(strategy, Layer(*layer), Cluster(nodes, per_node, Link(*inside), Link(*between)))
+        costs = cost.layer_costs(strategy, cost.Layer(*layer), cluster)
     except ValueError:
         return "ValueError"
     return {name: float(cost * 1e6) for name, cost in zip(("forward", "backward", "gather", "reduce"), costs)}
@@ -234,9 +226,7 @@ def _about_steps(case, mine, theirs):
 
 @program("distributed.cost.step_time", cases=_steps, edges=_STEPS, hint=_about_steps, draws=60)
 def step(xp, layers, forward, backward, gather, reduce, overlap):
-    from rushlight.distributed.cost import step_time
-
-    return float(step_time(layers, forward, backward, gather, reduce, overlap))
+    return float(xp.distributed.cost.step_time(layers, forward, backward, gather, reduce, overlap))
 
 
 @step.oracle

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...check import program
 from ...recorder import called
-from ..cases import copied, drawn, error_name, listed, numbers, rows, several, with_layout
+from ..cases import composite, copied, drawn, error_name, listed, numbers, rows, several, with_layout
 from .ranks import global_ranks, on_ranks, on_ranks_quietly, recorded_traffic, recorded_waits, time_limit
 
 # Buckets -------------------------------------------------------------------------------------------------------------
@@ -36,9 +36,7 @@ _ASSIGNMENTS = rows(
     "distributed.ddp.assign_buckets",
     cases=drawn(tensors=several(listed((0, 6), _KINDS), 1, 9), limits=several((1, 80), 1, 3)),
     edges=_ASSIGNMENTS,
-    hint=lambda *_: (
-        "a bucket is closed by the tensor with which it reaches its limit; each kind has its own buckets and its own limits"
-    ),
+    hint="a bucket is closed by the tensor with which it reaches its limit; each kind has its own buckets and its own limits",
 )
 def buckets(xp, tensors, limits):
     import torch
@@ -87,9 +85,7 @@ _BROADCASTS = rows(
     "distributed.ddp.broadcast_coalesced",
     cases=drawn(ranks=(2, 3), tensors=several(_to_draw, 0, 5), source=(0, 1), members=[[], [], [0, 1]]),
     edges=_BROADCASTS,
-    hint=lambda *_: (
-        "one broadcast for each dtype; source is a rank of the group (group_src); the tensors keep their strides"
-    ),
+    hint="one broadcast for each dtype; source is a rank of the group (group_src); the tensors keep their strides",
     draws=8,
 )
 @on_ranks
@@ -167,20 +163,17 @@ def _orders(n, ranks, draw, st):
     return [draw(st.lists(st.sampled_from(range(n)), min_size=1, max_size=n, unique=True)) for _ in range(ranks)]
 
 
-def _marks(st):
-    @st.composite
-    def draw_marks(draw):
-        sizes = draw(st.lists(st.lists(st.integers(1, 4), min_size=1, max_size=2), min_size=1, max_size=5))
-        return {
-            "ranks": draw(st.just(2)),
-            "sizes": sizes,
-            "limit": draw(st.integers(8, 120)),
-            "orders": _orders(len(sizes), 2, draw, st),
-            "earlier": draw(st.lists(st.sampled_from(range(len(sizes))), max_size=2, unique=True)),
-            "members": [],
-        }
-
-    return draw_marks()
+@composite
+def _marks(st, draw):
+    sizes = draw(st.lists(st.lists(st.integers(1, 4), min_size=1, max_size=2), min_size=1, max_size=5))
+    return {
+        "ranks": draw(st.just(2)),
+        "sizes": sizes,
+        "limit": draw(st.integers(8, 120)),
+        "orders": _orders(len(sizes), 2, draw, st),
+        "earlier": draw(st.lists(st.sampled_from(range(len(sizes))), max_size=2, unique=True)),
+        "members": [],
+    }
 
 
 _four = {"ranks": 2, "sizes": [[2, 3], [3], [4], [2, 2]], "limit": 40, "earlier": [], "members": []}
@@ -198,10 +191,8 @@ _four = {"ranks": 2, "sizes": [[2, 3], [3], [4], [2, 2]], "limit": 40, "earlier"
         _four | {"orders": [[0, 1, 2, 3], [3, 2, 1, 0]], "limit": 1000, "earlier": [0]},
         _four | {"orders": [[3, 0, 2, 1], [0, 1, 3, 2]], "ranks": 3, "members": [1, 2], "limit": 20},
     ],
-    hint=lambda *_: (
-        "buckets are launched in their order, each as soon as it and all before it are full, without a wait; a launched bucket "
-        "holds the gradients divided by the number of ranks of the group"
-    ),
+    hint="buckets are launched in their order, each as soon as it and all before it are full, without a wait; a launched bucket "
+    "holds the gradients divided by the number of ranks of the group",
     draws=8,
 )
 @on_ranks
@@ -339,10 +330,8 @@ _GRAPHS = rows(
     "distributed.ddp.find_unused",
     cases=drawn(count=(1, 5), steps=several(listed(_OPERATIONS, (0, 9), (0, 9)), 0, 6), outputs=_outputs),
     edges=_GRAPHS,
-    hint=lambda *_: (
-        "walk from the outputs' nodes along next_functions: an AccumulateGrad has its parameter as `variable`; visit a node "
-        "once, and keep the nodes that are left in a list instead of a function that calls itself"
-    ),
+    hint="walk from the outputs' nodes along next_functions: an AccumulateGrad has its parameter as `variable`; visit a node "
+    "once, and keep the nodes that are left in a list instead of a function that calls itself",
 )
 def unused(xp, count, steps, outputs):
     import torch
@@ -375,20 +364,17 @@ def _gradients(torch, sizes, used, earlier, rank):
     return found
 
 
-def _finishes(st):
-    @st.composite
-    def draw_finish(draw):
-        n, ranks = draw(st.integers(1, 4)), draw(st.integers(2, 3))
-        looks = draw(st.sampled_from([True, True, False]))
-        used = [[not looks or draw(st.booleans()) for _ in range(n)] for _ in range(ranks)]
-        for each in used:
-            each[draw(st.integers(0, n - 1))] = True
-        sizes = [draw(st.lists(st.integers(1, 3), min_size=1, max_size=2)) for _ in range(n)]
-        case = {"ranks": ranks, "sizes": sizes, "buckets": draw(st.integers(1, 3)), "used": used}
-        case["earlier"] = draw(st.lists(st.sampled_from(range(n)), max_size=2, unique=True))
-        return case | {"looks": looks, "late": False, "members": []}
-
-    return draw_finish()
+@composite
+def _finishes(st, draw):
+    n, ranks = draw(st.integers(1, 4)), draw(st.integers(2, 3))
+    looks = draw(st.sampled_from([True, True, False]))
+    used = [[not looks or draw(st.booleans()) for _ in range(n)] for _ in range(ranks)]
+    for each in used:
+        each[draw(st.integers(0, n - 1))] = True
+    sizes = [draw(st.lists(st.integers(1, 3), min_size=1, max_size=2)) for _ in range(n)]
+    case = {"ranks": ranks, "sizes": sizes, "buckets": draw(st.integers(1, 3)), "used": used}
+    case["earlier"] = draw(st.lists(st.sampled_from(range(n)), max_size=2, unique=True))
+    return case | {"looks": looks, "late": False, "members": []}
 
 
 _three = {"members": [], "ranks": 2, "sizes": [[2, 2], [3], [1, 4]], "buckets": 2, "earlier": []}
@@ -411,10 +397,8 @@ _Y, _N = True, False
         _three | {"used": [[_Y, _N, _N], [_N, _Y, _N]], "ranks": 3, "members": [0, 2], "buckets": 3},
         _three | {"used": [[_Y, _Y, _Y]] * 2, "looks": False, "buckets": 1, "earlier": [0, 1, 2]},
     ],
-    hint=lambda *_: (
-        "wait for each bucket, ask which parameters any rank has used if `used` is given, copy the averages into those "
-        "gradients (in place where there is a gradient), and reset the reducer"
-    ),
+    hint="wait for each bucket, ask which parameters any rank has used if `used` is given, copy the averages into those "
+    "gradients (in place where there is a gradient), and reset the reducer",
     draws=8,
 )
 @on_ranks
@@ -524,16 +508,13 @@ def _train(torch, wrapped, layers, left_out, alone):
     return {"steps": seen, **traffic}
 
 
-def _trainings(st):
-    @st.composite
-    def draw_training(draw):
-        layers, ranks = draw(st.integers(2, 5)), draw(st.integers(2, 3))
-        some = st.lists(st.integers(1, layers - 1), max_size=layers - 1, unique=True)
-        left_out = [draw(some) if draw(st.booleans()) else [] for _ in range(ranks)]
-        limit, alone = draw(st.integers(100, 500)), draw(st.lists(st.integers(0, 2), max_size=2, unique=True))
-        return {"ranks": ranks, "layers": layers, "limit": limit, "left_out": left_out, "alone": alone}
-
-    return draw_training()
+@composite
+def _trainings(st, draw):
+    layers, ranks = draw(st.integers(2, 5)), draw(st.integers(2, 3))
+    some = st.lists(st.integers(1, layers - 1), max_size=layers - 1, unique=True)
+    left_out = [draw(some) if draw(st.booleans()) else [] for _ in range(ranks)]
+    limit, alone = draw(st.integers(100, 500)), draw(st.lists(st.integers(0, 2), max_size=2, unique=True))
+    return {"ranks": ranks, "layers": layers, "limit": limit, "left_out": left_out, "alone": alone}
 
 
 @program(

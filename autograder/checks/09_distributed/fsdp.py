@@ -30,9 +30,7 @@ def _about_shards(case, mine, theirs):
     draws=40,
 )
 def shards(xp, size, ranks):
-    from rushlight.distributed.shards import shard_sizes
-
-    return [[*each] for each in shard_sizes(size, ranks)]
+    return [[*each] for each in xp.distributed.shards.shard_sizes(size, ranks)]
 
 
 @shards.oracle
@@ -62,9 +60,7 @@ _SHARDINGS = rows(
     "distributed.fsdp.shard",
     cases=drawn(shape=several((1, 5), 1, 3), ranks=(2, 4), layout=["", "backwards", "parameter"]),
     edges=_SHARDINGS,
-    hint=lambda *_: (
-        "ceil(size / ranks) rows each, fewer or none at the end; the memory behind a part is as long as the largest, with zeros"
-    ),
+    hint="ceil(size / ranks) rows each, fewer or none at the end; the memory behind a part is as long as the largest, with zeros",
     draws=8,
 )
 def sharding(xp, shape, ranks, layout):
@@ -174,10 +170,8 @@ UNEVEN = [[5, 2], [1], [4, 1, 2], [3]]
     "distributed.fsdp.start_gather",
     cases=units(members=[[]]),
     edges=rows("ranks sizes members", (2, [[4, 2]], []), (2, UNEVEN, []), (4, UNEVEN, []), (3, UNEVEN[:2], [1, 2])),
-    hint=lambda *_: (
-        "one asynchronous all_gather_single of all `padded` one behind another, in the unit's group; the work and its result "
-        "go to unit.arriving, without a wait"
-    ),
+    hint="one asynchronous all_gather_single of all `padded` one behind another, in the unit's group; the work and its result "
+    "go to unit.arriving, without a wait",
     draws=6,
 )
 @on_ranks
@@ -223,10 +217,8 @@ class Arriving:
     "distributed.fsdp.finish_gather",
     cases=units(times=(1, 2)),
     edges=rows("ranks sizes times", (2, [[4, 2]], 1), (2, UNEVEN, 2), (4, UNEVEN, 1), (3, [[2, 3], [2, 2]], 2)),
-    hint=lambda *_: (
-        "wait; give each `gathered` its bytes back; copy there the parameter's piece from each rank's part; write to `gathered`, "
-        "because autograd sees a write to `whole`; the module gets `whole`"
-    ),
+    hint="wait; give each `gathered` its bytes back; copy there the parameter's piece from each rank's part; write to `gathered`, "
+    "because autograd sees a write to `whole`; the module gets `whole`",
     draws=6,
 )
 @on_ranks
@@ -288,10 +280,8 @@ _REDUCTIONS = rows(
     "distributed.fsdp.reduce_gradients",
     cases=units(without=several((0, 3), 0, 2, True), times=(1, 2), layout=["", "backwards"], members=[[]]),
     edges=_REDUCTIONS,
-    hint=lambda *_: (
-        "what a rank gets is contiguous: first all parts for rank 0, parameter after parameter, each as long as `padded`; "
-        "averages, not sums, are added to sharded.grad"
-    ),
+    hint="what a rank gets is contiguous: first all parts for rank 0, parameter after parameter, each as long as `padded`; "
+    "averages, not sums, are added to sharded.grad",
     draws=6,
 )
 @on_ranks
@@ -333,10 +323,8 @@ def torch_reduction(torch, group, sizes, without, times, layout):
         *[([True] * 5, 2, 2), ([False] * 4, 2, 1), ([True, True, False], 0, 1), ([True, False, True, False], 1, 2)],
         ([False, True, True], 3, 3),
     ),
-    hint=lambda *_: (
-        "before a unit computes it is gathered, unless it is whole or being gathered, and then the prefetched units are; after "
-        "its backward it is freed, then its gradients are reduced"
-    ),
+    hint="before a unit computes it is gathered, unless it is whole or being gathered, and then the prefetched units are; after "
+    "its backward it is freed, then its gradients are reduced",
     draws=8,
 )
 def order(xp, reshard, forward, backward):
@@ -436,10 +424,8 @@ _CLIPS = rows(
         members=[[]],
     ),
     edges=_CLIPS,
-    hint=lambda *_: (
-        "the powers are summed over the ranks, then the root is taken, once; all gradients are multiplied by "
-        "min(1, max_norm / (norm + 1e-6)), in place"
-    ),
+    hint="the powers are summed over the ranks, then the root is taken, once; all gradients are multiplied by "
+    "min(1, max_norm / (norm + 1e-6)), in place",
     draws=6,
 )
 @on_ranks
@@ -509,10 +495,8 @@ def _adam_seen(parameters, states, local=lambda x: x):
         (2, UNEVEN, [[0, 1, 2, 3]], 0.1, [0.9, 0.99], 1e-8, 0.1),
         (2, UNEVEN, [[2], [2]], 0.1, [0.9, 0.99], 1e-3, 0.0),
     ),
-    hint=lambda *_: (
-        "the decay is of the weights, not of the gradient, and comes first; each parameter counts its own steps; a parameter "
-        "without a gradient does not change"
-    ),
+    hint="the decay is of the weights, not of the gradient, and comes first; each parameter counts its own steps; a parameter "
+    "without a gradient does not change",
     draws=6,
 )
 def adamw(xp, ranks, sizes, without, lr, betas, eps, decay):

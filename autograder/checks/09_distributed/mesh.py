@@ -7,20 +7,16 @@ from contextlib import contextmanager
 
 from ...check import program
 from ...observe import difference
-from ..cases import error_name, first_apart, numbers, rows
+from ..cases import composite, error_name, first_apart, numbers, rows
 from .ranks import on_ranks, recorded_traffic, rings
 
 
-def _meshes(st):
+@composite
+def _meshes(st, draw):
     """The sizes of a mesh, its ranks in any order, and a dimension, which sometimes does not exist."""
-
-    @st.composite
-    def draw_mesh(draw):
-        sizes = draw(st.lists(st.integers(1, 4), min_size=1, max_size=3))
-        ranks = draw(st.one_of(st.just(range(math.prod(sizes))), st.permutations(range(math.prod(sizes)))))
-        return {"sizes": sizes, "ranks": [*ranks], "dim": draw(st.integers(-len(sizes) - 1, len(sizes)))}
-
-    return draw_mesh()
+    sizes = draw(st.lists(st.integers(1, 4), min_size=1, max_size=3))
+    ranks = draw(st.one_of(st.just(range(math.prod(sizes))), st.permutations(range(math.prod(sizes)))))
+    return {"sizes": sizes, "ranks": [*ranks], "dim": draw(st.integers(-len(sizes) - 1, len(sizes)))}
 
 
 def _about_groups(case, mine, theirs):
@@ -44,10 +40,8 @@ _MESHES = rows(
 def groups(xp, sizes, ranks, dim):
     import torch
 
-    from rushlight.distributed.mesh import mesh_groups
-
     try:
-        found = mesh_groups(torch.tensor(ranks).reshape(sizes), dim)
+        found = xp.distributed.mesh.mesh_groups(torch.tensor(ranks).reshape(sizes), dim)
     except IndexError:
         return "IndexError"
     return [[int(rank) for rank in group] for group in found]
@@ -104,17 +98,14 @@ def _padded_bytes(local, shape, source, target, ranks):
     return ranks * math.prod(sizes) * local.element_size()
 
 
-def _changes(st):
-    @st.composite
-    def draw_changes(draw):
-        shape = draw(st.lists(st.integers(0, 5), min_size=2, max_size=3))
-        of = [*_WHOLE, "S2"] if len(shape) == 3 else _WHOLE
-        seldom = draw(st.integers(0, 5)) == 0
-        change = st.tuples(st.sampled_from([*of, *_PARTS]), st.sampled_from([*of, *_PARTS] if seldom else of))
-        changes = draw(st.lists(change.map(list), min_size=1, max_size=6))
-        return draw(rings(st)) | {"shape": shape, "changes": changes}
-
-    return draw_changes()
+@composite
+def _changes(st, draw):
+    shape = draw(st.lists(st.integers(0, 5), min_size=2, max_size=3))
+    of = [*_WHOLE, "S2"] if len(shape) == 3 else _WHOLE
+    seldom = draw(st.integers(0, 5)) == 0
+    change = st.tuples(st.sampled_from([*of, *_PARTS]), st.sampled_from([*of, *_PARTS] if seldom else of))
+    changes = draw(st.lists(change.map(list), min_size=1, max_size=6))
+    return draw(rings(st)) | {"shape": shape, "changes": changes}
 
 
 _ALL = [[source, target] for source in [*_WHOLE, *_PARTS] for target in _WHOLE]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...check import program
-from ..cases import copied, drawn, numbers, rows
+from ..cases import composite, copied, drawn, numbers, rows
 from .ranks import explained_by_rank, on_ranks, recorded_traffic, time_limit
 
 
@@ -49,7 +49,7 @@ class RecordedStage:
     "distributed.pipeline.gpipe_order",
     cases=_stages,
     edges=_STAGES,
-    hint=lambda *_: "all forwards, then all backwards, each from 0 on",
+    hint="all forwards, then all backwards, each from 0 on",
     draws=20,
 )
 def gpipe_orders(xp, stage, stages, microbatches):
@@ -87,23 +87,20 @@ def _an_order(schedule, stage, stages, microbatches):
     return order
 
 
-def _times(st):
-    @st.composite
-    def draw_times(draw):
-        stages, microbatches = draw(st.integers(1, 4)), draw(st.integers(1, 5))
-        orders = []
-        for stage in range(stages):
-            order = _an_order(draw(st.sampled_from(["gpipe", "1f1b"])), stage, stages, microbatches)
-            for _ in range(draw(st.sampled_from([0, 0, 0, 1, 2]))):  # neighbours that are exchanged may make a deadlock
-                i = draw(st.integers(0, len(order) - 1))
-                order[i : i + 2] = order[i : i + 2][::-1]
-            orders.append(order[: len(order) - draw(st.sampled_from([0, 0, 0, 0, 1]))])
-        time = st.integers(1, 8).map(lambda each: each / 2)
-        times = st.lists(time, min_size=stages, max_size=stages)
-        transfer = draw(st.sampled_from([0, 0, 0.25, 2.0]))
-        return {"orders": orders, "forward": draw(times), "backward": draw(times), "transfer": transfer}
-
-    return draw_times()
+@composite
+def _times(st, draw):
+    stages, microbatches = draw(st.integers(1, 4)), draw(st.integers(1, 5))
+    orders = []
+    for stage in range(stages):
+        order = _an_order(draw(st.sampled_from(["gpipe", "1f1b"])), stage, stages, microbatches)
+        for _ in range(draw(st.sampled_from([0, 0, 0, 1, 2]))):  # neighbours that are exchanged may make a deadlock
+            i = draw(st.integers(0, len(order) - 1))
+            order[i : i + 2] = order[i : i + 2][::-1]
+        orders.append(order[: len(order) - draw(st.sampled_from([0, 0, 0, 0, 1]))])
+    time = st.integers(1, 8).map(lambda each: each / 2)
+    times = st.lists(time, min_size=stages, max_size=stages)
+    transfer = draw(st.sampled_from([0, 0, 0.25, 2.0]))
+    return {"orders": orders, "forward": draw(times), "backward": draw(times), "transfer": transfer}
 
 
 def _timed(orders, forward=None, backward=None, transfer=0):

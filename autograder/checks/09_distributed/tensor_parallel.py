@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...check import program
-from ..cases import copied, drawn, error_name, numbers, rows, several, with_layout
+from ..cases import composite, copied, drawn, error_name, numbers, rows, several, with_layout
 from .ranks import explained_by_rank, on_ranks, recorded_traffic
 
 DTENSOR = ["torch.distributed.tensor.DTensor.from_local", "torch.distributed.tensor.distribute_tensor"]  # has it all
@@ -228,19 +228,16 @@ def torch_row_layers(torch, group, lead, features, outs, bias, gather, frozen):
     return _layer_seen(linear, x, [*linear.parameters()], gradient, ["all_reduce"])
 
 
-def _losses(st):
-    @st.composite
-    def draw_losses(draw):
-        ranks = draw(st.integers(2, 3))
-        tokens = draw(st.sampled_from([5, 6, 7, 8]))  # of these each rank has at least one
-        targets = draw(st.lists(st.integers(0, tokens - 1), min_size=1, max_size=5))
-        ignored = draw(st.sampled_from([-100, -100, 0, 2, -1]))
-        if ignored < 0:
-            targets = [ignored if draw(st.integers(0, 4)) == 0 else each for each in targets]
-        reduction, scale = draw(st.sampled_from(["none", "sum", "mean"])), draw(st.sampled_from([1, 1, 1000]))
-        return _loss(ranks, tokens, targets, ignored, reduction, scale)
-
-    return draw_losses()
+@composite
+def _losses(st, draw):
+    ranks = draw(st.integers(2, 3))
+    tokens = draw(st.sampled_from([5, 6, 7, 8]))  # of these each rank has at least one
+    targets = draw(st.lists(st.integers(0, tokens - 1), min_size=1, max_size=5))
+    ignored = draw(st.sampled_from([-100, -100, 0, 2, -1]))
+    if ignored < 0:
+        targets = [ignored if draw(st.integers(0, 4)) == 0 else each for each in targets]
+    reduction, scale = draw(st.sampled_from(["none", "sum", "mean"])), draw(st.sampled_from([1, 1, 1000]))
+    return _loss(ranks, tokens, targets, ignored, reduction, scale)
 
 
 def _loss(ranks=2, tokens=6, targets=(0, 5, 3), ignored=-100, reduction="mean", scale=1, part=False, kind="float64"):
