@@ -38,9 +38,9 @@ class Check:
 
     `cases(st)` returns a strategy for keyword arguments of the program, from hypothesis.strategies `st`. `edges` are always
     among the cases. If torch makes the edges, `given` is a function. Only the judge calls either function.
-    `hint(case, mine, theirs)` may name the mistake. A `disposable` check changes process-wide state of torch (registrations,
-    backends), so torch's side of it runs in a process of its own. `draws` limits the cases that are drawn, and those that are
-    tried while shrinking, for a check whose cases take long.
+    `hint(case, mine, theirs)` may name the mistake; `program` also takes the text of a hint for every mistake. A `disposable`
+    check changes process-wide state of torch (registrations, backends), so torch's side of it runs in a process of its own.
+    `draws` limits the cases that are drawn, and those that are tried while shrinking, for a check whose cases take long.
     """
 
     name: str
@@ -94,7 +94,7 @@ def program(
     *,
     cases: Callable,
     edges: list[dict] | Callable[[], list[dict]] | None = None,
-    hint: Callable | None = None,
+    hint: str | Callable | None = None,
     disposable: bool = False,
     draws: int | None = None,
 ) -> Callable:
@@ -103,7 +103,8 @@ def program(
     def register(subject: Callable) -> Check:
         if name in _registry:
             raise ValueError(f"two checks are called {name!r}")
-        _registry[name] = Check(name, subject, cases, edges or [], hint, disposable, draws)
+        said = (lambda *_: hint) if isinstance(hint, str) else hint
+        _registry[name] = Check(name, subject, cases, edges or [], said, disposable, draws)
         return _registry[name]
 
     return register

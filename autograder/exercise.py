@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 
-from rushlight.c10.dispatch import stand_aside
+from rushlight.c10.dispatch import disable_fast_path
 from rushlight.course.extensions import Extension, register
 
 _references: dict[FunctionType, CodeType] = {}  # filled slots, and their code before
@@ -52,7 +52,7 @@ def fill(slot: FunctionType, function: Callable) -> None:
     slot.__code__ = _template.__code__.replace(co_names=(name,), co_name=slot.__name__, co_qualname=slot.__name__)
     slot.__wrapped__ = function  # inspect and help read it
     _clear_dynamo_cache(slot)
-    stand_aside(True)  # fast paths of the framework do not call the student's piece
+    disable_fast_path(True)  # fast paths of the framework do not call the student's piece
 
 
 def restore(slot: FunctionType) -> None:
@@ -61,7 +61,7 @@ def restore(slot: FunctionType) -> None:
         slot.__code__ = _references.pop(slot)
         del slot.__wrapped__, slot.__globals__[_slot_global(slot)]
         _clear_dynamo_cache(slot)
-        stand_aside(bool(_references))
+        disable_fast_path(bool(_references))
 
 
 def is_filled(slot: FunctionType) -> bool:
