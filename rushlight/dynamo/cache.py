@@ -1,6 +1,6 @@
 """What was captured is kept here: for each function, and each place where it goes on after a break, a few entries.
 
-An `Entry` is one capture: its guards as one function, and `run`, which calls the compiled graph. A call looks for an entry whose
+An `CacheEntry` is one capture: its guards as one function, and `run`, which calls the compiled graph. A call looks for an entry whose
 guards hold; if there is none it says why, and captures anew, up to a limit. In PyTorch: `torch/csrc/dynamo/cache_entry.cpp`,
 `extra_state.cpp`, `torch/_dynamo/cache_size.py`, `guards.py`.
 """
@@ -14,13 +14,13 @@ from typing import Any
 from rushlight.dynamo import guards
 from rushlight.dynamo.guards import Guard
 
-__all__ = ["Entry", "Region", "lookup", "recompile_reasons", "recompile_limit"]
+__all__ = ["CacheEntry", "Region", "lookup", "recompile_reasons", "recompile_limit"]
 
 recompile_limit = 8
 
 
 @dataclass(eq=False)
-class Entry:
+class CacheEntry:
     """One capture: guards, the check made of them, and the function `run(L)` that does what was captured."""
 
     guards: list[Guard]
@@ -33,15 +33,15 @@ class Entry:
 class Region:
     """A function from its beginning, or from an instruction on: `name` is torch's, such as `0` for its first frame.
 
-    `left_to_python`: why nothing is captured here, if so.
+    `skip_reason`: why nothing is captured here, if so.
     """
 
     number: int
-    entries: list[Entry] = field(default_factory=list)
-    left_to_python: str | None = None
+    entries: list[CacheEntry] = field(default_factory=list)
+    skip_reason: str | None = None
 
 
-def lookup(entries: list[Entry], L: dict[str, Any]) -> Entry | None:  # noqa: N803
+def lookup(entries: list[CacheEntry], L: dict[str, Any]) -> CacheEntry | None:  # noqa: N803
     """The first entry whose `check` holds for these locals, None if there is none.
 
     It is moved to the front of `entries`, since it will be wanted again; the others keep their order. The checks of those after
@@ -55,7 +55,7 @@ def lookup(entries: list[Entry], L: dict[str, Any]) -> Entry | None:  # noqa: N8
             return entry
 
 
-def recompile_reasons(entries: list[Entry], L: dict[str, Any]) -> list[str]:  # noqa: N803
+def recompile_reasons(entries: list[CacheEntry], L: dict[str, Any]) -> list[str]:  # noqa: N803
     """Why none of the entries fits: for each, in their order, the first of its guards that does not hold, in words.
 
     `guards.failing_guard(entry.guards, entry.scope, L)` finds it and `guards.explain_failure(guard, entry.scope, L)` puts it in
