@@ -1765,7 +1765,7 @@ def entries_found(xp, numbers):
             asked.append(number)
             return L["k"] == number
 
-        made = cache.Entry([], {}, check)
+        made = cache.CacheEntry([], {}, check)
         made.number = number
         return made
 
@@ -1877,7 +1877,7 @@ def reasons_given(xp, calls):
             scope, made = {}, []
             for name, value in values.items():
                 made += dynamo_guards(xp, f"L['{name}']", value, scope)
-            entries.insert(0, cache.Entry(made, scope, None))
+            entries.insert(0, cache.CacheEntry(made, scope, None))
         else:
             fitting = next(e for e in entries if not cache.recompile_reasons([e], values))
             entries.insert(0, entries.pop(entries.index(fitting)))

@@ -84,8 +84,6 @@ class PyCodegen:
         self.lines += statements
 
 
-def write_global(
-    codegen: PyCodegen, space: dict[str, Any], name: str, values: dict[str, VariableTracker]
-) -> list[str]:
+def write_global(codegen: PyCodegen, space: dict[str, Any], name: str, values: dict[str, VariableTracker]) -> list[str]:
     """A statement that writes a global variable."""
     return [f"{codegen.bind(space, 'globals_of')}[{name!r}] = {codegen(values[name])}"]

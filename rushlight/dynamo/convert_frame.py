@@ -74,7 +74,12 @@ class Compiler:
         region = regions[0]
         if region.skip_reason or code.co_flags & _GENERATED or local.inference:
             return function(*args, **kwargs)
-        if not kwargs and len(args) == code.co_argcount and not code.co_kwonlyargcount and not code.co_flags & _VARIADIC:
+        if (
+            not kwargs
+            and len(args) == code.co_argcount
+            and not code.co_kwonlyargcount
+            and not code.co_flags & _VARIADIC
+        ):
             values = dict(zip(code.co_varnames, args))
         else:
             values = bind_args(function, args, kwargs)
@@ -196,7 +201,9 @@ class Compiler:
         resume = None if frame.returned else self.state_at_break(frame, reason)
         if resume is None and not self.fullgraph and all(node.op == "placeholder" for node in output.graph.nodes):
             raise SkipFrame("no operation: nothing to capture")  # as in PyTorch, for good
-        if grad_mode != local.grad_enabled:  # a graph ends in the mode in which it began; Python sets the other one after it
+        if (
+            grad_mode != local.grad_enabled
+        ):  # a graph ends in the mode in which it began; Python sets the other one after it
             output.grad_mode_after = grad_mode
             output.emit("call_function", rl._C._set_grad_enabled, (local.grad_enabled,), {}, None)
         why = GraphCompileReason(str(reason) if resume else "return_value", line_of(frame), bool(resume))
@@ -226,7 +233,9 @@ class Compiler:
             raise SkipFrame(f"a graph break in a loop or a handler: {reason}")
         live = bytecode.live_names(frame.instructions, frame.index)
         local_variables = {name: value for name, value in frame.locals.items() if name in live}
-        written = {each.arg for each in frame.instructions if each.op == "STORE_DEREF"}  # a cell that is written is needed too
+        written = {
+            each.arg for each in frame.instructions if each.op == "STORE_DEREF"
+        }  # a cell that is written is needed too
         cells = {name: cell for name, cell in frame.cells.items() if name in {"__class__", *live, *written}}
         return frame.index, local_variables, cells, frame.stack
 

@@ -16,16 +16,13 @@ from rushlight.dynamo.bytecode import Instruction, instructions_of
 __all__ = ["END", "NULL", "Interpreter"]
 
 
-class _Mark:
-    def __init__(self, name: str) -> None:
-        self.name = name
-
+class _Null:
     def __repr__(self) -> str:
-        return self.name
+        return "NULL"
 
 
-NULL = _Mark("NULL")  # CPython's mark below a callable that is no method
-END = _Mark("END")  # what `advance` gives at the end of an iterator
+NULL = _Null()  # CPython's mark below a callable that is no method
+END = object()  # `advance` gives it at the end of an iterator
 CONVERSIONS = (str, str, repr, ascii)  # of a field in an f-string, by number
 
 
@@ -387,4 +384,3 @@ class Interpreter:
     def CHECK_EXC_MATCH(self, instruction: Instruction) -> None:
         classes = self.python_value(self.pop())
         self.push(self.constant(issubclass(self.type_of(self.stack[-1]), classes)))
-

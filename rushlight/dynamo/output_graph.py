@@ -44,7 +44,9 @@ class OutputGraph:
         self.builder = VariableBuilder(self)
         self.by_fake: dict[int, TensorVariable] = {}  # id of a fake -> the variable that had it first
         self.held: list[Any] = []  # values whose ids are keys
-        self.effects: list[tuple] = []  # writes to things from before, in order: a function of the code generator, arguments
+        self.effects: list[
+            tuple
+        ] = []  # writes to things from before, in order: a function of the code generator, arguments
         self.grads: dict[int, VariableTracker] = {}  # id of a fake -> what was written to its `grad`
         self.written: dict[int, dict[str, VariableTracker]] = {}  # id of a dict of globals -> what was written to it
         self.grad_mode_after: bool | None = None

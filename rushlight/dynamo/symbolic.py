@@ -42,7 +42,9 @@ ALWAYS_TRUE = (
 )  # fmt: skip
 
 
-def binary_op(frame: InstructionTranslatorBase, symbol: str, left: VariableTracker, right: VariableTracker) -> VariableTracker:
+def binary_op(
+    frame: InstructionTranslatorBase, symbol: str, left: VariableTracker, right: VariableTracker
+) -> VariableTracker:
     """What `left symbol right` gives while a graph is captured; `symbol` is a key of `OPERATORS`, which has the functions.
 
     1. If one of the two is a `TensorVariable`, the operation becomes a node of the graph: what

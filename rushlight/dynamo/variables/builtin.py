@@ -18,7 +18,7 @@ import rushlight as rl
 from rushlight.dispatch import local
 from rushlight.dynamo.bytecode import OPERATORS
 from rushlight.dynamo.exc import ObservedException, Unsupported
-from rushlight.dynamo.variables.base import VariableTracker, static_getattr
+from rushlight.dynamo.variables.base import static_getattr
 from rushlight.dynamo.variables.constant import ConstantVariable, fold
 from rushlight.dynamo.variables.ctx_manager import set_grad_mode
 from rushlight.dynamo.variables.dicts import ConstDictVariable, TensorKey, key_of

@@ -61,6 +61,6 @@ class IteratorVariable(VariableTracker):
         if self.made is None or self.taken:
             return super().reconstruct(codegen)
         called, args, kwargs = self.made
-        called = codegen(called) if isinstance(called, VariableTracker) else codegen.bind(called)
         written = [codegen(arg) for arg in args] + [f"{key}={codegen(arg)}" for key, arg in kwargs.items()]
+        called = codegen(called) if isinstance(called, VariableTracker) else codegen.bind(called)
         return codegen.name(f"{called}({', '.join(written)})")

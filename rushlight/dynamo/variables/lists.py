@@ -231,7 +231,10 @@ def equal(tx: Translator, left: VariableTracker, right: VariableTracker) -> bool
 
 
 def sorted_items(
-    tx: Translator, items: list[VariableTracker], key: VariableTracker | None = None, reverse: VariableTracker | None = None
+    tx: Translator,
+    items: list[VariableTracker],
+    key: VariableTracker | None = None,
+    reverse: VariableTracker | None = None,
 ) -> list[VariableTracker]:
     """The items in order, by what `key` gives for each; this must be known."""
     ranks = items
@@ -241,7 +244,9 @@ def sorted_items(
         raise Unsupported("sorting by this key")
     values = [rank.as_python_constant() for rank in ranks]
     try:
-        order = sorted(range(len(items)), key=values.__getitem__, reverse=bool(reverse and reverse.as_python_constant()))
+        order = sorted(
+            range(len(items)), key=values.__getitem__, reverse=bool(reverse and reverse.as_python_constant())
+        )
     except TypeError as error:
         raise tx.error(TypeError, *error.args) from None
     return [items[i] for i in order]

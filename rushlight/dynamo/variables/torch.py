@@ -37,7 +37,11 @@ def fakes(value: Any) -> Any:
 
 
 def call_in_graph(
-    tx: Translator, target: Any, args: list[VariableTracker], kwargs: dict[str, VariableTracker], op: str = "call_function"
+    tx: Translator,
+    target: Any,
+    args: list[VariableTracker],
+    kwargs: dict[str, VariableTracker],
+    op: str = "call_function",
 ) -> VariableTracker:
     """A node for an operation, and the variable of its result, which the fakes tell."""
     node_args = tuple(arg.as_proxy() for arg in args)
