@@ -142,7 +142,7 @@ def exercise_source(name: str) -> str:
     """
     try:
         function = function_of(name)
-    except (AttributeError, ImportError):
+    except LookupError:
         raise BuildError(f"there is no function {name} in the framework") from None
     text = textwrap.dedent(inspect.getsource(function))
     node = ast.parse(text).body[0]

@@ -15,8 +15,8 @@ import pkgutil
 import textwrap
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
-from functools import cached_property
-from pathlib import Path
+from functools import cache, cached_property
+from types import FunctionType
 from typing import Any
 
 import rushlight
@@ -63,17 +63,20 @@ class Check:
 
     @property
     def exercise(self) -> str:
-        """The exercise, `module.function`, of which the check's name may name a part."""
+        """The exercise, a path of attributes from `rl`. The check's name may add the name of a part."""
         return exercise_of(self.name)
 
     @property
     def lab(self) -> str:
-        """The lab whose check this is, such as `01_strided`: the name of the file that defines it."""
-        return self.subject.__module__.rpartition(".")[2]
+        """The lab whose check this is, such as `01_strided`: the name of the package that defines it."""
+        return self.subject.__module__.removeprefix(f"{checks.__name__}.").partition(".")[0]
 
     def in_order(self, case: dict) -> dict:
-        """A case with its values in the order of the program's parameters."""
-        return {name: case[name] for name in inspect.signature(self.subject).parameters if name in case}
+        """A case with its values in the order of the program's parameters. What `**case` takes comes last."""
+        parameters = inspect.signature(self.subject).parameters
+        named = {name: case[name] for name in parameters if name in case}
+        takes_more = any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters.values())
+        return named | case if takes_more else named
 
 
 def source(program: Callable) -> str:
@@ -107,9 +110,12 @@ def program(
 
 
 def registry() -> dict[str, Check]:
-    """Every check of every lab, by name, in the order of the labs and of their files."""
-    for module in sorted(pkgutil.iter_modules(checks.__path__), key=lambda m: m.name):
-        importlib.import_module(f"{checks.__name__}.{module.name}")
+    """Every check of every lab, by name, in the order of the labs, of their `TOPICS` and of those files."""
+    for lab in sorted(pkgutil.iter_modules(checks.__path__), key=lambda found: found.name):
+        if lab.ispkg:
+            package = importlib.import_module(f"{checks.__name__}.{lab.name}")
+            for topic in package.TOPICS:
+                importlib.import_module(f"{package.__name__}.{topic}")
     return _registry
 
 
@@ -126,7 +132,7 @@ def find(name: str) -> Check:
 
 
 def exercises(lab: str) -> list[str]:
-    """The exercises of a lab, `module.function`, in order. Shown checks, whose names end in a word of their own, have none."""
+    """The exercises of a lab, paths of attributes from `rl`, in order. A shown check has none."""
     return list(dict.fromkeys(c.exercise for c in registry().values() if c.lab == lab and not is_shown(c.name)))
 
 
@@ -146,16 +152,37 @@ def is_shown(name: str) -> bool:
 
 
 def exercise_of(check: str) -> str:
-    """The exercise that a check of this name is about: `module.function`, or `package.module.function`."""
-    parts = check.split(".")
-    in_package = (Path(rushlight.__file__).parent / parts[0]).is_dir()
-    return ".".join(parts[: 3 if in_package else 2])
+    """The exercise that a check of this name is about: the path of attributes from `rl` to the first function.
+
+    Raises LookupError if the path names no function.
+    """
+    return _resolve(check)[0]
 
 
-def function_of(exercise: str) -> Any:
-    """The framework's function that an exercise is about."""
-    module, _, function = exercise.rpartition(".")
-    return getattr(importlib.import_module(f"rushlight.{module}"), function)
+def function_of(exercise: str) -> FunctionType:
+    """The framework's function that an exercise is about. Raises LookupError if there is none."""
+    return _resolve(exercise)[1]
+
+
+def binding(exercise: str) -> str:
+    """The statement that gives a notebook the framework's function, under its own name and no other."""
+    return f'{exercise.rpartition(".")[2]} = __import__("rushlight").{exercise}'
+
+
+@cache
+def _resolve(path: str) -> tuple[str, FunctionType]:
+    found, names = rushlight, path.split(".")
+    for position, name in enumerate(names, start=1):
+        try:
+            found = getattr(found, name)
+        except AttributeError:
+            try:  # a module of a package that has not imported it yet
+                found = importlib.import_module(f"{found.__name__}.{name}")
+            except ModuleNotFoundError:
+                break
+        if isinstance(found, FunctionType):
+            return ".".join(names[:position]), found
+    raise LookupError(f"rushlight has no function {path}")
 
 
 # A verdict -----------------------------------------------------------------------------------------------------------

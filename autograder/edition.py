@@ -22,10 +22,10 @@ from pathlib import Path
 
 import rushlight
 
-from .check import exercises, is_bench
+from .check import exercises, function_of, is_bench
 
 BENCH_MODULES = ("recorder.py", "torch_side.py")
-SUBJECT_MODULES = ("__init__.py", "cases.py", "check.py", "exercise.py", "observe.py", "subject.py", "work.py")
+SUBJECT_MODULES = ("__init__.py", "check.py", "exercise.py", "observe.py", "subject.py", "work.py")
 
 
 def edition(lab: str, missing: list[str] | None = None) -> Path:
@@ -54,12 +54,15 @@ def framework_files(missing: Sequence[str]) -> dict[str, str]:
     files = {}
     for path in sorted([*framework.rglob("*.py"), *framework.rglob("*.yaml")]):
         relative = path.relative_to(framework)
-        module = ".".join(relative.with_suffix("").parts)
-        names = [name.rpartition(".")[2] for name in missing if name.rpartition(".")[0] == module]
-        text = _text(path)
-        has_bodies = names and path.suffix == ".py"  # derivatives.yaml has the name of a module too
-        files[f"rushlight/{relative}"] = without_bodies(text, names) if has_bodies else text
+        names = [name.rpartition(".")[2] for name in missing if file_of(name) == f"rushlight/{relative}"]
+        files[f"rushlight/{relative}"] = without_bodies(_text(path), names) if names else _text(path)
     return files
+
+
+@cache
+def file_of(exercise: str) -> str:
+    """The file of the framework that defines an exercise, by its name in the course."""
+    return function_of(exercise).__module__.replace(".", "/") + ".py"
 
 
 @cache  # a process has one state of the files, that in which it began
@@ -69,11 +72,18 @@ def _text(path: Path) -> str:
 
 def _files(lab: str, missing: Sequence[str]) -> dict[str, str]:
     grader, files = Path(__file__).parent, framework_files(missing)
-    for name in [*SUBJECT_MODULES, *(BENCH_MODULES if is_bench(lab) else ()), "checks/__init__.py", f"checks/{lab}.py"]:
+    for name in [*SUBJECT_MODULES, *(BENCH_MODULES if is_bench(lab) else ())]:
         files[f"autograder/{name}"] = _text(grader / name)
-    if is_bench(lab):
-        files[f"autograder/checks/{lab}.py"] = without_oracles(files[f"autograder/checks/{lab}.py"])
+    for path in check_files([lab]):
+        text = without_oracles(_text(path)) if is_bench(lab) else _text(path)
+        files[f"autograder/{path.relative_to(grader)}"] = text
     return files
+
+
+def check_files(labs: Sequence[str]) -> list[Path]:
+    """The files with the checks of these labs, and those that all labs share."""
+    folder = Path(__file__).parent / "checks"
+    return [*folder.glob("*.py"), *(path for lab in labs for path in sorted((folder / lab).glob("*.py")))]
 
 
 def without_bodies(source: str, names: Sequence[str]) -> str:

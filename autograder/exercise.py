@@ -27,7 +27,7 @@ def exercise(module: ModuleType) -> Callable[[FunctionType], FunctionType]:
 
     def plug(function: FunctionType) -> FunctionType:
         slot = vars(module).get(function.__name__)
-        if not isinstance(slot, FunctionType) or slot.__module__ != module.__name__:
+        if not isinstance(slot, FunctionType) or not f"{slot.__module__}.".startswith(f"{module.__name__}."):
             close = difflib.get_close_matches(function.__name__, vars(module), n=1)
             hint = f"; did you mean {close[0]}?" if close else ""
             raise NameError(f"{module.__name__} has no function {function.__name__!r} to replace{hint}")

@@ -15,8 +15,8 @@ import zlib
 from base64 import b85encode
 from pathlib import Path
 
-from .check import exercises
-from .edition import body_lines, framework_files
+from .check import exercises, function_of
+from .edition import body_lines, check_files, file_of, framework_files
 from .plugin import RELEASED, ROOT
 
 _PROJECT_FILES = ("LICENSE", "Makefile", "constraints.txt", "nbgrader_config.py", "pyproject.toml", "system.sh")
@@ -55,9 +55,8 @@ def release(labs: list[str], place: Path) -> Path:
         for path in (ROOT / "autograder").glob("*.py"):
             _write(course / "autograder" / path.name, path.read_text(encoding="utf-8"))
         shutil.copytree(ROOT / "autograder" / "jupyter", course / "autograder" / "jupyter")
-        for name in ("__init__", *labs):
-            path = ROOT / "autograder" / "checks" / f"{name}.py"
-            _write(course / "autograder" / "checks" / path.name, path.read_text(encoding="utf-8"))
+        for path in check_files(labs):
+            _write(course / path.relative_to(ROOT), path.read_text(encoding="utf-8"))
         for name in _PROJECT_FILES:
             shutil.copy(ROOT / name, course / name)
         for lab in labs:
@@ -80,12 +79,11 @@ unsealed = {}  # each has its place before anything runs: torch's compiler follo
 
 
 def unseal(namespace):
-    for name, packed in PACKED.items():
-        module, _, function = name.rpartition(".")
-        if f"rushlight.{module}" == namespace["__name__"]:
+    for (module, function), packed in PACKED.items():
+        if module == namespace["__name__"]:
             found = {}
             exec(zlib.decompress(b85decode(packed)), namespace, found)
-            unsealed[name] = found[function]
+            unsealed[module, function] = found[function]
 
 
 PACKED = {
@@ -99,24 +97,25 @@ def sealed_files(names: list[str]) -> dict[str, str]:
     """The framework's files, by their names in the course, with the bodies of these exercises sealed."""
     files, packed = framework_files([]), ""
     for name in names:
-        path = f"rushlight/{name.rpartition('.')[0].replace('.', '/')}.py"
-        definition, files[path] = seal(files[path], name)
+        path, function = file_of(name), function_of(name)
+        key = function.__module__, function.__name__
+        definition, files[path] = seal(files[path], key)
         files[path] = files[path].removesuffix(_UNSEAL) + _UNSEAL
-        packed += f"    {name!r}: {b85encode(zlib.compress(definition.encode(), 9)).decode()!r},\n"
+        packed += f"    {key!r}: {b85encode(zlib.compress(definition.encode(), 9)).decode()!r},\n"
     return files | {"rushlight/sealed.py": _SEALED + packed + "}\n"}
 
 
-def seal(source: str, name: str) -> tuple[str, str]:
-    """The definition of a module's function, and the module with a call of the sealed one for its body."""
+def seal(source: str, key: tuple[str, str]) -> tuple[str, str]:
+    """The definition of a function, whose key is its module and its name, and the module with a call of the sealed one."""
     lines = source.splitlines(keepends=True)
-    function = next(node for node in ast.parse(source).body if getattr(node, "name", "") == name.rpartition(".")[2])
+    function = next(node for node in ast.parse(source).body if getattr(node, "name", "") == key[1])
     first, last = body_lines(function)
     given = function.args
     arguments = [argument.arg for argument in [*given.posonlyargs, *given.args]]
     arguments += [f"*{given.vararg.arg}"] if given.vararg else []
     arguments += [f"{argument.arg}={argument.arg}" for argument in given.kwonlyargs]
     arguments += [f"**{given.kwarg.arg}"] if given.kwarg else []
-    body = ["    from rushlight.sealed import unsealed\n\n", f"    return unsealed[{name!r}]({', '.join(arguments)})\n"]
+    body = ["    from rushlight.sealed import unsealed\n\n", f"    return unsealed[{key!r}]({', '.join(arguments)})\n"]
     definition = "".join(lines[function.lineno - 1 : last])
     return "from __future__ import annotations\n" + definition, "".join(lines[: first - 1] + body + lines[last:])
 

@@ -23,6 +23,7 @@ from .check import (
     SKIPPED_TAGS,
     TIMED_OUT,
     Verdict,
+    binding,
     describe,
     exercise_of,
     exercises,
@@ -206,8 +207,7 @@ def _alone(notebook: NotebookNode, session: _Session, judge: Judge, verdict: Ver
                 continue
             other = exercise_name(cell)
             if other in earlier:  # its name is the reference's now
-                module, _, function = other.rpartition(".")
-                cell = NotebookNode(source=f"from rushlight.{module} import {function}", metadata=cell.metadata)
+                cell = NotebookNode(source=binding(other), metadata=cell.metadata)
             alone.cell(cell)
         second = alone.verdict(judge, verdict.check, lambda failed: failed)
     finally:

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import ast
 import builtins
-import importlib
 import json
 import linecache
 import symtable
 import textwrap
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from . import subject
-from .check import SKIPPED_TAGS, exercise_of, is_shown
+from .check import SKIPPED_TAGS, binding, exercise_of, function_of, is_shown
 
 UNWRITTEN = "not written yet"
 _wrap = partial(textwrap.wrap, width=100, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False)
@@ -75,7 +75,8 @@ def _run(statements: list[Statement], left: dict[str, str]) -> list[str]:
             if missing:
                 raise NameError(f"it uses {missing[0]!r}, which is not there without the rest of the notebook")
             if statement.piece:  # the notebook may import the piece's module for other names, which no piece uses
-                importlib.import_module(f"rushlight.{statement.piece.rpartition('.')[0]}")
+                with suppress(LookupError):
+                    function_of(statement.piece)
             statement.run(namespace)
         except Exception as error:
             defined -= statement.bound
@@ -122,7 +123,7 @@ def _read(path: Path) -> tuple[list[Statement], dict[str, str]]:
         except SyntaxError as error:
             if "exercise" in about:
                 left[about["exercise"]] = f"{type(error).__name__}: {error.msg}"
-                nodes.append((_import(about["exercise"]), ""))
+                nodes.append((_bind(about["exercise"]), ""))
     last = {_exercise(node): node for node, _ in nodes}
     left |= {name: UNWRITTEN for name, node in last.items() if name and _is_stub(node)}
     nodes = [(node, file) for node, file in nodes if not _exercise(node) or last[_exercise(node)] is node]
@@ -150,15 +151,14 @@ def _is_stub(function: ast.FunctionDef) -> bool:
     return ast.unparse(body) in ("", "raise NotImplementedError", "raise NotImplementedError()")
 
 
-def _import(exercise: str) -> ast.stmt:
-    module, _, function = exercise.rpartition(".")
-    return ast.parse(f"from rushlight.{module} import {function}").body[0]
+def _bind(exercise: str) -> ast.stmt:
+    return ast.parse(binding(exercise)).body[0]
 
 
 def _statement(node: ast.stmt, file: str, left: dict[str, str]) -> Statement:
     piece = _exercise(node)
     if piece in left:
-        node, piece = _import(piece), ""
+        node, piece = _bind(piece), ""
     top = symtable.symtable(ast.unparse(node), file, "exec")
     bound = {symbol.get_name() for symbol in top.get_symbols() if symbol.is_assigned() or symbol.is_imported()}
     used = {symbol.get_name() for symbol in top.get_symbols() if symbol.is_referenced()}

@@ -1,1 +1,1 @@
-"""One file per lab, `NN_name.py`: the programs that run on both frameworks, and the cases to run them on."""
+"""A package for each lab, `NN_name`, with a module for each topic: programs that run on both frameworks, and their cases."""

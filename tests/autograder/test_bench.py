@@ -15,8 +15,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 import rushlight
 from autograder import judge as judging
 from autograder.build import exercise_source
-from autograder.cases import tensors
 from autograder.check import DISAGREED, PASSED, find, function_of, program, registry
+from autograder.checks.cases import tensors
 from autograder.edition import edition, without_oracles
 from autograder.exercise import exercise, fill, restore
 from autograder.observe import SubjectDied

@@ -16,9 +16,9 @@ from types import MappingProxyType
 
 import numpy as np
 
+from ...check import program
+from ...observe import difference
 from ..cases import tensor, tensors
-from ..check import program
-from ..observe import difference
 
 # What both sides need ------------------------------------------------------------------------------------------------
 

@@ -14,10 +14,10 @@ from collections import namedtuple
 from contextlib import contextmanager, nullcontext
 from types import SimpleNamespace
 
+from ...check import program
+from ...observe import difference
+from ...recorder import fresh_namespace, recorded
 from ..cases import tensor, tensors
-from ..check import program
-from ..observe import difference
-from ..recorder import fresh_namespace, recorded
 
 # What both sides need ------------------------------------------------------------------------------------------------
 

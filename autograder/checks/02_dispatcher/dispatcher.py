@@ -11,7 +11,7 @@ import re
 from contextlib import ExitStack, contextmanager
 from functools import cache
 
-from ..check import program
+from ...check import program
 
 NAMESPACE = "lab02"
 BACKENDS = ["CPU", "CUDA", "PrivateUse1", "Meta"]

@@ -14,9 +14,9 @@ import sys
 import threading
 from contextlib import contextmanager, redirect_stderr
 
-from ..check import program
-from ..observe import difference
-from ..recorder import called
+from ...check import program
+from ...observe import difference
+from ...recorder import called
 
 # What both sides need ------------------------------------------------------------------------------------------------
 

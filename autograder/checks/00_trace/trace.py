@@ -11,9 +11,9 @@ import re
 from contextlib import contextmanager
 from functools import cache
 
-from ..check import program
-from ..observe import difference
-from ..recorder import fresh_namespace, recorded
+from ...check import program
+from ...observe import difference
+from ...recorder import fresh_namespace, recorded
 
 # What both sides need ------------------------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from types import SimpleNamespace
 
-from ..check import program
+from ...check import program
 
 # ---- dumps ---------------------------------------------------------------------------------------------------------
 #
@@ -24,7 +24,7 @@ _REAL = [
 
 def _torch_dumps():
     """Only the judge has it."""
-    from .. import torch_dumps
+    from ... import torch_dumps
 
     return torch_dumps
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import ctypes
 import math
 
+from ...check import program
 from ..cases import DTYPES, dim, sizes, tensor, tensors
-from ..check import program
 
 
 def shares(a, b):

@@ -14,9 +14,9 @@ from functools import cache
 
 import numpy as np
 
-from .. import observe
+from ... import observe
+from ...check import program
 from ..cases import DTYPES, dim, sizes, tensor, tensors
-from ..check import program
 
 FLOATING = ("float16", "float32", "float64")
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections import Counter
 from contextlib import contextmanager, nullcontext
 
+from ...check import program
 from ..cases import sizes, tensor
-from ..check import program
 
 # What both sides need ------------------------------------------------------------------------------------------------
 

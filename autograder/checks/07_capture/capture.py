@@ -9,7 +9,7 @@ from collections import Counter
 from enum import Enum
 from typing import NamedTuple
 
-from ..check import program
+from ...check import program
 
 # ---- fx ------------------------------------------------------------------------------------------------------------
 #

@@ -1,0 +1,107 @@
+"""What the checks of several labs share: strategies for their cases, helpers of their programs, and hints.
+
+`st` is hypothesis.strategies. Only the judge has it, so this module does not import it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from ..observe import Tree, difference
+
+DTYPES = ("bool", "uint8", "int32", "int64", "float16", "float32", "float64")
+
+
+@cache  # drawing goes through these again and again, and a strategy that is known is not looked into again
+def sizes(st: Any, dims: tuple[int, int] = (0, 4), most: int = 4) -> Any:
+    """Shapes with `dims` dimensions of 0 to `most` elements; small ones, and size 1, more often than not."""
+    return st.lists(st.one_of(st.integers(1, most), st.integers(0, most)), min_size=dims[0], max_size=dims[1])
+
+
+def dim(st: Any, ndim: int, beyond: int = 1) -> Any:
+    """A dimension of an ndim-dimensional tensor, from either end, and now and then one that does not exist."""
+    return st.integers(-ndim - beyond, ndim - 1 + beyond)
+
+
+@cache
+def tensors(st: Any, dims: tuple[int, int] = (0, 4), most: int = 4, dtypes: tuple[str, ...] = ("int64",)) -> Any:
+    """Descriptions of strided tensors: any order of dimensions in memory, gaps between elements, stride 0, any offset."""
+
+    @st.composite
+    def draw_tensor(draw):
+        shape = draw(sizes(st, dims, most))
+        order = draw(st.permutations(range(len(shape))))
+        strides, step = [0] * len(shape), 1
+        for d in order:
+            gap = draw(st.sampled_from([1, 1, 1, 1, 2, 3, 0]))
+            strides[d] = step * gap
+            step = max(step * gap * max(shape[d], 1), step)
+        return tensor(shape, strides, draw(st.integers(0, 3)), draw(st.sampled_from(dtypes)), draw(st.integers(0, 2)))
+
+    return draw_tensor()
+
+
+def tensor(
+    sizes: list[int], strides: list[int] | None = None, offset: int = 0, dtype: str = "int64", slack: int = 0
+) -> dict:
+    """The description of one tensor over a storage just large enough for it, plus `slack` elements."""
+    if strides is None:
+        strides, step = [], 1
+        for size in reversed(sizes):
+            strides.insert(0, step)
+            step *= max(size, 1)
+    reach = 0 if 0 in sizes else 1 + sum((size - 1) * stride for size, stride in zip(sizes, strides, strict=True))
+    spec = {"dtype": dtype, "storage": offset + reach + slack, "sizes": list(sizes), "strides": list(strides)}
+    return {"tensor": spec | {"offset": offset}}
+
+
+# In programs ---------------------------------------------------------------------------------------------------------
+
+
+def numbers(xp: Any, shape: list[int], start: int = 0, kind: str = "float64") -> Any:
+    """A tensor of small numbers of both signs, and zeros, by rule. The same `start` gives the same numbers."""
+    values = [((7 * i + 3 * start) % 11) * 0.25 - 1 for i in range(math.prod(shape))]
+    return xp.tensor(values, dtype=getattr(xp, kind)).reshape(shape)
+
+
+def error_name(error: BaseException) -> str:
+    """The name of the built-in class of an error. A contract says no more than this class."""
+    return next(each for each in type(error).__mro__ if each.__module__ == "builtins").__name__
+
+
+def attempt(run: Callable, *args: Any) -> Any:
+    """The result of a call, or the error that a contract may name, as text. Any other error is raised."""
+    try:
+        return run(*args)
+    except (NotImplementedError, RecursionError):
+        raise
+    except (RuntimeError, ValueError, TypeError, IndexError, KeyError, AttributeError) as error:
+        return f"raises {error_name(error)}"
+
+
+# In hints ------------------------------------------------------------------------------------------------------------
+
+
+def entries(mine: Tree, theirs: Tree) -> tuple[dict, dict] | None:
+    """The entries of two observed results if both are dicts."""
+    if isinstance(mine, dict) and isinstance(theirs, dict) and "dict" in mine and "dict" in theirs:
+        return dict(mine["dict"]), dict(theirs["dict"])
+    return None
+
+
+def first_apart(mine: Tree, theirs: Tree) -> Any:
+    """The key of the first entry in which two observed dicts differ, or None."""
+    both = entries(mine, theirs)
+    return both and next((key for key in both[1] if difference(both[0].get(key), both[1][key])), None)
+
+
+def explained(**reasons: str) -> Callable[[dict, Tree, Tree], str | None]:
+    """A hint chosen by the first entry of the result that differs. Underscores in a name stand for spaces."""
+
+    def hint(case: dict, mine: Tree, theirs: Tree) -> str | None:
+        return reasons.get(str(first_apart(mine, theirs)).replace(" ", "_"))
+
+    return hint
