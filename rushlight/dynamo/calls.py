@@ -1,8 +1,8 @@
 """What becomes of a call, as far as that is known while a graph is captured.
 
-`how_to_call` decides it by a word, and `call_callable` looks up the class of variables that handles the call: a node of the graph, a
-frame of its own, a value that Python computes at once, a rule from the table `BUILTINS`. A callable without a rule breaks the graph.
-In PyTorch: `torch/_dynamo/trace_rules.py`, where `lookup` gives the class itself. Left out: its lists of thousands of names.
+`how_to_call` says it in a word, and `call_callable` looks up the class of variables that handles the call: a node of the graph, an
+inlined function, a value that Python computes at once, or a rule from the table `BUILTINS`. Any other callable breaks the graph. In
+PyTorch: `torch/_dynamo/trace_rules.py`, where `lookup` gives the class itself. Left out: its lists of thousands of names.
 """
 
 from __future__ import annotations
@@ -38,20 +38,20 @@ OPERATOR_TYPES = (OpOverload, OpOverloadPacket)
 
 
 def how_to_call(function: Any) -> str:
-    """What becomes of a call of `function`, a callable of Python, while a graph is captured: one word.
+    """How a call of `function`, a Python callable, is captured: one word.
 
     - "rule": it has a rule of its own in `BUILTINS`, a dict by callable.
     - "break": it has an attribute `_dynamo_disable` that is true.
-    - "graph": a Python function of one of the modules `IN_GRAPH` (`__module__`), or an operator, of one of
-      the classes `OPERATOR_TYPES`: it becomes a node.
-    - "inline": any other Python function (`FunctionType`): its instructions are run in turn.
-    - "fold": it is in `FOLDED` or one of the classes `FOLDED_TYPES`, or it is builtin (`BuiltinFunctionType`) and of one of the
-      modules `FOLDED_MODULES`, or a method of an object of one of the classes `FOLDED_TYPES` (`__self__`): with known
-      arguments Python computes the value.
-    - "new": any other class: an object of it is made.
+    - "graph": a Python function whose `__module__` is in `IN_GRAPH`, or an operator, which is an instance of a class in
+      `OPERATOR_TYPES`: the call becomes a node.
+    - "inline": any other Python function (`FunctionType`): its instructions are captured too.
+    - "fold": a member of `FOLDED` or of `FOLDED_TYPES`; or a builtin function (`BuiltinFunctionType`) whose `__module__` is in
+      `FOLDED_MODULES`, or whose `__self__` is an instance of a class in `FOLDED_TYPES`: Python computes the value, if the
+      arguments are known.
+    - "new": any other class: the call makes an object.
     - "break": anything else.
 
-    The first that fits counts.
+    The first line that fits counts.
 
     Source: `torch/_dynamo/trace_rules.py`, `lookup`.
     """

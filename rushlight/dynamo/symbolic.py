@@ -1,7 +1,7 @@
 """Operators and branches on variables: what the translator does where Python would look at the values.
 
-`compute` is a binary operator with those that classes of the user define, `binary_op` and `unary_op` are the operators of all other
-kinds, and `truth` decides a branch. In PyTorch: `torch/_dynamo/variables/builtin.py` (`_binop_handlers`),
+`compute` applies a binary operator, which a class of the user may define; `binary_op` and `unary_op` apply the operators of all
+other kinds; `truth` decides a branch. In PyTorch: `torch/_dynamo/variables/builtin.py` (`_binop_handlers`),
 `torch/_dynamo/symbolic_convert.py` (`generic_jump`). Left out: comparisons of containers item by item.
 """
 
@@ -45,16 +45,17 @@ ALWAYS_TRUE = (
 def binary_op(
     frame: InstructionTranslatorBase, symbol: str, left: VariableTracker, right: VariableTracker
 ) -> VariableTracker:
-    """What `left symbol right` gives while a graph is captured; `symbol` is a key of `OPERATORS`, which has the functions.
+    """The variable of `left symbol right` while a graph is captured; `symbol` is a key of `OPERATORS`, a dict of functions.
 
-    1. If one of the two is a `TensorVariable`, the operation becomes a node of the graph: what
-       `calls.call_in_graph(frame, OPERATORS[symbol], [left, right], {})` gives. Where the left one is none, an operator that
-       works in place is taken for the plain one, `PLAIN[symbol]`, and a comparison is turned round, as Python does when it
-       asks the right operand: `MIRRORED[symbol]` of right and left. Both are dicts by symbol.
-    2. `+=` with a `ListVariable` on the left: it gets all that is in the right one too, `right.unpack_var_sequence(frame)`, and is
-       the result; before it is changed `frame.output.changed(left)` is told.
-    3. If both are known, all through, Python computes the result: it is what `calls.fold(frame, OPERATORS[symbol], [left, right])`
-       gives, which also takes care of errors. It raises Unsupported if one of the two is not known.
+    1. If an operand is a `TensorVariable`, the operation becomes a node of the graph: return
+       `calls.call_in_graph(frame, OPERATORS[symbol], [left, right], {})`. If only the right operand is one, replace an in-place
+       operator by `PLAIN[symbol]`, and a comparison by `MIRRORED[symbol]` with the operands exchanged, as Python does when it
+       asks the right operand. Both are dicts by symbol.
+    2. `+=` with a `ListVariable` on the left: append the items of the right operand, `right.unpack_var_sequence(frame)`, and
+       return the left one. Before you change it, call `frame.output.changed(left)`.
+    3. If both operands are known with all their parts, Python computes the result: return
+       `calls.fold(frame, OPERATORS[symbol], [left, right])`, which also handles Python's errors. It raises Unsupported if an
+       operand is not known.
     4. `+` of two `ListVariable`s, `+` and `+=` of two `TupleVariable`s: a new one with the items of both.
     5. `*` of a `ListVariable` or a `TupleVariable` and a `ConstantVariable`, in either order: a new one that repeats the items.
 
@@ -90,15 +91,16 @@ def binary_op(
 
 
 def truth(frame: InstructionTranslatorBase, value: VariableTracker) -> bool:
-    """Whether a value counts as true, as far as that is known while a graph is captured.
+    """Whether a value is true, as far as this is known while a graph is captured.
 
-    - A `ConstantVariable`: Python knows (`bool`).
-    - One of `CONTAINERS`, the classes of variables for lists, tuples, dicts and sets: whether it has `items`.
-    - One of `ALWAYS_TRUE`, those for functions, methods, exceptions, iterators and managers of grad mode: true.
-    - An `UserDefinedObjectVariable`: if its class (`cls`) has `__bool__` or else `__len__`, what that gives: `value.call_method(frame, name, [], {})`, of which the truth is taken in turn; true if it has neither.
+    - A `ConstantVariable`: the `bool` of its `value`.
+    - An instance of `CONTAINERS`, the classes for lists, tuples, dicts and sets: whether it has `items`.
+    - An instance of `ALWAYS_TRUE`, the classes for functions, methods, exceptions, iterators and managers of grad mode: true.
+    - A `UserDefinedObjectVariable`: if its class `cls` has `__bool__`, or else `__len__`, the truth of the variable that
+      `value.call_method(frame, name, [], {})` returns; true if it has neither.
 
     Raises:
-        Unsupported: for a `TensorVariable`, whose data are not known: "Data-dependent branching". For anything else.
+        Unsupported: for a `TensorVariable`, because its data are not known: "Data-dependent branching"; and for any other kind.
 
     Source: `torch/_dynamo/symbolic_convert.py`, `generic_jump`.
     """

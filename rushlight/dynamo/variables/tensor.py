@@ -3,9 +3,9 @@
 Sizes, strides and dtypes hold for every tensor that passes the guards, so Python may compute with them. An operation that needs
 the data, `item` or `tolist`, breaks the graph. `autograd.grad` becomes a node, and `loss.backward()` one `autograd.grad` for all
 leaves that the loss depends on, with the accumulation into `p.grad` as further nodes; `p.grad` itself is written after the graph.
-So a whole training step is one graph. In PyTorch: `torch/_dynamo/variables/tensor.py`, and `torch._dynamo.config.trace_autograd_ops`,
-which is off by default. There as here a loss that is returned must be detached (`AutogradGradRestartAnalysis`). Left out: hooks,
-and `create_graph` for `backward`.
+So a whole training step is one graph. In PyTorch: `torch/_dynamo/variables/tensor.py`, and the setting `trace_autograd_ops` of
+`torch._dynamo.config`, off by default. There and here a returned loss must be detached (`AutogradGradRestartAnalysis`). Left out:
+hooks, and `create_graph` for `backward`.
 """
 
 from __future__ import annotations
