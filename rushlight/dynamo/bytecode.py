@@ -2,8 +2,9 @@
 
 Each version of CPython has instructions of its own. `read_instructions` takes the bytes apart. `simplify` translates the
 instructions into a small set by one table, `SMALL_SET`: a fused instruction becomes two, a jump has the index of its target, a
-call is one of three. An instruction that is not in the table becomes `UNKNOWN`, and a function that has one is left to Python. In PyTorch:
-`torch/_dynamo/bytecode_transformation.py`, `bytecode_analysis.py`. Left out: writing bytecode, since no frame is rewritten here.
+call is one of three. An instruction that is not in the table becomes `UNKNOWN`, and a function that has one is left to Python. In
+PyTorch: `torch/_dynamo/bytecode_transformation.py`, `bytecode_analysis.py`. Left out: writing bytecode, because no frame is
+rewritten here.
 """
 
 from __future__ import annotations

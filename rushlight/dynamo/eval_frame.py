@@ -19,16 +19,8 @@ from rushlight.dynamo.convert_frame import Compiler, GraphCompileReason, has_hoo
 from rushlight.dynamo.variables.builtin import graph_break
 
 __all__ = [
-    "compile",
-    "disable",
-    "explain",
-    "reset",
-    "graph_break",
-    "lookup_backend",
-    "list_backends",
-    "OptimizedModule",
-    "ExplainOutput",
-]
+    "ExplainOutput", "OptimizedModule", "compile", "disable", "explain", "graph_break", "list_backends", "lookup_backend", "reset",
+]  # fmt: skip
 
 # ------------------------------------------------------------------------------------------------------------
 # Backends

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import operator
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
@@ -28,12 +28,7 @@ class SuspendedFrame:
     __slots__ = ("index", "locals", "cells", "stack", "handled")
 
     def __init__(
-        self,
-        index: int,
-        locals: dict[str, Any],  # noqa: A002
-        cells: dict[str, CellType],
-        stack: list,
-        handled: list | tuple = (),
+        self, index: int, locals: dict[str, Any], cells: dict[str, CellType], stack: list, handled: Sequence = ()
     ) -> None:
         self.index, self.locals, self.cells, self.stack = index, locals, cells, stack
         self.handled = handled  # exceptions that are being handled, the innermost last

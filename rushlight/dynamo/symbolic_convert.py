@@ -11,6 +11,7 @@ from __future__ import annotations
 import builtins
 import inspect
 from collections.abc import Callable, Iterable, Iterator
+from operator import attrgetter, methodcaller
 from types import CodeType
 from typing import Any
 
@@ -58,10 +59,11 @@ class InstructionTranslatorBase(Interpreter):
     """A function that is being run on variables. `root` is the outermost frame."""
 
     null = ConstantVariable(NULL)
-    observed = ObservedException
-    new_cell = CellVariable
-    constant = staticmethod(literal)
-    build_tuple, build_list = TupleVariable, ListVariable
+    observed, exception_value = ObservedException, attrgetter("variable")
+    constant, new_cell = staticmethod(literal), CellVariable
+    build_tuple, build_list, items = TupleVariable, ListVariable, attrgetter("items")
+    realize, python_value = methodcaller("realize"), methodcaller("as_python_constant")
+    type_of, is_none = methodcaller("python_type"), methodcaller("is_constant_none")
 
     root: InstructionTranslator
 
@@ -88,23 +90,9 @@ class InstructionTranslatorBase(Interpreter):
             self.step()
         return self.value
 
-    # Values
-
-    def realize(self, value: VariableTracker) -> VariableTracker:
-        return value.realize()
-
-    def python_value(self, value: VariableTracker) -> Any:
-        return value.as_python_constant()
-
-    def type_of(self, value: VariableTracker) -> type:
-        return value.python_type()
-
     def error(self, cls: type[BaseException], *args: Any) -> ObservedException:
         """To be raised: an exception that the captured function may catch."""
         return ObservedException(ExceptionVariable(cls, [ConstantVariable(arg) for arg in args]))
-
-    def exception_value(self, error: ObservedException) -> ExceptionVariable:
-        return error.variable
 
     # Operators
 
@@ -122,9 +110,6 @@ class InstructionTranslatorBase(Interpreter):
 
     def truth(self, value: VariableTracker) -> bool:
         return symbolic.truth(self, value)
-
-    def is_none(self, value: VariableTracker) -> bool:
-        return value.is_constant_none()
 
     def is_same(self, left: VariableTracker, right: VariableTracker) -> bool:
         return left.is_same(right)
@@ -164,9 +149,6 @@ class InstructionTranslatorBase(Interpreter):
 
     def build_slice(self, parts: list[VariableTracker]) -> ConstantVariable:
         return ConstantVariable(slice(*[part.as_python_constant() for part in parts]))
-
-    def items(self, container: VariableTracker) -> Any:
-        return container.items
 
     def key(self, value: VariableTracker) -> Any:
         return key_of(self, value)

@@ -11,6 +11,7 @@ import itertools
 import operator
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable
+from functools import partial
 from types import FunctionType
 from typing import Any
 
@@ -155,19 +156,8 @@ BUILTINS |= {str: call_text(str), repr: call_text(repr)}
 # Containers
 
 
-@rule(list)
-def call_list(tx, *values):
-    return ListVariable(values[0].unpack_var_sequence(tx) if values else [])
-
-
-@rule(tuple)
-def call_tuple(tx, *values):
-    return TupleVariable(values[0].unpack_var_sequence(tx) if values else [])
-
-
-@rule(rl.Size)
-def call_size(tx, *values):
-    return TupleVariable(values[0].unpack_var_sequence(tx) if values else [], cls=rl.Size)
+def call_sequence(make: Callable) -> Callable:
+    return lambda tx, *values: make(values[0].unpack_var_sequence(tx) if values else [])
 
 
 def call_set_of(cls: type) -> Callable:
@@ -191,22 +181,17 @@ def call_dict_of(cls: type) -> Callable:
     return call
 
 
+BUILTINS |= {list: call_sequence(ListVariable), tuple: call_sequence(TupleVariable)}
+BUILTINS |= {rl.Size: call_sequence(partial(TupleVariable, cls=rl.Size))}
 BUILTINS |= {cls: call_set_of(cls) for cls in (set, frozenset)}
 BUILTINS |= {cls: call_dict_of(cls) for cls in (dict, OrderedDict, defaultdict)}
-
-
-@rule(operator.getitem)
-def call_getitem(tx, container, key):
-    return container.getitem(tx, key)
-
+BUILTINS |= {operator.getitem: lambda tx, container, key: container.getitem(tx, key)}
 
 # ------------------------------------------------------------------------------------------------------------
 # Iterators
 
 
-@rule(iter)
-def call_iter(tx, value):
-    return value.iterate(tx)
+BUILTINS |= {iter: lambda tx, value: value.iterate(tx)}
 
 
 @rule(next)
@@ -349,11 +334,7 @@ def call_operator(symbol: str) -> Callable:
 
 
 BUILTINS |= {function: call_operator(symbol) for symbol, function in OPERATORS.items() if symbol != "[]"}
-
-
-@rule(rl.is_grad_enabled)
-def call_is_grad_enabled(tx):
-    return ConstantVariable(local.grad_enabled)
+BUILTINS |= {rl.is_grad_enabled: lambda tx: ConstantVariable(local.grad_enabled)}
 
 
 @rule(rl._C._set_grad_enabled)

@@ -238,15 +238,10 @@ def call_grad(
         tx.output.first_grad = tx.root.steps
     node = tx.output.graph.create_node("call_function", rl.autograd.grad, node_args, node_kwargs)
     node.meta["example_value"] = found
-    items: list[VariableTracker] = []
-    for i, fake in enumerate(found):
-        is_none = fake is None
-        items.append(
-            ConstantVariable(None)
-            if is_none
-            else tx.output.emit("call_function", operator.getitem, (node, i), {}, fake)
-        )
-    return TupleVariable(items)
+    items = [fake if fake is None else (operator.getitem, (node, i), {}, fake) for i, fake in enumerate(found)]
+    return TupleVariable(
+        [ConstantVariable(None) if item is None else tx.output.emit("call_function", *item) for item in items]
+    )
 
 
 def leaves_of(tx: Translator) -> list[TensorVariable]:
