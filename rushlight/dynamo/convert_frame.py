@@ -21,9 +21,8 @@ from rushlight.dispatch import local
 from rushlight.dynamo import bytecode, cache, calls, guards, resume_execution
 from rushlight.dynamo.cache import CacheEntry, Region
 from rushlight.dynamo.exc import AutogradGradRestartAnalysis, ObservedException, SkipFrame, Unsupported
-from rushlight.dynamo.opcodes import NULL
+from rushlight.dynamo.opcodes import NULL, SuspendedFrame
 from rushlight.dynamo.output_graph import OutputGraph, ResumeState
-from rushlight.dynamo.resume_execution import SuspendedFrame
 from rushlight.dynamo.symbolic_convert import GraphBreak, InstructionTranslator
 
 __all__ = ["Compiler", "GraphCompileReason", "populate"]

@@ -8,12 +8,13 @@ instruction that the table of `bytecode` does not know.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from types import CodeType
 from typing import Any
 
 from rushlight.dynamo.bytecode import Instruction, instructions_of
 
-__all__ = ["END", "NULL", "Interpreter"]
+__all__ = ["END", "NULL", "Interpreter", "SuspendedFrame"]
 
 
 class _Null:
@@ -26,36 +27,44 @@ END = object()  # `advance` gives it at the end of an iterator
 CONVERSIONS = (str, str, repr, ascii)  # of a field in an f-string, by number
 
 
+class SuspendedFrame:
+    """A function before one of its instructions, with all that is needed to run it from there."""
+
+    __slots__ = ("index", "locals", "cells", "stack", "handled")
+
+    def __init__(
+        self, index: int, locals: dict[str, Any], cells: dict[str, Any], stack: list, handled: Sequence = ()
+    ) -> None:
+        self.index, self.locals, self.cells, self.stack = index, locals, cells, stack
+        self.handled = handled  # exceptions that are being handled, the innermost last
+
+
 class Interpreter:
     """A function that is being run: its locals, cells and stack, and the index of its next instruction.
 
-    A subclass defines the operations that the methods call; `pop` and `realize` give a value that an operation may look at.
+    A subclass defines the operations that the methods call. `pop`, `operands` and `realize` give values that an operation may look
+    at; `self.stack.pop` and `popn` give them as they are. `handlers` has the methods by the names of their instructions.
     """
 
     null: Any = NULL
     observed: type[Exception]  # the exceptions that the handlers of the function may catch
+    handlers: dict[str, Callable[[Any, Instruction], None]]
+    returned, value = False, None
 
-    def __init__(self, code: CodeType, f_globals: dict[str, Any]) -> None:
-        self.code, self.f_globals = code, f_globals
-        self.instructions = instructions_of(code)
-        self.index = 0
-        self.locals: dict[str, Any] = {}
-        self.cells: dict[str, Any] = {}
-        self.stack: list[Any] = []
-        self.handled: list[Any] = []  # exceptions that are being handled, the innermost last
-        self.returned, self.value = False, None
+    def __init__(self, code: CodeType, f_globals: dict[str, Any], state: SuspendedFrame) -> None:
+        self.code, self.f_globals, self.instructions = code, f_globals, instructions_of(code)
+        self.index, self.locals, self.cells = state.index, state.locals, state.cells
+        self.stack, self.push, self.handled = state.stack, state.stack.append, list(state.handled)
 
-    @classmethod
-    def opcodes(cls) -> set[str]:
-        """The instructions that this interpreter knows."""
-        return {name for name in dir(cls) if name.isupper()}
+    def __init_subclass__(cls) -> None:
+        cls.handlers = {name: getattr(cls, name) for name in dir(cls) if name.isupper()}
 
     def step(self) -> None:
         """Run one instruction. An exception of the function goes to its handler, or out of the frame."""
         instruction = self.instructions[self.index]
         self.index += 1
         try:
-            getattr(self, instruction.op)(instruction)
+            self.handlers[instruction.op](self, instruction)
         except self.observed as error:
             if instruction.handler is None:
                 raise
@@ -64,12 +73,6 @@ class Interpreter:
             if push_offset:
                 self.push(self.constant(instruction.offset))
             self.push(self.exception_value(error))
-
-    def push(self, value: Any) -> None:
-        self.stack.append(value)
-
-    def pop(self) -> Any:
-        return self.realize(self.stack.pop())
 
     def popn(self, count: int) -> list:
         """The topmost `count` values in their order."""
@@ -103,7 +106,8 @@ class Interpreter:
     # Names
 
     def LOAD_FAST(self, instruction: Instruction) -> None:
-        self.require_local(instruction.arg)
+        if instruction.arg not in self.locals:
+            raise self.unbound(instruction.arg)
         self.push(self.locals[instruction.arg])
 
     def LOAD_FAST_AND_CLEAR(self, instruction: Instruction) -> None:
@@ -117,13 +121,13 @@ class Interpreter:
             self.locals[instruction.arg] = value
 
     def DELETE_FAST(self, instruction: Instruction) -> None:
-        self.require_local(instruction.arg)
+        if instruction.arg not in self.locals:
+            raise self.unbound(instruction.arg)
         del self.locals[instruction.arg]
 
-    def require_local(self, name: str) -> None:
-        if name not in self.locals:
-            what = f"cannot access local variable '{name}' where it is not associated with a value"
-            raise self.error(UnboundLocalError, what)
+    def unbound(self, name: str) -> Exception:
+        what = f"cannot access local variable '{name}' where it is not associated with a value"
+        return self.error(UnboundLocalError, what)
 
     def MAKE_CELL(self, instruction: Instruction) -> None:
         name = instruction.arg
@@ -175,7 +179,7 @@ class Interpreter:
     # Operators
 
     def BINARY_OP(self, instruction: Instruction) -> None:
-        left, right = map(self.realize, self.popn(2))
+        left, right = self.operands(2)
         self.push(self.binary_op(instruction.arg, left, right))
 
     def UNARY_OP(self, instruction: Instruction) -> None:
@@ -185,11 +189,11 @@ class Interpreter:
         self.push(self.constant(self.truth(self.pop())))
 
     def IS_OP(self, instruction: Instruction) -> None:
-        left, right = map(self.realize, self.popn(2))
+        left, right = self.operands(2)
         self.push(self.constant(self.is_same(left, right) != bool(instruction.arg)))
 
     def CONTAINS_OP(self, instruction: Instruction) -> None:
-        item, container = map(self.realize, self.popn(2))
+        item, container = self.operands(2)
         self.push(self.constant(self.contains(container, item) != bool(instruction.arg)))
 
     def FORMAT_VALUE(self, instruction: Instruction) -> None:
@@ -229,7 +233,7 @@ class Interpreter:
         self.push(self.constant("".join(map(self.python_value, self.popn(instruction.arg)))))
 
     def BUILD_SLICE(self, instruction: Instruction) -> None:
-        self.push(self.build_slice([self.realize(part) for part in self.popn(instruction.arg)]))
+        self.push(self.build_slice(self.operands(instruction.arg)))
 
     def LIST_APPEND(self, instruction: Instruction) -> None:
         item = self.stack.pop()
@@ -292,38 +296,30 @@ class Interpreter:
         self.index = instruction.arg
 
     def POP_JUMP_IF_TRUE(self, instruction: Instruction) -> None:
-        if self.truth(self.pop()):
+        if self.truth(self.pop()) == (instruction.op == "POP_JUMP_IF_TRUE"):
             self.index = instruction.arg
 
-    def POP_JUMP_IF_FALSE(self, instruction: Instruction) -> None:
-        if not self.truth(self.pop()):
-            self.index = instruction.arg
+    POP_JUMP_IF_FALSE = POP_JUMP_IF_TRUE
 
     def JUMP_IF_TRUE_OR_POP(self, instruction: Instruction) -> None:
-        if self.truth(self.realize(self.stack[-1])):
+        if self.truth(self.realize(self.stack[-1])) == (instruction.op == "JUMP_IF_TRUE_OR_POP"):
             self.index = instruction.arg
         else:
             self.stack.pop()
 
-    def JUMP_IF_FALSE_OR_POP(self, instruction: Instruction) -> None:
-        if self.truth(self.realize(self.stack[-1])):
-            self.stack.pop()
-        else:
-            self.index = instruction.arg
+    JUMP_IF_FALSE_OR_POP = JUMP_IF_TRUE_OR_POP
 
     def POP_JUMP_IF_NONE(self, instruction: Instruction) -> None:
-        if self.is_none(self.pop()):
+        if self.is_none(self.pop()) == (instruction.op == "POP_JUMP_IF_NONE"):
             self.index = instruction.arg
 
-    def POP_JUMP_IF_NOT_NONE(self, instruction: Instruction) -> None:
-        if not self.is_none(self.pop()):
-            self.index = instruction.arg
+    POP_JUMP_IF_NOT_NONE = POP_JUMP_IF_NONE
 
     def GET_ITER(self, instruction: Instruction) -> None:
         self.push(self.iterate(self.pop()))
 
     def FOR_ITER(self, instruction: Instruction) -> None:
-        item = self.advance(self.realize(self.stack[-1]))
+        item = self.advance(self.stack[-1])
         if item is END:
             self.stack.pop()
             self.index = instruction.arg

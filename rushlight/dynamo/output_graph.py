@@ -19,7 +19,7 @@ from rushlight.dynamo import guards
 from rushlight.dynamo.codegen import PyCodegen
 from rushlight.dynamo.exc import AutogradGradRestartAnalysis, Unsupported
 from rushlight.dynamo.guards import Guard, bind, grad_mode_guard
-from rushlight.dynamo.resume_execution import SuspendedFrame
+from rushlight.dynamo.opcodes import SuspendedFrame
 from rushlight.dynamo.variables.base import VariableTracker
 from rushlight.dynamo.variables.builder import VariableBuilder
 from rushlight.dynamo.variables.constant import ConstantVariable

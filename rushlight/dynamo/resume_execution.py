@@ -10,28 +10,16 @@ from __future__ import annotations
 
 import operator
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
 from rushlight.dynamo.bytecode import OPERATORS, UNARY, Instruction
-from rushlight.dynamo.opcodes import END, Interpreter
+from rushlight.dynamo.opcodes import END, Interpreter, SuspendedFrame
 
 __all__ = ["PythonInterpreter", "SuspendedFrame", "run_instruction", "run_to_end"]
 
 Call = Callable[[Any, list, dict[str, Any]], Any]
-
-
-class SuspendedFrame:
-    """A function that stopped before an instruction, with all that is needed to resume it."""
-
-    __slots__ = ("index", "locals", "cells", "stack", "handled")
-
-    def __init__(
-        self, index: int, locals: dict[str, Any], cells: dict[str, CellType], stack: list, handled: Sequence = ()
-    ) -> None:
-        self.index, self.locals, self.cells, self.stack = index, locals, cells, stack
-        self.handled = handled  # exceptions that are being handled, the innermost last
 
 
 def identity(value: Any) -> Any:
@@ -49,14 +37,11 @@ class PythonInterpreter(Interpreter):
     load_attr, store_attr, delete_attr, make_super = getattr, setattr, delattr, super
     store_item, delete_item = staticmethod(operator.setitem), staticmethod(operator.delitem)
     build_tuple, build_list, build_set, build_map = tuple, list, set, dict
+    operands = Interpreter.popn
 
     def __init__(self, code: CodeType, f_globals: dict[str, Any], state: SuspendedFrame, call: Call) -> None:
-        super().__init__(code, f_globals)
-        self.index, self.locals, self.cells, self.stack = state.index, state.locals, state.cells, state.stack
-        self.handled, self.call_function = list(state.handled), call
-
-    def pop(self) -> Any:
-        return self.stack.pop()
+        super().__init__(code, f_globals, state)
+        self.call_function, self.pop = call, self.stack.pop
 
     def error(self, cls: type[Exception], *args: Any) -> Exception:
         return cls(*args)
@@ -78,6 +63,15 @@ class PythonInterpreter(Interpreter):
 
     def build_slice(self, parts: list) -> slice:
         return slice(*parts)
+
+    # The most frequent instructions, without a call of an operation
+
+    def LOAD_CONST(self, instruction: Instruction) -> None:
+        self.push(instruction.arg)
+
+    def BINARY_OP(self, instruction: Instruction) -> None:
+        right, left = self.pop(), self.pop()
+        self.push(OPERATORS[instruction.arg](left, right))
 
     # Names
 

@@ -19,7 +19,7 @@ from rushlight.dynamo import calls, symbolic
 from rushlight.dynamo.bytecode import Instruction
 from rushlight.dynamo.codegen import write_global
 from rushlight.dynamo.exc import ObservedException, Unsupported
-from rushlight.dynamo.opcodes import END, NULL, Interpreter
+from rushlight.dynamo.opcodes import END, NULL, Interpreter, SuspendedFrame
 from rushlight.dynamo.output_graph import OutputGraph
 from rushlight.dynamo.variables import (
     BaseUserFunctionVariable,
@@ -68,7 +68,7 @@ class InstructionTranslatorBase(Interpreter):
     root: InstructionTranslator
 
     def __init__(self, output: OutputGraph, code: CodeType, f_globals: dict[str, Any]) -> None:
-        super().__init__(code, f_globals)
+        super().__init__(code, f_globals, SuspendedFrame(0, {}, {}, []))
         self.output = output
 
     @property
@@ -80,10 +80,16 @@ class InstructionTranslatorBase(Interpreter):
         if self.root.count > MAX_INSTRUCTIONS:
             raise Unsupported("a capture of too many instructions")
         instruction = self.instructions[self.index]
-        if not hasattr(self, instruction.op):
+        if instruction.op not in self.handlers:
             self.index += 1
             raise Unsupported(f"the instruction {instruction.arg or instruction.op}")
         super().step()
+
+    def pop(self) -> VariableTracker:
+        return self.stack.pop().realize()
+
+    def operands(self, count: int) -> list[VariableTracker]:
+        return [value.realize() for value in self.popn(count)]
 
     def run(self) -> VariableTracker:
         while not self.returned:
@@ -162,7 +168,7 @@ class InstructionTranslatorBase(Interpreter):
         return value.iterate(self)
 
     def advance(self, iterator: VariableTracker) -> Any:
-        item = iterator.next_variable(self)
+        item = iterator.realize().next_variable(self)
         return END if item is None else item
 
     def unpack(self, value: VariableTracker) -> list[VariableTracker]:
