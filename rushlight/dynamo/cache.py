@@ -36,7 +36,6 @@ class Region:
     `skip_reason`: why nothing is captured here; None if it is.
     """
 
-    number: int
     entries: list[CacheEntry] = field(default_factory=list)
     skip_reason: str | None = None
 

@@ -59,7 +59,7 @@ class Compiler:
         if found is None:
             self.held.append((code, f_globals))
             found = self.regions[key] = {}
-            found[0] = Region(len(self.regions) - 1)
+            found[0] = Region()
             if any(map(needs_python_frame, bytecode.instructions_of(code))):
                 found[0].skip_reason = "instructions or functions that only Python's own loop can run"
         return found
@@ -101,7 +101,7 @@ class Compiler:
                 state = resume_execution.run_instruction(code, f_globals, state, self.call)
             if type(state) is not SuspendedFrame:
                 return state[0]
-            region = regions.setdefault(state.index, Region(regions[0].number))
+            region = regions.setdefault(state.index, Region())
             L = guarded_values(state.locals, state.cells, state.stack)  # noqa: N806
             entry = cache.lookup(region.entries, L)
             result = entry.run(L) if entry is not None else self.compile_and_run(code, f_globals, region, state, L)
@@ -253,9 +253,8 @@ def needs_python_frame(instruction: bytecode.Instruction) -> bool:
 
 
 def has_hooks(module: rl.nn.Module) -> bool:
-    return bool(
-        module._forward_pre_hooks or module._forward_hooks or module._backward_hooks or module._backward_pre_hooks
-    )
+    registries = ("_forward_pre_hooks", "_forward_hooks", "_backward_hooks", "_backward_pre_hooks")
+    return any(getattr(module, name) for name in registries)
 
 
 def plain_call(function: Any, args: list, kwargs: dict[str, Any]) -> Any:

@@ -33,36 +33,21 @@ class PythonInterpreter(Interpreter):
     new_cell = CellType
     constant = realize = python_value = items = key = mapping = exception_value = staticmethod(identity)
     truth, iterate, type_of, unpack = bool, iter, type, list
-    is_same, contains = staticmethod(operator.is_), staticmethod(operator.contains)
+    is_same, contains = operator.is_, operator.contains
     load_attr, store_attr, delete_attr, make_super = getattr, setattr, delattr, super
-    store_item, delete_item = staticmethod(operator.setitem), staticmethod(operator.delitem)
+    store_item, delete_item = operator.setitem, operator.delitem
     build_tuple, build_list, build_set, build_map = tuple, list, set, dict
     operands = Interpreter.popn
+    build_slice = staticmethod(lambda parts: slice(*parts))
+    error = compute_constant = operator.call
+    is_none = staticmethod(lambda value: value is None)
+    advance = staticmethod(lambda iterator: next(iterator, END))
+    binary_op = staticmethod(lambda symbol, left, right: OPERATORS[symbol](left, right))
+    unary_op = staticmethod(lambda symbol, value: UNARY[symbol](value))
 
     def __init__(self, code: CodeType, f_globals: dict[str, Any], state: SuspendedFrame, call: Call) -> None:
         super().__init__(code, f_globals, state)
         self.call_function, self.pop = call, self.stack.pop
-
-    def error(self, cls: type[Exception], *args: Any) -> Exception:
-        return cls(*args)
-
-    def is_none(self, value: Any) -> bool:
-        return value is None
-
-    def advance(self, iterator: Any) -> Any:
-        return next(iterator, END)
-
-    def binary_op(self, symbol: str, left: Any, right: Any) -> Any:
-        return OPERATORS[symbol](left, right)
-
-    def unary_op(self, symbol: str, value: Any) -> Any:
-        return UNARY[symbol](value)
-
-    def compute_constant(self, function: Callable, *args: Any) -> Any:
-        return function(*args)
-
-    def build_slice(self, parts: list) -> slice:
-        return slice(*parts)
 
     # The most frequent instructions, without a call of an operation
 

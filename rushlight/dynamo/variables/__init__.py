@@ -8,7 +8,8 @@ torch        operations: nodes of the graph   nn_module            modules
 ctx_manager  grad mode                        builtin              functions with rules of their own
                                               builder              from a value to its variable
 
-Whoever inherits imports the base: no module here imports the builder. In PyTorch: `torch/_dynamo/variables/`.
+A class reaches the translator and the builder by the argument `tx`, so no module here imports either. In PyTorch:
+`torch/_dynamo/variables/`.
 """
 
 from rushlight.dynamo.variables.base import VariableTracker

@@ -167,14 +167,7 @@ class TensorVariable(VariableTracker):
     def write_grad(self, codegen: PyCodegen, grads: dict[int, VariableTracker]) -> list[str]:
         return [f"{codegen(self)}.grad = {codegen(grads[id(self.fake)])}"]
 
-    def backward(
-        self,
-        tx: Translator,
-        gradient: VariableTracker | None = None,
-        retain_graph: VariableTracker | None = None,
-        create_graph: VariableTracker | None = None,
-        inputs: VariableTracker | None = None,
-    ) -> VariableTracker:
+    def backward(self, tx, gradient=None, retain_graph=None, create_graph=None, inputs=None) -> VariableTracker:
         """`loss.backward()`: one `autograd.grad` for all leaves among the graph's inputs, and the accumulation of its results."""
         if create_graph is not None and create_graph.as_python_constant() or inputs is not None:
             raise Unsupported("backward with create_graph or inputs")
