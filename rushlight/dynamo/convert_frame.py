@@ -16,14 +16,15 @@ from types import CodeType, FunctionType, MethodType
 from typing import Any
 
 import rushlight as rl
-from rushlight import fx, logs
-from rushlight.dispatch import local
+from rushlight import fx
+from rushlight.c10.dispatch import local
 from rushlight.dynamo import bytecode, cache, calls, guards, resume_execution
 from rushlight.dynamo.cache import CacheEntry, Region
 from rushlight.dynamo.exc import AutogradGradRestartAnalysis, ObservedException, SkipFrame, Unsupported
 from rushlight.dynamo.opcodes import NULL, SuspendedFrame
 from rushlight.dynamo.output_graph import OutputGraph, ResumeState
 from rushlight.dynamo.symbolic_convert import GraphBreak, InstructionTranslator
+from rushlight.utils import _logging as logs
 
 __all__ = ["Compiler", "GraphCompileReason", "populate"]
 

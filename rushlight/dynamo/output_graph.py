@@ -14,7 +14,8 @@ from typing import Any
 
 import rushlight as rl
 from rushlight import fx
-from rushlight.dispatch import local
+from rushlight.aten.strided import Tensor
+from rushlight.c10.dispatch import local
 from rushlight.dynamo import guards
 from rushlight.dynamo.codegen import PyCodegen
 from rushlight.dynamo.exc import AutogradGradRestartAnalysis, Unsupported
@@ -25,7 +26,6 @@ from rushlight.dynamo.variables.builder import VariableBuilder
 from rushlight.dynamo.variables.constant import ConstantVariable
 from rushlight.dynamo.variables.lists import ContainerVariable, ListVariable, TupleVariable
 from rushlight.dynamo.variables.tensor import TensorVariable
-from rushlight.strided import Tensor
 
 __all__ = ["OutputGraph", "ResumeState"]
 

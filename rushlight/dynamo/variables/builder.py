@@ -14,7 +14,8 @@ from types import BuiltinFunctionType, CellType, FunctionType, MethodType, Modul
 from typing import TYPE_CHECKING, Any
 
 import rushlight as rl
-from rushlight.dispatch import local
+from rushlight.aten.strided import Tensor
+from rushlight.c10.dispatch import local
 from rushlight.dynamo.guards import CONSTANTS, Guard, bind
 from rushlight.dynamo.variables.base import VariableTracker
 from rushlight.dynamo.variables.constant import ConstantVariable, literal
@@ -28,7 +29,6 @@ from rushlight.dynamo.variables.nn_module import UnspecializedNNModuleVariable
 from rushlight.dynamo.variables.sets import SetVariable
 from rushlight.dynamo.variables.user_defined import UserDefinedObjectVariable
 from rushlight.library import OpOverload, OpOverloadPacket
-from rushlight.strided import Tensor
 
 if TYPE_CHECKING:
     from rushlight.dynamo.output_graph import OutputGraph

@@ -16,7 +16,7 @@ from types import FunctionType
 from typing import Any
 
 import rushlight as rl
-from rushlight.dispatch import local
+from rushlight.c10.dispatch import local
 from rushlight.dynamo.bytecode import OPERATORS
 from rushlight.dynamo.exc import ObservedException, Unsupported
 from rushlight.dynamo.variables.base import static_getattr

@@ -14,11 +14,11 @@ from types import BuiltinFunctionType, MethodDescriptorType, ModuleType, Wrapper
 from typing import TYPE_CHECKING, Any
 
 import rushlight as rl
+from rushlight.aten.strided import Tensor
 from rushlight.dynamo.exc import Unsupported
 from rushlight.dynamo.guards import CONSTANTS, bind
 from rushlight.dynamo.variables.base import VariableTracker, known_value, static_getattr
 from rushlight.dynamo.variables.iter import IteratorVariable
-from rushlight.strided import Tensor
 
 if TYPE_CHECKING:
     from rushlight.dynamo.symbolic_convert import InstructionTranslatorBase as Translator

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import rushlight as rl
-from rushlight.dispatch import local
+from rushlight.c10.dispatch import local
 from rushlight.dynamo.variables.base import VariableTracker
 from rushlight.dynamo.variables.constant import ConstantVariable
 from rushlight.dynamo.variables.misc import GetAttrVariable

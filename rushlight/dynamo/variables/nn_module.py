@@ -7,10 +7,10 @@ added during the capture.
 
 from __future__ import annotations
 
+from rushlight.aten.strided import Tensor
 from rushlight.dynamo.exc import Unsupported
 from rushlight.dynamo.variables.tensor import TensorVariable
 from rushlight.dynamo.variables.user_defined import UserDefinedObjectVariable
-from rushlight.strided import Tensor
 
 
 class UnspecializedNNModuleVariable(UserDefinedObjectVariable):

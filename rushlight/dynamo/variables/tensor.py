@@ -14,6 +14,7 @@ import operator
 from typing import TYPE_CHECKING, Any
 
 import rushlight as rl
+from rushlight.aten.strided import Tensor
 from rushlight.dynamo.bytecode import OPERATORS, UNARY
 from rushlight.dynamo.exc import Unsupported
 from rushlight.dynamo.guards import Guard
@@ -24,7 +25,6 @@ from rushlight.dynamo.variables.iter import IteratorVariable
 from rushlight.dynamo.variables.lists import ListVariable, TupleVariable
 from rushlight.dynamo.variables.misc import GetAttrVariable
 from rushlight.dynamo.variables.torch import call_in_graph, fakes
-from rushlight.strided import Tensor
 
 if TYPE_CHECKING:
     from rushlight.dynamo.codegen import PyCodegen

@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rushlight import fx
+from rushlight.aten.strided import Tensor
 from rushlight.dynamo.exc import Unsupported
 from rushlight.dynamo.variables.base import VariableTracker
 from rushlight.dynamo.variables.constant import ConstantVariable
-from rushlight.strided import Tensor
 
 if TYPE_CHECKING:
     from rushlight.dynamo.symbolic_convert import InstructionTranslatorBase as Translator

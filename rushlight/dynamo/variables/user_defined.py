@@ -13,7 +13,8 @@ from types import FunctionType, MethodDescriptorType, WrapperDescriptorType
 from typing import TYPE_CHECKING, Any
 
 import rushlight as rl
-from rushlight.dispatch import local
+from rushlight.aten.strided import Tensor
+from rushlight.c10.dispatch import local
 from rushlight.dynamo.exc import ObservedException, Unsupported
 from rushlight.dynamo.guards import Guard
 from rushlight.dynamo.variables.base import VariableTracker, static_getattr
@@ -23,7 +24,6 @@ from rushlight.dynamo.variables.iter import IteratorVariable
 from rushlight.dynamo.variables.lists import TupleVariable
 from rushlight.dynamo.variables.misc import ExceptionVariable, bind_class_attribute
 from rushlight.dynamo.variables.torch import call_in_graph
-from rushlight.strided import Tensor
 
 if TYPE_CHECKING:
     from rushlight.dynamo.codegen import PyCodegen
