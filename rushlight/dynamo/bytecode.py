@@ -293,9 +293,9 @@ def simplify(code: CodeType) -> list[Instruction]:
 
 def _small_instructions(code: CodeType) -> Iterator[tuple[int, int | None, list[tuple[str, Any]], int | None]]:
     """For each instruction of CPython: its offset, its line, those of the small set that replace it, the target of a jump."""
-    reader, raw, lines = _Reader(code), read_instructions(code), dict(_lines(code))
-    names, line, previous = None, None, ""
-    for offset, name, argument, target in raw:
+    reader, names, line, previous = _Reader(code), None, None, ""
+    lines = {start: line for start, _, line in code.co_lines() if line is not None}
+    for offset, name, argument, target in read_instructions(code):
         line = lines.get(offset, line)
         rule = SMALL_SET.get(name)
         simple = rule(reader, argument) if rule else [("UNKNOWN", name)]
@@ -307,10 +307,6 @@ def _small_instructions(code: CodeType) -> Iterator[tuple[int, int | None, list[
             simple, names = [*names, ("CALL_KW", argument)], None
         yield offset, line, simple, target
         previous = name
-
-
-def _lines(code: CodeType) -> list[tuple[int, int]]:
-    return [(start, line) for start, _, line in code.co_lines() if line is not None]
 
 
 @lru_cache(maxsize=4096)

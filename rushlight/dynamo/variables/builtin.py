@@ -91,11 +91,6 @@ def call_type(tx, value, *more):
     return ConstantVariable(value.python_type())
 
 
-@rule(hasattr)
-def call_hasattr(tx, obj, name):
-    return ConstantVariable(obj.call_obj_hasattr(tx, name.as_python_constant()))
-
-
 @rule(getattr)
 def call_getattr(tx, obj, name, *default):
     try:
@@ -110,6 +105,9 @@ def call_getattr(tx, obj, name, *default):
 def call_setattr(tx, obj, name, value):
     obj.var_setattr(tx, name.as_python_constant(), value)
     return ConstantVariable(None)
+
+
+BUILTINS |= {hasattr: lambda tx, obj, name: ConstantVariable(obj.call_obj_hasattr(tx, name.as_python_constant()))}
 
 
 @rule(callable)
@@ -131,11 +129,6 @@ def call_super(tx, *args):
     return SuperVariable(args[0].as_python_constant(), args[1])
 
 
-@rule(bool)
-def call_bool(tx, *values):
-    return ConstantVariable(tx.truth(values[0]) if values else False)
-
-
 def call_text(cls: type) -> Callable:
     def call(tx, *values):
         value = values[0] if values else None
@@ -151,6 +144,7 @@ def call_text(cls: type) -> Callable:
 
 
 BUILTINS |= {str: call_text(str), repr: call_text(repr)}
+BUILTINS |= {bool: lambda tx, *values: ConstantVariable(tx.truth(values[0]) if values else False)}
 
 # ------------------------------------------------------------------------------------------------------------
 # Containers
@@ -256,21 +250,16 @@ def call_filter(tx, function, value):
     return IteratorVariable(steps(), cls=filter)
 
 
-@rule(reversed)
-def call_reversed(tx, value):
-    return IteratorVariable(iter(value.unpack_var_sequence(tx)[::-1]), cls=reversed)
-
-
 @rule(itertools.chain)
 def call_chain(tx, *values):
     steps = (item for value in values for item in value.unpack_var_sequence(tx))
     return IteratorVariable(steps, cls=itertools.chain, made=(itertools.chain, values, {}))
 
 
-@rule(itertools.chain.from_iterable)
-def call_chain_from_iterable(tx, value):
-    return call_chain(tx, *value.unpack_var_sequence(tx))
-
+BUILTINS |= {
+    itertools.chain.from_iterable: lambda tx, value: call_chain(tx, *value.unpack_var_sequence(tx)),
+    reversed: lambda tx, value: IteratorVariable(iter(value.unpack_var_sequence(tx)[::-1]), cls=reversed),
+}
 
 # ------------------------------------------------------------------------------------------------------------
 # Functions of all items

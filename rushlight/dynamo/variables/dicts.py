@@ -175,8 +175,6 @@ class ConstDictVariable(ContainerVariable):
         return codegen(key.variable if isinstance(key, TensorKey) else ConstantVariable(key))
 
 
-def literal_dict(value: dict) -> ConstDictVariable:
-    return ConstDictVariable({key: literal(item) for key, item in value.items()}, cls=type(value))
-
-
-LITERALS[dict] = LITERALS[OrderedDict] = literal_dict
+LITERALS[dict] = LITERALS[OrderedDict] = lambda value: ConstDictVariable(
+    {key: literal(item) for key, item in value.items()}, cls=type(value)
+)
