@@ -23,7 +23,7 @@ from rushlight.dispatch import Operator, local
 from rushlight.fx import GraphModule
 from rushlight.grad_mode import set_grad_enabled
 from rushlight.library import ops
-from rushlight.strided import Tensor
+from rushlight.strided import Tensor, non_overlapping_and_dense
 
 aten = ops.aten
 
@@ -135,8 +135,6 @@ def collect_metadata(function: Callable, args: Sequence[Any]) -> Metadata:
 
 
 def dense(x: Tensor) -> bool:
-    from rushlight.strided import non_overlapping_and_dense
-
     return non_overlapping_and_dense(x.shape, x.stride())
 
 

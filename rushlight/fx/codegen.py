@@ -12,15 +12,19 @@ from dataclasses import dataclass
 from math import inf, nan
 from typing import TYPE_CHECKING, Any
 
+import rushlight
 from rushlight.fx.node import DTYPE_ABBREVIATIONS, Node, home, qualified_name, type_repr
 from rushlight.library import OpOverload
 from rushlight.storage import device
 from rushlight.strided import Tensor
 
 if TYPE_CHECKING:
-    from rushlight.fx.graph import Graph, _Namespace
+    from rushlight.fx.graph import _Namespace
 
 __all__ = ["PythonCode"]
+
+# Globals of all generated code
+CUSTOM_BUILTINS = {"inf": inf, "nan": nan, "NoneType": type(None), "rushlight": rushlight, "device": device}
 
 REFLECTABLE = {
     "add": "{} + {}", "sub": "{} - {}", "mul": "{} * {}", "floordiv": "{} // {}", "truediv": "{} / {}", "div": "{} / {}",
@@ -50,11 +54,8 @@ class Scope:
     """The names of one piece of generated code, and those among them that are its globals."""
 
     def __init__(self, namespace: _Namespace) -> None:
-        import rushlight
-
         self.namespace, self.globals = namespace, {}
-        known = {"inf": inf, "nan": nan, "NoneType": type(None), "rushlight": rushlight, "device": device}
-        for name, obj in known.items():
+        for name, obj in CUSTOM_BUILTINS.items():
             self.add_global(name, obj)
 
     def add_global(self, hint: str, obj: Any) -> str:
@@ -186,32 +187,22 @@ def statement(node: Node, root: str, scope: Scope, note: str = "") -> str:
 # The function
 
 
-def python_code(
-    graph: Graph, root: str, *, verbose: bool = False, include_stride: bool = False, include_device: bool = False
+def gen_python_code(
+    nodes: list[Node],
+    root: str,
+    namespace: _Namespace,
+    verbose: bool = False,
+    include_stride: bool = False,
+    include_device: bool = False,
 ) -> PythonCode:
-    """A graph as a function `forward`. `verbose` shows the tensors that `node.meta` tells of.
+    """The nodes as a function `forward`. `repr(node)` is the node's variable, a name of `namespace`.
 
-    Source: `torch/fx/graph.py`, `Graph.python_code` and `CodeGen._gen_python_code`.
+    `verbose` adds the sizes and dtypes that `node.meta` has, and the lines that nodes were traced from.
+
+    Source: `torch/fx/graph.py`, `CodeGen._gen_python_code`.
     """
-    from rushlight.fx.graph import _Namespace
-
-    nodes, before = list(graph.nodes), {node: node._repr_fn for node in graph.nodes}
-    scope = Scope(_Namespace())
-    # Names of values and of globals must not meet, so all come from one namespace, and nodes show themselves by it.
-    for node in nodes:
-        node._repr_fn = lambda n: scope.namespace.create_name(n.name, n)
-    try:
-        return _function(nodes, root, scope, verbose, include_stride, include_device)
-    finally:
-        for node, show in before.items():
-            node._repr_fn = show
-
-
-def _function(
-    nodes: list[Node], root: str, scope: Scope, verbose: bool, include_stride: bool, include_device: bool
-) -> PythonCode:
+    scope, uses = Scope(namespace), last_uses(nodes)
     parameters, body, wrapped, returns, trace = ["self"], [], {}, "", None
-    uses = last_uses(nodes)
     for node in nodes:
         note = "" if node.type is None else f" : {annotation(node.type, scope)}"
         if verbose:
@@ -234,13 +225,8 @@ def _function(
         body.append(statement(node, root, scope, note) + ending)
         if node.meta.get("is_wrapped"):
             wrapped[scope.add_global(qualified_name(node.target), node.target)] = None
-    lines = "".join(body or ["pass\n"]).split("\n")
-    code = "\n".join("    " + line for line in "\n".join(lines).lstrip("\n").split("\n"))
-    wraps = ""
-    if wrapped:
-        from rushlight.fx import wrap
-
-        wraps = "\n".join(f'{scope.add_global("wrap", wrap)}("{name}")' for name in wrapped)
+    code = "\n".join("    " + line for line in "".join(body or ["pass\n"]).lstrip("\n").split("\n"))
+    wraps = "\n".join(f'{scope.add_global("wrap", rushlight.fx.wrap)}("{name}")' for name in wrapped)
     return PythonCode(f"\n{wraps}\n\ndef forward({', '.join(parameters)}){returns}:\n{code}", scope.globals)
 
 

@@ -13,13 +13,11 @@ import keyword
 import re
 import warnings
 from collections.abc import Callable, Iterator
-from math import inf, nan
 from typing import TYPE_CHECKING, Any
 
-from rushlight.fx.codegen import PythonCode, python_code
+from rushlight.fx.codegen import CUSTOM_BUILTINS, PythonCode, gen_python_code
 from rushlight.fx.node import OPS, Node, immutable_dict, map_arg, name_of, pretty_target
 from rushlight.modules import Module
-from rushlight.storage import device
 
 if TYPE_CHECKING:
     from rushlight.fx.graph_module import GraphModule
@@ -49,22 +47,13 @@ class _Namespace:
         self._used_names.add(name)
 
 
-def reserved_names() -> dict[str, Any]:
-    """Names that mean something in generated code, and what: only that object may have them."""
-    import rushlight
-
-    known = {word: object() for word in keyword.kwlist} | vars(builtins)
-    return known | {"inf": inf, "nan": nan, "NoneType": type(None), "rushlight": rushlight, "device": device}
+# Names that mean something in generated code, and what: only that object may have them.
+_RESERVED = {word: object() for word in keyword.kwlist} | vars(builtins) | CUSTOM_BUILTINS
 
 
 def is_reserved(name: str, obj: Any) -> bool:
-    """Whether `name` is Python's own, or a global of all generated code, and `obj` is not what it stands for."""
-    if not _reserved:
-        _reserved.update(reserved_names())
-    return _reserved.get(name, obj) is not obj
-
-
-_reserved: dict[str, Any] = {}
+    """Whether `name` is Python's own, or a global of all generated code, and `obj` is not the object of this name."""
+    return _RESERVED.get(name, obj) is not obj
 
 
 def create_name(namespace: _Namespace, candidate: str, obj: Any) -> str:
@@ -162,7 +151,7 @@ class InsertPoint:
 
 
 class Graph:
-    """What a program does, as a list of nodes."""
+    """What a program does, as a list of nodes. `passes.py` adds the method `eliminate_dead_code`."""
 
     def __init__(self, owning_module: GraphModule | None = None, tracer_cls: type | None = None) -> None:
         self._len = 0
@@ -311,12 +300,6 @@ class Graph:
             map_arg(to_erase.kwargs, lambda n: None),
         )
 
-    def eliminate_dead_code(self, is_impure_node: Callable[[Node], bool] | None = None) -> bool:
-        """Erase what nobody uses; returns whether there was something. See `passes.eliminate_dead_code`."""
-        from rushlight.fx import passes
-
-        return passes.eliminate_dead_code(self, is_impure_node)
-
     # Checking and showing
 
     def lint(self) -> None:
@@ -342,9 +325,21 @@ class Graph:
             if self.owning_module is not None:
                 _check_target(self.owning_module, node)
 
-    def python_code(self, root_module: str, *, verbose: bool = False, **options: Any) -> PythonCode:
-        """The graph as the source of a function; attributes are looked up in the variable `root_module`."""
-        return python_code(self, root_module, verbose=verbose, **options)
+    def python_code(self, root_module: str, **options: Any) -> PythonCode:
+        """The graph as the source of a function `forward`; attributes are looked up in the variable `root_module`.
+
+        Options: `verbose`, `include_stride`, `include_device`. Source: `torch/fx/graph.py`, `Graph.python_code`.
+        """
+        # Variables and globals must differ, so all their names are of one namespace.
+        nodes, namespace = list(self.nodes), _Namespace()
+        before = [node._repr_fn for node in nodes]
+        for node in nodes:
+            node._repr_fn = lambda n: namespace.create_name(n.name, n)
+        try:
+            return gen_python_code(nodes, root_module, namespace, **options)
+        finally:
+            for node, repr_fn in zip(nodes, before):
+                node._repr_fn = repr_fn
 
     def __str__(self) -> str:
         placeholders: list[str] = []

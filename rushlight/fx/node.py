@@ -16,6 +16,7 @@ from collections.abc import Callable
 from types import FunctionType, GenericAlias
 from typing import TYPE_CHECKING, Any
 
+import rushlight
 from rushlight.library import OpOverload, OpOverloadPacket
 from rushlight.strided import Tensor
 
@@ -391,8 +392,6 @@ def home(obj: Any) -> str | None:
     `rushlight._C._nn` (operators for networks that PyTorch has there), or the module that defines it. None for what is not
     rushlight's.
     """
-    import rushlight
-
     module, name = getattr(obj, "__module__", None), getattr(obj, "__name__", None)
     if name is None or not isinstance(module, str) or not (module + ".").startswith("rushlight."):
         return None

@@ -44,6 +44,9 @@ def eliminate_dead_code(graph: Graph, is_impure_node: Callable[[Node], bool] | N
     return len(graph.nodes) < count
 
 
+Graph.eliminate_dead_code = eliminate_dead_code
+
+
 # ------------------------------------------------------------------------------------------------------------
 # Common subexpressions
 

@@ -20,6 +20,7 @@ from rushlight.fx.graph_module import GraphModule
 from rushlight.fx.overrides import recording
 from rushlight.fx.proxy import Proxy, TracerBase, create_arg
 from rushlight.modules import Module
+from rushlight.nn import Sequential
 from rushlight.parameter import Parameter
 from rushlight.strided import Tensor
 
@@ -30,8 +31,6 @@ OWN = {f"rushlight.{name}" for name in ("modules", "layers", "lazy", "containers
 
 def is_leaf_module(module: Module) -> bool:
     """Whether a module becomes one node instead of being traced through: those of `rl.nn`, but not `Sequential`."""
-    from rushlight.nn import Sequential
-
     return type(module).__module__ in OWN and not isinstance(module, Sequential)
 
 
