@@ -58,6 +58,11 @@ def tensor(
     return {"tensor": spec | {"offset": offset}}
 
 
+def rows(names: str, *values: tuple) -> list[dict]:
+    """Cases as rows of a table: `rows("sizes dim", ([2, 3], 0), ([], 0))`."""
+    return [dict(zip(names.split(), row, strict=True)) for row in values]
+
+
 # In programs ---------------------------------------------------------------------------------------------------------
 
 
@@ -105,3 +110,8 @@ def explained(**reasons: str) -> Callable[[dict, Tree, Tree], str | None]:
         return reasons.get(str(first_apart(mine, theirs)).replace(" ", "_"))
 
     return hint
+
+
+def hint_if(name: str, text: str) -> Callable[[dict, Tree, Tree], str | None]:
+    """A hint for the cases in which the argument `name` is true."""
+    return lambda case, mine, theirs: text if case[name] else None

@@ -21,9 +21,9 @@ f.__code__ = f.__code__.replace(
     + f.__code__.co_code
 )
 """
+# fmt: off
 BYTECODE = [
-    "def f(x):\n    return x\n",
-    LONG_FUNCTION,
+    "def f(x):\n    return x\n", LONG_FUNCTION,
     "def f(a, b=1, *c, d=2, **e):\n    return g(a, *c, d=d, **e)[1:b] if a is None else not b\n",
     "def f(x):\n    with x as y, y:\n        return [z for z in y if z not in x]\n",
     "def f(x):\n    n = 1\n    def g():\n        nonlocal n\n        n += x\n        return n\n    del x\n    return g, n\n",
@@ -38,6 +38,7 @@ BYTECODE = [
     "def f(x, y):\n    z = x.y\n    w = x.z\n    return y, z\n",
     "def f(x, y, z):\n    a = x and y or z\n    b = x < y < z\n    return a is not None, b\n",
 ]
+# fmt: on
 
 
 # Reading bytecode ----------------------------------------------------------------------------------------------------

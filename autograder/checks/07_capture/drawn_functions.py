@@ -83,39 +83,25 @@ def result_or_raises(function, args):
 
 # Texts ---------------------------------------------------------------------------------------------------------------
 
+# fmt: off
 LINES = [  # x and y are tensors of the same size n, k is a number, log a list
-    "x = x * {c} + y",
-    "x = xp.relu(x - {c})",
-    "y = (x + y).sin()",
-    "x = -x if k > {c} else x.abs()",
-    "k = k + {c}",
-    "x = x + k",
-    "log.append(k)",
-    "s = f'{{k}}-{{x.dim()}}'\nx = x * len(s)",
-    "for i in range({c}):\n    x = x * i + y",
+    "x = x * {c} + y", "x = xp.relu(x - {c})", "y = (x + y).sin()", "x = -x if k > {c} else x.abs()", "k = k + {c}",
+    "x = x + k", "log.append(k)", "s = f'{{k}}-{{x.dim()}}'\nx = x * len(s)", "for i in range({c}):\n    x = x * i + y",
     "for i, v in enumerate([x, y]):\n    if i == {c}:\n        continue\n    x = x + v * i",
     "items = [v * {c} for v in (x, y)]\nx = items[0] + items[-1]",
     "parts = {{'a': x, 'b': y}}\nparts['c'] = parts.pop('a') + {c}\nx = parts['b'] * parts['c']",
-    "def inner(v, w=y):\n    return v * w + k\nx = inner(x) + inner(y, x)",
-    "x = (lambda v: v + {c})(x)",
+    "def inner(v, w=y):\n    return v * w + k\nx = inner(x) + inner(y, x)", "x = (lambda v: v + {c})(x)",
     "if x.shape[0] > {c}:\n    x = x[1:].sum() + x\nelse:\n    x = x * 2",
-    "n = 0\nwhile n < {c}:\n    n += 1\n    x = x - n",
-    "z = x.clone()\nz[0] = {c}\nz += 1\nx = z",
-    "a, *b = (x, y, k)\nx = a + b[0] * b[1]",
-    "x = x + isinstance(k, int) + len((x, k))",
+    "n = 0\nwhile n < {c}:\n    n += 1\n    x = x - n", "z = x.clone()\nz[0] = {c}\nz += 1\nx = z",
+    "a, *b = (x, y, k)\nx = a + b[0] * b[1]", "x = x + isinstance(k, int) + len((x, k))",
     "try:\n    x = x + [1, 2][k]\nexcept IndexError:\n    x = x * {c}\nfinally:\n    y = y + 1",
-    "x = xp.cat([x[:1], y[1:]])",
-    "with xp.no_grad():\n    y = x * {c}\nx = x + y",
-    "x = helper(x, {c})",
+    "x = xp.cat([x[:1], y[1:]])", "with xp.no_grad():\n    y = x * {c}\nx = x + y", "x = helper(x, {c})",
 ]
 BREAKING_LINES = [
-    "graph_break()",
-    "print(end='')",
-    "if x.sum() > {c}:\n    x = x - 1\nelse:\n    x = x + 1",
-    "k = k + int(x[0].item() * 0)",
-    "x = breaks(x, {c})",
-    "if (y > 100).any():\n    return y",
+    "graph_break()", "print(end='')", "if x.sum() > {c}:\n    x = x - 1\nelse:\n    x = x + 1",
+    "k = k + int(x[0].item() * 0)", "x = breaks(x, {c})", "if (y > 100).any():\n    return y",
 ]
+# fmt: on
 BREAKS = """def breaks(v, n):
     v = v * n
     graph_break()

@@ -146,6 +146,10 @@ def drawn_statement(st, op, targets, args, kwargs=None):
     return st.tuples(st.just(op), target, args, st.just({}) if kwargs is None else kwargs).map(list)
 
 
+def drawn_statements(st, drawn, *more):
+    return st.one_of(*(drawn_statement(st, *each) for each in drawn), *more)
+
+
 def drawn_argument(st):
     node = drawn_node(st)
     leaf = st.one_of(node, node, st.sampled_from([0, 1, 2, True, 0.5, None, "dim"]))

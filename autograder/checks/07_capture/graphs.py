@@ -7,7 +7,7 @@ import operator
 from typing import NamedTuple
 
 from ...check import program
-from ..cases import attempt
+from ..cases import attempt, hint_if, rows
 from . import drawn_graphs as fx
 from .drawn_graphs import USER, USER_ADD, USER_GETATTR, N, X, Y, attribute, call, method, module, output
 
@@ -19,8 +19,7 @@ CANDIDATES = ["relu", "relu_1", "relu_2", "relu_12", "add", "sum", "sum_1", "if"
 ODD_CANDIDATES = ["a.b", "a.0", "_1", "_1_2", "x__1", "x_01", "1", "", ".", "NoneType", "getattr", "_"]
 REQUESTS = [[[name, None] for name in names] for names in (
     ["relu", "relu", "relu", "relu_1", "relu_7", "relu_7", "relu", "relu_2"],
-    ["relu_3", "relu", "relu", "relu_1", "relu_4", "relu_4"],
-    ["sum", "sum", "sum_1", "sum_5", "sum", "if", "if", "print"],
+    ["relu_3", "relu", "relu", "relu_1", "relu_4", "relu_4"], ["sum", "sum", "sum_1", "sum_5", "sum", "if", "if", "print"],
     ["linear.weight", "linear..weight", "linear_weight", "a b", "é", "éé", "aéb", "...", "_"],
     ["", "", "_unnamed", "0", "0", "_0", "1x", "_1", "_1", "_1_1"],
     ["x_", "x_", "x__1", "x__1", "x_1_1", "x_1_1", "x_1", "x_1"],
@@ -82,8 +81,7 @@ def _steps(st):
 
 # fmt: off
 STEPS = [
-    [],
-    [["new", 0, [N[1], N[0]], {}], ["new", 0, [N[0], N[0]], {}]],
+    [], [["new", 0, [N[1], N[0]], {}], ["new", 0, [N[0], N[0]], {}]],
     [["new", 0, [N[0], N[1]], {}], ["new", 0, [N[0]], {}], ["args", 2, [N[0]], {}], ["args", 2, [N[1], N[0]], {}]],
     [["new", 0, [N[0]], {"a": N[1]}], ["args", 2, [], {}], ["kwargs", 2, [], {}]],
     [["new", 0, [N[0], N[1]], {}], ["args", 2, [], {}]],
@@ -147,21 +145,13 @@ class Own:
         return "its own", type(tracer).__name__
 
 
+# fmt: off
 OBJECTS = {
-    "set": lambda xp: {1},
-    "object": lambda xp: object(),
-    "function": lambda xp: operator.add,
-    "bytes": lambda xp: b"",
-    "own": lambda xp: Own(),
-    "enum": lambda xp: fx.Colour.RED,
-    "dtype": lambda xp: xp.float64,
-    "device": lambda xp: xp.device("cpu"),
-    "ellipsis": lambda xp: ...,
-    "complex": lambda xp: 1j,
-    "tensor": lambda xp: xp.ones(2),
-    "range": lambda xp: range(1, 7, 2),
-    "operator": lambda xp: xp.ops.aten.add.Tensor,
+    "set": "{1}", "object": "object()", "function": "operator.add", "bytes": "b''", "own": "Own()", "enum": "fx.Colour.RED",
+    "dtype": "xp.float64", "device": "xp.device('cpu')", "ellipsis": "...", "complex": "1j", "tensor": "xp.ones(2)",
+    "range": "range(1, 7, 2)", "operator": "xp.ops.aten.add.Tensor",
 }
+# fmt: on
 
 
 def recorded_value(xp, described, proxies):
@@ -174,7 +164,7 @@ def recorded_value(xp, described, proxies):
         case {"attribute": name}:
             return getattr(proxies[0], name)
         case {"object": name}:
-            return OBJECTS[name](xp)
+            return eval(OBJECTS[name], globals() | {"xp": xp})
         case {"list": items}:
             return each(items)
         case {"pair": items}:
@@ -243,9 +233,7 @@ VALUES = [
     "fx.proxy.create_arg",
     cases=lambda st: st.fixed_dictionaries({"given": _values(st), "doubling": st.booleans()}),
     edges=[{"given": given, "doubling": doubling} for given in VALUES for doubling in (False, True)],
-    hint=lambda case, mine, theirs: (
-        "call tracer.create_arg for the items, because a subclass may override it" if case["doubling"] else None
-    ),
+    hint=hint_if("doubling", "call tracer.create_arg for the items, because a subclass may override it"),
 )
 def arguments_recorded(xp, given, doubling):
     class Tracer(xp.fx.proxy.GraphAppendingTracer):
@@ -310,31 +298,27 @@ def _statements(st):
         ("call_function", ["getattr"], st.tuples(*named, arg).map(list)),
         ("output", ["output"], one),
     ]
-    return st.one_of(*(fx.drawn_statement(st, *each) for each in drawn))
+    return fx.drawn_statements(st, drawn)
 
 
 RED = {"colour": "RED"}
 # fmt: off
-STATEMENTS = [
-    [attribute(path) for path in PATHS],
-    [module(path, N[0], N[1], dim=1) for path in PATHS[:4]],
+STATEMENTS = rows("statements typed root", *(([X, Y, *statements], *typed) for statements in (
+    [attribute(path) for path in PATHS], [module(path, N[0], N[1], dim=1) for path in PATHS[:4]],
     [method(name, N[0]) for name in METHODS],
     [method("sum", N[0], 1, {"list": [N[1]]}, dim=N[1]), method("if", [N[0]])],
-    [call(name, N[0]) for name in UNARY],
-    [call(name, N[0], N[1]) for name in BINARY],
+    [call(name, N[0]) for name in UNARY], [call(name, N[0], N[1]) for name in BINARY],
     [call(name, N[0], N[1]) for name in IN_PLACE],
     [call("setitem", N[0], [0, {"slice": [None, N[1], None]}], 0.5)],
     [call(name, N[0], dim={"list": [N[1], "a"]}) for name in CALLED],
     [call("getattr", N[0], name) for name in ATTRIBUTES],
     [call("getattr", N[0], "shape", None), call("getattr", N[0], N[1]), call(USER_GETATTR, N[0], "shape")],
-    [output([N[0], {"dict": {"a": N[1]}}])],
-    [output(None)],
-    [output(N[0], N[1]), output(RED), output("a")],
+    [output([N[0], {"dict": {"a": N[1]}}])], [output(None)], [output(N[0], N[1]), output(RED), output("a")],
     [module("linear", RED), method("sum", RED, {"list": [RED]}, dim=RED), call("add", RED, "a"),
      call("iadd", RED, {"list": [RED]}), call("getattr", "a", "shape"), method("sum", "a"), call("getattr", [RED], "shape"),
      call("relu", [RED], dim=RED)],
     [call(name, N[0], "dim") for name in CALLED],
-]
+) for typed in ((False, "self"), (True, "module"))))
 # fmt: on
 
 
@@ -347,14 +331,8 @@ STATEMENTS = [
             "root": st.sampled_from(["self", "self", "module"]),
         }
     ),
-    edges=[
-        {"statements": [X, Y, *statements], "typed": typed, "root": root}
-        for statements in STATEMENTS
-        for typed, root in ((False, "self"), (True, "module"))
-    ],
-    hint=lambda case, mine, theirs: (
-        "attributes are looked up in `root`, and `note` comes right after the variable" if case["typed"] else None
-    ),
+    edges=STATEMENTS,
+    hint=hint_if("typed", "attributes are looked up in `root`, and `note` comes right after the variable"),
 )
 def code_of_a_graph(xp, statements, typed, root):
     graph = fx.graph_of(xp, [*statements, output(None)])

@@ -329,14 +329,12 @@ def _calls(st):
 
 # fmt: off
 CALLS = [
-    [_call(), _call([3, 2])],
-    [_call(), _call([4]), _call([2, 3, 1])],
+    [_call(), _call([3, 2])], [_call(), _call([4]), _call([2, 3, 1])],
     [_call(), _call(kind="float64"), _call([4], "float64", True)],
     [_call(), _call(learns=True), _call([3, 2], learns=True)],
     [_call(), _call(turned=True), _call([3, 2]), _call([3, 2], turned=True)],
     [_call([6]), _call([2, 3, 1], "float64", True, True), _call()],
-    [_call(), _call(length=2), _call(length=3), _call(length=2)],
-    [_call(k=1), _call(k=2), _call(k=3), _call(k=1)],
+    [_call(), _call(length=2), _call(length=3), _call(length=2)], [_call(k=1), _call(k=2), _call(k=3), _call(k=1)],
     [_call(), _call()],
 ]
 # fmt: on

@@ -47,18 +47,13 @@ def joint_results(xp, joint, inputs, statements, outputs, needs, kind):
 M = [[3, 3], True]
 # fmt: off
 JOINTS = [dict(zip(("inputs", "statements", "outputs", "needs"), row)) for row in (
-    ([M], [["exp", 0, 0]], [0], [True]),
-    ([M, M], [["mul", 0, 1], ["sum", 2, 0]], [0, 1], [True, True]),
-    ([M, M], [["mul", 0, 1], ["sum", 2, 0]], [0, 1], [False, True]),
-    ([M, M], [["mul", 0, 1], ["cos", 0, 0]], [0], [True]),
+    ([M], [["exp", 0, 0]], [0], [True]), ([M, M], [["mul", 0, 1], ["sum", 2, 0]], [0, 1], [True, True]),
+    ([M, M], [["mul", 0, 1], ["sum", 2, 0]], [0, 1], [False, True]), ([M, M], [["mul", 0, 1], ["cos", 0, 0]], [0], [True]),
     ([M, [[3], False]], [["mul", 0, 1]], [0], [True]),
     ([[[3], False], M], [["mul", 0, 1], ["exp", 0, 0]], [0, 1], [True, True]),
-    ([[[3], False]], [["exp", 0, 0]], [0], [True]),
-    ([M], [["exp", 0, 0]], [0], [False]),
-    ([M], [["exp", 0, 0], ["detach", 1, 0]], [0, 1], [True, True]),
-    ([M], [["exp", 0, 0], ["detach", 1, 0]], [0], [True]),
-    ([M], [["max", 0, 0]], [0, 1], [True, True]),
-    ([M], [["exp", 0, 0]], [1, 0], [True, True]),
+    ([[[3], False]], [["exp", 0, 0]], [0], [True]), ([M], [["exp", 0, 0]], [0], [False]),
+    ([M], [["exp", 0, 0], ["detach", 1, 0]], [0, 1], [True, True]), ([M], [["exp", 0, 0], ["detach", 1, 0]], [0], [True]),
+    ([M], [["max", 0, 0]], [0, 1], [True, True]), ([M], [["exp", 0, 0]], [1, 0], [True, True]),
     ([M], [["exp", 0, 0]], [0, 0], [True, True]),
 )]
 # fmt: on

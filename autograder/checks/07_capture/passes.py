@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 
 from ...check import program
-from ..cases import attempt
+from ..cases import attempt, hint_if, rows
 from . import drawn_graphs as fx
 from .drawn_graphs import USER, N, X, Y, attribute, call, method, module
 
@@ -29,22 +29,17 @@ def _numbers(st):
         ("call_module", "triple", one, st.dictionaries(st.just("plus"), value)),
         ("get_attr", "seven", st.just([])),
     ]
-    return st.one_of(*(fx.drawn_statement(st, *each) for each in drawn))
+    return fx.drawn_statements(st, drawn)
 
 
 # fmt: off
-RUN = [
-    ([], None),
-    ([call("sub", N[0], N[1])], None),
-    ([call("add", N[0], N[1]), call("add", N[2], N[2])], None),
-    ([method("__rsub__", N[0], N[1])], None),
-    ([module("triple", N[0], plus=N[1]), module("triple", N[2])], None),
-    ([attribute("seven"), call("sub", N[2], N[0])], None),
-    ([call(USER, [N[0], {"list": [N[1], [N[0]]]}], a=N[1])], None),
+RUN = rows("statements inputs swapped moved", *((statements, [40, 2], swapped, moved) for statements, moved in (
+    ([], None), ([call("sub", N[0], N[1])], None), ([call("add", N[0], N[1]), call("add", N[2], N[2])], None),
+    ([method("__rsub__", N[0], N[1])], None), ([module("triple", N[0], plus=N[1]), module("triple", N[2])], None),
+    ([attribute("seven"), call("sub", N[2], N[0])], None), ([call(USER, [N[0], {"list": [N[1], [N[0]]]}], a=N[1])], None),
     ([call(USER, {"dict": {"a": N[1]}}, {"slice": [N[0], 1, N[1]]})], None),
-    ([call("neg", N[0]), call("neg", N[2])], [2, 3]),
-    ([call(USER, 1, a=N[1])], [1, 2]),
-]
+    ([call("neg", N[0]), call("neg", N[2])], [2, 3]), ([call(USER, 1, a=N[1])], [1, 2]),
+) for swapped in (False, True)), ([call(USER, N[1])], [40, None], False, None))
 # fmt: on
 
 
@@ -58,15 +53,8 @@ RUN = [
             "moved": fx.drawn_move(st, 6),
         }
     ),
-    edges=[
-        {"statements": statements, "inputs": [40, 2], "swapped": swapped, "moved": moved}
-        for statements, moved in RUN
-        for swapped in (False, True)
-    ]
-    + [{"statements": [call(USER, N[1])], "inputs": [40, None], "swapped": False, "moved": None}],
-    hint=lambda case, mine, theirs: (
-        "call the interpreter's own method, because a subclass may override it" if case["swapped"] else None
-    ),
+    edges=RUN,
+    hint=hint_if("swapped", "call the interpreter's own method, because a subclass may override it"),
 )
 def graph_interpreted(xp, statements, inputs, swapped, moved):
     class Triple(xp.nn.Module):
@@ -115,7 +103,7 @@ def _dead_or_alive(st):
         ("call_module", ["pure", "impure"], pair),
         ("get_attr", ["weight"], st.just([])),
     ]
-    return st.one_of(*(fx.drawn_statement(st, *each) for each in drawn))
+    return fx.drawn_statements(st, drawn)
 
 
 IMPURE = {
@@ -126,16 +114,13 @@ IMPURE = {
     "functions": lambda node: node.op == "call_function",
 }
 # fmt: off
-DEAD = [
-    [],
-    [call("torch.add", N[0]), call("relu", N[2]), method("relu", N[3])],
-    [module("pure", N[0]), module("impure", N[2])],
+DEAD = rows("statements returned impure moved", *((statements, [], impure, None) for statements in (
+    [], [call("torch.add", N[0]), call("relu", N[2]), method("relu", N[3])], [module("pure", N[0]), module("impure", N[2])],
     [call("aten.add_", N[0], N[1]), call("aten.rand_like", N[2])],
     [method("add_", N[0], N[1]), attribute("weight"), ["placeholder", "z", [], {}]],
-]
-CHAIN = [call("torch.add", N[0]), call("relu", N[2])]
-RETURNED = [(CHAIN, [3], None), (CHAIN, [2], None), (CHAIN, [1], [2, 3]),
-            ([call("torch.add", N[0]), call("relu", N[0])], [1], [0, 3])]
+) for impure in IMPURE), *(([call("torch.add", N[0]), call("relu", N[used])], returned, "as usual", moved)
+    for used, returned, moved in ((2, [3], None), (2, [2], None), (2, [1], [2, 3]), (0, [1], [0, 3]))
+))
 # fmt: on
 
 
@@ -149,15 +134,7 @@ RETURNED = [(CHAIN, [3], None), (CHAIN, [2], None), (CHAIN, [1], [2, 3]),
             "moved": fx.drawn_move(st, 7),
         }
     ),
-    edges=[
-        {"statements": statements, "returned": [], "impure": impure, "moved": None}
-        for statements in DEAD
-        for impure in IMPURE
-    ]
-    + [
-        {"statements": statements, "returned": returned, "impure": "as usual", "moved": moved}
-        for statements, returned, moved in RETURNED
-    ],
+    edges=DEAD,
     hint=lambda case, mine, theirs: (
         "a given function decides alone, for inputs and the output too" if case["impure"] != "as usual" else None
     ),
@@ -189,41 +166,35 @@ def _repeated(st):
         ("call_method", ["add", "add_", "relu"], pair),
         ("get_attr", ["weight"], st.just([])),
     ]
-    return st.one_of(*(fx.drawn_statement(st, *each) for each in drawn))
+    return fx.drawn_statements(st, drawn)
 
 
 ADD, ONE = call("torch.add", N[0], N[1]), call("mul", N[0], 1)
 ONES = [1, 1.0, True]
 TENSORS = ["none", "none", "a", "b", "a view of a", "a view of b", "a number"]
 # fmt: off
-REPEATED = [
-    [ADD, ADD, ADD],
-    [ADD, ADD, call("mul", N[2], 1), call("mul", N[3], 1)],
+REPEATED = rows("statements returned tensors", *((statements, [2, 3, len(statements) + 1], []) for statements in (
+    [ADD, ADD, ADD], [ADD, ADD, call("mul", N[2], 1), call("mul", N[3], 1)],
     [ADD, call("add", N[0], N[1]), method("add", N[0], N[1]), ADD],
-    [call("torch.add", N[0], one) for one in ONES * 2],
-    [call("torch.add", N[0], 1, alpha=one) for one in ONES * 2],
+    [call("torch.add", N[0], one) for one in ONES * 2], [call("torch.add", N[0], 1, alpha=one) for one in ONES * 2],
     [call("torch.add", N[0], N[1], alpha=1), call("torch.add", N[0], N[1], 1)],
-    [call("torch.add", N[0], alpha=N[1]), call("torch.add", N[0], other=N[1])],
-    [ADD, call("torch.add", N[1], N[0]), ADD],
+    [call("torch.add", N[0], alpha=N[1]), call("torch.add", N[0], other=N[1])], [ADD, call("torch.add", N[1], N[0]), ADD],
     [ADD, ADD] + [call("torch.add", N[0], other=N[i]) for i in (2, 3)],
-    [ADD, call("aten.add_", N[0], 1), ADD, ADD],
-    [call("aten.add_", N[0], 1)] * 3,
-    [ADD, method("add_", N[0], 1), ADD, ADD, method("add_", N[0], 1)],
-    [ADD, call("torch.add", N[0], N[1], out=N[0]), ADD],
+    [ADD, call("aten.add_", N[0], 1), ADD, ADD], [call("aten.add_", N[0], 1)] * 3,
+    [ADD, method("add_", N[0], 1), ADD, ADD, method("add_", N[0], 1)], [ADD, call("torch.add", N[0], N[1], out=N[0]), ADD],
     [call("aten.rand_like", N[0])] * 2 + [call("aten.bernoulli", N[0])] * 2,
     [attribute("weight")] * 2 + [call("mul", N[2], N[3])],
     [call("cat", {"list": [N[0], 1]}), call("cat", {"list": [N[0], 1.0]})] * 2,
     [module("pure", N[0]), module("other", N[0]), module("pure", N[0])],
     [["placeholder", "z", [], {}], ["placeholder", "z", [], {}]],
-]
-SHARING = [
+)), *(([ADD, ADD, ADD, ONE, ONE], returned, tensors) for returned, tensors in (
     ([2, 4], ["none", "none", "a", "b", "a"]),
     ([2], ["none", "none", "a", "a view of a", "b", "a", "b"]),
     ([4], ["a", "none", "b", "a number", "b", "a", "a"]),
     ([0, 5], ["none", "a number", "a number", "none", "a number", "a number"]),
     ([3], ["none", "none", "b", "b", "b", "b", "b"]),
     ([], ["none", "none", "b", "b", "b", "b", "b"]),
-]
+)))
 # fmt: on
 
 
@@ -236,16 +207,8 @@ SHARING = [
             "tensors": st.one_of(st.just([]), st.lists(st.sampled_from(TENSORS), max_size=8)),
         }
     ),
-    edges=[
-        {"statements": statements, "returned": [2, 3, len(statements) + 1], "tensors": []} for statements in REPEATED
-    ]
-    + [
-        {"statements": [ADD, ADD, ADD, ONE, ONE], "returned": returned, "tensors": tensors}
-        for returned, tensors in SHARING
-    ],
-    hint=lambda case, mine, theirs: (
-        "a node whose tensor shares memory with a returned tensor is always copied" if case["tensors"] else None
-    ),
+    edges=REPEATED,
+    hint=hint_if("tensors", "a node whose tensor shares memory with a returned tensor is always copied"),
 )
 def without_repetition(xp, statements, returned, tensors):
     graph = graph_with_tensors(xp, statements, returned, tensors)
@@ -281,14 +244,14 @@ FULL = call("aten.full", {"list": [2]}, 0.5)
 def _folded(st):
     node = fx.drawn_node(st)
     pair, one = st.lists(node, min_size=2, max_size=2), st.tuples(node).map(list)
-    return st.one_of(
-        fx.drawn_statement(st, "call_function", ["aten.add", "torch.add", "aten.mul", "mul"], pair),
-        fx.drawn_statement(st, "call_function", ["relu"], one),
-        fx.drawn_statement(st, "call_method", ["add"], pair),
-        fx.drawn_statement(st, "call_module", ["layer"], one),
-        fx.drawn_statement(st, "call_function", ["aten.rand_like"], one),
-        st.just(FULL),
-    )
+    drawn = [
+        ("call_function", ["aten.add", "torch.add", "aten.mul", "mul"], pair),
+        ("call_function", ["relu"], one),
+        ("call_method", ["add"], pair),
+        ("call_module", ["layer"], one),
+        ("call_function", ["aten.rand_like"], one),
+    ]
+    return fx.drawn_statements(st, drawn, st.just(FULL))
 
 
 def add(i, j):
@@ -296,18 +259,12 @@ def add(i, j):
 
 
 # fmt: off
-FOLDED = [  # x, y, c and d are 0 to 3
-    ([], [0]),
-    ([], [2]),
-    ([add(2, 3)], [4]),
-    ([add(2, 3), add(4, 2), add(5, 0)], [6]),
-    ([add(2, 3), add(4, 2), add(5, 0)], [6, 4, 5]),
-    ([add(2, 2), add(4, 4), add(5, 1)], [6]),
-    ([add(2, 0), add(4, 2), add(2, 2)], [5, 1]),
-    ([add(2, 3), add(4, 0), add(4, 1), add(4, 3), add(7, 5)], [6, 8]),
-    ([call("aten.rand_like", N[2]), add(4, 2), add(2, 2)], [4, 5, 6]),
-    ([FULL, add(4, 4)], [5]),
-    ([FULL, add(2, 4)], [5]),
+FOLDED = rows(
+    "statements returned",  # x, y, c and d are 0 to 3
+    ([], [0]), ([], [2]), ([add(2, 3)], [4]), ([add(2, 3), add(4, 2), add(5, 0)], [6]),
+    ([add(2, 3), add(4, 2), add(5, 0)], [6, 4, 5]), ([add(2, 2), add(4, 4), add(5, 1)], [6]),
+    ([add(2, 0), add(4, 2), add(2, 2)], [5, 1]), ([add(2, 3), add(4, 0), add(4, 1), add(4, 3), add(7, 5)], [6, 8]),
+    ([call("aten.rand_like", N[2]), add(4, 2), add(2, 2)], [4, 5, 6]), ([FULL, add(4, 4)], [5]), ([FULL, add(2, 4)], [5]),
     ([method("size", N[2], 0), call("aten.full", {"list": [N[4]]}, 1.5)], [5]),
     ([call("aten.split", N[2], 1), call("getitem", N[4], 1)], [5]),
     ([call("aten.split", N[2], 1), call("getitem", N[4], 0), add(5, 0), method("size", N[2], 0), method("view", N[0], N[7])],
@@ -316,7 +273,7 @@ FOLDED = [  # x, y, c and d are 0 to 3
     ([module("layer", N[2]), method("add", N[4], N[0])], [5]),
     ([call("aten.cat", {"list": [N[2], N[2]]}), method("sum", N[4])], [4, 5, 0]),
     ([call("cat", {"list": [N[2], N[0]]})], [4]),
-]
+)
 # fmt: on
 
 
@@ -328,7 +285,7 @@ FOLDED = [  # x, y, c and d are 0 to 3
             "returned": st.lists(st.integers(0, 11), min_size=1, max_size=3),
         }
     ),
-    edges=[{"statements": statements, "returned": returned} for statements, returned in FOLDED],
+    edges=FOLDED,
 )
 def constants_folded(xp, statements, returned):
     module = module_with_constants(xp, statements, returned)
@@ -428,16 +385,14 @@ def module_of(xp, lines):
     return module
 
 
+def _lines(st):
+    index = st.integers(0, 9)
+    return st.lists(st.tuples(st.sampled_from(list(LINES)[:-4]), index, index).map(list), max_size=6)
+
+
 @program(
     "together.traced",
-    cases=lambda st: st.fixed_dictionaries(
-        {
-            "lines": st.lists(
-                st.tuples(st.sampled_from(list(LINES)[:-4]), st.integers(0, 9), st.integers(0, 9)).map(list),
-                max_size=6,
-            )
-        }
-    ),
+    cases=lambda st: st.fixed_dictionaries({"lines": _lines(st)}),
     edges=[{"lines": [[name, 0, 1], ["x + y", 2, 0]]} for name in LINES],
     draws=40,
 )
