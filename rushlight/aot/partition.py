@@ -236,15 +236,15 @@ def used_far_apart(info: NodeInfo) -> list[Node]:
 
 def find_first_unfusible(start: Sequence[Node], furthest: int, info: NodeInfo) -> int:
     waiting = [(info.fw_order[node], True) for node in start]
-    nodes = {place: node for node, place in info.fw_order.items()}
+    nodes = {i: node for node, i in info.fw_order.items()}
     heapq.heapify(waiting)
     while waiting:
-        place, fusible = heapq.heappop(waiting)
+        current, fusible = heapq.heappop(waiting)
         if not fusible:
-            return place
-        for user in nodes[place].users:
+            return current
+        for user in nodes[current].users:
             if user in info.required_fw and info.fw_order[user] <= furthest:
-                entry = (info.fw_order[user], is_fusible(nodes[place], user))
+                entry = (info.fw_order[user], is_fusible(nodes[current], user))
                 if entry not in waiting:
                     heapq.heappush(waiting, entry)
     return furthest
@@ -253,7 +253,7 @@ def find_first_unfusible(start: Sequence[Node], furthest: int, info: NodeInfo) -
 def ends_of_long_chains(joint: Graph, info: NodeInfo, banned: set[Node]) -> Iterable[Node]:
     """A chain of more than 100 fusible nodes is not computed again as a whole. Source: `solve_min_cut`."""
     visited: set[Node] = set()
-    nodes = {place: node for node, place in info.fw_order.items()}
+    nodes = {i: node for node, i in info.fw_order.items()}
     for start in joint.nodes:
         if start not in info.required_fw:
             continue

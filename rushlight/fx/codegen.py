@@ -1,7 +1,7 @@
-"""From a graph to the source of a function, and the names that the source needs.
+"""From a graph to the source of a function, and the globals of this source.
 
-Every value is given up right after its last use (`;  x = None`), so that its memory can be used again. In PyTorch: `CodeGen`
-of `torch/fx/graph.py`. Left out: colours, markers for the profiler, pytrees.
+Each value is deleted right after its last use (`;  x = None`), so that its memory can be used again. In PyTorch: `CodeGen` of
+`torch/fx/graph.py`. Left out: colours, markers for the profiler, pytrees.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class PythonCode:
 
 
 class Scope:
-    """The names of one piece of generated code, and those among them that are its globals."""
+    """The names of one piece of generated code, and its globals."""
 
     def __init__(self, namespace: _Namespace) -> None:
         self.namespace, self.globals = namespace, {}
@@ -59,7 +59,7 @@ class Scope:
             self.add_global(name, obj)
 
     def add_global(self, hint: str, obj: Any) -> str:
-        """How the code can name `obj`: of rushlight's own by way of the global `rushlight`, else by a global of its own."""
+        """The name of `obj` in the code: an attribute of `rushlight` for rushlight's objects, else a global of its own."""
         if home(obj) is not None and obj is not device:
             return qualified_name(obj)
         name = self.namespace.create_name(hint, obj)
@@ -100,20 +100,20 @@ def expression(arg: Any, scope: Scope) -> str:
 
 
 def arguments(args: Iterable[Any], kwargs: dict[str, Any], scope: Scope) -> str:
-    """What stands between the parentheses of a call: `x, 2, dim = 1`."""
+    """The arguments of a call as source: `x, 2, dim = 1`."""
     given = [expression(arg, scope) for arg in args]
     return ", ".join(given + [f"{name} = {expression(arg, scope)}" for name, arg in kwargs.items()])
 
 
 def attribute_of(base: str, path: str) -> str:
-    """The expression for an attribute of an attribute; names that are no identifiers go through `getattr`."""
+    """The expression for an attribute by its qualified name, with `getattr` for names that are not identifiers."""
     for name in path.split("."):
         base = f"{base}.{name}" if name.isidentifier() else f'getattr({base}, "{name}")'
     return base
 
 
 def annotation(kind: Any, scope: Scope) -> str:
-    """A type as the code names it."""
+    """A type as source."""
     origin = getattr(kind, "__origin__", None)
     if origin is None:
         return "()" if kind == () else scope.add_global(type_repr(kind), kind)
@@ -127,9 +127,9 @@ def annotation(kind: Any, scope: Scope) -> str:
 
 
 def last_uses(nodes: Iterable[Node]) -> dict[Node, list[Node]]:
-    """For each node that is the last to use others: these, as generated code gives them up after it.
+    """For each node: the nodes that it is the last to use, in the order in which generated code deletes them after it.
 
-    The nodes are gone through from the last to the first, and what each uses in the order of its arguments.
+    This goes through the nodes from last to first, and through the arguments of each node in order.
     """
     found, uses = set(), {}
     for user in reversed(nodes):
@@ -141,22 +141,22 @@ def last_uses(nodes: Iterable[Node]) -> dict[Node, list[Node]]:
 
 
 def statement(node: Node, root: str, scope: Scope, note: str = "") -> str:
-    """The line of generated code for a node that is no placeholder, without the end of the line.
+    """The line of generated code for a node that is not a placeholder, without the end of the line.
 
-    Written with these: `repr(node)`, the variable of a node; `expression(arg, scope)`, an argument; `arguments(args, kwargs,
-    scope)`, what stands between the parentheses of a call; `attribute_of(base, path)`, an attribute of an expression by its
-    qualified name. `note` comes right behind the variable that is assigned. By `node.op`:
+    These functions return its parts: `repr(node)`, the variable of a node; `expression(arg, scope)`, an argument; `arguments(args,
+    kwargs, scope)`, the arguments of a call; `attribute_of(base, path)`, an attribute of an expression by its qualified name.
+    `note` comes right after the variable that is assigned. The line depends on `node.op`:
 
-    - `output`: `return x`, x being the first argument;
-    - `get_attr`: `v = self.linear.weight`, the target looked up in `root`;
-    - `call_module`: `v = self.linear(x, y = 1)`, the same, called with the arguments;
-    - `call_method`: `v = x.sum(dim = 1)`: the target, looked up in the first argument and called with the others;
+    - `output`: `return x`, with the first argument;
+    - `get_attr`: `v = self.linear.weight`, the target as an attribute of `root`;
+    - `call_module`: `v = self.linear(x, y = 1)`, the same attribute, called with the arguments;
+    - `call_method`: `v = x.sum(dim = 1)`, the target as an attribute of the first argument, called with the other arguments;
     - `call_function`, by its target:
       - a function of Python's module `operator` (its `__module__` is `_operator`) whose `__name__` is in `FORMATS`:
         `v = x + y`. `FORMATS` has a format for each, `{} + {}`;
-      - one whose name is in `IN_PLACE`, likewise: `x += y;  v = x`, with two spaces;
-      - `getattr` with two arguments, the second being a string that is an identifier: `v = x.shape`;
-      - any other: `v = rushlight.relu(x)`. `scope.add_global(qualified_name(target), target)` gives the name.
+      - a function of `operator` whose name is in `IN_PLACE`: `x += y;  v = x`, with two spaces;
+      - `getattr` with two arguments, if the second is a string that is an identifier: `v = x.shape`;
+      - any other function: `v = rushlight.relu(x)`. Its name is `scope.add_global(qualified_name(target), target)`.
 
     Source: `torch/fx/graph.py`, `emit_node` within `CodeGen._gen_python_code`.
     """
@@ -231,17 +231,17 @@ def gen_python_code(
 
 
 def shape_note(node: Node, include_stride: bool, include_device: bool) -> str:
-    """`: "f32[2, 3]"`, where `node.meta` says what the tensor is like."""
+    """`: "f32[2, 3]"`, if `node.meta` has an example of the tensor."""
     value = node.meta.get("val", node.meta.get("example_value"))
     if not isinstance(value, Tensor):
         return ""
     stride = str(list(value.stride())) if include_stride else ""
-    place = str(value.device) if include_device else ""
-    return f': "{DTYPE_ABBREVIATIONS[value.dtype.name]}{list(value.shape)}{stride}{place}"'
+    device_note = str(value.device) if include_device else ""
+    return f': "{DTYPE_ABBREVIATIONS[value.dtype.name]}{list(value.shape)}{stride}{device_note}"'
 
 
 def where_from(node: Node) -> str:
-    """The line of the program that a node comes from, if its trace was recorded."""
+    """The line of the program that a node comes from, if its stack trace was recorded."""
     lines = (node.stack_trace or "").strip().split("\n")
     for i in range(len(lines) - 2, -1, -1):
         if (line := lines[i].strip()).startswith('File "'):
