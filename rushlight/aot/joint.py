@@ -16,14 +16,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from rushlight import engine, functions
 from rushlight.aot.functional import FunctionalStorageImpl, FunctionalTensorMode, View, sync, whole
 from rushlight.aot.proxy_tensor import ProxyTorchDispatchMode, disable_modes, fake_like, local_state, trace
-from rushlight.dispatch import Operator, local
+from rushlight.aten.generated import functions
+from rushlight.aten.strided import Tensor, non_overlapping_and_dense
+from rushlight.autograd import engine
+from rushlight.autograd.grad_mode import set_grad_enabled
+from rushlight.c10.dispatch import Operator, local
 from rushlight.fx import GraphModule
-from rushlight.grad_mode import set_grad_enabled
 from rushlight.library import ops
-from rushlight.strided import Tensor, non_overlapping_and_dense
 
 aten = ops.aten
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from rushlight.fx.codegen import CUSTOM_BUILTINS, PythonCode, gen_python_code
 from rushlight.fx.node import OPS, Node, immutable_dict, map_arg, name_of, pretty_target
-from rushlight.modules import Module
+from rushlight.nn.modules.module import Module
 
 if TYPE_CHECKING:
     from rushlight.fx.graph_module import GraphModule
