@@ -156,3 +156,8 @@ def explained(**reasons: str) -> Callable[[dict, Tree, Tree], str | None]:
         return reasons.get(str(first_apart(mine, theirs)).replace(" ", "_"))
 
     return hint
+
+
+def hint_if(name: str, text: str) -> Callable[[dict, Tree, Tree], str | None]:
+    """A hint for the cases in which the argument `name` is true."""
+    return lambda case, mine, theirs: text if case[name] else None
