@@ -2,7 +2,7 @@
 
 import nbformat
 import pytest
-from turns import turn
+from sweep import sweep
 
 from autograder import judge as judging
 from autograder import run as running
@@ -31,27 +31,29 @@ def outcomes(verdicts, *expected):
     return {name: str(v) for name, v in verdicts.items() if v.outcome not in expected}
 
 
-@pytest.mark.parametrize("lab", turn(labs(), 2))
+@pytest.mark.parametrize("lab", sweep(labs(), every=2))
 def test_an_untouched_lab_earns_nothing(graded, released):
     verdicts = graded(released)
     assert not any(v.passed for v in verdicts.values())
     assert outcomes({n: v for n, v in verdicts.items() if not is_shown(n)}, NOT_ATTEMPTED) == {}
 
 
-@pytest.mark.parametrize("lab", turn(labs(), 2))
+@pytest.mark.parametrize("lab", sweep(labs(), every=2))
 def test_the_reference_earns_everything_and_needs_no_second_chance(graded, solved):
     verdicts = graded(solved)
     assert outcomes(verdicts, PASSED) == {}
     assert [name for name, v in verdicts.items() if v.notes] == []  # no check runs on a later exercise
 
 
-@pytest.mark.parametrize("lab", turn(labs(), 2))
+@pytest.mark.parametrize("lab", sweep(labs(), every=2))
 def test_a_lab_without_its_exercise_cells_earns_nothing(graded, solved):
     solved.cells = [c for c in solved.cells if not exercise_name(c)]
     assert not any(v.passed for v in graded(solved).values())
 
 
-@pytest.mark.parametrize(("lab", "exercise"), turn([(lab, name) for lab in labs() for name in exercises(lab)], 100))
+@pytest.mark.parametrize(
+    ("lab", "exercise"), sweep([(lab, name) for lab in labs() for name in exercises(lab)], every=100)
+)
 def test_a_piece_that_raises_costs_its_own_points_only(graded, solved, exercise):
     source = cell(solved, exercise).source
     head = source[: source.index('    """')]
