@@ -133,7 +133,8 @@ def _mentioned(statement: ast.stmt) -> set[tuple[str, str]]:
         steps = [*dis.get_instructions(code)]
         for step, following in zip(steps, [*steps[1:], steps[-1]]):
             if step.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
-                found |= {(step.argval, ""), (step.argval, str(following.argval))}
+                asked = following.argval if following.opname in ("LOAD_ATTR", "LOAD_METHOD") else ""
+                found |= {(step.argval, ""), (step.argval, asked)}
     if ("globals", "") in found:  # it may look up a name that is a text
         texts = (each.value for each in ast.walk(statement) if isinstance(each, ast.Constant))
         found |= {(text, "") for text in texts if isinstance(text, str)}

@@ -57,18 +57,13 @@ def look_at(page, folder, name, problems):
             problems.append(f"{name} is {reach} pixels wide on a screen of {width}")
 
 
-PAGES = [
-    "index.html",
-    "students.html",
-    "phases/05_training/reading.html",
-    "phases/01_strided/lab.html",
-    "api/strided.html",
-]
+KINDS_OF_PAGES = ["index.html", "students.html", "phases/05_*/reading.html", "phases/01_*/lab.html", "api/**/*.html"]
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_a_page_opens_cleanly_shows_its_pictures_and_fits_a_phone_and_a_desk(page, folder, problems, name):
-    look_at(page, folder, name, problems)
+@pytest.mark.parametrize("pattern", KINDS_OF_PAGES)
+def test_a_page_opens_cleanly_shows_its_pictures_and_fits_a_phone_and_a_desk(page, folder, problems, pattern):
+    first, *_ = sorted(folder.glob(pattern))
+    look_at(page, folder, first.relative_to(folder), problems)
 
 
 @pytest.mark.sweep
