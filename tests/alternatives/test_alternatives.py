@@ -12,7 +12,7 @@ from autograder.check import exercises, function_of
 from autograder.exercise import fill, restore
 from autograder.judge import Judge
 from autograder.mutants import graded_checks
-from rushlight.strided import Tensor
+from rushlight.aten.strided import Tensor
 
 
 @pytest.fixture

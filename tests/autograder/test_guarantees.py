@@ -1,7 +1,7 @@
 """The trials of every exercise: its mutants, right and wrong answers to it, and a piece that raises or returns nothing.
 
 They take hours. `make guarantees` runs those of the exercises that have changed, and writes into `tests/guarantees.lock` of which
-text they held; `make test` runs those of one exercise per lab, and asks whether the lock is fresh.
+text they held; `make test` runs those of five exercises, and asks whether the lock is fresh.
 """
 
 import warnings
@@ -19,7 +19,7 @@ from autograder.mutants import graded_checks
 from autograder.observe import difference
 from autograder.subject import answer
 
-REPRESENTATIVES = [exercises(lab)[0] for lab in labs()]
+REPRESENTATIVES = [exercises(lab)[0] for lab in labs()[:5]]  # the trials of those of the later labs take longer
 SEEDS = (1, 2, 3)
 EXERCISES = guarantees.every_exercise()
 
@@ -47,7 +47,7 @@ def headers(request):
     """What builds a text of C++ has PyTorch's headers compiled before."""
     if "exercise" in request.fixturenames:
         exercise = request.getfixturevalue("exercise")
-        if exercise.startswith("cpp_ops.") or graded_checks(exercise)[0].lab == "06_custom_ops":
+        if graded_checks(exercise)[0].lab == "06_custom_ops":
             request.getfixturevalue("precompiled")
 
 

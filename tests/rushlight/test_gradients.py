@@ -12,7 +12,7 @@ import torch
 from sweep import sweep
 
 import rushlight as rl
-from rushlight import functions
+from rushlight.aten.generated import functions
 
 sys.path.append(str(Path(__file__).parents[2] / "bench"))  # behind tests/, where a name may be the same
 import gradients  # noqa: E402

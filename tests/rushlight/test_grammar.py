@@ -6,7 +6,7 @@ import torch
 from both import FRAMEWORKS
 from sweep import swept
 
-from rushlight import grammar
+from rushlight.course import grammar
 
 
 def test_there_are_600_tokens_and_each_is_there_once():
