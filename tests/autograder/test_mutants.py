@@ -1,6 +1,7 @@
 """The mutants themselves: which there are, and what one does. (`test_guarantees.py` tries those of every exercise.)"""
 
 import textwrap
+from functools import cache
 
 import pytest
 
@@ -9,24 +10,26 @@ from autograder.build import exercise_source, labs
 from autograder.check import exercises
 from autograder.judge import Judge
 
+mutants = cache(m.mutants)
+
 
 @pytest.mark.parametrize("lab", labs())
 def test_every_mutant_on_the_list_exists(lab):
-    made = {mutant.key for name in exercises(lab) for mutant in m.mutants(name)}
+    made = {mutant.key for name in exercises(lab) for mutant in mutants(name)}
     assert m.equivalents(lab).keys() <= made
 
 
 @pytest.mark.parametrize("lab", labs())
 def test_the_list_is_short_and_gives_reasons(lab):
     listed = m.equivalents(lab)
-    assert len(listed) <= 0.05 * sum(len(m.mutants(name)) for name in exercises(lab))
+    assert len(listed) <= 0.05 * sum(len(mutants(name)) for name in exercises(lab))
     assert all(why.endswith(".") for why in listed.values())
 
 
 @pytest.mark.parametrize("lab", labs())
 def test_a_mutant_has_a_name_of_its_own_and_is_no_other_one(lab):
     for exercise in exercises(lab):
-        made = m.mutants(exercise)
+        made = mutants(exercise)
         assert len({mutant.change for mutant in made}) == len({mutant.after for mutant in made}) == len(made)
         body = exercise_source(exercise).partition("### BEGIN SOLUTION\n")[2].splitlines()[:-2]
         lines = sum(line.strip() not in ("try:", "finally:", "else:") for line in body)

@@ -47,21 +47,21 @@ def outcomes(verdicts, *expected):
     return {name: str(v) for name, v in verdicts.items() if v.outcome not in expected}
 
 
-@pytest.mark.parametrize("lab", sweep(labs(), every=2))
+@pytest.mark.parametrize("lab", sweep(labs(), every=3))
 def test_an_untouched_lab_earns_nothing(graded, released):
     verdicts = graded(released)
     assert not any(v.passed for v in verdicts.values())
     assert outcomes({n: v for n, v in verdicts.items() if not is_shown(n)}, NOT_ATTEMPTED) == {}
 
 
-@pytest.mark.parametrize("lab", sweep(labs(), every=2))
+@pytest.mark.parametrize("lab", sweep(labs(), keep=["01_strided", "06_custom_ops"]))
 def test_the_reference_earns_everything_and_needs_no_second_chance(graded, solved):
     verdicts = graded(solved)
     assert outcomes(verdicts, PASSED) == {}
     assert [name for name, v in verdicts.items() if v.notes] == []  # no check runs on a later exercise
 
 
-@pytest.mark.parametrize("lab", sweep(labs(), every=2))
+@pytest.mark.parametrize("lab", sweep(labs(), keep=["01_strided"]))
 def test_a_lab_without_its_exercise_cells_earns_nothing(graded, solved):
     solved.cells = [c for c in solved.cells if not exercise_name(c)]
     assert not any(v.passed for v in graded(solved).values())
