@@ -702,7 +702,7 @@ def _computed(xp, loops, stored):
     memory = {each.name: each.tensor.reshape(-1).numpy() for each in stored} | {"out": out.reshape(-1).numpy()}
     kind = loops.kind if reduced or hasattr(loops, "kind") else None
     if out.numel():
-        ir.run(ir.Computed("out", variables, where, value, loops.dtype, reduced, kind), memory)
+        ir.run(ir.ComputedBuffer("out", variables, where, value, loops.dtype, reduced, kind), memory)
     return out, value
 
 
@@ -978,7 +978,7 @@ def fusable(xp, first, second):
             value = ir.op("add", value, ir.load(read[0], place(read), xp.float32))
         loops, reduced = (variables[:1], variables[1:]) if nest["kind"] else (variables, [])
         where = place(nest["writes"])
-        nests.append(ir.Computed(nest["writes"][0], loops, where, value, xp.float32, reduced, nest["kind"]))
+        nests.append(ir.ComputedBuffer(nest["writes"][0], loops, where, value, xp.float32, reduced, nest["kind"]))
     return xp.inductor.scheduler.can_fuse(*nests)
 
 
@@ -1249,7 +1249,7 @@ def _whole_programs(st):
 def compiled_programs(xp, shapes, steps, results):
     inputs = inputs_of(xp, shapes)
     graph = xp.aot.make_fx(lambda *inputs: run_steps(xp, inputs, steps, results))(*inputs)
-    return [each.clone() for each in xp.inductor.compile_inner(graph, inputs)(*inputs)]
+    return [each.clone() for each in xp.inductor.compile_fx_inner(graph, inputs)(*inputs)]
 
 
 @compiled_programs.oracle
