@@ -31,7 +31,8 @@ def without_the_rule_for_empty_dimensions(sizes):
     return strides
 
 
-def test_a_disagreement_comes_back_as_the_smallest_case(judge, strides):
+def test_a_disagreement_comes_back_as_the_smallest_case(judge, strides, monkeypatch):
+    monkeypatch.setattr(judging, "SHRINK_SECONDS", 600.0)
     fill(strides, without_the_rule_for_empty_dimensions)
     verdict = judge.verdict(STRIDES, answer)
     assert verdict.outcome == DISAGREED
