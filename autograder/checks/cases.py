@@ -26,6 +26,11 @@ def cases_of(st: Any, **parameters: Any) -> Any:
     return st.fixed_dictionaries(drawn)
 
 
+def defaults(**usual: Any) -> Callable[..., dict]:
+    """A function for cases that differ in a few values from the usual ones. It takes them in the same order, or by name."""
+    return lambda *args, **others: usual | dict(zip(usual, args)) | others  # noqa: B905
+
+
 def strategy(draw_case: Callable) -> Callable:
     """Decorator: from `draw_case(draw, st, ...)`, a function of `st, ...` that makes the strategy, as `st.composite` does."""
 
