@@ -60,7 +60,9 @@ def training(xp, layers, loss, optimiser, schedule, clip, steps):
 _LOSSES = {
     "cross entropy": lambda xp, scores, truth: xp.nn.functional.cross_entropy(scores, truth),
     "smoothed": lambda xp, scores, truth: xp.nn.functional.cross_entropy(scores, truth, label_smoothing=0.1),
-    "decisions": lambda xp, scores, truth: xp.nn.functional.binary_cross_entropy_with_logits(scores, (scores.detach() > 0).to(scores.dtype) * 0.5 + 0.25),
+    "decisions": lambda xp, scores, truth: xp.nn.functional.binary_cross_entropy_with_logits(
+        scores, (scores.detach() > 0).to(scores.dtype) * 0.5 + 0.25
+    ),
     "squares": lambda xp, scores, truth: (scores[:, :1].squeeze(1) - truth).pow(2).mean(),
 }  # fmt: skip
 
