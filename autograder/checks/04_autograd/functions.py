@@ -286,12 +286,8 @@ def curve(xp, name, shape, layout, wanted):
 @program(
     "gradcheck.numerical_gradient",
     cases=lambda st: cases_of(
-        st,
-        name=list(CURVES),
-        shape=st.lists(st.integers(1, 3), max_size=2),
-        layout=["rows", "columns", "gaps"],
-        wanted=st.booleans(),
-        eps=[0.5, 0.125, 1e-3],
+        st, name=list(CURVES), shape=st.lists(st.integers(1, 3), max_size=2), layout=["rows", "columns", "gaps"],
+        wanted=st.booleans(), eps=[0.5, 0.125, 1e-3],
     ),
     edges=[
         {"name": name, "shape": shape, "layout": layout, "wanted": wanted, "eps": eps}
@@ -307,7 +303,7 @@ def curve(xp, name, shape, layout, wanted):
         if case["name"] == "slope" or first_apart(mine, theirs) == "calls"
         else "one row for each element of x, one number for each element of the result"
     ),
-)
+)  # fmt: skip
 def differences(xp, name, shape, layout, wanted, eps):
     x, function, log = curve(xp, name, shape, layout, wanted)
     before = x.detach().clone()

@@ -41,9 +41,7 @@ def histories(result, node, inputs, same):
 @program(
     "history.set_history",
     cases=lambda st: cases_of(
-        st,
-        shape=st.lists(st.integers(1, 4), min_size=2, max_size=2),
-        operator=list(RESULTS),
+        st, shape=st.lists(st.integers(1, 4), min_size=2, max_size=2), operator=list(RESULTS),
         kind=["float32", "float64"],
     ),
     edges=[
@@ -56,7 +54,7 @@ def histories(result, node, inputs, same):
         if case["operator"] in ("max", "argmax", "compare", "long", "nll_loss", "lu_unpack", "zeros_like")
         else None
     ),
-)
+)  # fmt: skip
 def history_of_results(xp, shape, operator, kind):
     operator, differentiable = RESULTS[operator]
     x = xp.ones(shape, dtype=getattr(xp, kind))

@@ -15,12 +15,10 @@ def whole_programs(st):
     names = ("hook", "doubling hook", "retain", "own", "detach", "without", "checkpoint")
     steps += [st.tuples(st.just(name), index).map(lambda one: [list(one)]) for name in names]
     return cases_of(
-        st,
-        leaves=drawn_leaves(st),
+        st, leaves=drawn_leaves(st),
         statements=st.lists(st.one_of(steps), max_size=8).map(lambda some: [each for step in some for each in step]),
-        roots=st.lists(index, min_size=1, max_size=2),
-        create=[False, False, True],
-    )
+        roots=st.lists(index, min_size=1, max_size=2), create=[False, False, True],
+    )  # fmt: skip
 
 
 def square(xp):

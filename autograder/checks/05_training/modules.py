@@ -71,10 +71,9 @@ def _assignments(st):
         st.tuples(st.just("add_module"), name, st.sampled_from(["module", "none"])),
     ).map(list)
     return cases_of(
-        st,
-        before=mostly(st, st.just([]), st.lists(assign, max_size=2), 2),
+        st, before=mostly(st, st.just([]), st.lists(assign, max_size=2), 2),
         statements=st.lists(mostly(st, assign, other, 3), max_size=7),
-    )
+    )  # fmt: skip
 
 
 def _about_assigning(case, mine, theirs):
@@ -247,15 +246,11 @@ def _hooked_calls(st):
         for k, some, kw in kinds
     ).map(list)
     return cases_of(
-        st,
-        hooks=st.lists(hook, max_size=5),
-        removed=st.lists(st.integers(0, 4), max_size=1),
+        st, hooks=st.lists(hook, max_size=5), removed=st.lists(st.integers(0, 4), max_size=1),
         result=["sum", "sum", "both", "dict", "raise", "nothing"],
-        within=mostly(st, st.just("see"), st.sampled_from(_ADD + ["remove others"])),
-        own=[False, False, True],
-        scale=[None, 3.0],
-        calls=st.integers(1, 2),
-    )
+        within=mostly(st, st.just("see"), st.sampled_from(_ADD + ["remove others"])), own=[False, False, True],
+        scale=[None, 3.0], calls=st.integers(1, 2),
+    )  # fmt: skip
 
 
 def _hooks(*hooks, **others):

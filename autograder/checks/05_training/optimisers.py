@@ -12,7 +12,6 @@ from .trees import mostly, plain, user_warnings
 
 # Parameter groups ----------------------------------------------------------------------------------------------------
 
-
 _PARAMS = {
     "one": lambda some, pool: some[0], "list": lambda some, pool: some, "tuple": lambda some, pool: tuple(some),
     "generator": lambda some, pool: (each for each in some), "set": lambda some, pool: set(some),
@@ -313,7 +312,6 @@ def adam_steps(xp, **case):
 
 # A schedule ----------------------------------------------------------------------------------------------------------
 
-
 _cosine = defaults(rates=[1.0], T_max=4, eta_min=0.0, steps=12, times={})
 
 
@@ -350,7 +348,6 @@ def cosine(xp, rates, T_max, eta_min, steps, times):
 
 
 # Clipping ------------------------------------------------------------------------------------------------------------
-
 
 _clipping = defaults(gradients=[1, 2, 3], given="list", max_norm=1.0, norm_type=2.0, error=False, digits="float64")
 

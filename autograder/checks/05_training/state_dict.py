@@ -42,14 +42,10 @@ _EXTRA = ["x", "w.x", "a.x", "a", "a.b.c", "b.c", "ab.a", "layer", "layer.x.y", 
 def _loadings(st):
     change = st.tuples(st.integers(0, 7), st.sampled_from(list(_CHANGES))).map(list)
     return cases_of(
-        st,
-        entries=drawn_trees(st),
-        changes=st.lists(change, max_size=3),
-        extra=st.lists(st.sampled_from(_EXTRA), max_size=2, unique=True),
-        prefix=["", "", "a.", "model."],
-        strict=st.booleans(),
-        assign=st.booleans(),
-    )
+        st, entries=drawn_trees(st), changes=st.lists(change, max_size=3),
+        extra=st.lists(st.sampled_from(_EXTRA), max_size=2, unique=True), prefix=["", "", "a.", "model."],
+        strict=st.booleans(), assign=st.booleans(),
+    )  # fmt: skip
 
 
 def _loading(entries, *changes, **others):

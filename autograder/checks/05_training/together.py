@@ -25,16 +25,12 @@ _SHORT = {"layers": [], "loss": "squares", "optimiser": ["SGD", {}], "schedule":
 @program(
     "together.training",
     cases=lambda st: cases_of(
-        st,
-        layers=st.lists(st.sampled_from(_LAYERS), max_size=4),
-        loss=["cross entropy", "smoothed", "decisions", "squares"],
-        optimiser=_optimisers(st),
-        schedule=[None, 2, 4],
-        clip=[None, 0.5, 2.0],
-        steps=st.integers(1, 6),
+        st, layers=st.lists(st.sampled_from(_LAYERS), max_size=4),
+        loss=["cross entropy", "smoothed", "decisions", "squares"], optimiser=_optimisers(st), schedule=[None, 2, 4],
+        clip=[None, 0.5, 2.0], steps=st.integers(1, 6),
     ),
     edges=[_SHORT, _SHORT | {"loss": "cross entropy"}, _SHORT | {"optimiser": ["Adam", {}]}],
-)
+)  # fmt: skip
 def training(xp, layers, loss, optimiser, schedule, clip, steps):
     model = _model(xp, layers)
     kind, settings = optimiser
