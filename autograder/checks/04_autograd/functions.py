@@ -93,6 +93,11 @@ _FUNCTION = {
 }  # fmt: skip
 
 
+def _function(**others):
+    """A case that differs from the usual one. Its arguments and outputs are words."""
+    return _FUNCTION | {name: x.split() if name in ("args", "outputs") else x for name, x in others.items()}
+
+
 @program(
     "function.apply",
     cases=lambda st: cases_of(
@@ -108,42 +113,36 @@ _FUNCTION = {
         twice=st.booleans(), written=[False, False, False, True],
     ).filter(_well_defined),
     edges=[
-        _FUNCTION | asked
-        for asked in (
-            {}, {"args": ["plain"]}, {"enabled": False}, {"args": ["computed", "leaf"]},
-            {"args": ["leaf", "number", "computed", "none"]}, {"args": ["plain", "number", "leaf"]},
-            {"args": ["leaf", "integers"]}, {"args": ["plain", "list"]}, {"outputs": ["new", "short"], "several": True},
-            {"outputs": ["new", "short"], "several": True, "roots": [1]},
-            {"outputs": ["new", "short"], "several": True, "roots": [1], "materialize": False},
-            {"outputs": ["new"], "several": True},
-            {"outputs": ["number", "new", "none", "short"], "several": True, "roots": [0, 1]},
-            {"outputs": ["integers", "new"], "several": True, "roots": [1]},
-            {"outputs": ["integers", "new"], "several": True, "roots": [1], "materialize": False},
-            {"outputs": ["number"]}, {"outputs": ["none"]},
-            {"outputs": ["new", "short"], "several": True, "nondifferentiable": [0], "roots": [1]},
-            {"outputs": ["new", "short"], "several": True, "nondifferentiable": [1], "roots": [0]},
-            {"outputs": ["new"], "nondifferentiable": [0]}, {"outputs": ["same"]},
-            {"outputs": ["same"], "args": ["computed"]}, {"outputs": ["same"], "args": ["plain", "leaf"]},
-            {"outputs": ["same"], "args": ["plain"]}, {"outputs": ["same"], "args": ["computed"], "enabled": False},
-            {"outputs": ["same", "new"], "several": True, "roots": [0, 1]}, {"outputs": ["written"]},
-            {"outputs": ["written"], "args": ["computed"]}, {"outputs": ["written"], "args": ["plain", "leaf"]},
-            {"outputs": ["written"], "args": ["plain"]},
-            {"outputs": ["written"], "args": ["computed"], "enabled": False},
-            {"outputs": ["new", "written"], "args": ["computed"]},
-            {"outputs": ["new", "written", "short"], "args": ["computed"], "several": True, "roots": [0, 1]},
-            {"saves": "args", "args": ["plain"]}, {"saves": "args", "args": ["leaf"], "enabled": False},
-            {"outputs": ["new", "written"], "args": ["computed"], "several": True, "roots": [1], "saves": "outputs"},
-            {"saves": "args", "args": ["leaf", "plain", "computed"], "twice": True},
-            {"saves": "outputs", "args": ["computed"], "twice": True},
-            {"saves": "outputs", "args": ["computed"], "outputs": ["new", "short"], "several": True, "roots": [0, 1]},
-            {"saves": "between"}, {"saves": "args", "args": ["computed"], "written": True},
-            {"saves": "args", "args": ["leaf", "plain"], "written": True},
-            {"saves": "outputs", "args": ["computed"], "written": True},
-            {"saves": "between", "args": ["computed"], "written": True}, {"saves": "none", "twice": True},
-            {"twice": True}, *({"answer": answer, "args": ["leaf", "number"]} for answer in ANSWERS),
-            *({"answer": answer, "args": ["leaf", "plain", "computed"]} for answer in ANSWERS), {"answer": "alone"},
-            {"answer": "list"},
-        )
+        _function(), _function(args="plain"), _function(enabled=False), _function(args="computed leaf"),
+        _function(args="leaf number computed none"), _function(args="plain number leaf"),
+        _function(args="leaf integers"), _function(args="plain list"), _function(outputs="new short", several=True),
+        _function(outputs="new short", several=True, roots=[1]),
+        _function(outputs="new short", several=True, roots=[1], materialize=False),
+        _function(outputs="new", several=True), _function(outputs="number new none short", several=True, roots=[0, 1]),
+        _function(outputs="integers new", several=True, roots=[1]),
+        _function(outputs="integers new", several=True, roots=[1], materialize=False), _function(outputs="number"),
+        _function(outputs="none"), _function(outputs="new short", several=True, nondifferentiable=[0], roots=[1]),
+        _function(outputs="new short", several=True, nondifferentiable=[1], roots=[0]),
+        _function(outputs="new", nondifferentiable=[0]), _function(outputs="same"),
+        _function(outputs="same", args="computed"), _function(outputs="same", args="plain leaf"),
+        _function(outputs="same", args="plain"), _function(outputs="same", args="computed", enabled=False),
+        _function(outputs="same new", several=True, roots=[0, 1]), _function(outputs="written"),
+        _function(outputs="written", args="computed"), _function(outputs="written", args="plain leaf"),
+        _function(outputs="written", args="plain"), _function(outputs="written", args="computed", enabled=False),
+        _function(outputs="new written", args="computed"),
+        _function(outputs="new written short", args="computed", several=True, roots=[0, 1]),
+        _function(saves="args", args="plain"), _function(saves="args", args="leaf", enabled=False),
+        _function(outputs="new written", args="computed", several=True, roots=[1], saves="outputs"),
+        _function(saves="args", args="leaf plain computed", twice=True),
+        _function(saves="outputs", args="computed", twice=True),
+        _function(saves="outputs", args="computed", outputs="new short", several=True, roots=[0, 1]),
+        _function(saves="between"), _function(saves="args", args="computed", written=True),
+        _function(saves="args", args="leaf plain", written=True),
+        _function(saves="outputs", args="computed", written=True),
+        _function(saves="between", args="computed", written=True), _function(saves="none", twice=True),
+        _function(twice=True), *[_function(args="leaf number", answer=answer) for answer in ANSWERS],
+        *[_function(args="leaf plain computed", answer=answer) for answer in ANSWERS], _function(answer="alone"),
+        _function(answer="list"),
     ],
     hint=lambda case, mine, theirs: "each result has its own output_nr, whether it can have a gradient or not",
 )  # fmt: skip
