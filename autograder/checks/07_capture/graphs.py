@@ -7,7 +7,7 @@ import operator
 from typing import NamedTuple
 
 from ...check import program
-from ..cases import attempt, hint_if, rows
+from ..cases import attempt, rows, when
 from . import drawn_graphs as fx
 from .drawn_graphs import USER, USER_ADD, USER_GETATTR, N, X, Y, attribute, call, method, module, output
 
@@ -233,7 +233,7 @@ VALUES = [
     "fx.proxy.create_arg",
     cases=lambda st: st.fixed_dictionaries({"given": _values(st), "doubling": st.booleans()}),
     edges=[{"given": given, "doubling": doubling} for given in VALUES for doubling in (False, True)],
-    hint=hint_if("doubling", "call tracer.create_arg for the items, because a subclass may override it"),
+    hint=when("doubling", "call tracer.create_arg for the items, because a subclass may override it"),
 )
 def arguments_recorded(xp, given, doubling):
     class Tracer(xp.fx.proxy.GraphAppendingTracer):
@@ -332,7 +332,7 @@ STATEMENTS = rows("statements typed root", *(([X, Y, *statements], *typed) for s
         }
     ),
     edges=STATEMENTS,
-    hint=hint_if("typed", "attributes are looked up in `root`, and `note` comes right after the variable"),
+    hint=when("typed", "attributes are looked up in `root`, and `note` comes right after the variable"),
 )
 def code_of_a_graph(xp, statements, typed, root):
     graph = fx.graph_of(xp, [*statements, output(None)])

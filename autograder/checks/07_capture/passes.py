@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 
 from ...check import program
-from ..cases import attempt, hint_if, rows
+from ..cases import attempt, rows, when
 from . import drawn_graphs as fx
 from .drawn_graphs import USER, N, X, Y, attribute, call, method, module
 
@@ -54,7 +54,7 @@ RUN = rows("statements inputs swapped moved", *((statements, [40, 2], swapped, m
         }
     ),
     edges=RUN,
-    hint=hint_if("swapped", "call the interpreter's own method, because a subclass may override it"),
+    hint=when("swapped", "call the interpreter's own method, because a subclass may override it"),
 )
 def graph_interpreted(xp, statements, inputs, swapped, moved):
     class Triple(xp.nn.Module):
@@ -208,7 +208,7 @@ REPEATED = rows("statements returned tensors", *((statements, [2, 3, len(stateme
         }
     ),
     edges=REPEATED,
-    hint=hint_if("tensors", "a node whose tensor shares memory with a returned tensor is always copied"),
+    hint=when("tensors", "a node whose tensor shares memory with a returned tensor is always copied"),
 )
 def without_repetition(xp, statements, returned, tensors):
     graph = graph_with_tensors(xp, statements, returned, tensors)
