@@ -7,12 +7,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import cache
+from functools import cache, wraps
 from typing import Any
 
 from ..observe import Tree, difference
 
 DTYPES = ("bool", "uint8", "int32", "int64", "float16", "float32", "float64")
+
+
+def rows(names: str, *values: tuple) -> list[dict]:
+    """A table of cases: each row of values with these names, which spaces separate, as keys."""
+    return [dict(zip(names.split(), row, strict=True)) for row in values]
+
+
+def strategy(draw_case: Callable) -> Callable:
+    """Decorator: from `draw_case(draw, st, ...)`, a function of `st, ...` that makes the strategy, as `st.composite` does."""
+
+    @wraps(draw_case)
+    def make(st: Any, *args: Any, **kwargs: Any) -> Any:
+        return st.composite(draw_case)(st, *args, **kwargs)
+
+    return make
 
 
 @cache  # drawing goes through these again and again, and a strategy that is known is not looked into again
@@ -105,3 +120,8 @@ def explained(**reasons: str) -> Callable[[dict, Tree, Tree], str | None]:
         return reasons.get(str(first_apart(mine, theirs)).replace(" ", "_"))
 
     return hint
+
+
+def when(applies: Callable[[dict], Any], text: str) -> Callable[[dict, Tree, Tree], str | None]:
+    """A hint for those cases to which it applies."""
+    return lambda case, mine, theirs: text if applies(case) else None
