@@ -23,17 +23,16 @@ REBUILT = [
     *(BUILT | {"texts": {letter + "a.h": "#"}} for letter in "éüе"),
     *(BUILT | {"command": [letter]} for letter in "éüе"), *(BUILT | {"machine": letter} for letter in "éüе"),
 ]  # fmt: skip
-for _mark in ("\0", "\n", " ", ",", "\x1f", ", ", "', '", "|", ":", ";", "/"):  # what might stand between two parts
+for _mark in ("\0", "\n", " ", ",", "\x1f", ", ", "', '", "|", ":", ";", "/"):  # separators that a key might use
     REBUILT += [
         BUILT | {"command": ["g++", "-O3" + _mark + "-fopenmp"]},
         BUILT | {"command": ["g++", "-O3"], "machine": "-fopenmp" + _mark + "x86_64"},
         BUILT | {"texts": {"graph.cpp": "int f();" + _mark}},
         BUILT | {"texts": {"a.h": _mark.join(["#", "graph.cpp", "int f();"])}},
     ]
-_PARTS = [
-    ["a.h", "#", "graph.cpp", "int f();"], ["graph.cpp", "int f();", "a.h", "#"], ["a.h", "graph.cpp", "#", "int f();"],
-]  # fmt: skip
-_PARTS += [["#", "int f();"], ["#", "int f();", "a.h", "graph.cpp"], ["int f();", "#"]]
+_PARTS = [["a.h", "#", "graph.cpp", "int f();"], ["graph.cpp", "int f();", "a.h", "#"]]
+_PARTS += [["a.h", "graph.cpp", "#", "int f();"], ["#", "int f();"], ["#", "int f();", "a.h", "graph.cpp"]]
+_PARTS += [["int f();", "#"]]
 REBUILT += [BUILT | {"texts": {}, "command": [*words, *BUILT["command"]]} for words in _PARTS]  # texts that are words
 
 
@@ -46,7 +45,7 @@ def builds(st):
 
 
 class Word(str):
-    """A str whose `hash` depends on a number too, as that of any str depends on the process."""
+    """A str whose `hash` also depends on a number, just as the hash of any str depends on the process."""
 
     def __new__(cls, text, number):
         self = str.__new__(cls, text)
@@ -62,15 +61,14 @@ def versions_of(builds, versions):
     return [*builds, *(builds[0] | {"texts": {"graph.cpp": f"int f{number}();"}} for number in range(versions))]
 
 
-def _about_keys(mine, theirs):
-    """Which build got a key that it should not have."""
-    for number, (first, equal) in enumerate(zip(mine or [], theirs or [])):
+def _about_keys(case, mine, theirs):
+    """The first build with a wrong key."""
+    mine, theirs = (field(side, "the first that is equal") or [] for side in (mine, theirs))
+    for number, (first, equal) in enumerate(zip(mine, theirs)):
         if first != equal:
-            if equal != number:
-                return (
-                    f"builds {equal} and {number} are the same and must have one key (is it the same in every process?)"
-                )
-            return f"builds {first} and {number} have one key, and differ"
+            if equal == number:
+                return f"builds {first} and {number} have one key, and differ"
+            return f"builds {equal} and {number} are the same and must have one key (is it the same in every process?)"
     return None
 
 
@@ -82,9 +80,7 @@ def key_form(key):
     "inductor.codecache.cache_key",
     cases=builds,
     edges=[{"builds": [BUILT, BUILT, *REBUILT], "versions": 0}, {"builds": [BUILT], "versions": 1500}],
-    hint=lambda case, mine, theirs: _about_keys(
-        field(mine, "the first that is equal"), field(theirs, "the first that is equal")
-    ),
+    hint=_about_keys,
 )
 def cache_key(xp, builds, versions):
     keys = []
@@ -92,7 +88,7 @@ def cache_key(xp, builds, versions):
         texts = {name: Word(text, number) for name, text in each["texts"].items()}
         command = [Word(word, number) for word in each["command"]]
         keys.append(xp.inductor.codecache.cache_key(texts, command, Word(each["machine"], number)))
-    all_used = versions == 0 or all(len({*digits}) == 16 for digits in zip(*keys))  # of a good hash each digit varies
+    all_used = versions == 0 or all(len({*digits}) == 16 for digits in zip(*keys))  # a good hash uses every digit
     return {
         "24 hexadecimal digits": all(map(key_form, keys)) and all_used,
         "the first that is equal": [keys.index(key) for key in keys],
@@ -104,9 +100,7 @@ def _(xp, builds, versions):
     from torch._inductor.codecache import code_hash
 
     keys = []
-    for each in versions_of(
-        builds, versions
-    ):  # Inductor hashes one text, and an extra one for the command: here both spell everything out
+    for each in versions_of(builds, versions):  # Inductor hashes one text, and an extra one for the command
         extra = repr([each["command"], each["machine"]])
         keys.append(code_hash(repr(sorted(each["texts"].items())), extra))
     return {"24 hexadecimal digits": True, "the first that is equal": [keys.index(key) for key in keys]}

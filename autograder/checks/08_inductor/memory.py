@@ -14,47 +14,21 @@ from .loop_nests import field, first_line
 
 
 class InductorBuffer:
-    """A buffer as Inductor's planner sees it."""
-
-    layout = None
+    """A buffer with the methods that Inductor's planner calls."""
 
     def __init__(self, xp, name, dtype_name="float32", nbytes=0):
-        self.name, self.dtype, self.cpu = name, getattr(xp, dtype_name), xp.device("cpu")
+        self.name, self.dtype, self.node = name, getattr(xp, dtype_name), self
+        self.users, self.layout, self.defining_op = [], None, None
         self.numel = nbytes // self.dtype.itemsize
-        self.node, self.users, self.defining_op = self, [], None
-        size = {"size_alloc": nbytes, "size_free": nbytes}
-        self.mpi_buffer = SimpleNamespace(**size, succ_nodes=[])
-
-    def get_name(self):
-        return self.name
-
-    def get_dtype(self):
-        return self.dtype
-
-    def get_size(self):
-        return [self.numel]
-
-    def get_device_or_error(self):
-        return self.cpu
-
-    def get_inputs_that_alias_output(self):
-        return []
-
-    get_mutation_names = get_inputs_that_alias_output
-
-    def get_defining_op(self):
-        return None
-
-    get_output_spec = get_defining_op
-
-    def should_allocate(self):
-        return True
-
-    can_free = should_allocate
+        self.mpi_buffer = SimpleNamespace(size_alloc=nbytes, size_free=nbytes, succ_nodes=[])
+        answers = {"name": name, "dtype": self.dtype, "size": [self.numel], "device_or_error": xp.device("cpu")}
+        answers |= {"inputs_that_alias_output": [], "mutation_names": [], "defining_op": None, "output_spec": None}
+        vars(self).update({f"get_{key}": lambda answer=answer: answer for key, answer in answers.items()})
+        self.should_allocate = self.can_free = lambda: True
 
 
 class Inductor:
-    """Inductor's scheduler and wrapper, for a schedule of names. Used as a context, it is the graph that Inductor works on."""
+    """Inductor's scheduler and wrapper for a schedule of names. Within its context it is Inductor's graph."""
 
     def __init__(self, xp, steps, outputs=(), sizes=None):
         import torch._inductor.scheduler as scheduler
@@ -75,19 +49,18 @@ class Inductor:
                     self.buffers[name].mpi_buffer.succ_nodes.append(node)
             self.nodes.append(node)
         self.scheduler = object.__new__(scheduler.Scheduler)
-        vars(self.scheduler).update(
-            nodes=self.nodes, mutation_real_name={}, name_to_buf=self.buffers, buffer_names_to_free=set()
-        )
-        vars(self.scheduler).update(get_buf_stream=lambda name: None, current_node=None, name_to_donated_buffer={})
-        vars(self.scheduler).update(completed_operations=set(), has_cross_stream_hazard=lambda name, node: False)
+        dicts = {"mutation_real_name": {}, "name_to_buf": self.buffers, "name_to_donated_buffer": {}}
+        dicts |= {"buffer_names_to_free": set(), "completed_operations": set(), "current_node": None}
+        vars(self.scheduler).update(dicts, nodes=self.nodes, get_buf_stream=lambda name: None)
+        self.scheduler.has_cross_stream_hazard = lambda name, node: False
         self.wrapper = object.__new__(PythonWrapperCodegen)
         vars(self.wrapper).update(lines=[], allocated=set(), freed=set(), reuses={})
         self.wrapper.get_graph_outputs = lambda: outputs
         variables = {"simplify": lambda size: size, "optimization_hint": lambda size, fallback: size}
         variables |= {"statically_known_geq": lambda a, b: a >= b, "statically_known_leq": lambda a, b: a <= b}
-        empty = ("name_to_buffer", "graph_inputs", "constants", "torchbind_constants", "removed_buffers")
-        empty += ("never_reuse_buffers", "unaligned_buffers", "removed_operations")
-        graph = {name: {} if number < 4 else set() for number, name in enumerate(empty)}
+        dicts = ("name_to_buffer", "graph_inputs", "constants", "torchbind_constants")
+        sets = ("removed_buffers", "never_reuse_buffers", "unaligned_buffers", "removed_operations")
+        graph = {name: {} for name in dicts} | {name: set() for name in sets}
         graph |= {"sizevars": SimpleNamespace(**variables), "scheduler": self.scheduler, "wrapper_code": self.wrapper}
         graph |= {"get_allocation_storage_size": lambda node: node.numel, "has_feature": lambda device, feature: True}
         graph |= {"get_output_names": lambda: list(outputs), "_get_output_names": lambda found: list(found)}
@@ -100,28 +73,23 @@ class Inductor:
     def __exit__(self, *error):
         return self.handler.__exit__(*error)
 
-    def shown(self):
-        """The wrapper's lines, as the course writes them."""
-        found = []
-        for line in self.wrapper.lines:
-            kind = type(line).__name__
-            if kind == "AllocateLine":
-                found.append(["allocate", line.node.name])
-            elif kind == "ReuseLine":
-                found.append(["reuse", line.node.name, line.reused_as.name])
-            elif kind == "FreeIfNotReusedLine":
-                found += [] if line.is_reused else [["free", line.node.name]]
-            else:
-                found.append(line)
-        return found
+    def lines(self):
+        """The wrapper's lines, in the course's form."""
+        forms = {
+            "AllocateLine": lambda line: [["allocate", line.node.name]],
+            "ReuseLine": lambda line: [["reuse", line.node.name, line.reused_as.name]],
+            "FreeIfNotReusedLine": lambda line: [] if line.is_reused else [["free", line.node.name]],
+        }
+        found = [forms.get(type(line).__name__, lambda line: [line])(line) for line in self.wrapper.lines]
+        return [line for lines in found for line in lines]
 
 
-# Schedules that cases are made of: `arg0_1` and the like are inputs, `buf0` and so on are made by one step each.
+BUFFER_SIZES = [["float32", 64], ["float32", 128], ["float32", 512], ["float64", 128], ["int64", 64], ["float32", 4096]]
 
 
 @strategy
 def schedules(draw, st, most=7):
-    """steps, outputs and sizes."""
+    """Steps, outputs and sizes. `arg0_1` and the like are inputs; one step makes each of `buf0` and so on."""
     inputs = [f"arg{i}_1" for i in range(draw(st.integers(0, 2)))]
     made, steps = [], []
     kinds = draw(st.lists(st.sampled_from(BUFFER_SIZES), min_size=1, max_size=3))
@@ -141,17 +109,9 @@ def schedules(draw, st, most=7):
     return {"steps": steps, "outputs": outputs, "sizes": sizes}
 
 
-BUFFER_SIZES = [["float32", 64], ["float32", 128], ["float32", 512], ["float64", 128], ["int64", 64], ["float32", 4096]]
-
-
-def without(st, *names, most=7):
-    """Schedules that leave these out."""
-    return schedules(st, most).map(lambda case: {key: value for key, value in case.items() if key not in names})
-
-
-def plain_schedule(*steps, outputs=(), sizes=None):
-    """A case written down: each step as "reads -> writes"."""
-    split = [[side.split() for side in step.split("->")] for step in steps]
+def schedule(text, outputs=(), sizes=None):
+    """A case from a text of steps, each as "reads -> writes"."""
+    split = [[side.split() for side in step.split("->")] for step in text.split(";")]
     case = {"steps": split, "outputs": list(outputs)}
     if sizes is not None:
         made = dict.fromkeys(name for _, writes in split for name in writes if name.startswith("buf"))
@@ -159,19 +119,20 @@ def plain_schedule(*steps, outputs=(), sizes=None):
     return case
 
 
-CHAIN = ("arg0_1 -> buf0", "buf0 -> buf1", "buf1 -> buf2", "buf2 -> buf3")
+CHAIN = "arg0_1 -> buf0; buf0 -> buf1; buf1 -> buf2; buf2 -> buf3"
+
+
+_ELEVEN = "; ".join([*(f"-> buf{i}" for i in range(11)), "buf10 buf9 buf2 -> buf11"])
 
 
 @program(
     "inductor.memory.last_uses",
-    cases=lambda st: without(st, "sizes"),
+    cases=lambda st: schedules(st).map(lambda case: {"steps": case["steps"], "outputs": case["outputs"]}),
     edges=[
-        plain_schedule(*CHAIN, outputs=["buf3"]),
-        plain_schedule("-> buf0", "-> buf1", "buf1 -> buf2", outputs=["buf2"]),  # nobody reads buf0
-        plain_schedule("arg0_1 -> buf0", "buf0 -> arg0_1", outputs=[]),
-        plain_schedule(
-            *[f"-> buf{i}" for i in range(11)], " ".join(["buf10 buf9 buf2", "->", "buf11"]), outputs=["buf11"]
-        ),
+        schedule(CHAIN, ["buf3"]),
+        schedule("-> buf0; -> buf1; buf1 -> buf2", ["buf2"]),  # no step reads buf0
+        schedule("arg0_1 -> buf0; buf0 -> arg0_1"),
+        schedule(_ELEVEN, ["buf11"]),
     ],
 )
 def last_uses(xp, steps, outputs):
@@ -189,11 +150,11 @@ def _(xp, steps, outputs):
     "inductor.memory.bytes_alive",
     cases=schedules,
     edges=[
-        plain_schedule(*CHAIN, outputs=["buf3"], sizes={"buf1": ["float32", 512]}),
-        plain_schedule("-> buf0", "-> buf1", "-> buf2", outputs=["buf0"], sizes={"buf1": ["float32", 512]}),
-        plain_schedule("arg0_1 -> arg0_1", "-> buf0 buf1", "-> buf2", outputs=[], sizes={}),
-        plain_schedule("-> buf0", "-> buf1", "buf1 -> buf0", "buf0 -> buf2", outputs=[], sizes={}),
-        plain_schedule("-> buf0", "-> buf1", "-> buf0", "buf1 -> buf2", outputs=["buf0"], sizes={}),
+        schedule(CHAIN, ["buf3"], {"buf1": ["float32", 512]}),
+        schedule("-> buf0; -> buf1; -> buf2", ["buf0"], {"buf1": ["float32", 512]}),
+        schedule("arg0_1 -> arg0_1; -> buf0 buf1; -> buf2", [], {}),
+        schedule("-> buf0; -> buf1; buf1 -> buf0; buf0 -> buf2", [], {}),
+        schedule("-> buf0; -> buf1; -> buf0; buf1 -> buf2", ["buf0"], {}),
     ],
 )
 def bytes_alive(xp, steps, outputs, sizes):
@@ -205,7 +166,7 @@ def bytes_alive(xp, steps, outputs, sizes):
 def _(xp, steps, outputs, sizes):
     from torch._inductor.memory import estimate_peak_memory
 
-    made, once = set(), []  # Inductor knows an update as a step that uses the buffer
+    made, once = set(), []  # for Inductor, a step that updates a buffer reads it
     for reads, writes in steps:
         once.append([[*reads, *(name for name in writes if name in made)], [n for n in writes if n not in made]])
         made |= {*writes}
@@ -216,7 +177,7 @@ def _(xp, steps, outputs, sizes):
 
 @strategy
 def updates_in_place(draw, st):
-    """One step: what it writes and reads, with sizes; which of what it reads nobody needs after it; which are inputs."""
+    """One step: its reads and writes with sizes, the reads that no later step needs, and those that are inputs."""
     kinds = draw(st.lists(st.sampled_from(BUFFER_SIZES[:4]), min_size=1, max_size=2))
     reads = {f"buf{i}": draw(st.sampled_from(kinds)) for i in draw(st.permutations(range(draw(st.integers(0, 4)))))}
     writes = {f"buf{i}": draw(st.sampled_from(kinds)) for i in range(5, 5 + draw(st.integers(1, 3)))}
@@ -226,12 +187,17 @@ def updates_in_place(draw, st):
     return {"reads": reads, "writes": writes, "ending": ending, "kept": kept, "turned": turned}
 
 
-def _may_all_be_had(case, taken):
-    return len({*taken}) == len(taken) and {*taken} <= {*case["ending"]} - {*case["kept"]}
+def _about_updates(case, mine, theirs):
+    if not (isinstance(mine, dict) and "dict" in mine):
+        return None
+    taken = dict(mine["dict"]).values()
+    if len({*taken}) == len(taken) and {*taken} <= {*case["ending"]} - {*case["kept"]}:
+        return "each result takes the first buffer that it may have, no matter which results follow"
+    return None
 
 
 def step_in_place(reads, writes, ending, kept=(), turned=None):
-    """A case written down: all buffers of one size. What a result reads `turned` it reads in another order than it writes."""
+    """A case with buffers of one size. A result reads its `turned` in another order than it writes."""
     sizes = [{name: ["float32", 64] for name in names.split()} for names in (reads, writes)]
     return {"reads": sizes[0], "writes": sizes[1], "ending": ending, "kept": list(kept), "turned": turned or {}}
 
@@ -247,23 +213,20 @@ def step_in_place(reads, writes, ending, kept=(), turned=None):
         step_in_place("buf0 buf1", "buf5 buf6", ending=["buf0", "buf1"], turned={"buf6": ["buf1"]}),
         step_in_place("buf0 buf1", "buf5 buf6", ending=["buf0", "buf1"], turned={"buf5": ["buf0"]}),
     ],
-    hint=lambda case, mine, theirs: (
-        "a result takes the first that it may have, whoever comes after it"
-        if isinstance(mine, dict) and "dict" in mine and _may_all_be_had(case, dict(mine["dict"]).values())
-        else None
-    ),
+    hint=_about_updates,
 )
 def take_over(xp, reads, writes, ending, kept, turned):
-    candidates = {
-        new: [old for old in reads if reads[old] == writes[new] and old not in turned.get(new, ())] for new in writes
-    }
+    def fits(old, new):
+        return reads[old] == writes[new] and old not in turned.get(new, ())
+
+    candidates = {new: [old for old in reads if fits(old, new)] for new in writes}
     found = xp.inductor.memory.take_over(candidates, ending, kept)
     return {new: found[new] for new in writes if new in found}
 
 
 @take_over.oracle
 def _(xp, reads, writes, ending, kept, turned):
-    import torch._inductor.codegen.simd  # noqa: F401  (asked for when a node decides)
+    import torch._inductor.codegen.simd  # noqa: F401  (a node needs it when it decides)
     from torch._inductor.codegen.common import KernelArgs
     from torch._inductor.virtualized import V
 
@@ -312,13 +275,12 @@ def calls(draw, st):
     "inductor.memory.call_lines",
     cases=calls,
     edges=[
-        plain_schedule(*CHAIN, outputs=["buf3"]) | {"updates": [{}, {}, {}, {}]},
-        plain_schedule(*CHAIN, outputs=["buf3"]) | {"updates": [{}, {"buf1": "buf0"}, {"buf2": "buf1"}, {}]},
-        plain_schedule("-> buf0", "-> buf1", "buf1 -> buf2", outputs=["buf2"]) | {"updates": [{}, {}, {}]},
-        plain_schedule("-> buf0", "buf0 -> buf0", "buf0 -> buf1", outputs=["buf1"]) | {"updates": [{}, {}, {}]},
-        plain_schedule("arg0_1 -> buf0", "buf0 -> arg0_1", "-> buf1", outputs=[]) | {"updates": [{}, {}, {}]},
-        plain_schedule("-> buf0 buf1", "buf0 buf1 -> buf3 buf2", outputs=["buf2", "buf3"])
-        | {"updates": [{}, {"buf2": "buf0"}]},
+        schedule(CHAIN, ["buf3"]) | {"updates": [{}, {}, {}, {}]},
+        schedule(CHAIN, ["buf3"]) | {"updates": [{}, {"buf1": "buf0"}, {"buf2": "buf1"}, {}]},
+        schedule("-> buf0; -> buf1; buf1 -> buf2", ["buf2"]) | {"updates": [{}, {}, {}]},
+        schedule("-> buf0; buf0 -> buf0; buf0 -> buf1", ["buf1"]) | {"updates": [{}, {}, {}]},
+        schedule("arg0_1 -> buf0; buf0 -> arg0_1; -> buf1") | {"updates": [{}, {}, {}]},
+        schedule("-> buf0 buf1; buf0 buf1 -> buf3 buf2", ["buf2", "buf3"]) | {"updates": [{}, {"buf2": "buf0"}]},
     ],
     hint=lambda case, mine, theirs: first_line(mine, theirs),
 )
@@ -345,17 +307,16 @@ def _(xp, steps, outputs, updates):
             inductor.scheduler.buffer_names_to_free.update(node.last_usage)
             inductor.scheduler.free_buffers()
         inductor.wrapper.memory_plan_reuse()
-        return inductor.shown()
+        return inductor.lines()
 
 
-def planned(st):
+def plans(st):
     """The lines of a call before memory is reused, the sizes, and how much is alive during each step."""
 
     def lines_of(case):
         steps, outputs, sizes = case["steps"], case["outputs"], case["sizes"]
         last = {name: i for i, step in enumerate(steps) for names in step for name in names}
-        lines, alive = [], []
-        living = set()
+        lines, alive, living = [], [], set()
         for i, (_, writes) in enumerate(steps):
             lines += [["allocate", name] for name in writes if name in sizes]
             lines.append(["call", i])
@@ -369,52 +330,47 @@ def planned(st):
     return schedules(st, 10).map(lines_of)
 
 
-def written_lines(text, alive, **sizes):
-    """A case written down: lines between semicolons."""
+def plan(text, alive, **sizes):
+    """A case from lines between semicolons. A size is in bytes, of float32 unless it comes with a dtype."""
     lines = [line.split() for line in text.split(";")]
     lines = [["call", int(line[1])] if line[0] == "call" else line for line in lines]
     made = dict.fromkeys(name for line in lines if line[0] != "call" for name in line[1:])
-    return {"lines": lines, "sizes": {name: ["float32", sizes.get(name, 64)] for name in made}, "alive": alive}
+    sizes = {name: sizes.get(name, 64) for name in made}
+    sizes = {name: size if isinstance(size, list) else ["float32", size] for name, size in sizes.items()}
+    return {"lines": lines, "sizes": sizes, "alive": alive}
 
 
-TWO_WAIT = "allocate buf0; allocate buf1; call 0; free buf0; free buf1; allocate buf2; call 1; allocate buf3; call 2"
+ONE = "allocate buf0; call 0; free buf0; allocate buf1; call 1"
+TWO = "allocate buf0; allocate buf1; call 0; free buf0; free buf1; allocate buf2; call 1; allocate buf3; call 2"
+LATE = "allocate buf0; call 0; free buf0; allocate buf1; call 1; free buf1; allocate buf2; call 2"
+LATER = "allocate buf0; call 0; free buf0; allocate buf1; call 1; call 2; free buf1; allocate buf2; call 3"
 OVERLAP = (
     "allocate old; allocate wide0; call 0; free old; call 1; free wide0; call 2; allocate new; allocate wide1; call 3"
 )
-LATE = "allocate buf0; call 0; free buf0; allocate buf1; call 1; free buf1; allocate buf2; call 2"
+EARLIER = OVERLAP.replace("call 1; free wide0", "free wide0; call 1")
 
 
 @program(
     "inductor.memory.plan_reuse",
-    cases=planned,
+    cases=plans,
     edges=[
-        written_lines("allocate buf0; call 0; free buf0; allocate buf1; call 1", [64, 64]),
-        written_lines("allocate buf0; call 0; free buf0; allocate buf1; call 1", [64, 128], buf1=128),
-        written_lines("allocate buf0; call 0; reuse buf0 buf1; call 1; free buf1; allocate buf2; call 2", [64, 64, 64]),
-        written_lines("allocate a; allocate b; call 0; free b; reuse a c; allocate d; call 1", [128, 128]),
-        written_lines(TWO_WAIT, [128, 64, 128]),
-        written_lines(LATE, [64, 512, 576], buf1=512),
-        written_lines(LATE, [64, 512, 64], buf1=512),
-        written_lines(LATE + "; free buf2; allocate buf3; call 3", [64, 512, 64, 512], buf1=512, buf3=512),
-        written_lines(OVERLAP, [512, 100, 384, 64], old=64, new=64, wide0=128, wide1=128),
-        written_lines(
-            OVERLAP.replace("call 1; free wide0", "free wide0; call 1"),
-            [512, 256, 16, 64],
-            old=64,
-            new=64,
-            wide0=256,
-            wide1=256,
-        ),
-        written_lines(OVERLAP, [512, 100, 480, 64], old=64, new=64, wide0=128, wide1=128),
+        plan(ONE, [64, 64]),
+        plan(ONE, [64, 128], buf1=128),
+        plan("allocate buf0; call 0; reuse buf0 buf1; call 1; free buf1; allocate buf2; call 2", [64, 64, 64]),
+        plan("allocate a; allocate b; call 0; free b; reuse a c; allocate d; call 1", [128, 128]),
+        plan(TWO, [128, 64, 128]),
+        plan(LATE, [64, 512, 576], buf1=512),
+        plan(LATE, [64, 512, 64], buf1=512),
+        plan(LATE + "; free buf2; allocate buf3; call 3", [64, 512, 64, 512], buf1=512, buf3=512),
+        plan(OVERLAP, [512, 100, 384, 64], wide0=128, wide1=128),
+        plan(EARLIER, [512, 256, 16, 64], wide0=256, wide1=256),
+        plan(OVERLAP, [512, 100, 480, 64], wide0=128, wide1=128),
         {"lines": [["call", 0]], "sizes": {}, "alive": [0]},
-        written_lines("allocate buf0; call 0; free buf0; allocate buf1; call 1", [64, 64])
-        | {"sizes": {"buf0": ["float32", 64], "buf1": ["int64", 64]}},
-        written_lines(TWO_WAIT, [128, 64, 128])
-        | {"sizes": dict(buf0=["float32", 64], buf1=["int32", 64], buf2=["float32", 64], buf3=["float32", 64])},
-        written_lines(LATE.replace("call 1", "call 1; call 2").replace("2; call 2", "2; call 3"), [64, 512, 512, 64])
-        | {"sizes": dict(buf0=["float32", 64], buf1=["float32", 512], buf2=["float32", 64])},
-        written_lines(OVERLAP, [512, 500, 100, 64], old=64, new=64, wide0=128, wide1=128),
-        written_lines(OVERLAP, [512, 100, 500, 64], old=64, new=64, wide0=128, wide1=128),
+        plan(ONE, [64, 64], buf1=["int64", 64]),
+        plan(TWO, [128, 64, 128], buf1=["int32", 64]),
+        plan(LATER, [64, 512, 512, 64], buf1=512),
+        plan(OVERLAP, [512, 500, 100, 64], wide0=128, wide1=128),
+        plan(OVERLAP, [512, 100, 500, 64], wide0=128, wide1=128),
     ],
     hint=lambda case, mine, theirs: first_line(field(mine, "lines"), field(theirs, "lines")),
 )
@@ -450,4 +406,4 @@ def _(xp, lines, sizes, alive):
         wrapper.estimate_peak.overall_peak_memory = max(alive)
         wrapper.estimate_peak.segmented_tree = SegmentedTree(list(alive), operator.add, max, 0)
         wrapper.memory_plan_reuse()
-        return {"lines": inductor.shown(), "alive stays": True, "lines stay": True}
+        return {"lines": inductor.lines(), "alive stays": True, "lines stay": True}

@@ -10,11 +10,12 @@ import re
 from ...check import program
 from ..cases import strategy
 
+_INPUTS = {"arg0_1": (4, 4), "arg1_1": (4, 6), "arg2_1": (6, 4)}
+
 
 @strategy
 def chains_of_products(draw, st):
-    shapes = {"arg0_1": (4, 4), "arg1_1": (4, 6), "arg2_1": (6, 4)}
-    products = []
+    shapes, products = dict(_INPUTS), []
     for number in range(draw(st.integers(2, 7))):
         last = f"buf{number - 1}" if products else "arg0_1"
         pairs = [(last, name) for name, (rows, _) in shapes.items() if rows == shapes[last][1]]
@@ -26,7 +27,7 @@ def chains_of_products(draw, st):
 
 
 def sizes_of_products(products):
-    shapes = {"arg0_1": (4, 4), "arg1_1": (4, 6), "arg2_1": (6, 4)}
+    shapes = dict(_INPUTS)
     for number, (a, b) in enumerate(products):
         shapes[f"buf{number}"] = (shapes[a][0], shapes[b][1])
     return {name: ("float32", 4 * rows * columns) for name, (rows, columns) in shapes.items() if name.startswith("buf")}
@@ -47,7 +48,7 @@ def memory_together(xp, products):
     steps = [([a, b], [f"buf{number}"]) for number, (a, b) in enumerate(products)]
     outputs, sizes = [f"buf{len(products) - 1}"], sizes_of_products(products)
     alive = memory.bytes_alive(steps, {name: nbytes for name, (_, nbytes) in sizes.items()}, outputs)
-    lines = memory.call_lines(steps, ["arg0_1", "arg1_1", "arg2_1"], outputs, [{} for _ in steps])
+    lines = memory.call_lines(steps, list(_INPUTS), outputs, [{} for _ in steps])
     return [list(line) for line in memory.plan_reuse(lines, sizes, alive)]
 
 
@@ -56,15 +57,13 @@ def _(xp, products):
     import torch._inductor.config
     from torch._inductor.utils import run_and_get_code
 
-    names = ("arg0_1", "arg1_1", "arg2_1")
-
     def chain(*inputs):
-        values = dict(zip(names, inputs))
+        values = dict(zip(_INPUTS, inputs))
         for number, (a, b) in enumerate(products):
             values[f"buf{number}"] = values[a] @ values[b]
         return values[f"buf{len(products) - 1}"]
 
-    inputs = xp.ones(4, 4), xp.ones(4, 6), xp.ones(6, 4)
+    inputs = [xp.ones(sizes) for sizes in _INPUTS.values()]
     with torch._inductor.config.patch(compile_threads=1, force_disable_caches=True):
         _, (text, *_) = run_and_get_code(xp.compile(chain, fullgraph=True, dynamic=False), *inputs)
     found, calls = [], 0
