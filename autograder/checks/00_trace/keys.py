@@ -4,45 +4,29 @@ from __future__ import annotations
 
 import os
 import re
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 from ...check import program
 from ...recorder import fresh_namespace
 from ..cases import strategy
 from .sources import split_at_semicolons, words
 
-
-def kinds_of(torch):
-    """Tensors of all kinds."""
-    complex_ = torch.complex64
-
-    def plain():
-        return torch.ones(2, 2)
-
-    return {
-        "plain": plain,
-        "requires grad": lambda: plain().requires_grad_(),
-        "parameter": lambda: torch.nn.Parameter(plain()),
-        "integers": lambda: torch.ones(2, dtype=torch.int64),
-        "a view": lambda: plain()[0],
-        "detached": lambda: plain().requires_grad_().detach(),
-        "no dimension": lambda: torch.tensor(1.0),
-        "meta": lambda: torch.empty(2, device="meta"),
-        "meta view": lambda: torch.empty(2, 2, device="meta", requires_grad=True).T,
-        "conjugate": lambda: torch.ones(2, dtype=complex_).conj(),
-        "negative": lambda: torch.ones(2, dtype=complex_).conj().imag,
-        "zeros without memory": lambda: torch._efficientzerotensor((2,)),
-        "sparse": lambda: plain().to_sparse(),
-        "sparse meta": lambda: plain().to_sparse().to("meta"),
-        "rows of sparse": lambda: plain().to_sparse_csr(),
-        "quantised": lambda: torch.quantize_per_tensor(plain(), 0.1, 0, torch.quint8),
-        "nested": lambda: torch.nested.nested_tensor([plain(), plain()]),
-    }
-
-
-_KINDS = split_at_semicolons("""
-plain; requires grad; parameter; integers; a view; detached; no dimension; meta; meta view; conjugate; negative;
-zeros without memory; sparse; sparse meta; rows of sparse; quantised; nested""")
+_KINDS = {
+    "plain": lambda torch: torch.ones(2, 2), "requires grad": lambda torch: torch.ones(2, 2).requires_grad_(),
+    "parameter": lambda torch: torch.nn.Parameter(torch.ones(2, 2)),
+    "integers": lambda torch: torch.ones(2, dtype=torch.int64), "a view": lambda torch: torch.ones(2, 2)[0],
+    "detached": lambda torch: torch.ones(2, 2).requires_grad_().detach(),
+    "no dimension": lambda torch: torch.tensor(1.0), "meta": lambda torch: torch.empty(2, device="meta"),
+    "meta view": lambda torch: torch.empty(2, 2, device="meta", requires_grad=True).T,
+    "conjugate": lambda torch: torch.ones(2, dtype=torch.complex64).conj(),
+    "negative": lambda torch: torch.ones(2, dtype=torch.complex64).conj().imag,
+    "zeros without memory": lambda torch: torch._efficientzerotensor((2,)),
+    "sparse": lambda torch: torch.ones(2, 2).to_sparse(),
+    "sparse meta": lambda torch: torch.ones(2, 2).to_sparse().to("meta"),
+    "rows of sparse": lambda torch: torch.ones(2, 2).to_sparse_csr(),
+    "quantised": lambda torch: torch.quantize_per_tensor(torch.ones(2, 2), 0.1, 0, torch.quint8),
+    "nested": lambda torch: torch.nested.nested_tensor([torch.ones(2, 2), torch.ones(2, 2)]),
+}  # fmt: skip
 _PLACES = ["", "no grad", "inference", "autocast", "autocast off", "below autograd", "vmap", "grad"]
 _PLACES += ["without BackendSelect", "without CPU", "with Conjugate"]
 
@@ -64,19 +48,14 @@ def within(torch, place):
         "without CPU": lambda: exclude("CPU"),
         "with Conjugate": lambda: torch._C._IncludeDispatchKeyGuard(torch._C.DispatchKey.Conjugate),
     }.get(place)
-    if inside is None:
+    with inside() if inside else nullcontext():
         yield
-    else:
-        with inside():
-            yield
 
 
 def keys_there(torch, look, kind, before, places):
     """The result of `look` for a tensor. It is made before or within some contexts, one inside the other."""
-    if before:
-        x = kinds_of(torch)[kind]()
-        return enter(torch, look, lambda: x, places)
-    return enter(torch, look, kinds_of(torch)[kind], places)
+    x = _KINDS[kind](torch) if before else None
+    return enter(torch, look, lambda: x if before else _KINDS[kind](torch), places)
 
 
 def enter(torch, look, make, places):
@@ -103,7 +82,7 @@ _OUTSIDE = ("below autograd", "without BackendSelect", "without CPU", "with Conj
 @strategy
 def _keys(draw, st):
     places = draw(st.lists(st.sampled_from(_PLACES), max_size=3))
-    kind, before = draw(st.sampled_from(_KINDS)), draw(st.booleans())
+    kind, before = draw(st.sampled_from(list(_KINDS))), draw(st.booleans())
     if {"vmap", "grad"} & {*places}:
         kind = "plain"
     return case_of(kind, *places, before=before or bool({*_OUTSIDE} & {*places}))
@@ -166,8 +145,6 @@ def torch_keys(torch, kind, before, places):
     finally:
         library._destroy()
 
-
-# Kernels -------------------------------------------------------------------------------------------------------------
 
 OPERATORS = words("""add.Tensor add_.Tensor add.out add.Scalar matmul mm mm.out linear relu relu_ softmax.int _softmax sum
 sum.dim_IntList reshape view expand t transpose.int clone copy_ empty.memory_format empty_like zeros ones_like detach

@@ -100,8 +100,6 @@ def torch_layers(torch, path):
     return SOURCE_MAP[max(found)[2]][0], max(found)[2]
 
 
-# Schemas -------------------------------------------------------------------------------------------------------------
-
 _SCHEMAS = split_at_semicolons("""
 add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!); f() -> (); f() -> Tensor;
 f(Tensor x) -> (); f(*, Tensor x) -> Tensor; f(*, int n=1, Tensor(a!) x) -> Tensor(a!);

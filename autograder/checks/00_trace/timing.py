@@ -77,9 +77,6 @@ def torch_profiles(torch, events, share):
     return sorted(hot, key=lambda each: (-each[1], each[0]))
 
 
-# A device that does not wait -----------------------------------------------------------------------------------------
-
-
 def _timings(st):
     launches = st.lists(st.integers(0, 9), max_size=3)
     case = {"work": st.lists(launches, min_size=1, max_size=4), "pending": st.integers(0, 20)}

@@ -42,8 +42,8 @@ _NESTED = [["float16 cpu", ["float32 cpu"], None], 1]
 _VALUES = [
     ["float32 cpu"], ["float16 cpu"], ["float64 cpu"], ["int64 cpu"], ["bool cpu"], ["float32 meta"],
     [3, None, 2.5, True, "mean"], [["float32 cpu", "float16 cpu"], "int64 cpu"], [["float16 cpu", "float32 cpu"], 1],
-    _NESTED, [["float16 cpu", "float64 cpu"], "float16 cpu"], [["float16 cpu"], "float32 meta", "int64 cpu"],
-    [[], 2], [],
+    _NESTED, [["float16 cpu", "float64 cpu"], "float16 cpu"], [["float16 cpu"], "float32 meta", "int64 cpu"], [[], 2],
+    [],
 ]  # fmt: skip
 
 
@@ -108,19 +108,15 @@ def _operands(st):
 
 
 _OPERATORS = {  # how to call each with two square matrices
-    "mm": lambda ops, a, b: ops.mm(a, b),
-    "matmul": lambda ops, a, b: ops.matmul(a, b),
+    "mm": lambda ops, a, b: ops.mm(a, b), "matmul": lambda ops, a, b: ops.matmul(a, b),
     "linear": lambda ops, a, b: ops.linear(a, b),
     "linear with a bias": lambda ops, a, b: ops.linear(a, b, ops.select(b, 0, 0)),
     "addmm": lambda ops, a, b: ops.addmm(a, a, b),
     "addmm with numbers": lambda ops, a, b: ops.addmm(a, a, b, beta=2, alpha=3),
-    "bmm": lambda ops, a, b: ops.bmm(ops.unsqueeze(a, 0), ops.unsqueeze(b, 0)),
-    "prod": lambda ops, a, b: ops.prod(b),
-    "prod.dim_int": lambda ops, a, b: ops.prod(b, 1, True),
-    "cat": lambda ops, a, b: ops.cat([a, b], 1),
-    "stack": lambda ops, a, b: ops.stack([a, b], -1),
-    "add": lambda ops, a, b: ops.add(a, b),
-}
+    "bmm": lambda ops, a, b: ops.bmm(ops.unsqueeze(a, 0), ops.unsqueeze(b, 0)), "prod": lambda ops, a, b: ops.prod(b),
+    "prod.dim_int": lambda ops, a, b: ops.prod(b, 1, True), "cat": lambda ops, a, b: ops.cat([a, b], 1),
+    "stack": lambda ops, a, b: ops.stack([a, b], -1), "add": lambda ops, a, b: ops.add(a, b),
+}  # fmt: skip
 
 
 def _matrix(dtype):

@@ -104,13 +104,8 @@ _SINGLE_ARGUMENTS = rows(
 @program("schema.parse_argument", cases=_single_arguments, edges=_SINGLE_ARGUMENTS)
 def argument(xp, text, kwarg_only):
     read = xp.schema.parse_argument(text, kwarg_only)
-    return {
-        "name": read.name,
-        "type": read.type,
-        "alias": read.alias,
-        "default": read.default if read.has_default else "(required)",
-        "kwarg_only": read.kwarg_only,
-    }
+    found = {"name": read.name, "type": read.type, "alias": read.alias}
+    return found | {"default": read.default if read.has_default else "(required)", "kwarg_only": read.kwarg_only}
 
 
 @argument.oracle
@@ -123,13 +118,10 @@ def _(torch, text, kwarg_only):
         schema = torch._C.parse_schema(f"f() -> {text}")
         (read,), written = schema.returns, str(schema).partition("-> ")[2]
     type = written.partition("=")[0].removesuffix(read.name).strip()
-    return {
-        "name": read.name,
-        "type": re.sub(r"\(.*\)", "", type),
-        "alias": type.partition("(")[2].partition(")")[0],
-        "default": read.default_value if read.has_default_value() else "(required)",
-        "kwarg_only": kwarg_only,
-    }
+    alias = type.partition("(")[2].partition(")")[0]
+    found = {"name": read.name, "type": re.sub(r"\(.*\)", "", type), "alias": alias}
+    default = read.default_value if read.has_default_value() else "(required)"
+    return found | {"default": default, "kwarg_only": kwarg_only}
 
 
 @strategy

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 
 from ...check import program
-from .modes import KINDS, mode
+from .calls import MODES, mode
 from .operators import (
     EXCLUDABLE,
     EXPLICIT,
@@ -33,7 +33,7 @@ def _programs(st):
             "include": subsets(st, include, most=2),
             "exclude": subsets(st, EXCLUDABLE, most=2),
             "autocast": st.booleans(),
-            "modes": st.lists(st.sampled_from(KINDS), max_size=2),
+            "modes": st.lists(st.sampled_from(MODES), max_size=2),
         }
     )
     fallbacks = st.sampled_from([[], [], ["CPU"], ["PrivateUse1"], ["CPU", "PrivateUse1"]])

@@ -5,34 +5,21 @@ from __future__ import annotations
 from ...check import program
 
 _UNARY = {
-    "neg": lambda xp, x: -x,
-    "relu": lambda xp, x: x.relu(),
-    "exp": lambda xp, x: (x * 0.25).exp(),
-    "tanh": lambda xp, x: x.tanh(),
-    "shift": lambda xp, x: x * 2 + 1,
-    "clip": lambda xp, x: x.clamp(-1, 1),
-    "choose": lambda xp, x: xp.where(x > 0, x, x * 0.5),
-    "whole": lambda xp, x: x.floor().to(xp.int64).to(x.dtype),
-    "sum": lambda xp, x: x.sum(),
-    "mean": lambda xp, x: x.mean(-1, True) if x.dim() else x,
-    "most": lambda xp, x: x.amax(0) if x.dim() else x,
-    "softmax": lambda xp, x: x.softmax(-1) if x.dim() else x,
-    "t": lambda xp, x: x.t() if x.dim() < 3 else x,
-    "last": lambda xp, x: x[-1:] if x.dim() else x,
-    "column": lambda xp, x: x.select(-1, 0) if x.dim() else x,
-    "flat": lambda xp, x: x.reshape(-1)[:3],
-    "turned": lambda xp, x: x.flip(0) if x.dim() else x,
-    "wide": lambda xp, x: x.expand(3, 3),
-}
+    "neg": lambda xp, x: -x, "relu": lambda xp, x: x.relu(), "exp": lambda xp, x: (x * 0.25).exp(),
+    "tanh": lambda xp, x: x.tanh(), "shift": lambda xp, x: x * 2 + 1, "clip": lambda xp, x: x.clamp(-1, 1),
+    "choose": lambda xp, x: xp.where(x > 0, x, x * 0.5), "whole": lambda xp, x: x.floor().to(xp.int64).to(x.dtype),
+    "sum": lambda xp, x: x.sum(), "mean": lambda xp, x: x.mean(-1, True) if x.dim() else x,
+    "most": lambda xp, x: x.amax(0) if x.dim() else x, "softmax": lambda xp, x: x.softmax(-1) if x.dim() else x,
+    "t": lambda xp, x: x.t() if x.dim() < 3 else x, "last": lambda xp, x: x[-1:] if x.dim() else x,
+    "column": lambda xp, x: x.select(-1, 0) if x.dim() else x, "flat": lambda xp, x: x.reshape(-1)[:3],
+    "turned": lambda xp, x: x.flip(0) if x.dim() else x, "wide": lambda xp, x: x.expand(3, 3),
+}  # fmt: skip
 _BINARY = {
-    "add": lambda xp, x, y: x + y,
-    "mul": lambda xp, x, y: x * y,
-    "sub": lambda xp, x, y: x - y,
-    "larger": lambda xp, x, y: xp.maximum(x, y),
-    "below": lambda xp, x, y: (x < y).to(xp.float32),
+    "add": lambda xp, x, y: x + y, "mul": lambda xp, x, y: x * y, "sub": lambda xp, x, y: x - y,
+    "larger": lambda xp, x, y: xp.maximum(x, y), "below": lambda xp, x, y: (x < y).to(xp.float32),
     "both": lambda xp, x, y: xp.cat([x.expand(3, 3), y.expand(3, 3)])[2:5],
     "product": lambda xp, x, y: x.expand(3, 3) @ y.expand(3, 3),
-}
+}  # fmt: skip
 
 
 def run_steps(xp, inputs, steps, results):

@@ -84,13 +84,9 @@ def emitted(xp, steps, results, hoists):
                 _run_statement(line, known)
             numbers.append([_read_number(name, known) for name in names])
     again = [xp.inductor.cpp.emit(inside, values[result % len(values)]) for result in results]
-    return {
-        "numbers": numbers,
-        "statements before the loop": len(before.lines),
-        "statements in the loop": len(inside.lines),
-        "types": sorted(line.split()[1] for line in before.lines + inside.lines),
-        "the same again": again == names,
-    }
+    counts = {"statements before the loop": len(before.lines), "statements in the loop": len(inside.lines)}
+    types = sorted(line.split()[1] for line in before.lines + inside.lines)
+    return {"numbers": numbers, **counts, "types": types, "the same again": again == names}
 
 
 _ELEMENTS, _OF_ROWS = [0.5, -1.0, 2.0, 0.25, -0.75, 1.0], [2.0, -0.5]
@@ -140,10 +136,7 @@ def _(torch, steps, results, hoists):
         waiting += needs[number]
     varies = [value.dim() == 2 and value.shape[1] == 3 for value in wanted.values()]
     numbers = torch.stack([values[result % len(values)].expand(2, 3) for result in results], -1)
-    return {
-        "numbers": numbers.reshape(6, -1).tolist(),
-        "statements before the loop": varies.count(False) if hoists else 0,
-        "statements in the loop": varies.count(True) if hoists else len(varies),
-        "types": sorted(types[each] for each in wanted),
-        "the same again": True,
-    }
+    counts = {"statements before the loop": varies.count(False) if hoists else 0}
+    counts["statements in the loop"] = varies.count(True) if hoists else len(varies)
+    types = sorted(types[each] for each in wanted)
+    return {"numbers": numbers.reshape(6, -1).tolist(), **counts, "types": types, "the same again": True}

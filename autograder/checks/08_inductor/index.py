@@ -47,16 +47,11 @@ def _(torch, sizes, strides, offset, flips):
     return {"is an Index": True, "elements": view.reshape(-1).tolist()}
 
 
-# Quotients -----------------------------------------------------------------------------------------------------------
-
-
 def _sums(st):
     """A sum of loop variables, each with its size and coefficient, and a divisor."""
     term = st.tuples(st.integers(1, 6), st.sampled_from([-4, -1, 1, 1, 2, 3, 4, 5, 6, 8, 12])).map(list)
-    divisor = st.sampled_from([1, 2, 3, 4, 6])
-    return st.fixed_dictionaries(
-        {"terms": st.lists(term, max_size=3), "offset": st.integers(-5, 9), "divisor": divisor}
-    )
+    numbers = {"offset": st.integers(-5, 9), "divisor": st.sampled_from([1, 2, 3, 4, 6])}
+    return st.fixed_dictionaries({"terms": st.lists(term, max_size=3)} | numbers)
 
 
 _SUMS = rows(
@@ -87,13 +82,8 @@ def quotients(xp, terms, offset, divisor):
     if not is_index(xp, found):
         return {"is an Index": False}
     outside = [[str(term), number] for term, number in found.terms if type(term) is xp.inductor.index.Symbol]
-    return {
-        "is an Index": True,
-        "values": numbers(xp, found, variables),
-        "quotients": divisions(xp, found),
-        "outside": sorted(outside),
-        "offset": found.offset,
-    }
+    values = {"is an Index": True, "values": numbers(xp, found, variables)}
+    return values | {"quotients": divisions(xp, found), "outside": sorted(outside), "offset": found.offset}
 
 
 @quotients.oracle
@@ -107,16 +97,8 @@ def _(torch, terms, offset, divisor):
             outside.append([f"i{number}", coefficient // divisor])
     values = torch.div(total, divisor, rounding_mode="floor")
     kept = bool((rest < 0).any() or (rest >= divisor).any())
-    return {
-        "is an Index": True,
-        "values": values.reshape(-1).tolist(),
-        "quotients": int(kept),
-        "outside": sorted(outside),
-        "offset": offset // divisor,
-    }
-
-
-# Reshapes ------------------------------------------------------------------------------------------------------------
+    values = {"is an Index": True, "values": values.reshape(-1).tolist()}
+    return values | {"quotients": int(kept), "outside": sorted(outside), "offset": offset // divisor}
 
 
 @strategy
@@ -182,9 +164,6 @@ def _is_affine(torch, index):
     """Whether an index increases by the same number with every step of each loop variable."""
     steps = [index.diff(dim=dim) for dim in range(index.dim())]
     return all(bool((each == each.reshape(-1)[:1]).all()) for each in steps if each.numel())
-
-
-# Merging loops -------------------------------------------------------------------------------------------------------
 
 
 @strategy

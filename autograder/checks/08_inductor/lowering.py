@@ -87,20 +87,14 @@ _POINTWISE = rows(
 
 @program("inductor.lowering.pointwise", cases=_pointwise_cases, edges=_POINTWISE)
 def pointwise_loops(xp, name, operands):
-    stored = [
-        Stored(xp, f"in{number}", _operand(xp, each, number)) if isinstance(each, (list, tuple)) else each
-        for number, each in enumerate(operands)
-    ]
+    stored = [_operand(xp, each, number) for number, each in enumerate(operands)]
+    stored = [Stored(xp, f"in{i}", each) if isinstance(each, xp.Tensor) else each for i, each in enumerate(stored)]
     dtype = [xp.bool] if name in ("lt", "eq") else []
     loops = xp.inductor.lowering.pointwise(name, stored, *dtype)
     result, value = _computed(xp, loops, [each for each in stored if isinstance(each, Stored)])
-    return {
-        "sizes": list(loops.sizes),
-        "result": result.reshape(-1),
-        "dtype of the element": value.dtype,
-        "operation": getattr(value, "name", None),
-        "dtypes of the operands": [each.dtype for each in value.parts],
-    }
+    dtypes = [each.dtype for each in value.parts]
+    found = {"sizes": list(loops.sizes), "result": result.reshape(-1), "dtype of the element": value.dtype}
+    return found | {"operation": getattr(value, "name", None), "dtypes of the operands": dtypes}
 
 
 @pointwise_loops.oracle
@@ -111,13 +105,8 @@ def _(torch, name, operands):
     if name == "maximum" or not is_tensor[0]:  # these take tensors only
         values = [torch.as_tensor(value, dtype=common) for value in values]
     result = getattr(torch, name)(*(value.to(common) if given else value for value, given in zip(values, is_tensor)))
-    return {
-        "sizes": list(result.shape),
-        "result": result.reshape(-1),
-        "dtype of the element": result.dtype,
-        "operation": name,
-        "dtypes of the operands": [common] * len(values),
-    }
+    found = {"sizes": list(result.shape), "result": result.reshape(-1), "dtype of the element": result.dtype}
+    return found | {"operation": name, "dtypes of the operands": [common] * len(values)}
 
 
 @strategy
@@ -149,13 +138,8 @@ def reduction_loops(xp, kind, operand, dims, keepdim, into):
     dtype = [] if into is None else [getattr(xp, into)]
     loops = xp.inductor.lowering.reduction(kind, stored, dims, keepdim, *dtype)
     result, value = _computed(xp, loops, [stored])
-    return {
-        "sizes": list(loops.sizes),
-        "reduced sizes": list(loops.reduced_sizes),
-        "kind": loops.kind,
-        "result": result,
-        "dtype of the element": value.dtype,
-    }
+    found = {"sizes": list(loops.sizes), "reduced sizes": list(loops.reduced_sizes), "kind": loops.kind}
+    return found | {"result": result, "dtype of the element": value.dtype}
 
 
 @reduction_loops.oracle
@@ -163,14 +147,8 @@ def _(torch, kind, operand, dims, keepdim, into):
     x = _operand(torch, operand, 0)
     x = x.to(getattr(torch, into)) if into else x
     dims = sorted(dim % len(operand[1]) for dim in dims)
-    result = x
+    result, reduce = x, {"sum": torch.sum, "prod": torch.prod, "max": torch.amax, "min": torch.amin}[kind]
     for dim in reversed(dims):
-        one = {"sum": torch.sum, "prod": torch.prod, "max": torch.amax, "min": torch.amin}[kind]
-        result = one(result, dim, keepdim).to(x.dtype)
-    return {
-        "sizes": list(result.shape),
-        "reduced sizes": [operand[1][dim] for dim in dims],
-        "kind": kind,
-        "result": result.contiguous(),
-        "dtype of the element": x.dtype,
-    }
+        result = reduce(result, dim, keepdim).to(x.dtype)
+    found = {"sizes": list(result.shape), "reduced sizes": [operand[1][dim] for dim in dims], "kind": kind}
+    return found | {"result": result.contiguous(), "dtype of the element": x.dtype}
