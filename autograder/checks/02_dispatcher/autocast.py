@@ -6,7 +6,7 @@ from contextlib import ExitStack
 
 from ...check import program
 from ..cases import tensor
-from .operators import is_torch
+from .keys import is_torch
 
 _CAST = ["float16", "float32", "float32", "float64", "int64", "bool"]
 

@@ -7,27 +7,30 @@ from contextlib import ExitStack, contextmanager
 
 from ...check import program
 from ..cases import rows, strategy, when
-from .keys import name_of_highest
-from .operators import (
+from .keys import (
     BACKENDS,
-    EXCLUDABLE,
     EXPLICIT,
     FUNCTIONALITIES,
     IMPLICIT,
     RUNTIME,
-    arguments_text,
-    attempt,
     bits_of,
+    name_of_highest,
+    names,
+    subsets,
+    union,
+)
+from .operators import (
+    EXCLUDABLE,
+    MODES,
+    attempt,
     guards,
-    is_torch,
     kernels_of,
     library,
-    names,
+    mode,
     operators,
     pack,
     stacks,
-    subsets,
-    union,
+    thread,
     unpack,
 )
 from .schemas import CALLED, PASSED, arguments_of, split, with_defaults
@@ -167,10 +170,8 @@ def _bindings(draw, st):
     kind = draw(st.sampled_from(["unboxed", "pythonic", "boxed"]))
     results, fitting = _RESULTS[returns]
     backends = [["CPU"], ["PrivateUse1"], ["CPU", "PrivateUse1"], ["CPU", "CUDA", "PrivateUse1"]]
-    return {
-        "schema": f"{schema} -> {returns}",
-        "kind": kind,
-        "with_key_set": draw(st.booleans()),
+    case = {"schema": f"{schema} -> {returns}", "kind": kind, "with_key_set": draw(st.booleans())}
+    return case | {
         "bits": ["Dense", *draw(st.sampled_from(backends))],
         "stack": [draw(st.sampled_from(PASSED[type])) for _, type, _, _ in arguments_of(schema)],
         "result": draw(st.sampled_from(results[:fitting] if kind == "unboxed" else results)),
@@ -285,16 +286,16 @@ _RUNS = [
 ]  # fmt: skip
 
 
+def _runs(st):
+    bits = [*BACKENDS, *(name for name in FUNCTIONALITIES if name != "Python")]
+    case = {"kernels": kernels_of(st, kinds=("keyset", "redispatch", "redispatch")), "bits": subsets(st, bits, 1, 5)}
+    case |= {"stack": stacks(st), "how": st.sampled_from(["call", "redispatch"])}
+    return st.fixed_dictionaries(case).filter(_leaves_out_fallbacks)
+
+
 @program(
     "dispatch.run",
-    cases=lambda st: st.fixed_dictionaries(
-        {
-            "kernels": kernels_of(st, kinds=("keyset", "redispatch", "redispatch")),
-            "bits": subsets(st, [*BACKENDS, *(f for f in FUNCTIONALITIES if f != "Python")], 1, 5),
-            "stack": stacks(st),
-            "how": st.sampled_from(["call", "redispatch"]),
-        }
-    ).filter(_leaves_out_fallbacks),
+    cases=_runs,
     edges=[
         {"kernels": kernels, "bits": bits, "stack": [["cpu"], None, 1], "how": how}
         for how in ("call", "redispatch")
@@ -303,8 +304,9 @@ _RUNS = [
     disposable=True,
 )
 def run(xp, kernels, bits, stack, how):
+    kernels = [[key, "keyset" if kind == "leaf" else kind] for key, kind in kernels]
     log, lines = [], []
-    with operators(xp, [[key, "keyset" if kind == "leaf" else kind] for key, kind in kernels], log) as overload:
+    with operators(xp, kernels, log) as overload:
         name = overload("f")._schema.full_name
         with xp.dispatch.show_dispatch_trace(lines.append):
             result = attempt(lambda: xp.dispatch.run(overload("f"), union(xp, bits), unpack(xp, stack), how))
@@ -314,8 +316,9 @@ def run(xp, kernels, bits, stack, how):
 @run.oracle
 def _(torch, kernels, bits, stack, how):
     """Torch's release builds have no trace. Each line is written from the key set that torch gave to a kernel."""
+    kernels = [[key, "keyset" if kind == "leaf" else kind] for key, kind in kernels]
     log, hows, lines = [], iter([how, *["redispatch"] * 9]), []
-    with operators(torch, [[key, "keyset" if kind == "leaf" else kind] for key, kind in kernels], log) as overload:
+    with operators(torch, kernels, log) as overload:
         result = attempt(lambda: overload("f").redispatch(union(torch, bits), *unpack(torch, stack)))
     for entry in log:
         key = name_of_highest(torch, re.findall(r"\w+", re.search("<(.*)>", entry)[1]))
@@ -325,13 +328,8 @@ def _(torch, kernels, bits, stack, how):
 
 def _calls_of_f(st):
     include = ["BackendSelect", "AutogradCPU", "AutogradMeta", "AutocastCPU", "AutocastCUDA", "CPU", "Meta"]
-    parts = {
-        "kernels": kernels_of(st),
-        "stack": stacks(st),
-        "include": subsets(st, [*include, "PrivateUse1"], most=2),
-        "exclude": subsets(st, [*EXCLUDABLE, "AutocastCUDA"], most=2),
-    }
-    return st.fixed_dictionaries(parts)
+    case = {"kernels": kernels_of(st), "stack": stacks(st), "include": subsets(st, [*include, "PrivateUse1"], most=2)}
+    return st.fixed_dictionaries(case | {"exclude": subsets(st, [*EXCLUDABLE, "AutocastCUDA"], most=2)})
 
 
 _KERNELS = [
@@ -364,48 +362,6 @@ def called(xp, kernels, stack, include, exclude):
     return {"kernels": log, "result": result}
 
 
-# Modes ---------------------------------------------------------------------------------------------------------------
-
-
-def mode(xp, overload, number, kind, log):
-    """A mode that logs its calls.
-
-    Its `kind`: call the operator ("on"), return a number ("answer"), raise ("raise"), return NotImplemented ("refuse"),
-    call another operator first ("other"), or call the operator within itself the first time ("again").
-    """
-    base = xp.utils._python_dispatch.TorchDispatchMode if is_torch(xp) else xp.dispatch.DispatchMode
-
-    class Mode(base):
-        again = kind == "again"
-
-        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-            call = f"{str(func).partition('.')[2]}, types {list(types)}, {arguments_text(xp, args, kwargs)}"
-            log.append(f"mode {number}: {call}, {thread(xp)}")
-            if kind == "raise":
-                raise KeyError("the mode's")
-            if kind == "refuse":
-                return NotImplemented
-            if kind == "answer":
-                return 1000 + number
-            if kind == "other" and func is overload("f"):
-                overload("g")(*args, **kwargs)
-            if self.again:
-                self.again = False
-                with self:
-                    return func(*args, **kwargs)
-            return func(*args, **kwargs)
-
-    return Mode()
-
-
-def thread(xp):
-    """The functionalities that the thread includes and excludes."""
-    local = xp._C._dispatch_tls_local_include_set(), xp._C._dispatch_tls_local_exclude_set()
-    included, excluded = (" ".join(name for name in names(xp, keys) if name in FUNCTIONALITIES) for keys in local)
-    return f"included <{included}>, excluded <{excluded}>"
-
-
-MODES = ["on", "on", "other", "again", "answer", "raise", "refuse"]
 _IN_MODES = ["CPU", "Meta", "AutogradCPU", "Autograd", "ADInplaceOrView", "BackendSelect", IMPLICIT, EXPLICIT]
 _MODE_STACKS = [
     ["on"], ["on", "on"], ["on", "other"], ["other"], ["again"], ["on", "again", "on"], ["answer"], ["on", "answer"],

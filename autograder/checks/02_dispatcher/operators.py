@@ -1,7 +1,7 @@
-"""What the programs of lab 02 share: sets of keys, and operators with kernels that log their calls.
+"""What the programs of lab 02 share: operators with kernels that log their calls.
 
-A case writes a key set as a list of names: of keys, or of single bits (a backend, a functionality). A program registers
-operators in a namespace of its own and removes them again. Torch runs such a program in a process of its own.
+A program registers operators in a namespace of its own and removes them again. Torch runs such a program in a process of
+its own.
 """
 
 from __future__ import annotations
@@ -9,67 +9,21 @@ from __future__ import annotations
 from contextlib import ExitStack, contextmanager
 
 from ..cases import error_name
+from .keys import (
+    ALIASES,
+    BACKENDS,
+    EXPLICIT,
+    FUNCTIONALITIES,
+    IMPLICIT,
+    NON_FUNCTIONAL,
+    RUNTIME,
+    bits_of,
+    is_torch,
+    names,
+    subsets,
+)
 
 NAMESPACE = "lab02"
-BACKENDS = ["CPU", "CUDA", "PrivateUse1", "Meta"]
-FUNCTIONALITIES = ["Dense", "BackendSelect", "Python", "ADInplaceOrView"]
-FUNCTIONALITIES += ["AutogradFunctionality", "AutocastCPU", "AutocastCUDA"]
-AUTOGRAD = ["AutogradCPU", "AutogradCUDA", "AutogradPrivateUse1", "AutogradMeta"]
-RUNTIME = [*BACKENDS, "BackendSelect", "Python", "ADInplaceOrView", *AUTOGRAD, "AutocastCPU", "AutocastCUDA"]
-IMPLICIT, EXPLICIT = "CompositeImplicitAutograd", "CompositeExplicitAutograd"
-NON_FUNCTIONAL = "CompositeExplicitAutogradNonFunctional"
-ALIASES = ["Autograd", IMPLICIT, EXPLICIT, NON_FUNCTIONAL]
-
-
-def is_torch(xp):
-    return xp.__name__ == "torch"
-
-
-# Key sets ------------------------------------------------------------------------------------------------------------
-
-
-def bit(xp, name):
-    """The set of one bit: of a backend, or of a functionality."""
-    if not is_torch(xp):
-        return xp.dispatch.BIT[name]
-    of, keys = xp._C.DispatchKeySet, xp._C.DispatchKey
-    return of(getattr(keys, name)) - of(keys.Dense) if name in BACKENDS else of(getattr(keys, name))
-
-
-def union(xp, names):
-    """The set of these bits."""
-    united = xp._C.DispatchKeySet(xp._C.DispatchKey.Undefined) if is_torch(xp) else 0
-    for name in names:
-        united = united | bit(xp, name)
-    return united
-
-
-def bits_of(xp, keys):
-    """The bits of these keys. A key has one bit of a backend and one of a functionality, or one of a functionality alone."""
-    names = set()
-    for key in keys:
-        backend = next((backend for backend in BACKENDS if key.removeprefix("Autograd") == backend), None)
-        functionality = "AutogradFunctionality" if key.startswith("Autograd") else "Dense"
-        names |= {key} if backend is None else {backend, functionality}
-    return union(xp, names)
-
-
-def names(xp, key_set):
-    """The names of a set's bits, and how many of its bits have no meaning."""
-    number = key_set.raw_repr() if is_torch(xp) else int(key_set)
-    singles = {name: bit(xp, name) for name in [*BACKENDS, *FUNCTIONALITIES]}
-    known = {name: single.raw_repr() if is_torch(xp) else single for name, single in singles.items()}
-    others = bin(number & ~sum(known.values())).count("1")
-    return [name for name, value in known.items() if value & number] + [f"{others} other bits"] * bool(others)
-
-
-def subsets(st, of, least=0, most=None):
-    """Some of these, in their order."""
-    chosen = st.sets(st.sampled_from(of), min_size=least, max_size=most)
-    return chosen.map(lambda some: [item for item in of if item in some])
-
-
-# Arguments -----------------------------------------------------------------------------------------------------------
 
 
 def example(xp, device):
@@ -218,3 +172,44 @@ def stacks(st):
     """Arguments of `f`."""
     one = st.sampled_from(["cpu", "cpu", "cpu", "meta", None])
     return st.tuples(st.lists(one, max_size=2), one, st.integers(0, 2)).map(list)
+
+
+MODES = ["on", "on", "other", "again", "answer", "raise", "refuse"]
+
+
+def mode(xp, overload, number, kind, log):
+    """A mode that logs its calls.
+
+    Its `kind`: call the operator ("on"), return a number ("answer"), raise ("raise"), return NotImplemented ("refuse"),
+    call another operator first ("other"), or call the operator within itself the first time ("again").
+    """
+    base = xp.utils._python_dispatch.TorchDispatchMode if is_torch(xp) else xp.dispatch.DispatchMode
+
+    class Mode(base):
+        again = kind == "again"
+
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            call = f"{str(func).partition('.')[2]}, types {list(types)}, {arguments_text(xp, args, kwargs)}"
+            log.append(f"mode {number}: {call}, {thread(xp)}")
+            if kind == "raise":
+                raise KeyError("the mode's")
+            if kind == "refuse":
+                return NotImplemented
+            if kind == "answer":
+                return 1000 + number
+            if kind == "other" and func is overload("f"):
+                overload("g")(*args, **kwargs)
+            if self.again:
+                self.again = False
+                with self:
+                    return func(*args, **kwargs)
+            return func(*args, **kwargs)
+
+    return Mode()
+
+
+def thread(xp):
+    """The functionalities that the thread includes and excludes."""
+    local = xp._C._dispatch_tls_local_include_set(), xp._C._dispatch_tls_local_exclude_set()
+    included, excluded = (" ".join(name for name in names(xp, keys) if name in FUNCTIONALITIES) for keys in local)
+    return f"included <{included}>, excluded <{excluded}>"

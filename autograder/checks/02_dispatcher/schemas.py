@@ -8,7 +8,8 @@ from functools import cache
 
 from ...check import program
 from ..cases import rows, strategy, when
-from .operators import IMPLICIT, library, pack, unpack
+from .keys import IMPLICIT
+from .operators import library, pack, unpack
 
 # Reading a schema ----------------------------------------------------------------------------------------------------
 

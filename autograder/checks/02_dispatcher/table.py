@@ -7,7 +7,8 @@ from contextlib import ExitStack
 
 from ...check import program
 from ..cases import rows, when
-from .operators import ALIASES, AUTOGRAD, EXPLICIT, IMPLICIT, NON_FUNCTIONAL, RUNTIME, library, subsets
+from .keys import ALIASES, AUTOGRAD, EXPLICIT, IMPLICIT, NON_FUNCTIONAL, RUNTIME, subsets
+from .operators import library
 
 
 def _registrations(st):

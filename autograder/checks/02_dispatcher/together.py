@@ -5,11 +5,10 @@ from __future__ import annotations
 from contextlib import ExitStack
 
 from ...check import program
-from .calls import MODES, mode
+from .keys import EXPLICIT, IMPLICIT, subsets
 from .operators import (
     EXCLUDABLE,
-    EXPLICIT,
-    IMPLICIT,
+    MODES,
     NAMESPACE,
     arguments_text,
     attempt,
@@ -18,24 +17,18 @@ from .operators import (
     kernel,
     kernels_of,
     key_set_text,
+    mode,
     operators,
     stacks,
-    subsets,
     unpack,
 )
 
 
 def _programs(st):
     include = ["AutocastCUDA", "BackendSelect", "Meta", "AutogradCPU", "PrivateUse1"]
-    call = st.fixed_dictionaries(
-        {
-            "stack": stacks(st),
-            "include": subsets(st, include, most=2),
-            "exclude": subsets(st, EXCLUDABLE, most=2),
-            "autocast": st.booleans(),
-            "modes": st.lists(st.sampled_from(MODES), max_size=2),
-        }
-    )
+    call = {"stack": stacks(st), "include": subsets(st, include, most=2), "exclude": subsets(st, EXCLUDABLE, most=2)}
+    call |= {"autocast": st.booleans(), "modes": st.lists(st.sampled_from(MODES), max_size=2)}
+    calls = st.lists(st.fixed_dictionaries(call), min_size=1, max_size=3)
     fallbacks = st.sampled_from([[], [], ["CPU"], ["PrivateUse1"], ["CPU", "PrivateUse1"]])
 
     def in_order_of_torch(case):
@@ -43,14 +36,8 @@ def _programs(st):
         first, later = ([key for key, _ in case[stage]] for stage in ("kernels", "later"))
         return EXPLICIT not in later or IMPLICIT not in first + later
 
-    return st.fixed_dictionaries(
-        {
-            "kernels": kernels_of(st),
-            "later": kernels_of(st),
-            "fallbacks": fallbacks,
-            "calls": st.lists(call, min_size=1, max_size=3),
-        }
-    ).filter(in_order_of_torch)
+    case = {"kernels": kernels_of(st), "later": kernels_of(st), "fallbacks": fallbacks, "calls": calls}
+    return st.fixed_dictionaries(case).filter(in_order_of_torch)
 
 
 @program("together.dispatcher", cases=_programs, disposable=True)

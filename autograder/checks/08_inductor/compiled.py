@@ -42,13 +42,9 @@ def _whole_programs(st):
     number = st.integers(0, 9)
     one = st.tuples(st.sampled_from(list(_UNARY)), number).map(list)
     two = st.tuples(st.sampled_from(list(_BINARY)), number, number).map(list)
-    return st.fixed_dictionaries(
-        {
-            "shapes": st.lists(st.sampled_from([[3, 3], [3], [3, 1], [1, 3], []]), min_size=1, max_size=3),
-            "steps": st.lists(st.one_of(one, two), min_size=1, max_size=9),
-            "results": st.lists(number, min_size=1, max_size=2),
-        }
-    )
+    shapes = st.lists(st.sampled_from([[3, 3], [3], [3, 1], [1, 3], []]), min_size=1, max_size=3)
+    case = {"shapes": shapes, "steps": st.lists(st.one_of(one, two), min_size=1, max_size=9)}
+    return st.fixed_dictionaries(case | {"results": st.lists(number, min_size=1, max_size=2)})
 
 
 @program(

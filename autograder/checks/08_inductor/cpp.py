@@ -18,13 +18,9 @@ def _values(st):
     binary = st.tuples(st.sampled_from(["add", "mul", "sub", "maximum"]), operand, operand).map(list)
     unary = st.tuples(st.sampled_from(["neg", "relu", "double"]), operand).map(list)
     steps = st.lists(st.one_of(leaf, binary, binary, unary), max_size=7)
-    return st.fixed_dictionaries(
-        {
-            "steps": steps.map(lambda some: [["x"], ["v"], *some]),
-            "results": st.lists(operand, min_size=1, max_size=3),
-            "hoists": st.booleans(),
-        }
-    )
+    case = {"steps": steps.map(lambda some: [["x"], ["v"], *some])}
+    case |= {"results": st.lists(operand, min_size=1, max_size=3), "hoists": st.booleans()}
+    return st.fixed_dictionaries(case)
 
 
 def _build(xp, steps, i, r):

@@ -75,13 +75,14 @@ class Inductor:
 
     def lines(self):
         """The wrapper's lines, in the course's form."""
-        forms = {
-            "AllocateLine": lambda line: [["allocate", line.node.name]],
-            "ReuseLine": lambda line: [["reuse", line.node.name, line.reused_as.name]],
-            "FreeIfNotReusedLine": lambda line: [] if line.is_reused else [["free", line.node.name]],
-        }
-        found = [forms.get(type(line).__name__, lambda line: [line])(line) for line in self.wrapper.lines]
-        return [line for lines in found for line in lines]
+        names = {"AllocateLine": "allocate", "ReuseLine": "reuse", "FreeIfNotReusedLine": "free"}
+        found = []
+        for line in self.wrapper.lines:
+            name = names.get(type(line).__name__)
+            new_name = [line.reused_as.name] if name == "reuse" else []
+            if not (name == "free" and line.is_reused):
+                found.append([name, line.node.name, *new_name] if name else line)
+        return found
 
 
 BUFFER_SIZES = [["float32", 64], ["float32", 128], ["float32", 512], ["float64", 128], ["int64", 64], ["float32", 4096]]
@@ -120,8 +121,6 @@ def schedule(text, outputs=(), sizes=None):
 
 
 CHAIN = "arg0_1 -> buf0; buf0 -> buf1; buf1 -> buf2; buf2 -> buf3"
-
-
 _ELEVEN = "; ".join([*(f"-> buf{i}" for i in range(11)), "buf10 buf9 buf2 -> buf11"])
 
 
