@@ -7,32 +7,8 @@ from contextlib import ExitStack, contextmanager
 
 from ...check import program
 from ..cases import rows, strategy, when
-from .keys import (
-    BACKENDS,
-    EXPLICIT,
-    FUNCTIONALITIES,
-    IMPLICIT,
-    RUNTIME,
-    bits_of,
-    name_of_highest,
-    names,
-    subsets,
-    union,
-)
-from .operators import (
-    EXCLUDABLE,
-    MODES,
-    attempt,
-    guards,
-    kernels_of,
-    library,
-    mode,
-    operators,
-    pack,
-    stacks,
-    thread,
-    unpack,
-)
+from .keys import BACKENDS, EXPLICIT, FUNCTIONALITIES, IMPLICIT, RUNTIME, bits_of, highest_name, names, subsets, union
+from .operators import MASK, MODES, attempt, guards, kernels_of, library, mode, operators, pack, stacks, thread, unpack
 from .schemas import CALLED, PASSED, arguments_of, split, with_defaults
 
 # The key set of a call -----------------------------------------------------------------------------------------------
@@ -321,7 +297,7 @@ def _(torch, kernels, bits, stack, how):
     with operators(torch, kernels, log) as overload:
         result = attempt(lambda: overload("f").redispatch(union(torch, bits), *unpack(torch, stack)))
     for entry in log:
-        key = name_of_highest(torch, re.findall(r"\w+", re.search("<(.*)>", entry)[1]))
+        key = highest_name(torch, re.findall(r"\w+", re.search("<(.*)>", entry)[1]))
         lines.append(f"{' ' * len(lines)}[{next(hows)}] op=[lab::f], key=[{key}]")
     return {"kernels": log, "result": result, "trace": lines}
 
@@ -329,7 +305,7 @@ def _(torch, kernels, bits, stack, how):
 def _calls_of_f(st):
     include = ["BackendSelect", "AutogradCPU", "AutogradMeta", "AutocastCPU", "AutocastCUDA", "CPU", "Meta"]
     case = {"kernels": kernels_of(st), "stack": stacks(st), "include": subsets(st, [*include, "PrivateUse1"], most=2)}
-    return st.fixed_dictionaries(case | {"exclude": subsets(st, [*EXCLUDABLE, "AutocastCUDA"], most=2)})
+    return st.fixed_dictionaries(case | {"exclude": subsets(st, [*MASK, "AutocastCUDA"], most=2)})
 
 
 _KERNELS = [

@@ -107,10 +107,10 @@ def highest_key(xp, bits):
 
 @highest_key.oracle
 def _(torch, bits):
-    return name_of_highest(torch, bits)
+    return highest_name(torch, bits)
 
 
-def name_of_highest(torch, bits):
+def highest_name(torch, bits):
     """The name of a set's highest key. Torch has another key for a functionality whose backend is missing."""
     name = union(torch, bits).highestPriorityTypeId().name
     without_backend = {"StartOfDenseBackends": "Dense", "StartOfAutogradFunctionalityBackends": "AutogradFunctionality"}

@@ -96,7 +96,7 @@ def guards(xp, include, exclude):
 
 
 # The keys that a thread may exclude, and those that have a kernel besides the backends': all but Python.
-EXCLUDABLE = ["BackendSelect", "ADInplaceOrView", "AutogradCPU", "AutogradMeta", "AutocastCPU", "CPU", "Meta"]
+MASK = ["BackendSelect", "ADInplaceOrView", "AutogradCPU", "AutogradMeta", "AutocastCPU", "CPU", "Meta"]
 ABOVE_BACKENDS = [key for key in RUNTIME if key not in (*BACKENDS, "Python")]
 
 

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from ...check import program
 from .keys import EXPLICIT, IMPLICIT, subsets
 from .operators import (
-    EXCLUDABLE,
+    MASK,
     MODES,
     NAMESPACE,
     arguments_text,
@@ -26,7 +26,7 @@ from .operators import (
 
 def _programs(st):
     include = ["AutocastCUDA", "BackendSelect", "Meta", "AutogradCPU", "PrivateUse1"]
-    call = {"stack": stacks(st), "include": subsets(st, include, most=2), "exclude": subsets(st, EXCLUDABLE, most=2)}
+    call = {"stack": stacks(st), "include": subsets(st, include, most=2), "exclude": subsets(st, MASK, most=2)}
     call |= {"autocast": st.booleans(), "modes": st.lists(st.sampled_from(MODES), max_size=2)}
     calls = st.lists(st.fixed_dictionaries(call), min_size=1, max_size=3)
     fallbacks = st.sampled_from([[], [], ["CPU"], ["PrivateUse1"], ["CPU", "PrivateUse1"]])
