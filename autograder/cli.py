@@ -18,7 +18,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from rushlight import codegen, codegen_autograd
+from rushlight.torchgen import gen, gen_autograd
 
 from . import build, sandbox
 from .build import BuildError, find_lab, find_released, labs, points, released_labs
@@ -175,11 +175,11 @@ def build_(arguments: argparse.Namespace) -> int:
     names = [find_lab(number) for number in arguments.lab] or labs()
     if arguments.check:
         stale = [path for name in names for path in build.stale(name)]
-        stale += [generator.TARGET for generator in (codegen, codegen_autograd) if not codegen.is_fresh(generator)]
+        stale += [path for generator in (gen, gen_autograd) for path in gen.stale(generator)]
         for path in stale:
             out.print(f"{_short(path)} differs from a rebuild: `rushlight build` renews it")
         return 1 if stale else 0
-    renewed = [_short(generator.TARGET) for generator in (codegen, codegen_autograd) if codegen.write(generator)]
+    renewed = [_short(path) for generator in (gen, gen_autograd) for path in gen.write(generator)]
     if renewed:
         out.print(f"{', '.join(renewed)}: new; run this again for the notebooks")
         return 0

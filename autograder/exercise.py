@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from types import CodeType, FunctionType, ModuleType
 
-from rushlight.dispatch import stand_aside
+from rushlight.c10.dispatch import stand_aside
 
 _references: dict[FunctionType, CodeType] = {}  # filled slots, and the code that was there before
 

@@ -21,7 +21,7 @@ from typing import Any, BinaryIO
 import numpy
 
 import rushlight
-from rushlight import dispatch
+from rushlight.c10 import dispatch
 
 from .check import Verdict, find, function_of, is_bench, is_shown
 from .exercise import is_filled

@@ -28,7 +28,7 @@ import torch
 from torch.testing import assert_close
 
 import rushlight as rl
-from rushlight.dispatch import operators
+from rushlight.c10.dispatch import operators
 
 DTYPES = (torch.float32, torch.float64, torch.int64, torch.bool)
 

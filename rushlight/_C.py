@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 
-from rushlight.dispatch import (
+from rushlight.c10.dispatch import (
     ALIASES,
     FALLTHROUGH,
     MISSING,
@@ -17,10 +17,10 @@ from rushlight.dispatch import (
     local,
     operators,
 )
-from rushlight.dispatch import key_set as DispatchKeySet  # noqa: N812
-from rushlight.dispatch import show_key_set as _dispatch_keyset_to_string
+from rushlight.c10.dispatch import key_set as DispatchKeySet  # noqa: N812
+from rushlight.c10.dispatch import show_key_set as _dispatch_keyset_to_string
+from rushlight.c10.schema import parse_schema
 from rushlight.library import parse_key as _parse_dispatch_key
-from rushlight.schema import parse_schema
 
 __all__ = ["DispatchKey", "DispatchKeySet", "parse_schema", "_dispatch_keyset_to_string", "_parse_dispatch_key"]
 

@@ -7,6 +7,7 @@ part comes from the module that explains it: `strided` is the place to begin.
 import sys
 import warnings
 from functools import partialmethod
+from importlib import import_module
 
 if not (3, 11) <= sys.version_info < (3, 14):
     raise ImportError(
@@ -21,94 +22,78 @@ except ModuleNotFoundError:
         " `make lab` in the course's folder starts that one"
     ) from None
 
-# ruff: noqa: F403  (each module lists what it gives to this namespace in its `__all__`)
-from rushlight import (
-    _C,
-    autocast_mode,
-    autograd,
-    checkpoint,
-    clip_grad,
-    containers,
+# Each module lists what it gives to this namespace in its `__all__`. The modules themselves are attributes too, whichever
+# room they are in: `rl.strided` is `rushlight.aten.strided`.
+# ruff: noqa: F403
+from rushlight import _C, amp, aten, autograd, c10, library, nn, optim, utils
+from rushlight.amp import autocast_mode
+from rushlight.amp.autocast_mode import *
+from rushlight.aten import dlpack, functional, indexing, iterator, printing, strided, structured
+from rushlight.aten.dlpack import *
+from rushlight.aten.functional import *
+from rushlight.aten.generated import functions, register_kernels  # noqa: F401  (registers the kernels)
+from rushlight.aten.generated.functions import *
+from rushlight.aten.native import (
+    conversions,
     creation,
-    data,
-    dispatch,
-    dlpack,
-    dtypes,
     elementary,
-    engine,
-    function,
-    functional,
-    functions,
-    grad_mode,
-    gradcheck,
-    graph,
-    history,
-    indexing,
-    initialisation,
-    iterator,
-    library,
     linear_algebra,
     losses,
-    memory_formats,
-    modules,
-    nn,
     normalisation,
-    optim,
-    parameter,
     pointwise,
-    printing,
     random,
     reductions,
-    schedules,
-    schema,
-    state_dict,
-    storage,
-    strided,
-    structured,
-    utils,
-    variable,
     views,
 )
-from rushlight.autocast_mode import *
-from rushlight.creation import *
-from rushlight.dlpack import *
-from rushlight.dtypes import *
-from rushlight.functional import *
-from rushlight.functions import *
-from rushlight.grad_mode import *
+from rushlight.aten.native.creation import *
+from rushlight.aten.native.random import *
+from rushlight.aten.native.views import *
+from rushlight.aten.strided import *
+from rushlight.autograd import derivatives, engine, function, grad_mode, graph, history, variable
+from rushlight.autograd.generated import variable_type
+from rushlight.autograd.grad_mode import *
+from rushlight.c10 import dispatch, dtypes, memory_formats, schema, storage
+from rushlight.c10.dtypes import *
+from rushlight.c10.memory_formats import *
+from rushlight.c10.storage import *
 from rushlight.library import ops
-from rushlight.memory_formats import *
-from rushlight.random import *
-from rushlight.storage import *
-from rushlight.strided import *
-from rushlight.views import *
+from rushlight.nn import init as initialisation
+from rushlight.nn import parameter
+from rushlight.nn.modules import containers, state_dict
+from rushlight.nn.modules import module as modules
+from rushlight.nn.utils import clip_grad
+from rushlight.optim import lr_scheduler as schedules
+from rushlight.utils import checkpoint, data
 
-history.register()
+gradcheck = sys.modules[
+    "rushlight.autograd.gradcheck"
+]  # the module; `rl.autograd.gradcheck` is its function, as in PyTorch
 
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"rushlight\.")  # numpy's, of overflow and 0/0
 
 __version__ = "0.1.0"
 
 
-# These work on real torch, and import it.
-_BENCH = ("trace", "custom_ops", "cpp_ops", "triton_ops", "wrapper", "backend", "distributed")
-_COMPILER = ("fx", "dynamo", "aot", "inductor")
+_LAZY = {  # few programs compile, draw or need real torch, and some of these are slow to import
+    "cpp": "utils.cpp_extension",
+    "draw": "course.draw",
+    "grammar": "course.grammar",
+    **{name: name for name in ("fx", "aot", "dynamo", "inductor", "distributed", "on_torch", "course", "torchgen")},
+    **{name: f"on_torch.{name}" for name in ("trace", "custom_ops", "cpp_ops", "triton_ops", "wrapper", "backend")},
+}
 
 
 def __getattr__(name: str):
-    # few programs compile or draw, and matplotlib is slow to import
-    if name in ("cpp", "draw", "grammar", *_COMPILER, *_BENCH):
-        from importlib import import_module
-
-        return import_module(f"rushlight.{name}")
+    if name in _LAZY:
+        return import_module(f"rushlight.{_LAZY[name]}")
     if name == "compile":
-        from rushlight.dynamo import compile
+        from rushlight.dynamo import compile  # Dynamo is slow to import
 
         return compile
     raise AttributeError(f"module 'rushlight' has no {name!r}; it is left out, or not in PyTorch either")
 
 
-# Last, for they hide Python's own names.
+# Last, because they hide Python's own names.
 bool = dtypes.bool_
 half, float, double, int, long = float16, float32, float64, int32, int64  # noqa: F405
 
@@ -116,50 +101,16 @@ Tensor.T, Tensor.mT = property(Tensor.numpy_T), property(Tensor.mT)  # noqa: F40
 for _dtype in dtypes.ALL:  # x.long() and its like
     setattr(Tensor, _dtype.type_name.lower(), partialmethod(Tensor.to, _dtype))  # noqa: F405
 
-__all__ = ["_C", "nn", "optim", "utils", "bool", "half", "float", "double", "int", "long", "ops"]
-__all__ += [
-    "autograd",
-    "checkpoint",
-    "clip_grad",
-    "containers",
-    "data",
-    "dispatch",
-    "elementary",
-    "engine",
-    "function",
-    "gradcheck",
-    "graph",
-    "history",
-    "indexing",
-    "initialisation",
-    "iterator",
-    "library",
-    "linear_algebra",
-    "losses",
-    "modules",
-    "normalisation",
-    "parameter",
-    "pointwise",
-    "printing",
-    "reductions",
-    "schedules",
-    "schema",
-    "state_dict",
-    "structured",
-    "variable",
-]
+_ROOMS = (amp, aten, autograd, c10, library, nn, optim, utils)
+_MODULES = (
+    autocast_mode, checkpoint, clip_grad, containers, conversions, creation, data, derivatives, dispatch, dlpack, dtypes,
+    elementary, engine, function, functional, functions, grad_mode, gradcheck, graph, history, indexing, initialisation,
+    iterator, linear_algebra, losses, memory_formats, modules, normalisation, parameter, pointwise, printing, random,
+    reductions, schedules, schema, state_dict, storage, strided, structured, variable, variable_type, views,
+)  # fmt: skip
+__all__ = ["_C", "bool", "half", "float", "double", "int", "long", "ops"]
+__all__ += [name for name, value in [*globals().items()] if value in (*_ROOMS, *_MODULES)]
 for _module in (
-    autocast_mode,
-    creation,
-    dlpack,
-    dtypes,
-    functions,
-    functional,
-    grad_mode,
-    memory_formats,
-    random,
-    storage,
-    strided,
-    views,
-):
-    __all__ += [_module.__name__.rpartition(".")[2], *_module.__all__]
+    autocast_mode, creation, dlpack, dtypes, functions, functional, grad_mode, memory_formats, random, storage, strided, views,
+):  # fmt: skip
+    __all__ += _module.__all__

@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
-from rushlight import dispatch
-from rushlight.dispatch import (
+from rushlight.c10 import dispatch
+from rushlight.c10.dispatch import (
     ALIASES,
     FALLTHROUGH,
     RUNTIME_KEYS,
@@ -32,8 +32,8 @@ from rushlight.dispatch import (
     operators,
     redispatch,
 )
-from rushlight.schema import NUMBERS, Argument, bind, cast, fit, may_be_number, parse_schema
-from rushlight.storage import device
+from rushlight.c10.schema import NUMBERS, Argument, bind, cast, fit, may_be_number, parse_schema
+from rushlight.c10.storage import device
 
 __all__ = ["Library", "fallthrough_kernel", "ops"]
 
@@ -213,22 +213,31 @@ def _here() -> str:
 
 
 # ------------------------------------------------------------------------------------------------------------
-# What `functions.py` is made with
+# What the generated files are made with: `aten/generated/functions.py` and `register_kernels.py`
 
 
-def declare(schema: str, *, factory: bool = False, **kernels: Callable) -> OpOverload:
-    """An operator of PyTorch's own, with its kernels by key. A `factory` takes no tensor, and its backend is that of its
-    argument `device`. Unless there is a kernel for `Autograd`, calls pass that key by.
+def declare(schema: str) -> OpOverload:
+    """An operator of PyTorch's own, without kernels. Unless one is registered for `Autograd`, calls skip that key.
 
-    Source: what `torchgen` writes: `RegisterSchema.cpp`, `RegisterCPU.cpp`, `RegisterBackendSelect.cpp`.
+    Source: what `torchgen` writes into `RegisterSchema.cpp`.
     """
     operator = OpOverload(schema)
+    operator.kernels[DispatchKey.Autograd] = FALLTHROUGH
+    return operator
+
+
+def implement(name: str, *, factory: bool = False, **kernels: Callable) -> None:
+    """Register the kernels of one of PyTorch's own operators, by key.
+
+    A `factory` takes no tensor: the backend is the one that its argument `device` names.
+
+    Source: what `torchgen` writes into `RegisterCPU.cpp`, `RegisterCompositeImplicitAutograd.cpp`, `RegisterBackendSelect.cpp`.
+    """
+    operator = operators[f"aten::{name}"]
     for key, function in kernels.items():
         operator.kernels[DispatchKey[key]] = Kernel(function)
-    operator.kernels.setdefault(DispatchKey.Autograd, FALLTHROUGH)
     if factory:
         operator.kernels[DispatchKey.BackendSelect] = Kernel(partial(select_backend, operator), with_key_set=True)
-    return operator
 
 
 def select_backend(operator: Operator, key_set: int, *stack: Any) -> Any:

@@ -1,9 +1,9 @@
 """The pages of the API: what each module of `rushlight` says of itself, by phase, with links to PyTorch's source.
 
-Modules are read, not imported. A page begins with the module's docstring; then come its functions and classes in the order of
-the file, under the headings of the file, with signature and docstring. Operators have a page of their own, from
-`native_functions.yaml`. A path of PyTorch's repository, here and on every other page, becomes a link to that file in the
-release `TAG`; nothing is fetched.
+Modules are read, not imported; only the modules of the exercises are looked up. A page begins with the module's docstring; then
+come its functions and classes in the order of the file, under the headings of the file, with signature and docstring. Operators
+have a page of their own, from `native_functions.yaml`. A path of PyTorch's repository, here and on every other page, becomes a
+link to that file in the release `TAG`; nothing is fetched.
 """
 
 from __future__ import annotations
@@ -24,26 +24,30 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from notebooks import lists
 
+from autograder.check import function_of
+
 log = logging.getLogger("mkdocs.hooks.api")
 
 TAG = "v2.13.0"
 PYTORCH = f"https://github.com/pytorch/pytorch/{{}}/{TAG}/{{}}"
-GENERATED = {"functions", "variable_type"}
+GENERATED = ("aten.generated", "autograd.generated")
 
 # Which modules belong to a phase, in the order in which to read them; a package stands for all of its modules.
 PHASES = {
-    "00": "trace",
-    "01": "strided storage memory_formats dtypes views creation conversions indexing printing dlpack",
-    "02": "dispatch schema library functional autocast_mode codegen _C",
-    "03": "iterator structured pointwise elementary reductions linear_algebra gather_scatter random functional_forms cpp",
-    "04": "autograd graph variable engine history grad_mode function derivatives codegen_autograd checkpoint gradcheck",
-    "05": "modules parameter containers layers lazy module_hooks state_dict initialisation normalisation losses nn "
-    "optim schedules clip_grad data workers utils grammar",
-    "06": "custom_ops wrapper backend cpp_ops triton_ops",
-    "07": "fx dynamo aot logs",
+    "00": "on_torch.trace",
+    "01": "aten.strided c10.storage c10.memory_formats c10.dtypes aten.native.views aten.native.creation "
+    "aten.native.conversions aten.indexing aten.printing aten.dlpack",
+    "02": "c10 library aten.functional amp torchgen.gen _C",
+    "03": "aten.iterator aten.structured aten.native.pointwise aten.native.elementary aten.native.reductions "
+    "aten.native.linear_algebra aten.native.gather_scatter aten.native.random aten.native.functional_forms "
+    "utils.cpp_extension",
+    "04": "autograd torchgen utils.checkpoint",
+    "05": "nn aten optim utils.data course.grammar",
+    "06": "on_torch",
+    "07": "fx dynamo aot utils",
     "08": "inductor",
     "09": "distributed",
-    "Pictures": "draw",
+    "Pictures": "course",
 }
 
 FILE = re.compile(r"(?:\w+/)*\w[\w.-]+\.(?:cpp|h|cc|cu|py|pyi|yaml|yml|md|in|txt|toml)")
@@ -131,7 +135,7 @@ def modules(root: Path) -> dict[str, list[Module]]:
     for path in sorted(folder.rglob("*.py")):
         parts = path.relative_to(folder).with_suffix("").parts
         name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-        if name and name not in GENERATED:
+        if name and not name.startswith(GENERATED):
             left[name] = Module(name, path)
     for phase, names in PHASES.items():
         for name in names.split():
@@ -161,14 +165,20 @@ def on_config(config: MkDocsConfig) -> None:
 
 def on_files(files: Files, config: MkDocsConfig) -> None:
     found = config.extra["modules"]
-    exercises = {name: phase.name for phase in config.extra["phases"] if phase.lab for name in phase.lab.exercises}
-    declared = operators(Path(config.config_file_path).parent / "rushlight" / "native_functions.yaml")
+    exercises = {
+        f"{function_of(name).__module__}.{function_of(name).__name__}".removeprefix("rushlight."): phase.name
+        for phase in config.extra["phases"]
+        if phase.lab
+        for name in phase.lab.exercises
+    }
+    declared = operators(Path(config.config_file_path).parent / "rushlight/aten/native/native_functions.yaml")
     by_name = {module.name: module for inside in found.values() for module in inside}
     kernels: dict[str, list[str]] = {}
     for _, entries in declared:
         for entry in entries:
-            for kernel in {kernel.partition(".")[0] for kernel in entry.kernels.values()}:
-                kernels.setdefault(kernel.replace("::", "."), []).append(entry.name)
+            for module, _, function in {kernel.partition("::") for kernel in entry.kernels.values()}:
+                names = kernels.setdefault(f"{module}.{function.partition('.')[0]}", [])
+                names += [entry.name] if entry.name not in names else []
 
     def add(path: str, text: str) -> None:
         files.append(File.generated(config, path, content=f"---\nsearch:\n  boost: 0.3\n---\n\n{text}\n"))
@@ -333,9 +343,19 @@ def operators(path: Path) -> list[tuple[str, list[Operator]]]:
     """What is declared, under the headings of the file."""
     _, *parts = re.split(r"^# -{4} (.+)$", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
     return [
-        (title, [Operator(entry["func"], entry.get("dispatch", {})) for entry in yaml.safe_load(text) or []])
+        (title, [Operator(entry["func"], _kernels(entry, path.parent)) for entry in yaml.safe_load(text) or []])
         for title, text in zip(parts[::2], parts[1::2])
     ]
+
+
+def _kernels(entry: dict, native: Path) -> dict[str, str]:
+    """The kernels of an entry by dispatch key, `module::function`, with the room of the module."""
+    given = entry.get("dispatch", {})
+    rooms = {
+        key: "aten.native" if (native / f"{kernel.partition('::')[0]}.py").exists() else "aten"
+        for key, kernel in given.items()
+    }
+    return {key: f"{rooms[key]}.{kernel}" for key, kernel in given.items()}
 
 
 def operators_page(declared: list[tuple[str, list[Operator]]], found: dict[str, Module]) -> str:
@@ -360,7 +380,7 @@ def operators_page(declared: list[tuple[str, list[Operator]]], found: dict[str, 
 
 def _kernel(kernel: str, found: dict[str, Module]) -> str:
     module, _, function = kernel.partition("::")
-    name, text = function.partition(".")[0], f"`{module}.{function}`"
+    name, text = function.partition(".")[0], f"`{module.rpartition('.')[2]}.{function}`"
     if module not in found or name not in found[module].definitions([f"{module}.{name}"]):
         return text
     return f"[{text}]({found[module].page.removeprefix('api/')}#{name})"

@@ -13,12 +13,12 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from rushlight import functions
-from rushlight.dispatch import Operator
-from rushlight.dtypes import dtype, float16, float32
+from rushlight.aten.generated import functions
+from rushlight.aten.strided import Tensor
+from rushlight.c10.dispatch import Operator
+from rushlight.c10.dtypes import dtype, float16, float32
+from rushlight.c10.schema import bind
 from rushlight.library import OpOverload, ops
-from rushlight.schema import bind
-from rushlight.strided import Tensor
 
 aten = ops.aten
 Scalar = int | float | bool
@@ -35,7 +35,7 @@ def softmax(self: Tensor, dim: int, half_to_float: bool) -> Tensor:
     float16 is worked on in float32, and only the result is turned back. It may have no dimensions, and then `dim` is 0 or -1; a
     tensor without elements has no largest one, and its softmax no elements either. `half_to_float` is False.
 
-    Operators that it may call, of `rushlight.functions` or as methods: `amax`, `sub`, `exp`, `sum`, `div`, and `to`.
+    Operators that it may call, of `rl.functions` or as methods: `amax`, `sub`, `exp`, `sum`, `div`, and `to`.
 
     Source: `torch/_decomp/decompositions.py`, `_softmax`.
     """

@@ -17,13 +17,13 @@ from dataclasses import dataclass, field
 from functools import cache, wraps
 from typing import Any, NamedTuple
 
-from rushlight import functions
 from rushlight.aot.proxy_tensor import composite, disable_modes, fake_like, local_state, run_meta
-from rushlight.dispatch import DispatchMode, Operator, local, operators
-from rushlight.engine import sum_to
+from rushlight.aten.generated import functions
+from rushlight.aten.strided import Tensor, wrap_dim
+from rushlight.autograd.engine import sum_to
+from rushlight.c10.dispatch import DispatchMode, Operator, local, operators
+from rushlight.c10.schema import bind
 from rushlight.library import ops
-from rushlight.schema import bind
-from rushlight.strided import Tensor, wrap_dim
 
 aten = ops.aten
 

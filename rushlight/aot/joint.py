@@ -16,14 +16,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from rushlight import engine, functions
 from rushlight.aot.functional import FunctionalMode, FunctionalStorage, View, sync, whole
 from rushlight.aot.proxy_tensor import ProxyMode, disable_modes, fake_like, local_state, trace
-from rushlight.dispatch import Operator, local
+from rushlight.aten.generated import functions
+from rushlight.aten.strided import Tensor
+from rushlight.autograd import engine
+from rushlight.autograd.grad_mode import set_grad_enabled
+from rushlight.c10.dispatch import Operator, local
 from rushlight.fx import GraphModule
-from rushlight.grad_mode import set_grad_enabled
 from rushlight.library import ops
-from rushlight.strided import Tensor
 
 aten = ops.aten
 
@@ -135,7 +136,7 @@ def collect_metadata(function: Callable, args: Sequence[Any]) -> Metadata:
 
 
 def dense(x: Tensor) -> bool:
-    from rushlight.strided import non_overlapping_and_dense
+    from rushlight.aten.strided import non_overlapping_and_dense
 
     return non_overlapping_and_dense(x.shape, x.stride())
 

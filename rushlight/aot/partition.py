@@ -18,9 +18,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from rushlight.aten.strided import Tensor
 from rushlight.fx import Graph, GraphModule, Node
 from rushlight.fx.passes import common_subexpressions
-from rushlight.strided import Tensor
 
 # ------------------------------------------------------------------------------------------------------------
 # Operators, by name, as PyTorch's lists have them: all overloads at once

@@ -18,13 +18,15 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any
 
-from rushlight import functions, strided, views
-from rushlight.dispatch import PYTHON, DispatchKey, DispatchMode, Operator, excluding, local
+from rushlight.aten import strided
+from rushlight.aten.generated import functions
+from rushlight.aten.native import views
+from rushlight.aten.strided import Tensor
+from rushlight.c10.dispatch import PYTHON, DispatchKey, DispatchMode, Operator, excluding, local
+from rushlight.c10.schema import bind
+from rushlight.c10.storage import device
 from rushlight.fx import Graph, GraphModule, Node
 from rushlight.fx.node import map_aggregate
-from rushlight.schema import bind
-from rushlight.storage import device
-from rushlight.strided import Tensor
 
 # ------------------------------------------------------------------------------------------------------------
 # The mode

@@ -14,18 +14,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from rushlight import functions, logs
 from rushlight.aot import joint
 from rushlight.aot.joint import ALIAS_OF_INPUT, IS_INPUT, NON_ALIAS, UNSAFE_VIEW_ALIAS, Metadata
 from rushlight.aot.partition import default_partition, min_cut_rematerialization_partition
 from rushlight.aot.proxy_tensor import fake_like
-from rushlight.dispatch import Operator, local
-from rushlight.function import Function
+from rushlight.aten.generated import functions
+from rushlight.aten.strided import Tensor
+from rushlight.autograd.function import Function
+from rushlight.autograd.grad_mode import no_grad, set_grad_enabled
+from rushlight.autograd.history import replay
+from rushlight.c10.dispatch import Operator, local
+from rushlight.c10.schema import bind
 from rushlight.fx import GraphModule, Node
-from rushlight.grad_mode import no_grad, set_grad_enabled
-from rushlight.history import replay
-from rushlight.schema import bind
-from rushlight.strided import Tensor
+from rushlight.utils import _logging as logs
 
 Compiler = Callable[[GraphModule, list[Any]], Callable]
 

@@ -55,10 +55,11 @@ __all__ = ["BUILTINS", "call", "call_in_graph", "call_method", "compute", "fold"
 
 # Modules whose functions are operations on tensors; all others of the framework are inlined as a user's are.
 IN_GRAPH = (
-    "rushlight.functions", "rushlight.functional", "rushlight.nn.functional", "rushlight.creation", "rushlight.views",
-    "rushlight.conversions", "rushlight.indexing", "rushlight.linear_algebra", "rushlight.random", "rushlight.variable",
+    "rushlight.aten.generated.functions", "rushlight.aten.functional", "rushlight.aten.indexing", "rushlight.nn.functional",
+    "rushlight.aten.native.creation", "rushlight.aten.native.views", "rushlight.aten.native.conversions",
+    "rushlight.aten.native.linear_algebra", "rushlight.aten.native.random", "rushlight.autograd.variable",
 )  # fmt: skip
-FOLDED_MODULES = ("math", "operator", "_operator", "rushlight.strided", "rushlight.schema")
+FOLDED_MODULES = ("math", "operator", "_operator", "rushlight.aten.strided", "rushlight.c10.schema")
 FOLDED_TYPES = (int, float, complex, str, bytes, range, slice, rl.dtype, rl.device)
 FOLDED = {
     abs, round, divmod, pow, ord, chr, hex, bin, oct, hash, ascii, format, __import__,

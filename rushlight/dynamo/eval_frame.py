@@ -16,12 +16,13 @@ from types import CodeType, FunctionType, MethodType
 from typing import Any
 
 import rushlight as rl
-from rushlight import fx, logs
-from rushlight.dispatch import local
+from rushlight import fx
+from rushlight.c10.dispatch import local
 from rushlight.dynamo import bytecode, cache, calls, concrete, guards, rules, symbolic
 from rushlight.dynamo.cache import Entry, Region
 from rushlight.dynamo.output import Consumed, Output, Suspended
 from rushlight.dynamo.variables import NULL, Lazy, Raised, Unsupported
+from rushlight.utils import _logging as logs
 
 __all__ = [
     "compile",

@@ -15,8 +15,8 @@ from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any, NamedTuple
 
 import rushlight as rl
-from rushlight.dispatch import local
-from rushlight.strided import Tensor
+from rushlight.aten.strided import Tensor
+from rushlight.c10.dispatch import local
 
 __all__ = ["Guard", "guards_for", "build_check", "failing_guard", "bind"]
 

@@ -13,7 +13,8 @@ from types import BuiltinFunctionType, FunctionType, MethodDescriptorType, Modul
 from typing import Any
 
 import rushlight as rl
-from rushlight.dispatch import local
+from rushlight.aten.strided import Tensor
+from rushlight.c10.dispatch import local
 from rushlight.dynamo import calls, training
 from rushlight.dynamo.guards import CONSTANTS, Guard, bind
 from rushlight.dynamo.tensors import tensor_attribute
@@ -39,7 +40,6 @@ from rushlight.dynamo.variables import (
     constant_of,
 )
 from rushlight.library import OpOverload, OpOverloadPacket
-from rushlight.strided import Tensor
 
 # ------------------------------------------------------------------------------------------------------------
 # Names of the module

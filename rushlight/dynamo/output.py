@@ -16,7 +16,8 @@ from typing import Any
 
 import rushlight as rl
 from rushlight import fx
-from rushlight.dispatch import local
+from rushlight.aten.strided import Tensor
+from rushlight.c10.dispatch import local
 from rushlight.dynamo import guards
 from rushlight.dynamo.guards import CONSTANTS, Guard, bind, grad_mode_guard
 from rushlight.dynamo.variables import (
@@ -40,7 +41,6 @@ from rushlight.dynamo.variables import (
     Variable,
 )
 from rushlight.library import OpOverload, OpOverloadPacket
-from rushlight.strided import Tensor
 
 __all__ = ["Output", "Suspended", "fake_of"]
 

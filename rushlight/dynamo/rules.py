@@ -15,7 +15,7 @@ from types import FunctionType
 from typing import Any
 
 import rushlight as rl
-from rushlight.dispatch import local
+from rushlight.c10.dispatch import local
 from rushlight.dynamo import calls, symbolic, training
 from rushlight.dynamo.bytecode import OPERATORS
 from rushlight.dynamo.containers import (

@@ -10,6 +10,7 @@ import operator
 from typing import Any
 
 import rushlight as rl
+from rushlight.aten.strided import Tensor
 from rushlight.dynamo import training
 from rushlight.dynamo.bytecode import OPERATORS, UNARY
 from rushlight.dynamo.values import call_in_graph, raised
@@ -22,7 +23,6 @@ from rushlight.dynamo.variables import (
     Variable,
     constant_of,
 )
-from rushlight.strided import Tensor
 
 KNOWN_METHODS = {
     "size", "dim", "ndimension", "numel", "nelement", "element_size", "stride", "is_contiguous", "is_floating_point",

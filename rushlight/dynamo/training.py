@@ -14,7 +14,8 @@ import operator
 from typing import Any
 
 import rushlight as rl
-from rushlight.dispatch import local
+from rushlight.aten.strided import Tensor
+from rushlight.c10.dispatch import local
 from rushlight.dynamo.guards import Guard
 from rushlight.dynamo.values import as_proxy, call_in_graph, fakes
 from rushlight.dynamo.variables import (
@@ -28,7 +29,6 @@ from rushlight.dynamo.variables import (
     Variable,
     constant_of,
 )
-from rushlight.strided import Tensor
 
 
 def grad(frame: Any, outputs: Variable, inputs: Variable, *args: Variable, **kwargs: Variable) -> Variable:

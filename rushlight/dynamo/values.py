@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from rushlight import fx
+from rushlight.aten.strided import Tensor
 from rushlight.dynamo.guards import CONSTANTS
 from rushlight.dynamo.variables import (
     Constant,
@@ -27,7 +28,6 @@ from rushlight.dynamo.variables import (
     Variable,
     constant_of,
 )
-from rushlight.strided import Tensor
 
 
 def raised(cls: type, *args: Any) -> Raised:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from types import CodeType, FunctionType
 from typing import Any
 
-from rushlight.strided import Tensor
+from rushlight.aten.strided import Tensor
 
 __all__ = [
     "Unsupported",

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from math import inf, nan
 from typing import TYPE_CHECKING, Any
 
+from rushlight.aten.strided import Tensor
+from rushlight.c10.storage import device
 from rushlight.fx.node import DTYPE_ABBREVIATIONS, Node, home, qualified_name, type_repr
 from rushlight.library import OpOverload
-from rushlight.storage import device
-from rushlight.strided import Tensor
 
 if TYPE_CHECKING:
     from rushlight.fx.graph import Graph, _Namespace

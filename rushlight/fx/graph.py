@@ -16,10 +16,10 @@ from collections.abc import Callable, Iterator
 from math import inf, nan
 from typing import TYPE_CHECKING, Any
 
+from rushlight.c10.storage import device
 from rushlight.fx.codegen import PythonCode, python_code
 from rushlight.fx.node import OPS, Node, immutable_dict, map_arg, name_of, pretty_target
-from rushlight.modules import Module
-from rushlight.storage import device
+from rushlight.nn.modules.module import Module
 
 if TYPE_CHECKING:
     from rushlight.fx.graph_module import GraphModule

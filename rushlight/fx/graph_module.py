@@ -10,11 +10,11 @@ import itertools
 import linecache
 from typing import Any
 
+from rushlight.aten.strided import Tensor
 from rushlight.fx.codegen import PythonCode
 from rushlight.fx.graph import Graph
-from rushlight.modules import Module
-from rushlight.parameter import Parameter
-from rushlight.strided import Tensor
+from rushlight.nn.modules.module import Module
+from rushlight.nn.parameter import Parameter
 
 __all__ = ["GraphModule"]
 

@@ -16,7 +16,7 @@ from rushlight.fx.node import Node, map_aggregate, map_arg
 from rushlight.fx.overrides import recording
 from rushlight.fx.proxy import Proxy
 from rushlight.fx.tracer import Tracer
-from rushlight.modules import Module
+from rushlight.nn.modules.module import Module
 
 __all__ = ["Interpreter", "Transformer"]
 

@@ -16,8 +16,8 @@ from collections.abc import Callable
 from types import FunctionType, GenericAlias
 from typing import TYPE_CHECKING, Any
 
+from rushlight.aten.strided import Tensor
 from rushlight.library import OpOverload, OpOverloadPacket
-from rushlight.strided import Tensor
 
 if TYPE_CHECKING:
     from rushlight.fx.graph import Graph
@@ -396,8 +396,10 @@ def home(obj: Any) -> str | None:
     module, name = getattr(obj, "__module__", None), getattr(obj, "__name__", None)
     if name is None or not isinstance(module, str) or not (module + ".").startswith("rushlight."):
         return None
-    if module in (rushlight.nn.functional.__name__, rushlight.functional.__name__):
+    if module == rushlight.nn.functional.__name__:
         return module
+    if module == rushlight.functional.__name__:  # one of the modules of aten that users find at the top, as in PyTorch
+        return "rushlight.functional"
     if vars(rushlight).get(name) is obj:
         return "rushlight"
     if vars(rushlight.nn.functional).get(name) is obj:

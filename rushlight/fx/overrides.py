@@ -14,10 +14,11 @@ from functools import partial
 from types import FunctionType
 from typing import Any
 
-from rushlight import functional, functions, indexing
+from rushlight.aten import functional, indexing
+from rushlight.aten.generated import functions
+from rushlight.aten.strided import Tensor
 from rushlight.library import OpOverload, OpOverloadPacket
 from rushlight.nn import functional as F
-from rushlight.strided import Tensor
 
 __all__ = ["method_name", "recording"]
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
+from rushlight.aten.strided import Tensor
 from rushlight.fx.graph import Graph
 from rushlight.fx.graph_module import GraphModule
 from rushlight.fx.interpreter import Interpreter
 from rushlight.fx.node import RANDOM_OPERATORS, Node, is_written, map_arg
 from rushlight.library import OpOverload, OpOverloadPacket
-from rushlight.strided import Tensor
 
 __all__ = ["common_subexpressions", "constant_fold", "eliminate_dead_code"]
 

@@ -16,15 +16,15 @@ from collections.abc import Callable, Iterator
 from types import EllipsisType, NoneType
 from typing import Any
 
-from rushlight.dtypes import dtype
+from rushlight.aten.strided import Tensor
+from rushlight.c10.dtypes import dtype
+from rushlight.c10.memory_formats import memory_format
+from rushlight.c10.storage import device
 from rushlight.fx.codegen import FORMATS, REFLECTABLE
 from rushlight.fx.graph import Graph, target_name
 from rushlight.fx.node import Node, map_aggregate, map_arg
 from rushlight.fx.overrides import method_name, start_recording, stop_recording
 from rushlight.library import OpOverload
-from rushlight.memory_formats import memory_format
-from rushlight.storage import device
-from rushlight.strided import Tensor
 
 __all__ = ["Attribute", "GraphAppendingTracer", "Proxy", "TraceError", "TracerBase"]
 

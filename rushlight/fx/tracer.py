@@ -14,25 +14,22 @@ from collections.abc import Callable
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
+from rushlight.aten.strided import Tensor
 from rushlight.fx._symbolic_trace import _wrapped, patching, wrap_in
 from rushlight.fx.graph import Graph
 from rushlight.fx.graph_module import GraphModule
 from rushlight.fx.overrides import recording
 from rushlight.fx.proxy import Proxy, TracerBase, create_arg
-from rushlight.modules import Module
-from rushlight.parameter import Parameter
-from rushlight.strided import Tensor
+from rushlight.nn.modules.containers import Sequential
+from rushlight.nn.modules.module import Module
+from rushlight.nn.parameter import Parameter
 
 __all__ = ["Tracer", "symbolic_trace"]
-
-OWN = {f"rushlight.{name}" for name in ("modules", "layers", "lazy", "containers", "normalisation")}
 
 
 def is_leaf_module(module: Module) -> bool:
     """Whether a module becomes one node instead of being traced through: those of `rl.nn`, but not `Sequential`."""
-    from rushlight.nn import Sequential
-
-    return type(module).__module__ in OWN and not isinstance(module, Sequential)
+    return type(module).__module__.startswith("rushlight.nn.") and not isinstance(module, Sequential)
 
 
 def root_arg(tracer: Tracer, a: Any) -> Any:

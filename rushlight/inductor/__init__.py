@@ -14,9 +14,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from rushlight import logs
 from rushlight.aot import aot_autograd
-from rushlight.cpp import compiler
 from rushlight.inductor import (
     codecache,
     cpp,
@@ -30,6 +28,8 @@ from rushlight.inductor import (
     scheduler,
     wrapper,
 )
+from rushlight.utils import _logging as logs
+from rushlight.utils.cpp_extension import compiler
 
 __all__ = [
     "codecache",

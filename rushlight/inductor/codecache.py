@@ -18,8 +18,8 @@ from pathlib import Path
 
 import numpy as np
 
-from rushlight.cpp import compiled, compiler
 from rushlight.inductor.cpp_prelude import FLAGS
+from rushlight.utils.cpp_extension import compiled, compiler
 
 
 def cache_key(texts: dict[str, str], command: Sequence[str], machine: str) -> str:

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from rushlight.dtypes import bool_, dtype, float32, float64, int32, int64, uint8
+from rushlight.c10.dtypes import bool_, dtype, float32, float64, int32, int64, uint8
 from rushlight.inductor.cpp_prelude import FLAGS, PRELUDE  # noqa: F401  (what a translation unit begins with, and its flags)
 from rushlight.inductor.index import (
     Index,

@@ -14,7 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rushlight.dtypes import dtype, float32, float64
+from rushlight.aten.strided import contiguous_strides
+from rushlight.c10.dtypes import dtype, float32, float64
 from rushlight.inductor import ir
 from rushlight.inductor.cpp import SIMD, TYPES, Statements, emit, first_value, joined, threads
 from rushlight.inductor.index import (
@@ -27,7 +28,6 @@ from rushlight.inductor.index import (
     stride_of,
 )
 from rushlight.inductor.ir import Computed, Expr, Kernel, Layout, Load, op, walk
-from rushlight.strided import contiguous_strides
 
 if TYPE_CHECKING:
     from rushlight.inductor.scheduler import Group

@@ -11,10 +11,10 @@ import math
 from dataclasses import replace
 from functools import cache
 
+from rushlight.aten.strided import contiguous_strides
 from rushlight.inductor.codecache import instructions
 from rushlight.inductor.cpp import TYPES
 from rushlight.inductor.ir import Extern, Operand, Program
-from rushlight.strided import contiguous_strides
 
 SMALL = 1 << 23  # multiplications: above, BLAS is called
 LONGEST = 1024  # elements of a line of the first matrix: above, a stripe of the second does not stay in the cache

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from rushlight.dtypes import bool_, dtype, float32, float64, int32, int64, uint8
+from rushlight.aten.strided import Tensor, contiguous_strides
+from rushlight.c10.dtypes import bool_, dtype, float32, float64, int32, int64, uint8
 from rushlight.inductor.index import Index, Indirect, Symbol, evaluate, substitute
-from rushlight.strided import Tensor, contiguous_strides
 
 LOOP_DTYPES = (bool_, uint8, int32, int64, float32, float64)  # what loops compute in: C++17 has no half precision
 

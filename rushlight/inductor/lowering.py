@@ -15,7 +15,10 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
-from rushlight.dtypes import dtype, result_type
+from rushlight.aten.native.views import broadcast_shapes
+from rushlight.aten.strided import Tensor, contiguous_strides
+from rushlight.c10.dtypes import dtype, result_type
+from rushlight.c10.schema import bind
 from rushlight.inductor import ir
 from rushlight.inductor.index import ZERO, Index, element_index, symbols
 from rushlight.inductor.ir import (
@@ -30,9 +33,6 @@ from rushlight.inductor.ir import (
     Pointwise,
     Reduction,
 )
-from rushlight.schema import bind
-from rushlight.strided import Tensor, contiguous_strides
-from rushlight.views import broadcast_shapes
 
 # ------------------------------------------------------------------------------------------------------------
 # A tensor during lowering

@@ -11,12 +11,12 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from rushlight.dtypes import bool_, dtype, float32, result_type
+from rushlight.aten.native.views import broadcast_shapes
+from rushlight.c10.dtypes import bool_, dtype, float32, result_type
 from rushlight.inductor import ir
 from rushlight.inductor.index import ZERO, Index
 from rushlight.inductor.ir import Expr, Pointwise, constant, op
 from rushlight.inductor.lowering import Box, Lowering, Rule, Unsupported, lowers, pointwise
-from rushlight.views import broadcast_shapes
 
 
 def elements(

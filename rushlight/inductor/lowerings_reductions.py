@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from rushlight.dtypes import bool_, dtype, float32, float64, int64, promote_types, uint8
+from rushlight.c10.dtypes import bool_, dtype, float32, float64, int64, promote_types, uint8
 from rushlight.inductor import ir
 from rushlight.inductor.index import ZERO, Index, Indirect
 from rushlight.inductor.ir import Expr, Extern, Operand, Pointwise, Reduction, constant, op

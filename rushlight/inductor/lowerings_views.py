@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from rushlight.dtypes import bool_, dtype, int64
+from rushlight.aten.native.views import broadcast_shapes
+from rushlight.c10.dtypes import bool_, dtype, int64
 from rushlight.inductor import ir
 from rushlight.inductor.index import ZERO, Index, Indirect, reshaped_indices
 from rushlight.inductor.ir import Expr, Pointwise, constant, op
 from rushlight.inductor.lowering import Box, Lowering, Unsupported, View, lowers
 from rushlight.inductor.lowerings_pointwise import comparison, elements, value_at, where
-from rushlight.views import broadcast_shapes
 
 # ------------------------------------------------------------------------------------------------------------
 # New tensors

@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from rushlight.grad_mode import no_grad
+from rushlight.aten.strided import contiguous_strides, empty_strided, fresh, plain_alias
+from rushlight.autograd.grad_mode import no_grad
+from rushlight.c10.storage import Size
 from rushlight.inductor import codecache, externs
 from rushlight.inductor.cpp import PRELUDE, TYPES
 from rushlight.inductor.ir import Extern, Fallback, Kernel, Operand, Program
 from rushlight.inductor.memory import ALIGNMENT, Plan, segments
-from rushlight.storage import Size
-from rushlight.strided import contiguous_strides, empty_strided, fresh, plain_alias
 
 MOST_KEPT = (
     1 << 26

@@ -10,9 +10,9 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 
-from rushlight import functions
-from rushlight.dtypes import dtype
-from rushlight.strided import Tensor
+from rushlight.aten.generated import functions
+from rushlight.aten.strided import Tensor
+from rushlight.c10.dtypes import dtype
 
 __all__ = [
     "batch_norm", "binary_cross_entropy_with_logits", "cross_entropy", "dropout", "elu", "elu_", "embedding", "gelu",

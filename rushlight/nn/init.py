@@ -1,22 +1,220 @@
-"""How parameters begin. In PyTorch: `torch/nn/init.py`; the code is in `rushlight/initialisation.py`."""
+"""What parameters are before they are trained: random numbers, of a size that a layer neither enlarges nor shrinks.
 
-from rushlight.initialisation import calculate_fan_in_and_fan_out as _calculate_fan_in_and_fan_out  # noqa: F401
-from rushlight.initialisation import (
-    calculate_gain,
-    constant_,
-    eye_,
-    kaiming_normal_,
-    kaiming_uniform_,
-    normal_,
-    ones_,
-    trunc_normal_,
-    uniform_,
-    xavier_normal_,
-    xavier_uniform_,
-    zeros_,
-)
+Each function fills a tensor in place and returns it; nothing of it is recorded. In PyTorch: `torch/nn/init.py`. Left out:
+`orthogonal_`, `sparse_` and `dirac_`, and the older names without `_`.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+
+from rushlight.aten.generated import functions
+from rushlight.aten.native.random import Generator
+from rushlight.aten.strided import Tensor
+from rushlight.autograd.grad_mode import no_grad
 
 __all__ = [
     "calculate_gain", "constant_", "eye_", "kaiming_normal_", "kaiming_uniform_", "normal_", "ones_", "trunc_normal_",
     "uniform_", "xavier_normal_", "xavier_uniform_", "zeros_",
 ]  # fmt: skip
+
+# ------------------------------------------------------------------------------------------------------------
+# How large
+
+
+def calculate_fan_in_and_fan_out(tensor: Tensor) -> tuple[int, int]:
+    """How many numbers come into each output of a layer with this weight, and to how many outputs each input goes.
+
+    The sizes of a weight are (out, in, \\*window): those of a matrix, or of a convolution, in which each pair of an output
+    and an input has a window of numbers. The fan-in is in, the fan-out is out, each times the number of elements of a window.
+
+    Returns:
+        (fan_in, fan_out).
+
+    Raises:
+        ValueError: the tensor has fewer than two dimensions.
+
+    Source: `torch/nn/init.py`, `_calculate_fan_in_and_fan_out`.
+    """
+    if tensor.dim() < 2:
+        raise ValueError("Fan in and fan out can not be computed for tensor with fewer than 2 dimensions")
+    window = math.prod(tensor.shape[2:])
+    return tensor.size(1) * window, tensor.size(0) * window
+
+
+_calculate_fan_in_and_fan_out = calculate_fan_in_and_fan_out  # its name in PyTorch
+
+
+def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
+    """By how much a weight has to be larger because a nonlinearity follows that makes numbers smaller.
+
+    | nonlinearity | gain |
+    |---|---|
+    | `linear`, `conv1d`, `conv2d`, `conv3d`, `conv_transpose1d`, `conv_transpose2d`, `conv_transpose3d`, `sigmoid` | 1 |
+    | `tanh` | 5 / 3 |
+    | `relu` | sqrt(2) |
+    | `leaky_relu` | sqrt(2 / (1 + slope ** 2)) |
+    | `selu` | 3 / 4 |
+
+    Args:
+        param: the negative slope of `leaky_relu`, an int or a float; None for 0.01. For the others it has no effect.
+
+    Raises:
+        ValueError: another nonlinearity; or a slope that is neither int nor float (a bool is neither).
+
+    Source: `torch/nn/init.py`, `calculate_gain`.
+    """
+    if nonlinearity == "leaky_relu":
+        slope = 0.01 if param is None else param
+        if isinstance(slope, bool) or not isinstance(slope, (int, float)):
+            raise ValueError(f"negative_slope {param} not a valid number")
+        return math.sqrt(2 / (1 + slope**2))
+    if nonlinearity not in GAINS:
+        raise ValueError(f"Unsupported nonlinearity {nonlinearity}")
+    return GAINS[nonlinearity]
+
+
+GAINS = {"linear": 1, "sigmoid": 1, "tanh": 5 / 3, "relu": math.sqrt(2), "selu": 3 / 4}
+GAINS |= {f"conv{transpose}{dims}d": 1 for transpose in ("", "_transpose") for dims in (1, 2, 3)}
+
+
+def _correct_fan(tensor: Tensor, mode: str) -> int:
+    mode = mode.lower()
+    if mode not in ("fan_in", "fan_out"):
+        raise ValueError(f"Mode {mode} not supported, please use one of ['fan_in', 'fan_out']")
+    return calculate_fan_in_and_fan_out(tensor)[mode == "fan_out"]
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Fills
+
+
+def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generator | None = None) -> Tensor:
+    with no_grad():
+        return tensor.uniform_(a, b, generator=generator)
+
+
+def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None) -> Tensor:
+    with no_grad():
+        return tensor.normal_(mean, std, generator=generator)
+
+
+def trunc_normal_(
+    tensor: Tensor,
+    mean: float = 0.0,
+    std: float = 1.0,
+    a: float = -2.0,
+    b: float = 2.0,
+    generator: Generator | None = None,
+) -> Tensor:
+    """Normal, and drawn again where it is not between `a` and `b`."""
+    if mean < a - 2 * std or mean > b + 2 * std:
+        warnings.warn("mean is more than 2 std from [a, b] in nn.init.trunc_normal_.", stacklevel=2)
+    with no_grad():
+        tensor.normal_(mean, std, generator=generator)
+        for _ in range(100):
+            outside = functions.logical_or(tensor < a, tensor > b)
+            if not outside.any():
+                break
+            again = functions.empty_like(tensor).normal_(mean, std, generator=generator)
+            tensor.copy_(functions.where(outside, again, tensor))
+        return tensor.clamp_(a, b)
+
+
+def constant_(tensor: Tensor, val: float) -> Tensor:
+    with no_grad():
+        return tensor.fill_(val)
+
+
+def ones_(tensor: Tensor) -> Tensor:
+    return constant_(tensor, 1.0)
+
+
+def zeros_(tensor: Tensor) -> Tensor:
+    return constant_(tensor, 0.0)
+
+
+def eye_(tensor: Tensor) -> Tensor:
+    """The identity matrix, or as much of it as there is room for."""
+    if tensor.dim() != 2:
+        raise ValueError("Only tensors with 2 dimensions are supported")
+    with no_grad():
+        tensor.zero_().diagonal().fill_(1)
+    return tensor
+
+
+def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
+    """Evenly from -a to a, where the standard deviation that this makes is gain * sqrt(2 / (fan_in + fan_out)).
+
+    The standard deviation of numbers that are spread evenly from -a to a is a / sqrt(3). Nothing is recorded for autograd
+    (`no_grad`).
+
+    Args:
+        generator: for `Tensor.uniform_`; None for the default one.
+
+    Returns:
+        the tensor itself, filled.
+
+    Raises:
+        ValueError: the tensor has fewer than two dimensions (`calculate_fan_in_and_fan_out`).
+
+    Source: `torch/nn/init.py`, `xavier_uniform_`.
+    """
+    fan_in, fan_out = calculate_fan_in_and_fan_out(tensor)
+    bound = math.sqrt(3) * gain * math.sqrt(2 / (fan_in + fan_out))
+    return uniform_(tensor, -bound, bound, generator)
+
+
+def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
+    fan_in, fan_out = calculate_fan_in_and_fan_out(tensor)
+    return normal_(tensor, 0.0, gain * math.sqrt(2 / (fan_in + fan_out)), generator)
+
+
+def kaiming_uniform_(
+    tensor: Tensor,
+    a: float = 0,
+    mode: str = "fan_in",
+    nonlinearity: str = "leaky_relu",
+    generator: Generator | None = None,
+) -> Tensor:
+    """Evenly from -b to b, where the standard deviation that this makes is the gain of the nonlinearity
+    (`calculate_gain(nonlinearity, a)`) / sqrt(fan).
+
+    The standard deviation of numbers that are spread evenly from -b to b is b / sqrt(3). Nothing is recorded for autograd
+    (`no_grad`).
+
+    Args:
+        tensor: if one of its sizes is 0, it is returned as it is, with a warning.
+        a: the negative slope of `leaky_relu`.
+        mode: `fan_in` or `fan_out`, in capitals or not: which of `calculate_fan_in_and_fan_out` counts.
+        generator: for `Tensor.uniform_`; None for the default one.
+
+    Returns:
+        the tensor itself, filled.
+
+    Raises:
+        ValueError: another mode; or an error of `calculate_fan_in_and_fan_out` or `calculate_gain`.
+
+    Source: `torch/nn/init.py`, `kaiming_uniform_`.
+    """
+    if 0 in tensor.shape:
+        warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=2)
+        return tensor
+    fan = _correct_fan(tensor, mode)
+    bound = math.sqrt(3) * calculate_gain(nonlinearity, a) / math.sqrt(fan)
+    return uniform_(tensor, -bound, bound, generator)
+
+
+def kaiming_normal_(
+    tensor: Tensor,
+    a: float = 0,
+    mode: str = "fan_in",
+    nonlinearity: str = "leaky_relu",
+    generator: Generator | None = None,
+) -> Tensor:
+    if 0 in tensor.shape:
+        warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=2)
+        return tensor
+    fan = _correct_fan(tensor, mode)
+    return normal_(tensor, 0.0, calculate_gain(nonlinearity, a) / math.sqrt(fan), generator)

@@ -1,5 +1,5 @@
-"""PyTorch's namespace `torch.utils`, of which there is `data` and `checkpoint`."""
+"""PyTorch's namespace `torch.utils`, of which there are `data`, `checkpoint` and `cpp_extension`."""
 
-from rushlight import checkpoint, data
+from rushlight.utils import checkpoint, data
 
 __all__ = ["checkpoint", "data"]

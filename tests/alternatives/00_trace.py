@@ -12,7 +12,7 @@ import yaml
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten
 
-from rushlight import trace
+from rushlight.on_torch import trace
 
 # The source map
 

@@ -10,9 +10,8 @@ from collections import deque
 
 import numpy as np
 
-from rushlight.dlpack import DTYPES
-from rushlight.dtypes import ALL, BOOLEAN, FLOATING, INTEGRAL
-from rushlight.strided import (
+from rushlight.aten.dlpack import DTYPES
+from rushlight.aten.strided import (
     Tensor,
     alias,
     clone,
@@ -24,6 +23,7 @@ from rushlight.strided import (
     storage_size,
     wrap_dim,
 )
+from rushlight.c10.dtypes import ALL, BOOLEAN, FLOATING, INTEGRAL
 
 
 class OutOfRange(IndexError):

@@ -9,8 +9,8 @@ import operator as of
 import re
 
 import rushlight as rl
-from rushlight import dispatch, schema
-from rushlight.dispatch import (
+from rushlight.c10 import dispatch, schema
+from rushlight.c10.dispatch import (
     ABOVE_PYTHON,
     ALIASES,
     BACKEND_MASK,
@@ -25,7 +25,7 @@ from rushlight.dispatch import (
     DispatchKey,
     local,
 )
-from rushlight.schema import REQUIRED, Argument, FunctionSchema
+from rushlight.c10.schema import REQUIRED, Argument, FunctionSchema
 
 SHIFT = len(BACKENDS)
 

@@ -9,10 +9,10 @@ import math
 
 import numpy as np
 
-from rushlight.dtypes import can_cast, promote_types, scalar_type
-from rushlight.iterator import assert_no_internal_overlap, assert_no_partial_overlap
-from rushlight.strided import Tensor, contiguous_strides, empty_strided, wrap_dim
-from rushlight.structured import Output, allocate, check_writable, resize_, resize_output, warn_resized
+from rushlight.aten.iterator import assert_no_internal_overlap, assert_no_partial_overlap
+from rushlight.aten.strided import Tensor, contiguous_strides, empty_strided, wrap_dim
+from rushlight.aten.structured import Output, allocate, check_writable, resize_, resize_output, warn_resized
+from rushlight.c10.dtypes import can_cast, promote_types, scalar_type
 
 
 class Refused(RuntimeError):

@@ -10,15 +10,16 @@ from collections import Counter, defaultdict
 import numpy as np
 
 import rushlight as rl
-from rushlight import engine, functions, graph, history
-from rushlight.checkpoint import backward
-from rushlight.derivatives import maybe_multiply, restore_dims
-from rushlight.dispatch import BIT, INFERENCE_KEYS, TENSOR_KEYS, local
-from rushlight.function import attach, check_dirty, new_context
-from rushlight.grad_mode import AUTOGRAD
-from rushlight.graph import NO_EDGE, AutogradMeta, Edge, grad_accumulator, grad_like, save, with_edge
-from rushlight.memory_formats import contiguous_format
-from rushlight.strided import Tensor
+from rushlight.aten.generated import functions
+from rushlight.aten.strided import Tensor
+from rushlight.autograd import engine, graph, history
+from rushlight.autograd.derivatives import maybe_multiply, restore_dims
+from rushlight.autograd.function import attach, check_dirty, new_context
+from rushlight.autograd.grad_mode import AUTOGRAD
+from rushlight.autograd.graph import NO_EDGE, AutogradMeta, Edge, grad_accumulator, grad_like, save, with_edge
+from rushlight.c10.dispatch import BIT, INFERENCE_KEYS, TENSOR_KEYS, local
+from rushlight.c10.memory_formats import contiguous_format
+from rushlight.utils.checkpoint import backward
 
 
 class Refused(RuntimeError):

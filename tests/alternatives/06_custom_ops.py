@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.utils._python_dispatch import return_and_correct_aliasing
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
-from rushlight import backend, custom_ops, wrapper
+from rushlight.on_torch import backend, custom_ops, wrapper
 
 # The schema
 

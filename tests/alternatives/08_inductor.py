@@ -10,7 +10,9 @@ import itertools
 import math
 import re
 
-from rushlight.dtypes import result_type
+from rushlight.aten.native.views import broadcast_shapes
+from rushlight.aten.strided import contiguous_strides
+from rushlight.c10.dtypes import result_type
 from rushlight.inductor import ir, memory, output_code
 from rushlight.inductor.cpp import TYPES, emit, literal
 from rushlight.inductor.index import (
@@ -25,8 +27,6 @@ from rushlight.inductor.index import (
 )
 from rushlight.inductor.ir import Constant, Load, Pointwise, Reduction
 from rushlight.inductor.scheduler import accesses
-from rushlight.strided import contiguous_strides
-from rushlight.views import broadcast_shapes
 
 # ---- dumps ---------------------------------------------------------------------------------------------------------
 

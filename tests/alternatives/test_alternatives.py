@@ -17,7 +17,7 @@ from autograder.check import exercises, function_of, is_shown, registry
 from autograder.exercise import fill, restore
 from autograder.judge import Judge
 from autograder.observe import difference, receive, send
-from rushlight.strided import Tensor
+from rushlight.aten.strided import Tensor
 
 HERE = Path(__file__).parent
 SEEDS = (1, 2, 3) if EVERYTHING else (1,)  # the seed of all tests, for which torch has been asked already

@@ -83,7 +83,7 @@ def test_of_two_answers_that_call_each_other_one_fails(judge, isolated, released
 
 
 TRANSPOSE_BY_PERMUTE = """
-    from rushlight.strided import wrap_dim
+    from rushlight.aten.strided import wrap_dim
 
     dim0, dim1 = wrap_dim(dim0, self.dim()), wrap_dim(dim1, self.dim())
     dims = list(range(self.dim()))
@@ -93,7 +93,7 @@ TRANSPOSE_BY_PERMUTE = """
 """
 
 PERMUTE_BY_TRANSPOSE = """
-    from rushlight.strided import wrap_dim
+    from rushlight.aten.strided import wrap_dim
 
     if len(dims) != self.dim():
         raise RuntimeError("as many dims as dimensions")

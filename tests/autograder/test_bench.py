@@ -389,7 +389,7 @@ def test_memory_that_is_shared_has_one_too(isolated, said):
 
 
 def test_a_slot_that_dynamo_has_traced_can_be_filled_and_emptied():
-    from rushlight import custom_ops
+    from rushlight.on_torch import custom_ops
 
     def compiled():
         torch._dynamo.reset()

@@ -6,8 +6,8 @@ import pytest
 
 from autograder.exercise import exercise, is_filled, restore
 from autograder.subject import new_thread
-from rushlight import dispatch
-from rushlight.dispatch import local
+from rushlight.c10 import dispatch
+from rushlight.c10.dispatch import local
 
 
 @pytest.fixture

@@ -137,7 +137,9 @@ def test_the_cases_depend_on_the_seed_alone(judge):
     assert Judge(7).drawn(check)[0] != Judge(8).drawn(check)[0]
 
 
-@pytest.mark.parametrize("imported", ["rushlight", "rushlight.functions, rushlight.nn, rushlight.grammar"])
+@pytest.mark.parametrize(
+    "imported", ["rushlight", "rushlight.aten.generated.functions, rushlight.nn, rushlight.course.grammar"]
+)
 def test_one_seed_gives_the_same_cases_in_every_process(imported):
     from autograder.check import find
 

@@ -118,7 +118,12 @@ def test_wrong_python(course, tmp_path):
 
 
 def test_no_compiler(course):
-    words = said([sys.executable, "-c", "from rushlight import cpp; cpp.compiler()"], course, PATH="/nowhere", CXX="")
+    words = said(
+        [sys.executable, "-c", "from rushlight.utils import cpp_extension as cpp; cpp.compiler()"],
+        course,
+        PATH="/nowhere",
+        CXX="",
+    )
     assert "no C++ compiler" in words and "apt-get install g++" in words
 
 

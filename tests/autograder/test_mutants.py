@@ -74,7 +74,7 @@ def test_a_mutant_has_a_name_of_its_own_and_is_no_other_one(lab):
         ("while True:\n    pass", m.ENDED),
         ("import os\nos._exit(0)", m.ENDED),
         (
-            "import rushlight\nreturn rushlight.memory_formats.dense_strides(sizes, range(len(sizes), 0, -1))",
+            "import rushlight\nreturn rushlight.c10.memory_formats.dense_strides(sizes, range(len(sizes), 0, -1))",
             m.SURVIVED,
         ),
     ],

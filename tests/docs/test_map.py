@@ -5,7 +5,6 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-GENERATED = {"functions", "variable_type"}
 BACKWARDS = {("01", "03")}  # the page says so: what makes and converts tensors runs on kernels
 
 
@@ -17,11 +16,18 @@ def phases():
 
 
 def imports(path):
-    """The modules of rushlight that a module imports when it is imported, by their first name."""
+    """The modules of rushlight that a module imports when it is imported, and what it imports from them, by their full names."""
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "rushlight":
-            names = [alias.name for alias in node.names] if node.module == "rushlight" else [node.module.split(".")[1]]
-            yield from names
+            yield from (f"{node.module}.{alias.name}".removeprefix("rushlight.") for alias in node.names)
+
+
+def phase_of(name, phases):
+    """The phase of a module, or of what is in it: the first that names it or a package that it is in."""
+    for number, names in phases.items():
+        if any(f"{name}.".startswith(f"{each}.") for each in names.split() if each != "aten"):
+            return number
+    return None
 
 
 def test_an_arrow_leads_to_every_phase_from_those_that_its_modules_import():
@@ -32,11 +38,10 @@ def test_an_arrow_leads_to_every_phase_from_those_that_its_modules_import():
     reached = set(drawn)
     for _ in drawn:
         reached |= {(a, d) for a, b in reached for c, d in drawn if b == c}
-    phase = {name: number for number, names in phases().items() if number.isdigit() for name in names.split()}
-    used = set()
-    for name, number in phase.items():
-        files = [ROOT / "rushlight" / f"{name}.py", *(ROOT / "rushlight" / name).rglob("*.py")]
-        for path in files:
-            if path.exists() and name not in GENERATED:
-                used |= {(phase[other], number) for other in imports(path) if other in phase and phase[other] != number}
+    found, used = {number: names for number, names in phases().items() if number.isdigit()}, set()
+    for path in (ROOT / "rushlight").rglob("*.py"):
+        number = phase_of(".".join(path.relative_to(ROOT / "rushlight").with_suffix("").parts), found)
+        if number and "generated" not in path.parts and path.name != "__init__.py":
+            others = {phase_of(name, found) for name in imports(path)} - {None, number}
+            used |= {(other, number) for other in others}
     assert {edge for edge in used if edge[::-1] not in BACKWARDS} <= reached

@@ -6,9 +6,9 @@ import hashlib
 import numpy as np
 
 import rushlight as rl
-from rushlight.cpp import compiled, compiler
 from rushlight.inductor import cpp, ir, lowering, scheduler
 from rushlight.inductor.ir import Computed, Extern, Kernel, Operand
+from rushlight.utils.cpp_extension import compiled, compiler
 
 
 def graph_of(function, *inputs):

@@ -13,7 +13,7 @@ from torch._functorch.partitioners import get_default_op_list
 import rushlight as rl
 from rushlight import aot
 from rushlight.aot import decompositions, functional, partition
-from rushlight.codegen import SOURCE
+from rushlight.torchgen.gen import SOURCE
 
 
 def names_of(packets):

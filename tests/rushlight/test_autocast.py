@@ -7,8 +7,8 @@ import torch
 from both import agree
 
 import rushlight as rl
-from rushlight import autocast_mode
-from rushlight.dispatch import DispatchKey, operators
+from rushlight.amp import autocast_mode
+from rushlight.c10.dispatch import DispatchKey, operators
 
 LISTED = {name for names in autocast_mode.POLICIES.values() for name in names}
 DTYPES = ("float16", "float32", "float64", "int64")

@@ -13,8 +13,8 @@ import time
 import pytest
 import torch
 
-from rushlight import backend
-from rushlight.backend import apart, forked
+from rushlight.on_torch import backend
+from rushlight.on_torch.backend import apart, forked
 
 
 def fresh(code):
@@ -27,7 +27,7 @@ def fresh(code):
 def test_linear_runs_forward_and_backward_and_a_step_of_sgd_and_is_shown():
     shown, warned = fresh("""
         import torch
-        from rushlight import backend
+        from rushlight.on_torch import backend
 
         backend.register_backend()
         backend.register_backend()
@@ -69,7 +69,7 @@ def test_linear_runs_forward_and_backward_and_a_step_of_sgd_and_is_shown():
 def test_a_device_that_comes_after_the_first_backward_pass_is_warned_of():
     _, warned = fresh("""
         import torch
-        from rushlight import backend
+        from rushlight.on_torch import backend
 
         torch.ones(2, requires_grad=True).sum().backward()
         backend.register_backend()

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 import rushlight as rl
-from rushlight import cpp
+from rushlight.utils import cpp_extension as cpp
 
 HEAD = '#include "rushlight.h"\nusing namespace rl;\n'
 DOUBLED = (

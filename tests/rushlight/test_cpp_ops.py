@@ -5,7 +5,8 @@ import subprocess
 import pytest
 import torch
 
-from rushlight import cpp, cpp_ops
+from rushlight.on_torch import cpp_ops
+from rushlight.utils import cpp_extension as cpp
 
 TWICE = """
 #include <torch/library.h>

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rushlight as rl
-from rushlight import dtypes
+from rushlight.c10 import dtypes
 
 NAMES = [None] + [each.name for each in dtypes.ALL]
 numbers = st.one_of(st.booleans(), st.integers(-300, 300), st.floats(-100, 100, width=16), st.just(float("nan")))

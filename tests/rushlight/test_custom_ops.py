@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch._dynamo.testing import CompileCounterWithBackend
 
-from rushlight import custom_ops
-from rushlight.custom_ops import ACTIVATIONS
+from rushlight.on_torch import custom_ops
+from rushlight.on_torch.custom_ops import ACTIVATIONS
 
 NAMESPACE = "rushlight_test"
 
@@ -50,7 +50,7 @@ import sys, rushlight
 assert "torch" not in sys.modules
 import torch
 before = set(torch._C._dispatch_get_all_op_names())
-import rushlight.custom_ops
+import rushlight.on_torch.custom_ops
 assert set(torch._C._dispatch_get_all_op_names()) == before
 """
     subprocess.run([sys.executable, "-c", program], check=True)

@@ -19,7 +19,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rushlight as rl
-from rushlight import data
+from rushlight.utils import data
+from rushlight.utils.data import worker
 
 Point = collections.namedtuple("Point", "x y")
 OBJECT = object()
@@ -86,8 +87,8 @@ def test_datasets_behind_one_another_are_found_by_index(lengths, index):
 def test_locate_finds_every_place(lengths):
     places = [(number, i) for number, length in enumerate(lengths) for i in range(length)]
     sizes = list(itertools.accumulate(lengths))
-    assert [data.locate(sizes, i) for i in range(len(places))] == places
-    assert [data.locate(sizes, i - len(places)) for i in range(len(places))] == places
+    assert [data.dataset.locate(sizes, i) for i in range(len(places))] == places
+    assert [data.dataset.locate(sizes, i - len(places)) for i in range(len(places))] == places
 
 
 def test_datasets_add_up():
@@ -130,7 +131,7 @@ def test_splits_have_the_lengths_that_torch_gives_them(length, lengths):
         return  # lengths that are no whole numbers: refused where the order is drawn
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        assert outcome(lambda _: data.split_lengths(length, lengths), rl) == expected
+        assert outcome(lambda _: data.dataset.split_lengths(length, lengths), rl) == expected
 
 
 def test_an_empty_part_by_fraction_is_a_warning_and_a_generator_repeats_a_split():
@@ -391,7 +392,7 @@ def test_a_dataset_may_give_many_samples_at_once_and_a_loader_goes_on_after_an_e
 def test_results_are_put_in_order_as_soon_as_they_can_be(order):
     asked = []
     arrivals = ((asked.append(number) or number, f"result {number}") for number in order)
-    for wanted, result in enumerate(data.in_order(arrivals)):
+    for wanted, result in enumerate(worker.in_order(arrivals)):
         assert result == f"result {wanted}"
         assert len(asked) == max(order.index(number) for number in range(wanted + 1)) + 1
 

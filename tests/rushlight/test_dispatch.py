@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import rushlight as rl
 from autograder.check import find
-from rushlight import dispatch
+from rushlight.c10 import dispatch
 
 KEYS = [key for key in dispatch.DispatchKey if key != dispatch.DispatchKey.Undefined]
 SCHEMA = "f(Tensor x, int a=2) -> Tensor"

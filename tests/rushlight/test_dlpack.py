@@ -12,7 +12,8 @@ import torch
 from both import metadata
 
 import rushlight as rl
-from rushlight import dlpack, dtypes
+from rushlight.aten import dlpack
+from rushlight.c10 import dtypes
 
 VIEWS = [
     lambda x: x,

@@ -4,7 +4,7 @@ import pytest
 from pictures import is_whole
 
 import rushlight as rl
-from rushlight.trace import Event, FakeDevice
+from rushlight.on_torch.trace import Event, FakeDevice
 
 FRONTEND, DISPATCHER, ATEN, COMPILER = rl.draw.LAYERS
 

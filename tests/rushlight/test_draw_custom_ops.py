@@ -70,7 +70,7 @@ def test_an_argument_that_nobody_reads_is_left_out():
 
 
 def test_a_trace_tells_kernels_from_copies_and_from_the_fallback():
-    from rushlight.draw.custom_ops import _parsed
+    from rushlight.course.draw.custom_ops import _parsed
 
     assert [_parsed(line) for line in LINES] == [
         (0, "empty.memory_format", "memory"),

@@ -9,7 +9,7 @@ import torch
 from both import agree
 
 import rushlight as rl
-from rushlight import dtypes
+from rushlight.c10 import dtypes
 
 NAMES = [each.name for each in dtypes.ALL]
 NUMBERS = [True, 3, 2.5]

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import rushlight as rl
-from rushlight import functions
+from rushlight.aten.generated import functions
 
 sys.path.append(str(Path(__file__).parents[2] / "bench"))  # behind tests/, where a name may be the same
 import gradients  # noqa: E402

@@ -5,7 +5,7 @@ import pytest
 import torch
 from both import FRAMEWORKS
 
-from rushlight import grammar
+from rushlight.course import grammar
 
 
 def test_there_are_600_tokens_and_each_is_there_once():

@@ -6,8 +6,8 @@ import sys
 import numpy as np
 import pytest
 
-from rushlight import cpp
 from rushlight.inductor import codecache
+from rushlight.utils import cpp_extension as cpp
 
 TEXT = 'extern "C" int answer() { return %d; }'
 

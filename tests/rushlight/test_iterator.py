@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rushlight as rl
-from rushlight.iterator import broadcast_strides, coalesce_dimensions, loop_geometry, output_strides
-from rushlight.memory_formats import dense_strides, reorder_dimensions
+from rushlight.aten.iterator import broadcast_strides, coalesce_dimensions, loop_geometry, output_strides
+from rushlight.c10.memory_formats import dense_strides, reorder_dimensions
 
 loops = st.lists(st.integers(1, 3), max_size=4).flatmap(
     lambda sizes: st.tuples(

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rushlight as rl
-from rushlight import functions, linear_algebra
-from rushlight.dispatch import show_dispatch_trace
+from rushlight.aten.generated import functions
+from rushlight.aten.native import linear_algebra
+from rushlight.c10.dispatch import show_dispatch_trace
 
 DTYPES = ["uint8", "int32", "int64", "float16", "float32", "float64"]
 

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rushlight as rl
-from rushlight import dtypes, functions
-from rushlight.structured import Structured
+from rushlight.aten.generated import functions
+from rushlight.aten.structured import Structured
+from rushlight.c10 import dtypes
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")  # numpy's, which rushlight hides outside of pytest
 NAMES = [each.name for each in dtypes.ALL if each.name != "float16"]
@@ -251,7 +252,7 @@ def test_the_short_ways_give_what_the_long_way_gives(shape, name, operand, alpha
         return getattr(target, name)(*args, **options), memory
 
     short, torchs = outcome(program, rl), outcome(program, torch)
-    from rushlight import dispatch
+    from rushlight.c10 import dispatch
 
     dispatch.stand_aside(True)
     try:
@@ -272,7 +273,7 @@ def test_contiguous_tensors_are_broadcast_together_as_in_torch(a, b, name, dtype
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # numpy's, of calls with too many operands among the tries
 def test_every_structured_kernel_says_on_the_device_meta_what_it_gives_on_the_cpu():
-    from rushlight import elementary, pointwise
+    from rushlight.aten.native import elementary, pointwise
 
     kernels = [k for module in (pointwise, elementary) for k in vars(module).values() if isinstance(k, Structured)]
     assert len(kernels) > 60

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rushlight as rl
-from rushlight import dtypes
+from rushlight.c10 import dtypes
 
 
 def printed(program):

@@ -100,7 +100,7 @@ def test_arguments_are_torchs(text):
 
 
 def declared():
-    from rushlight import codegen
+    from rushlight.torchgen import gen as codegen
 
     return [native.text for native in codegen.load().values()]
 

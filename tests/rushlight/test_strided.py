@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import rushlight as rl
-from rushlight import strided
+from rushlight.aten import strided
 
 sizes = st.lists(st.integers(0, 4), max_size=4).map(tuple)
 strides = st.lists(st.integers(0, 6), max_size=4).map(tuple)
@@ -311,7 +311,7 @@ def test_importing_rushlight_calls_no_exercise_and_imports_no_torch():
 
     program = (
         "import sys, rushlight; assert 'torch' not in sys.modules; assert 'matplotlib' not in sys.modules;"
-        "assert callable(rushlight.draw.strides)"
+        "assert callable(rushlight.course.draw.strides)"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
 

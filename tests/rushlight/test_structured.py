@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rushlight as rl
-from rushlight.structured import Output, Structured
+from rushlight.aten.structured import Output, Structured
 
 sizes = st.lists(st.integers(0, 3), max_size=3).map(tuple)
 

@@ -9,7 +9,7 @@ import yaml
 from torch.profiler import profile
 from torchgen.model import FunctionSchema
 
-from rushlight import trace
+from rushlight.on_torch import trace
 
 NATIVE = os.path.join(os.path.dirname(torchgen.__file__), "packaged", "ATen", "native", "native_functions.yaml")
 SITE = os.path.dirname(os.path.dirname(torch.__file__))

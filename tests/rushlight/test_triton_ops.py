@@ -7,7 +7,7 @@ import sys
 import pytest
 import torch
 
-from rushlight import triton_ops
+from rushlight.on_torch import triton_ops
 
 needs_triton = pytest.mark.skipif(
     not triton_ops.available(), reason="Triton is not installed: it is no requirement of the course"
@@ -34,9 +34,15 @@ def test_it_computes_what_torch_does(shape, activation):
 
 @needs_triton
 def test_somebody_else_may_have_imported_triton_before():
-    program = "import triton, torch; from rushlight.triton_ops import DEVICE, fused_linear; x = torch.ones(2, 3, device=DEVICE)"
+    program = (
+        "import triton, torch; from rushlight.on_torch.triton_ops import DEVICE, fused_linear\n"
+        "x = torch.ones(2, 3, device=DEVICE); fused_linear(x, x, None, 'tanh')"
+    )
     untouched = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
-    done = subprocess.run([sys.executable, "-c", f"{program}; fused_linear(x, x, None, 'tanh')"], env=untouched)
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=untouched,
+    )
     assert done.returncode == 0
 
 
@@ -79,6 +85,8 @@ def test_registered_it_passes_opcheck_and_a_full_graph():
 
 
 def test_without_triton_one_line_says_what_is_missing():
-    code = "import sys; sys.modules['triton'] = None; from rushlight import triton_ops; triton_ops.register('n')"
+    code = (
+        "import sys; sys.modules['triton'] = None; from rushlight.on_torch import triton_ops; triton_ops.register('n')"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stderr.splitlines()[-1].startswith("RuntimeError: Triton is not installed: `pip install triton`")

@@ -5,8 +5,8 @@ import copy
 import pytest
 import torch
 
-from rushlight import wrapper
-from rushlight.wrapper import CountOperators, QuantisedTensor, quantise
+from rushlight.on_torch import wrapper
+from rushlight.on_torch.wrapper import CountOperators, QuantisedTensor, quantise
 
 
 @pytest.fixture

@@ -89,7 +89,7 @@ def layers(xp, path):
 
 @layers.oracle
 def torch_layers(torch, path):
-    from rushlight.trace import SOURCE_MAP
+    from rushlight.on_torch.trace import SOURCE_MAP
 
     parts, found = path.split("/"), []
     for entry in SOURCE_MAP:

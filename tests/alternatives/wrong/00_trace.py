@@ -10,7 +10,7 @@ import yaml
 from torch.profiler import profile
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from rushlight import trace
+from rushlight.on_torch import trace
 
 # The source map
 

@@ -9,10 +9,9 @@ import math
 import numpy as np
 
 import rushlight
-from rushlight import dlpack, strided
-from rushlight.dlpack import DTYPES
-from rushlight.dtypes import bool_, float16, float32, float64, int32, int64, uint8
-from rushlight.strided import (
+from rushlight.aten import dlpack, strided
+from rushlight.aten.dlpack import DTYPES
+from rushlight.aten.strided import (
     alias,
     compute_stride,
     contiguous_strides,
@@ -22,6 +21,7 @@ from rushlight.strided import (
     storage_size,
     wrap_dim,
 )
+from rushlight.c10.dtypes import bool_, float16, float32, float64, int32, int64, uint8
 
 
 def changed(self, sizes, strides, offset=None):

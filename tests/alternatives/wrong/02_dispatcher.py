@@ -6,8 +6,8 @@ A function's name is its exercise's, two underscores, and what is wrong.
 import functools
 
 import rushlight as rl
-from rushlight import dispatch, schema
-from rushlight.dispatch import (
+from rushlight.c10 import dispatch, schema
+from rushlight.c10.dispatch import (
     ABOVE_PYTHON,
     BACKEND_MASK,
     BACKENDS,
@@ -21,7 +21,7 @@ from rushlight.dispatch import (
     DispatchKey,
     local,
 )
-from rushlight.schema import Argument, FunctionSchema
+from rushlight.c10.schema import Argument, FunctionSchema
 
 SHIFT = len(BACKENDS)
 

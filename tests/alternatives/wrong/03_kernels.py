@@ -8,10 +8,10 @@ import warnings
 
 import numpy as np
 
-from rushlight import cpp
-from rushlight.dtypes import promote_types, scalar_type
-from rushlight.strided import Tensor, contiguous_strides, empty_strided, wrap_dim
-from rushlight.structured import Output, allocate, check_writable, resize_, resize_output
+from rushlight.aten.strided import Tensor, contiguous_strides, empty_strided, wrap_dim
+from rushlight.aten.structured import Output, allocate, check_writable, resize_, resize_output
+from rushlight.c10.dtypes import promote_types, scalar_type
+from rushlight.utils import cpp_extension as cpp
 
 # One loop for operands of many shapes
 

@@ -9,13 +9,13 @@ import math
 import numpy as np
 
 import rushlight as rl
-from rushlight import functions as F
-from rushlight.losses import of_all_classes, of_probabilities
-from rushlight.module_hooks import BackwardHook
-from rushlight.modules import Module
-from rushlight.normalisation import _check_floating, check_normalized_shape, widened
-from rushlight.parameter import Buffer, Parameter, is_lazy
-from rushlight.strided import Tensor
+from rushlight.aten.generated import functions as F
+from rushlight.aten.native.losses import of_all_classes, of_probabilities
+from rushlight.aten.native.normalisation import _check_floating, check_normalized_shape, widened
+from rushlight.aten.strided import Tensor
+from rushlight.nn.modules.hooks import BackwardHook
+from rushlight.nn.modules.module import Module
+from rushlight.nn.parameter import Buffer, Parameter, is_lazy
 
 # Modules
 

@@ -15,7 +15,7 @@ import torch
 from torch.utils._python_dispatch import return_and_correct_aliasing
 from torch.utils._pytree import tree_map_only
 
-from rushlight import backend, cpp_ops, custom_ops, wrapper
+from rushlight.on_torch import backend, cpp_ops, custom_ops, wrapper
 
 # The schema
 

@@ -10,12 +10,16 @@ import re
 import types
 
 import rushlight as rl
-from rushlight import engine, functions
 from rushlight.aot.functional import arguments_of, view_forward, view_inverse
 from rushlight.aot.partition import RECOMPUTABLE, find_path, is_fusible, is_view_node, operator_name, size_of
 from rushlight.aot.proxy_tensor import run_meta
 from rushlight.aot.runtime import view_of
-from rushlight.dtypes import float16, float32
+from rushlight.aten.generated import functions
+from rushlight.aten.strided import Tensor
+from rushlight.autograd import engine
+from rushlight.autograd.engine import sum_to
+from rushlight.autograd.grad_mode import no_grad
+from rushlight.c10.dtypes import float16, float32
 from rushlight.dynamo import bytecode, calls, guards, symbolic
 from rushlight.dynamo.variables import (
     DictVariable,
@@ -26,7 +30,6 @@ from rushlight.dynamo.variables import (
     TupleVariable,
     Unsupported,
 )
-from rushlight.engine import sum_to
 from rushlight.fx.codegen import FORMATS, IN_PLACE, arguments, attribute_of, expression, qualified_name
 from rushlight.fx.graph import Graph, is_reserved
 from rushlight.fx.interpreter import Interpreter
@@ -41,8 +44,6 @@ from rushlight.fx.passes import (
     share_memory_with_output,
 )
 from rushlight.fx.proxy import BASE_TYPES, Proxy, dict_key
-from rushlight.grad_mode import no_grad
-from rushlight.strided import Tensor
 
 # ---- fx ------------------------------------------------------------------------------------------------------------
 

@@ -9,7 +9,8 @@ import re
 import zlib
 from collections import Counter
 
-from rushlight.dtypes import result_type
+from rushlight.aten.native.views import broadcast_shapes
+from rushlight.c10.dtypes import result_type
 from rushlight.inductor import ir, output_code
 from rushlight.inductor.cpp import TYPES, emit, literal
 from rushlight.inductor.index import (
@@ -24,7 +25,6 @@ from rushlight.inductor.index import (
 )
 from rushlight.inductor.ir import Constant, Load, Pointwise, Reduction
 from rushlight.inductor.scheduler import accesses
-from rushlight.views import broadcast_shapes
 
 # ---- dumps ---------------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,191 @@
+"""Autocast: mixed precision as kernels that cast and call again.
+
+Within `with rl.autocast("cpu", dtype=rl.float16):` the key `AutocastCPU`, which every CPU tensor has, is no longer excluded.
+For most operators its kernel falls through. The operators on the lists below have one that excludes the key, casts its
+arguments and calls the operator again: products of matrices in the lower precision, what loses accuracy there in float32, and
+what joins several tensors in the widest type among them.
+
+In PyTorch: `aten/src/ATen/autocast_mode.cpp`, `torch/amp/autocast_mode.py`. Left out: bfloat16, PyTorch's default on the
+CPU; other devices; the cache of weights that were cast already, which is for leaves that require gradients.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from rushlight.aten.generated import functions  # noqa: F401  (declares the operators)
+from rushlight.c10.dispatch import BIT, DispatchKey, Kernel, Operator, excluding, local, operators, tensors_in
+from rushlight.c10.dtypes import dtype, float16, float32, float64
+from rushlight.library import invoke
+
+__all__ = ["autocast", "is_autocast_enabled", "get_autocast_dtype"]
+
+POLICIES = {  # by policy the operators on PyTorch's list for the CPU, as far as they are here
+    "lower_precision_fp": ("addmm", "baddbmm", "bmm", "linear", "matmul", "mm"),
+    "fp32": (
+        *("prod", "prod.dim_int", "binary_cross_entropy_with_logits", "cross_entropy_loss", "huber_loss", "l1_loss"),
+        *("mse_loss", "nll_loss", "nll_loss2d", "smooth_l1_loss"),
+    ),
+    "promote": ("cat", "stack"),
+}
+
+
+class _State(threading.local):
+    dtype: dtype | None = None  # the lower precision
+
+
+_state = _State()
+
+
+# ------------------------------------------------------------------------------------------------------------
+# The kernels
+
+
+def is_eligible(value: Any) -> bool:
+    """Whether autocast casts a value: a floating tensor on the CPU that is not float64, which somebody wanted for its
+    accuracy. Source: `aten/src/ATen/autocast_mode.h`, `is_eligible`."""
+    return (
+        hasattr(value, "_key_set")
+        and value.device.type == "cpu"
+        and value.dtype.is_floating_point
+        and value.dtype is not float64
+    )
+
+
+def cached_cast(dtype: dtype, value: Any) -> Any:
+    """An argument as an autocast kernel passes it on: an eligible tensor (`is_eligible`) in this dtype (`Tensor.to`).
+
+    Of a list or tuple, each item; the result is a list. Anything else, tensors that are not eligible, numbers, None, stays
+    what it is.
+
+    Source: `aten/src/ATen/autocast_mode.cpp`, `cached_cast`.
+    """
+    if isinstance(value, (list, tuple)):
+        return [cached_cast(dtype, item) for item in value]
+    return value.to(dtype) if is_eligible(value) else value
+
+
+def promote_type(stack: Sequence) -> dtype:
+    """The widest type among the eligible tensors of a call, those in lists included: float32 if one of them is float32,
+    else the lower precision, `get_autocast_dtype("cpu")`, also where there are none.
+
+    Source: `aten/src/ATen/autocast_mode.h`, `promote_type` and `prioritize`.
+    """
+    wide = any(tensor.dtype is float32 and is_eligible(tensor) for tensor in tensors_in(stack))
+    return float32 if wide else get_autocast_dtype("cpu")
+
+
+def autocast_kernel(operator: Operator, policy: str, *stack: Any) -> Any:
+    """The kernel for `AutocastCPU` of an operator on one of the lists: cast the arguments and call the operator again.
+
+    All of it, the casts too, goes on with the key `AutocastCPU` excluded (`excluding`). `cached_cast` casts each argument,
+    `invoke` calls the operator.
+
+    Args:
+        operator: the one that was called.
+        policy: what the arguments are cast to. `lower_precision_fp`: `get_autocast_dtype("cpu")`; `fp32`: float32;
+            `promote`: `promote_type` of all arguments.
+        stack: the arguments.
+
+    Returns:
+        what the operator returns.
+
+    Source: `aten/src/ATen/autocast_mode.h`, `WrapFunction_`.
+    """
+    with excluding(BIT["AutocastCPU"]):
+        match policy:
+            case "lower_precision_fp":
+                wanted = get_autocast_dtype("cpu")
+            case "fp32":
+                wanted = float32
+            case "promote":
+                wanted = promote_type(stack)
+        return invoke(operator, *[cached_cast(wanted, value) for value in stack])
+
+
+for _policy, _names in POLICIES.items():
+    for _name in _names:
+        _operator = operators[f"aten::{_name}"]
+        _kernel = Kernel(functools.partial(autocast_kernel, _operator, _policy), "rushlight/amp/autocast_mode.py")
+        _operator.register(DispatchKey.AutocastCPU, _kernel)
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Turning it on
+
+
+def is_autocast_enabled(device_type: str = "cuda") -> bool:
+    """Whether this thread casts for a device."""
+    return not local.excluded & _bit(device_type)
+
+
+def get_autocast_dtype(device_type: str) -> dtype | None:
+    """The lower precision; None as long as nobody has said one (PyTorch: bfloat16)."""
+    _bit(device_type)
+    return _state.dtype
+
+
+def _bit(device_type: str) -> int:
+    if not isinstance(device_type, str):
+        raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
+    if f"Autocast{device_type.upper()}" not in BIT:
+        raise RuntimeError(f"User specified an unsupported autocast device_type '{device_type}'")
+    return BIT[f"Autocast{device_type.upper()}"]
+
+
+class autocast:
+    """A context manager, and a decorator: within, operators on the lists compute in the lower precision, or in float32.
+
+    Args:
+        device_type: "cpu".
+        dtype: the lower precision, float16; unless given the one of the autocast around this one. Another dtype warns, and
+            nothing is cast.
+        enabled: False stops the casting of an autocast around this one.
+        cache_enabled: is taken and has no effect here.
+
+    Source: `torch/amp/autocast_mode.py`, `autocast`.
+    """
+
+    def __init__(
+        self, device_type: str, dtype: dtype | None = None, enabled: bool = True, cache_enabled: bool | None = None
+    ) -> None:
+        self._bit = _bit(device_type)
+        if device_type != "cpu":
+            raise RuntimeError(f"rushlight casts for the device_type 'cpu', not '{device_type}'")
+        self.fast_dtype = get_autocast_dtype(device_type) if dtype is None else dtype
+        if enabled and self.fast_dtype is None:
+            raise RuntimeError(
+                "autocast needs a dtype: PyTorch's default on the CPU, bfloat16, is left out here; pass dtype=rl.float16"
+            )
+        if enabled and self.fast_dtype is not float16:
+            warnings.warn(
+                f"In CPU autocast, but the target dtype {self.fast_dtype} is not supported, only {float16} is. Disabling autocast.",
+                stacklevel=2,
+            )
+            enabled = False
+        self._enabled = enabled
+
+    def __enter__(self) -> autocast:
+        self._before = local.excluded & self._bit, _state.dtype
+        local.excluded = local.excluded & ~self._bit if self._enabled else local.excluded | self._bit
+        _state.dtype = self.fast_dtype
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        excluded, _state.dtype = self._before
+        local.excluded = local.excluded & ~self._bit | excluded
+
+    def __call__(self, function: Callable) -> Callable:
+        if not callable(function):
+            raise TypeError(f"autocast()(func) requires a callable, but got {type(function).__name__}")
+
+        @functools.wraps(function)
+        def cast(*args: Any, **kwargs: Any) -> Any:
+            with self:
+                return function(*args, **kwargs)
+
+        return cast

@@ -1,0 +1,214 @@
+"""Lending memory to another framework, and borrowing it, without a copy.
+
+DLPack is a small C struct that says where an array lies and how to walk through it: the same four pieces of
+metadata as in `strided.py`, plus a function to call when the borrower is done. It travels in a Python
+capsule, a pointer with a name: `"dltensor"` until somebody takes it, `"used_dltensor"` from then on, so that
+nobody takes it twice. The struct is declared in `ATen/dlpack.h`; PyTorch fills and reads it in
+`aten/src/ATen/DLConvertor.cpp`. Left out: devices other than the CPU, streams, and the versioned struct of
+DLPack 1.0, which adds a read-only flag.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import POINTER, c_char_p, c_int32, c_int64, c_uint8, c_uint16, c_uint64, c_void_p, py_object
+
+from rushlight.aten.strided import Tensor, UntypedStorage, contiguous_strides, storage_size
+from rushlight.c10.dtypes import ALL, dtype
+
+__all__ = ["from_dlpack"]
+
+# ------------------------------------------------------------------------------------------------------------
+# The struct
+
+CPU = 1
+INT, UINT, FLOAT, BOOL = 0, 1, 2, 6
+
+
+class DLDevice(ctypes.Structure):
+    _fields_ = [("device_type", c_int32), ("device_id", c_int32)]
+
+
+class DLDataType(ctypes.Structure):
+    """A kind of number (`INT`, `UINT`, `FLOAT`, `BOOL`), its width in bits, and how many make one element."""
+
+    _fields_ = [("code", c_uint8), ("bits", c_uint8), ("lanes", c_uint16)]
+
+
+class DLTensor(ctypes.Structure):
+    """Where an array lies and how to walk through it. `shape` and `strides` point to `ndim` ints each."""
+
+    _fields_ = [
+        ("data", c_void_p),
+        ("device", DLDevice),
+        ("ndim", c_int32),
+        ("dtype", DLDataType),
+        ("shape", POINTER(c_int64)),
+        ("strides", POINTER(c_int64)),
+        ("byte_offset", c_uint64),
+    ]
+
+
+class DLManagedTensor(ctypes.Structure):
+    """A `DLTensor` with the function that its borrower calls, once, to give it back."""
+
+
+Deleter = ctypes.CFUNCTYPE(None, POINTER(DLManagedTensor))
+DLManagedTensor._fields_ = [("dl_tensor", DLTensor), ("manager_ctx", c_void_p), ("deleter", Deleter)]
+
+_CODES = {"b": BOOL, "i": INT, "u": UINT, "f": FLOAT}
+DTYPES = {(_CODES[each.numpy.kind], 8 * each.itemsize): each for each in ALL}
+
+# ------------------------------------------------------------------------------------------------------------
+# The capsule. Its name is compared by content, but must stay in memory: hence the constants.
+
+UNUSED, USED = b"dltensor", b"used_dltensor"
+
+
+def _capsule_function(name: str, result: type, *arguments: type):
+    return ctypes.PYFUNCTYPE(result, *arguments)((name, ctypes.pythonapi))
+
+
+Destructor = ctypes.PYFUNCTYPE(None, c_void_p)  # a dying capsule comes as an address, not as an object
+_new = _capsule_function("PyCapsule_New", py_object, c_void_p, c_char_p, Destructor)
+_is_valid = _capsule_function("PyCapsule_IsValid", ctypes.c_int, py_object, c_char_p)
+_get_pointer = _capsule_function("PyCapsule_GetPointer", c_void_p, py_object, c_char_p)
+_set_name = _capsule_function("PyCapsule_SetName", ctypes.c_int, py_object, c_char_p)
+_is_valid_address = _capsule_function("PyCapsule_IsValid", ctypes.c_int, c_void_p, c_char_p)
+_get_pointer_address = _capsule_function("PyCapsule_GetPointer", c_void_p, c_void_p, c_char_p)
+
+# ------------------------------------------------------------------------------------------------------------
+# Lending
+
+_lent: dict[int, tuple] = {}  # what borrowers hold, by the address of the struct: it keeps the storage alive
+
+
+@Deleter
+def _give_back(managed) -> None:
+    _lent.pop(ctypes.addressof(managed.contents), None)
+
+
+@Destructor
+def _drop_capsule(capsule: int) -> None:
+    if _is_valid_address(capsule, UNUSED):  # nobody took it, so nobody will give it back
+        _lent.pop(_get_pointer_address(capsule, UNUSED), None)
+
+
+for _callback in _give_back, _drop_capsule:  # a borrower may outlive this module: at exit it still calls them
+    ctypes.pythonapi.Py_IncRef(py_object(_callback))
+
+
+def to_dlpack(self: Tensor):
+    """A capsule with a `DLManagedTensor` that describes this tensor. Its storage lives until the borrower
+    gives it back.
+
+    The storage offset goes into the `data` pointer and `byte_offset` stays 0, as in PyTorch: not every reader
+    looks at it.
+
+    Source: `aten/src/ATen/DLConvertor.cpp`, `toDLPack`.
+    """
+    ints = c_int64 * self.dim()
+    shape, strides = ints(*self.shape), ints(*self.stride())
+    dl_tensor = DLTensor(
+        data=self.data_ptr(),
+        device=DLDevice(CPU, 0),
+        ndim=self.dim(),
+        dtype=DLDataType(_CODES[self.dtype.numpy.kind], 8 * self.itemsize, 1),
+        shape=shape,
+        strides=strides,
+        byte_offset=0,
+    )
+    managed = DLManagedTensor(dl_tensor, None, _give_back)
+    _lent[ctypes.addressof(managed)] = (managed, shape, strides, self.untyped_storage())
+    return _new(ctypes.addressof(managed), UNUSED, _drop_capsule)
+
+
+def dlpack(self: Tensor, *, stream=None, max_version=None, dl_device=None, copy=None):
+    """`to_dlpack`, as the protocol calls it, with wishes that only concern other devices or copies."""
+    if stream not in (None, -1) or dl_device not in (None, (CPU, 0)) or copy:
+        raise BufferError("rushlight lends memory on the CPU only, without a stream and without a copy")
+    return to_dlpack(self)
+
+
+def dlpack_device(self: Tensor) -> tuple[int, int]:
+    return (CPU, 0)
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Borrowing
+
+
+def layout(dl_tensor: DLTensor) -> tuple[tuple[int, ...], tuple[int, ...], int, dtype]:
+    """Sizes, strides, storage offset and dtype of the array that a `DLTensor` describes.
+
+    Fields of `dl_tensor`:
+        ndim: the number of dimensions.
+        shape: a C array of `ndim` sizes; index it with `[i]`.
+        strides: a C array of `ndim` strides in elements; or a null pointer (its truth value is false), which
+            means that the array is contiguous (`contiguous_strides`).
+        byte_offset: from `data` to the first element, in *bytes*.
+        dtype: `dtype.code` is the kind of number, `dtype.bits` the width of one in bits, and `dtype.lanes` how
+            many make one element. `DTYPES[code, bits]` is rushlight's dtype, where there is one.
+
+    Returns:
+        (sizes, strides, storage_offset, dtype): two tuples of ints, strides in elements; the storage offset
+        in *elements* from `data`; a rushlight dtype.
+
+    Raises:
+        BufferError: no rushlight dtype has this code and these bits, or `lanes` is not 1.
+
+    Source: `aten/src/ATen/DLConvertor.cpp`, `toScalarType` and `fromDLPack`.
+    """
+    code, bits, lanes = dl_tensor.dtype.code, dl_tensor.dtype.bits, dl_tensor.dtype.lanes
+    if lanes != 1 or (code, bits) not in DTYPES:
+        raise BufferError(f"rushlight has no dtype for DLPack's code {code} with {bits} bits and {lanes} lanes")
+    dtype = DTYPES[code, bits]
+    sizes = tuple(dl_tensor.shape[i] for i in range(dl_tensor.ndim))
+    strides = contiguous_strides(sizes)
+    if dl_tensor.strides:
+        strides = tuple(dl_tensor.strides[i] for i in range(dl_tensor.ndim))
+    return sizes, strides, dl_tensor.byte_offset // dtype.itemsize, dtype
+
+
+class Loan:
+    """A struct taken from a capsule. As long as the loan lives the memory does; then it is given back."""
+
+    def __init__(self, capsule) -> None:
+        address = _get_pointer(capsule, UNUSED)
+        _set_name(capsule, USED)
+        self.managed = DLManagedTensor.from_address(address)
+
+    def __del__(self) -> None:
+        if self.managed.deleter:
+            self.managed.deleter(ctypes.byref(self.managed))
+
+
+def from_dlpack(ext) -> Tensor:
+    """A tensor on the memory of `ext`: a tensor or array of any framework that has `__dlpack__`, or a
+    capsule.
+
+    Raises:
+        RuntimeError: not a capsule, or one that has been taken already.
+        BufferError: not on the CPU, with a dtype that `layout` refuses, with a negative stride, or with a first
+            element that does not lie a whole number of elements from `data`.
+
+    Source: `torch/utils/dlpack.py`, `from_dlpack`.
+    """
+    if hasattr(ext, "__dlpack_device__") and ext.__dlpack_device__()[0] != CPU:
+        raise BufferError(f"the array is on device {ext.__dlpack_device__()}; copy it to the CPU first")
+    capsule = ext.__dlpack__() if hasattr(ext, "__dlpack__") else ext
+    if not _is_valid(capsule, UNUSED):
+        raise RuntimeError("from_dlpack needs an array with __dlpack__, or a capsule that has not been taken yet")
+    loan = Loan(capsule)
+    dl_tensor = loan.managed.dl_tensor
+    sizes, strides, storage_offset, dtype = layout(dl_tensor)
+    if min(strides, default=0) < 0:
+        raise BufferError(f"negative strides are not supported, got {strides}; make a copy first")
+    if dl_tensor.byte_offset % dtype.itemsize:
+        raise BufferError(f"byte_offset {dl_tensor.byte_offset} is no multiple of the itemsize {dtype.itemsize}")
+    nbytes = storage_size(sizes, strides, storage_offset) * dtype.itemsize
+    storage = UntypedStorage.from_address(dl_tensor.data, nbytes, owner=loan) if nbytes else UntypedStorage(0)
+    return Tensor(storage, sizes, strides, storage_offset, dtype)
+
+
+Tensor.__dlpack__, Tensor.__dlpack_device__ = dlpack, dlpack_device

@@ -1,0 +1,6452 @@
+"""What `rl.add(x, y)` and `x.add(y)` run. Generated from `native_functions.yaml`. Do not edit.
+
+Each function finds the key set of the call in line, where it can, and runs the kernel that the operator's table holds for it.
+The operators are at the end of the file. `register_kernels.py` fills their tables.
+"""
+
+# ruff: noqa: A001, A002, E501
+from rushlight.aten.strided import Tensor, int_list
+from rushlight.c10.dispatch import local
+from rushlight.c10.memory_formats import contiguous_format
+from rushlight.c10.schema import NUMBERS
+from rushlight.library import declare, each_out, for_out, invoke, leaf, resolve
+
+__all__ = [
+    "_index_put_impl_", "_log_softmax", "_log_softmax_backward_data", "_reshape_alias", "_softmax",
+    "_softmax_backward_data", "_to_copy", "_unsafe_view", "abs", "abs_", "add", "addcdiv", "addcmul", "addmm", "alias",
+    "all", "amax", "amin", "any", "arange", "argmax", "argmin", "as_strided", "as_strided_", "as_strided_scatter",
+    "baddbmm", "batch_norm", "bernoulli", "binary_cross_entropy_with_logits", "bitwise_and", "bitwise_not",
+    "bitwise_or", "bitwise_xor", "bmm", "broadcast_to", "cat", "ceil", "ceil_", "chunk", "clamp", "clamp_", "clamp_max",
+    "clamp_max_", "clamp_min", "clamp_min_", "clone", "cos", "cos_", "cumsum", "detach", "diagonal", "diagonal_scatter",
+    "div", "dot", "dropout", "dropout_", "embedding", "embedding_renorm_", "empty", "empty_like", "empty_strided", "eq",
+    "equal", "erf", "erf_", "exp", "exp2", "exp2_", "exp_", "expm1", "expm1_", "fill", "fill_", "flatten", "flip",
+    "floor", "floor_", "floor_divide", "fmod", "full", "full_like", "gather", "ge", "gt", "index", "index_add",
+    "index_put", "index_put_", "index_select", "isfinite", "isinf", "isnan", "layer_norm", "le", "lerp", "log", "log10",
+    "log10_", "log1p", "log1p_", "log2", "log2_", "log_", "log_softmax", "logical_and", "logical_not", "logical_or",
+    "logical_xor", "logsumexp", "lt", "masked_fill", "matmul", "max", "maximum", "mean", "min", "minimum", "mm",
+    "movedim", "mul", "multinomial", "mv", "narrow", "ne", "neg", "neg_", "ones", "ones_like", "outer", "permute",
+    "positive", "pow", "prod", "rand", "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm",
+    "reciprocal", "reciprocal_", "relu", "relu_", "remainder", "reshape", "rms_norm", "roll", "round", "round_",
+    "rsqrt", "rsqrt_", "rsub", "scatter", "scatter_add", "select", "select_scatter", "sgn", "sigmoid", "sigmoid_",
+    "sign", "sin", "sin_", "slice", "slice_scatter", "softmax", "split", "split_with_sizes", "sqrt", "sqrt_", "square",
+    "square_", "squeeze", "stack", "std", "sub", "sum", "t", "take_along_dim", "tan", "tan_", "tanh", "tanh_",
+    "threshold", "threshold_", "tile", "transpose", "tril", "triu", "trunc", "trunc_", "unbind", "unflatten",
+    "unsqueeze", "var", "where", "zero_", "zeros", "zeros_like",
+]  # fmt: skip
+
+
+def alias(input):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(alias_op, input)
+    return alias_op.table[key_set](input)
+
+
+def as_strided(input, size, stride, storage_offset=None):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(as_strided_op, input, size, stride, storage_offset)
+    return as_strided_op.table[key_set](input, size, stride, storage_offset)
+
+
+def as_strided_(input, size, stride, storage_offset=None):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(as_strided__op, input, size, stride, storage_offset)
+    return as_strided__op.table[key_set](input, size, stride, storage_offset)
+
+
+def broadcast_tensors(tensors):
+    return invoke(broadcast_tensors_op, tensors)
+
+
+def broadcast_to(input, size):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(broadcast_to_op, input, size)
+    return broadcast_to_op.table[key_set](input, size)
+
+
+def chunk(input, chunks, dim=0):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(chunk_op, input, chunks, dim)
+    return chunk_op.table[key_set](input, chunks, dim)
+
+
+def detach(input):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(detach_op, input)
+    return detach_op.table[key_set](input)
+
+
+def diagonal(input, offset=0, dim1=0, dim2=1):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(diagonal_op, input, offset, dim1, dim2)
+    return diagonal_op.table[key_set](input, offset, dim1, dim2)
+
+
+def flatten(input, start_dim=0, end_dim=-1):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(flatten_using_ints_op, input, start_dim, end_dim)
+    return flatten_using_ints_op.table[key_set](input, start_dim, end_dim)
+
+
+def movedim(*args, **kwargs):
+    return resolve(
+        (
+            movedim_intlist_op,
+            movedim_int_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def narrow(*args, **kwargs):
+    return resolve(
+        (
+            narrow_op,
+            narrow_Tensor_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def permute(input, dims):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(permute_op, input, dims)
+    return permute_op.table[key_set](input, dims)
+
+
+def _reshape_alias(input, size, stride):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(_reshape_alias_op, input, size, stride)
+    return _reshape_alias_op.table[key_set](input, size, stride)
+
+
+def reshape(input, shape):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(reshape_op, input, shape)
+    return reshape_op.table[key_set](input, shape)
+
+
+def select(input, dim, index):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(select_int_op, input, dim, index)
+    return select_int_op.table[key_set](input, dim, index)
+
+
+def slice(input, dim=0, start=None, end=None, step=1):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(slice_Tensor_op, input, dim, start, end, step)
+    return slice_Tensor_op.table[key_set](input, dim, start, end, step)
+
+
+def split(*args, **kwargs):
+    return resolve(
+        (
+            split_Tensor_op,
+            split_sizes_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def split_with_sizes(input, split_sizes, dim=0):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(split_with_sizes_op, input, split_sizes, dim)
+    return split_with_sizes_op.table[key_set](input, split_sizes, dim)
+
+
+def squeeze(*args, **kwargs):
+    return resolve(
+        (
+            squeeze_op,
+            squeeze_dim_op,
+            squeeze_dims_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def t(input):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(t_op, input)
+    return t_op.table[key_set](input)
+
+
+def transpose(input, dim0, dim1):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(transpose_int_op, input, dim0, dim1)
+    return transpose_int_op.table[key_set](input, dim0, dim1)
+
+
+def unbind(input, dim=0):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(unbind_int_op, input, dim)
+    return unbind_int_op.table[key_set](input, dim)
+
+
+def unflatten(input, dim, sizes):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(unflatten_int_op, input, dim, sizes)
+    return unflatten_int_op.table[key_set](input, dim, sizes)
+
+
+def unsqueeze(input, dim):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(unsqueeze_op, input, dim)
+    return unsqueeze_op.table[key_set](input, dim)
+
+
+def _unsafe_view(input, size):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(_unsafe_view_op, input, size)
+    return _unsafe_view_op.table[key_set](input, size)
+
+
+def clone(input, *, memory_format=None):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(clone_op, input, memory_format)
+    return clone_op.table[key_set](input, memory_format)
+
+
+def _to_copy(
+    input,
+    *,
+    dtype=None,
+    layout=None,
+    device=None,
+    pin_memory=None,
+    non_blocking=False,
+    memory_format=None,
+    requires_grad=False,
+):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(_to_copy_op, input, dtype, layout, device, pin_memory, non_blocking, memory_format)
+    return leaf(
+        _to_copy_op.table[key_set](input, dtype, layout, device, pin_memory, non_blocking, memory_format), requires_grad
+    )
+
+
+def arange(*args, **kwargs):
+    requires_grad = kwargs.pop("requires_grad", False)
+    if (out := kwargs.pop("out", None)) is not None:
+        kwargs = for_out(out, kwargs)
+    return leaf(
+        resolve(
+            (
+                arange_op,
+                arange_start_op,
+                arange_start_step_op,
+                arange_out_op,
+                arange_start_out_op,
+            ),
+            args,
+            kwargs,
+        ),
+        requires_grad,
+    )
+
+
+def empty(
+    *size,
+    dtype=None,
+    layout=None,
+    device=None,
+    pin_memory=None,
+    memory_format=None,
+    out=None,
+    requires_grad=False,
+    **named,
+):
+    size = int_list(size, "size", named)
+    if out is not None:
+        for_out(out, {"dtype": dtype, "device": device})
+        return leaf(invoke(empty_out_op, size, memory_format, out), requires_grad)
+    return leaf(invoke(empty_memory_format_op, size, dtype, layout, device, pin_memory, memory_format), requires_grad)
+
+
+def empty_like(
+    input, *, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None, requires_grad=False
+):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(empty_like_op, input, dtype, layout, device, pin_memory, memory_format)
+    return leaf(empty_like_op.table[key_set](input, dtype, layout, device, pin_memory, memory_format), requires_grad)
+
+
+def empty_strided(size, stride, *, dtype=None, layout=None, device=None, pin_memory=None, requires_grad=False):
+    return leaf(invoke(empty_strided_op, size, stride, dtype, layout, device, pin_memory), requires_grad)
+
+
+def full(size, fill_value, *, dtype=None, layout=None, device=None, pin_memory=None, out=None, requires_grad=False):
+    if out is not None:
+        for_out(out, {"dtype": dtype, "device": device})
+        return leaf(invoke(full_out_op, size, fill_value, out), requires_grad)
+    return leaf(invoke(full_op, size, fill_value, dtype, layout, device, pin_memory), requires_grad)
+
+
+def full_like(
+    input, fill_value, *, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None, requires_grad=False
+):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(full_like_op, input, fill_value, dtype, layout, device, pin_memory, memory_format)
+    return leaf(
+        full_like_op.table[key_set](input, fill_value, dtype, layout, device, pin_memory, memory_format), requires_grad
+    )
+
+
+def ones(*size, dtype=None, layout=None, device=None, pin_memory=None, out=None, requires_grad=False, **named):
+    size = int_list(size, "size", named)
+    if out is not None:
+        for_out(out, {"dtype": dtype, "device": device})
+        return leaf(invoke(ones_out_op, size, out), requires_grad)
+    return leaf(invoke(ones_op, size, dtype, layout, device, pin_memory), requires_grad)
+
+
+def ones_like(input, *, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None, requires_grad=False):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(ones_like_op, input, dtype, layout, device, pin_memory, memory_format)
+    return leaf(ones_like_op.table[key_set](input, dtype, layout, device, pin_memory, memory_format), requires_grad)
+
+
+def zeros(*size, dtype=None, layout=None, device=None, pin_memory=None, out=None, requires_grad=False, **named):
+    size = int_list(size, "size", named)
+    if out is not None:
+        for_out(out, {"dtype": dtype, "device": device})
+        return leaf(invoke(zeros_out_op, size, out), requires_grad)
+    return leaf(invoke(zeros_op, size, dtype, layout, device, pin_memory), requires_grad)
+
+
+def zeros_like(
+    input, *, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None, requires_grad=False
+):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(zeros_like_op, input, dtype, layout, device, pin_memory, memory_format)
+    return leaf(zeros_like_op.table[key_set](input, dtype, layout, device, pin_memory, memory_format), requires_grad)
+
+
+def as_strided_scatter(input, src, size, stride, storage_offset=None):
+    try:
+        key_set = (input._key_set | src._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(as_strided_scatter_op, input, src, size, stride, storage_offset)
+    return as_strided_scatter_op.table[key_set](input, src, size, stride, storage_offset)
+
+
+def copy(input, src, non_blocking=False):
+    try:
+        key_set = (input._key_set | src._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(copy_op, input, src, non_blocking)
+    return copy_op.table[key_set](input, src, non_blocking)
+
+
+def diagonal_scatter(input, src, offset=0, dim1=0, dim2=1):
+    try:
+        key_set = (input._key_set | src._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(diagonal_scatter_op, input, src, offset, dim1, dim2)
+    return diagonal_scatter_op.table[key_set](input, src, offset, dim1, dim2)
+
+
+def select_scatter(input, src, dim, index):
+    try:
+        key_set = (input._key_set | src._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(select_scatter_op, input, src, dim, index)
+    return select_scatter_op.table[key_set](input, src, dim, index)
+
+
+def slice_scatter(input, src, dim=0, start=None, end=None, step=1):
+    try:
+        key_set = (input._key_set | src._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(slice_scatter_op, input, src, dim, start, end, step)
+    return slice_scatter_op.table[key_set](input, src, dim, start, end, step)
+
+
+def zero(input):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(zero_op, input)
+    return zero_op.table[key_set](input)
+
+
+def fill(*args, **kwargs):
+    return resolve(
+        (
+            fill_Tensor_op,
+            fill_Scalar_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def fill_(*args, **kwargs):
+    return resolve(
+        (
+            fill__Tensor_op,
+            fill__Scalar_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def zero_(input):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(zero__op, input)
+    return zero__op.table[key_set](input)
+
+
+def abs(input, *, out=None):
+    if out is not None:
+        return invoke(abs_out_op, input, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(abs_op, input)
+    return abs_op.table[key_set](input)
+
+
+def abs_(input):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(abs__op, input)
+    return abs__op.table[key_set](input)
+
+
+def add(input, other, *, alpha=1, out=None):
+    if out is not None:
+        return invoke(add_out_op, input, other, alpha, out)
+    try:
+        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(add_Tensor_op, input, other, alpha)
+    return add_Tensor_op.table[key_set](input, other, alpha)
+
+
+def addcdiv(input, tensor1, tensor2, *, value=1, out=None):
+    if out is not None:
+        return invoke(addcdiv_out_op, input, tensor1, tensor2, value, out)
+    try:
+        key_set = (input._key_set | tensor1._key_set | tensor2._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(addcdiv_op, input, tensor1, tensor2, value)
+    return addcdiv_op.table[key_set](input, tensor1, tensor2, value)
+
+
+def addcmul(input, tensor1, tensor2, *, value=1, out=None):
+    if out is not None:
+        return invoke(addcmul_out_op, input, tensor1, tensor2, value, out)
+    try:
+        key_set = (input._key_set | tensor1._key_set | tensor2._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(addcmul_op, input, tensor1, tensor2, value)
+    return addcmul_op.table[key_set](input, tensor1, tensor2, value)
+
+
+def bitwise_and(input, other, *, out=None):
+    if out is not None:
+        return invoke(bitwise_and_Tensor_out_op, input, other, out)
+    try:
+        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(bitwise_and_Tensor_op, input, other)
+    return bitwise_and_Tensor_op.table[key_set](input, other)
+
+
+def bitwise_not(input, *, out=None):
+    if out is not None:
+        return invoke(bitwise_not_out_op, input, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(bitwise_not_op, input)
+    return bitwise_not_op.table[key_set](input)
+
+
+def bitwise_or(input, other, *, out=None):
+    if out is not None:
+        return invoke(bitwise_or_Tensor_out_op, input, other, out)
+    try:
+        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(bitwise_or_Tensor_op, input, other)
+    return bitwise_or_Tensor_op.table[key_set](input, other)
+
+
+def bitwise_xor(input, other, *, out=None):
+    if out is not None:
+        return invoke(bitwise_xor_Tensor_out_op, input, other, out)
+    try:
+        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(bitwise_xor_Tensor_op, input, other)
+    return bitwise_xor_Tensor_op.table[key_set](input, other)
+
+
+def ceil(input, *, out=None):
+    if out is not None:
+        return invoke(ceil_out_op, input, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(ceil_op, input)
+    return ceil_op.table[key_set](input)
+
+
+def ceil_(input):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(ceil__op, input)
+    return ceil__op.table[key_set](input)
+
+
+def clamp(*args, **kwargs):
+    return resolve(
+        (
+            clamp_Tensor_op,
+            clamp_op,
+            clamp_Tensor_out_op,
+            clamp_out_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def clamp_(*args, **kwargs):
+    return resolve(
+        (
+            clamp__Tensor_op,
+            clamp__op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def clamp_max(*args, **kwargs):
+    return resolve(
+        (
+            clamp_max_Tensor_op,
+            clamp_max_op,
+            clamp_max_Tensor_out_op,
+            clamp_max_out_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def clamp_max_(*args, **kwargs):
+    return resolve(
+        (
+            clamp_max__Tensor_op,
+            clamp_max__op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def clamp_min(*args, **kwargs):
+    return resolve(
+        (
+            clamp_min_Tensor_op,
+            clamp_min_op,
+            clamp_min_Tensor_out_op,
+            clamp_min_out_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def clamp_min_(*args, **kwargs):
+    return resolve(
+        (
+            clamp_min__Tensor_op,
+            clamp_min__op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def cos(input, *, out=None):
+    if out is not None:
+        return invoke(cos_out_op, input, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(cos_op, input)
+    return cos_op.table[key_set](input)
+
+
+def cos_(input):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(cos__op, input)
+    return cos__op.table[key_set](input)
+
+
+def div(*args, **kwargs):
+    return resolve(
+        (
+            div_Tensor_op,
+            div_Tensor_mode_op,
+            div_out_op,
+            div_out_mode_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def elu(input, alpha=1, scale=1, input_scale=1, *, out=None):
+    if out is not None:
+        return invoke(elu_out_op, input, alpha, scale, input_scale, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(elu_op, input, alpha, scale, input_scale)
+    return elu_op.table[key_set](input, alpha, scale, input_scale)
+
+
+def elu_(input, alpha=1, scale=1, input_scale=1):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(elu__op, input, alpha, scale, input_scale)
+    return elu__op.table[key_set](input, alpha, scale, input_scale)
+
+
+def eq(input, other, *, out=None):
+    if out is not None:
+        return invoke(eq_Tensor_out_op, input, other, out)
+    try:
+        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(eq_Tensor_op, input, other)
+    return eq_Tensor_op.table[key_set](input, other)
+
+
+def equal(input, other):
+    try:
+        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(equal_op, input, other)
+    return equal_op.table[key_set](input, other)
+
+
+def erf(input, *, out=None):
+    if out is not None:
+        return invoke(erf_out_op, input, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(erf_op, input)
+    return erf_op.table[key_set](input)
+
+
+def erf_(input):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(erf__op, input)
+    return erf__op.table[key_set](input)
+
+
+def exp(input, *, out=None):
+    if out is not None:
+        return invoke(exp_out_op, input, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(exp_op, input)
+    return exp_op.table[key_set](input)
+
+
+def exp_(input):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(exp__op, input)
+    return exp__op.table[key_set](input)
+
+
+def exp2(input, *, out=None):
+    if out is not None:
+        return invoke(exp2_out_op, input, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(exp2_op, input)
+    return exp2_op.table[key_set](input)
+
+
+def exp2_(input):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(exp2__op, input)
+    return exp2__op.table[key_set](input)
+
+
+def expm1(input, *, out=None):
+    if out is not None:
+        return invoke(expm1_out_op, input, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(expm1_op, input)
+    return expm1_op.table[key_set](input)
+
+
+def expm1_(input):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(expm1__op, input)
+    return expm1__op.table[key_set](input)
+
+
+def floor(input, *, out=None):
+    if out is not None:
+        return invoke(floor_out_op, input, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(floor_op, input)
+    return floor_op.table[key_set](input)
+
+
+def floor_(input):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(floor__op, input)
+    return floor__op.table[key_set](input)
+
+
+def floor_divide(input, other, *, out=None):
+    if out is not None:
+        return invoke(floor_divide_out_op, input, other, out)
+    try:
+        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(floor_divide_op, input, other)
+    return floor_divide_op.table[key_set](input, other)
+
+
+def fmod(*args, **kwargs):
+    return resolve(
+        (
+            fmod_Tensor_op,
+            fmod_Scalar_op,
+            fmod_Tensor_out_op,
+            fmod_Scalar_out_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def ge(input, other, *, out=None):
+    if out is not None:
+        return invoke(ge_Tensor_out_op, input, other, out)
+    try:
+        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(ge_Tensor_op, input, other)
+    return ge_Tensor_op.table[key_set](input, other)
+
+
+def gelu(input, *, approximate="none", out=None):
+    if out is not None:
+        return invoke(gelu_out_op, input, approximate, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(gelu_op, input, approximate)
+    return gelu_op.table[key_set](input, approximate)
+
+
+def gelu_(input, *, approximate="none"):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(gelu__op, input, approximate)
+    return gelu__op.table[key_set](input, approximate)
+
+
+def gt(input, other, *, out=None):
+    if out is not None:
+        return invoke(gt_Tensor_out_op, input, other, out)
+    try:
+        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(gt_Tensor_op, input, other)
+    return gt_Tensor_op.table[key_set](input, other)
+
+
+def hardtanh(input, min_val=-1, max_val=1, *, out=None):
+    if out is not None:
+        return invoke(hardtanh_out_op, input, min_val, max_val, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(hardtanh_op, input, min_val, max_val)
+    return hardtanh_op.table[key_set](input, min_val, max_val)
+
+
+def hardtanh_(input, min_val=-1, max_val=1):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(hardtanh__op, input, min_val, max_val)
+    return hardtanh__op.table[key_set](input, min_val, max_val)
+
+
+def isfinite(input):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(isfinite_op, input)
+    return isfinite_op.table[key_set](input)
+
+
+def isinf(input):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(isinf_op, input)
+    return isinf_op.table[key_set](input)
+
+
+def isnan(input):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(isnan_op, input)
+    return isnan_op.table[key_set](input)
+
+
+def le(input, other, *, out=None):
+    if out is not None:
+        return invoke(le_Tensor_out_op, input, other, out)
+    try:
+        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(le_Tensor_op, input, other)
+    return le_Tensor_op.table[key_set](input, other)
+
+
+def leaky_relu(input, negative_slope=0.01, *, out=None):
+    if out is not None:
+        return invoke(leaky_relu_out_op, input, negative_slope, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(leaky_relu_op, input, negative_slope)
+    return leaky_relu_op.table[key_set](input, negative_slope)
+
+
+def leaky_relu_(input, negative_slope=0.01):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(leaky_relu__op, input, negative_slope)
+    return leaky_relu__op.table[key_set](input, negative_slope)
+
+
+def lerp(*args, **kwargs):
+    return resolve(
+        (
+            lerp_Tensor_op,
+            lerp_Scalar_op,
+            lerp_Tensor_out_op,
+            lerp_Scalar_out_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def log(input, *, out=None):
+    if out is not None:
+        return invoke(log_out_op, input, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(log_op, input)
+    return log_op.table[key_set](input)
+
+
+def log_(input):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(log__op, input)
+    return log__op.table[key_set](input)
+
+
+def log10(input, *, out=None):
+    if out is not None:
+        return invoke(log10_out_op, input, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(log10_op, input)
+    return log10_op.table[key_set](input)
+
+
+def log10_(input):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(log10__op, input)
+    return log10__op.table[key_set](input)
+
+
+def log1p(input, *, out=None):
+    if out is not None:
+        return invoke(log1p_out_op, input, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(log1p_op, input)
+    return log1p_op.table[key_set](input)
+
+
+def log1p_(input):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(log1p__op, input)
+    return log1p__op.table[key_set](input)
+
+
+def log2(input, *, out=None):
+    if out is not None:
+        return invoke(log2_out_op, input, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(log2_op, input)
+    return log2_op.table[key_set](input)
+
+
+def log2_(input):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(log2__op, input)
+    return log2__op.table[key_set](input)
+
+
+def logical_and(input, other, *, out=None):
+    if out is not None:
+        return invoke(logical_and_out_op, input, other, out)
+    try:
+        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(logical_and_op, input, other)
+    return logical_and_op.table[key_set](input, other)
+
+
+def logical_not(input, *, out=None):
+    if out is not None:
+        return invoke(logical_not_out_op, input, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(logical_not_op, input)
+    return logical_not_op.table[key_set](input)
+
+
+def logical_or(input, other, *, out=None):
+    if out is not None:
+        return invoke(logical_or_out_op, input, other, out)
+    try:
+        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(logical_or_op, input, other)
+    return logical_or_op.table[key_set](input, other)
+
+
+def logical_xor(input, other, *, out=None):
+    if out is not None:
+        return invoke(logical_xor_out_op, input, other, out)
+    try:
+        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(logical_xor_op, input, other)
+    return logical_xor_op.table[key_set](input, other)
+
+
+def lt(input, other, *, out=None):
+    if out is not None:
+        return invoke(lt_Tensor_out_op, input, other, out)
+    try:
+        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(lt_Tensor_op, input, other)
+    return lt_Tensor_op.table[key_set](input, other)
+
+
+def maximum(input, other, *, out=None):
+    if out is not None:
+        return invoke(maximum_out_op, input, other, out)
+    try:
+        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(maximum_op, input, other)
+    return maximum_op.table[key_set](input, other)
+
+
+def minimum(input, other, *, out=None):
+    if out is not None:
+        return invoke(minimum_out_op, input, other, out)
+    try:
+        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(minimum_op, input, other)
+    return minimum_op.table[key_set](input, other)
+
+
+def mul(input, other, *, out=None):
+    if out is not None:
+        return invoke(mul_out_op, input, other, out)
+    try:
+        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(mul_Tensor_op, input, other)
+    return mul_Tensor_op.table[key_set](input, other)
+
+
+def ne(input, other, *, out=None):
+    if out is not None:
+        return invoke(ne_Tensor_out_op, input, other, out)
+    try:
+        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(ne_Tensor_op, input, other)
+    return ne_Tensor_op.table[key_set](input, other)
+
+
+def neg(input, *, out=None):
+    if out is not None:
+        return invoke(neg_out_op, input, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(neg_op, input)
+    return neg_op.table[key_set](input)
+
+
+def neg_(input):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(neg__op, input)
+    return neg__op.table[key_set](input)
+
+
+def positive(input):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(positive_op, input)
+    return positive_op.table[key_set](input)
+
+
+def pow(*args, **kwargs):
+    return resolve(
+        (
+            pow_Tensor_Tensor_op,
+            pow_Tensor_Scalar_op,
+            pow_Scalar_op,
+            pow_Tensor_Tensor_out_op,
+            pow_Tensor_Scalar_out_op,
+            pow_Scalar_out_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def reciprocal(input, *, out=None):
+    if out is not None:
+        return invoke(reciprocal_out_op, input, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(reciprocal_op, input)
+    return reciprocal_op.table[key_set](input)
+
+
+def reciprocal_(input):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(reciprocal__op, input)
+    return reciprocal__op.table[key_set](input)
+
+
+def relu(input):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(relu_op, input)
+    return relu_op.table[key_set](input)
+
+
+def relu_(input):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(relu__op, input)
+    return relu__op.table[key_set](input)
+
+
+def remainder(*args, **kwargs):
+    return resolve(
+        (
+            remainder_Tensor_op,
+            remainder_Scalar_op,
+            remainder_Tensor_out_op,
+            remainder_Scalar_out_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def round(*args, **kwargs):
+    return resolve(
+        (
+            round_op,
+            round_decimals_op,
+            round_out_op,
+            round_decimals_out_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def round_(*args, **kwargs):
+    return resolve(
+        (
+            round__op,
+            round__decimals_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def rsqrt(input, *, out=None):
+    if out is not None:
+        return invoke(rsqrt_out_op, input, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(rsqrt_op, input)
+    return rsqrt_op.table[key_set](input)
+
+
+def rsqrt_(input):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(rsqrt__op, input)
+    return rsqrt__op.table[key_set](input)
+
+
+def rsub(*args, **kwargs):
+    return resolve(
+        (
+            rsub_Tensor_op,
+            rsub_Scalar_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def sgn(input, *, out=None):
+    if out is not None:
+        return invoke(sgn_out_op, input, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(sgn_op, input)
+    return sgn_op.table[key_set](input)
+
+
+def sigmoid(input, *, out=None):
+    if out is not None:
+        return invoke(sigmoid_out_op, input, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(sigmoid_op, input)
+    return sigmoid_op.table[key_set](input)
+
+
+def sigmoid_(input):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(sigmoid__op, input)
+    return sigmoid__op.table[key_set](input)
+
+
+def sign(input, *, out=None):
+    if out is not None:
+        return invoke(sign_out_op, input, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(sign_op, input)
+    return sign_op.table[key_set](input)
+
+
+def silu(input, *, out=None):
+    if out is not None:
+        return invoke(silu_out_op, input, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(silu_op, input)
+    return silu_op.table[key_set](input)
+
+
+def silu_(input):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(silu__op, input)
+    return silu__op.table[key_set](input)
+
+
+def sin(input, *, out=None):
+    if out is not None:
+        return invoke(sin_out_op, input, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(sin_op, input)
+    return sin_op.table[key_set](input)
+
+
+def sin_(input):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(sin__op, input)
+    return sin__op.table[key_set](input)
+
+
+def softplus(input, beta=1, threshold=20, *, out=None):
+    if out is not None:
+        return invoke(softplus_out_op, input, beta, threshold, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(softplus_op, input, beta, threshold)
+    return softplus_op.table[key_set](input, beta, threshold)
+
+
+def sqrt(input, *, out=None):
+    if out is not None:
+        return invoke(sqrt_out_op, input, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(sqrt_op, input)
+    return sqrt_op.table[key_set](input)
+
+
+def sqrt_(input):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(sqrt__op, input)
+    return sqrt__op.table[key_set](input)
+
+
+def square(input, *, out=None):
+    if out is not None:
+        return invoke(square_out_op, input, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(square_op, input)
+    return square_op.table[key_set](input)
+
+
+def square_(input):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(square__op, input)
+    return square__op.table[key_set](input)
+
+
+def sub(input, other, *, alpha=1, out=None):
+    if out is not None:
+        return invoke(sub_out_op, input, other, alpha, out)
+    try:
+        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(sub_Tensor_op, input, other, alpha)
+    return sub_Tensor_op.table[key_set](input, other, alpha)
+
+
+def tan(input, *, out=None):
+    if out is not None:
+        return invoke(tan_out_op, input, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(tan_op, input)
+    return tan_op.table[key_set](input)
+
+
+def tan_(input):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(tan__op, input)
+    return tan__op.table[key_set](input)
+
+
+def tanh(input, *, out=None):
+    if out is not None:
+        return invoke(tanh_out_op, input, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(tanh_op, input)
+    return tanh_op.table[key_set](input)
+
+
+def tanh_(input):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(tanh__op, input)
+    return tanh__op.table[key_set](input)
+
+
+def threshold(input, threshold, value, *, out=None):
+    if out is not None:
+        return invoke(threshold_out_op, input, threshold, value, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(threshold_op, input, threshold, value)
+    return threshold_op.table[key_set](input, threshold, value)
+
+
+def threshold_(input, threshold, value):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(threshold__op, input, threshold, value)
+    return threshold__op.table[key_set](input, threshold, value)
+
+
+def trunc(input, *, out=None):
+    if out is not None:
+        return invoke(trunc_out_op, input, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(trunc_op, input)
+    return trunc_op.table[key_set](input)
+
+
+def trunc_(input):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(trunc__op, input)
+    return trunc__op.table[key_set](input)
+
+
+def where(condition, input, other, *, out=None):
+    if out is not None:
+        return invoke(where_self_out_op, condition, input, other, out)
+    try:
+        key_set = (condition._key_set | input._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(where_self_op, condition, input, other)
+    return where_self_op.table[key_set](condition, input, other)
+
+
+def cat(tensors, dim=0, *, out=None):
+    if out is not None:
+        return invoke(cat_out_op, tensors, dim, out)
+    return invoke(cat_op, tensors, dim)
+
+
+def embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=False):
+    try:
+        key_set = (weight._key_set | indices._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(embedding_op, weight, indices, padding_idx, scale_grad_by_freq, sparse)
+    return embedding_op.table[key_set](weight, indices, padding_idx, scale_grad_by_freq, sparse)
+
+
+def embedding_renorm_(input, indices, max_norm, norm_type):
+    try:
+        key_set = (input._key_set | indices._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(embedding_renorm__op, input, indices, max_norm, norm_type)
+    return embedding_renorm__op.table[key_set](input, indices, max_norm, norm_type)
+
+
+def flip(input, dims):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(flip_op, input, dims)
+    return flip_op.table[key_set](input, dims)
+
+
+def gather(input, dim, index, *, sparse_grad=False, out=None):
+    if out is not None:
+        return invoke(gather_out_op, input, dim, index, sparse_grad, out)
+    try:
+        key_set = (input._key_set | index._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(gather_op, input, dim, index, sparse_grad)
+    return gather_op.table[key_set](input, dim, index, sparse_grad)
+
+
+def index(input, indices):
+    return invoke(index_Tensor_op, input, indices)
+
+
+def index_add(input, dim, index, source, *, alpha=1, out=None):
+    if out is not None:
+        return invoke(index_add_out_op, input, dim, index, source, alpha, out)
+    try:
+        key_set = (input._key_set | index._key_set | source._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(index_add_op, input, dim, index, source, alpha)
+    return index_add_op.table[key_set](input, dim, index, source, alpha)
+
+
+def index_put(input, indices, values, accumulate=False):
+    return invoke(index_put_op, input, indices, values, accumulate)
+
+
+def index_put_(input, indices, values, accumulate=False):
+    return invoke(index_put__op, input, indices, values, accumulate)
+
+
+def _index_put_impl_(input, indices, values, accumulate=False, unsafe=False):
+    return invoke(_index_put_impl__op, input, indices, values, accumulate, unsafe)
+
+
+def index_select(input, dim, index, *, out=None):
+    if out is not None:
+        return invoke(index_select_out_op, input, dim, index, out)
+    try:
+        key_set = (input._key_set | index._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(index_select_op, input, dim, index)
+    return index_select_op.table[key_set](input, dim, index)
+
+
+def masked_fill(*args, **kwargs):
+    return resolve(
+        (
+            masked_fill_Tensor_op,
+            masked_fill_Scalar_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def one_hot(input, num_classes=-1):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(one_hot_op, input, num_classes)
+    return one_hot_op.table[key_set](input, num_classes)
+
+
+def roll(input, shifts, dims=()):
+    shifts = (shifts,) if shifts.__class__ is int else shifts
+    dims = (dims,) if dims.__class__ is int else dims
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(roll_op, input, shifts, dims)
+    return roll_op.table[key_set](input, shifts, dims)
+
+
+def scatter(*args, **kwargs):
+    return resolve(
+        (
+            scatter_src_op,
+            scatter_value_op,
+            scatter_reduce_op,
+            scatter_value_reduce_op,
+            scatter_src_out_op,
+            scatter_value_out_op,
+            scatter_reduce_out_op,
+            scatter_value_reduce_out_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def scatter_add(input, dim, index, src, *, out=None):
+    if out is not None:
+        return invoke(scatter_add_out_op, input, dim, index, src, out)
+    try:
+        key_set = (input._key_set | index._key_set | src._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(scatter_add_op, input, dim, index, src)
+    return scatter_add_op.table[key_set](input, dim, index, src)
+
+
+def stack(tensors, dim=0, *, out=None):
+    if out is not None:
+        return invoke(stack_out_op, tensors, dim, out)
+    return invoke(stack_op, tensors, dim)
+
+
+def take_along_dim(input, indices, dim=None, *, out=None):
+    if out is not None:
+        return invoke(take_along_dim_out_op, input, indices, dim, out)
+    try:
+        key_set = (input._key_set | indices._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(take_along_dim_op, input, indices, dim)
+    return take_along_dim_op.table[key_set](input, indices, dim)
+
+
+def tile(input, dims):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(tile_op, input, dims)
+    return tile_op.table[key_set](input, dims)
+
+
+def tril(input, diagonal=0, *, out=None):
+    if out is not None:
+        return invoke(tril_out_op, input, diagonal, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(tril_op, input, diagonal)
+    return tril_op.table[key_set](input, diagonal)
+
+
+def triu(input, diagonal=0, *, out=None):
+    if out is not None:
+        return invoke(triu_out_op, input, diagonal, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(triu_op, input, diagonal)
+    return triu_op.table[key_set](input, diagonal)
+
+
+def _log_softmax(input, dim, half_to_float, *, out=None):
+    if out is not None:
+        return invoke(_log_softmax_out_op, input, dim, half_to_float, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(_log_softmax_op, input, dim, half_to_float)
+    return _log_softmax_op.table[key_set](input, dim, half_to_float)
+
+
+def _softmax(input, dim, half_to_float, *, out=None):
+    if out is not None:
+        return invoke(_softmax_out_op, input, dim, half_to_float, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(_softmax_op, input, dim, half_to_float)
+    return _softmax_op.table[key_set](input, dim, half_to_float)
+
+
+def all(*args, **kwargs):
+    return resolve(
+        (
+            all_dim_op,
+            all_dims_op,
+            all_op,
+            all_out_op,
+            all_dims_out_op,
+            all_all_out_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def amax(input, dim=(), keepdim=False, *, out=None):
+    dim = (dim,) if dim.__class__ is int else dim
+    if out is not None:
+        return invoke(amax_out_op, input, dim, keepdim, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(amax_op, input, dim, keepdim)
+    return amax_op.table[key_set](input, dim, keepdim)
+
+
+def amin(input, dim=(), keepdim=False, *, out=None):
+    dim = (dim,) if dim.__class__ is int else dim
+    if out is not None:
+        return invoke(amin_out_op, input, dim, keepdim, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(amin_op, input, dim, keepdim)
+    return amin_op.table[key_set](input, dim, keepdim)
+
+
+def any(*args, **kwargs):
+    return resolve(
+        (
+            any_dim_op,
+            any_dims_op,
+            any_op,
+            any_out_op,
+            any_dims_out_op,
+            any_all_out_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def argmax(input, dim=None, keepdim=False, *, out=None):
+    if out is not None:
+        return invoke(argmax_out_op, input, dim, keepdim, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(argmax_op, input, dim, keepdim)
+    return argmax_op.table[key_set](input, dim, keepdim)
+
+
+def argmin(input, dim=None, keepdim=False, *, out=None):
+    if out is not None:
+        return invoke(argmin_out_op, input, dim, keepdim, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(argmin_op, input, dim, keepdim)
+    return argmin_op.table[key_set](input, dim, keepdim)
+
+
+def cumsum(input, dim, *, dtype=None, out=None):
+    if out is not None:
+        return invoke(cumsum_out_op, input, dim, dtype, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(cumsum_op, input, dim, dtype)
+    return cumsum_op.table[key_set](input, dim, dtype)
+
+
+def log_softmax(input, dim, dtype=None, *, out=None):
+    if out is not None:
+        return invoke(log_softmax_int_out_op, input, dim, dtype, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(log_softmax_int_op, input, dim, dtype)
+    return log_softmax_int_op.table[key_set](input, dim, dtype)
+
+
+def logsumexp(input, dim, keepdim=False, *, out=None):
+    dim = (dim,) if dim.__class__ is int else dim
+    if out is not None:
+        return invoke(logsumexp_out_op, input, dim, keepdim, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(logsumexp_op, input, dim, keepdim)
+    return logsumexp_op.table[key_set](input, dim, keepdim)
+
+
+def max(*args, **kwargs):
+    kwargs = each_out(kwargs, ("max", "max_values"))
+    return resolve(
+        (
+            max_op,
+            max_other_op,
+            max_dim_op,
+            max_unary_out_op,
+            max_out_op,
+            max_dim_max_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def mean(*args, **kwargs):
+    return resolve(
+        (
+            mean_op,
+            mean_dim_op,
+            mean_out_op,
+            mean_dtype_out_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def min(*args, **kwargs):
+    kwargs = each_out(kwargs, ("min", "min_indices"))
+    return resolve(
+        (
+            min_op,
+            min_other_op,
+            min_dim_op,
+            min_unary_out_op,
+            min_out_op,
+            min_dim_min_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def prod(*args, **kwargs):
+    return resolve(
+        (
+            prod_op,
+            prod_dim_int_op,
+            prod_int_out_op,
+            prod_out_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def softmax(input, dim, dtype=None, *, out=None):
+    if out is not None:
+        return invoke(softmax_int_out_op, input, dim, dtype, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(softmax_int_op, input, dim, dtype)
+    return softmax_int_op.table[key_set](input, dim, dtype)
+
+
+def std(*args, **kwargs):
+    return resolve(
+        (
+            std_op,
+            std_dim_op,
+            std_correction_op,
+            std_out_op,
+            std_correction_out_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def sum(*args, **kwargs):
+    return resolve(
+        (
+            sum_op,
+            sum_dim_IntList_op,
+            sum_IntList_out_op,
+            sum_out_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def var(*args, **kwargs):
+    return resolve(
+        (
+            var_op,
+            var_dim_op,
+            var_correction_op,
+            var_out_op,
+            var_correction_out_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
+    if out is not None:
+        return invoke(addmm_out_op, input, mat1, mat2, beta, alpha, out)
+    try:
+        key_set = (input._key_set | mat1._key_set | mat2._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(addmm_op, input, mat1, mat2, beta, alpha)
+    return addmm_op.table[key_set](input, mat1, mat2, beta, alpha)
+
+
+def baddbmm(input, batch1, batch2, *, beta=1, alpha=1, out=None):
+    if out is not None:
+        return invoke(baddbmm_out_op, input, batch1, batch2, beta, alpha, out)
+    try:
+        key_set = (input._key_set | batch1._key_set | batch2._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(baddbmm_op, input, batch1, batch2, beta, alpha)
+    return baddbmm_op.table[key_set](input, batch1, batch2, beta, alpha)
+
+
+def bmm(input, mat2, *, out=None):
+    if out is not None:
+        return invoke(bmm_out_op, input, mat2, out)
+    try:
+        key_set = (input._key_set | mat2._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(bmm_op, input, mat2)
+    return bmm_op.table[key_set](input, mat2)
+
+
+def dot(input, tensor, *, out=None):
+    if out is not None:
+        return invoke(dot_out_op, input, tensor, out)
+    try:
+        key_set = (input._key_set | tensor._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(dot_op, input, tensor)
+    return dot_op.table[key_set](input, tensor)
+
+
+def linear(input, weight, bias=None, *, out=None):
+    if out is not None:
+        return invoke(linear_out_op, input, weight, bias, out)
+    try:
+        key_set = (
+            input._key_set | weight._key_set | (0 if bias is None else bias._key_set) | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return invoke(linear_op, input, weight, bias)
+    return linear_op.table[key_set](input, weight, bias)
+
+
+def matmul(input, other, *, out=None):
+    if out is not None:
+        return invoke(matmul_out_op, input, other, out)
+    try:
+        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(matmul_op, input, other)
+    return matmul_op.table[key_set](input, other)
+
+
+def mm(input, mat2, *, out=None):
+    if out is not None:
+        return invoke(mm_out_op, input, mat2, out)
+    try:
+        key_set = (input._key_set | mat2._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(mm_op, input, mat2)
+    return mm_op.table[key_set](input, mat2)
+
+
+def mv(input, vec, *, out=None):
+    if out is not None:
+        return invoke(mv_out_op, input, vec, out)
+    try:
+        key_set = (input._key_set | vec._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(mv_op, input, vec)
+    return mv_op.table[key_set](input, vec)
+
+
+def outer(input, vec2, *, out=None):
+    if out is not None:
+        return invoke(outer_out_op, input, vec2, out)
+    try:
+        key_set = (input._key_set | vec2._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(outer_op, input, vec2)
+    return outer_op.table[key_set](input, vec2)
+
+
+def batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled):
+    try:
+        key_set = (
+            input._key_set
+            | (0 if weight is None else weight._key_set)
+            | (0 if bias is None else bias._key_set)
+            | (0 if running_mean is None else running_mean._key_set)
+            | (0 if running_var is None else running_var._key_set)
+            | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return invoke(
+            batch_norm_op, input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled
+        )
+    return batch_norm_op.table[key_set](
+        input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled
+    )
+
+
+def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05, cudnn_enable=True):
+    try:
+        key_set = (
+            input._key_set
+            | (0 if weight is None else weight._key_set)
+            | (0 if bias is None else bias._key_set)
+            | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return invoke(layer_norm_op, input, normalized_shape, weight, bias, eps, cudnn_enable)
+    return layer_norm_op.table[key_set](input, normalized_shape, weight, bias, eps, cudnn_enable)
+
+
+def rms_norm(input, normalized_shape, weight=None, eps=None):
+    try:
+        key_set = (input._key_set | (0 if weight is None else weight._key_set) | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(rms_norm_op, input, normalized_shape, weight, eps)
+    return rms_norm_op.table[key_set](input, normalized_shape, weight, eps)
+
+
+def binary_cross_entropy_with_logits(input, target, weight=None, pos_weight=None, reduction=1):
+    try:
+        key_set = (
+            input._key_set
+            | target._key_set
+            | (0 if weight is None else weight._key_set)
+            | (0 if pos_weight is None else pos_weight._key_set)
+            | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return invoke(binary_cross_entropy_with_logits_op, input, target, weight, pos_weight, reduction)
+    return binary_cross_entropy_with_logits_op.table[key_set](input, target, weight, pos_weight, reduction)
+
+
+def cross_entropy_loss(input, target, weight=None, reduction=1, ignore_index=-100, label_smoothing=0.0):
+    try:
+        key_set = (
+            input._key_set | target._key_set | (0 if weight is None else weight._key_set) | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return invoke(cross_entropy_loss_op, input, target, weight, reduction, ignore_index, label_smoothing)
+    return cross_entropy_loss_op.table[key_set](input, target, weight, reduction, ignore_index, label_smoothing)
+
+
+def huber_loss(input, target, reduction=1, delta=1.0, *, out=None):
+    if out is not None:
+        return invoke(huber_loss_out_op, input, target, reduction, delta, out)
+    try:
+        key_set = (input._key_set | target._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(huber_loss_op, input, target, reduction, delta)
+    return huber_loss_op.table[key_set](input, target, reduction, delta)
+
+
+def l1_loss(input, target, reduction=1):
+    try:
+        key_set = (input._key_set | target._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(l1_loss_op, input, target, reduction)
+    return l1_loss_op.table[key_set](input, target, reduction)
+
+
+def mse_loss(input, target, reduction=1, *, out=None):
+    if out is not None:
+        return invoke(mse_loss_out_op, input, target, reduction, out)
+    try:
+        key_set = (input._key_set | target._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(mse_loss_op, input, target, reduction)
+    return mse_loss_op.table[key_set](input, target, reduction)
+
+
+def nll_loss(input, target, weight=None, reduction=1, ignore_index=-100):
+    try:
+        key_set = (
+            input._key_set | target._key_set | (0 if weight is None else weight._key_set) | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return invoke(nll_loss_op, input, target, weight, reduction, ignore_index)
+    return nll_loss_op.table[key_set](input, target, weight, reduction, ignore_index)
+
+
+def nll_loss2d(input, target, weight=None, reduction=1, ignore_index=-100):
+    try:
+        key_set = (
+            input._key_set | target._key_set | (0 if weight is None else weight._key_set) | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return invoke(nll_loss2d_op, input, target, weight, reduction, ignore_index)
+    return nll_loss2d_op.table[key_set](input, target, weight, reduction, ignore_index)
+
+
+def nll_loss2d_forward(input, target, weight, reduction, ignore_index):
+    try:
+        key_set = (
+            input._key_set | target._key_set | (0 if weight is None else weight._key_set) | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return invoke(nll_loss2d_forward_op, input, target, weight, reduction, ignore_index)
+    return nll_loss2d_forward_op.table[key_set](input, target, weight, reduction, ignore_index)
+
+
+def nll_loss_forward(input, target, weight, reduction, ignore_index):
+    try:
+        key_set = (
+            input._key_set | target._key_set | (0 if weight is None else weight._key_set) | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return invoke(nll_loss_forward_op, input, target, weight, reduction, ignore_index)
+    return nll_loss_forward_op.table[key_set](input, target, weight, reduction, ignore_index)
+
+
+def nll_loss_nd(input, target, weight=None, reduction=1, ignore_index=-100):
+    try:
+        key_set = (
+            input._key_set | target._key_set | (0 if weight is None else weight._key_set) | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return invoke(nll_loss_nd_op, input, target, weight, reduction, ignore_index)
+    return nll_loss_nd_op.table[key_set](input, target, weight, reduction, ignore_index)
+
+
+def smooth_l1_loss(input, target, reduction=1, beta=1.0, *, out=None):
+    if out is not None:
+        return invoke(smooth_l1_loss_out_op, input, target, reduction, beta, out)
+    try:
+        key_set = (input._key_set | target._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(smooth_l1_loss_op, input, target, reduction, beta)
+    return smooth_l1_loss_op.table[key_set](input, target, reduction, beta)
+
+
+def bernoulli(*args, **kwargs):
+    return resolve(
+        (
+            bernoulli_op,
+            bernoulli_p_op,
+            bernoulli_out_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def dropout(input, p, train):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(dropout_op, input, p, train)
+    return dropout_op.table[key_set](input, p, train)
+
+
+def dropout_(input, p, train):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(dropout__op, input, p, train)
+    return dropout__op.table[key_set](input, p, train)
+
+
+def multinomial(input, num_samples, replacement=False, *, generator=None, out=None):
+    if out is not None:
+        return invoke(multinomial_out_op, input, num_samples, replacement, generator, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(multinomial_op, input, num_samples, replacement, generator)
+    return multinomial_op.table[key_set](input, num_samples, replacement, generator)
+
+
+def rand(*args, **kwargs):
+    requires_grad = kwargs.pop("requires_grad", False)
+    if (out := kwargs.pop("out", None)) is not None:
+        kwargs = for_out(out, kwargs)
+    return leaf(
+        resolve(
+            (
+                rand_op,
+                rand_generator_op,
+                rand_out_op,
+                rand_generator_out_op,
+            ),
+            args,
+            kwargs,
+        ),
+        requires_grad,
+    )
+
+
+def rand_like(input, *, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None, requires_grad=False):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(rand_like_op, input, dtype, layout, device, pin_memory, memory_format)
+    return leaf(rand_like_op.table[key_set](input, dtype, layout, device, pin_memory, memory_format), requires_grad)
+
+
+def randint(*args, **kwargs):
+    requires_grad = kwargs.pop("requires_grad", False)
+    if (out := kwargs.pop("out", None)) is not None:
+        kwargs = for_out(out, kwargs)
+    return leaf(
+        resolve(
+            (
+                randint_op,
+                randint_generator_op,
+                randint_low_op,
+                randint_low_generator_op,
+                randint_out_op,
+                randint_generator_out_op,
+                randint_low_out_op,
+                randint_low_generator_out_op,
+            ),
+            args,
+            kwargs,
+        ),
+        requires_grad,
+    )
+
+
+def randint_like(*args, **kwargs):
+    requires_grad = kwargs.pop("requires_grad", False)
+    return leaf(
+        resolve(
+            (
+                randint_like_op,
+                randint_like_low_dtype_op,
+            ),
+            args,
+            kwargs,
+        ),
+        requires_grad,
+    )
+
+
+def randn(*args, **kwargs):
+    requires_grad = kwargs.pop("requires_grad", False)
+    if (out := kwargs.pop("out", None)) is not None:
+        kwargs = for_out(out, kwargs)
+    return leaf(
+        resolve(
+            (
+                randn_op,
+                randn_generator_op,
+                randn_out_op,
+                randn_generator_out_op,
+            ),
+            args,
+            kwargs,
+        ),
+        requires_grad,
+    )
+
+
+def randn_like(
+    input, *, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None, requires_grad=False
+):
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(randn_like_op, input, dtype, layout, device, pin_memory, memory_format)
+    return leaf(randn_like_op.table[key_set](input, dtype, layout, device, pin_memory, memory_format), requires_grad)
+
+
+def randperm(*args, **kwargs):
+    requires_grad = kwargs.pop("requires_grad", False)
+    if (out := kwargs.pop("out", None)) is not None:
+        kwargs = for_out(out, kwargs)
+    return leaf(
+        resolve(
+            (
+                randperm_op,
+                randperm_generator_op,
+                randperm_out_op,
+                randperm_generator_out_op,
+            ),
+            args,
+            kwargs,
+        ),
+        requires_grad,
+    )
+
+
+def _log_softmax_backward_data(grad_output, output, dim, input_dtype, *, out=None):
+    if out is not None:
+        return invoke(_log_softmax_backward_data_out_op, grad_output, output, dim, input_dtype, out)
+    try:
+        key_set = (grad_output._key_set | output._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(_log_softmax_backward_data_op, grad_output, output, dim, input_dtype)
+    return _log_softmax_backward_data_op.table[key_set](grad_output, output, dim, input_dtype)
+
+
+def _softmax_backward_data(grad_output, output, dim, input_dtype, *, out=None):
+    if out is not None:
+        return invoke(_softmax_backward_data_out_op, grad_output, output, dim, input_dtype, out)
+    try:
+        key_set = (grad_output._key_set | output._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(_softmax_backward_data_op, grad_output, output, dim, input_dtype)
+    return _softmax_backward_data_op.table[key_set](grad_output, output, dim, input_dtype)
+
+
+def diagonal_backward(grad_output, input_sizes, offset, dim1, dim2):
+    try:
+        key_set = (grad_output._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(diagonal_backward_op, grad_output, input_sizes, offset, dim1, dim2)
+    return diagonal_backward_op.table[key_set](grad_output, input_sizes, offset, dim1, dim2)
+
+
+def elu_backward(grad_output, alpha, scale, input_scale, is_result, self_or_result, *, out=None):
+    if out is not None:
+        return invoke(
+            elu_backward_grad_input_op, grad_output, alpha, scale, input_scale, is_result, self_or_result, out
+        )
+    try:
+        key_set = (grad_output._key_set | self_or_result._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(elu_backward_op, grad_output, alpha, scale, input_scale, is_result, self_or_result)
+    return elu_backward_op.table[key_set](grad_output, alpha, scale, input_scale, is_result, self_or_result)
+
+
+def embedding_backward(grad, indices, num_weights, padding_idx, scale_grad_by_freq, sparse):
+    try:
+        key_set = (grad._key_set | indices._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(embedding_backward_op, grad, indices, num_weights, padding_idx, scale_grad_by_freq, sparse)
+    return embedding_backward_op.table[key_set](grad, indices, num_weights, padding_idx, scale_grad_by_freq, sparse)
+
+
+def embedding_dense_backward(grad_output, indices, num_weights, padding_idx, scale_grad_by_freq):
+    try:
+        key_set = (grad_output._key_set | indices._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(embedding_dense_backward_op, grad_output, indices, num_weights, padding_idx, scale_grad_by_freq)
+    return embedding_dense_backward_op.table[key_set](
+        grad_output, indices, num_weights, padding_idx, scale_grad_by_freq
+    )
+
+
+def gelu_backward(grad_output, input, *, approximate="none", out=None):
+    if out is not None:
+        return invoke(gelu_backward_grad_input_op, grad_output, input, approximate, out)
+    try:
+        key_set = (grad_output._key_set | input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(gelu_backward_op, grad_output, input, approximate)
+    return gelu_backward_op.table[key_set](grad_output, input, approximate)
+
+
+def hardtanh_backward(grad_output, input, min_val, max_val, *, out=None):
+    if out is not None:
+        return invoke(hardtanh_backward_grad_input_op, grad_output, input, min_val, max_val, out)
+    try:
+        key_set = (grad_output._key_set | input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(hardtanh_backward_op, grad_output, input, min_val, max_val)
+    return hardtanh_backward_op.table[key_set](grad_output, input, min_val, max_val)
+
+
+def huber_loss_backward(grad_output, input, target, reduction, delta, *, out=None):
+    if out is not None:
+        return invoke(huber_loss_backward_out_op, grad_output, input, target, reduction, delta, out)
+    try:
+        key_set = (grad_output._key_set | input._key_set | target._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(huber_loss_backward_op, grad_output, input, target, reduction, delta)
+    return huber_loss_backward_op.table[key_set](grad_output, input, target, reduction, delta)
+
+
+def index_select_backward(grad, self_sizes, dim, index):
+    try:
+        key_set = (grad._key_set | index._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(index_select_backward_op, grad, self_sizes, dim, index)
+    return index_select_backward_op.table[key_set](grad, self_sizes, dim, index)
+
+
+def leaky_relu_backward(grad_output, input, negative_slope, self_is_result, *, out=None):
+    if out is not None:
+        return invoke(leaky_relu_backward_grad_input_op, grad_output, input, negative_slope, self_is_result, out)
+    try:
+        key_set = (grad_output._key_set | input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(leaky_relu_backward_op, grad_output, input, negative_slope, self_is_result)
+    return leaky_relu_backward_op.table[key_set](grad_output, input, negative_slope, self_is_result)
+
+
+def mse_loss_backward(grad_output, input, target, reduction, *, out=None):
+    if out is not None:
+        return invoke(mse_loss_backward_grad_input_op, grad_output, input, target, reduction, out)
+    try:
+        key_set = (grad_output._key_set | input._key_set | target._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(mse_loss_backward_op, grad_output, input, target, reduction)
+    return mse_loss_backward_op.table[key_set](grad_output, input, target, reduction)
+
+
+def nll_loss2d_backward(grad_output, input, target, weight, reduction, ignore_index, total_weight):
+    try:
+        key_set = (
+            grad_output._key_set
+            | input._key_set
+            | target._key_set
+            | total_weight._key_set
+            | (0 if weight is None else weight._key_set)
+            | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return invoke(nll_loss2d_backward_op, grad_output, input, target, weight, reduction, ignore_index, total_weight)
+    return nll_loss2d_backward_op.table[key_set](
+        grad_output, input, target, weight, reduction, ignore_index, total_weight
+    )
+
+
+def nll_loss_backward(grad_output, input, target, weight, reduction, ignore_index, total_weight, *, out=None):
+    if out is not None:
+        return invoke(
+            nll_loss_backward_grad_input_op,
+            grad_output,
+            input,
+            target,
+            weight,
+            reduction,
+            ignore_index,
+            total_weight,
+            out,
+        )
+    try:
+        key_set = (
+            grad_output._key_set
+            | input._key_set
+            | target._key_set
+            | total_weight._key_set
+            | (0 if weight is None else weight._key_set)
+            | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return invoke(nll_loss_backward_op, grad_output, input, target, weight, reduction, ignore_index, total_weight)
+    return nll_loss_backward_op.table[key_set](
+        grad_output, input, target, weight, reduction, ignore_index, total_weight
+    )
+
+
+def select_backward(grad_output, input_sizes, dim, index):
+    try:
+        key_set = (grad_output._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(select_backward_op, grad_output, input_sizes, dim, index)
+    return select_backward_op.table[key_set](grad_output, input_sizes, dim, index)
+
+
+def sigmoid_backward(grad_output, output, *, out=None):
+    if out is not None:
+        return invoke(sigmoid_backward_grad_input_op, grad_output, output, out)
+    try:
+        key_set = (grad_output._key_set | output._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(sigmoid_backward_op, grad_output, output)
+    return sigmoid_backward_op.table[key_set](grad_output, output)
+
+
+def silu_backward(grad_output, input, *, out=None):
+    if out is not None:
+        return invoke(silu_backward_grad_input_op, grad_output, input, out)
+    try:
+        key_set = (grad_output._key_set | input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(silu_backward_op, grad_output, input)
+    return silu_backward_op.table[key_set](grad_output, input)
+
+
+def slice_backward(grad_output, input_sizes, dim, start, end, step):
+    try:
+        key_set = (grad_output._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(slice_backward_op, grad_output, input_sizes, dim, start, end, step)
+    return slice_backward_op.table[key_set](grad_output, input_sizes, dim, start, end, step)
+
+
+def smooth_l1_loss_backward(grad_output, input, target, reduction, beta, *, out=None):
+    if out is not None:
+        return invoke(smooth_l1_loss_backward_grad_input_op, grad_output, input, target, reduction, beta, out)
+    try:
+        key_set = (grad_output._key_set | input._key_set | target._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(smooth_l1_loss_backward_op, grad_output, input, target, reduction, beta)
+    return smooth_l1_loss_backward_op.table[key_set](grad_output, input, target, reduction, beta)
+
+
+def softplus_backward(grad_output, input, beta, threshold, *, out=None):
+    if out is not None:
+        return invoke(softplus_backward_grad_input_op, grad_output, input, beta, threshold, out)
+    try:
+        key_set = (grad_output._key_set | input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(softplus_backward_op, grad_output, input, beta, threshold)
+    return softplus_backward_op.table[key_set](grad_output, input, beta, threshold)
+
+
+def tanh_backward(grad_output, output, *, out=None):
+    if out is not None:
+        return invoke(tanh_backward_grad_input_op, grad_output, output, out)
+    try:
+        key_set = (grad_output._key_set | output._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(tanh_backward_op, grad_output, output)
+    return tanh_backward_op.table[key_set](grad_output, output)
+
+
+def threshold_backward(grad_output, input, threshold, *, out=None):
+    if out is not None:
+        return invoke(threshold_backward_grad_input_op, grad_output, input, threshold, out)
+    try:
+        key_set = (grad_output._key_set | input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(threshold_backward_op, grad_output, input, threshold)
+    return threshold_backward_op.table[key_set](grad_output, input, threshold)
+
+
+def unfold_backward(grad_in, input_sizes, dim, size, step):
+    try:
+        key_set = (grad_in._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(unfold_backward_op, grad_in, input_sizes, dim, size, step)
+    return unfold_backward_op.table[key_set](grad_in, input_sizes, dim, size, step)
+
+
+def value_selecting_reduction_backward(grad, dim, indices, sizes, keepdim):
+    try:
+        key_set = (grad._key_set | indices._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(value_selecting_reduction_backward_op, grad, dim, indices, sizes, keepdim)
+    return value_selecting_reduction_backward_op.table[key_set](grad, dim, indices, sizes, keepdim)
+
+
+# ---- Methods
+
+
+def tensor_as_strided(self, size, stride, storage_offset=None):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(as_strided_op, self, size, stride, storage_offset)
+    return as_strided_op.table[key_set](self, size, stride, storage_offset)
+
+
+Tensor.as_strided = tensor_as_strided
+
+
+def tensor_as_strided_(self, size, stride, storage_offset=None):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(as_strided__op, self, size, stride, storage_offset)
+    return as_strided__op.table[key_set](self, size, stride, storage_offset)
+
+
+Tensor.as_strided_ = tensor_as_strided_
+
+
+def tensor_broadcast_to(self, *size, **named):
+    size = int_list(size, "size", named)
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(broadcast_to_op, self, size)
+    return broadcast_to_op.table[key_set](self, size)
+
+
+Tensor.broadcast_to = tensor_broadcast_to
+
+
+def tensor_chunk(self, chunks, dim=0):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(chunk_op, self, chunks, dim)
+    return chunk_op.table[key_set](self, chunks, dim)
+
+
+Tensor.chunk = tensor_chunk
+
+
+def tensor_detach(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(detach_op, self)
+    return detach_op.table[key_set](self)
+
+
+Tensor.detach = tensor_detach
+
+
+def tensor_diagonal(self, offset=0, dim1=0, dim2=1):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(diagonal_op, self, offset, dim1, dim2)
+    return diagonal_op.table[key_set](self, offset, dim1, dim2)
+
+
+Tensor.diagonal = tensor_diagonal
+
+
+def tensor_expand(self, *size, **named):
+    size = int_list(size, "size", named)
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(expand_op, self, size)
+    return expand_op.table[key_set](self, size)
+
+
+Tensor.expand = tensor_expand
+
+
+def tensor_expand_as(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(expand_as_op, self, other)
+    return expand_as_op.table[key_set](self, other)
+
+
+Tensor.expand_as = tensor_expand_as
+
+
+def tensor_flatten(self, start_dim=0, end_dim=-1):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(flatten_using_ints_op, self, start_dim, end_dim)
+    return flatten_using_ints_op.table[key_set](self, start_dim, end_dim)
+
+
+Tensor.flatten = tensor_flatten
+
+
+def tensor_mT(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(mT_op, self)
+    return mT_op.table[key_set](self)
+
+
+Tensor.mT = tensor_mT
+
+
+def tensor_movedim(self, *args, **kwargs):
+    return resolve(
+        (
+            movedim_intlist_op,
+            movedim_int_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.movedim = tensor_movedim
+
+
+def tensor_narrow(self, *args, **kwargs):
+    return resolve(
+        (
+            narrow_op,
+            narrow_Tensor_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.narrow = tensor_narrow
+
+
+def tensor_numpy_T(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(numpy_T_op, self)
+    return numpy_T_op.table[key_set](self)
+
+
+Tensor.numpy_T = tensor_numpy_T
+
+
+def tensor_permute(self, *dims, **named):
+    dims = int_list(dims, "dims", named)
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(permute_op, self, dims)
+    return permute_op.table[key_set](self, dims)
+
+
+Tensor.permute = tensor_permute
+
+
+def tensor_reshape(self, *shape, **named):
+    shape = int_list(shape, "shape", named)
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(reshape_op, self, shape)
+    return reshape_op.table[key_set](self, shape)
+
+
+Tensor.reshape = tensor_reshape
+
+
+def tensor_reshape_as(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(reshape_as_op, self, other)
+    return reshape_as_op.table[key_set](self, other)
+
+
+Tensor.reshape_as = tensor_reshape_as
+
+
+def tensor_select(self, dim, index):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(select_int_op, self, dim, index)
+    return select_int_op.table[key_set](self, dim, index)
+
+
+Tensor.select = tensor_select
+
+
+def tensor_split(self, *args, **kwargs):
+    return resolve(
+        (
+            split_Tensor_op,
+            split_sizes_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.split = tensor_split
+
+
+def tensor_split_with_sizes(self, split_sizes, dim=0):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(split_with_sizes_op, self, split_sizes, dim)
+    return split_with_sizes_op.table[key_set](self, split_sizes, dim)
+
+
+Tensor.split_with_sizes = tensor_split_with_sizes
+
+
+def tensor_squeeze(self, *args, **kwargs):
+    if not (args or kwargs):
+        return squeeze_op.table[(self._key_set | local.included) & ~local.excluded](self)
+    return resolve(
+        (
+            squeeze_op,
+            squeeze_dim_op,
+            squeeze_dims_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.squeeze = tensor_squeeze
+
+
+def tensor_squeeze_(self, *args, **kwargs):
+    if not (args or kwargs):
+        return squeeze__op.table[(self._key_set | local.included) & ~local.excluded](self)
+    return resolve(
+        (
+            squeeze__op,
+            squeeze__dim_op,
+            squeeze__dims_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.squeeze_ = tensor_squeeze_
+
+
+def tensor_t(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(t_op, self)
+    return t_op.table[key_set](self)
+
+
+Tensor.t = tensor_t
+
+
+def tensor_t_(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(t__op, self)
+    return t__op.table[key_set](self)
+
+
+Tensor.t_ = tensor_t_
+
+
+def tensor_transpose(self, dim0, dim1):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(transpose_int_op, self, dim0, dim1)
+    return transpose_int_op.table[key_set](self, dim0, dim1)
+
+
+Tensor.transpose = tensor_transpose
+
+
+def tensor_transpose_(self, dim0, dim1):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(transpose__op, self, dim0, dim1)
+    return transpose__op.table[key_set](self, dim0, dim1)
+
+
+Tensor.transpose_ = tensor_transpose_
+
+
+def tensor_unbind(self, dim=0):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(unbind_int_op, self, dim)
+    return unbind_int_op.table[key_set](self, dim)
+
+
+Tensor.unbind = tensor_unbind
+
+
+def tensor_unflatten(self, dim, sizes):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(unflatten_int_op, self, dim, sizes)
+    return unflatten_int_op.table[key_set](self, dim, sizes)
+
+
+Tensor.unflatten = tensor_unflatten
+
+
+def tensor_unfold(self, dimension, size, step):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(unfold_op, self, dimension, size, step)
+    return unfold_op.table[key_set](self, dimension, size, step)
+
+
+Tensor.unfold = tensor_unfold
+
+
+def tensor_unsqueeze(self, dim):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(unsqueeze_op, self, dim)
+    return unsqueeze_op.table[key_set](self, dim)
+
+
+Tensor.unsqueeze = tensor_unsqueeze
+
+
+def tensor_unsqueeze_(self, dim):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(unsqueeze__op, self, dim)
+    return unsqueeze__op.table[key_set](self, dim)
+
+
+Tensor.unsqueeze_ = tensor_unsqueeze_
+
+
+def tensor_view(self, *size, **named):
+    size = int_list(size, "size", named)
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(view_op, self, size)
+    return view_op.table[key_set](self, size)
+
+
+Tensor.view = tensor_view
+
+
+def tensor_view_as(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(view_as_op, self, other)
+    return view_as_op.table[key_set](self, other)
+
+
+Tensor.view_as = tensor_view_as
+
+
+def tensor_clone(self, *, memory_format=None):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(clone_op, self, memory_format)
+    return clone_op.table[key_set](self, memory_format)
+
+
+Tensor.clone = tensor_clone
+
+
+def tensor_contiguous(self, *, memory_format=contiguous_format):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(contiguous_op, self, memory_format)
+    return contiguous_op.table[key_set](self, memory_format)
+
+
+Tensor.contiguous = tensor_contiguous
+
+
+def tensor_copy_(self, src, non_blocking=False):
+    try:
+        key_set = (self._key_set | src._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(copy__op, self, src, non_blocking)
+    return copy__op.table[key_set](self, src, non_blocking)
+
+
+Tensor.copy_ = tensor_copy_
+
+
+def tensor_to(self, *args, **kwargs):
+    requires_grad = kwargs.pop("requires_grad", False)
+    return leaf(
+        resolve(
+            (
+                to_dtype_layout_op,
+                to_device_op,
+                to_dtype_op,
+                to_other_op,
+            ),
+            (self, *args),
+            kwargs,
+        ),
+        requires_grad,
+    )
+
+
+Tensor.to = tensor_to
+
+
+def tensor_type_as(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(type_as_op, self, other)
+    return type_as_op.table[key_set](self, other)
+
+
+Tensor.type_as = tensor_type_as
+
+
+def tensor_new_empty(self, *size, dtype=None, layout=None, device=None, pin_memory=None, requires_grad=False, **named):
+    size = int_list(size, "size", named)
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(new_empty_op, self, size, dtype, layout, device, pin_memory)
+    return leaf(new_empty_op.table[key_set](self, size, dtype, layout, device, pin_memory), requires_grad)
+
+
+Tensor.new_empty = tensor_new_empty
+
+
+def tensor_new_empty_strided(
+    self, size, stride, *, dtype=None, layout=None, device=None, pin_memory=None, requires_grad=False
+):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(new_empty_strided_op, self, size, stride, dtype, layout, device, pin_memory)
+    return leaf(
+        new_empty_strided_op.table[key_set](self, size, stride, dtype, layout, device, pin_memory), requires_grad
+    )
+
+
+Tensor.new_empty_strided = tensor_new_empty_strided
+
+
+def tensor_new_full(
+    self, size, fill_value, *, dtype=None, layout=None, device=None, pin_memory=None, requires_grad=False
+):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(new_full_op, self, size, fill_value, dtype, layout, device, pin_memory)
+    return leaf(new_full_op.table[key_set](self, size, fill_value, dtype, layout, device, pin_memory), requires_grad)
+
+
+Tensor.new_full = tensor_new_full
+
+
+def tensor_new_ones(self, *size, dtype=None, layout=None, device=None, pin_memory=None, requires_grad=False, **named):
+    size = int_list(size, "size", named)
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(new_ones_op, self, size, dtype, layout, device, pin_memory)
+    return leaf(new_ones_op.table[key_set](self, size, dtype, layout, device, pin_memory), requires_grad)
+
+
+Tensor.new_ones = tensor_new_ones
+
+
+def tensor_new_zeros(self, *size, dtype=None, layout=None, device=None, pin_memory=None, requires_grad=False, **named):
+    size = int_list(size, "size", named)
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(new_zeros_op, self, size, dtype, layout, device, pin_memory)
+    return leaf(new_zeros_op.table[key_set](self, size, dtype, layout, device, pin_memory), requires_grad)
+
+
+Tensor.new_zeros = tensor_new_zeros
+
+
+def tensor_as_strided_scatter(self, src, size, stride, storage_offset=None):
+    try:
+        key_set = (self._key_set | src._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(as_strided_scatter_op, self, src, size, stride, storage_offset)
+    return as_strided_scatter_op.table[key_set](self, src, size, stride, storage_offset)
+
+
+Tensor.as_strided_scatter = tensor_as_strided_scatter
+
+
+def tensor_diagonal_scatter(self, src, offset=0, dim1=0, dim2=1):
+    try:
+        key_set = (self._key_set | src._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(diagonal_scatter_op, self, src, offset, dim1, dim2)
+    return diagonal_scatter_op.table[key_set](self, src, offset, dim1, dim2)
+
+
+Tensor.diagonal_scatter = tensor_diagonal_scatter
+
+
+def tensor_select_scatter(self, src, dim, index):
+    try:
+        key_set = (self._key_set | src._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(select_scatter_op, self, src, dim, index)
+    return select_scatter_op.table[key_set](self, src, dim, index)
+
+
+Tensor.select_scatter = tensor_select_scatter
+
+
+def tensor_slice_scatter(self, src, dim=0, start=None, end=None, step=1):
+    try:
+        key_set = (self._key_set | src._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(slice_scatter_op, self, src, dim, start, end, step)
+    return slice_scatter_op.table[key_set](self, src, dim, start, end, step)
+
+
+Tensor.slice_scatter = tensor_slice_scatter
+
+
+def tensor_fill_(self, *args, **kwargs):
+    return resolve(
+        (
+            fill__Tensor_op,
+            fill__Scalar_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.fill_ = tensor_fill_
+
+
+def tensor_resize_(self, *size, memory_format=None, **named):
+    size = int_list(size, "size", named)
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(resize__op, self, size, memory_format)
+    return resize__op.table[key_set](self, size, memory_format)
+
+
+Tensor.resize_ = tensor_resize_
+
+
+def tensor_zero_(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(zero__op, self)
+    return zero__op.table[key_set](self)
+
+
+Tensor.zero_ = tensor_zero_
+
+
+def tensor_abs(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(abs_op, self)
+    return abs_op.table[key_set](self)
+
+
+Tensor.abs = tensor_abs
+
+
+def tensor_abs_(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(abs__op, self)
+    return abs__op.table[key_set](self)
+
+
+Tensor.abs_ = tensor_abs_
+
+
+def tensor_add(self, other, *, alpha=1):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(add_Tensor_op, self, other, alpha)
+    return add_Tensor_op.table[key_set](self, other, alpha)
+
+
+Tensor.add = tensor_add
+
+
+def tensor_add_(self, other, *, alpha=1):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(add__Tensor_op, self, other, alpha)
+    return add__Tensor_op.table[key_set](self, other, alpha)
+
+
+Tensor.add_ = tensor_add_
+
+
+def tensor_addcdiv(self, tensor1, tensor2, *, value=1):
+    try:
+        key_set = (self._key_set | tensor1._key_set | tensor2._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(addcdiv_op, self, tensor1, tensor2, value)
+    return addcdiv_op.table[key_set](self, tensor1, tensor2, value)
+
+
+Tensor.addcdiv = tensor_addcdiv
+
+
+def tensor_addcdiv_(self, tensor1, tensor2, *, value=1):
+    try:
+        key_set = (self._key_set | tensor1._key_set | tensor2._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(addcdiv__op, self, tensor1, tensor2, value)
+    return addcdiv__op.table[key_set](self, tensor1, tensor2, value)
+
+
+Tensor.addcdiv_ = tensor_addcdiv_
+
+
+def tensor_addcmul(self, tensor1, tensor2, *, value=1):
+    try:
+        key_set = (self._key_set | tensor1._key_set | tensor2._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(addcmul_op, self, tensor1, tensor2, value)
+    return addcmul_op.table[key_set](self, tensor1, tensor2, value)
+
+
+Tensor.addcmul = tensor_addcmul
+
+
+def tensor_addcmul_(self, tensor1, tensor2, *, value=1):
+    try:
+        key_set = (self._key_set | tensor1._key_set | tensor2._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(addcmul__op, self, tensor1, tensor2, value)
+    return addcmul__op.table[key_set](self, tensor1, tensor2, value)
+
+
+Tensor.addcmul_ = tensor_addcmul_
+
+
+def tensor_bitwise_and(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(bitwise_and_Tensor_op, self, other)
+    return bitwise_and_Tensor_op.table[key_set](self, other)
+
+
+Tensor.bitwise_and = tensor_bitwise_and
+
+
+def tensor_bitwise_and_(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(bitwise_and__Tensor_op, self, other)
+    return bitwise_and__Tensor_op.table[key_set](self, other)
+
+
+Tensor.bitwise_and_ = tensor_bitwise_and_
+
+
+def tensor_bitwise_not(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(bitwise_not_op, self)
+    return bitwise_not_op.table[key_set](self)
+
+
+Tensor.bitwise_not = tensor_bitwise_not
+
+
+def tensor_bitwise_not_(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(bitwise_not__op, self)
+    return bitwise_not__op.table[key_set](self)
+
+
+Tensor.bitwise_not_ = tensor_bitwise_not_
+
+
+def tensor_bitwise_or(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(bitwise_or_Tensor_op, self, other)
+    return bitwise_or_Tensor_op.table[key_set](self, other)
+
+
+Tensor.bitwise_or = tensor_bitwise_or
+
+
+def tensor_bitwise_or_(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(bitwise_or__Tensor_op, self, other)
+    return bitwise_or__Tensor_op.table[key_set](self, other)
+
+
+Tensor.bitwise_or_ = tensor_bitwise_or_
+
+
+def tensor_bitwise_xor(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(bitwise_xor_Tensor_op, self, other)
+    return bitwise_xor_Tensor_op.table[key_set](self, other)
+
+
+Tensor.bitwise_xor = tensor_bitwise_xor
+
+
+def tensor_bitwise_xor_(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(bitwise_xor__Tensor_op, self, other)
+    return bitwise_xor__Tensor_op.table[key_set](self, other)
+
+
+Tensor.bitwise_xor_ = tensor_bitwise_xor_
+
+
+def tensor_ceil(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(ceil_op, self)
+    return ceil_op.table[key_set](self)
+
+
+Tensor.ceil = tensor_ceil
+
+
+def tensor_ceil_(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(ceil__op, self)
+    return ceil__op.table[key_set](self)
+
+
+Tensor.ceil_ = tensor_ceil_
+
+
+def tensor_clamp(self, *args, **kwargs):
+    if not (args or kwargs):
+        return clamp_Tensor_op.table[(self._key_set | local.included) & ~local.excluded](self, None, None)
+    return resolve(
+        (
+            clamp_Tensor_op,
+            clamp_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.clamp = tensor_clamp
+
+
+def tensor_clamp_(self, *args, **kwargs):
+    if not (args or kwargs):
+        return clamp__Tensor_op.table[(self._key_set | local.included) & ~local.excluded](self, None, None)
+    return resolve(
+        (
+            clamp__Tensor_op,
+            clamp__op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.clamp_ = tensor_clamp_
+
+
+def tensor_clamp_max(self, *args, **kwargs):
+    return resolve(
+        (
+            clamp_max_Tensor_op,
+            clamp_max_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.clamp_max = tensor_clamp_max
+
+
+def tensor_clamp_max_(self, *args, **kwargs):
+    return resolve(
+        (
+            clamp_max__Tensor_op,
+            clamp_max__op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.clamp_max_ = tensor_clamp_max_
+
+
+def tensor_clamp_min(self, *args, **kwargs):
+    return resolve(
+        (
+            clamp_min_Tensor_op,
+            clamp_min_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.clamp_min = tensor_clamp_min
+
+
+def tensor_clamp_min_(self, *args, **kwargs):
+    return resolve(
+        (
+            clamp_min__Tensor_op,
+            clamp_min__op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.clamp_min_ = tensor_clamp_min_
+
+
+def tensor_cos(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(cos_op, self)
+    return cos_op.table[key_set](self)
+
+
+Tensor.cos = tensor_cos
+
+
+def tensor_cos_(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(cos__op, self)
+    return cos__op.table[key_set](self)
+
+
+Tensor.cos_ = tensor_cos_
+
+
+def tensor_div(self, *args, **kwargs):
+    return resolve(
+        (
+            div_Tensor_op,
+            div_Tensor_mode_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.div = tensor_div
+
+
+def tensor_div_(self, *args, **kwargs):
+    return resolve(
+        (
+            div__Tensor_op,
+            div__Tensor_mode_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.div_ = tensor_div_
+
+
+def tensor_eq(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(eq_Tensor_op, self, other)
+    return eq_Tensor_op.table[key_set](self, other)
+
+
+Tensor.eq = tensor_eq
+
+
+def tensor_eq_(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(eq__Tensor_op, self, other)
+    return eq__Tensor_op.table[key_set](self, other)
+
+
+Tensor.eq_ = tensor_eq_
+
+
+def tensor_equal(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(equal_op, self, other)
+    return equal_op.table[key_set](self, other)
+
+
+Tensor.equal = tensor_equal
+
+
+def tensor_erf(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(erf_op, self)
+    return erf_op.table[key_set](self)
+
+
+Tensor.erf = tensor_erf
+
+
+def tensor_erf_(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(erf__op, self)
+    return erf__op.table[key_set](self)
+
+
+Tensor.erf_ = tensor_erf_
+
+
+def tensor_exp(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(exp_op, self)
+    return exp_op.table[key_set](self)
+
+
+Tensor.exp = tensor_exp
+
+
+def tensor_exp_(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(exp__op, self)
+    return exp__op.table[key_set](self)
+
+
+Tensor.exp_ = tensor_exp_
+
+
+def tensor_exp2(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(exp2_op, self)
+    return exp2_op.table[key_set](self)
+
+
+Tensor.exp2 = tensor_exp2
+
+
+def tensor_exp2_(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(exp2__op, self)
+    return exp2__op.table[key_set](self)
+
+
+Tensor.exp2_ = tensor_exp2_
+
+
+def tensor_expm1(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(expm1_op, self)
+    return expm1_op.table[key_set](self)
+
+
+Tensor.expm1 = tensor_expm1
+
+
+def tensor_expm1_(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(expm1__op, self)
+    return expm1__op.table[key_set](self)
+
+
+Tensor.expm1_ = tensor_expm1_
+
+
+def tensor_floor(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(floor_op, self)
+    return floor_op.table[key_set](self)
+
+
+Tensor.floor = tensor_floor
+
+
+def tensor_floor_(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(floor__op, self)
+    return floor__op.table[key_set](self)
+
+
+Tensor.floor_ = tensor_floor_
+
+
+def tensor_floor_divide(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(floor_divide_op, self, other)
+    return floor_divide_op.table[key_set](self, other)
+
+
+Tensor.floor_divide = tensor_floor_divide
+
+
+def tensor_floor_divide_(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(floor_divide__Tensor_op, self, other)
+    return floor_divide__Tensor_op.table[key_set](self, other)
+
+
+Tensor.floor_divide_ = tensor_floor_divide_
+
+
+def tensor_fmod(self, *args, **kwargs):
+    return resolve(
+        (
+            fmod_Tensor_op,
+            fmod_Scalar_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.fmod = tensor_fmod
+
+
+def tensor_fmod_(self, *args, **kwargs):
+    return resolve(
+        (
+            fmod__Tensor_op,
+            fmod__Scalar_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.fmod_ = tensor_fmod_
+
+
+def tensor_ge(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(ge_Tensor_op, self, other)
+    return ge_Tensor_op.table[key_set](self, other)
+
+
+Tensor.ge = tensor_ge
+
+
+def tensor_ge_(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(ge__Tensor_op, self, other)
+    return ge__Tensor_op.table[key_set](self, other)
+
+
+Tensor.ge_ = tensor_ge_
+
+
+def tensor_gt(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(gt_Tensor_op, self, other)
+    return gt_Tensor_op.table[key_set](self, other)
+
+
+Tensor.gt = tensor_gt
+
+
+def tensor_gt_(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(gt__Tensor_op, self, other)
+    return gt__Tensor_op.table[key_set](self, other)
+
+
+Tensor.gt_ = tensor_gt_
+
+
+def tensor_isfinite(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(isfinite_op, self)
+    return isfinite_op.table[key_set](self)
+
+
+Tensor.isfinite = tensor_isfinite
+
+
+def tensor_isinf(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(isinf_op, self)
+    return isinf_op.table[key_set](self)
+
+
+Tensor.isinf = tensor_isinf
+
+
+def tensor_isnan(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(isnan_op, self)
+    return isnan_op.table[key_set](self)
+
+
+Tensor.isnan = tensor_isnan
+
+
+def tensor_le(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(le_Tensor_op, self, other)
+    return le_Tensor_op.table[key_set](self, other)
+
+
+Tensor.le = tensor_le
+
+
+def tensor_le_(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(le__Tensor_op, self, other)
+    return le__Tensor_op.table[key_set](self, other)
+
+
+Tensor.le_ = tensor_le_
+
+
+def tensor_lerp(self, *args, **kwargs):
+    return resolve(
+        (
+            lerp_Tensor_op,
+            lerp_Scalar_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.lerp = tensor_lerp
+
+
+def tensor_lerp_(self, *args, **kwargs):
+    return resolve(
+        (
+            lerp__Tensor_op,
+            lerp__Scalar_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.lerp_ = tensor_lerp_
+
+
+def tensor_log(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(log_op, self)
+    return log_op.table[key_set](self)
+
+
+Tensor.log = tensor_log
+
+
+def tensor_log_(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(log__op, self)
+    return log__op.table[key_set](self)
+
+
+Tensor.log_ = tensor_log_
+
+
+def tensor_log10(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(log10_op, self)
+    return log10_op.table[key_set](self)
+
+
+Tensor.log10 = tensor_log10
+
+
+def tensor_log10_(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(log10__op, self)
+    return log10__op.table[key_set](self)
+
+
+Tensor.log10_ = tensor_log10_
+
+
+def tensor_log1p(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(log1p_op, self)
+    return log1p_op.table[key_set](self)
+
+
+Tensor.log1p = tensor_log1p
+
+
+def tensor_log1p_(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(log1p__op, self)
+    return log1p__op.table[key_set](self)
+
+
+Tensor.log1p_ = tensor_log1p_
+
+
+def tensor_log2(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(log2_op, self)
+    return log2_op.table[key_set](self)
+
+
+Tensor.log2 = tensor_log2
+
+
+def tensor_log2_(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(log2__op, self)
+    return log2__op.table[key_set](self)
+
+
+Tensor.log2_ = tensor_log2_
+
+
+def tensor_logical_and(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(logical_and_op, self, other)
+    return logical_and_op.table[key_set](self, other)
+
+
+Tensor.logical_and = tensor_logical_and
+
+
+def tensor_logical_and_(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(logical_and__op, self, other)
+    return logical_and__op.table[key_set](self, other)
+
+
+Tensor.logical_and_ = tensor_logical_and_
+
+
+def tensor_logical_not(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(logical_not_op, self)
+    return logical_not_op.table[key_set](self)
+
+
+Tensor.logical_not = tensor_logical_not
+
+
+def tensor_logical_not_(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(logical_not__op, self)
+    return logical_not__op.table[key_set](self)
+
+
+Tensor.logical_not_ = tensor_logical_not_
+
+
+def tensor_logical_or(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(logical_or_op, self, other)
+    return logical_or_op.table[key_set](self, other)
+
+
+Tensor.logical_or = tensor_logical_or
+
+
+def tensor_logical_or_(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(logical_or__op, self, other)
+    return logical_or__op.table[key_set](self, other)
+
+
+Tensor.logical_or_ = tensor_logical_or_
+
+
+def tensor_logical_xor(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(logical_xor_op, self, other)
+    return logical_xor_op.table[key_set](self, other)
+
+
+Tensor.logical_xor = tensor_logical_xor
+
+
+def tensor_logical_xor_(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(logical_xor__op, self, other)
+    return logical_xor__op.table[key_set](self, other)
+
+
+Tensor.logical_xor_ = tensor_logical_xor_
+
+
+def tensor_lt(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(lt_Tensor_op, self, other)
+    return lt_Tensor_op.table[key_set](self, other)
+
+
+Tensor.lt = tensor_lt
+
+
+def tensor_lt_(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(lt__Tensor_op, self, other)
+    return lt__Tensor_op.table[key_set](self, other)
+
+
+Tensor.lt_ = tensor_lt_
+
+
+def tensor_maximum(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(maximum_op, self, other)
+    return maximum_op.table[key_set](self, other)
+
+
+Tensor.maximum = tensor_maximum
+
+
+def tensor_minimum(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(minimum_op, self, other)
+    return minimum_op.table[key_set](self, other)
+
+
+Tensor.minimum = tensor_minimum
+
+
+def tensor_mul(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(mul_Tensor_op, self, other)
+    return mul_Tensor_op.table[key_set](self, other)
+
+
+Tensor.mul = tensor_mul
+
+
+def tensor_mul_(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(mul__Tensor_op, self, other)
+    return mul__Tensor_op.table[key_set](self, other)
+
+
+Tensor.mul_ = tensor_mul_
+
+
+def tensor_ne(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(ne_Tensor_op, self, other)
+    return ne_Tensor_op.table[key_set](self, other)
+
+
+Tensor.ne = tensor_ne
+
+
+def tensor_ne_(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(ne__Tensor_op, self, other)
+    return ne__Tensor_op.table[key_set](self, other)
+
+
+Tensor.ne_ = tensor_ne_
+
+
+def tensor_neg(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(neg_op, self)
+    return neg_op.table[key_set](self)
+
+
+Tensor.neg = tensor_neg
+
+
+def tensor_neg_(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(neg__op, self)
+    return neg__op.table[key_set](self)
+
+
+Tensor.neg_ = tensor_neg_
+
+
+def tensor_positive(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(positive_op, self)
+    return positive_op.table[key_set](self)
+
+
+Tensor.positive = tensor_positive
+
+
+def tensor_pow(self, *args, **kwargs):
+    return resolve(
+        (
+            pow_Tensor_Tensor_op,
+            pow_Tensor_Scalar_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.pow = tensor_pow
+
+
+def tensor_pow_(self, *args, **kwargs):
+    return resolve(
+        (
+            pow__Tensor_op,
+            pow__Scalar_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.pow_ = tensor_pow_
+
+
+def tensor_reciprocal(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(reciprocal_op, self)
+    return reciprocal_op.table[key_set](self)
+
+
+Tensor.reciprocal = tensor_reciprocal
+
+
+def tensor_reciprocal_(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(reciprocal__op, self)
+    return reciprocal__op.table[key_set](self)
+
+
+Tensor.reciprocal_ = tensor_reciprocal_
+
+
+def tensor_relu(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(relu_op, self)
+    return relu_op.table[key_set](self)
+
+
+Tensor.relu = tensor_relu
+
+
+def tensor_relu_(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(relu__op, self)
+    return relu__op.table[key_set](self)
+
+
+Tensor.relu_ = tensor_relu_
+
+
+def tensor_remainder(self, *args, **kwargs):
+    return resolve(
+        (
+            remainder_Tensor_op,
+            remainder_Scalar_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.remainder = tensor_remainder
+
+
+def tensor_remainder_(self, *args, **kwargs):
+    return resolve(
+        (
+            remainder__Tensor_op,
+            remainder__Scalar_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.remainder_ = tensor_remainder_
+
+
+def tensor_round(self, *args, **kwargs):
+    if not (args or kwargs):
+        return round_op.table[(self._key_set | local.included) & ~local.excluded](self)
+    return resolve(
+        (
+            round_op,
+            round_decimals_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.round = tensor_round
+
+
+def tensor_round_(self, *args, **kwargs):
+    if not (args or kwargs):
+        return round__op.table[(self._key_set | local.included) & ~local.excluded](self)
+    return resolve(
+        (
+            round__op,
+            round__decimals_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.round_ = tensor_round_
+
+
+def tensor_rsqrt(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(rsqrt_op, self)
+    return rsqrt_op.table[key_set](self)
+
+
+Tensor.rsqrt = tensor_rsqrt
+
+
+def tensor_rsqrt_(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(rsqrt__op, self)
+    return rsqrt__op.table[key_set](self)
+
+
+Tensor.rsqrt_ = tensor_rsqrt_
+
+
+def tensor_sgn(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(sgn_op, self)
+    return sgn_op.table[key_set](self)
+
+
+Tensor.sgn = tensor_sgn
+
+
+def tensor_sgn_(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(sgn__op, self)
+    return sgn__op.table[key_set](self)
+
+
+Tensor.sgn_ = tensor_sgn_
+
+
+def tensor_sigmoid(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(sigmoid_op, self)
+    return sigmoid_op.table[key_set](self)
+
+
+Tensor.sigmoid = tensor_sigmoid
+
+
+def tensor_sigmoid_(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(sigmoid__op, self)
+    return sigmoid__op.table[key_set](self)
+
+
+Tensor.sigmoid_ = tensor_sigmoid_
+
+
+def tensor_sign(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(sign_op, self)
+    return sign_op.table[key_set](self)
+
+
+Tensor.sign = tensor_sign
+
+
+def tensor_sign_(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(sign__op, self)
+    return sign__op.table[key_set](self)
+
+
+Tensor.sign_ = tensor_sign_
+
+
+def tensor_sin(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(sin_op, self)
+    return sin_op.table[key_set](self)
+
+
+Tensor.sin = tensor_sin
+
+
+def tensor_sin_(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(sin__op, self)
+    return sin__op.table[key_set](self)
+
+
+Tensor.sin_ = tensor_sin_
+
+
+def tensor_sqrt(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(sqrt_op, self)
+    return sqrt_op.table[key_set](self)
+
+
+Tensor.sqrt = tensor_sqrt
+
+
+def tensor_sqrt_(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(sqrt__op, self)
+    return sqrt__op.table[key_set](self)
+
+
+Tensor.sqrt_ = tensor_sqrt_
+
+
+def tensor_square(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(square_op, self)
+    return square_op.table[key_set](self)
+
+
+Tensor.square = tensor_square
+
+
+def tensor_square_(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(square__op, self)
+    return square__op.table[key_set](self)
+
+
+Tensor.square_ = tensor_square_
+
+
+def tensor_sub(self, other, *, alpha=1):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(sub_Tensor_op, self, other, alpha)
+    return sub_Tensor_op.table[key_set](self, other, alpha)
+
+
+Tensor.sub = tensor_sub
+
+
+def tensor_sub_(self, other, *, alpha=1):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(sub__Tensor_op, self, other, alpha)
+    return sub__Tensor_op.table[key_set](self, other, alpha)
+
+
+Tensor.sub_ = tensor_sub_
+
+
+def tensor_tan(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(tan_op, self)
+    return tan_op.table[key_set](self)
+
+
+Tensor.tan = tensor_tan
+
+
+def tensor_tan_(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(tan__op, self)
+    return tan__op.table[key_set](self)
+
+
+Tensor.tan_ = tensor_tan_
+
+
+def tensor_tanh(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(tanh_op, self)
+    return tanh_op.table[key_set](self)
+
+
+Tensor.tanh = tensor_tanh
+
+
+def tensor_tanh_(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(tanh__op, self)
+    return tanh__op.table[key_set](self)
+
+
+Tensor.tanh_ = tensor_tanh_
+
+
+def tensor_trunc(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(trunc_op, self)
+    return trunc_op.table[key_set](self)
+
+
+Tensor.trunc = tensor_trunc
+
+
+def tensor_trunc_(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(trunc__op, self)
+    return trunc__op.table[key_set](self)
+
+
+Tensor.trunc_ = tensor_trunc_
+
+
+def tensor_where(self, condition, other):
+    try:
+        key_set = (condition._key_set | self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(where_self_op, condition, self, other)
+    return where_self_op.table[key_set](condition, self, other)
+
+
+Tensor.where = tensor_where
+
+
+def tensor_flip(self, *dims, **named):
+    dims = int_list(dims, "dims", named)
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(flip_op, self, dims)
+    return flip_op.table[key_set](self, dims)
+
+
+Tensor.flip = tensor_flip
+
+
+def tensor_gather(self, dim, index, *, sparse_grad=False):
+    try:
+        key_set = (self._key_set | index._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(gather_op, self, dim, index, sparse_grad)
+    return gather_op.table[key_set](self, dim, index, sparse_grad)
+
+
+Tensor.gather = tensor_gather
+
+
+def tensor_index_add(self, dim, index, source, *, alpha=1):
+    try:
+        key_set = (self._key_set | index._key_set | source._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(index_add_op, self, dim, index, source, alpha)
+    return index_add_op.table[key_set](self, dim, index, source, alpha)
+
+
+Tensor.index_add = tensor_index_add
+
+
+def tensor_index_add_(self, dim, index, source, *, alpha=1):
+    try:
+        key_set = (self._key_set | index._key_set | source._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(index_add__op, self, dim, index, source, alpha)
+    return index_add__op.table[key_set](self, dim, index, source, alpha)
+
+
+Tensor.index_add_ = tensor_index_add_
+
+
+def tensor_index_put(self, indices, values, accumulate=False):
+    return invoke(index_put_op, self, indices, values, accumulate)
+
+
+Tensor.index_put = tensor_index_put
+
+
+def tensor_index_put_(self, indices, values, accumulate=False):
+    return invoke(index_put__op, self, indices, values, accumulate)
+
+
+Tensor.index_put_ = tensor_index_put_
+
+
+def tensor_index_select(self, dim, index):
+    try:
+        key_set = (self._key_set | index._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(index_select_op, self, dim, index)
+    return index_select_op.table[key_set](self, dim, index)
+
+
+Tensor.index_select = tensor_index_select
+
+
+def tensor_masked_fill(self, *args, **kwargs):
+    return resolve(
+        (
+            masked_fill_Tensor_op,
+            masked_fill_Scalar_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.masked_fill = tensor_masked_fill
+
+
+def tensor_masked_fill_(self, *args, **kwargs):
+    return resolve(
+        (
+            masked_fill__Tensor_op,
+            masked_fill__Scalar_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.masked_fill_ = tensor_masked_fill_
+
+
+def tensor_repeat(self, *repeats, **named):
+    repeats = int_list(repeats, "repeats", named)
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(repeat_op, self, repeats)
+    return repeat_op.table[key_set](self, repeats)
+
+
+Tensor.repeat = tensor_repeat
+
+
+def tensor_roll(self, shifts, dims=()):
+    shifts = (shifts,) if shifts.__class__ is int else shifts
+    dims = (dims,) if dims.__class__ is int else dims
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(roll_op, self, shifts, dims)
+    return roll_op.table[key_set](self, shifts, dims)
+
+
+Tensor.roll = tensor_roll
+
+
+def tensor_scatter(self, *args, **kwargs):
+    return resolve(
+        (
+            scatter_src_op,
+            scatter_value_op,
+            scatter_reduce_op,
+            scatter_value_reduce_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.scatter = tensor_scatter
+
+
+def tensor_scatter_(self, *args, **kwargs):
+    return resolve(
+        (
+            scatter__src_op,
+            scatter__value_op,
+            scatter__reduce_op,
+            scatter__value_reduce_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.scatter_ = tensor_scatter_
+
+
+def tensor_scatter_add(self, dim, index, src):
+    try:
+        key_set = (self._key_set | index._key_set | src._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(scatter_add_op, self, dim, index, src)
+    return scatter_add_op.table[key_set](self, dim, index, src)
+
+
+Tensor.scatter_add = tensor_scatter_add
+
+
+def tensor_scatter_add_(self, dim, index, src):
+    try:
+        key_set = (self._key_set | index._key_set | src._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(scatter_add__op, self, dim, index, src)
+    return scatter_add__op.table[key_set](self, dim, index, src)
+
+
+Tensor.scatter_add_ = tensor_scatter_add_
+
+
+def tensor_take_along_dim(self, indices, dim=None):
+    try:
+        key_set = (self._key_set | indices._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(take_along_dim_op, self, indices, dim)
+    return take_along_dim_op.table[key_set](self, indices, dim)
+
+
+Tensor.take_along_dim = tensor_take_along_dim
+
+
+def tensor_tile(self, *dims, **named):
+    dims = int_list(dims, "dims", named)
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(tile_op, self, dims)
+    return tile_op.table[key_set](self, dims)
+
+
+Tensor.tile = tensor_tile
+
+
+def tensor_tril(self, diagonal=0):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(tril_op, self, diagonal)
+    return tril_op.table[key_set](self, diagonal)
+
+
+Tensor.tril = tensor_tril
+
+
+def tensor_tril_(self, diagonal=0):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(tril__op, self, diagonal)
+    return tril__op.table[key_set](self, diagonal)
+
+
+Tensor.tril_ = tensor_tril_
+
+
+def tensor_triu(self, diagonal=0):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(triu_op, self, diagonal)
+    return triu_op.table[key_set](self, diagonal)
+
+
+Tensor.triu = tensor_triu
+
+
+def tensor_triu_(self, diagonal=0):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(triu__op, self, diagonal)
+    return triu__op.table[key_set](self, diagonal)
+
+
+Tensor.triu_ = tensor_triu_
+
+
+def tensor_all(self, *args, **kwargs):
+    if not (args or kwargs):
+        return all_dims_op.table[(self._key_set | local.included) & ~local.excluded](self, None, False)
+    return resolve(
+        (
+            all_dim_op,
+            all_dims_op,
+            all_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.all = tensor_all
+
+
+def tensor_amax(self, dim=(), keepdim=False):
+    dim = (dim,) if dim.__class__ is int else dim
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(amax_op, self, dim, keepdim)
+    return amax_op.table[key_set](self, dim, keepdim)
+
+
+Tensor.amax = tensor_amax
+
+
+def tensor_amin(self, dim=(), keepdim=False):
+    dim = (dim,) if dim.__class__ is int else dim
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(amin_op, self, dim, keepdim)
+    return amin_op.table[key_set](self, dim, keepdim)
+
+
+Tensor.amin = tensor_amin
+
+
+def tensor_any(self, *args, **kwargs):
+    if not (args or kwargs):
+        return any_dims_op.table[(self._key_set | local.included) & ~local.excluded](self, None, False)
+    return resolve(
+        (
+            any_dim_op,
+            any_dims_op,
+            any_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.any = tensor_any
+
+
+def tensor_argmax(self, dim=None, keepdim=False):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(argmax_op, self, dim, keepdim)
+    return argmax_op.table[key_set](self, dim, keepdim)
+
+
+Tensor.argmax = tensor_argmax
+
+
+def tensor_argmin(self, dim=None, keepdim=False):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(argmin_op, self, dim, keepdim)
+    return argmin_op.table[key_set](self, dim, keepdim)
+
+
+Tensor.argmin = tensor_argmin
+
+
+def tensor_cumsum(self, dim, *, dtype=None):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(cumsum_op, self, dim, dtype)
+    return cumsum_op.table[key_set](self, dim, dtype)
+
+
+Tensor.cumsum = tensor_cumsum
+
+
+def tensor_cumsum_(self, dim, *, dtype=None):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(cumsum__op, self, dim, dtype)
+    return cumsum__op.table[key_set](self, dim, dtype)
+
+
+Tensor.cumsum_ = tensor_cumsum_
+
+
+def tensor_log_softmax(self, dim, dtype=None):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(log_softmax_int_op, self, dim, dtype)
+    return log_softmax_int_op.table[key_set](self, dim, dtype)
+
+
+Tensor.log_softmax = tensor_log_softmax
+
+
+def tensor_logsumexp(self, dim, keepdim=False):
+    dim = (dim,) if dim.__class__ is int else dim
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(logsumexp_op, self, dim, keepdim)
+    return logsumexp_op.table[key_set](self, dim, keepdim)
+
+
+Tensor.logsumexp = tensor_logsumexp
+
+
+def tensor_max(self, *args, **kwargs):
+    if not (args or kwargs):
+        return max_op.table[(self._key_set | local.included) & ~local.excluded](self)
+    return resolve(
+        (
+            max_op,
+            max_other_op,
+            max_dim_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.max = tensor_max
+
+
+def tensor_mean(self, *args, **kwargs):
+    if not (args or kwargs):
+        return mean_op.table[(self._key_set | local.included) & ~local.excluded](self, None)
+    return resolve(
+        (
+            mean_op,
+            mean_dim_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.mean = tensor_mean
+
+
+def tensor_min(self, *args, **kwargs):
+    if not (args or kwargs):
+        return min_op.table[(self._key_set | local.included) & ~local.excluded](self)
+    return resolve(
+        (
+            min_op,
+            min_other_op,
+            min_dim_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.min = tensor_min
+
+
+def tensor_prod(self, *args, **kwargs):
+    if not (args or kwargs):
+        return prod_op.table[(self._key_set | local.included) & ~local.excluded](self, None)
+    return resolve(
+        (
+            prod_op,
+            prod_dim_int_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.prod = tensor_prod
+
+
+def tensor_softmax(self, dim, dtype=None):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(softmax_int_op, self, dim, dtype)
+    return softmax_int_op.table[key_set](self, dim, dtype)
+
+
+Tensor.softmax = tensor_softmax
+
+
+def tensor_std(self, *args, **kwargs):
+    if not (args or kwargs):
+        return std_op.table[(self._key_set | local.included) & ~local.excluded](self, True)
+    return resolve(
+        (
+            std_op,
+            std_dim_op,
+            std_correction_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.std = tensor_std
+
+
+def tensor_sum(self, *args, **kwargs):
+    if not (args or kwargs):
+        return sum_op.table[(self._key_set | local.included) & ~local.excluded](self, None)
+    return resolve(
+        (
+            sum_op,
+            sum_dim_IntList_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.sum = tensor_sum
+
+
+def tensor_var(self, *args, **kwargs):
+    if not (args or kwargs):
+        return var_op.table[(self._key_set | local.included) & ~local.excluded](self, True)
+    return resolve(
+        (
+            var_op,
+            var_dim_op,
+            var_correction_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.var = tensor_var
+
+
+def tensor_addmm(self, mat1, mat2, *, beta=1, alpha=1):
+    try:
+        key_set = (self._key_set | mat1._key_set | mat2._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(addmm_op, self, mat1, mat2, beta, alpha)
+    return addmm_op.table[key_set](self, mat1, mat2, beta, alpha)
+
+
+Tensor.addmm = tensor_addmm
+
+
+def tensor_addmm_(self, mat1, mat2, *, beta=1, alpha=1):
+    try:
+        key_set = (self._key_set | mat1._key_set | mat2._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(addmm__op, self, mat1, mat2, beta, alpha)
+    return addmm__op.table[key_set](self, mat1, mat2, beta, alpha)
+
+
+Tensor.addmm_ = tensor_addmm_
+
+
+def tensor_baddbmm(self, batch1, batch2, *, beta=1, alpha=1):
+    try:
+        key_set = (self._key_set | batch1._key_set | batch2._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(baddbmm_op, self, batch1, batch2, beta, alpha)
+    return baddbmm_op.table[key_set](self, batch1, batch2, beta, alpha)
+
+
+Tensor.baddbmm = tensor_baddbmm
+
+
+def tensor_baddbmm_(self, batch1, batch2, *, beta=1, alpha=1):
+    try:
+        key_set = (self._key_set | batch1._key_set | batch2._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(baddbmm__op, self, batch1, batch2, beta, alpha)
+    return baddbmm__op.table[key_set](self, batch1, batch2, beta, alpha)
+
+
+Tensor.baddbmm_ = tensor_baddbmm_
+
+
+def tensor_bmm(self, mat2):
+    try:
+        key_set = (self._key_set | mat2._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(bmm_op, self, mat2)
+    return bmm_op.table[key_set](self, mat2)
+
+
+Tensor.bmm = tensor_bmm
+
+
+def tensor_dot(self, tensor):
+    try:
+        key_set = (self._key_set | tensor._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(dot_op, self, tensor)
+    return dot_op.table[key_set](self, tensor)
+
+
+Tensor.dot = tensor_dot
+
+
+def tensor_matmul(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(matmul_op, self, other)
+    return matmul_op.table[key_set](self, other)
+
+
+Tensor.matmul = tensor_matmul
+
+
+def tensor_mm(self, mat2):
+    try:
+        key_set = (self._key_set | mat2._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(mm_op, self, mat2)
+    return mm_op.table[key_set](self, mat2)
+
+
+Tensor.mm = tensor_mm
+
+
+def tensor_mv(self, vec):
+    try:
+        key_set = (self._key_set | vec._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(mv_op, self, vec)
+    return mv_op.table[key_set](self, vec)
+
+
+Tensor.mv = tensor_mv
+
+
+def tensor_outer(self, vec2):
+    try:
+        key_set = (self._key_set | vec2._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(outer_op, self, vec2)
+    return outer_op.table[key_set](self, vec2)
+
+
+Tensor.outer = tensor_outer
+
+
+def tensor_bernoulli(self, *args, **kwargs):
+    if not (args or kwargs):
+        return bernoulli_op.table[(self._key_set | local.included) & ~local.excluded](self, None)
+    return resolve(
+        (
+            bernoulli_op,
+            bernoulli_p_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.bernoulli = tensor_bernoulli
+
+
+def tensor_bernoulli_(self, *args, **kwargs):
+    if not (args or kwargs):
+        return bernoulli__float_op.table[(self._key_set | local.included) & ~local.excluded](self, 0.5, None)
+    return resolve(
+        (
+            bernoulli__Tensor_op,
+            bernoulli__float_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.bernoulli_ = tensor_bernoulli_
+
+
+def tensor_multinomial(self, num_samples, replacement=False, *, generator=None):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(multinomial_op, self, num_samples, replacement, generator)
+    return multinomial_op.table[key_set](self, num_samples, replacement, generator)
+
+
+Tensor.multinomial = tensor_multinomial
+
+
+def tensor_normal_(self, mean=0.0, std=1.0, *, generator=None):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(normal__op, self, mean, std, generator)
+    return normal__op.table[key_set](self, mean, std, generator)
+
+
+Tensor.normal_ = tensor_normal_
+
+
+def tensor_random_(self, *args, **kwargs):
+    if not (args or kwargs):
+        return random__op.table[(self._key_set | local.included) & ~local.excluded](self, None)
+    return resolve(
+        (
+            random__from_op,
+            random__to_op,
+            random__op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.random_ = tensor_random_
+
+
+def tensor_uniform_(self, *args, **kwargs):
+    if not (args or kwargs):
+        return uniform__op.table[(self._key_set | local.included) & ~local.excluded](self, 0.0, 1.0, None)
+    return resolve((uniform__op,), (self, *args), kwargs)
+
+
+Tensor.uniform_ = tensor_uniform_
+
+
+def __add__(self, other):
+    if isinstance(other, Tensor):
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+        return add_Tensor_op.table[key_set](self, other, 1)
+    if isinstance(other, NUMBERS):
+        key_set = (self._key_set | local.included) & ~local.excluded
+        return add_Tensor_op.table[key_set](self, other, 1)
+    return NotImplemented
+
+
+Tensor.__add__ = __add__
+
+
+def __radd__(self, other):
+    if isinstance(other, Tensor):
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+        return add_Tensor_op.table[key_set](self, other, 1)
+    if isinstance(other, NUMBERS):
+        key_set = (self._key_set | local.included) & ~local.excluded
+        return add_Tensor_op.table[key_set](self, other, 1)
+    return NotImplemented
+
+
+Tensor.__radd__ = __radd__
+
+
+def __iadd__(self, other):
+    if isinstance(other, Tensor):
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+        return add__Tensor_op.table[key_set](self, other, 1)
+    if isinstance(other, NUMBERS):
+        key_set = (self._key_set | local.included) & ~local.excluded
+        return add__Tensor_op.table[key_set](self, other, 1)
+    return NotImplemented
+
+
+Tensor.__iadd__ = __iadd__
+
+
+def __sub__(self, other):
+    if isinstance(other, Tensor):
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+        return sub_Tensor_op.table[key_set](self, other, 1)
+    if isinstance(other, NUMBERS):
+        key_set = (self._key_set | local.included) & ~local.excluded
+        return sub_Tensor_op.table[key_set](self, other, 1)
+    return NotImplemented
+
+
+Tensor.__sub__ = __sub__
+
+
+def __rsub__(self, other):
+    if isinstance(other, Tensor):
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+        return rsub_Tensor_op.table[key_set](self, other, 1)
+    if isinstance(other, NUMBERS):
+        key_set = (self._key_set | local.included) & ~local.excluded
+        return rsub_Scalar_op.table[key_set](self, other, 1)
+    return NotImplemented
+
+
+Tensor.__rsub__ = __rsub__
+
+
+def __isub__(self, other):
+    if isinstance(other, Tensor):
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+        return sub__Tensor_op.table[key_set](self, other, 1)
+    if isinstance(other, NUMBERS):
+        key_set = (self._key_set | local.included) & ~local.excluded
+        return sub__Tensor_op.table[key_set](self, other, 1)
+    return NotImplemented
+
+
+Tensor.__isub__ = __isub__
+
+
+def __mul__(self, other):
+    if isinstance(other, Tensor):
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+        return mul_Tensor_op.table[key_set](self, other)
+    if isinstance(other, NUMBERS):
+        key_set = (self._key_set | local.included) & ~local.excluded
+        return mul_Tensor_op.table[key_set](self, other)
+    return NotImplemented
+
+
+Tensor.__mul__ = __mul__
+
+
+def __rmul__(self, other):
+    if isinstance(other, Tensor):
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+        return mul_Tensor_op.table[key_set](self, other)
+    if isinstance(other, NUMBERS):
+        key_set = (self._key_set | local.included) & ~local.excluded
+        return mul_Tensor_op.table[key_set](self, other)
+    return NotImplemented
+
+
+Tensor.__rmul__ = __rmul__
+
+
+def __imul__(self, other):
+    if isinstance(other, Tensor):
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+        return mul__Tensor_op.table[key_set](self, other)
+    if isinstance(other, NUMBERS):
+        key_set = (self._key_set | local.included) & ~local.excluded
+        return mul__Tensor_op.table[key_set](self, other)
+    return NotImplemented
+
+
+Tensor.__imul__ = __imul__
+
+
+def __truediv__(self, other):
+    if isinstance(other, Tensor):
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+        return div_Tensor_op.table[key_set](self, other)
+    if isinstance(other, NUMBERS):
+        key_set = (self._key_set | local.included) & ~local.excluded
+        return div_Tensor_op.table[key_set](self, other)
+    return NotImplemented
+
+
+Tensor.__truediv__ = __truediv__
+
+
+def __itruediv__(self, other):
+    if isinstance(other, Tensor):
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+        return div__Tensor_op.table[key_set](self, other)
+    if isinstance(other, NUMBERS):
+        key_set = (self._key_set | local.included) & ~local.excluded
+        return div__Tensor_op.table[key_set](self, other)
+    return NotImplemented
+
+
+Tensor.__itruediv__ = __itruediv__
+
+
+def __floordiv__(self, other):
+    if isinstance(other, Tensor):
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+        return floor_divide_op.table[key_set](self, other)
+    if isinstance(other, NUMBERS):
+        key_set = (self._key_set | local.included) & ~local.excluded
+        return floor_divide_op.table[key_set](self, other)
+    return NotImplemented
+
+
+Tensor.__floordiv__ = __floordiv__
+
+
+def __rfloordiv__(self, other):
+    if isinstance(other, Tensor):
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+        return floor_divide_op.table[key_set](other, self)
+    if isinstance(other, NUMBERS):
+        key_set = (self._key_set | local.included) & ~local.excluded
+        return floor_divide_op.table[key_set](other, self)
+    return NotImplemented
+
+
+Tensor.__rfloordiv__ = __rfloordiv__
+
+
+def __ifloordiv__(self, other):
+    if isinstance(other, Tensor):
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+        return floor_divide__Tensor_op.table[key_set](self, other)
+    if isinstance(other, NUMBERS):
+        key_set = (self._key_set | local.included) & ~local.excluded
+        return floor_divide__Tensor_op.table[key_set](self, other)
+    return NotImplemented
+
+
+Tensor.__ifloordiv__ = __ifloordiv__
+
+
+def __mod__(self, other):
+    if isinstance(other, Tensor):
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+        return remainder_Tensor_op.table[key_set](self, other)
+    if isinstance(other, NUMBERS):
+        key_set = (self._key_set | local.included) & ~local.excluded
+        return remainder_Scalar_op.table[key_set](self, other)
+    return NotImplemented
+
+
+Tensor.__mod__ = __mod__
+
+
+def __rmod__(self, other):
+    if isinstance(other, Tensor):
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+        return remainder_Tensor_op.table[key_set](other, self)
+    if isinstance(other, NUMBERS):
+        key_set = (self._key_set | local.included) & ~local.excluded
+        return remainder_Tensor_op.table[key_set](other, self)
+    return NotImplemented
+
+
+Tensor.__rmod__ = __rmod__
+
+
+def __imod__(self, other):
+    if isinstance(other, Tensor):
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+        return remainder__Tensor_op.table[key_set](self, other)
+    if isinstance(other, NUMBERS):
+        key_set = (self._key_set | local.included) & ~local.excluded
+        return remainder__Scalar_op.table[key_set](self, other)
+    return NotImplemented
+
+
+Tensor.__imod__ = __imod__
+
+
+def __pow__(self, other):
+    if isinstance(other, Tensor):
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+        return pow_Tensor_Tensor_op.table[key_set](self, other)
+    if isinstance(other, NUMBERS):
+        key_set = (self._key_set | local.included) & ~local.excluded
+        return pow_Tensor_Scalar_op.table[key_set](self, other)
+    return NotImplemented
+
+
+Tensor.__pow__ = __pow__
+
+
+def __rpow__(self, other):
+    if isinstance(other, Tensor):
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+        return pow_Tensor_Tensor_op.table[key_set](other, self)
+    if isinstance(other, NUMBERS):
+        key_set = (self._key_set | local.included) & ~local.excluded
+        return pow_Scalar_op.table[key_set](other, self)
+    return NotImplemented
+
+
+Tensor.__rpow__ = __rpow__
+
+
+def __ipow__(self, other):
+    if isinstance(other, Tensor):
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+        return pow__Tensor_op.table[key_set](self, other)
+    if isinstance(other, NUMBERS):
+        key_set = (self._key_set | local.included) & ~local.excluded
+        return pow__Scalar_op.table[key_set](self, other)
+    return NotImplemented
+
+
+Tensor.__ipow__ = __ipow__
+
+
+def __and__(self, other):
+    if isinstance(other, Tensor):
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+        return bitwise_and_Tensor_op.table[key_set](self, other)
+    if isinstance(other, NUMBERS):
+        key_set = (self._key_set | local.included) & ~local.excluded
+        return bitwise_and_Tensor_op.table[key_set](self, other)
+    return NotImplemented
+
+
+Tensor.__and__ = __and__
+
+
+def __rand__(self, other):
+    if isinstance(other, Tensor):
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+        return bitwise_and_Tensor_op.table[key_set](self, other)
+    if isinstance(other, NUMBERS):
+        key_set = (self._key_set | local.included) & ~local.excluded
+        return bitwise_and_Tensor_op.table[key_set](self, other)
+    return NotImplemented
+
+
+Tensor.__rand__ = __rand__
+
+
+def __iand__(self, other):
+    if isinstance(other, Tensor):
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+        return bitwise_and__Tensor_op.table[key_set](self, other)
+    if isinstance(other, NUMBERS):
+        key_set = (self._key_set | local.included) & ~local.excluded
+        return bitwise_and__Tensor_op.table[key_set](self, other)
+    return NotImplemented
+
+
+Tensor.__iand__ = __iand__
+
+
+def __or__(self, other):
+    if isinstance(other, Tensor):
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+        return bitwise_or_Tensor_op.table[key_set](self, other)
+    if isinstance(other, NUMBERS):
+        key_set = (self._key_set | local.included) & ~local.excluded
+        return bitwise_or_Tensor_op.table[key_set](self, other)
+    return NotImplemented
+
+
+Tensor.__or__ = __or__
+
+
+def __ror__(self, other):
+    if isinstance(other, Tensor):
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+        return bitwise_or_Tensor_op.table[key_set](self, other)
+    if isinstance(other, NUMBERS):
+        key_set = (self._key_set | local.included) & ~local.excluded
+        return bitwise_or_Tensor_op.table[key_set](self, other)
+    return NotImplemented
+
+
+Tensor.__ror__ = __ror__
+
+
+def __ior__(self, other):
+    if isinstance(other, Tensor):
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+        return bitwise_or__Tensor_op.table[key_set](self, other)
+    if isinstance(other, NUMBERS):
+        key_set = (self._key_set | local.included) & ~local.excluded
+        return bitwise_or__Tensor_op.table[key_set](self, other)
+    return NotImplemented
+
+
+Tensor.__ior__ = __ior__
+
+
+def __xor__(self, other):
+    if isinstance(other, Tensor):
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+        return bitwise_xor_Tensor_op.table[key_set](self, other)
+    if isinstance(other, NUMBERS):
+        key_set = (self._key_set | local.included) & ~local.excluded
+        return bitwise_xor_Tensor_op.table[key_set](self, other)
+    return NotImplemented
+
+
+Tensor.__xor__ = __xor__
+
+
+def __rxor__(self, other):
+    if isinstance(other, Tensor):
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+        return bitwise_xor_Tensor_op.table[key_set](self, other)
+    if isinstance(other, NUMBERS):
+        key_set = (self._key_set | local.included) & ~local.excluded
+        return bitwise_xor_Tensor_op.table[key_set](self, other)
+    return NotImplemented
+
+
+Tensor.__rxor__ = __rxor__
+
+
+def __ixor__(self, other):
+    if isinstance(other, Tensor):
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+        return bitwise_xor__Tensor_op.table[key_set](self, other)
+    if isinstance(other, NUMBERS):
+        key_set = (self._key_set | local.included) & ~local.excluded
+        return bitwise_xor__Tensor_op.table[key_set](self, other)
+    return NotImplemented
+
+
+Tensor.__ixor__ = __ixor__
+
+
+def __eq__(self, other):
+    if isinstance(other, Tensor):
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+        return eq_Tensor_op.table[key_set](self, other)
+    if isinstance(other, NUMBERS):
+        key_set = (self._key_set | local.included) & ~local.excluded
+        return eq_Tensor_op.table[key_set](self, other)
+    return NotImplemented
+
+
+Tensor.__eq__ = __eq__
+
+
+def __ne__(self, other):
+    if isinstance(other, Tensor):
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+        return ne_Tensor_op.table[key_set](self, other)
+    if isinstance(other, NUMBERS):
+        key_set = (self._key_set | local.included) & ~local.excluded
+        return ne_Tensor_op.table[key_set](self, other)
+    return NotImplemented
+
+
+Tensor.__ne__ = __ne__
+
+
+def __lt__(self, other):
+    if isinstance(other, Tensor):
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+        return lt_Tensor_op.table[key_set](self, other)
+    if isinstance(other, NUMBERS):
+        key_set = (self._key_set | local.included) & ~local.excluded
+        return lt_Tensor_op.table[key_set](self, other)
+    return NotImplemented
+
+
+Tensor.__lt__ = __lt__
+
+
+def __le__(self, other):
+    if isinstance(other, Tensor):
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+        return le_Tensor_op.table[key_set](self, other)
+    if isinstance(other, NUMBERS):
+        key_set = (self._key_set | local.included) & ~local.excluded
+        return le_Tensor_op.table[key_set](self, other)
+    return NotImplemented
+
+
+Tensor.__le__ = __le__
+
+
+def __gt__(self, other):
+    if isinstance(other, Tensor):
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+        return gt_Tensor_op.table[key_set](self, other)
+    if isinstance(other, NUMBERS):
+        key_set = (self._key_set | local.included) & ~local.excluded
+        return gt_Tensor_op.table[key_set](self, other)
+    return NotImplemented
+
+
+Tensor.__gt__ = __gt__
+
+
+def __ge__(self, other):
+    if isinstance(other, Tensor):
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+        return ge_Tensor_op.table[key_set](self, other)
+    if isinstance(other, NUMBERS):
+        key_set = (self._key_set | local.included) & ~local.excluded
+        return ge_Tensor_op.table[key_set](self, other)
+    return NotImplemented
+
+
+Tensor.__ge__ = __ge__
+
+
+def __matmul__(self, other):
+    if isinstance(other, Tensor):
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+        return matmul_op.table[key_set](self, other)
+    return NotImplemented
+
+
+Tensor.__matmul__ = __matmul__
+
+
+Tensor.__neg__ = Tensor.neg
+
+
+Tensor.__pos__ = Tensor.positive
+
+
+Tensor.__abs__ = Tensor.abs
+
+
+def __invert__(self):
+    if self.dtype.is_floating_point:
+        raise TypeError("~ is for tensors of integers and bools")
+    return self.bitwise_not()
+
+
+def __rtruediv__(self, other):  # in two steps, as in PyTorch
+    return self.reciprocal() * other
+
+
+Tensor.__invert__, Tensor.__rtruediv__, Tensor.__rdiv__ = __invert__, __rtruediv__, __rtruediv__
+
+
+# ---- Operators
+
+
+alias_op = declare("alias(Tensor(a) self) -> Tensor(a)")
+as_strided_op = declare("as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a)")
+as_strided__op = declare(
+    "as_strided_(Tensor(a!) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a!)"
+)
+broadcast_tensors_op = declare("broadcast_tensors(Tensor[] tensors) -> Tensor[]")
+broadcast_to_op = declare("broadcast_to(Tensor(a) self, int[] size) -> Tensor(a)")
+chunk_op = declare("chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]")
+detach_op = declare("detach(Tensor(a) self) -> Tensor(a)")
+diagonal_op = declare("diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)")
+expand_op = declare("expand(Tensor(a) self, int[] size) -> Tensor(a)")
+expand_as_op = declare("expand_as(Tensor(a) self, Tensor other) -> Tensor(a)")
+flatten_using_ints_op = declare("flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)")
+mT_op = declare("mT(Tensor(a) self) -> Tensor(a)")
+movedim_intlist_op = declare("movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)")
+movedim_int_op = declare("movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)")
+narrow_op = declare("narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)")
+narrow_Tensor_op = declare("narrow.Tensor(Tensor(a) self, int dim, Tensor start, int length) -> Tensor(a)")
+numpy_T_op = declare("numpy_T(Tensor(a) self) -> Tensor(a)")
+permute_op = declare("permute(Tensor(a) self, int[] dims) -> Tensor(a)")
+_reshape_alias_op = declare("_reshape_alias(Tensor(a) self, int[] size, int[] stride) -> Tensor(a)")
+reshape_op = declare("reshape(Tensor(a) self, int[] shape) -> Tensor(a)")
+reshape_as_op = declare("reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)")
+select_int_op = declare("select.int(Tensor(a) self, int dim, int index) -> Tensor(a)")
+slice_Tensor_op = declare(
+    "slice.Tensor(Tensor(a) self, int dim=0, int? start=None, int? end=None, int step=1) -> Tensor(a)"
+)
+split_Tensor_op = declare("split.Tensor(Tensor(a -> *) self, int split_size, int dim=0) -> Tensor(a)[]")
+split_sizes_op = declare("split.sizes(Tensor(a -> *) self, int[] split_size, int dim=0) -> Tensor(a)[]")
+split_with_sizes_op = declare("split_with_sizes(Tensor(a -> *) self, int[] split_sizes, int dim=0) -> Tensor(a)[]")
+squeeze_op = declare("squeeze(Tensor(a) self) -> Tensor(a)")
+squeeze_dim_op = declare("squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)")
+squeeze_dims_op = declare("squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)")
+squeeze__op = declare("squeeze_(Tensor(a!) self) -> Tensor(a!)")
+squeeze__dim_op = declare("squeeze_.dim(Tensor(a!) self, int dim) -> Tensor(a!)")
+squeeze__dims_op = declare("squeeze_.dims(Tensor(a!) self, int[] dim) -> Tensor(a!)")
+t_op = declare("t(Tensor(a) self) -> Tensor(a)")
+t__op = declare("t_(Tensor(a!) self) -> Tensor(a!)")
+transpose_int_op = declare("transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)")
+transpose__op = declare("transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)")
+unbind_int_op = declare("unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]")
+unflatten_int_op = declare("unflatten.int(Tensor(a) self, int dim, int[] sizes) -> Tensor(a)")
+unfold_op = declare("unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)")
+unsqueeze_op = declare("unsqueeze(Tensor(a) self, int dim) -> Tensor(a)")
+unsqueeze__op = declare("unsqueeze_(Tensor(a!) self, int dim) -> Tensor(a!)")
+view_op = declare("view(Tensor(a) self, int[] size) -> Tensor(a)")
+_unsafe_view_op = declare("_unsafe_view(Tensor self, int[] size) -> Tensor")
+view_as_op = declare("view_as(Tensor(a) self, Tensor other) -> Tensor(a)")
+clone_op = declare("clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor")
+contiguous_op = declare("contiguous(Tensor(a) self, *, MemoryFormat memory_format=contiguous_format) -> Tensor(a)")
+copy__op = declare("copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)")
+_to_copy_op = declare(
+    "_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor"
+)
+to_dtype_layout_op = declare(
+    "to.dtype_layout(Tensor(a) self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)"
+)
+to_device_op = declare(
+    "to.device(Tensor(a) self, Device device, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)"
+)
+to_dtype_op = declare(
+    "to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)"
+)
+to_other_op = declare(
+    "to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)"
+)
+type_as_op = declare("type_as(Tensor self, Tensor other) -> Tensor")
+arange_op = declare(
+    "arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)
+arange_out_op = declare("arange.out(Scalar end, *, Tensor(a!) out) -> Tensor(a!)")
+arange_start_op = declare(
+    "arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)
+arange_start_step_op = declare(
+    "arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)
+arange_start_out_op = declare(
+    "arange.start_out(Scalar start, Scalar end, Scalar step=1, *, Tensor(a!) out) -> Tensor(a!)"
+)
+empty_memory_format_op = declare(
+    "empty.memory_format(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"
+)
+empty_out_op = declare("empty.out(int[] size, *, MemoryFormat? memory_format=None, Tensor(a!) out) -> Tensor(a!)")
+empty_like_op = declare(
+    "empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"
+)
+empty_strided_op = declare(
+    "empty_strided(int[] size, int[] stride, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)
+full_op = declare(
+    "full(int[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)
+full_out_op = declare("full.out(int[] size, Scalar fill_value, *, Tensor(a!) out) -> Tensor(a!)")
+full_like_op = declare(
+    "full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"
+)
+new_empty_op = declare(
+    "new_empty(Tensor self, int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)
+new_empty_strided_op = declare(
+    "new_empty_strided(Tensor self, int[] size, int[] stride, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)
+new_full_op = declare(
+    "new_full(Tensor self, int[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)
+new_ones_op = declare(
+    "new_ones(Tensor self, int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)
+new_zeros_op = declare(
+    "new_zeros(Tensor self, int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)
+ones_op = declare(
+    "ones(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)
+ones_out_op = declare("ones.out(int[] size, *, Tensor(a!) out) -> Tensor(a!)")
+ones_like_op = declare(
+    "ones_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"
+)
+zeros_op = declare(
+    "zeros(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)
+zeros_out_op = declare("zeros.out(int[] size, *, Tensor(a!) out) -> Tensor(a!)")
+zeros_like_op = declare(
+    "zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"
+)
+as_strided_scatter_op = declare(
+    "as_strided_scatter(Tensor self, Tensor src, int[] size, int[] stride, int? storage_offset=None) -> Tensor"
+)
+copy_op = declare("copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor")
+diagonal_scatter_op = declare(
+    "diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor"
+)
+select_scatter_op = declare("select_scatter(Tensor self, Tensor src, int dim, int index) -> Tensor")
+slice_scatter_op = declare(
+    "slice_scatter(Tensor self, Tensor src, int dim=0, int? start=None, int? end=None, int step=1) -> Tensor"
+)
+zero_op = declare("zero(Tensor self) -> Tensor")
+fill_Tensor_op = declare("fill.Tensor(Tensor self, Tensor value) -> Tensor")
+fill_Scalar_op = declare("fill.Scalar(Tensor self, Scalar value) -> Tensor")
+fill__Tensor_op = declare("fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)")
+fill__Scalar_op = declare("fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)")
+resize__op = declare("resize_(Tensor(a!) self, int[] size, *, MemoryFormat? memory_format=None) -> Tensor(a!)")
+zero__op = declare("zero_(Tensor(a!) self) -> Tensor(a!)")
+abs_op = declare("abs(Tensor self) -> Tensor")
+abs__op = declare("abs_(Tensor(a!) self) -> Tensor(a!)")
+abs_out_op = declare("abs.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+add_Tensor_op = declare("add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor")
+add__Tensor_op = declare("add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)")
+add_out_op = declare("add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)")
+add_Scalar_op = declare("add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor")
+addcdiv_op = declare("addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor")
+addcdiv__op = declare("addcdiv_(Tensor(a!) self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor(a!)")
+addcdiv_out_op = declare(
+    "addcdiv.out(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1, Tensor(a!) out) -> Tensor(a!)"
+)
+addcmul_op = declare("addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor")
+addcmul__op = declare("addcmul_(Tensor(a!) self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor(a!)")
+addcmul_out_op = declare(
+    "addcmul.out(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1, Tensor(a!) out) -> Tensor(a!)"
+)
+bitwise_and_Tensor_op = declare("bitwise_and.Tensor(Tensor self, Tensor other) -> Tensor")
+bitwise_and__Tensor_op = declare("bitwise_and_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")
+bitwise_and_Tensor_out_op = declare(
+    "bitwise_and.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"
+)
+bitwise_not_op = declare("bitwise_not(Tensor self) -> Tensor")
+bitwise_not__op = declare("bitwise_not_(Tensor(a!) self) -> Tensor(a!)")
+bitwise_not_out_op = declare("bitwise_not.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+bitwise_or_Tensor_op = declare("bitwise_or.Tensor(Tensor self, Tensor other) -> Tensor")
+bitwise_or__Tensor_op = declare("bitwise_or_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")
+bitwise_or_Tensor_out_op = declare("bitwise_or.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)")
+bitwise_xor_Tensor_op = declare("bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor")
+bitwise_xor__Tensor_op = declare("bitwise_xor_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")
+bitwise_xor_Tensor_out_op = declare(
+    "bitwise_xor.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"
+)
+ceil_op = declare("ceil(Tensor self) -> Tensor")
+ceil__op = declare("ceil_(Tensor(a!) self) -> Tensor(a!)")
+ceil_out_op = declare("ceil.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+clamp_Tensor_op = declare("clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor")
+clamp__Tensor_op = declare("clamp_.Tensor(Tensor(a!) self, Tensor? min=None, Tensor? max=None) -> Tensor(a!)")
+clamp_Tensor_out_op = declare(
+    "clamp.Tensor_out(Tensor self, Tensor? min=None, Tensor? max=None, *, Tensor(a!) out) -> Tensor(a!)"
+)
+clamp_op = declare("clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor")
+clamp__op = declare("clamp_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)")
+clamp_out_op = declare("clamp.out(Tensor self, Scalar? min=None, Scalar? max=None, *, Tensor(a!) out) -> Tensor(a!)")
+clamp_max_Tensor_op = declare("clamp_max.Tensor(Tensor self, Tensor max) -> Tensor")
+clamp_max__Tensor_op = declare("clamp_max_.Tensor(Tensor(a!) self, Tensor max) -> Tensor(a!)")
+clamp_max_Tensor_out_op = declare("clamp_max.Tensor_out(Tensor self, Tensor max, *, Tensor(a!) out) -> Tensor(a!)")
+clamp_max_op = declare("clamp_max(Tensor self, Scalar max) -> Tensor")
+clamp_max__op = declare("clamp_max_(Tensor(a!) self, Scalar max) -> Tensor(a!)")
+clamp_max_out_op = declare("clamp_max.out(Tensor self, Scalar max, *, Tensor(a!) out) -> Tensor(a!)")
+clamp_min_Tensor_op = declare("clamp_min.Tensor(Tensor self, Tensor min) -> Tensor")
+clamp_min__Tensor_op = declare("clamp_min_.Tensor(Tensor(a!) self, Tensor min) -> Tensor(a!)")
+clamp_min_Tensor_out_op = declare("clamp_min.Tensor_out(Tensor self, Tensor min, *, Tensor(a!) out) -> Tensor(a!)")
+clamp_min_op = declare("clamp_min(Tensor self, Scalar min) -> Tensor")
+clamp_min__op = declare("clamp_min_(Tensor(a!) self, Scalar min) -> Tensor(a!)")
+clamp_min_out_op = declare("clamp_min.out(Tensor self, Scalar min, *, Tensor(a!) out) -> Tensor(a!)")
+cos_op = declare("cos(Tensor self) -> Tensor")
+cos__op = declare("cos_(Tensor(a!) self) -> Tensor(a!)")
+cos_out_op = declare("cos.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+div_Tensor_op = declare("div.Tensor(Tensor self, Tensor other) -> Tensor")
+div__Tensor_op = declare("div_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")
+div_out_op = declare("div.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)")
+div_Scalar_op = declare("div.Scalar(Tensor self, Scalar other) -> Tensor")
+div_Tensor_mode_op = declare("div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor")
+div__Tensor_mode_op = declare("div_.Tensor_mode(Tensor(a!) self, Tensor other, *, str? rounding_mode) -> Tensor(a!)")
+div_out_mode_op = declare(
+    "div.out_mode(Tensor self, Tensor other, *, str? rounding_mode, Tensor(a!) out) -> Tensor(a!)"
+)
+elu_op = declare("elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor")
+elu__op = declare("elu_(Tensor(a!) self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor(a!)")
+elu_out_op = declare(
+    "elu.out(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1, *, Tensor(a!) out) -> Tensor(a!)"
+)
+eq_Tensor_op = declare("eq.Tensor(Tensor self, Tensor other) -> Tensor")
+eq__Tensor_op = declare("eq_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")
+eq_Tensor_out_op = declare("eq.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)")
+eq_Scalar_op = declare("eq.Scalar(Tensor self, Scalar other) -> Tensor")
+equal_op = declare("equal(Tensor self, Tensor other) -> bool")
+erf_op = declare("erf(Tensor self) -> Tensor")
+erf__op = declare("erf_(Tensor(a!) self) -> Tensor(a!)")
+erf_out_op = declare("erf.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+exp_op = declare("exp(Tensor self) -> Tensor")
+exp__op = declare("exp_(Tensor(a!) self) -> Tensor(a!)")
+exp_out_op = declare("exp.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+exp2_op = declare("exp2(Tensor self) -> Tensor")
+exp2__op = declare("exp2_(Tensor(a!) self) -> Tensor(a!)")
+exp2_out_op = declare("exp2.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+expm1_op = declare("expm1(Tensor self) -> Tensor")
+expm1__op = declare("expm1_(Tensor(a!) self) -> Tensor(a!)")
+expm1_out_op = declare("expm1.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+floor_op = declare("floor(Tensor self) -> Tensor")
+floor__op = declare("floor_(Tensor(a!) self) -> Tensor(a!)")
+floor_out_op = declare("floor.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+floor_divide_op = declare("floor_divide(Tensor self, Tensor other) -> Tensor")
+floor_divide_out_op = declare("floor_divide.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)")
+floor_divide__Tensor_op = declare("floor_divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")
+fmod_Tensor_op = declare("fmod.Tensor(Tensor self, Tensor other) -> Tensor")
+fmod__Tensor_op = declare("fmod_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")
+fmod_Tensor_out_op = declare("fmod.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)")
+fmod_Scalar_op = declare("fmod.Scalar(Tensor self, Scalar other) -> Tensor")
+fmod__Scalar_op = declare("fmod_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)")
+fmod_Scalar_out_op = declare("fmod.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)")
+ge_Tensor_op = declare("ge.Tensor(Tensor self, Tensor other) -> Tensor")
+ge__Tensor_op = declare("ge_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")
+ge_Tensor_out_op = declare("ge.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)")
+gelu_op = declare("gelu(Tensor self, *, str approximate='none') -> Tensor")
+gelu__op = declare("gelu_(Tensor(a!) self, *, str approximate='none') -> Tensor(a!)")
+gelu_out_op = declare("gelu.out(Tensor self, *, str approximate='none', Tensor(a!) out) -> Tensor(a!)")
+gt_Tensor_op = declare("gt.Tensor(Tensor self, Tensor other) -> Tensor")
+gt__Tensor_op = declare("gt_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")
+gt_Tensor_out_op = declare("gt.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)")
+hardtanh_op = declare("hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor")
+hardtanh__op = declare("hardtanh_(Tensor(a!) self, Scalar min_val=-1, Scalar max_val=1) -> Tensor(a!)")
+hardtanh_out_op = declare(
+    "hardtanh.out(Tensor self, Scalar min_val=-1, Scalar max_val=1, *, Tensor(a!) out) -> Tensor(a!)"
+)
+isfinite_op = declare("isfinite(Tensor self) -> Tensor")
+isinf_op = declare("isinf(Tensor self) -> Tensor")
+isnan_op = declare("isnan(Tensor self) -> Tensor")
+le_Tensor_op = declare("le.Tensor(Tensor self, Tensor other) -> Tensor")
+le__Tensor_op = declare("le_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")
+le_Tensor_out_op = declare("le.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)")
+leaky_relu_op = declare("leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor")
+leaky_relu__op = declare("leaky_relu_(Tensor(a!) self, Scalar negative_slope=0.01) -> Tensor(a!)")
+leaky_relu_out_op = declare("leaky_relu.out(Tensor self, Scalar negative_slope=0.01, *, Tensor(a!) out) -> Tensor(a!)")
+lerp_Tensor_op = declare("lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor")
+lerp__Tensor_op = declare("lerp_.Tensor(Tensor(a!) self, Tensor end, Tensor weight) -> Tensor(a!)")
+lerp_Tensor_out_op = declare("lerp.Tensor_out(Tensor self, Tensor end, Tensor weight, *, Tensor(a!) out) -> Tensor(a!)")
+lerp_Scalar_op = declare("lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor")
+lerp__Scalar_op = declare("lerp_.Scalar(Tensor(a!) self, Tensor end, Scalar weight) -> Tensor(a!)")
+lerp_Scalar_out_op = declare("lerp.Scalar_out(Tensor self, Tensor end, Scalar weight, *, Tensor(a!) out) -> Tensor(a!)")
+log_op = declare("log(Tensor self) -> Tensor")
+log__op = declare("log_(Tensor(a!) self) -> Tensor(a!)")
+log_out_op = declare("log.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+log10_op = declare("log10(Tensor self) -> Tensor")
+log10__op = declare("log10_(Tensor(a!) self) -> Tensor(a!)")
+log10_out_op = declare("log10.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+log1p_op = declare("log1p(Tensor self) -> Tensor")
+log1p__op = declare("log1p_(Tensor(a!) self) -> Tensor(a!)")
+log1p_out_op = declare("log1p.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+log2_op = declare("log2(Tensor self) -> Tensor")
+log2__op = declare("log2_(Tensor(a!) self) -> Tensor(a!)")
+log2_out_op = declare("log2.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+logical_and_op = declare("logical_and(Tensor self, Tensor other) -> Tensor")
+logical_and__op = declare("logical_and_(Tensor(a!) self, Tensor other) -> Tensor(a!)")
+logical_and_out_op = declare("logical_and.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)")
+logical_not_op = declare("logical_not(Tensor self) -> Tensor")
+logical_not__op = declare("logical_not_(Tensor(a!) self) -> Tensor(a!)")
+logical_not_out_op = declare("logical_not.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+logical_or_op = declare("logical_or(Tensor self, Tensor other) -> Tensor")
+logical_or__op = declare("logical_or_(Tensor(a!) self, Tensor other) -> Tensor(a!)")
+logical_or_out_op = declare("logical_or.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)")
+logical_xor_op = declare("logical_xor(Tensor self, Tensor other) -> Tensor")
+logical_xor__op = declare("logical_xor_(Tensor(a!) self, Tensor other) -> Tensor(a!)")
+logical_xor_out_op = declare("logical_xor.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)")
+lt_Tensor_op = declare("lt.Tensor(Tensor self, Tensor other) -> Tensor")
+lt__Tensor_op = declare("lt_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")
+lt_Tensor_out_op = declare("lt.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)")
+maximum_op = declare("maximum(Tensor self, Tensor other) -> Tensor")
+maximum_out_op = declare("maximum.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)")
+minimum_op = declare("minimum(Tensor self, Tensor other) -> Tensor")
+minimum_out_op = declare("minimum.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)")
+mul_Tensor_op = declare("mul.Tensor(Tensor self, Tensor other) -> Tensor")
+mul__Tensor_op = declare("mul_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")
+mul_out_op = declare("mul.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)")
+mul_Scalar_op = declare("mul.Scalar(Tensor self, Scalar other) -> Tensor")
+ne_Tensor_op = declare("ne.Tensor(Tensor self, Tensor other) -> Tensor")
+ne__Tensor_op = declare("ne_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")
+ne_Tensor_out_op = declare("ne.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)")
+neg_op = declare("neg(Tensor self) -> Tensor")
+neg__op = declare("neg_(Tensor(a!) self) -> Tensor(a!)")
+neg_out_op = declare("neg.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+positive_op = declare("positive(Tensor(a) self) -> Tensor(a)")
+pow_Tensor_Tensor_op = declare("pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor")
+pow__Tensor_op = declare("pow_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)")
+pow_Tensor_Tensor_out_op = declare(
+    "pow.Tensor_Tensor_out(Tensor self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)"
+)
+pow_Tensor_Scalar_op = declare("pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor")
+pow__Scalar_op = declare("pow_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)")
+pow_Tensor_Scalar_out_op = declare(
+    "pow.Tensor_Scalar_out(Tensor self, Scalar exponent, *, Tensor(a!) out) -> Tensor(a!)"
+)
+pow_Scalar_op = declare("pow.Scalar(Scalar self, Tensor exponent) -> Tensor")
+pow_Scalar_out_op = declare("pow.Scalar_out(Scalar self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)")
+reciprocal_op = declare("reciprocal(Tensor self) -> Tensor")
+reciprocal__op = declare("reciprocal_(Tensor(a!) self) -> Tensor(a!)")
+reciprocal_out_op = declare("reciprocal.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+relu_op = declare("relu(Tensor self) -> Tensor")
+relu__op = declare("relu_(Tensor(a!) self) -> Tensor(a!)")
+remainder_Tensor_op = declare("remainder.Tensor(Tensor self, Tensor other) -> Tensor")
+remainder__Tensor_op = declare("remainder_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")
+remainder_Tensor_out_op = declare("remainder.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)")
+remainder_Scalar_op = declare("remainder.Scalar(Tensor self, Scalar other) -> Tensor")
+remainder__Scalar_op = declare("remainder_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)")
+remainder_Scalar_out_op = declare("remainder.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)")
+round_op = declare("round(Tensor self) -> Tensor")
+round__op = declare("round_(Tensor(a!) self) -> Tensor(a!)")
+round_out_op = declare("round.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+round_decimals_op = declare("round.decimals(Tensor self, *, int decimals) -> Tensor")
+round__decimals_op = declare("round_.decimals(Tensor(a!) self, *, int decimals) -> Tensor(a!)")
+round_decimals_out_op = declare("round.decimals_out(Tensor self, *, int decimals, Tensor(a!) out) -> Tensor(a!)")
+rsqrt_op = declare("rsqrt(Tensor self) -> Tensor")
+rsqrt__op = declare("rsqrt_(Tensor(a!) self) -> Tensor(a!)")
+rsqrt_out_op = declare("rsqrt.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+rsub_Tensor_op = declare("rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor")
+rsub_Scalar_op = declare("rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor")
+sgn_op = declare("sgn(Tensor self) -> Tensor")
+sgn__op = declare("sgn_(Tensor(a!) self) -> Tensor(a!)")
+sgn_out_op = declare("sgn.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+sigmoid_op = declare("sigmoid(Tensor self) -> Tensor")
+sigmoid__op = declare("sigmoid_(Tensor(a!) self) -> Tensor(a!)")
+sigmoid_out_op = declare("sigmoid.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+sign_op = declare("sign(Tensor self) -> Tensor")
+sign__op = declare("sign_(Tensor(a!) self) -> Tensor(a!)")
+sign_out_op = declare("sign.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+silu_op = declare("silu(Tensor self) -> Tensor")
+silu__op = declare("silu_(Tensor(a!) self) -> Tensor(a!)")
+silu_out_op = declare("silu.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+sin_op = declare("sin(Tensor self) -> Tensor")
+sin__op = declare("sin_(Tensor(a!) self) -> Tensor(a!)")
+sin_out_op = declare("sin.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+softplus_op = declare("softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor")
+softplus_out_op = declare(
+    "softplus.out(Tensor self, Scalar beta=1, Scalar threshold=20, *, Tensor(a!) out) -> Tensor(a!)"
+)
+sqrt_op = declare("sqrt(Tensor self) -> Tensor")
+sqrt__op = declare("sqrt_(Tensor(a!) self) -> Tensor(a!)")
+sqrt_out_op = declare("sqrt.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+square_op = declare("square(Tensor self) -> Tensor")
+square__op = declare("square_(Tensor(a!) self) -> Tensor(a!)")
+square_out_op = declare("square.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+sub_Tensor_op = declare("sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor")
+sub__Tensor_op = declare("sub_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)")
+sub_out_op = declare("sub.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)")
+sub_Scalar_op = declare("sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor")
+tan_op = declare("tan(Tensor self) -> Tensor")
+tan__op = declare("tan_(Tensor(a!) self) -> Tensor(a!)")
+tan_out_op = declare("tan.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+tanh_op = declare("tanh(Tensor self) -> Tensor")
+tanh__op = declare("tanh_(Tensor(a!) self) -> Tensor(a!)")
+tanh_out_op = declare("tanh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+threshold_op = declare("threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor")
+threshold__op = declare("threshold_(Tensor(a!) self, Scalar threshold, Scalar value) -> Tensor(a!)")
+threshold_out_op = declare(
+    "threshold.out(Tensor self, Scalar threshold, Scalar value, *, Tensor(a!) out) -> Tensor(a!)"
+)
+trunc_op = declare("trunc(Tensor self) -> Tensor")
+trunc__op = declare("trunc_(Tensor(a!) self) -> Tensor(a!)")
+trunc_out_op = declare("trunc.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+where_self_op = declare("where.self(Tensor condition, Tensor self, Tensor other) -> Tensor")
+where_self_out_op = declare(
+    "where.self_out(Tensor condition, Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"
+)
+cat_op = declare("cat(Tensor[] tensors, int dim=0) -> Tensor")
+cat_out_op = declare("cat.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)")
+embedding_op = declare(
+    "embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False) -> Tensor"
+)
+embedding_renorm__op = declare(
+    "embedding_renorm_(Tensor(a!) self, Tensor indices, float max_norm, float norm_type) -> Tensor(a!)"
+)
+flip_op = declare("flip(Tensor self, int[] dims) -> Tensor")
+gather_op = declare("gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor")
+gather_out_op = declare(
+    "gather.out(Tensor self, int dim, Tensor index, *, bool sparse_grad=False, Tensor(a!) out) -> Tensor(a!)"
+)
+index_Tensor_op = declare("index.Tensor(Tensor self, Tensor?[] indices) -> Tensor")
+index_add_op = declare("index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor")
+index_add__op = declare(
+    "index_add_(Tensor(a!) self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor(a!)"
+)
+index_add_out_op = declare(
+    "index_add.out(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)"
+)
+index_put_op = declare("index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor")
+index_put__op = declare(
+    "index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor(a!)"
+)
+_index_put_impl__op = declare(
+    "_index_put_impl_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False, bool unsafe=False) -> Tensor(a!)"
+)
+index_select_op = declare("index_select(Tensor self, int dim, Tensor index) -> Tensor")
+index_select_out_op = declare("index_select.out(Tensor self, int dim, Tensor index, *, Tensor(a!) out) -> Tensor(a!)")
+masked_fill_Tensor_op = declare("masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor")
+masked_fill_Scalar_op = declare("masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor")
+masked_fill__Tensor_op = declare("masked_fill_.Tensor(Tensor(a!) self, Tensor mask, Tensor value) -> Tensor(a!)")
+masked_fill__Scalar_op = declare("masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> Tensor(a!)")
+one_hot_op = declare("one_hot(Tensor self, int num_classes=-1) -> Tensor")
+repeat_op = declare("repeat(Tensor self, int[] repeats) -> Tensor")
+roll_op = declare("roll(Tensor self, int[1] shifts, int[1] dims=[]) -> Tensor")
+scatter_src_op = declare("scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor")
+scatter__src_op = declare("scatter_.src(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)")
+scatter_src_out_op = declare(
+    "scatter.src_out(Tensor self, int dim, Tensor index, Tensor src, *, Tensor(a!) out) -> Tensor(a!)"
+)
+scatter_value_op = declare("scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor")
+scatter__value_op = declare("scatter_.value(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)")
+scatter_value_out_op = declare(
+    "scatter.value_out(Tensor self, int dim, Tensor index, Scalar value, *, Tensor(a!) out) -> Tensor(a!)"
+)
+scatter_reduce_op = declare("scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor")
+scatter__reduce_op = declare(
+    "scatter_.reduce(Tensor(a!) self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor(a!)"
+)
+scatter_reduce_out_op = declare(
+    "scatter.reduce_out(Tensor self, int dim, Tensor index, Tensor src, *, str reduce, Tensor(a!) out) -> Tensor(a!)"
+)
+scatter_value_reduce_op = declare(
+    "scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor"
+)
+scatter__value_reduce_op = declare(
+    "scatter_.value_reduce(Tensor(a!) self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor(a!)"
+)
+scatter_value_reduce_out_op = declare(
+    "scatter.value_reduce_out(Tensor self, int dim, Tensor index, Scalar value, *, str reduce, Tensor(a!) out) -> Tensor(a!)"
+)
+scatter_add_op = declare("scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor")
+scatter_add__op = declare("scatter_add_(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)")
+scatter_add_out_op = declare(
+    "scatter_add.out(Tensor self, int dim, Tensor index, Tensor src, *, Tensor(a!) out) -> Tensor(a!)"
+)
+stack_op = declare("stack(Tensor[] tensors, int dim=0) -> Tensor")
+stack_out_op = declare("stack.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)")
+take_along_dim_op = declare("take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor")
+take_along_dim_out_op = declare(
+    "take_along_dim.out(Tensor self, Tensor indices, int? dim=None, *, Tensor(a!) out) -> Tensor(a!)"
+)
+tile_op = declare("tile(Tensor self, int[] dims) -> Tensor")
+tril_op = declare("tril(Tensor self, int diagonal=0) -> Tensor")
+tril__op = declare("tril_(Tensor(a!) self, int diagonal=0) -> Tensor(a!)")
+tril_out_op = declare("tril.out(Tensor self, int diagonal=0, *, Tensor(a!) out) -> Tensor(a!)")
+triu_op = declare("triu(Tensor self, int diagonal=0) -> Tensor")
+triu__op = declare("triu_(Tensor(a!) self, int diagonal=0) -> Tensor(a!)")
+triu_out_op = declare("triu.out(Tensor self, int diagonal=0, *, Tensor(a!) out) -> Tensor(a!)")
+_log_softmax_op = declare("_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor")
+_log_softmax_out_op = declare(
+    "_log_softmax.out(Tensor self, int dim, bool half_to_float, *, Tensor(a!) out) -> Tensor(a!)"
+)
+_softmax_op = declare("_softmax(Tensor self, int dim, bool half_to_float) -> Tensor")
+_softmax_out_op = declare("_softmax.out(Tensor self, int dim, bool half_to_float, *, Tensor(a!) out) -> Tensor(a!)")
+all_dim_op = declare("all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor")
+all_dims_op = declare("all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor")
+all_op = declare("all(Tensor self) -> Tensor")
+all_out_op = declare("all.out(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)")
+all_dims_out_op = declare(
+    "all.dims_out(Tensor self, int[]? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)"
+)
+all_all_out_op = declare("all.all_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+amax_op = declare("amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor")
+amax_out_op = declare("amax.out(Tensor self, int[1] dim=[], bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)")
+amin_op = declare("amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor")
+amin_out_op = declare("amin.out(Tensor self, int[1] dim=[], bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)")
+any_dim_op = declare("any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor")
+any_dims_op = declare("any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor")
+any_op = declare("any(Tensor self) -> Tensor")
+any_out_op = declare("any.out(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)")
+any_dims_out_op = declare(
+    "any.dims_out(Tensor self, int[]? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)"
+)
+any_all_out_op = declare("any.all_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+argmax_op = declare("argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor")
+argmax_out_op = declare("argmax.out(Tensor self, int? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)")
+argmin_op = declare("argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor")
+argmin_out_op = declare("argmin.out(Tensor self, int? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)")
+cumsum_op = declare("cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor")
+cumsum__op = declare("cumsum_(Tensor(a!) self, int dim, *, ScalarType? dtype=None) -> Tensor(a!)")
+cumsum_out_op = declare("cumsum.out(Tensor self, int dim, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)")
+log_softmax_int_op = declare("log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor")
+log_softmax_int_out_op = declare(
+    "log_softmax.int_out(Tensor self, int dim, ScalarType? dtype=None, *, Tensor(a!) out) -> Tensor(a!)"
+)
+logsumexp_op = declare("logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor")
+logsumexp_out_op = declare(
+    "logsumexp.out(Tensor self, int[1] dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)"
+)
+max_op = declare("max(Tensor self) -> Tensor")
+max_unary_out_op = declare("max.unary_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+max_other_op = declare("max.other(Tensor self, Tensor other) -> Tensor")
+max_out_op = declare("max.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)")
+max_dim_op = declare("max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)")
+max_dim_max_op = declare(
+    "max.dim_max(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) max, Tensor(b!) max_values) -> (Tensor(a!) values, Tensor(b!) indices)"
+)
+mean_op = declare("mean(Tensor self, *, ScalarType? dtype=None) -> Tensor")
+mean_dim_op = declare("mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor")
+mean_out_op = declare(
+    "mean.out(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)"
+)
+mean_dtype_out_op = declare("mean.dtype_out(Tensor self, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)")
+min_op = declare("min(Tensor self) -> Tensor")
+min_unary_out_op = declare("min.unary_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+min_other_op = declare("min.other(Tensor self, Tensor other) -> Tensor")
+min_out_op = declare("min.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)")
+min_dim_op = declare("min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)")
+min_dim_min_op = declare(
+    "min.dim_min(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) min, Tensor(b!) min_indices) -> (Tensor(a!) values, Tensor(b!) indices)"
+)
+prod_op = declare("prod(Tensor self, *, ScalarType? dtype=None) -> Tensor")
+prod_dim_int_op = declare("prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor")
+prod_int_out_op = declare(
+    "prod.int_out(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)"
+)
+prod_out_op = declare("prod.out(Tensor self, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)")
+softmax_int_op = declare("softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor")
+softmax_int_out_op = declare(
+    "softmax.int_out(Tensor self, int dim, ScalarType? dtype=None, *, Tensor(a!) out) -> Tensor(a!)"
+)
+std_op = declare("std(Tensor self, bool unbiased=True) -> Tensor")
+std_dim_op = declare("std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor")
+std_out_op = declare(
+    "std.out(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)"
+)
+std_correction_op = declare(
+    "std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor"
+)
+std_correction_out_op = declare(
+    "std.correction_out(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False, Tensor(a!) out) -> Tensor(a!)"
+)
+sum_op = declare("sum(Tensor self, *, ScalarType? dtype=None) -> Tensor")
+sum_dim_IntList_op = declare(
+    "sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"
+)
+sum_IntList_out_op = declare(
+    "sum.IntList_out(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)"
+)
+sum_out_op = declare("sum.out(Tensor self, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)")
+var_op = declare("var(Tensor self, bool unbiased=True) -> Tensor")
+var_dim_op = declare("var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor")
+var_out_op = declare(
+    "var.out(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)"
+)
+var_correction_op = declare(
+    "var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor"
+)
+var_correction_out_op = declare(
+    "var.correction_out(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False, Tensor(a!) out) -> Tensor(a!)"
+)
+addmm_op = declare("addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor")
+addmm__op = declare("addmm_(Tensor(a!) self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)")
+addmm_out_op = declare(
+    "addmm.out(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)"
+)
+baddbmm_op = declare("baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor")
+baddbmm__op = declare(
+    "baddbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)"
+)
+baddbmm_out_op = declare(
+    "baddbmm.out(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)"
+)
+bmm_op = declare("bmm(Tensor self, Tensor mat2) -> Tensor")
+bmm_out_op = declare("bmm.out(Tensor self, Tensor mat2, *, Tensor(a!) out) -> Tensor(a!)")
+dot_op = declare("dot(Tensor self, Tensor tensor) -> Tensor")
+dot_out_op = declare("dot.out(Tensor self, Tensor tensor, *, Tensor(a!) out) -> Tensor(a!)")
+linear_op = declare("linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor")
+linear_out_op = declare("linear.out(Tensor input, Tensor weight, Tensor? bias=None, *, Tensor(a!) out) -> Tensor(a!)")
+matmul_op = declare("matmul(Tensor self, Tensor other) -> Tensor")
+matmul_out_op = declare("matmul.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)")
+mm_op = declare("mm(Tensor self, Tensor mat2) -> Tensor")
+mm_out_op = declare("mm.out(Tensor self, Tensor mat2, *, Tensor(a!) out) -> Tensor(a!)")
+mv_op = declare("mv(Tensor self, Tensor vec) -> Tensor")
+mv_out_op = declare("mv.out(Tensor self, Tensor vec, *, Tensor(a!) out) -> Tensor(a!)")
+outer_op = declare("outer(Tensor self, Tensor vec2) -> Tensor")
+outer_out_op = declare("outer.out(Tensor self, Tensor vec2, *, Tensor(a!) out) -> Tensor(a!)")
+batch_norm_op = declare(
+    "batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps, bool cudnn_enabled) -> Tensor"
+)
+layer_norm_op = declare(
+    "layer_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, bool cudnn_enable=True) -> Tensor"
+)
+rms_norm_op = declare("rms_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor")
+binary_cross_entropy_with_logits_op = declare(
+    "binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=1) -> Tensor"
+)
+cross_entropy_loss_op = declare(
+    "cross_entropy_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, int ignore_index=-100, float label_smoothing=0.0) -> Tensor"
+)
+huber_loss_op = declare("huber_loss(Tensor self, Tensor target, int reduction=1, float delta=1.0) -> Tensor")
+huber_loss_out_op = declare(
+    "huber_loss.out(Tensor self, Tensor target, int reduction=1, float delta=1.0, *, Tensor(a!) out) -> Tensor(a!)"
+)
+l1_loss_op = declare("l1_loss(Tensor self, Tensor target, int reduction=1) -> Tensor")
+mse_loss_op = declare("mse_loss(Tensor self, Tensor target, int reduction=1) -> Tensor")
+mse_loss_out_op = declare("mse_loss.out(Tensor self, Tensor target, int reduction=1, *, Tensor(a!) out) -> Tensor(a!)")
+nll_loss_op = declare(
+    "nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, int ignore_index=-100) -> Tensor"
+)
+nll_loss2d_op = declare(
+    "nll_loss2d(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, int ignore_index=-100) -> Tensor"
+)
+nll_loss2d_forward_op = declare(
+    "nll_loss2d_forward(Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index) -> (Tensor output, Tensor total_weight)"
+)
+nll_loss_forward_op = declare(
+    "nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index) -> (Tensor output, Tensor total_weight)"
+)
+nll_loss_nd_op = declare(
+    "nll_loss_nd(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, int ignore_index=-100) -> Tensor"
+)
+smooth_l1_loss_op = declare("smooth_l1_loss(Tensor self, Tensor target, int reduction=1, float beta=1.0) -> Tensor")
+smooth_l1_loss_out_op = declare(
+    "smooth_l1_loss.out(Tensor self, Tensor target, int reduction=1, float beta=1.0, *, Tensor(a!) out) -> Tensor(a!)"
+)
+bernoulli_op = declare("bernoulli(Tensor self, *, Generator? generator=None) -> Tensor")
+bernoulli_out_op = declare("bernoulli.out(Tensor self, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)")
+bernoulli_p_op = declare("bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor")
+bernoulli__Tensor_op = declare(
+    "bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)"
+)
+bernoulli__float_op = declare(
+    "bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)"
+)
+dropout_op = declare("dropout(Tensor input, float p, bool train) -> Tensor")
+dropout__op = declare("dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)")
+multinomial_op = declare(
+    "multinomial(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor"
+)
+multinomial_out_op = declare(
+    "multinomial.out(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)"
+)
+normal__op = declare(
+    "normal_(Tensor(a!) self, float mean=0.0, float std=1.0, *, Generator? generator=None) -> Tensor(a!)"
+)
+rand_op = declare(
+    "rand(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)
+rand_generator_op = declare(
+    "rand.generator(int[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)
+rand_out_op = declare("rand.out(int[] size, *, Tensor(a!) out) -> Tensor(a!)")
+rand_generator_out_op = declare("rand.generator_out(int[] size, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)")
+rand_like_op = declare(
+    "rand_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"
+)
+randint_op = declare(
+    "randint(int high, int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)
+randint_generator_op = declare(
+    "randint.generator(int high, int[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)
+randint_low_op = declare(
+    "randint.low(int low, int high, int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)
+randint_low_generator_op = declare(
+    "randint.low_generator(int low, int high, int[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)
+randint_out_op = declare("randint.out(int high, int[] size, *, Tensor(a!) out) -> Tensor(a!)")
+randint_generator_out_op = declare(
+    "randint.generator_out(int high, int[] size, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)"
+)
+randint_low_out_op = declare("randint.low_out(int low, int high, int[] size, *, Tensor(a!) out) -> Tensor(a!)")
+randint_low_generator_out_op = declare(
+    "randint.low_generator_out(int low, int high, int[] size, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)"
+)
+randint_like_op = declare(
+    "randint_like(Tensor self, int high, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"
+)
+randint_like_low_dtype_op = declare(
+    "randint_like.low_dtype(Tensor self, int low, int high, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"
+)
+randn_op = declare(
+    "randn(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)
+randn_generator_op = declare(
+    "randn.generator(int[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)
+randn_out_op = declare("randn.out(int[] size, *, Tensor(a!) out) -> Tensor(a!)")
+randn_generator_out_op = declare(
+    "randn.generator_out(int[] size, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)"
+)
+randn_like_op = declare(
+    "randn_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"
+)
+random__from_op = declare(
+    "random_.from(Tensor(a!) self, int from, int? to, *, Generator? generator=None) -> Tensor(a!)"
+)
+random__to_op = declare("random_.to(Tensor(a!) self, int to, *, Generator? generator=None) -> Tensor(a!)")
+random__op = declare("random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)")
+randperm_op = declare(
+    "randperm(int n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)
+randperm_generator_op = declare(
+    "randperm.generator(int n, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)
+randperm_out_op = declare("randperm.out(int n, *, Tensor(a!) out) -> Tensor(a!)")
+randperm_generator_out_op = declare(
+    "randperm.generator_out(int n, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)"
+)
+uniform__op = declare(
+    "uniform_(Tensor(a!) self, float from=0.0, float to=1.0, *, Generator? generator=None) -> Tensor(a!)"
+)
+_log_softmax_backward_data_op = declare(
+    "_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor"
+)
+_log_softmax_backward_data_out_op = declare(
+    "_log_softmax_backward_data.out(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype, *, Tensor(a!) out) -> Tensor(a!)"
+)
+_softmax_backward_data_op = declare(
+    "_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor"
+)
+_softmax_backward_data_out_op = declare(
+    "_softmax_backward_data.out(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype, *, Tensor(a!) grad_input) -> Tensor(a!)"
+)
+diagonal_backward_op = declare(
+    "diagonal_backward(Tensor grad_output, int[] input_sizes, int offset, int dim1, int dim2) -> Tensor"
+)
+elu_backward_op = declare(
+    "elu_backward(Tensor grad_output, Scalar alpha, Scalar scale, Scalar input_scale, bool is_result, Tensor self_or_result) -> Tensor"
+)
+elu_backward_grad_input_op = declare(
+    "elu_backward.grad_input(Tensor grad_output, Scalar alpha, Scalar scale, Scalar input_scale, bool is_result, Tensor self_or_result, *, Tensor(a!) grad_input) -> Tensor(a!)"
+)
+embedding_backward_op = declare(
+    "embedding_backward(Tensor grad, Tensor indices, int num_weights, int padding_idx, bool scale_grad_by_freq, bool sparse) -> Tensor"
+)
+embedding_dense_backward_op = declare(
+    "embedding_dense_backward(Tensor grad_output, Tensor indices, int num_weights, int padding_idx, bool scale_grad_by_freq) -> Tensor"
+)
+gelu_backward_op = declare("gelu_backward(Tensor grad_output, Tensor self, *, str approximate='none') -> Tensor")
+gelu_backward_grad_input_op = declare(
+    "gelu_backward.grad_input(Tensor grad_output, Tensor self, *, str approximate='none', Tensor(a!) grad_input) -> Tensor(a!)"
+)
+hardtanh_backward_op = declare(
+    "hardtanh_backward(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> Tensor"
+)
+hardtanh_backward_grad_input_op = declare(
+    "hardtanh_backward.grad_input(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val, *, Tensor(a!) grad_input) -> Tensor(a!)"
+)
+huber_loss_backward_op = declare(
+    "huber_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, float delta) -> Tensor"
+)
+huber_loss_backward_out_op = declare(
+    "huber_loss_backward.out(Tensor grad_output, Tensor self, Tensor target, int reduction, float delta, *, Tensor(a!) grad_input) -> Tensor(a!)"
+)
+index_select_backward_op = declare(
+    "index_select_backward(Tensor grad, int[] self_sizes, int dim, Tensor index) -> Tensor"
+)
+leaky_relu_backward_op = declare(
+    "leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope, bool self_is_result) -> Tensor"
+)
+leaky_relu_backward_grad_input_op = declare(
+    "leaky_relu_backward.grad_input(Tensor grad_output, Tensor self, Scalar negative_slope, bool self_is_result, *, Tensor(a!) grad_input) -> Tensor(a!)"
+)
+mse_loss_backward_op = declare(
+    "mse_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction) -> Tensor"
+)
+mse_loss_backward_grad_input_op = declare(
+    "mse_loss_backward.grad_input(Tensor grad_output, Tensor self, Tensor target, int reduction, *, Tensor(a!) grad_input) -> Tensor(a!)"
+)
+nll_loss2d_backward_op = declare(
+    "nll_loss2d_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index, Tensor total_weight) -> Tensor"
+)
+nll_loss_backward_op = declare(
+    "nll_loss_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index, Tensor total_weight) -> Tensor"
+)
+nll_loss_backward_grad_input_op = declare(
+    "nll_loss_backward.grad_input(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index, Tensor total_weight, *, Tensor(a!) grad_input) -> Tensor(a!)"
+)
+select_backward_op = declare("select_backward(Tensor grad_output, int[] input_sizes, int dim, int index) -> Tensor")
+sigmoid_backward_op = declare("sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor")
+sigmoid_backward_grad_input_op = declare(
+    "sigmoid_backward.grad_input(Tensor grad_output, Tensor output, *, Tensor(a!) grad_input) -> Tensor(a!)"
+)
+silu_backward_op = declare("silu_backward(Tensor grad_output, Tensor self) -> Tensor")
+silu_backward_grad_input_op = declare(
+    "silu_backward.grad_input(Tensor grad_output, Tensor self, *, Tensor(a!) grad_input) -> Tensor(a!)"
+)
+slice_backward_op = declare(
+    "slice_backward(Tensor grad_output, int[] input_sizes, int dim, int start, int end, int step) -> Tensor"
+)
+smooth_l1_loss_backward_op = declare(
+    "smooth_l1_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, float beta) -> Tensor"
+)
+smooth_l1_loss_backward_grad_input_op = declare(
+    "smooth_l1_loss_backward.grad_input(Tensor grad_output, Tensor self, Tensor target, int reduction, float beta, *, Tensor(a!) grad_input) -> Tensor(a!)"
+)
+softplus_backward_op = declare(
+    "softplus_backward(Tensor grad_output, Tensor self, Scalar beta, Scalar threshold) -> Tensor"
+)
+softplus_backward_grad_input_op = declare(
+    "softplus_backward.grad_input(Tensor grad_output, Tensor self, Scalar beta, Scalar threshold, *, Tensor(a!) grad_input) -> Tensor(a!)"
+)
+tanh_backward_op = declare("tanh_backward(Tensor grad_output, Tensor output) -> Tensor")
+tanh_backward_grad_input_op = declare(
+    "tanh_backward.grad_input(Tensor grad_output, Tensor output, *, Tensor(a!) grad_input) -> Tensor(a!)"
+)
+threshold_backward_op = declare("threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor")
+threshold_backward_grad_input_op = declare(
+    "threshold_backward.grad_input(Tensor grad_output, Tensor self, Scalar threshold, *, Tensor(a!) grad_input) -> Tensor(a!)"
+)
+unfold_backward_op = declare(
+    "unfold_backward(Tensor grad_in, int[] input_sizes, int dim, int size, int step) -> Tensor"
+)
+value_selecting_reduction_backward_op = declare(
+    "value_selecting_reduction_backward(Tensor grad, int dim, Tensor indices, int[] sizes, bool keepdim) -> Tensor"
+)

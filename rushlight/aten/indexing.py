@@ -1,0 +1,169 @@
+"""`x[...]` and `x[...] = value`.
+
+Every int is a `select`, every slice a `slice`, every `None` an `unsqueeze`; `...` stands for the dimensions that are not
+mentioned. This basic indexing is a chain of views. What is left after it, tensors of integers, masks, and the sequences and
+bools that are made into them, goes to the operators `index` and `index_put_`, which copy: advanced indexing. PyTorch does
+the same in `torch/csrc/autograd/python_variable_indexing.cpp`.
+"""
+
+from __future__ import annotations
+
+import operator
+import sys
+import warnings
+from collections.abc import Sequence
+
+import numpy as np
+
+from rushlight.aten.generated import functions
+from rushlight.aten.native import creation
+from rushlight.aten.strided import Tensor
+from rushlight.c10.dtypes import INTEGRAL, Scalar, bool_, int64, uint8
+
+
+def getitem(self: Tensor, key) -> Tensor:
+    """What `key` names: an int, a slice, `None`, `...`, a tensor of integers, a mask, a sequence or array of integers or
+    bools, a bool, or a tuple of these. A view, unless there is a tensor, a sequence or a bool among them.
+
+    Source: `torch/csrc/autograd/python_variable_indexing.cpp`, `THPVariable_getitem`.
+    """
+    view, indices = _apply_slicing(self, key, keep_slices=isinstance(key, slice))
+    if indices:
+        return functions.index_Tensor_op(view, indices)
+    return functions.alias(self) if view is self else view
+
+
+def setitem(self: Tensor, key, value: Tensor | Scalar) -> None:
+    """`value`, broadcast, written to what `key` names. Its leading dimensions of size 1 do not count.
+
+    Source: `torch/csrc/autograd/python_variable_indexing.cpp`, `THPVariable_setitem`.
+    """
+    if not isinstance(value, (Tensor, bool, int, float, np.integer)):
+        raise TypeError(f"can't assign a {type(value).__name__} to a tensor; make it a tensor first")
+    if key is False:
+        return
+    view, indices = (self.unsqueeze(0), []) if key is True else _apply_slicing(self, key)
+    if indices:
+        if not isinstance(value, Tensor):
+            value = creation.full((), value, self.dtype, device=self.device)
+        functions.index_put__op(view, indices, _without_leading_ones(value))
+    elif isinstance(value, Tensor):
+        _copy_to(view, value)
+    else:
+        view.fill_(value)
+
+
+def _copy_to(view: Tensor, value: Tensor) -> None:
+    """Source: `aten/src/ATen/TensorIndexing.h`, `copy_to`."""
+    if value.shape == view.shape:
+        view.copy_(value)
+    elif value.dim() == 0:
+        view.fill_(value)
+    else:
+        value = value.view(_trailing_sizes(value))
+        view.copy_(value if value.shape == view.shape else value.expand(view.shape))
+
+
+def _without_leading_ones(value: Tensor) -> Tensor:
+    sizes = _trailing_sizes(value)
+    return value if len(sizes) == value.dim() else value.view(sizes)
+
+
+def _trailing_sizes(value: Tensor) -> Sequence[int]:
+    leading = next((dim for dim, size in enumerate(value.shape) if size != 1), value.dim())
+    return value.shape[leading:]
+
+
+# ------------------------------------------------------------------------------------------------------------
+# From the key to views and index tensors
+
+
+def _apply_slicing(self: Tensor, key, keep_slices: bool = False) -> tuple[Tensor, list[Tensor | None]]:
+    """The view, by one operator for each part of the key, and the index tensors for its dimensions: one for all dimensions
+    of a mask, and None for a dimension that has none. There are no index tensors if the key makes none, and perhaps none
+    for the last dimensions. A slice that takes all is left out, unless it is to be kept.
+
+    Source: `torch/csrc/autograd/python_variable_indexing.cpp`, `applySlicing`.
+    """
+    keys = key if isinstance(key, tuple) else tuple(key) if _stands_for_a_tuple(key) else (key,)
+    mentioned = sum(map(_dimensions, keys))
+    if mentioned > self.dim():
+        raise IndexError(f"too many indices for tensor of dimension {self.dim()}")
+    view, dim, indices, indexed = self, 0, [], False
+    for each in keys:
+        if isinstance(each, (Sequence, np.ndarray)):
+            each = _as_index(each, self)
+        passed, index = 1, None  # dimensions of the view that this part is done with
+        if each is Ellipsis:
+            passed = self.dim() - mentioned
+        elif each is None:
+            view = view.unsqueeze(dim)
+        elif isinstance(each, slice):
+            view = _sliced(view, dim, each, keep_slices)
+        elif _is_one_bool(each):
+            view, index = view.unsqueeze(dim), _once_or_never(bool(each), self)
+        elif isinstance(each, Tensor) and (each.dim() or each.dtype.category != INTEGRAL):
+            passed, index = _dimensions(each), each
+        else:
+            view, passed = view.select(dim, _as_int(each)), 0
+        dim += passed
+        indices += [None] * passed if index is None else [index]
+        indexed = indexed or index is not None
+    return view, indices if indexed else []
+
+
+def _stands_for_a_tuple(key) -> bool:
+    """Whether a list means what the tuple of its elements means: numpy's old rule, which PyTorch has kept."""
+    if not isinstance(key, Sequence) or isinstance(key, tuple) or len(key) >= 32:
+        return False
+    several = any(
+        each is None or each is Ellipsis or isinstance(each, (slice, Sequence, Tensor, np.ndarray)) for each in key
+    )
+    if several:
+        warnings.warn("a sequence as the key is taken for a tuple of indices: use x[tuple(key)]", stacklevel=4)
+    return several
+
+
+def _dimensions(key) -> int:
+    """How many dimensions of the tensor a part of the key is for."""
+    if isinstance(key, Tensor):
+        return key.dim() if key.dtype in (uint8, bool_) else 1
+    return not (key is None or key is Ellipsis or isinstance(key, bool))
+
+
+def _as_index(key, self: Tensor) -> Tensor:
+    """Source: `torch/csrc/utils/tensor_new.cpp`, `indexing_tensor_from_data`."""
+    dtype = creation._infer_dtype(key)
+    return creation.tensor(key, dtype=dtype if dtype in (uint8, bool_) else int64, device=self.device)
+
+
+def _is_one_bool(key) -> bool:
+    return isinstance(key, bool) or isinstance(key, Tensor) and key.dim() == 0 and key.dtype in (uint8, bool_)
+
+
+def _once_or_never(wanted: bool, self: Tensor) -> Tensor:
+    """An index for the dimension of size 1 that a bool adds."""
+    index = functions.empty((int(wanted),), dtype=int64, device=self.device)
+    return index.fill_(0) if wanted else index
+
+
+def _as_int(key) -> int:
+    try:
+        return operator.index(key)
+    except TypeError:
+        raise IndexError(
+            f"only ints, slices, `...`, None, bools, sequences and tensors are valid indices (got {type(key).__name__})"
+        ) from None
+
+
+def _sliced(view: Tensor, dim: int, key: slice, keep: bool) -> Tensor:
+    start, end, step = (part if part is None else operator.index(part) for part in (key.start, key.stop, key.step))
+    if step is not None and step <= 0:  # a ValueError, where the operator `slice` raises RuntimeError: as in PyTorch
+        raise ValueError("step must be greater than zero")
+    takes_all = view.dim() and not start and (end is None or end >= view.size(dim)) and step in (None, 1)
+    if takes_all and not keep:
+        return view
+    return functions.slice(view, dim, start or 0, sys.maxsize if end is None else end, step or 1)
+
+
+Tensor.__getitem__, Tensor.__setitem__ = getitem, setitem

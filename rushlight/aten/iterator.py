@@ -1,0 +1,236 @@
+"""TensorIterator: one loop for every operator that works element by element.
+
+Before an element is computed the operands are brought together: their sizes are broadcast, their dtypes promoted, a result
+is allocated whose strides follow theirs, the dimensions are sorted so that memory is walked in order, and neighbouring
+dimensions that form one even walk become one. What remains is a short loop over raw memory. In PyTorch:
+`aten/src/ATen/TensorIterator.cpp`. Left out: splitting the loop over threads, 32-bit indexing, named dimensions. numpy
+runs the loop; which memory it walks, and how, is decided here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+
+import numpy as np
+
+from rushlight.aten.strided import (
+    Tensor,
+    contiguous_strides,
+    has_internal_overlap,
+    infer_size,
+    is_contiguous,
+    non_overlapping_and_dense,
+)
+from rushlight.c10 import dispatch
+from rushlight.c10.dtypes import Scalar, dtype, scalar_type
+from rushlight.c10.memory_formats import (
+    channels_last_strides,
+    dense_strides,
+    is_channels_last,
+    reorder_dimensions,
+)
+
+Operand = Tensor | Scalar
+
+
+def remembered(function: Callable) -> Callable:
+    """`function`, whose answers are kept: the same sizes and strides come again and again. Forgotten when `dispatch` says
+    so, since a piece that the answers came from may have changed."""
+    kept = lru_cache(4096)(function)
+    dispatch.memos.append(kept.cache_clear)
+    return kept
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Geometry
+
+
+def broadcast_strides(sizes: Sequence[int], strides: Sequence[int], to: Sequence[int]) -> tuple[int, ...]:
+    """The strides with which an operand is read in a loop over the sizes `to`.
+
+    Sizes are compared from the last dimension to the first. A dimension whose size is 1 while the loop's is not is read
+    again and again: stride 0. So is one that the operand does not have. Every other dimension keeps its stride.
+
+    Args:
+        sizes, strides: of the operand; `sizes` broadcasts to `to`.
+
+    Returns:
+        one stride for each size in `to`, in the unit of `strides`.
+
+    Source: `aten/src/ATen/TensorIterator.cpp`, `compute_strides`.
+    """
+    new_dims = len(to) - len(sizes)
+    kept = (0 if size == 1 and wanted != 1 else stride for size, stride, wanted in zip(sizes, strides, to[new_dims:]))
+    return (0,) * new_dims + tuple(kept)
+
+
+def coalesce_dimensions(
+    sizes: Sequence[int], operand_strides: Sequence[Sequence[int]]
+) -> tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]:
+    """The same loop with as few dimensions as possible. The *first* dimension is the innermost.
+
+    Going from the first dimension to the last, a dimension joins the one before it if either of the two has size 1, or if
+    for every operand its stride is the size times the stride of the one before it, so that the two are one even walk.
+    The joined dimension has the product of the sizes; its stride is that of the one before it, unless that one has
+    size 1: then it is the stride of the dimension that joins.
+
+    Args:
+        sizes: of the loop, none of them 0.
+        operand_strides: for each operand one stride per size, in whatever unit.
+
+    Returns:
+        the sizes, and for each operand its strides. A loop of one dimension or none stays as it is.
+
+    Source: `aten/src/ATen/TensorIterator.cpp`, `coalesce_dimensions`.
+    """
+    if not sizes:
+        return (), ((),) * len(operand_strides)
+    new_sizes, new_strides = [sizes[0]], [[strides[0]] for strides in operand_strides]
+    for dim in range(1, len(sizes)):
+        size = new_sizes[-1]
+        even = all(strides[dim] == size * new[-1] for strides, new in zip(operand_strides, new_strides))
+        if even or 1 in (size, sizes[dim]):
+            new_sizes[-1] *= sizes[dim]
+            if size == 1:
+                for strides, new in zip(operand_strides, new_strides):
+                    new[-1] = strides[dim]
+        else:
+            new_sizes.append(sizes[dim])
+            for strides, new in zip(operand_strides, new_strides):
+                new.append(strides[dim])
+    return tuple(new_sizes), tuple(tuple(new) for new in new_strides)
+
+
+@remembered
+def loop_geometry(
+    sizes: tuple[int, ...], operands: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]
+) -> tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]:
+    """Sizes and strides of the loop over `sizes` in which these operands, each given by its sizes and strides, are walked
+    in the order of their memory. The last dimension is the innermost."""
+    strides = [broadcast_strides(*operand, sizes) for operand in operands]
+    order = reorder_dimensions(sizes, strides)
+    sizes, strides = coalesce_dimensions([sizes[d] for d in order], [[each[d] for d in order] for each in strides])
+    return sizes[::-1], tuple(each[::-1] for each in strides)
+
+
+@remembered
+def output_strides(
+    sizes: tuple[int, ...], operands: tuple[tuple[tuple[int, ...], tuple[int, ...]] | None, ...]
+) -> tuple[int, ...]:
+    """The strides of a new result: as all operands have them, if they agree, else dense in the order of theirs. An operand
+    is its sizes and strides, or None for a number.
+
+    Source: `aten/src/ATen/TensorIterator.cpp`, `fast_set_up` and `allocate_or_resize_outputs`.
+    """
+    tensors = [operand for operand in operands if operand is not None]
+    if len(tensors) == len(operands) and all(each == sizes for each, _ in tensors):
+        if all(is_contiguous(*tensor) for tensor in tensors):
+            return contiguous_strides(sizes)
+        if all(is_channels_last(*tensor) for tensor in tensors):
+            return channels_last_strides(sizes)
+        first = tensors[0][1]
+        if all(strides == first for _, strides in tensors) and non_overlapping_and_dense(sizes, first):
+            return tuple(first)
+    strides = [broadcast_strides(*tensor, sizes) for tensor in tensors]
+    if 0 in sizes:
+        order = tuple(reorder_dimensions(sizes, strides))
+        if order != tuple(reversed(range(len(sizes)))):  # here, and only here, a size 0 does not count as 1
+            return tuple(math.prod(sizes[d] for d in order[: order.index(dim)]) for dim in range(len(sizes)))
+    return dense_strides(sizes, *strides)
+
+
+def geometry(operand: Operand) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+    return (operand._sizes, operand._strides) if isinstance(operand, Tensor) else None
+
+
+def common_sizes(*operands: Operand) -> tuple[int, ...]:
+    """The sizes to which all operands broadcast. Source: `aten/src/ATen/TensorIterator.cpp`, `compute_shape`."""
+    sizes = ()
+    for operand in operands:
+        if isinstance(operand, Tensor) and operand._sizes != sizes:
+            sizes = infer_size(sizes, operand._sizes)
+    return tuple(sizes)
+
+
+# ------------------------------------------------------------------------------------------------------------
+# May this be written?
+
+
+def assert_no_internal_overlap(self: Tensor) -> None:
+    if has_internal_overlap(self.shape, self.stride()):
+        raise RuntimeError(
+            "unsupported operation: more than one element of the written-to tensor refers to a single memory "
+            "location. Please clone() the tensor before performing the operation."
+        )
+
+
+def assert_no_partial_overlap(self: Tensor, other: Tensor) -> None:
+    """`other` may be read while `self` is written if it is the very same view, or lies elsewhere. As in
+    PyTorch, this is only known, and only checked, for tensors without holes.
+
+    Source: `aten/src/ATen/MemoryOverlap.cpp`, `get_overlap_status`.
+    """
+    same_storage = self.untyped_storage() is other.untyped_storage()
+    if self is other or not same_storage or 0 in (self.numel(), other.numel()):
+        return
+    if not all(non_overlapping_and_dense(each.shape, each.stride()) for each in (self, other)):
+        return
+    start, other_start = self.data_ptr(), other.data_ptr()
+    apart = start + self.nbytes <= other_start or other_start + other.nbytes <= start
+    same = (start, self.nbytes, self.stride()) == (other_start, other.nbytes, other.stride())
+    if not apart and not same:
+        raise RuntimeError(
+            "unsupported operation: some elements of the input tensor and the written-to tensor refer to a "
+            "single memory location. Please clone() the tensor before performing the operation."
+        )
+
+
+# ------------------------------------------------------------------------------------------------------------
+# The loop
+
+
+def for_each(function: Callable, out: Tensor, inputs: Sequence[Operand], common: dtype) -> None:
+    """`out` = `function` of the inputs, element by element, the inputs broadcast to the sizes of `out`.
+
+    Args:
+        function: takes one numpy array per input, all of dtype `common` and of the same sizes, and gives such an array of
+            any dtype; a numpy ufunc is quicker.
+        out: its sizes are those of the loop; any strides and dtype.
+
+    Source: `aten/src/ATen/native/cpu/Loops.h`, `cpu_kernel`.
+    """
+    arrays = loop_arrays(out, inputs, common)
+    if isinstance(function, np.ufunc) and all(array.dtype == common.numpy for array in arrays[1:]):
+        function(*arrays[1:], out=arrays[0], casting="unsafe")
+    else:
+        arrays[0][...] = function(*[array.astype(common.numpy, copy=False) for array in arrays[1:]])
+
+
+def loop_arrays(out: Tensor, inputs: Sequence[Operand], common: dtype) -> list[np.ndarray]:
+    """The operands of a loop over the sizes of `out`, as numpy arrays on their own memory, with the loop's sizes and
+    strides. A number becomes an array of dtype `common`."""
+    if 0 in out._sizes:
+        return [np.empty(0, out.dtype.numpy)] + [np.empty(0, common.numpy) for _ in inputs]
+    operands = tuple(geometry(operand) or ((), ()) for operand in (out, *inputs))
+    sizes, strides = loop_geometry(tuple(out._sizes), operands)
+    return [
+        _array(operand, sizes, each) if isinstance(operand, Tensor) else number(operand, common)
+        for operand, each in zip((out, *inputs), strides)
+    ]
+
+
+def _array(operand: Tensor, sizes: Sequence[int], strides: Sequence[int]) -> np.ndarray:
+    step, memory = operand.dtype.itemsize, operand.untyped_storage()._bytes
+    offset = operand._storage_offset * step
+    return np.ndarray(sizes, operand.dtype.numpy, memory, offset, [stride * step for stride in strides])
+
+
+def number(value: Scalar, common: dtype) -> np.ndarray:
+    """A Python number as an operand. It wraps and rounds as in C, where it does not fit.
+
+    Source: `c10/core/Scalar.h`; in PyTorch it is a 0-dim tensor that `wrapped_number` marks.
+    """
+    scalar_type(value)
+    return np.asarray(value).astype(common.numpy)

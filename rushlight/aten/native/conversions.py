@@ -1,0 +1,64 @@
+"""The same numbers in another dtype, on another device, in another order: `to`.
+
+What is already as it is wanted comes back as it is, unless a copy is asked for. In PyTorch:
+`aten/src/ATen/native/TensorConversions.cpp`; what `x.to(...)` takes is sorted out in `torch/csrc/autograd/python_variable.cpp`
+and `torch/csrc/utils/python_arg_parser.h`, here in `functional.py`. Left out: other layouts, pinned memory.
+"""
+
+from __future__ import annotations
+
+from rushlight.aten.generated import functions
+from rushlight.aten.native.pointwise import copy_
+from rushlight.aten.strided import Tensor, empty_strided, strides_for
+from rushlight.c10.dtypes import dtype
+from rushlight.c10.memory_formats import memory_format, preserve_format, suggest_memory_format
+from rushlight.c10.storage import device
+
+
+def to_copy(
+    self: Tensor, dtype=None, layout=None, device=None, pin_memory=None, non_blocking=False, memory_format=None
+) -> Tensor:
+    """A copy, with the strides of `self` where these leave no holes."""
+    place = _device_type(self, device)
+    if self.is_meta and place != "meta":
+        raise NotImplementedError("Cannot copy out of meta tensor; no data!")
+    out = empty_strided(self.shape, strides_for(self, memory_format), dtype or self.dtype, place)
+    return copy_(out, self)
+
+
+def to_dtype_layout(
+    self: Tensor,
+    dtype: dtype | None = None,
+    layout=None,
+    device: device | str | None = None,
+    pin_memory: bool | None = None,
+    non_blocking: bool = False,
+    copy: bool = False,
+    memory_format: memory_format | None = None,
+) -> Tensor:
+    """Source: `aten/src/ATen/native/TensorConversions.cpp`, `to_will_alias` and `to_impl`."""
+    same = dtype in (None, self.dtype) and _device_type(self, device) == self.device.type
+    in_order = memory_format in (None, preserve_format, suggest_memory_format(self.shape, self.stride()))
+    if same and in_order and not copy:
+        return self
+    return functions._to_copy(self, dtype=dtype, device=device, non_blocking=non_blocking, memory_format=memory_format)
+
+
+def to_dtype(self, dtype, non_blocking=False, copy=False, memory_format=None) -> Tensor:
+    return to_dtype_layout(self, dtype, None, None, None, non_blocking, copy, memory_format)
+
+
+def to_device(self, device, dtype, non_blocking=False, copy=False, memory_format=None) -> Tensor:
+    return to_dtype_layout(self, dtype, None, device, None, non_blocking, copy, memory_format)
+
+
+def to_other(self, other, non_blocking=False, copy=False, memory_format=None) -> Tensor:
+    return to_dtype_layout(self, other.dtype, None, other.device, None, non_blocking, copy, memory_format)
+
+
+def type_as(self: Tensor, other: Tensor) -> Tensor:
+    return self.to(other)
+
+
+def _device_type(self: Tensor, wanted: device | str | None) -> str:
+    return self.device.type if wanted is None else device(wanted).type

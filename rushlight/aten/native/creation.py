@@ -1,0 +1,332 @@
+"""Where tensors come from: sizes, Python numbers and lists, numpy arrays.
+
+PyTorch's counterparts are `aten/src/ATen/native/TensorFactories.cpp` and, for what comes from Python,
+`torch/csrc/utils/tensor_new.cpp` and `tensor_numpy.cpp`. `layout` and `pin_memory`, with which `zeros` and its like may be
+called, are taken and have no effect.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator, Sequence
+from functools import reduce
+
+import numpy as np
+
+from rushlight.aten.native.pointwise import convert, copy_, fill_, is_simple
+from rushlight.aten.strided import (
+    Tensor,
+    UntypedStorage,
+    alias,
+    contiguous_strides,
+    empty_strided,
+    fresh,
+    storage_size,
+    strides_for,
+)
+from rushlight.aten.structured import resize_ as resize
+from rushlight.aten.structured import resize_output
+from rushlight.c10.dtypes import (
+    INTEGRAL,
+    Scalar,
+    dtype,
+    from_numpy_dtype,
+    get_default_dtype,
+    int64,
+    promote_types,
+    scalar_type,
+)
+from rushlight.c10.memory_formats import channels_last, channels_last_strides, memory_format, preserve_format
+from rushlight.c10.storage import device
+from rushlight.library import leaf
+
+__all__ = ["tensor", "as_tensor", "from_numpy"]
+
+
+def empty_cpu(size, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None) -> Tensor:
+    """A tensor whose elements are whatever was in memory, contiguous unless `memory_format` says otherwise."""
+    return _empty(size, dtype, "cpu", memory_format)
+
+
+def empty_meta(size, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None) -> Tensor:
+    return _empty(size, dtype, "meta", memory_format)
+
+
+def _empty(size: Sequence[int], dtype: dtype | None, device: str, memory_format: memory_format | None) -> Tensor:
+    if memory_format is preserve_format:
+        raise RuntimeError("empty has no tensor whose memory format it could preserve")
+    strides = channels_last_strides(size) if memory_format is channels_last else contiguous_strides(size)
+    return empty_strided(size, strides, dtype, device)
+
+
+def empty_strided_cpu(size, stride, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
+    """A tensor with memory just large enough for these sizes and strides, whose elements are whatever was there."""
+    return empty_strided(size, stride, dtype, "cpu")
+
+
+def empty_strided_meta(size, stride, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
+    return empty_strided(size, stride, dtype, "meta")
+
+
+def _new(size: Sequence[int], dtype: dtype | None, device: device | str | None) -> Tensor:
+    return empty_strided(size, contiguous_strides(size), dtype, _device_type(device))
+
+
+def _device_type(wanted: device | str | None) -> str:
+    return "cpu" if wanted is None else device(wanted).type
+
+
+def zeros(size, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
+    return fill_(_new(size, dtype, device), 0)
+
+
+def ones(size, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
+    return fill_(_new(size, dtype, device), 1)
+
+
+def full(size, fill_value, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
+    """A tensor of one value, which also decides the dtype."""
+    return fill_(_new(size, dtype or scalar_type(fill_value), device), fill_value)
+
+
+def empty_like(self, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None) -> Tensor:
+    """An uninitialised tensor with the sizes and, unless told otherwise, the dtype, device and strides of `self`."""
+    place = self.device.type if device is None else _device_type(device)
+    return empty_strided(self.shape, strides_for(self, memory_format), dtype or self.dtype, place)
+
+
+def zeros_like(self, *options) -> Tensor:
+    return full_like(self, 0, *options)
+
+
+def ones_like(self, *options) -> Tensor:
+    return full_like(self, 1, *options)
+
+
+def full_like(self, fill_value, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None) -> Tensor:
+    """A tensor of one value; with nothing else said, and contiguous ones on the CPU, there is a short way."""
+    if dtype is device is memory_format is None and is_simple(self) and not self.is_meta:
+        array = np.empty(self._sizes, self.dtype.numpy)
+        array.fill(1 if fill_value == 1 else convert(fill_value, self.dtype))
+        return fresh(array, self)
+    return fill_(empty_like(self, dtype, layout, device, pin_memory, memory_format), fill_value)
+
+
+def fill(self, value) -> Tensor:
+    """A tensor like `self` with every element set to `value`."""
+    return fill_(empty_like(self), value)
+
+
+def new_empty(self, size, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
+    """`self.new_...`: a tensor of other sizes with, unless told otherwise, the dtype and the device of `self`."""
+    return _new(size, dtype or self.dtype, device or self.device)
+
+
+def new_empty_strided(self, size, stride, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
+    return empty_strided(size, stride, dtype or self.dtype, _device_type(device or self.device))
+
+
+def new_zeros(self, size, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
+    return fill_(new_empty(self, size, dtype, layout, device), 0)
+
+
+def new_ones(self, size, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
+    return fill_(new_empty(self, size, dtype, layout, device), 1)
+
+
+def new_full(self, size, fill_value, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
+    return fill_(new_empty(self, size, dtype, layout, device), fill_value)
+
+
+def arange_end(end, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
+    return arange(0, end, 1, dtype, layout, device)
+
+
+def arange_start(start, end, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
+    return arange(start, end, 1, dtype, layout, device)
+
+
+def arange(start, end, step=1, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
+    """`start`, `start + step`, ... below `end`. Source: `aten/src/ATen/native/RangeFactories.cpp`."""
+    if dtype is None:
+        whole = all(scalar_type(number).category <= INTEGRAL for number in (start, end, step))
+        dtype = int64 if whole else get_default_dtype()
+    return arange_out(start, end, step, _new((0,), dtype, device))
+
+
+def arange_end_out(end, out: Tensor) -> Tensor:
+    return arange_out(0, end, 1, out)
+
+
+def arange_out(start, end, step, out: Tensor) -> Tensor:
+    """An `out` with as many elements as are needed keeps its sizes, whatever they are."""
+    if step == 0:
+        raise RuntimeError("step must be nonzero")
+    if not math.isfinite(start) or not math.isfinite(end):
+        raise RuntimeError(f"unsupported range: {start} -> {end}")
+    if (end - start) * step < 0:
+        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+    if out.dtype.category <= INTEGRAL and int(step) == 0:  # a ValueError here, a RuntimeError above: as in PyTorch
+        raise ValueError("step must be nonzero")
+    if out.dtype is int64:  # which counts in whole numbers; the others, narrow ones too, in double
+        start, end, step = int(start), int(end), int(step)
+    count = math.ceil((end - start) / step)
+    if out.dtype.category <= INTEGRAL:
+        start, step = int(start), int(step)
+    if count != out.numel():
+        resize_output(out, (count,))
+    if not out.is_meta:
+        out._array[...] = (start + np.arange(count) * step).reshape(out.shape)
+    return out
+
+
+# The same into a tensor that is there
+
+
+def empty_out(size, memory_format, out: Tensor) -> Tensor:
+    return resize_(out, size, memory_format)
+
+
+def zeros_out(size, out: Tensor) -> Tensor:
+    return fill_(resize_(out, size), 0)
+
+
+def ones_out(size, out: Tensor) -> Tensor:
+    return fill_(resize_(out, size), 1)
+
+
+def full_out(size, fill_value, out: Tensor) -> Tensor:
+    return fill_(resize_(out, size), fill_value)
+
+
+def resize_(self: Tensor, size: Sequence[int], memory_format: memory_format | None = None) -> Tensor:
+    """Other sizes in place, and contiguous strides, or those of `memory_format`; the same sizes change nothing."""
+    if memory_format is None and tuple(size) == self.shape:
+        return self
+    return resize(self, size, channels_last_strides(size) if memory_format is channels_last else None)
+
+
+# ------------------------------------------------------------------------------------------------------------
+# From Python numbers and lists
+
+
+def tensor(
+    data,
+    *,
+    dtype: dtype | None = None,
+    device: device | str | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """A new tensor with a copy of `data`: a number, nested sequences of numbers, a numpy array, or a tensor.
+
+    The sizes are read off the first element of each level; the dtype is what all numbers promote to.
+
+    Raises:
+        ValueError: a list is longer or shorter than the first one of its level.
+        TypeError: a number where a list should be, or the other way round.
+        RuntimeError: a number does not fit the dtype, or something is no number.
+
+    Source: `torch/csrc/utils/tensor_new.cpp`, `internal_new_from_data`.
+    """
+    return leaf(_tensor(data, dtype, device), requires_grad)
+
+
+def _tensor(data, dtype: dtype | None, device: device | str | None) -> Tensor:
+    if isinstance(data, np.ndarray):
+        data = _share(data)
+    if isinstance(data, Tensor):
+        place = data.device.type if device is None else _device_type(device)
+        return copy_(empty_strided(data.shape, strides_for(data, None), dtype or data.dtype, place), data)
+    sizes, first = [], data
+    while _is_sequence(first):
+        sizes.append(len(first))
+        first = first[0] if len(first) else None
+    dtype = dtype or _infer_dtype(data)
+    numbers = [] if 0 in sizes else [convert(number, dtype) for number in _numbers(data, sizes, 0)]
+    flat = _new((len(numbers),), dtype, None)
+    flat._array[...] = numbers
+    made = alias(flat, sizes, contiguous_strides(sizes), 0)
+    return made if device is None else made.to(device)
+
+
+def as_tensor(data, *, dtype: dtype | None = None, device: device | str | None = None) -> Tensor:
+    """Like `tensor`, but without a copy where memory can be shared."""
+    data = from_numpy(data) if isinstance(data, np.ndarray) else data
+    return data.to(device, dtype) if isinstance(data, Tensor) else tensor(data, dtype=dtype, device=device)
+
+
+def new_tensor(self: Tensor, data, *, dtype: dtype | None = None, device: device | str | None = None) -> Tensor:
+    """A new tensor with a copy of `data` and, unless told otherwise, the dtype and the device of `self`."""
+    return tensor(data, dtype=dtype or self.dtype, device=device or self.device)
+
+
+Tensor.new_tensor = new_tensor
+
+
+def _is_sequence(data) -> bool:
+    if isinstance(data, (np.ndarray, Tensor)):
+        return data.ndim > 0
+    return isinstance(data, Sequence) and not isinstance(data, (str, bytes))
+
+
+def _infer_dtype(data) -> dtype:
+    if _is_sequence(data) and not isinstance(data, (np.ndarray, Tensor)):
+        return reduce(promote_types, map(_infer_dtype, data)) if len(data) else get_default_dtype()
+    if isinstance(data, (np.ndarray, np.generic)):
+        return from_numpy_dtype(data.dtype)
+    if isinstance(data, str):
+        raise TypeError("a tensor holds numbers, not 'str'")
+    if not isinstance(data, (Tensor, bool, int, float)):
+        raise RuntimeError(f"Could not infer dtype of {type(data).__name__}; a tensor holds numbers")
+    return data.dtype if isinstance(data, Tensor) else scalar_type(data)
+
+
+def _numbers(data, sizes: Sequence[int], dim: int) -> Iterator[Scalar]:
+    """The numbers in `data` in row-major order, while checking that it is as regular as `sizes` says."""
+    if dim == len(sizes):
+        if _is_sequence(data):
+            raise TypeError(f"expected a number at dim {dim}, as before, but got a {type(data).__name__}")
+        yield data.item() if isinstance(data, Tensor) else data
+        return
+    if not _is_sequence(data):
+        raise TypeError(f"not a sequence: expected one of length {sizes[dim]} at dim {dim}, but got {data!r}")
+    if len(data) != sizes[dim]:
+        raise ValueError(f"expected sequence of length {sizes[dim]} at dim {dim} (got {len(data)})")
+    for item in data:
+        yield from _numbers(item, sizes, dim + 1)
+
+
+# ------------------------------------------------------------------------------------------------------------
+# From numpy
+
+
+def from_numpy(array: np.ndarray) -> Tensor:
+    """A tensor on the memory of a numpy array, with its sizes and strides. The array is kept alive.
+
+    Raises:
+        TypeError: not an array, or of a dtype that there is not.
+        ValueError: negative strides, strides that are no multiple of the itemsize, or a foreign byte order.
+
+    Source: `torch/csrc/utils/tensor_numpy.cpp`, `tensor_from_numpy`.
+    """
+    if not isinstance(array, np.ndarray):
+        raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
+    if not array.flags.writeable:
+        warnings.warn("The array is not writable, but the tensor on its memory is; .copy() it first", stacklevel=2)
+    return _share(array)
+
+
+def _share(array: np.ndarray) -> Tensor:
+    if any(stride < 0 for stride in array.strides):
+        raise ValueError("tensors with negative strides are not supported; make a copy of the array with .copy()")
+    if any(stride % array.itemsize for stride in array.strides):
+        raise ValueError("the strides of the array are no multiple of its itemsize; make a copy of it with .copy()")
+    if not array.dtype.isnative:
+        raise ValueError("the array has a foreign byte order; convert it with .astype(array.dtype.newbyteorder('='))")
+    dtype = from_numpy_dtype(array.dtype)
+    strides = [stride // array.itemsize for stride in array.strides]
+    nbytes = storage_size(array.shape, strides) * array.itemsize
+    storage = UntypedStorage.from_address(array.ctypes.data, nbytes, owner=array)
+    return Tensor(storage, array.shape, strides, 0, dtype)

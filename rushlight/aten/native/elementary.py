@@ -1,0 +1,467 @@
+"""Functions of one operand: powers, rounding, the elementary functions, and those that stand between the layers of a network.
+
+Element by element like the kernels of `pointwise.py`, some with numbers as parameters. In PyTorch:
+`aten/src/ATen/native/UnaryOps.cpp`, `Pow.cpp`, `Activation.cpp` and the loops in `aten/src/ATen/native/cpu/`. Left out:
+activations with random numbers or learnt weights, and those that go through a dimension (softmax, glu).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from rushlight.aten.native.pointwise import (
+    FLOATS,
+    NUMERIC,
+    PLAIN_NUMBERS,
+    arithmetic,
+    between,
+    convert,
+    exact,
+    functions,
+    is_simple,
+    loop,
+    output_of,
+    pointwise,
+    refuse_bool,
+    unary,
+)
+from rushlight.aten.strided import Tensor, fresh, strides_for
+from rushlight.aten.structured import Output, Structured, call_functional
+from rushlight.c10.dtypes import FLOATING, Scalar, bool_, result_type
+
+# ------------------------------------------------------------------------------------------------------------
+# Elementary functions
+
+
+def leaving_integers(function: Callable) -> Callable:
+    """The function that gives integers back as they are: they are round."""
+
+    def rounding(x: np.ndarray) -> np.ndarray:
+        return function(x) if x.dtype.kind == "f" else x
+
+    rounding.__name__ = function.__name__
+    return rounding
+
+
+def sign(x: np.ndarray) -> np.ndarray:
+    """Of NaN it is 0, as in PyTorch, and not NaN as in numpy."""
+    return x if x.dtype.kind == "b" else np.subtract(x > 0, x < 0, dtype=x.dtype)
+
+
+def round_decimals(x: np.ndarray, decimals: np.ndarray) -> np.ndarray:
+    """To so many decimals; negative ones count before the point.
+
+    Source: `aten/src/ATen/native/cpu/UnaryOpsKernel.cpp`, `round_decimals_kernel`.
+    """
+    scale = np.power(10.0, np.abs(decimals)).astype(x.dtype)
+    return np.rint(x / scale) * scale if decimals < 0 else np.rint(x * scale) / scale
+
+
+def reciprocal_root(x: np.ndarray) -> np.ndarray:
+    return 1 / np.sqrt(x)
+
+
+def logistic(x: np.ndarray) -> np.ndarray:
+    return 1 / (1 + np.exp(-x))
+
+
+absolute = unary(np.abs, exact, NUMERIC, casts=False)
+neg = unary(
+    np.negative,
+    exact,
+    check=refuse_bool("Negation of a bool tensor is not supported. To invert a mask, use `~`."),
+    casts=False,
+)
+signum = unary(sign, exact, casts=False)
+ceil = unary(leaving_integers(np.ceil), exact, NUMERIC, casts=False)
+floor = unary(leaving_integers(np.floor), exact, NUMERIC, casts=False)
+trunc = unary(leaving_integers(np.trunc), exact, NUMERIC, casts=False)
+rounded = unary(leaving_integers(np.rint), exact, NUMERIC, casts=False)
+rounded_to = pointwise(round_decimals, exact, FLOATS, parameters=1, casts=False)
+
+exp = unary(np.exp)
+exp2 = unary(np.exp2)
+expm1 = unary(np.expm1)
+log = unary(np.log)
+log2 = unary(np.log2)
+log10 = unary(np.log10)
+log1p = unary(np.log1p)
+sqrt = unary(np.sqrt)
+rsqrt = unary(reciprocal_root)
+reciprocal = unary(np.reciprocal)
+sin = unary(np.sin)
+cos = unary(np.cos)
+tan = unary(np.tan)
+tanh = unary(np.tanh)
+sigmoid = unary(logistic)
+
+
+def positive(self: Tensor) -> Tensor:
+    if self.dtype is bool_:
+        raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
+    return self
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Powers
+
+
+def power(base: np.ndarray, exponent: np.ndarray) -> np.ndarray:
+    """Of integers too, for which a negative exponent gives 0, except where the base is 1 or -1.
+
+    Source: `aten/src/ATen/native/Pow.h`, `powi`.
+    """
+    if base.dtype.kind == "f" or not (exponent < 0).any():
+        return np.power(base, exponent)
+    one_over = np.where(base == 1, 1, np.where(base == -1, 1 - 2 * (exponent & 1), 0))
+    return np.where(exponent < 0, one_over, np.power(base, np.maximum(exponent, 0))).astype(base.dtype)
+
+
+POWERS = {  # of floating numbers: quicker, and `sqrt` differs from `power` at -inf
+    2: np.square,
+    3: lambda x: x * x * x,
+    0.5: np.sqrt,
+    -0.5: lambda x: 1 / np.sqrt(x),
+    -1: np.reciprocal,
+    -2: lambda x: 1 / (x * x),
+}
+
+
+def pow_number_meta(self: Tensor, exponent: Scalar) -> Output:
+    common = result_type(self, exponent)
+    if common.category != FLOATING and exponent < 0:
+        raise RuntimeError("Integers to negative integer powers are not allowed.")
+    return output_of(common, self)
+
+
+def pow_number_impl(self: Tensor, exponent: Scalar, out: Tensor) -> None:
+    """Source: `aten/src/ATen/native/cpu/PowKernel.cpp`, `pow_tensor_scalar_kernel`."""
+    computed, common = arithmetic(self, exponent)
+    function = POWERS.get(exponent) if computed is common and common.category == FLOATING else None
+    loop(function or (lambda x: power(x, convert(exponent, computed))), out, (self,), computed, common)
+
+
+def pow_of_number_meta(self: Scalar, exponent: Tensor) -> Output:
+    return Output(exponent.shape, None, result_type(self, exponent))
+
+
+pow_tensor = pointwise(power, arithmetic, NUMERIC)
+pow_number = Structured(pow_number_meta, pow_number_impl, casts=True)
+pow_of_number = Structured(pow_of_number_meta, pow_tensor.impl, casts=True)
+
+
+def pow_number_functional(self: Tensor, exponent: Scalar) -> Tensor:
+    """With the short way of `unary` for the exponents in `POWERS`."""
+    if exponent.__class__ in PLAIN_NUMBERS and exponent in POWERS and is_simple(self):
+        return fresh(POWERS[exponent](self._array), self)
+    return call_functional(pow_number, (self, exponent))
+
+
+pow_number.functional = pow_number_functional
+
+
+def square(self: Tensor) -> Tensor:
+    return self**2
+
+
+def square_(self: Tensor) -> Tensor:
+    return self.pow_(2)
+
+
+def square_out(self: Tensor, out: Tensor) -> Tensor:
+    return functions().pow(self, 2, out=out)
+
+
+# ------------------------------------------------------------------------------------------------------------
+# The error function
+
+NEAR_ZERO = (  # numerator and denominator in x * x of erf(x) / x, for |x| <= 0.46875; the highest power first
+    (
+        1.85777706184603153e-1,
+        3.16112374387056560e0,
+        1.13864154151050156e2,
+        3.77485237685302021e2,
+        3.20937758913846947e3,
+    ),
+    (1.0, 2.36012909523441209e1, 2.44024637934444173e2, 1.28261652607737228e3, 2.84423683343917062e3),
+)
+FURTHER_OUT = (  # in |x|, of (1 - erf(|x|)) * exp(x * x), for 0.46875 <= |x| <= 4
+    (
+        2.15311535474403846e-8, 5.64188496988670089e-1, 8.88314979438837594e0, 6.61191906371416295e1,
+        2.98635138197400131e2, 8.81952221241769090e2, 1.71204761263407058e3, 2.05107837782607147e3,
+        1.23033935479799725e3,
+    ),
+    (
+        1.0, 1.57449261107098347e1, 1.17693950891312499e2, 5.37181101862009858e2, 1.62138957456669019e3,
+        3.29079923573345963e3, 4.36261909014324716e3, 3.43936767414372164e3, 1.23033935480374942e3,
+    ),
+)  # fmt: skip
+
+
+def error_function(x: np.ndarray) -> np.ndarray:
+    """The integral of 2 / sqrt(pi) * exp(-t * t) from 0 to `x`, to about 1e-15 in float64, by two quotients of polynomials.
+
+    From W. J. Cody, "Rational Chebyshev approximations for the error function", Mathematics of Computation 23 (1969). His
+    third one, for |x| > 4, is needed only for digits of 1 - erf(x) that erf(x) does not show.
+    """
+    distance = np.minimum(np.abs(x), 6)  # beyond it is 1 in float64
+    near = distance * quotient(NEAR_ZERO, distance * distance)
+    further = 1 - np.exp(-distance * distance) * quotient(FURTHER_OUT, distance)
+    return np.copysign(np.where(distance <= 0.46875, near, further), x)
+
+
+def quotient(polynomials: tuple[tuple[float, ...], tuple[float, ...]], x: np.ndarray) -> np.ndarray:
+    numerator, denominator = (polynomial(coefficients, x) for coefficients in polynomials)
+    return numerator / denominator
+
+
+def polynomial(coefficients: tuple[float, ...], x: np.ndarray) -> np.ndarray:
+    """Horner's rule, in the dtype of `x`."""
+    value = coefficients[0]
+    for coefficient in coefficients[1:]:
+        value = value * x + coefficient
+    return value
+
+
+erf = unary(error_function)
+
+# ------------------------------------------------------------------------------------------------------------
+# Activations
+
+
+def rectified(x: np.ndarray) -> np.ndarray:
+    return np.maximum(x.dtype.type(0), x)  # in this order -0. stays as it is, as in PyTorch
+
+
+def times_probability(x: np.ndarray, approximate: str) -> np.ndarray:
+    """`x` times the probability that a normal variable is below it, by the error function or nearly so by tanh."""
+    if approximate == "tanh":
+        return 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)))
+    return 0.5 * x * (1 + error_function(x * math.sqrt(0.5)))
+
+
+def check_gelu(self: Tensor, approximate: str) -> None:
+    if approximate not in ("none", "tanh"):
+        raise RuntimeError("approximate argument must be either none or tanh.")
+
+
+def times_logistic(x: np.ndarray) -> np.ndarray:
+    return x / (1 + np.exp(-x))
+
+
+def soft_plus(x: np.ndarray, beta: np.ndarray, threshold: np.ndarray) -> np.ndarray:
+    """log(1 + exp(beta * x)) / beta, and above the threshold `x` itself, to which it comes so close."""
+    return np.where(x * beta > threshold, x, np.log1p(np.exp(x * beta)) / beta)
+
+
+def leaky(x: np.ndarray, negative_slope: np.ndarray) -> np.ndarray:
+    return np.where(x > 0, x, x * negative_slope)
+
+
+def exponential_linear(x: np.ndarray, alpha: np.ndarray, scale: np.ndarray, input_scale: np.ndarray) -> np.ndarray:
+    return np.where(x < 0, np.expm1(x * input_scale) * (alpha * scale), x * scale)
+
+
+def replaced_up_to(x: np.ndarray, threshold: np.ndarray, value: np.ndarray) -> np.ndarray:
+    return np.where(x <= threshold, value, x)
+
+
+relu = unary(rectified, arithmetic, NUMERIC, refuse_bool("Boolean inputs not supported for relu"), casts=False)
+gelu = pointwise(times_probability, arithmetic, FLOATS, check_gelu, parameters=1, casts=False)
+silu = unary(times_logistic, arithmetic, FLOATS, casts=False)
+softplus = pointwise(soft_plus, arithmetic, FLOATS, parameters=2, casts=False)
+leaky_relu = pointwise(leaky, arithmetic, FLOATS, parameters=1, casts=False)
+elu = pointwise(exponential_linear, arithmetic, FLOATS, parameters=3, casts=False)
+threshold = pointwise(replaced_up_to, exact, NUMERIC, parameters=2)
+clipped = pointwise(between, exact, NUMERIC, parameters=2, casts=False)
+
+
+def hardtanh_meta(self: Tensor, min_val: Scalar, max_val: Scalar) -> Output:
+    if self.dtype is bool_:
+        raise RuntimeError("Bool inputs not supported for hardtanh")
+    if not self.dtype.is_signed and min(int(min_val), int(max_val)) < 0:
+        raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
+    return Output(self.shape, strides_for(self, None), self.dtype)
+
+
+def hardtanh_impl(self: Tensor, min_val: Scalar, max_val: Scalar, out: Tensor) -> None:
+    if self.dtype.category != FLOATING:
+        min_val, max_val = int(min_val), int(max_val)
+    clipped.impl(self, min_val, max_val, out)
+
+
+hardtanh = Structured(hardtanh_meta, hardtanh_impl)
+
+# ------------------------------------------------------------------------------------------------------------
+# Derivatives that are operators of their own: the gradient of the result, and what it was made of or what it is
+
+
+def of_gradient(
+    function: Callable, check: Callable | None = None, parameters: int = 0, x_first: bool = False
+) -> Structured:
+    """The `pointwise` kernel of `function(grad, x, *parameters)`, with a short way for two contiguous floating tensors of one
+    shape. `x_first` says that the strides of the result follow those of `x`."""
+    kernel = pointwise(function, arithmetic, FLOATS, check, parameters)
+    if x_first:
+        meta = kernel.meta
+        kernel.meta = lambda grad_output, self, *given: meta(self, grad_output, *given)
+
+    def functional(grad_output: Tensor, self: Tensor, *given: Scalar | str) -> Tensor:
+        if is_simple(self) and self.dtype is grad_output.dtype and is_like(grad_output, self):
+            if check is not None:
+                check(grad_output, self, *given)
+            return fresh(function(grad_output._array, self._array, *given), self)
+        return call_functional(kernel, (grad_output, self, *given))
+
+    kernel.functional = functional
+    return kernel
+
+
+def is_like(grad_output: Tensor, self: Tensor) -> bool:
+    return grad_output._sizes == self._sizes and grad_output._has_plain_strides
+
+
+def tanh_slope(grad: np.ndarray, y: np.ndarray) -> np.ndarray:
+    slope = 1 - y * y
+    slope *= grad
+    return slope
+
+
+def logistic_slope(grad: np.ndarray, y: np.ndarray) -> np.ndarray:
+    slope = 1 - y
+    slope *= grad
+    slope *= y
+    return slope
+
+
+BITS = {4: np.int32, 8: np.int64}  # by the bytes of a floating number
+
+
+def where_above(grad: np.ndarray, x: np.ndarray, threshold: Scalar) -> np.ndarray:
+    """The gradient where `x` is above the threshold, or NaN. All of its bits or none: `np.where` takes three times as long, and
+    a product with 0 would keep NaN."""
+    keep = (np.less_equal(x, threshold).view(np.int8) - np.int8(1)).astype(BITS[grad.dtype.itemsize])
+    keep &= grad.view(keep.dtype)
+    return keep.view(grad.dtype)
+
+
+def gelu_slope(grad: np.ndarray, x: np.ndarray, approximate: str) -> np.ndarray:
+    """Source: `aten/src/ATen/native/cpu/Activation.cpp`, `GeluBackwardKernelImpl`."""
+    slope = x * x
+    if approximate == "tanh":
+        scale = math.sqrt(2 / math.pi)
+        t = np.tanh(scale * x * (1 + 0.044715 * slope))
+        slope = 0.5 * (1 + t) + 0.5 * scale * x * (1 - t * t) * (1 + 3 * 0.044715 * slope)
+    else:
+        slope *= -0.5
+        bell = np.exp(slope)
+        below = probability_below(x, bell) if x.dtype == np.float32 else 0.5 + 0.5 * error_function(x * math.sqrt(0.5))
+        slope = bell * x
+        slope *= 1 / math.sqrt(2 * math.pi)
+        slope += below
+    slope *= grad
+    return slope
+
+
+TAIL = (1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592)
+
+
+def probability_below(x: np.ndarray, bell: np.ndarray) -> np.ndarray:
+    """That a normal variable is below `x`, to 1e-7, which is what float32 shows of it; `bell` is exp(-x * x / 2).
+
+    Formula 7.1.26 of Abramowitz and Stegun, "Handbook of Mathematical Functions" (1964), for 1 - erf: in a third of the steps
+    of `error_function`, which is exact near 0 as well.
+    """
+    t = np.abs(x)
+    t *= 0.3275911 * math.sqrt(0.5)
+    t += 1
+    t = np.reciprocal(t)
+    tail = t * TAIL[0]
+    for coefficient in TAIL[1:]:
+        tail += coefficient
+        tail *= t
+    tail *= bell
+    tail *= -0.5
+    tail += 0.5
+    return 0.5 + np.copysign(tail, x)
+
+
+def silu_slope(grad: np.ndarray, x: np.ndarray) -> np.ndarray:
+    sigmoid = logistic(x)
+    return grad * sigmoid * (1 + x * (1 - sigmoid))
+
+
+def leaky_slope(grad: np.ndarray, x: np.ndarray, negative_slope: Scalar, self_is_result: bool) -> np.ndarray:
+    return np.where(x > 0, grad, grad * negative_slope)
+
+
+def check_leaky_slope(grad: Tensor, x: Tensor, negative_slope: Scalar, self_is_result: bool) -> None:
+    if self_is_result and negative_slope < 0:
+        raise RuntimeError(
+            "leaky_relu_ in place with a negative slope below 0 has no gradient: the result does not tell on which side its "
+            "argument was. Call leaky_relu."
+        )
+
+
+def softplus_slope(grad: np.ndarray, x: np.ndarray, beta: Scalar, threshold: Scalar) -> np.ndarray:
+    scaled = x * beta
+    return np.where(scaled > threshold, grad, grad * logistic(scaled))
+
+
+def where_between(grad: np.ndarray, x: np.ndarray, min_val: Scalar, max_val: Scalar) -> np.ndarray:
+    """The gradient where `x` is strictly between the two, or NaN."""
+    return np.where((x <= min_val) | (x >= max_val), grad.dtype.type(0), grad)
+
+
+tanh_backward = of_gradient(tanh_slope)
+sigmoid_backward = of_gradient(logistic_slope)
+threshold_backward = of_gradient(where_above, parameters=1, x_first=True)
+gelu_backward = of_gradient(gelu_slope, lambda grad, x, approximate: check_gelu(x, approximate), parameters=1)
+silu_backward = of_gradient(silu_slope)
+leaky_relu_backward = of_gradient(leaky_slope, check_leaky_slope, parameters=2, x_first=True)
+softplus_backward = of_gradient(softplus_slope, parameters=2)
+hardtanh_backward = of_gradient(where_between, parameters=2)
+
+
+def elu_slope(
+    grad: np.ndarray, x: np.ndarray, alpha: Scalar, scale: Scalar, input_scale: Scalar, is_result: bool
+) -> np.ndarray:
+    """Of the argument `x`, or, where that has been overwritten, of the result.
+
+    Source: `aten/src/ATen/native/cpu/Activation.cpp`, `elu_backward_kernel`.
+    """
+    if is_result:
+        curve = grad * input_scale * (x + alpha * scale)
+    else:
+        curve = grad * (input_scale * alpha * scale) * np.exp(x * input_scale)
+    return np.where(x <= 0, curve, grad * scale)
+
+
+def check_elu_slope(
+    grad: Tensor, x: Tensor, alpha: Scalar, scale: Scalar, input_scale: Scalar, is_result: bool
+) -> None:
+    if is_result and alpha < 0:
+        raise RuntimeError(
+            "elu_ in place with an alpha below 0 has no gradient: the result does not tell on which side its argument was. "
+            "Call elu."
+        )
+
+
+elu_backward_of_two = of_gradient(elu_slope, check_elu_slope, parameters=4)
+
+
+def tensors_first(grad_output: Tensor, *rest: Scalar | bool | Tensor) -> tuple:
+    """The arguments of `elu_backward` in the order of a loop: the schema has the second tensor last."""
+    *parameters, self_or_result = rest
+    return grad_output, self_or_result, *parameters
+
+
+elu_backward = Structured(
+    lambda *args: elu_backward_of_two.meta(*tensors_first(*args)),
+    lambda *args: elu_backward_of_two.impl(*tensors_first(*args[:-1]), args[-1]),
+    casts=True,
+)
+elu_backward.functional = lambda *args: elu_backward_of_two.functional(*tensors_first(*args))

@@ -1,0 +1,745 @@
+"""Elements picked by indices and masks, put together, repeated, moved: what copies where no view will do.
+
+In PyTorch: `aten/src/ATen/native/TensorShape.cpp` (`cat`, `repeat`), `TensorAdvancedIndexing.cpp` (`gather`, `scatter`,
+`index`, `index_put_`, `masked_fill`), `TensorTransformations.cpp` (`flip`, `roll`), `TriangularOps.cpp`, `Embedding.cpp`,
+`Onehot.cpp`. An index counts from 0 and, but for `index`, `index_put_` and `take_along_dim`, is within the size. Left out:
+all reductions of `scatter` but "add" and "multiply".
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rushlight.aten.generated import functions
+from rushlight.aten.iterator import assert_no_partial_overlap, output_strides
+from rushlight.aten.native.creation import from_numpy
+from rushlight.aten.native.pointwise import convert
+from rushlight.aten.strided import (
+    Tensor,
+    expand,
+    has_internal_overlap,
+    infer_size,
+    permute,
+    select,
+    strides_for,
+    unsqueeze,
+    view,
+    wrap_dim,
+)
+from rushlight.aten.structured import Output, Structured, allocate, resize_output
+from rushlight.c10.dtypes import Scalar, bool_, can_cast, int32, int64, result_type, uint8
+from rushlight.c10.memory_formats import channels_last, channels_last_strides, contiguous_format, suggest_memory_format
+
+# ------------------------------------------------------------------------------------------------------------
+# Several tensors in one
+
+
+def cat_meta(tensors: Sequence[Tensor], dim: int) -> Output:
+    """Source: `aten/src/ATen/native/TensorShape.cpp`, `TORCH_META_FUNC(cat)`."""
+    if not tensors:
+        raise ValueError("torch.cat(): expected a non-empty list of Tensors")
+    for position, tensor in enumerate(tensors):
+        if tensor.dim() == 0:
+            raise RuntimeError(f"zero-dimensional tensor (at position {position}) cannot be concatenated")
+    dtype, joined = result_type(*tensors), _joined(tensors)
+    if not joined:
+        return Output((0,), None, dtype)
+    first = joined[0]
+    dim = wrap_dim(dim, first.dim())
+    for position, tensor in enumerate(joined):
+        if tensor.dim() != first.dim():
+            raise RuntimeError(f"Tensors must have same number of dimensions: got {first.dim()} and {tensor.dim()}")
+        for d, (expected, size) in enumerate(zip(first.shape, tensor.shape)):
+            if d != dim and size != expected:
+                raise RuntimeError(
+                    f"Sizes of tensors must match except in dimension {dim}. Expected size {expected} but got size {size} "
+                    f"for tensor number {position} in the list."
+                )
+    sizes = [*first.shape]
+    sizes[dim] = sum(tensor.size(dim) for tensor in joined)
+    formats = {suggest_memory_format(tensor.shape, tensor.stride()) for tensor in tensors}
+    return Output(sizes, channels_last_strides(sizes) if formats == {channels_last} else None, dtype)
+
+
+def _joined(tensors: Sequence[Tensor]) -> list[Tensor]:
+    """Those that count: a tensor of shape (0,) goes with tensors of any shape and adds nothing, as in the first torch."""
+    return [tensor for tensor in tensors if tensor.shape != (0,)]
+
+
+def cat_impl(tensors: Sequence[Tensor], dim: int, out: Tensor) -> None:
+    for tensor in tensors:
+        _assert_no_overlap(out, tensor)
+    start = 0
+    for tensor in _joined(tensors):
+        part = [slice(None)] * out.dim()
+        part[dim] = slice(start, start + tensor.size(dim))
+        out._array[tuple(part)] = tensor._array
+        start += tensor.size(dim)
+
+
+def _assert_no_overlap(out: Tensor, other: Tensor) -> None:
+    """As `assert_no_partial_overlap`, but the very same memory is refused too: what is written would be read later."""
+    assert_no_partial_overlap(out, other)
+    same = out.numel() and out.data_ptr() == other.data_ptr() and out.shape == other.shape
+    if same and out.stride() == other.stride():
+        raise RuntimeError(
+            "unsupported operation: the input tensor is the written-to tensor. Please clone() it before performing the "
+            "operation."
+        )
+
+
+cat = Structured(cat_meta, cat_impl, casts=True)
+
+
+def cat_out(tensors: Sequence[Tensor], dim: int, out: Tensor) -> Tensor:
+    dtype = cat_meta(tensors, dim).dtype
+    if not can_cast(dtype, out.dtype):  # a TypeError here, a RuntimeError everywhere else: as in PyTorch
+        raise TypeError(f"torch.cat(): input types can't be cast to the desired output type {out.dtype.type_name}")
+    return Structured.out(cat, tensors, dim, out)
+
+
+cat.out = cat_out
+
+
+def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
+    """The tensors, all of the same sizes, along a new dimension."""
+    sizes = _stacked_sizes(tensors, dim)
+    if wrap_dim(dim, len(sizes)) < tensors[0].dim():
+        return functions.cat(tensors, wrap_dim(dim, len(sizes))).view(sizes)
+    return functions.cat([functions.unsqueeze(tensor, dim) for tensor in tensors], dim)
+
+
+def stack_out(tensors: Sequence[Tensor], dim: int, out: Tensor) -> Tensor:
+    resize_output(out, _stacked_sizes(tensors, dim))
+    return functions.cat([functions.unsqueeze(tensor, dim) for tensor in tensors], dim, out=out)
+
+
+def _stacked_sizes(tensors: Sequence[Tensor], dim: int) -> list[int]:
+    if not tensors:
+        raise RuntimeError("stack expects a non-empty TensorList")
+    for entry, tensor in enumerate(tensors):
+        if tensor.shape != tensors[0].shape:
+            raise RuntimeError(
+                f"stack expects each tensor to be equal size, but got {list(tensors[0].shape)} at entry 0 and "
+                f"{list(tensor.shape)} at entry {entry}"
+            )
+    sizes = [*tensors[0].shape]
+    sizes.insert(wrap_dim(dim, len(sizes) + 1), len(tensors))
+    return sizes
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Picked by index
+
+
+def _check_index_dtype(name: str, index: Tensor) -> None:
+    if index.dtype not in (int32, int64):
+        raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index, but got {index.dtype.name}")
+
+
+def index_select_meta(self: Tensor, dim: int, index: Tensor) -> Output:
+    """Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `index_select_out_cpu_`."""
+    dim = wrap_dim(dim, self.dim())
+    if index.dim() > 1:
+        raise IndexError("index_select(): Index is supposed to be a vector")
+    _check_index_dtype("index_select", index)
+    if self.dim() == 0 and index.numel() != 1:
+        raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {index.numel()} value(s)")
+    if self.dim() > 1 and self.size(dim) == 0 and index.numel():
+        raise RuntimeError("index_select(): self indexing axis dim should be positive")
+    sizes = [*self.shape]
+    if sizes:
+        sizes[dim] = index.numel()
+    return Output(sizes, None, self.dtype)
+
+
+def index_select_impl(self: Tensor, dim: int, index: Tensor, out: Tensor) -> None:
+    _assert_no_overlap(out, self)
+    _assert_no_overlap(out, index)
+    array, indices = _at_least_1d(self), index._array.reshape(-1)
+    if indices.size and (indices.min() < 0 or indices.max() >= array.shape[dim]):
+        error = RuntimeError if self.dim() > 1 and self.numel() == 0 else IndexError  # as PyTorch has it
+        raise error("index out of range in self")
+    out._array[...] = np.take(array, indices, dim).reshape(out.shape)
+
+
+index_select = Structured(index_select_meta, index_select_impl)
+
+
+def index_select_backward(grad: Tensor, self_sizes: Sequence[int], dim: int, index: Tensor) -> Tensor:
+    """Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `index_select_backward_symint`."""
+    return grad.new_zeros(self_sizes).index_add_(dim, index, grad)
+
+
+def index_add_meta(self: Tensor, dim: int, index: Tensor, source: Tensor, alpha: Scalar) -> Output:
+    """Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `index_func_meta_impl`."""
+    dim = wrap_dim(dim, self.dim())
+    if index.dim() > 1:
+        raise IndexError("index_add_(): Index is supposed to be a vector")
+    _check_index_dtype("index_add_", index)
+    if source.dtype is not self.dtype:
+        raise RuntimeError("index_add_(): self and source expected to have the same dtype")
+    if dim and dim >= source.dim():
+        raise RuntimeError(f"index_add_(): Indexing dim {dim} is out of bounds of the source")
+    if index.numel() != (source.size(dim) if source.dim() else 1):
+        raise RuntimeError(f"index_add_(): Number of indices ({index.numel()}) should be equal to source.size(dim)")
+    if source.dim() and self.dim():
+        rest = [[size for d, size in enumerate(tensor.shape) if d != dim] for tensor in (self, source)]
+        if rest[0] != rest[1]:
+            raise RuntimeError("source tensor shape must match self tensor shape, excluding the specified dimension")
+    return Output(self.shape, None, self.dtype)
+
+
+def index_add_impl(self: Tensor, dim: int, index: Tensor, source: Tensor, alpha: Scalar, out: Tensor) -> None:
+    """`alpha` times each slice of `source` added to the one that `index` says."""
+    for tensor in (index, source):
+        _assert_no_overlap(out, tensor)
+    if out is not self:
+        out._array[...] = self._array
+    array, slices, places = _at_least_1d(out), _at_least_1d(source), index._array.reshape(-1)
+    dim = wrap_dim(dim, array.ndim)
+    if places.size and (places.min() < 0 or places.max() >= array.shape[dim]):
+        raise IndexError("index out of range in self")
+    slices = slices if alpha == 1 else slices * convert(alpha, self.dtype)
+    if slices.size:
+        add_rows(np.moveaxis(array, dim, 0), places, np.moveaxis(slices, dim, 0))
+
+
+def add_rows(array: np.ndarray, places: np.ndarray, rows: np.ndarray) -> None:
+    """Each row added to the one of `array` that its place says; `np.add.at` does this element by element."""
+    starts, order = runs(places)
+    array[places[order[starts]]] += np.add.reduceat(rows[order], starts, axis=0, dtype=array.dtype)
+
+
+def runs(places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """An order in which equal places follow one another, and where in it each run of them starts."""
+    order = np.argsort(places, kind="stable")
+    sorted_places = places[order]
+    return np.flatnonzero(np.diff(sorted_places, prepend=sorted_places[0] - 1)), order
+
+
+index_add = Structured(index_add_meta, index_add_impl)
+
+
+def gather_meta(self: Tensor, dim: int, index: Tensor, sparse_grad: bool) -> Output:
+    """Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `TORCH_META_FUNC(gather)`."""
+    dim = wrap_dim(dim, self.dim())
+    if index.numel():
+        _check_index_dtype("gather", index)
+        _check_index_sizes(self, dim, index)
+    return Output(index.shape, None, self.dtype)
+
+
+def _check_index_sizes(self: Tensor, dim: int, index: Tensor, src: Tensor | None = None) -> None:
+    """An index may be smaller than `self` in every dimension, and larger in `dim`; never larger than `src`."""
+    sizes = [tensor.shape or (1,) for tensor in (index, self, *([] if src is None else [src]))]
+    if any(len(each) != len(sizes[0]) for each in sizes):
+        other = "input" if len(sizes[0]) != len(sizes[1]) else "src"
+        raise RuntimeError(f"Index tensor must have the same number of dimensions as {other} tensor")
+    too_large = any(i > s for d, (i, s) in enumerate(zip(sizes[0], sizes[1])) if d != dim)
+    if too_large or src is not None and any(i > s for i, s in zip(sizes[0], sizes[2])):
+        smaller_than_src = "" if src is None else f" and to be no larger size than src {list(src.shape)}"
+        raise RuntimeError(
+            f"Expected index {list(index.shape)} to be no larger than self {list(self.shape)} apart from dimension {dim}"
+            f"{smaller_than_src}"
+        )
+
+
+def _positions(array: np.ndarray, dim: int, index: Tensor) -> tuple[np.ndarray, ...]:
+    """For every element of `index`, where in `array` it points: its own place, but in `dim`. One array per dimension."""
+    indices, size = _at_least_1d(index), array.shape[dim]
+    wrong = indices[(indices < 0) | (indices >= size)]
+    if wrong.size:
+        raise RuntimeError(f"index {wrong[0]} is out of bounds for dimension {dim} with size {size}")
+    positions = list(np.ogrid[tuple(map(slice, indices.shape))])
+    positions[dim] = indices
+    return tuple(positions)
+
+
+def _at_least_1d(self: Tensor) -> np.ndarray:
+    """A number as an array of one element, on the same memory."""
+    return self._array if self.dim() else self._array.reshape(1)
+
+
+def gather_impl(self: Tensor, dim: int, index: Tensor, sparse_grad: bool, out: Tensor) -> None:
+    _assert_no_overlap(out, self)
+    _assert_no_overlap(out, index)
+    if index.numel():
+        array = _at_least_1d(self)
+        out._array[...] = array[_positions(array, dim, index)].reshape(out.shape)
+
+
+gather = Structured(gather_meta, gather_impl)
+
+REDUCTIONS = {"add": np.add, "multiply": np.multiply}
+
+
+def scatter_meta(self: Tensor, dim: int, index: Tensor, src: Tensor | Scalar, reduce: str | None = None) -> Output:
+    """Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `scatter_meta_impl`."""
+    dim = wrap_dim(dim, self.dim())
+    if isinstance(src, Tensor) and src.dtype is not self.dtype:
+        raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
+    if index.numel():
+        _check_index_dtype("scatter", index)
+        _check_index_sizes(self, dim, index, src if isinstance(src, Tensor) else None)
+    if reduce is not None and reduce not in REDUCTIONS:
+        raise RuntimeError("reduce argument must be either add or multiply.")
+    return Output(self.shape, None, self.dtype)
+
+
+def scatter_impl(
+    self: Tensor, dim: int, index: Tensor, src: Tensor | Scalar, reduce: str | None = None, *, out: Tensor
+) -> None:
+    """`src` written, or added, or multiplied, to where `index` points. Where several elements point to one place, all are
+    added; without a reduction the last one stays here, and any one in PyTorch."""
+    for tensor in (index, src):
+        if isinstance(tensor, Tensor):
+            _assert_no_overlap(out, tensor)
+    if out is not self:
+        out._array[...] = self._array
+    if not index.numel():
+        return
+    array = _at_least_1d(out)
+    positions = _positions(array, dim, index)
+    part = tuple(map(slice, index.shape or (1,)))
+    values = _at_least_1d(src)[part] if isinstance(src, Tensor) else convert(src, self.dtype)
+    if reduce is None:
+        array[positions] = values
+    else:
+        REDUCTIONS[reduce].at(array, positions, values)
+
+
+def _scatter(reduce: str | None = None) -> Structured:
+    """The kernel of an overload that has no argument `reduce`."""
+    return Structured(
+        lambda self, dim, index, src: scatter_meta(self, dim, index, src, reduce),
+        lambda self, dim, index, src, out: scatter_impl(self, dim, index, src, reduce, out=out),
+    )
+
+
+scatter, scatter_add = _scatter(), _scatter("add")
+scatter_reduce = Structured(scatter_meta, lambda *args: scatter_impl(*args[:-1], out=args[-1]))
+
+
+def take_along_dim(self: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
+    """As `gather`, but the other dimensions broadcast. Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`."""
+    return functions.gather(*_taken_along(self, indices, dim))
+
+
+def take_along_dim_out(self: Tensor, indices: Tensor, dim: int | None, out: Tensor) -> Tensor:
+    return functions.gather(*_taken_along(self, indices, dim), out=out)
+
+
+def _taken_along(self: Tensor, indices: Tensor, dim: int | None) -> tuple[Tensor, int, Tensor]:
+    if indices.dtype is not int64:
+        raise RuntimeError(f"torch.take_along_dim(): dtype of indices should be Long but got {indices.dtype.type_name}")
+    if dim is None:
+        return self.reshape(-1), 0, indices.reshape(-1)
+    if self.dim() != indices.dim():
+        raise RuntimeError(
+            "torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
+            f"{self.dim()} dimensions for input, and {indices.dim()} dimensions for indices"
+        )
+    size = self.size(dim)
+    dim = wrap_dim(dim, self.dim())
+    sizes = [list(tensor.shape) for tensor in (self, indices)]
+    own = [each[dim] for each in sizes]
+    for each in sizes:
+        each[dim] = 1
+    common = infer_size(*sizes)
+    sizes = [(*common[:dim], each, *common[dim + 1 :]) for each in own]
+    self, indices = functions.broadcast_to(self, sizes[0]), functions.broadcast_to(indices, sizes[1])
+    return self, dim, functions.remainder(indices, size)  # any index will do: with a dim they go round
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Advanced indexing: index tensors for some of the dimensions, together
+
+
+@dataclass
+class AdvancedIndex:
+    """What `index` and `index_put_` do, worked out.
+
+    The index tensors have been broadcast, and they are for dimensions of `src` that follow one another: if the indexed
+    dimensions of the tensor do not, `src` is its view that has them in front. The sizes of the indices then stand in the
+    place of the indexed dimensions.
+
+    Source: `aten/src/ATen/native/TensorAdvancedIndexing.h`, `AdvancedIndex`.
+    """
+
+    src: Tensor
+    before: int  # dimensions of `src` in front of the indexed ones
+    indices: list[Tensor]  # all of the same sizes
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Of the result."""
+        return self._instead(self.src.shape, self.indices[0].shape)
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Of a new result: the loop reads the tensor, at stride 0 where it is indexed, and every index."""
+        sizes, index_sizes = self.sizes, self.indices[0].shape
+        ones = (1,) * self.before, (1,) * (len(sizes) - self.before - len(index_sizes))
+        indices = [view(index, (*ones[0], *index_sizes, *ones[1])) for index in self.indices]
+        operands = [(sizes, self._instead(self.src.stride(), (0,) * len(index_sizes)))]
+        operands += [(tuple(index.shape), index.stride()) for index in indices]
+        return output_strides(sizes, tuple(operands))
+
+    def _instead(self, of: Sequence[int], new: Sequence[int]) -> tuple[int, ...]:
+        return (*of[: self.before], *new, *of[self.before + len(self.indices) :])
+
+    def key(self) -> tuple:
+        """For numpy. Raises IndexError for an index that is not within the size."""
+        arrays = [index._array for index in self.indices]
+        for dim, indices in enumerate(arrays, self.before):
+            size = self.src.size(dim)
+            wrong = indices[(indices < -size) | (indices >= size)]
+            if wrong.size:
+                raise IndexError(f"index {wrong[0]} is out of bounds for dimension {dim} with size {size}")
+        return (slice(None),) * self.before + tuple(arrays)
+
+
+def advanced_index(self: Tensor, indices: Sequence[Tensor | None]) -> AdvancedIndex:
+    """Source: `aten/src/ATen/native/TensorAdvancedIndexingUtils.h`, `make_info`."""
+    if len(indices) > self.dim():
+        raise IndexError(f"too many indices for tensor of dimension {self.dim()} (got {len(indices)})")
+    indices = _without_masks(self, indices)
+    dims = [dim for dim, index in enumerate(indices) if index is not None]
+    if not dims:
+        raise (RuntimeError if indices else IndexError)("at least one index must be provided")
+    if dims[-1] >= self.dim():
+        raise IndexError(f"too many indices for tensor of dimension {self.dim()} (got {len(indices)})")
+    given, sizes = [indices[dim] for dim in dims], ()
+    for index in given:
+        try:
+            sizes = infer_size(sizes, index.shape)
+        except RuntimeError:
+            shapes = ", ".join(str(list(index.shape)) for index in given)
+            message = "shape mismatch: indexing tensors could not be broadcast together with shapes"
+            raise IndexError(f"{message} {shapes}") from None
+    if 0 not in sizes and any(self.size(dim) == 0 for dim in dims):
+        raise IndexError("index is out of bounds for dimension with size 0")
+    if dims[-1] - dims[0] >= len(dims):
+        self, dims = permute(self, [*dims, *(dim for dim in range(self.dim()) if dim not in dims)]), [0]
+    return AdvancedIndex(self, dims[0], [_as_long(expand(index, sizes)) for index in given])
+
+
+def _as_long(index: Tensor) -> Tensor:
+    """The strides of an index decide about those of the result: they have to be the ones that `to(int64)` gives."""
+    if index.dtype is int64:
+        return index
+    copy = allocate(Output(index.shape, strides_for(index, None), int64), index.device.type)
+    if not index.is_meta:
+        copy._array[...] = index._array
+    return copy
+
+
+def _without_masks(self: Tensor, indices: Sequence[Tensor | None]) -> list[Tensor | None]:
+    """A mask is an index tensor for each of its dimensions: where it is true.
+
+    Source: `aten/src/ATen/native/IndexingUtils.h`, `expandTensors`.
+    """
+    result = []
+    for index in indices:
+        if index is not None and index.dtype not in (int32, int64, uint8, bool_):
+            raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
+        if index is None or index.dtype in (int32, int64):
+            result.append(index)
+            continue
+        if index.dtype is uint8:
+            warnings.warn("a mask of dtype uint8 is deprecated; use bool", stacklevel=2)
+        _check_mask(self, index, len(result))
+        if index.is_meta:
+            raise NotImplementedError("how often a mask on the device meta is true is not known")
+        places = from_numpy(np.ascontiguousarray(np.argwhere(index._array)))  # (times, dimensions)
+        result += [select(places, 1, dim) for dim in range(index.dim())]
+    return result
+
+
+def _check_mask(self: Tensor, mask: Tensor, dim: int) -> None:
+    for d, size in enumerate(mask.shape):
+        if size != self.size(dim + d):
+            raise IndexError(
+                f"The shape of the mask {list(mask.shape)} at index {d} does not match the shape of the indexed tensor "
+                f"{list(self.shape)} at index {dim + d}"
+            )
+
+
+def index(self: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
+    """The elements at the index tensors, which broadcast: one for each dimension, or None for all of it. Negative indices
+    count from the end.
+
+    Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `TORCH_META_FUNC2(index, Tensor)`.
+    """
+    info = advanced_index(self, indices)
+    on_meta = self.is_meta or any(each.is_meta for each in info.indices)
+    out = allocate(Output(info.sizes, info.strides, self.dtype), "meta" if on_meta else "cpu")
+    if not on_meta and out.numel():
+        out._array[...] = info.src._array[info.key()]
+    return out
+
+
+def index_put(self: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool = False) -> Tensor:
+    return index_put_(functions.clone(self), indices, values, accumulate)
+
+
+def index_put_(self: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool = False) -> Tensor:
+    """`values`, broadcast, written to the elements that `index` would give, or added to them: where indices repeat, all are
+    added. Without `accumulate` the last one stays here, and any one in PyTorch.
+
+    Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `_index_put_impl_`.
+    """
+    if len(indices) > self.dim():
+        raise IndexError(f"too many indices for tensor of dimension {self.dim()} (got {len(indices)})")
+    if has_internal_overlap(self.shape, self.stride()):
+        warnings.warn("index_put_ on an expanded tensor is deprecated; clone() it first", stacklevel=2)
+    mask = None if accumulate else _as_one_mask(self, indices, values)
+    if mask is not None:
+        return masked_fill_(self, mask, values.item())
+    for tensor in (values, *indices):
+        if tensor is not None:
+            _assert_no_overlap(self, tensor)
+    info = advanced_index(self, indices)
+    if infer_size(values.shape, info.sizes) != info.sizes:
+        raise RuntimeError(
+            f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to indexing result of shape "
+            f"{list(info.sizes)}"
+        )
+    if values.dtype is not self.dtype:
+        raise RuntimeError(
+            f"Index put requires the source and destination dtypes match, got {self.dtype.type_name} for the destination "
+            f"and {values.dtype.type_name} for the source."
+        )
+    if 0 in info.sizes or any(each.is_meta for each in (self, values, *info.indices)):
+        return self
+    if accumulate:
+        np.add.at(info.src._array, info.key(), values._array)
+    else:
+        info.src._array[info.key()] = values._array
+    return self
+
+
+def _index_put_impl_(
+    self: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool = False, unsafe: bool = False
+) -> Tensor:
+    """`index_put_` under the name by which the derivative of `index` calls it; `unsafe`, not to check the indices, is ignored."""
+    return index_put_(self, indices, values, accumulate)
+
+
+def _as_one_mask(self: Tensor, indices: Sequence[Tensor | None], values: Tensor) -> Tensor | None:
+    """The mask with which `masked_fill_` does it: a single value goes to where a single mask is true.
+
+    Source: `aten/src/ATen/native/TensorAdvancedIndexingUtils.h`, `canDispatchToMaskedFill`.
+    """
+    given = [(place, index) for place, index in enumerate(indices) if index is not None]
+    if values.numel() != 1 or values.is_meta or len(given) != 1 or given[0][1].dtype not in (uint8, bool_):
+        return None
+    ((dim, mask),) = given
+    if mask.is_meta is not self.is_meta:
+        return None
+    _check_mask(self, mask, dim)
+    for _ in range(dim + mask.dim(), self.dim()):
+        mask = unsqueeze(mask, -1)
+    return mask
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Embedding: rows of a table
+
+
+def embedding(
+    weight: Tensor, indices: Tensor, padding_idx: int = -1, scale_grad_by_freq: bool = False, sparse: bool = False
+) -> Tensor:
+    """The row of `weight`, (rows, columns), for each index: (\\*indices, columns). What follows in the list matters to the
+    gradient only.
+
+    Source: `aten/src/ATen/native/Embedding.cpp`, `embedding_symint`.
+    """
+    if weight.dim() != 2:
+        raise RuntimeError("'weight' must be 2-D")
+    if indices.dtype not in (int32, int64):
+        raise RuntimeError(
+            f"Expected tensor for argument #1 'indices' to have one of the scalar types Long, Int; got {indices.dtype.name}"
+        )
+    rows = functions.index_select(weight, 0, indices.reshape(-1))
+    return rows.view((*indices.shape, weight.size(1)))
+
+
+def embedding_backward(
+    grad: Tensor, indices: Tensor, num_weights: int, padding_idx: int, scale_grad_by_freq: bool, sparse: bool
+) -> Tensor:
+    """Of a sparse gradient rushlight makes a dense one. Source: `aten/src/ATen/native/Embedding.cpp`."""
+    if sparse and scale_grad_by_freq:
+        raise RuntimeError("embedding_backward: scale_grad_by_freq not supported with sparse gradients")
+    return functions.embedding_dense_backward(grad, indices, num_weights, padding_idx, scale_grad_by_freq)
+
+
+def embedding_dense_backward(
+    grad_output: Tensor, indices: Tensor, num_weights: int, padding_idx: int, scale_grad_by_freq: bool
+) -> Tensor:
+    """Each row collects from every place where it was looked up; that of padding gets nothing. With `scale_grad_by_freq` it is
+    divided by how often that was.
+
+    Source: `aten/src/ATen/native/Embedding.cpp`, `embedding_dense_backward_cpu`.
+    """
+    if indices.dtype not in (int32, int64):
+        raise RuntimeError(
+            f"Expected tensor for argument #2 'indices' to have one of the scalar types Long, Int; got {indices.dtype.name}"
+        )
+    width = grad_output.size(-1)
+    out = allocate(Output((num_weights, width), None, grad_output.dtype), grad_output.device.type)
+    if out.is_meta:
+        return out
+    array, rows, places = out._array, grad_output._array.reshape(-1, width), indices._array.reshape(-1)
+    array.fill(0)
+    if padding_idx >= 0:
+        kept = places != padding_idx
+        rows, places = rows[kept], places[kept]
+    if places.size:
+        starts, order = runs(places)
+        sums = np.add.reduceat(rows[order], starts, axis=0)
+        if scale_grad_by_freq:
+            sums = sums / np.diff(starts, append=places.size).astype(sums.dtype)[:, None]
+        array[places[order[starts]]] = sums
+    return out
+
+
+def embedding_renorm_(self: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> Tensor:
+    """The rows that are asked for, scaled down to `max_norm` where their norm is larger: in place, each once.
+
+    Source: `aten/src/ATen/native/Embedding.cpp`, `embedding_renorm_cpu_`.
+    """
+    if self.dim() != 2:
+        raise RuntimeError("'self' must be 2-D")
+    if not self.is_meta:
+        rows = np.unique(indices._array)
+        norms = np.linalg.norm(self._array[rows], norm_type, axis=1)
+        scale = np.where(norms > max_norm, max_norm / (norms + 1e-7), 1).astype(self.dtype.numpy)
+        self._array[rows] *= scale[:, None]
+    return self
+
+
+def one_hot(self: Tensor, num_classes: int = -1) -> Tensor:
+    """A new last dimension that is 1 at the class, 0 elsewhere. Source: `aten/src/ATen/native/Onehot.cpp`."""
+    if self.dtype is not int64:
+        raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
+    if self.numel() == 0:
+        if num_classes <= 0:
+            raise RuntimeError("Can not infer total number of classes from empty tensor.")
+        return functions.zeros((*self.shape, num_classes), dtype=int64, device=self.device)
+    if not self.is_meta or num_classes == -1:
+        if int(functions.min(self).item()) < 0:
+            raise RuntimeError("Class values must be non-negative.")
+        largest = int(functions.max(self).item())
+        if num_classes == -1:
+            num_classes = largest + 1
+        elif largest >= num_classes:
+            raise RuntimeError("Class values must be smaller than num_classes.")
+    out = functions.zeros((*self.shape, num_classes), dtype=int64, device=self.device)
+    return out.scatter_(-1, self.unsqueeze(-1), 1)
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Picked by place
+
+
+def masked_fill(self: Tensor, mask: Tensor, value: Tensor | Scalar) -> Tensor:
+    """A copy, contiguous and of the common sizes, with `value` where `mask` is true."""
+    sizes = infer_size(self.shape, mask.shape)
+    copy = functions.clone(functions.broadcast_to(self, sizes), memory_format=contiguous_format)
+    return copy.masked_fill_(mask, value)
+
+
+def masked_fill_(self: Tensor, mask: Tensor, value: Tensor | Scalar) -> Tensor:
+    """Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `masked_fill__cpu`."""
+    if isinstance(value, Tensor) and value.dim():
+        raise RuntimeError(
+            f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.dim()} dimension(s)."
+        )
+    if mask.dtype is not bool_:
+        raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {mask.dtype.name}")
+    if infer_size(self.shape, mask.shape) != self.shape:
+        raise RuntimeError(f"the mask of shape {list(mask.shape)} does not broadcast to {list(self.shape)}")
+    assert_no_partial_overlap(self, mask)
+    if not self.is_meta:
+        value = value.item() if isinstance(value, Tensor) else value
+        np.copyto(self._array, convert(value, self.dtype), where=expand(mask, self.shape)._array)
+    return self
+
+
+def _triangular(name: str, keep: Callable) -> Structured:
+    """The kernel that sets to 0 whatever `keep(column - row, diagonal)` does not keep, in each of the last two dimensions'
+    matrices."""
+
+    def meta(self: Tensor, diagonal: int) -> Output:
+        if self.dim() < 2:
+            raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
+        return Output(self.shape, None, self.dtype)
+
+    def impl(self: Tensor, diagonal: int, out: Tensor) -> None:
+        rows, columns = np.ogrid[: self.size(-2), : self.size(-1)]
+        out._array[...] = np.where(keep(columns - rows, diagonal), self._array, self.dtype.numpy.type(0))
+
+    return Structured(meta, impl)
+
+
+tril, triu = _triangular("tril", np.less_equal), _triangular("triu", np.greater_equal)
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Moved and repeated
+
+
+def flip(self: Tensor, dims: Sequence[int]) -> Tensor:
+    """The indices of each of `dims` in reverse order. A copy: PyTorch has no negative strides."""
+    axes = []
+    for dim in dims:
+        axes.append(wrap_dim(dim, self.dim()))
+        if axes.count(axes[-1]) > 1:
+            raise RuntimeError(f"dim {axes[-1]} appears multiple times in the list of dims")
+    out = allocate(Output(self.shape, strides_for(self, None), self.dtype), self.device.type)
+    if not self.is_meta:
+        out._array[...] = np.flip(self._array, axes if self.dim() else ())
+    return out
+
+
+def roll(self: Tensor, shifts: Sequence[int], dims: Sequence[int] = ()) -> Tensor:
+    """The elements moved by `shifts` along `dims`, and in again at the other end; without `dims`, along the flat tensor.
+
+    Source: `aten/src/ATen/native/TensorTransformations.cpp`, `roll`.
+    """
+    if not shifts:
+        raise RuntimeError("`shifts` required")
+    if len(dims) != len(shifts) and (dims or len(shifts) != 1):
+        raise RuntimeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
+    if dims and self.numel() == 0:  # before the dims are looked at
+        return functions.clone(self)
+    for dim in dims:
+        self.size(dim)  # refuses one that is not there, also of a tensor without dimensions
+    axes = [wrap_dim(dim, self.dim()) for dim in dims]
+    out = allocate(Output(self.shape, None, self.dtype), self.device.type)
+    if not self.is_meta:
+        out._array[...] = np.roll(self._array, tuple(shifts), axes) if axes else np.roll(self._array, shifts[0])
+    return out
+
+
+def repeat(self: Tensor, repeats: Sequence[int]) -> Tensor:
+    """A copy in which dimension `i` is there `repeats[i]` times; the last of `repeats` belongs to the last dimension."""
+    new_dims = len(repeats) - self.dim()
+    if new_dims < 0:
+        raise RuntimeError("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
+    sizes = [size * times for size, times in zip((1,) * new_dims + self.shape, repeats)]
+    out = allocate(Output(sizes, None, self.dtype), self.device.type)
+    if not self.is_meta:
+        out._array[...] = np.tile(self._array, tuple(repeats))
+    return out
+
+
+def tile(self: Tensor, dims: Sequence[int]) -> Tensor:
+    """As `repeat`, but `dims` may be fewer than the dimensions: those in front are there once."""
+    return self.repeat((1,) * (self.dim() - len(dims)) + tuple(dims))

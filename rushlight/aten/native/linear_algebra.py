@@ -1,0 +1,483 @@
+"""Products of matrices and vectors.
+
+`mm`, `bmm`, `addmm` and their like are kernels. `matmul` and `linear` are none: they only look at how many dimensions
+their arguments have and call the operator that fits, so that whoever knows the derivative of `mm` knows theirs. In
+PyTorch: `aten/src/ATen/native/LinearAlgebra.cpp`, `Linear.cpp`. numpy's BLAS multiplies; `blocked_mm` shows how a BLAS does
+it. Left out: other dtypes for the result than the operands', complex products, and choosing between several libraries.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from rushlight.aten.generated import functions
+from rushlight.aten.native.views import is_watched
+from rushlight.aten.strided import Tensor, infer_size, owned
+from rushlight.aten.structured import Output, Structured, resize_output
+from rushlight.c10 import dispatch
+from rushlight.c10.dispatch import local
+from rushlight.c10.dtypes import FLOATING, Scalar, bool_, float16, float32, float64
+
+# ------------------------------------------------------------------------------------------------------------
+# What is refused
+
+
+def assert_dim(self: Tensor, ndim: int, message: str) -> None:
+    if self.dim() != ndim:
+        raise RuntimeError(f"{message}, but got a tensor of {self.dim()} dimensions")
+
+
+def assert_same_dtype(*tensors: Tensor) -> None:
+    if len({each.dtype for each in tensors}) > 1:
+        raise RuntimeError(f"expected tensors of the same dtype, but got {', '.join(t.dtype.name for t in tensors)}")
+
+
+def assert_has_product(name: str, self: Tensor) -> None:
+    if self.dtype is bool_:
+        raise NotImplementedError(f'"{name}" not implemented for {self.dtype.type_name!r}; convert to a number first')
+
+
+def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """`a @ b`; of half precision computed in single, and so given back."""
+    if a.dtype == np.float16:
+        a, b = a.astype(np.float32), b.astype(np.float32)
+    return np.matmul(a, b)
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Matrix times matrix
+
+
+def meta_mm(self: Tensor, mat2: Tensor) -> Output:
+    assert_dim(self, 2, "self must be a matrix")
+    assert_dim(mat2, 2, "mat2 must be a matrix")
+    if self.size(1) != mat2.size(0):
+        raise RuntimeError(
+            f"mat1 and mat2 shapes cannot be multiplied ({self.size(0)}x{self.size(1)} and {mat2.size(0)}x{mat2.size(1)})"
+        )
+    assert_same_dtype(self, mat2)
+    return Output((self.size(0), mat2.size(1)), None, self.dtype)
+
+
+def mm_out(self: Tensor, mat2: Tensor, out: Tensor) -> None:
+    if out.numel() == 0:
+        return
+    assert_has_product("mm", self)
+    if out.dtype is float16:
+        out._array[...] = product(self._array, mat2._array)
+    else:
+        np.matmul(self._array, mat2._array, out._array)
+
+
+def are_multipliable(a: Tensor, b: Tensor) -> bool:
+    """Whether numpy multiplies two matrices as they are."""
+    if dispatch.aside or a.dtype is not b.dtype or a.dtype not in (float32, float64):
+        return False
+    a_sizes, b_sizes = a._array.shape, b._array.shape
+    return len(a_sizes) == len(b_sizes) == 2 and a_sizes[1] == b_sizes[0]
+
+
+class Mm(Structured):
+    """The two halves, and a short way for two matrices that numpy multiplies as they are. Of rows that are all one and the same,
+    as those of an expanded gradient are, one is multiplied."""
+
+    def functional(self, a, b):
+        if not are_multipliable(a, b):
+            return super().functional(a, b)
+        if a._strides[0] == 0 and (rows := len(a._array)) > 1:
+            return owned(np.matmul(a._array[:1], b._array).repeat(rows, 0), a.dtype)
+        return owned(np.matmul(a._array, b._array), a.dtype)
+
+
+mm = Mm(meta_mm, mm_out)
+
+
+def meta_addmm(self: Tensor, mat1: Tensor, mat2: Tensor, beta: Scalar, alpha: Scalar) -> Output:
+    """What `addmm`, beta * self + alpha * (mat1 @ mat2), will be; nothing is computed.
+
+    Args:
+        self: broadcasts to the sizes of the product, but never makes it larger.
+        mat1, mat2: (rows, inner) and (inner, columns).
+        beta, alpha: numbers; they have no say here.
+
+    Returns:
+        `Output` with the sizes (rows, columns), strides None (contiguous ones), and the dtype of all three.
+
+    Raises:
+        RuntimeError: `mat1` or `mat2` is not a matrix; they cannot be multiplied; `self` cannot be expanded to the sizes of
+            the product; or the three dtypes are not one.
+
+    Source: `aten/src/ATen/native/LinearAlgebra.cpp`, `TORCH_META_FUNC(addmm)`.
+    """
+    if mat1.dim() != 2 or mat2.dim() != 2:
+        raise RuntimeError(f"mat1 and mat2 must be matrices, got {mat1.dim()}-D and {mat2.dim()}-D tensors")
+    (rows, inner), (inner2, columns) = mat1.shape, mat2.shape
+    if inner != inner2:
+        raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({rows}x{inner} and {inner2}x{columns})")
+    if infer_size(self.shape, (rows, columns)) != (rows, columns):
+        raise RuntimeError(f"self of shape {list(self.shape)} cannot be expanded to {[rows, columns]}")
+    if len({self.dtype, mat1.dtype, mat2.dtype}) > 1:
+        raise RuntimeError("self, mat1 and mat2 must have the same dtype")
+    return Output((rows, columns), None, self.dtype)
+
+
+def addmm_out(self: Tensor, mat1: Tensor, mat2: Tensor, beta: Scalar, alpha: Scalar, out: Tensor) -> None:
+    """beta * self + alpha * (mat1 @ mat2), written into `out`.
+
+    What `meta_addmm` refuses has been refused. `self` may be `out` itself: then it is `addmm_`.
+
+    Args:
+        self: any sizes that broadcast to those of `out`. If beta is 0 it is not looked at, so that a NaN in it does
+            not get through.
+        mat1, mat2: matrices of any strides. Without an inner dimension (size 0) their product is 0.
+        beta, alpha: numbers. For integers they are integers too: what comes after the point is dropped. For float16
+            everything is computed in float32 and rounded once, at the end.
+        out: of sizes (rows, columns) and any strides; its dtype is that of the others. Its `_array`, like theirs, is a
+            numpy view of its memory.
+
+    Raises:
+        NotImplementedError: the dtype is bool (`rushlight.bool`), and `out` has elements.
+
+    Source: `aten/src/ATen/native/LinearAlgebra.cpp`, `addmm_impl_cpu_`.
+    """
+    if self.dtype is bool_ and out.numel():
+        raise NotImplementedError("\"addmm\" not implemented for 'Bool'; convert to a number first")
+    a, b = mat1._array, mat2._array
+    if self.dtype is float16:
+        a, b = a.astype(np.float32), b.astype(np.float32)
+    result = a @ b
+    result *= result.dtype.type(alpha)
+    if beta != 0:
+        result += result.dtype.type(beta) * self._array
+    out._array[...] = result
+
+
+class Addmm(Structured):
+    """The two halves, and a short way for the commonest call, that of `linear`: beta and alpha are 1, and nothing is
+    converted."""
+
+    def functional(self, bias, mat1, mat2, beta, alpha):
+        if (
+            beta == alpha == 1
+            and are_multipliable(mat1, mat2)
+            and bias.dtype is mat1.dtype
+            and bias._array.shape == mat2._array.shape[1:]
+        ):
+            product = np.matmul(mat1._array, mat2._array)
+            return owned(np.add(product, bias._array, product), bias.dtype)
+        return super().functional(bias, mat1, mat2, beta, alpha)
+
+
+addmm = Addmm(meta_addmm, addmm_out)
+
+
+# ------------------------------------------------------------------------------------------------------------
+# How a product is made
+
+
+def multiply_add(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
+    """`out` += `a` @ `b`: the innermost piece, which a BLAS writes in assembler for each processor."""
+    out += a @ b
+
+
+def blocked_mm(
+    a: np.ndarray,
+    b: np.ndarray,
+    out: np.ndarray,
+    blocks: tuple[int, int, int] = (64, 256, 64),
+    multiply: Callable[[np.ndarray, np.ndarray, np.ndarray], None] = multiply_add,
+) -> None:
+    """`out` = `a` @ `b`, block by block, so that what is being worked on stays in the cache.
+
+    Memory is far slower than arithmetic. A product of whole matrices would fetch each element of `a` once for every column
+    of `b`; a product of small blocks fetches a block once and uses every element of it as often as the block is wide. So
+    the rows of `a`, the columns of `b` and the inner dimension are cut into runs, beginning at 0, the last of each perhaps
+    shorter, and `multiply` is called once for every combination of a run of rows, a run of the inner dimension and a run
+    of columns, in any order.
+
+    Args:
+        a, b: numpy arrays of sizes (rows, inner) and (inner, columns), any strides, one dtype.
+        out: (rows, columns), the same dtype, any strides; what it holds is overwritten. Without an inner dimension
+            (size 0) the product is 0.
+        blocks: the longest run of rows, of the inner dimension, of columns; each at least 1.
+        multiply: `multiply(a_block, b_block, out_block)` adds the product of two blocks to a block of `out`. All three are
+            views, not copies, and never empty.
+
+    Source: the loops of GotoBLAS and its heirs; in PyTorch, `aten/src/ATen/native/cpu/BlasKernel.cpp` and, where there is
+    one, the BLAS that it was built with.
+    """
+    (n, m), k = out.shape, len(b)
+    rows, inner, columns = blocks
+    out[...] = 0
+    for i in range(0, n, rows):
+        for p in range(0, k, inner):
+            for j in range(0, m, columns):
+                a_block, b_block = a[i : i + rows, p : p + inner], b[p : p + inner, j : j + columns]
+                multiply(a_block, b_block, out[i : i + rows, j : j + columns])
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Many matrices at once
+
+
+def batched_product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """`a @ b`. For small matrices, as in PyTorch (`bmm_out_or_baddbmm_`), a plain loop: to call a BLAS would cost more."""
+    if a.shape[1] * a.shape[2] * b.shape[2] >= 400 or a.dtype == np.float16:
+        return product(a, b)
+    return np.einsum("bij,bjk->bik", a, b)
+
+
+def meta_bmm(self: Tensor, mat2: Tensor) -> Output:
+    assert_dim(self, 3, "batch1 must be a 3D tensor")
+    assert_dim(mat2, 3, "batch2 must be a 3D tensor")
+    (batch, rows, inner), columns = self.shape, mat2.size(2)
+    if mat2.shape[:2] != (batch, inner):
+        raise RuntimeError(
+            f"Expected size for first two dimensions of batch2 tensor to be: {[batch, inner]} but got: "
+            f"{list(mat2.shape[:2])}."
+        )
+    assert_same_dtype(self, mat2)
+    return Output((batch, rows, columns), None, self.dtype)
+
+
+def bmm_out(self: Tensor, mat2: Tensor, out: Tensor) -> None:
+    if out.numel() == 0:
+        return
+    assert_has_product("bmm", self)
+    out._array[...] = batched_product(self._array, mat2._array)
+
+
+bmm = Structured(meta_bmm, bmm_out)
+
+
+def meta_baddbmm(self: Tensor, batch1: Tensor, batch2: Tensor, beta: Scalar, alpha: Scalar) -> Output:
+    output = meta_bmm(batch1, batch2)
+    if infer_size(self.shape, output.sizes) != tuple(output.sizes):
+        raise RuntimeError(f"self of shape {list(self.shape)} cannot be expanded to {list(output.sizes)}")
+    assert_same_dtype(self, batch1)
+    return output
+
+
+def baddbmm_out(self: Tensor, batch1: Tensor, batch2: Tensor, beta: Scalar, alpha: Scalar, out: Tensor) -> None:
+    if out.numel() == 0:
+        return
+    assert_has_product("baddbmm", self)
+    if out.dtype.category != FLOATING:
+        beta, alpha = int(beta), int(alpha)
+    result = batched_product(batch1._array, batch2._array)
+    result = result if alpha == 1 else result * result.dtype.type(alpha)
+    out._array[...] = result if beta == 0 else result + self._array.astype(result.dtype) * result.dtype.type(beta)
+
+
+baddbmm = Structured(meta_baddbmm, baddbmm_out)
+
+
+# ------------------------------------------------------------------------------------------------------------
+# With vectors
+
+
+def meta_mv(self: Tensor, vec: Tensor) -> Output:
+    if self.dim() != 2 or vec.dim() != 1:
+        raise RuntimeError(f"vector + matrix @ vector expected, got {self.dim()}, {vec.dim()}")
+    if self.size(1) != vec.size(0):
+        raise RuntimeError(f"size mismatch, got mat ({self.size(0)}x{self.size(1)}), vec ({vec.size(0)})")
+    assert_same_dtype(self, vec)
+    return Output((self.size(0),), None, self.dtype)
+
+
+def meta_dot(self: Tensor, tensor: Tensor) -> Output:
+    if self.dim() != 1 or tensor.dim() != 1:
+        raise RuntimeError(f"1D tensors expected, but got {self.dim()}D and {tensor.dim()}D tensors")
+    assert_same_dtype(self, tensor)
+    if self.shape != tensor.shape:
+        raise RuntimeError(
+            f"expected two vectors of the same size, but got {self.numel()} and {tensor.numel()} elements"
+        )
+    return Output((), None, self.dtype)
+
+
+def into(name: str) -> Callable[[Tensor, Tensor, Tensor], None]:
+    """The half of a structured kernel that computes a product with a vector."""
+
+    def impl(self: Tensor, vec: Tensor, out: Tensor) -> None:
+        if out.numel():
+            assert_has_product(name, self)
+            out._array[...] = product(self._array, vec._array)
+
+    return impl
+
+
+matrix_vector, vector_vector = Structured(meta_mv, into("mv")), Structured(meta_dot, into("dot"))
+
+
+def mv(self: Tensor, vec: Tensor) -> Tensor:
+    """A matrix times a vector. Source: `aten/src/ATen/native/Blas.cpp`, `mv`."""
+    return (matrix_vector.on_meta if self.is_meta else matrix_vector.functional)(self, vec)
+
+
+def dot(self: Tensor, tensor: Tensor) -> Tensor:
+    """Source: `aten/src/ATen/native/Blas.cpp`, `dot`."""
+    return (vector_vector.on_meta if self.is_meta else vector_vector.functional)(self, tensor)
+
+
+def mv_out(self: Tensor, vec: Tensor, out: Tensor) -> Tensor:
+    return matrix_vector.out(self, vec, out)
+
+
+def dot_out(self: Tensor, tensor: Tensor, out: Tensor) -> Tensor:
+    """Source: `aten/src/ATen/native/Blas.cpp`, `dot_out`."""
+    if out.dtype is not self.dtype:
+        raise RuntimeError(
+            f"result dtype {out.dtype.type_name} does not match input dtype {self.dtype.type_name}; give an `out` of it"
+        )
+    resize_output(out, ())
+    return out.fill_(functions.dot(self, tensor))
+
+
+def outer(self: Tensor, vec2: Tensor) -> Tensor:
+    """Every element of one vector times every element of another."""
+    assert_vectors(self, vec2)
+    return functions.mul(self.reshape(self.numel(), 1), vec2)
+
+
+def outer_out(self: Tensor, vec2: Tensor, out: Tensor) -> Tensor:
+    assert_vectors(self, vec2)
+    return functions.mul(self.reshape(self.numel(), 1), vec2, out=out)
+
+
+def assert_vectors(*tensors: Tensor) -> None:
+    for each in tensors:
+        if each.dim() != 1:
+            raise RuntimeError(f"outer: Expected 1-D arguments, but got a tensor of {each.dim()} dimensions")
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Any number of dimensions. Which operators are called, and in which order, is what autograd will see: as in PyTorch.
+
+
+def matmul(self: Tensor, other: Tensor) -> Tensor:
+    """The product, by whichever operator takes operands of these dimensions.
+
+    Two vectors make a number, a matrix and a vector a vector. More dimensions are batches and are broadcast. A batch of
+    matrices times one matrix is one tall matrix times that matrix (`folds`).
+
+    Source: `aten/src/ATen/native/LinearAlgebra.cpp`, `_matmul_impl`.
+    """
+    return _matmul(self, other, None)
+
+
+def matmul_out(self: Tensor, other: Tensor, out: Tensor) -> Tensor:
+    return _matmul(self, other, out)
+
+
+def _matmul(self: Tensor, other: Tensor, out: Tensor | None) -> Tensor:
+    dims = self.dim(), other.dim()
+    if 0 in dims:
+        raise RuntimeError(f"both arguments to matmul need to be at least 1D, but they are {dims[0]}D and {dims[1]}D")
+    match dims:
+        case 1, 1:
+            return functions.dot(self, other, out=out)
+        case 2, 1:
+            return functions.mv(self, other, out=out)
+        case 1, 2:
+            return functions.mm(self.unsqueeze(0), other, out=out).squeeze_(0)
+        case 2, 2:
+            return functions.mm(self, other, out=out)
+    if folds(self, other, out is not None):
+        return _folded(self, other, out)
+    return _batched(self, other, out)
+
+
+def folds(self: Tensor, other: Tensor, has_out: bool = False) -> bool:
+    """Whether one operand is a matrix or a vector, and the batch dimensions of the other shall become rows: so they do
+    where it takes no copy, and always where the gradient of the smaller one is wanted, which else would be computed for
+    each matrix of the batch and then summed.
+
+    Source: `aten/src/ATen/native/LinearAlgebra.cpp`, `should_fold`.
+    """
+    large, small = (self, other) if self.dim() >= other.dim() else (other.mT, self)
+    if large.dim() < 3 or small.dim() > 2:
+        return False
+    if small.requires_grad and not has_out:
+        return True
+    if self.dim() == 2:  # the result would have to be transposed, and copied for that
+        return False
+    sizes, strides = large.shape, large.stride()
+    return 0 in sizes or all(strides[i] == strides[i + 1] * sizes[i + 1] for i in range(large.dim() - 2))
+
+
+def _folded(self: Tensor, other: Tensor, out: Tensor | None) -> Tensor:
+    turned = self.dim() < other.dim()
+    large = other.mT if turned else self
+    small = other if not turned else self.t() if self.dim() == 2 else self
+    sizes, kept = [*large.shape[:-1], *small.shape[1:]], small.shape[1:]
+    rows = large.reshape(math.prod(large.shape[:-1]), large.size(-1))
+    multiply = functions.mm if kept else functions.mv
+    if out is None:
+        found = functions._unsafe_view(multiply(rows, small), sizes)
+        return found.mT.contiguous() if turned and kept else found
+    resize_output(out, sizes)
+    flat = out.reshape(rows.size(0), *kept)
+    multiply(rows, small, out=flat)
+    return out if is_alias(flat, out) else out.copy_(flat)
+
+
+def _batched(self: Tensor, other: Tensor, out: Tensor | None) -> Tensor:
+    # As in `folds`: where somebody might want the gradient of one matrix for all, it must not be expanded.
+    if self.dim() == other.dim() == 3 and self.size(0) != other.size(0):
+        if self.size(0) == 1 and is_watched(self):
+            return _matmul(self.squeeze(0), other, out)
+        if other.size(0) == 1 and is_watched(other):
+            return _matmul(self, other.squeeze(0), out)
+    is_vector = other.dim() == 1
+    batch = infer_size(self.shape[:-2], other.shape[:-2])
+    many, rows, inner = math.prod(batch), 1 if self.dim() == 1 else self.size(-2), self.size(-1)
+    a = self.expand(*batch, rows, inner).reshape(many, rows, inner)
+    columns = other.shape[-1 if is_vector else -2 :]
+    b = other.expand(*batch, *columns).reshape(many, *columns)
+    b = b.unsqueeze(2) if is_vector else b
+    sizes = [*batch, *self.shape[-2:-1], *columns[1:]]
+    if out is None:
+        found = functions.bmm(a, b)
+        return functions._unsafe_view(found.squeeze(-1) if is_vector else found, sizes)
+    resize_output(out, sizes)
+    flat = out.reshape(many, rows, b.size(2))
+    functions.bmm(a, b, out=flat)
+    return out if is_alias(flat, out) else out.copy_(flat.view_as(out))
+
+
+def is_alias(a: Tensor, b: Tensor) -> bool:
+    return a.untyped_storage().data_ptr() == b.untyped_storage().data_ptr()
+
+
+def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """`input` @ the transpose of `weight`, plus `bias`; (..., features in), (features out, features in), (features out).
+
+    Source: `aten/src/ATen/native/Linear.cpp`, `linear`.
+    """
+    dim = len(input._sizes)
+    if dim == 0 or not weight._sizes:
+        raise RuntimeError(
+            f"both arguments to linear need to be at least 1D, but they are {input.dim()}D and {weight.dim()}D"
+        )
+    if bias is None:
+        return functions.matmul(input, weight.t())
+    if dim == 2:
+        return functions.addmm(bias, input, weight.t())
+    is_row = bias.dim() == 1 or functions.squeeze(bias).dim() == 1
+    if is_row and bias.is_contiguous() and input.is_contiguous():
+        *batch, features = input.shape
+        found = functions.addmm(bias, input.view(math.prod(batch), features), weight.t())
+        return found.view([*batch, found.size(1)])
+    found = functions.matmul(input, weight.t())
+    return functions.add(found, bias) if local.modes else found.add_(bias)
+
+
+def linear_out(input: Tensor, weight: Tensor, bias: Tensor | None, out: Tensor) -> Tensor:
+    if input.dim() == 2 and bias is not None:
+        return functions.addmm(bias, input, weight.t(), out=out)
+    functions.matmul(input, weight.t(), out=out)
+    return out if bias is None else out.add_(bias)

@@ -1,0 +1,547 @@
+"""How far is a prediction from the truth, as one number to be made smaller.
+
+A loss compares element by element, and then *reduces*: 0 keeps every element, 1 takes the mean, 2 the sum. In PyTorch:
+`aten/src/ATen/native/Loss.cpp`, `LossNLL.cpp`, `LossNLL2d.cpp`. Cross-entropy is not an operator of its own: it is
+`log_softmax` and `nll_loss`. Left out: the losses of ranking, of margins, of pairs, and CTC.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from rushlight.aten.generated import functions
+from rushlight.aten.iterator import common_sizes, for_each
+from rushlight.aten.native.pointwise import is_simple, output_of, widened
+from rushlight.aten.strided import Tensor, fresh, owned, strides_for
+from rushlight.aten.structured import Output, Structured, allocate, call_functional
+from rushlight.c10.dtypes import FLOATING, Scalar, can_cast, int64, result_type, uint8
+
+NONE, MEAN, SUM = range(3)
+
+
+def reduce(loss: Tensor, reduction: int) -> Tensor:
+    """The loss as `reduction` says. Source: `aten/src/ATen/native/Loss.cpp`, `apply_loss_reduction`."""
+    if reduction == MEAN:
+        return functions.mean(loss)
+    return functions.sum(loss) if reduction == SUM else loss
+
+
+def _sum(losses: np.ndarray) -> np.floating:
+    """Of all; float16 is summed in float32."""
+    return losses.sum(dtype=np.promote_types(losses.dtype, np.float32))
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Classes
+
+
+def nll_loss_nd(
+    self: Tensor, target: Tensor, weight: Tensor | None = None, reduction: int = MEAN, ignore_index: int = -100
+) -> Tensor:
+    """Negative log likelihood of (batch, classes, \\*places) given the classes (batch, \\*places); or of (classes,) and ().
+
+    Source: `aten/src/ATen/native/LossNLL.cpp`, `nll_loss_nd_symint`.
+    """
+    ndim, (batch, *_) = self.dim(), target.shape or (0,)
+    if ndim < 1:
+        raise ValueError(f"Expected 1 or more dimensions (got {ndim})")
+    if ndim == 1 and target.dim() == 1:
+        if batch != 1:
+            raise ValueError(f"For 1D input, 1D target must have size 1, but got target size: {batch}")
+        target = functions.squeeze(target, 0)
+    if ndim > 1 and self.shape[0] != batch:
+        raise ValueError(f"Expected input batch_size ({self.size(0)}) to match target batch_size ({batch}).")
+    if ndim <= 2:
+        return functions.nll_loss(self, target, weight, reduction, ignore_index)
+    if ndim == 4:
+        return functions.nll_loss2d(self, target, weight, reduction, ignore_index)
+    classes, places = self.size(1), tuple(self.shape[2:])
+    if tuple(target.shape[1:]) != places:
+        raise RuntimeError(f"Expected target size {[batch, *places]}, got {list(target.shape)}")
+    flat = -1 if self.numel() and target.numel() else 0
+    picture, classes_of = self.reshape((batch, classes, 1, flat)), target.reshape((batch, 1, flat))
+    loss = functions.nll_loss2d(picture, classes_of, weight, reduction, ignore_index)
+    return loss.view((batch, *places)) if reduction == NONE else loss
+
+
+def nll_loss(self: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int) -> Tensor:
+    return functions.nll_loss_forward(self, target, weight, reduction, ignore_index)[0]
+
+
+def nll_loss2d(self: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int) -> Tensor:
+    return functions.nll_loss2d_forward(self, target, weight, reduction, ignore_index)[0]
+
+
+def nll_loss_forward(
+    self: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int
+) -> tuple[Tensor, Tensor]:
+    """The loss, and the total weight of the targets that count, which the gradient of a mean needs (0 without reduction).
+
+    Source: `aten/src/ATen/native/LossNLL.cpp`, `TORCH_META_FUNC(nll_loss_forward)` and `nll_loss_out_frame`.
+    """
+    if is_simple(self) and not self.is_meta and weight is None and reduction != NONE:
+        found = _nll_of_plain_rows(self, target, reduction, ignore_index)
+        if found is not None:
+            return found
+    if self.dim() not in (1, 2):
+        raise RuntimeError("input tensor should be 1D or 2D")
+    if target.dim() > 1:
+        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+    if (self.dim(), target.dim()) != (1, 0) and self.size(0) != target.size(0):
+        sizes = f"(got input: {list(self.shape)}, target: {list(target.shape)})"
+        raise RuntimeError(f"size mismatch {sizes}")
+    return _nll(self, target, weight, reduction, ignore_index, () if self.dim() == 1 else target.shape)
+
+
+def _nll_of_plain_rows(self: Tensor, target: Tensor, reduction: int, ignore_index: int) -> tuple[Tensor, Tensor] | None:
+    """A short way for the commonest call: a contiguous matrix, and targets that all count; None for anything else."""
+    scores, targets = self._array, target._array
+    if scores.ndim != 2 or not _all_count(targets, scores.shape, ignore_index):
+        return None
+    total = np.add.reduce(scores[np.arange(len(targets)), targets])
+    count = scores.dtype.type(len(targets))
+    loss = -total / count if reduction == MEAN else -total
+    return owned(np.asarray(loss), self.dtype), owned(np.asarray(count), self.dtype)
+
+
+def _all_count(targets: np.ndarray, sizes: tuple[int, int], ignore_index: int) -> bool:
+    """Whether there are targets, one for each row of scores of these sizes, each a class, and none of them ignored."""
+    rows, classes = sizes
+    if targets.shape != (rows,) or rows == 0 or 0 <= ignore_index < classes or targets.dtype != np.int64:
+        return False
+    return np.maximum.reduce(targets.view(np.uint64)) < classes  # a negative one would be large
+
+
+def nll_loss2d_forward(
+    self: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int
+) -> tuple[Tensor, Tensor]:
+    """The same for pictures: (batch, classes, height, width) and (batch, height, width).
+
+    Source: `aten/src/ATen/native/LossNLL2d.cpp`, `nll_loss2d_forward_out_frame`.
+    """
+    if target.dim() != 3:
+        raise RuntimeError(f"only batches of spatial targets supported (3D tensors) but got {target.dim()} dimensions")
+    if self.dim() != 4:
+        raise RuntimeError(f"only batches of spatial inputs supported (4D tensors), but got {self.dim()} dimensions")
+    if (self.size(0), *self.shape[2:]) != tuple(target.shape):
+        raise RuntimeError(f"size mismatch (got input: {list(self.shape)}, target: {list(target.shape)})")
+    return _nll(self, target, weight, reduction, ignore_index, target.shape)
+
+
+def _nll(
+    self: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int, sizes: Sequence[int]
+) -> tuple[Tensor, Tensor]:
+    classes = self.size(1 if self.dim() > 1 else 0)
+    if weight is not None and tuple(weight.shape) != (classes,):
+        raise RuntimeError(
+            f"weight tensor should be defined either for all {classes} classes or no classes but got weight tensor of shape: "
+            f"{list(weight.shape)}"
+        )
+    if self.dtype.category != FLOATING:
+        raise NotImplementedError(f"nll_loss is not implemented for '{self.dtype.type_name}'")
+    if target.dtype not in (int64, uint8):
+        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {target.dtype.type_name}")
+    if weight is not None and weight.dtype is not self.dtype:
+        raise RuntimeError(f"expected scalar type {self.dtype.type_name} but found {weight.dtype.type_name}")
+    out = allocate(Output(sizes if reduction == NONE else (), None, self.dtype), self.device.type)
+    total_weight = allocate(Output((), None, self.dtype), self.device.type)
+    if self.is_meta:
+        return out, total_weight
+    # One row per target, one column per class.
+    scores = np.moveaxis(self._array, 1, -1) if self.dim() > 1 else self._array
+    targets = target._array.reshape(-1).astype(np.int64)
+    scores = scores.reshape(targets.size, classes)
+    counts = targets != ignore_index
+    wrong = targets[counts & ((targets < 0) | (targets >= classes))]
+    if wrong.size:
+        raise IndexError(f"Target {wrong[0]} is out of bounds.")
+    rows, chosen = np.flatnonzero(counts), targets[counts]
+    weights = np.ones(rows.size, self.dtype.numpy) if weight is None else weight._array[chosen]
+    losses = np.zeros(targets.size, self.dtype.numpy)
+    losses[rows] = -scores[rows, chosen] * weights
+    if reduction == NONE:
+        out._array[...], total_weight._array[...] = losses.reshape(out.shape), 0
+    else:
+        total_weight._array[...] = _sum(weights)
+        out._array[...] = _sum(losses) / _sum(weights) if reduction == MEAN else _sum(losses)
+    return out, total_weight
+
+
+def cross_entropy_loss(
+    self: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    reduction: int = MEAN,
+    ignore_index: int = -100,
+    label_smoothing: float = 0.0,
+) -> Tensor:
+    """How unlikely the truth is by these scores: minus the logarithm of the probability that they give it.
+
+    `self` is (batch, classes, \\*places), or (classes,) for one sample alone. The logarithms of the probabilities are its
+    `log_softmax` along the classes, dimension 1, or 0 for one sample alone. A *place* is what has one truth: an element of
+    (batch, \\*places).
+
+    If `target` has another shape than `self`, it holds classes: int64, (batch, \\*places), or () for one sample alone. Then
+    the loss is `nll_loss_nd` of the logarithms, with `target`, `weight`, `reduction` and `ignore_index`. With a
+    `label_smoothing` s > 0 it is 1 - s times that, and s / classes times the loss with all classes as the truth: at each place
+    minus the sum of the logarithms of all classes, each times its weight, if there are weights. Here, too, a place whose target
+    is `ignore_index` is 0, and `reduction` is applied; the mean is the sum divided by the number of places that are not
+    ignored, or, if there are weights, by the sum of the weights that their true classes have. This loss with all classes as the
+    truth is there: `of_all_classes(logarithms, target, weight, reduction, ignore_index)`.
+
+    If `target` has the shape of `self`, it holds the probabilities of the classes. With s > 0, it is first mixed with equal
+    ones: 1 - s times `target`, plus s / classes. At each place, the loss is minus the sum over the classes of logarithm times
+    probability times weight, if there are weights. The mean is the sum divided by the number of places, whatever the weights;
+    it is nan if there are no elements. All this is there: `of_probabilities(self, target, weight, reduction, label_smoothing)`.
+
+    A composite kernel: it calls operators (`rl.functions`, or methods), so that autograd can follow.
+
+    Args:
+        weight: (classes,), or None.
+        reduction: 0 keeps the loss of each place, 1 takes the mean, 2 the sum.
+        ignore_index: a class that counts as no truth, in or out of range.
+        label_smoothing: up to 1; 0 or less for none.
+
+    Raises:
+        RuntimeError: `label_smoothing` is greater than 1; or, where `target` has the shape of `self`, it is not of a
+            floating-point dtype (`target.dtype.category` is not `FLOATING`), `ignore_index` is not negative, or `weight` has
+            another shape (`of_probabilities` raises this).
+
+    Source: `aten/src/ATen/native/LossNLL.cpp`, `cross_entropy_loss_symint`, `cross_entropy_loss_prob_target` and
+    `cross_entropy_loss_label_smoothing`.
+    """
+    if label_smoothing > 1:
+        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
+    if self.shape == target.shape:
+        if target.dtype.category != FLOATING:
+            raise RuntimeError(
+                f"Expected floating point type for target with class probabilities, got {target.dtype.type_name}"
+            )
+        if ignore_index >= 0:
+            raise RuntimeError("ignore_index is not supported for floating point target")
+        return of_probabilities(self, target, weight, reduction, label_smoothing)
+    scores = functions.log_softmax(self, _class_dim(self), self.dtype)
+    loss = functions.nll_loss_nd(scores, target, weight, reduction, ignore_index)
+    if label_smoothing <= 0:
+        return loss
+    smooth = of_all_classes(scores, target, weight, reduction, ignore_index)
+    classes = self.size(_class_dim(self))
+    share = label_smoothing / classes if classes else math.inf  # as C divides
+    return functions.add(functions.mul_Scalar_op(loss, 1 - label_smoothing), functions.mul_Scalar_op(smooth, share))
+
+
+def _class_dim(self: Tensor) -> int:
+    return 0 if self.dim() == 1 else 1
+
+
+def _along_classes(weight: Tensor, self: Tensor) -> Tensor:
+    """The weight of each class, to be broadcast over the places."""
+    class_dim = _class_dim(self)
+    return weight.view([weight.size(0) if dim == class_dim else 1 for dim in range(self.dim())])
+
+
+def of_probabilities(
+    self: Tensor, target: Tensor, weight: Tensor | None, reduction: int, label_smoothing: float
+) -> Tensor:
+    """Source: `aten/src/ATen/native/LossNLL.cpp`, `cross_entropy_loss_prob_target`."""
+    class_dim = _class_dim(self)
+    classes = self.size(class_dim)
+    if weight is not None and tuple(weight.shape) != (classes,):
+        raise RuntimeError(f"cross_entropy: weight tensor should be defined either for all {classes} classes or none")
+    scores = functions.log_softmax(self, class_dim, self.dtype)
+    if label_smoothing > 0:
+        target = functions.mul_Scalar_op(target, 1 - label_smoothing)
+        target = functions.add_Scalar_op(target, label_smoothing / max(classes, 1))
+    if weight is not None:
+        weight = _along_classes(weight, self)
+    loss = scores * target
+    if weight is not None:
+        loss = loss * weight
+    if reduction == NONE:
+        return functions.neg(functions.sum(loss, class_dim))
+    total = functions.sum(loss)
+    if reduction == SUM:
+        return functions.neg(total)
+    if self.numel() == 0:
+        return functions.neg(total.fill_(float("nan")))
+    return functions.div_Scalar_op(functions.neg(total), self.numel() // classes)
+
+
+def of_all_classes(scores: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int) -> Tensor:
+    """The loss if every class were the true one a little: what smoothing mixes in.
+
+    Source: `aten/src/ATen/native/LossNLL.cpp`, `cross_entropy_loss_label_smoothing`.
+    """
+    if weight is not None:
+        scores = scores * _along_classes(weight, scores)
+    loss = functions.neg(functions.sum(scores, _class_dim(scores)))
+    ignored = functions.eq_Scalar_op(target, ignore_index)
+    loss.masked_fill_(ignored, 0)
+    if reduction == NONE:
+        return loss
+    if reduction == SUM:
+        return functions.sum(loss)
+    if weight is None:
+        counts = functions.bitwise_not(ignored)
+    else:
+        counts = functions.gather(weight, 0, functions.flatten(target.masked_fill(ignored, 0)))
+        counts.masked_fill_(functions.flatten(ignored), 0)
+    return functions.sum(loss) / functions.sum(counts)
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Numbers
+
+
+def _elementwise(name: str, function: Callable, wide: bool = True) -> Structured:
+    """The structured kernel of `function(self - target, *parameters)`, reduced. The reduction is the argument after the
+    target. `wide` says that float16 is computed in float32."""
+
+    def meta(self: Tensor, target: Tensor, reduction: int, *parameters: Scalar) -> Output:
+        common = result_type(self, target)
+        output = output_of(common, self, target)
+        return output if reduction == NONE else Output((), None, common)
+
+    def impl(self: Tensor, target: Tensor, reduction: int, *rest: Scalar | Tensor) -> None:
+        *parameters, out = rest
+        common = result_type(self, target)
+        if common.category != FLOATING:
+            raise NotImplementedError(f"{name} is not implemented for '{common.type_name}'")
+        computed = widened(common) if wide else common
+        if reduction == NONE:
+            for_each(lambda a, b: function(a - b, *parameters), out, (self, target), computed)
+            return
+        losses = function(np.subtract(self._array, target._array, dtype=computed.numpy), *parameters)
+        out._array[...] = _sum(losses) if reduction == SUM else _sum(losses) / losses.size
+
+    return Structured(meta, impl, casts=True)
+
+
+def _smooth_absolute(distance: np.ndarray, beta: float) -> np.ndarray:
+    """A parabola up to `beta`, then a line."""
+    distance = np.abs(distance)
+    return np.where(distance < beta, 0.5 * distance * distance / (beta or 1), distance - 0.5 * beta)
+
+
+def _huber(distance: np.ndarray, delta: float) -> np.ndarray:
+    distance = np.abs(distance)
+    return np.where(distance < delta, 0.5 * distance * distance, delta * (distance - 0.5 * delta))
+
+
+mse = _elementwise("mse_loss", np.square, wide=False)
+smooth_l1 = _elementwise("smooth_l1_loss", _smooth_absolute)
+huber = _elementwise("huber_loss", _huber)
+
+
+def smooth_l1_meta(self: Tensor, target: Tensor, reduction: int, beta: float) -> Output:
+    if beta < 0:
+        raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
+    return mse.meta(self, target, reduction)
+
+
+def huber_meta(self: Tensor, target: Tensor, reduction: int, delta: float) -> Output:
+    if delta <= 0:
+        raise RuntimeError("huber_loss does not support non-positive values for delta.")
+    common = result_type(self, target)
+    if not can_cast(common, self.dtype):  # here the result has the dtype of `self`, not the common one
+        raise RuntimeError(
+            f"result type {common.type_name} can't be cast to the desired output type {self.dtype.type_name}"
+        )
+    return (
+        Output(self.shape, strides_for(self, None), self.dtype) if reduction == NONE else Output((), None, self.dtype)
+    )
+
+
+smooth_l1.meta, huber.meta = smooth_l1_meta, huber_meta
+
+
+def l1_loss(self: Tensor, target: Tensor, reduction: int = MEAN) -> Tensor:
+    """The absolute difference. Source: `aten/src/ATen/native/Loss.cpp`, `l1_loss`."""
+    return reduce(functions.abs(self - target), reduction)
+
+
+def binary_cross_entropy_with_logits(
+    self: Tensor, target: Tensor, weight: Tensor | None, pos_weight: Tensor | None, reduction: int = MEAN
+) -> Tensor:
+    """Cross-entropy of scores x that a sigmoid would make probabilities of, and of their truth t, from 0 to 1, element by
+    element: -(t * log(sigmoid(x)) + (1 - t) * log(1 - sigmoid(x))).
+
+    Both steps are one, since the logarithm of a sigmoid can be had also where the sigmoid alone has been rounded to 0 or 1:
+
+        log(sigmoid(x)) = min(x, 0) - log(1 + exp(-|x|))
+        loss            = (1 - t) * x - log(sigmoid(x))
+
+    where exp is never of a large number. With `pos_weight`, what belongs to t counts that many times: log(sigmoid(x)) is
+    multiplied by (pos_weight - 1) * t + 1. With `weight`, the loss is multiplied by it. Then it is reduced. None of the
+    arguments is written to.
+
+    Args:
+        self, target: of the same sizes; `self` is of a floating-point dtype.
+        weight, pos_weight: to be broadcast to these sizes, or None.
+        reduction: 0 keeps the loss of each element, 1 takes the mean, 2 the sum.
+
+    Raises:
+        NotImplementedError: `self` is not of a floating-point dtype.
+
+    Source: `aten/src/ATen/native/Loss.cpp`, `binary_cross_entropy_with_logits`.
+    """
+    log_sigmoid = _log_sigmoid(self)
+    if pos_weight is not None:
+        log_sigmoid.mul_((pos_weight - 1) * target + 1)
+    loss = (1 - target).mul_(self).sub_(log_sigmoid)
+    if weight is not None:
+        loss.mul_(weight)
+    return reduce(loss, reduction)
+
+
+def _log_sigmoid(self: Tensor) -> Tensor:
+    if self.dtype.category != FLOATING:
+        raise NotImplementedError(f"log_sigmoid is not implemented for '{self.dtype.type_name}'")
+    out = allocate(Output(self.shape, strides_for(self, None), self.dtype), self.device.type)
+    if not self.is_meta:
+        x = self._array
+        out._array[...] = np.minimum(x, 0) - np.log1p(np.exp(-np.abs(x)))
+    return out
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Derivatives that are operators of their own
+
+
+def nll_backward_meta(
+    grad_output: Tensor,
+    self: Tensor,
+    target: Tensor,
+    weight: Tensor | None,
+    reduction: int,
+    ignore_index: int,
+    total_weight: Tensor,
+) -> Output:
+    """Source: `aten/src/ATen/native/LossNLL.cpp`, `TORCH_META_FUNC(nll_loss_backward)`."""
+    if self.dim() not in (1, 2):
+        raise RuntimeError("input tensor should be 1D or 2D")
+    if target.dim() > 1:
+        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+    if (self.dim(), target.dim()) != (1, 0) and self.size(0) != target.size(0):
+        raise RuntimeError(f"size mismatch (got input: {list(self.shape)}, target: {list(target.shape)})")
+    if total_weight.numel() != 1:
+        raise RuntimeError(f"expected total_weight to be a single element tensor, got: {list(total_weight.shape)}")
+    wanted = (self.size(0),) if reduction == NONE and self.dim() == 2 else ()
+    if tuple(grad_output.shape) != wanted and (wanted or grad_output.dim() > 1 or grad_output.numel() != 1):
+        raise RuntimeError(
+            f"Expected a tensor of shape {list(wanted)} for grad_output, but got {list(grad_output.shape)}"
+        )
+    return Output(self.shape, None, self.dtype)
+
+
+def nll_backward_impl(
+    grad_output: Tensor,
+    self: Tensor,
+    target: Tensor,
+    weight: Tensor | None,
+    reduction: int,
+    ignore_index: int,
+    total_weight: Tensor,
+    out: Tensor,
+) -> None:
+    """Minus the weight of its class at the place of each target that counts, times the gradient; 0 elsewhere.
+
+    Source: `aten/src/ATen/native/LossNLL.cpp`, `nll_loss_backward_out_frame`.
+    """
+    array = out._array
+    array.fill(0)
+    grad = grad_output._array / total_weight._array if reduction == MEAN else grad_output._array
+    if array.ndim == 1:
+        array, grad = array[None], np.reshape(grad, -1)
+    _scatter_slope(array, np.reshape(target._array, -1), np.negative(grad), weight, ignore_index)
+
+
+def _scatter_slope(
+    array: np.ndarray, targets: np.ndarray, slope: np.ndarray, weight: Tensor | None, ignore_index: int
+) -> None:
+    """Into rows of zeros, one per target, one column per class."""
+    rows = np.arange(len(targets))
+    counts = targets != ignore_index
+    if not counts.all():
+        rows, targets = rows[counts], targets[counts]
+        slope = slope[counts] if slope.ndim and len(slope) > 1 else slope
+    array[rows, targets] = slope if weight is None else slope * weight._array[targets]
+
+
+nll_backward = Structured(nll_backward_meta, nll_backward_impl)
+
+
+def nll_backward_functional(
+    grad_output: Tensor,
+    self: Tensor,
+    target: Tensor,
+    weight: Tensor | None,
+    reduction: int,
+    ignore_index: int,
+    total_weight: Tensor,
+) -> Tensor:
+    """With a short way for the mean over rows that all count, without weights."""
+    if reduction == MEAN and weight is None and is_simple(self) and len(self._sizes) == 2 and not grad_output._sizes:
+        targets = target._array
+        if total_weight._sizes == () and _all_count(targets, self._sizes, ignore_index):
+            array = np.zeros(self._sizes, self.dtype.numpy)
+            array[np.arange(len(targets)), targets] = -(grad_output._array / total_weight._array)
+            return fresh(array, self)
+    return call_functional(nll_backward, (grad_output, self, target, weight, reduction, ignore_index, total_weight))
+
+
+nll_backward.functional = nll_backward_functional
+
+
+def nll_loss2d_backward(
+    grad_output: Tensor,
+    self: Tensor,
+    target: Tensor,
+    weight: Tensor | None,
+    reduction: int,
+    ignore_index: int,
+    total_weight: Tensor,
+) -> Tensor:
+    """The same for pictures. Source: `aten/src/ATen/native/LossNLL2d.cpp`, `nll_loss2d_backward_out_frame`."""
+    if target.dim() != 3 or self.dim() != 4 or (self.size(0), *self.shape[2:]) != tuple(target.shape):
+        raise RuntimeError(f"size mismatch (got input: {list(self.shape)}, target: {list(target.shape)})")
+    out = allocate(Output(self.shape, strides_for(self, None), self.dtype), self.device.type)
+    if out.is_meta or not out.numel():
+        return out
+    classes = self.size(1)
+    slope = np.negative(grad_output._array / total_weight._array if reduction == MEAN else grad_output._array)
+    rows = np.zeros((target.numel(), classes), self.dtype.numpy)
+    _scatter_slope(rows, target._array.reshape(-1), slope.reshape(-1), weight, ignore_index)
+    out._array[...] = np.moveaxis(rows.reshape((*target.shape, classes)), -1, 1)
+    return out
+
+
+def _slope(function: Callable, factor: int = 1) -> Structured:
+    """The structured kernel of `factor * function(self - target, *parameters) * grad_output`, for a mean over the number of
+    elements.
+
+    Source: `aten/src/ATen/native/BinaryOps.cpp`, `mse_loss_backward_out`.
+    """
+
+    def meta(grad_output: Tensor, self: Tensor, target: Tensor, reduction: int, *parameters: Scalar) -> Output:
+        return Output(common_sizes(grad_output, self, target), None, self.dtype)
+
+    def impl(grad_output: Tensor, self: Tensor, target: Tensor, reduction: int, *rest: Scalar | Tensor) -> None:
+        *parameters, out = rest
+        norm = factor / max(self.numel(), 1) if reduction == MEAN else factor
+        slope = np.asarray(function(self._array - target._array, *parameters))
+        out._array[...] = slope * slope.dtype.type(norm) * grad_output._array
+
+    return Structured(meta, impl)
+
+
+def _smooth_slope(distance: np.ndarray, beta: float) -> np.ndarray:
+    return np.clip(distance / beta, -1, 1) if beta else np.sign(distance)
+
+
+mse_backward = _slope(lambda distance: distance, factor=2)
+smooth_l1_backward = _slope(_smooth_slope)
+huber_backward = _slope(lambda distance, delta: np.clip(distance, -delta, delta))

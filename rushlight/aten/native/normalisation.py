@@ -1,0 +1,207 @@
+"""Normalisation: numbers of the same size, whatever the size of those that come in.
+
+The mean is taken away and the rest is divided by the standard deviation, over the features of each sample (`layer_norm`,
+`rms_norm`), or over the samples of each feature (`batch_norm`). All are composites here: autograd differentiates the operators
+that they call. In PyTorch: `aten/src/ATen/native/layer_norm.cpp`, `Normalization.cpp`, which have kernels and formulas of
+their own for them. Left out: `group_norm` and `instance_norm`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from rushlight.aten.generated import functions
+from rushlight.aten.strided import Tensor
+from rushlight.c10.dtypes import FLOATING, float16, float32
+
+
+def layer_norm(
+    input: Tensor,
+    normalized_shape: Sequence[int],
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+    cudnn_enable: bool = True,
+) -> Tensor:
+    """(x - mean) / sqrt(variance + eps) of each sample, then times `weight`, then plus `bias`, where they are given.
+
+    The last dimensions of `input`, as many as `normalized_shape` has, are a sample: mean and variance are taken over them,
+    for each index of the others. The variance is the mean of the squares of x - mean (divided by n, not by n - 1).
+
+    A composite kernel: it calls operators (`rl.functions`, or methods), so that autograd can follow.
+
+    Args:
+        input: of a floating-point dtype, (\\*, \\*normalized_shape). float16 is computed in float32, and the result converted.
+            `widened(input)` is the dtype to compute in.
+        weight, bias: of the shape `normalized_shape` and of the same dtype, if both are given: that of `input`, or float32 for
+            an `input` of float16.
+        cudnn_enable: has no effect.
+
+    Returns:
+        a contiguous tensor with the sizes and the dtype of `input`.
+
+    Raises:
+        RuntimeError: `normalized_shape` is empty, is not how the sizes of `input` end, or is not the shape of `weight` or of
+            `bias` (`check_normalized_shape(input, normalized_shape, weight, bias)` raises these); or the dtypes of `input`,
+            `weight` and `bias` are others than those above (no helper compares them).
+        NotImplementedError: `input` is not of a floating-point dtype, and nothing else is wrong
+            (`_check_floating("layer_norm", input)` raises this; the name is for the message).
+
+    Source: `aten/src/ATen/native/layer_norm.cpp`, `layer_norm` and `native_layer_norm`.
+    """
+    check_normalized_shape(input, normalized_shape, weight, bias)
+    given = {parameter.dtype for parameter in (weight, bias) if parameter is not None}
+    if len(given) > 1 or not given <= {input.dtype, widened(input)}:
+        raise RuntimeError(f"mixed dtype (CPU): {input.dtype.type_name} with parameters of another one")
+    _check_floating("layer_norm", input)
+    dims = tuple(range(-len(normalized_shape), 0))
+    x = input.contiguous().to(widened(input))
+    centred = x - functions.mean(x, dims, True)
+    variance = functions.mean(functions.square(centred), dims, True)
+    result = centred * functions.rsqrt(variance + eps)
+    if weight is not None:
+        result = result * weight
+    if bias is not None:
+        result = result + bias
+    return result.to(input.dtype)
+
+
+def rms_norm(
+    input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None, eps: float | None = None
+) -> Tensor:
+    """x / sqrt(mean of the squares + eps) of each sample, then times `weight`, where it is given: `layer_norm` without the
+    mean.
+
+    The last dimensions of `input`, as many as `normalized_shape` has, are a sample. A composite kernel: it calls operators
+    (`rl.functions`, or methods), so that autograd can follow.
+
+    Args:
+        input: of a floating-point dtype, (\\*, \\*normalized_shape). float16 is computed in float32, and the result converted.
+        weight: of the shape `normalized_shape`, and of floating point.
+        eps: None for the distance from 1 to the next number of the dtype that is computed in: 2**-23 for float32, 2**-52
+            for float64.
+
+    Returns:
+        a tensor with the sizes and the dtype of `input`.
+
+    Raises:
+        RuntimeError: `normalized_shape` is empty, is not how the sizes of `input` end, or is not the shape of `weight`
+            (`check_normalized_shape(input, normalized_shape, weight, None)`).
+        NotImplementedError: `input` is not of a floating-point dtype.
+
+    Source: `aten/src/ATen/native/layer_norm.cpp`, `rms_norm`.
+    """
+    check_normalized_shape(input, normalized_shape, weight, None)
+    _check_floating("rms_norm", input)
+    dims = tuple(range(-len(normalized_shape), 0))
+    x = input.to(widened(input))
+    eps = float(np.finfo(x.dtype.numpy).eps) if eps is None else eps
+    result = x * functions.rsqrt(functions.mean(functions.square(x), dims, True) + eps)
+    if weight is not None:
+        result = result * weight
+    return result.to(input.dtype)
+
+
+def check_normalized_shape(
+    input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None, bias: Tensor | None
+) -> None:
+    """Source: `aten/src/ATen/native/layer_norm.h`, `_check_layer_norm_inputs`."""
+    shape = tuple(normalized_shape)
+    if not shape:
+        raise RuntimeError("Expected normalized_shape to be at least 1-dimensional, but got normalized_shape = []")
+    for name, parameter in (("weight", weight), ("bias", bias)):
+        if parameter is not None and parameter.shape != shape:
+            raise RuntimeError(
+                f"Expected {name} to be of same shape as normalized_shape, but got {name} of shape {list(parameter.shape)} "
+                f"and normalized_shape = {list(shape)}"
+            )
+    if tuple(input.shape[-len(shape) :]) != shape:
+        raise RuntimeError(
+            f"Given normalized_shape={list(shape)}, expected input whose sizes end so, but got input of size "
+            f"{list(input.shape)}"
+        )
+
+
+def _check_floating(name: str, input: Tensor) -> None:
+    if input.dtype.category != FLOATING:
+        raise NotImplementedError(f"{name} is not implemented for '{input.dtype.type_name}'")
+
+
+def widened(input: Tensor):
+    """The dtype that is computed in."""
+    return float32 if input.dtype is float16 else input.dtype
+
+
+def batch_norm(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    training: bool,
+    momentum: float,
+    eps: float,
+    cudnn_enabled: bool,
+) -> Tensor:
+    """(x - mean) / sqrt(variance + eps) of each feature, then times `weight`, then plus `bias`, where they are given.
+
+    `input` is (batch, features, \\*). In training, mean and variance are those of the batch: for each feature over all other
+    dimensions, n numbers, and the variance is the mean of the squares of x - mean (divided by n). They also move the running
+    estimates, in place, each if it is given: `running = (1 - momentum) * running + momentum * new`, where the new variance
+    is divided by n - 1. What is written there has no history for autograd. Otherwise mean and variance are the running
+    ones, which stay.
+
+    A composite kernel: it calls operators (`rl.functions`, or methods), so that autograd can follow.
+
+    Args:
+        input: of a floating-point dtype, with two dimensions at least. float16 is computed in float32, and the result converted.
+        weight, bias, running_mean, running_var: (features,), and of the dtype of `input`, or float32 if that is float16.
+        cudnn_enabled: has no effect.
+
+    Returns:
+        a tensor with the sizes and the dtype of `input`.
+
+    Raises:
+        IndexError: `input` has one dimension or none, and elements; without any it is copied.
+        RuntimeError: not in training, and one of the running estimates is missing; one of the four has another number of
+            elements; or the dtypes differ.
+        NotImplementedError: `input` is not of a floating-point dtype.
+
+    Source: `aten/src/ATen/native/Normalization.cpp`, `batch_norm`, `batch_norm_cpu_update_stats_template` and
+    `batch_norm_cpu_transform_input_template`.
+    """
+    features = input.size(1) if input.dim() > 1 or input.numel() else 0
+    given = {"running_mean": running_mean, "running_var": running_var, "weight": weight, "bias": bias}
+    for name, tensor in given.items():
+        if tensor is None and not training and name.startswith("running"):
+            raise RuntimeError(f"{name} must be defined in evaluation mode")
+        if tensor is not None and tensor.numel() != features:
+            raise RuntimeError(f"{name} should contain {features} elements not {tensor.numel()}")
+    _check_floating("batch_norm", input)
+    if any(x is not None and x.dtype not in (input.dtype, widened(input)) for x in given.values()):
+        raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
+    if input.dim() < 2:  # without elements
+        return input.clone()
+    x = input.to(widened(input))
+    shape = (1, features) + (1,) * (input.dim() - 2)  # broadcasts over all but the features
+    if training:
+        dims = tuple(dim for dim in range(input.dim()) if dim != 1)
+        mean = functions.mean(x, dims)
+        centred = x - mean.view(shape)
+        variance = functions.mean(functions.square(centred), dims)
+        count = input.numel() // max(features, 1)
+        if running_mean is not None:
+            running_mean.mul_(1 - momentum).add_(momentum * mean.detach())
+        if running_var is not None:
+            unbiased = variance.detach() * (count / max(count - 1, 1))
+            running_var.mul_(1 - momentum).add_(momentum * unbiased)
+    else:
+        centred, variance = x - running_mean.view(shape), running_var
+    result = centred * functions.rsqrt(variance.view(shape) + eps)
+    if weight is not None:
+        result = result * weight.view(shape)
+    if bias is not None:
+        result = result + bias.view(shape)
+    return result.to(input.dtype)

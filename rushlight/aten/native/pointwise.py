@@ -1,0 +1,646 @@
+"""Kernels that compute element by element: arithmetic, comparison, logic, choice, assignment.
+
+Each is a numpy function and a rule for dtypes; `iterator.py` does the rest. In PyTorch: `aten/src/ATen/native/BinaryOps.cpp`,
+`TensorCompare.cpp`, and the loops in `aten/src/ATen/native/cpu/BinaryOpsKernel.cpp`. Functions of one operand are in
+`elementary.py`. Left out: `where` of one argument, which is `nonzero`.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+
+from rushlight.aten.iterator import (
+    Operand,
+    assert_no_internal_overlap,
+    assert_no_partial_overlap,
+    common_sizes,
+    for_each,
+    geometry,
+    loop_arrays,
+    output_strides,
+)
+from rushlight.aten.strided import Tensor, fresh, infer_size, strides_for
+from rushlight.aten.structured import Output, Structured
+from rushlight.c10 import dispatch
+from rushlight.c10.dtypes import (
+    BOOLEAN,
+    FLOATING,
+    INTEGRAL,
+    Scalar,
+    bool_,
+    dtype,
+    float16,
+    float32,
+    float64,
+    get_default_dtype,
+    result_type,
+    scalar_type,
+    uint8,
+)
+
+# ------------------------------------------------------------------------------------------------------------
+# Rules for dtypes: in which one is computed, and which one the result has
+
+
+def arithmetic(*operands: Operand) -> tuple[dtype, dtype]:
+    """The common type of all operands, for both. Source: `build_borrowing_binary_op`."""
+    common = result_type(*operands)
+    return widened(common), common
+
+
+def exact(*operands: Operand) -> tuple[dtype, dtype]:
+    """As `arithmetic`, but numbers too are rounded to the common type before anything is computed."""
+    common = result_type(*operands)
+    return common, common
+
+
+def comparison(*operands: Operand) -> tuple[dtype, dtype]:
+    """Computed in the common type; the result is bool. Source: `build_comparison_op`."""
+    return result_type(*operands), bool_
+
+
+def to_floating(*operands: Operand) -> tuple[dtype, dtype]:
+    """As `arithmetic`, but integers become the default floating type. Source: `build_borrowing_unary_float_op`."""
+    common = result_type(*operands)
+    common = common if common.category == FLOATING else get_default_dtype()
+    return widened(common), common
+
+
+def widened(common: dtype) -> dtype:
+    """float16 is computed in float32 and rounded once, at the end. Source: `ATen/OpMathType.h`."""
+    return float32 if common is float16 else common
+
+
+def functions():
+    """The functions that dispatch: a composite kernel calls nothing else. Imported late, since they are made of kernels."""
+    from rushlight.aten.generated import functions
+
+    return functions
+
+
+# ------------------------------------------------------------------------------------------------------------
+# From a numpy function to a kernel
+
+EVERY, NUMERIC, INTEGERS, FLOATS = (
+    (BOOLEAN, INTEGRAL, FLOATING),
+    (INTEGRAL, FLOATING),
+    (BOOLEAN, INTEGRAL),
+    (FLOATING,),
+)
+
+
+def pointwise(
+    function: Callable,
+    dtypes: Callable = arithmetic,
+    kinds: tuple[int, ...] = EVERY,
+    check: Callable | None = None,
+    parameters: int = 0,
+    casts: bool = True,
+) -> Structured:
+    """The structured kernel of `function(*arrays)`, numpy arrays of one dtype.
+
+    Args:
+        kinds: the categories of dtypes in which the function can be computed.
+        check: `check(*args)` may refuse the arguments first.
+        parameters: how many of the last arguments are no operands of the loop: numbers, which the function gets converted
+            to the dtype of the arrays, and strings.
+        casts: whether `out` may have another dtype than the result.
+    """
+
+    def split(args: tuple) -> tuple[tuple, tuple]:
+        operands = len(args) - parameters
+        return args[:operands], args[operands:]
+
+    def meta(*args) -> Output:
+        if check is not None:
+            check(*args)
+        operands, _ = split(args)
+        computed, result = dtypes(*operands)
+        return output_of(result, *operands, common=computed if result is bool_ else result)
+
+    def impl(*args) -> None:
+        *args, out = args
+        operands, given = split(args)
+        computed, result = dtypes(*operands)
+        refuse_other_kinds(function, kinds, computed)
+        values = [each if isinstance(each, str) else convert(each, computed) for each in given]
+        loop((lambda *arrays: function(*arrays, *values)) if values else function, out, operands, computed, result)
+
+    return Structured(meta, impl, casts)
+
+
+def loop(function: Callable, out: Tensor, operands: tuple, computed: dtype, result: dtype) -> None:
+    """`for_each`, which leaves out one step: what is computed wider than the result is rounded to it before it is cast."""
+    if computed is not result and result is not bool_ and out.dtype is not result:
+        for_each(lambda *arrays: function(*arrays).astype(result.numpy), out, operands, computed)
+    else:
+        for_each(function, out, operands, computed)
+
+
+def output_of(dtype: dtype, *operands: Operand, common: dtype | None = None) -> Output:
+    """The result of a loop over these operands, which are cast to `common` first, the dtype of the result unless said."""
+    sizes = common_sizes(*operands)
+    geometries = tuple(geometry_in(common or dtype, operand) for operand in operands)
+    return Output(sizes, output_strides(sizes, geometries), dtype)
+
+
+def geometry_in(common: dtype, operand: Operand) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+    """The geometry of an operand in this dtype: what is cast is a copy, without holes.
+
+    Source: `aten/src/ATen/TensorIterator.cpp`, `compute_types`.
+    """
+    if isinstance(operand, Tensor) and operand.dtype is not common:
+        return operand._sizes, strides_for(operand, None)
+    return geometry(operand)
+
+
+def refuse_other_kinds(function: Callable, kinds: tuple[int, ...], computed: dtype) -> None:
+    """Source: `aten/src/ATen/Dispatch.h`, the `default` of `AT_DISPATCH_SWITCH`."""
+    if computed.category not in kinds:
+        raise NotImplementedError(f"\"{function.__name__}\" not implemented for '{computed.type_name}'")
+
+
+def refuse_bool(refusal: str) -> Callable:
+    """A check that no operand is bool."""
+
+    def check(*args) -> None:
+        if any((arg.dtype if isinstance(arg, Tensor) else scalar_type(arg)) is bool_ for arg in args[:2]):
+            raise RuntimeError(refusal)
+
+    return check
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Short ways for the commonest operands, for which nothing has to be brought together
+
+SIMPLE_DTYPES = (float32, float64)  # in which numpy computes with a Python number as PyTorch does
+PLAIN_NUMBERS = (float, int)  # not bool, nor a number of numpy's, which has a dtype of its own
+
+
+def with_short_way(kernel: Structured, function: np.ufunc, kinds: tuple[int, ...] = NUMERIC) -> Structured:
+    """The same kernel, with a short way for a contiguous tensor and another one of its shape and dtype, or a number."""
+    long_way, long_way_in_place = kernel.functional, kernel.inplace
+
+    def functional(self: Operand, other: Operand, *alpha: Scalar) -> Tensor:
+        if (  # what `simple_operand` finds out for two tensors, written out: the commonest call of all
+            self.__class__ is other.__class__ is Tensor
+            and self.dtype is other.dtype
+            and self._sizes == other._sizes
+            and self._strides == other._strides
+            and self._has_plain_strides
+            and self.dtype.category in kinds
+            and (not alpha or alpha[0].__class__ is int and alpha[0] == 1)
+            and not dispatch.aside
+        ):
+            return fresh(function(self._array, other._array), self)
+        operand = simple_operand(self, other, alpha, kinds)
+        if operand is not None:
+            return fresh(function(self._array, operand), self)
+        result = broadcast_together(function, self, other, kinds) if is_one(*alpha) else None
+        return long_way(self, other, *alpha) if result is None else result
+
+    def inplace(self: Tensor, other: Operand, *alpha: Scalar) -> Tensor:
+        operand = None if self.is_meta else simple_operand(self, other, alpha, kinds)
+        if operand is None or isinstance(other, Tensor) and self._storage is other._storage:
+            return long_way_in_place(self, other, *alpha)
+        function(self._array, operand, self._array)
+        return self
+
+    kernel.functional, kernel.inplace = functional, inplace
+    return kernel
+
+
+def is_one(alpha: Scalar = 1) -> bool:
+    """Whether there is nothing to multiply with. `True` is a number that `check_alpha` has something to say about."""
+    return alpha.__class__ is int and alpha == 1
+
+
+def simple_operand(self: Operand, other: Operand, alpha: tuple, kinds: tuple[int, ...]) -> np.ndarray | Scalar | None:
+    """What numpy can take for `alpha * other`, beside the array of `self`, to give what the long way gives; None if nothing."""
+    if not isinstance(self, Tensor) or dispatch.aside or not self._has_plain_strides:
+        return None
+    if self.dtype.category not in kinds:
+        return None
+    if isinstance(other, Tensor):
+        alike = self._sizes == other._sizes and self._strides == other._strides
+        one_for_all = not other._sizes and 0 not in self._sizes
+        if self.dtype is not other.dtype or not (alike or one_for_all):
+            return None
+        operand = other._array
+    elif self.dtype in SIMPLE_DTYPES and other.__class__ in PLAIN_NUMBERS and 0 not in self._sizes:
+        operand = other
+    else:
+        return None
+    if is_one(*alpha):
+        return operand
+    return operand * alpha[0] if self.dtype in SIMPLE_DTYPES and alpha[0].__class__ in PLAIN_NUMBERS else None
+
+
+def broadcast_together(function: np.ufunc, self: Operand, other: Operand, kinds: tuple[int, ...]) -> Tensor | None:
+    """The result for two contiguous tensors of one dtype and of any sizes, which is contiguous too; None for others."""
+    if not (isinstance(self, Tensor) and isinstance(other, Tensor)) or self.dtype is not other.dtype or dispatch.aside:
+        return None
+    if not (self._has_plain_strides and other._has_plain_strides and self.dtype.category in kinds):
+        return None
+    try:
+        array = function(self._array, other._array)
+    except ValueError:  # the sizes do not fit: the long way says so in PyTorch's words
+        return None
+    like = self if array.shape == self._sizes else other
+    if array.shape == like._sizes and array.shape and array.size and array.flags.c_contiguous:
+        return fresh(array, like)
+    return None
+
+
+def is_simple(self: Tensor) -> bool:
+    """Whether numpy can be given the array of `self`, and what it gives be taken for the result."""
+    return self._has_plain_strides and self.dtype in SIMPLE_DTYPES and not dispatch.aside
+
+
+def unary(function: Callable, dtypes: Callable = to_floating, *args, **options) -> Structured:
+    """A `pointwise` kernel of one operand, with a short way for a contiguous floating tensor."""
+    kernel = pointwise(function, dtypes, *args, **options)
+    long_way = kernel.functional
+
+    def functional(self: Tensor) -> Tensor:
+        return fresh(function(self._array), self) if is_simple(self) else long_way(self)
+
+    kernel.functional = functional
+    return kernel
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Arithmetic
+
+
+def with_alpha(function: Callable, check: Callable | None = None) -> Structured:
+    """The structured kernel of `function(self, alpha * other)`: add and sub."""
+
+    def meta(self: Operand, other: Operand, alpha: Scalar) -> Output:
+        if check is not None:
+            check(self, other)
+        common = result_type(self, other)
+        check_alpha(common, alpha)
+        return output_of(common, self, other)
+
+    def impl(self: Operand, other: Operand, alpha: Scalar, out: Tensor) -> None:
+        computed, common = arithmetic(self, other)
+        scaled = function if alpha == 1 else lambda a, b: function(a, b * convert(alpha, common))
+        loop(scaled, out, (self, other), computed, common)
+
+    return Structured(meta, impl, casts=True)
+
+
+def check_alpha(common: dtype, alpha: Scalar) -> None:
+    """Source: `aten/src/ATen/native/BinaryOps.h`, `alpha_check`."""
+    if isinstance(alpha, bool) and common is not bool_:
+        raise RuntimeError("Boolean alpha only supported for Boolean results.")
+    if isinstance(alpha, float) and common.category != FLOATING:
+        raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
+
+
+no_bool_subtraction = refuse_bool("Subtraction with a bool tensor is not supported. To compare two masks, use `ne`.")
+
+add = with_short_way(with_alpha(np.add), np.add)
+sub = with_short_way(with_alpha(np.subtract, no_bool_subtraction), np.subtract)
+mul = with_short_way(pointwise(np.multiply), np.multiply)
+div = with_short_way(pointwise(np.true_divide, to_floating), np.true_divide, FLOATS)
+maximum = pointwise(np.maximum, exact)
+minimum = pointwise(np.minimum, exact)
+
+
+def rsub(self: Tensor, other: Operand, alpha: Scalar) -> Tensor:
+    """`other - alpha * self`. Source: `aten/src/ATen/native/BinaryOps.cpp`, `rsub`."""
+    operand = simple_operand(self, other, (), NUMERIC) if is_one(alpha) else None
+    return sub.functional(other, self, alpha) if operand is None else fresh(np.subtract(operand, self._array), self)
+
+
+def rsub_on_meta(self: Tensor, other: Operand, alpha: Scalar) -> Tensor:
+    return sub.on_meta(other, self, alpha)
+
+
+# `add.Scalar` and its like: for autograd operators of their own, for which a number has no gradient. Composite kernels call
+# them where PyTorch's multiply a tensor by a `Scalar` in C++; in Python a number is passed to `add.Tensor`.
+
+
+def add_scalar(self: Tensor, other: Scalar, alpha: Scalar = 1) -> Tensor:
+    return functions().add(self, other, alpha=alpha)
+
+
+def sub_scalar(self: Tensor, other: Scalar, alpha: Scalar = 1) -> Tensor:
+    return functions().sub(self, other, alpha=alpha)
+
+
+def mul_scalar(self: Tensor, other: Scalar) -> Tensor:
+    return functions().mul(self, other)
+
+
+def div_scalar(self: Tensor, other: Scalar) -> Tensor:
+    return functions().div(self, other)
+
+
+def eq_scalar(self: Tensor, other: Scalar) -> Tensor:
+    return functions().eq(self, other)
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Division with a rounding, and its remainder
+
+
+def refuse_zero(divisor: np.ndarray) -> None:
+    """An integer cannot be divided by 0: PyTorch refuses, numpy gives 0."""
+    if divisor.dtype.kind != "f" and not divisor.all():
+        raise RuntimeError("ZeroDivisionError")
+
+
+def floor_quotient(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Source: `c10/util/generic_math.h`, `div_floor_integer` and `div_floor_floating`."""
+    refuse_zero(b)
+    return np.floor_divide(a, b)
+
+
+def truncated_quotient(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    refuse_zero(b)
+    if a.dtype.kind == "f":
+        return np.trunc(np.true_divide(a, b))
+    return np.floor_divide(a - np.fmod(a, b), b)
+
+
+def floor_remainder(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """What `floor_quotient` leaves: it has the sign of `b`, except that a zero has that of `a`, where numpy's has that of `b`.
+
+    Source: `aten/src/ATen/native/cpu/BinaryOpsKernel.cpp`, `remainder_kernel`.
+    """
+    refuse_zero(b)
+    left = np.fmod(a, b)
+    return np.where((left != 0) & ((b < 0) != (left < 0)), left + b, left)
+
+
+def truncated_remainder(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    refuse_zero(b)
+    return np.fmod(a, b)
+
+
+floor_divide = pointwise(floor_quotient, arithmetic, NUMERIC)
+remainder = pointwise(floor_remainder, exact, NUMERIC)
+fmod = pointwise(truncated_remainder, exact, NUMERIC)
+BY_ROUNDING_MODE = {None: div, "trunc": pointwise(truncated_quotient, exact, NUMERIC), "floor": floor_divide}
+
+
+def kernel_of_mode(rounding_mode: str | None) -> Structured:
+    if rounding_mode not in BY_ROUNDING_MODE:
+        modes = "None, 'trunc', or 'floor'"
+        raise RuntimeError(f"div expected rounding_mode to be one of {modes} but found {rounding_mode!r}")
+    return BY_ROUNDING_MODE[rounding_mode]
+
+
+div_mode = Structured(
+    lambda self, other, rounding_mode: kernel_of_mode(rounding_mode).meta(self, other),
+    lambda self, other, rounding_mode, out: kernel_of_mode(rounding_mode).impl(self, other, out),
+    casts=True,
+)
+
+# ------------------------------------------------------------------------------------------------------------
+# Comparison and logic
+
+eq = pointwise(np.equal, comparison)
+ne = pointwise(np.not_equal, comparison)
+lt = pointwise(np.less, comparison)
+le = pointwise(np.less_equal, comparison)
+gt = pointwise(np.greater, comparison)
+ge = pointwise(np.greater_equal, comparison)
+
+logical_and = pointwise(np.logical_and, comparison)
+logical_or = pointwise(np.logical_or, comparison)
+logical_xor = pointwise(np.logical_xor, comparison)
+logical_not = pointwise(np.logical_not, comparison)
+
+bitwise_and = pointwise(np.bitwise_and, exact, INTEGERS)
+bitwise_or = pointwise(np.bitwise_or, exact, INTEGERS)
+bitwise_xor = pointwise(np.bitwise_xor, exact, INTEGERS)
+bitwise_not = pointwise(np.invert, exact, INTEGERS, casts=False)
+
+
+def equal(self: Tensor, other: Tensor) -> bool:
+    """Whether two tensors have the same sizes and equal elements. Source: `aten/src/ATen/native/ReduceOps.cpp`,
+    `cpu_equal`."""
+    return self.shape == other.shape and bool(np.all(self._array == other._array))
+
+
+def isnan(self: Tensor) -> Tensor:
+    return self != self
+
+
+def isinf(self: Tensor) -> Tensor:
+    """Source: `aten/src/ATen/native/TensorCompare.cpp`, `isinf`."""
+    if self.dtype.category != FLOATING:
+        return functions().zeros_like(self, dtype=bool_)
+    return self.abs() == float("inf")
+
+
+def isfinite(self: Tensor) -> Tensor:
+    if self.dtype.category != FLOATING:
+        return functions().ones_like(self, dtype=bool_)
+    return (self == self) * (self.abs() != float("inf"))
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Choice
+
+
+def where_meta(condition: Tensor, self: Operand, other: Operand) -> Output:
+    if condition.dtype not in (bool_, uint8):
+        raise RuntimeError(f"where expected condition to be a boolean tensor, but got one of {condition.dtype.name}")
+    if condition.dtype is uint8:
+        warnings.warn("where with a condition of uint8 is deprecated: make it bool", stacklevel=4)
+    common, sizes = result_type(self, other), common_sizes(condition, self, other)
+    for each in self, other:
+        if not isinstance(each, Tensor):
+            convert(each, common)  # refused if it does not fit
+    geometries = (geometry(condition), geometry_in(common, self), geometry_in(common, other))
+    return Output(sizes, output_strides(sizes, geometries), common)
+
+
+def where_impl(condition: Tensor, self: Operand, other: Operand, out: Tensor) -> None:
+    """Source: `aten/src/ATen/native/cpu/TensorCompareKernel.cpp`, `where_kernel_impl`."""
+    array, *arrays = loop_arrays(out, (condition, self, other), out.dtype)
+    array[...] = np.where(*arrays)
+
+
+where = Structured(where_meta, where_impl)
+
+
+def between(x: np.ndarray, lower: np.ndarray | None, upper: np.ndarray | None) -> np.ndarray:
+    """NaN stays, in `x` as in a bound; where the bounds are crossed it is the upper one. Of equal ones, which zeros of
+    either sign are, numpy takes the second, and PyTorch `x`."""
+    raised = x if lower is None else np.maximum(lower, x)
+    return raised if upper is None else np.minimum(upper, raised)
+
+
+def given_bounds(*bounds: Operand | None) -> list[Operand]:
+    given = [bound for bound in bounds if bound is not None]
+    if not given:
+        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+    return given
+
+
+def clamp_meta(self: Tensor, min: Scalar | None, max: Scalar | None) -> Output:
+    return output_of(result_type(self, *given_bounds(min, max)), self)
+
+
+def clamp_impl(self: Tensor, min: Scalar | None, max: Scalar | None, out: Tensor) -> None:
+    """Source: `aten/src/ATen/native/TensorCompare.cpp`, `clamp_out`."""
+    computed = result_type(self, *given_bounds(min, max))
+    refuse_other_kinds(between, NUMERIC, computed)
+    lower, upper = (None if bound is None else convert(bound, computed) for bound in (min, max))
+    for_each(lambda x: between(x, lower, upper), out, (self,), computed)
+
+
+def clamp_tensor_meta(self: Tensor, min: Tensor | None, max: Tensor | None) -> Output:
+    operands = (self, *given_bounds(min, max))
+    return output_of(result_type(*operands), *operands)
+
+
+def clamp_tensor_impl(self: Tensor, min: Tensor | None, max: Tensor | None, out: Tensor) -> None:
+    if max is None:
+        maximum.impl(self, min, out)
+    elif min is None:
+        minimum.impl(self, max, out)
+    else:
+        clamp_both.impl(self, min, max, out)
+
+
+clamp_both = pointwise(between, exact, NUMERIC)
+clamp = Structured(clamp_meta, clamp_impl)
+clamp_tensor = Structured(clamp_tensor_meta, clamp_tensor_impl, casts=True)
+clamp_min = Structured(
+    lambda self, min: clamp_meta(self, min, None), lambda self, min, out: clamp_impl(self, min, None, out)
+)
+clamp_max = Structured(
+    lambda self, max: clamp_meta(self, None, max), lambda self, max, out: clamp_impl(self, None, max, out)
+)
+
+# ------------------------------------------------------------------------------------------------------------
+# Three operands
+
+
+def interpolated(start: np.ndarray, end: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """From the end that is nearer, so that weight 1 gives `end` exactly. Source: `aten/src/ATen/native/Lerp.h`."""
+    way = end - start
+    if np.ndim(weight) == 0:
+        return start + weight * way if abs(weight) < 0.5 else end - way * (1 - weight)
+    return np.where(np.abs(weight) < 0.5, start + weight * way, end - way * (1 - weight))
+
+
+def check_lerp(self: Tensor, end: Tensor, weight: Operand) -> None:
+    for name, each in ("end", end), ("weight", weight):
+        if isinstance(each, Tensor) and each.dtype is not self.dtype and not (name == "weight" and each.dim() == 0):
+            raise RuntimeError(f"expected dtype {self.dtype.name} for `{name}` but got dtype {each.dtype.name}")
+
+
+def add_product(x: np.ndarray, a: np.ndarray, b: np.ndarray, value: np.ndarray) -> np.ndarray:
+    return x + value * a * b
+
+
+def add_quotient(x: np.ndarray, a: np.ndarray, b: np.ndarray, value: np.ndarray) -> np.ndarray:
+    return x + value * a / b
+
+
+def check_addcdiv(self: Tensor, tensor1: Tensor, tensor2: Tensor, value: Scalar) -> None:
+    if tensor1.dtype.category != FLOATING and tensor2.dtype.category != FLOATING:
+        raise RuntimeError("addcdiv of two integer tensors is not supported: make one of them floating")
+
+
+def with_number(function: Callable, kinds: tuple[int, ...], check: Callable | None = None) -> Structured:
+    """The `pointwise` kernel of tensors and a number, which comes last, with a short way for contiguous floating tensors of one
+    shape and dtype."""
+    kernel = pointwise(function, arithmetic, kinds, check, parameters=1)
+    long_way, long_way_in_place = kernel.functional, kernel.inplace
+
+    def plainly(self: Tensor, *args: Operand) -> np.ndarray | None:
+        *others, number = args
+        if not is_simple(self) or self.is_meta or number.__class__ not in PLAIN_NUMBERS:
+            return None
+        for each in others:
+            if each.dtype is not self.dtype or each._sizes != self._sizes or not each._has_plain_strides:
+                return None
+        return function(self._array, *(each._array for each in others), number)
+
+    def functional(*args: Operand) -> Tensor:
+        found = plainly(*args)
+        return long_way(*args) if found is None else fresh(found, args[0])
+
+    def inplace(self: Tensor, *args: Operand) -> Tensor:
+        found = plainly(self, *args)
+        if found is None:
+            return long_way_in_place(self, *args)
+        self._array[...] = found
+        return self
+
+    kernel.functional, kernel.inplace = functional, inplace
+    return kernel
+
+
+lerp_number = with_number(interpolated, FLOATS, check_lerp)
+lerp_tensor = pointwise(interpolated, arithmetic, FLOATS, check_lerp)
+addcmul = with_number(add_product, NUMERIC)
+addcdiv = with_number(add_quotient, FLOATS, check_addcdiv)
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Assignment
+
+
+def convert(value: Scalar, dtype: dtype) -> np.ndarray:
+    """A number in this dtype; refused if it does not fit. A negative int fits an unsigned type and wraps, as
+    in C.
+
+    Source: `c10/util/TypeCast.h`, `checked_convert`; `c10/util/overflows.h`.
+    """
+    if dtype.category == INTEGRAL:
+        limits = np.iinfo(dtype.numpy)
+        smallest = -limits.max if isinstance(value, int) and not dtype.is_signed else limits.min
+        if not smallest <= value <= limits.max:
+            raise RuntimeError(f"value cannot be converted to type {dtype.name} without overflow")
+    return np.asarray(value).astype(dtype.numpy)
+
+
+def copy_(self: Tensor, src: Tensor | Scalar, non_blocking: bool = False) -> Tensor:
+    """`src`, broadcast to the sizes of `self` and cast to its dtype, written into `self`.
+
+    Source: `aten/src/ATen/native/Copy.cpp`, `copy_`.
+    """
+    if src is self:
+        return self
+    assert_no_internal_overlap(self)
+    if isinstance(src, Tensor):
+        assert_no_partial_overlap(self, src)
+        if tuple(infer_size(self.shape, src.shape)) != self.shape:
+            raise RuntimeError(f"The size of the source {list(src.shape)} does not broadcast to {list(self.shape)}")
+    if not self.is_meta:
+        for_each(lambda array: array, self, [src], src.dtype if isinstance(src, Tensor) else scalar_type(src))
+    return self
+
+
+def fill_(self: Tensor, value: Tensor | Scalar) -> Tensor:
+    """Every element set to `value`, a number or a 0-dim tensor. Overlap is no obstacle: it is one value.
+
+    Source: `aten/src/ATen/native/Fill.cpp`, `fill_`.
+    """
+    if isinstance(value, Tensor):
+        if value.dim() != 0:
+            raise RuntimeError(
+                f"fill_ only supports 0-dimension value tensor but got one with {value.dim()} dimensions."
+            )
+        value = value.item()
+    scalar_type(value)
+    if not self.is_meta:
+        self._array[...] = convert(value, self.dtype)
+    return self
+
+
+def zero_(self: Tensor) -> Tensor:
+    return fill_(self, 0)

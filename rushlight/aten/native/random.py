@@ -1,0 +1,420 @@
+"""Random numbers.
+
+A `Generator` is a source of random bits with a state; kernels draw from the one they are given, or from the default one, which
+`manual_seed` sets. In PyTorch: `aten/src/ATen/CPUGeneratorImpl.cpp`, `aten/src/ATen/native/Distributions.cpp`, and
+`torch/random.py`. Here numpy's generator is underneath: the distributions are PyTorch's, the numbers are others, also with the
+same seed. Left out: the distributions besides these, and generators of other devices.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+
+from rushlight.aten.generated import functions
+from rushlight.aten.iterator import assert_no_internal_overlap
+from rushlight.aten.strided import Tensor, empty_strided, expand
+from rushlight.aten.structured import Output, allocate, resize_output
+from rushlight.c10.dtypes import BOOLEAN, FLOATING, bool_, dtype, int64, uint8
+from rushlight.c10.memory_formats import contiguous_format, memory_format
+from rushlight.c10.storage import device
+
+__all__ = ["Generator", "manual_seed", "initial_seed", "seed", "get_rng_state", "set_rng_state"]
+
+DEFAULT_SEED = 67280421310721  # PyTorch's
+
+
+class Generator:
+    """A source of random numbers: `manual_seed` begins it anew, `get_state` and `set_state` take it back.
+
+    Source: `aten/src/ATen/core/Generator.h`.
+    """
+
+    def __init__(self, device: device | str = "cpu") -> None:
+        self.device = _cpu(device)
+        self._seed, self._bits = DEFAULT_SEED, None
+
+    @property
+    def numpy(self) -> np.random.Generator:
+        if self._bits is None:  # made when it is needed: numpy loads its generators late
+            self._bits = np.random.Generator(np.random.PCG64(self._seed))
+        return self._bits
+
+    def manual_seed(self, seed: int) -> Generator:
+        self._seed, self._bits = int(seed) % 2**64, None
+        return self
+
+    def initial_seed(self) -> int:
+        return self._seed
+
+    def seed(self) -> int:
+        """A seed that nobody knows beforehand; returns it."""
+        return self.manual_seed(int.from_bytes(os.urandom(8), "little")).initial_seed()
+
+    def get_state(self) -> Tensor:
+        """The state as a tensor of bytes."""
+        state = self.numpy.bit_generator.state
+        counters = [state["state"]["state"], state["state"]["inc"], self._seed, state["uinteger"], state["has_uint32"]]
+        out = empty_strided((len(counters) * 16,), (1,), uint8)
+        out._array[...] = np.frombuffer(b"".join(each.to_bytes(16, "little") for each in counters), np.uint8)
+        return out
+
+    def set_state(self, new_state: Tensor) -> Generator:
+        if new_state.dtype is not uint8:
+            raise TypeError("RNG state must be a torch.ByteTensor")
+        if tuple(new_state.shape) != (80,):
+            raise RuntimeError("RNG state is wrong size")
+        data = new_state._array.tobytes()
+        state, inc, self._seed, uinteger, has_uint32 = (
+            int.from_bytes(data[i : i + 16], "little") for i in range(0, len(data), 16)
+        )
+        self.numpy.bit_generator.state = {
+            "bit_generator": "PCG64", "state": {"state": state, "inc": inc}, "has_uint32": has_uint32,
+            "uinteger": uinteger,
+        }  # fmt: skip
+        return self
+
+
+def _cpu(wanted: device | str) -> device:
+    found = device(wanted)
+    if found.type != "cpu":
+        raise RuntimeError(f"a Generator is of the device 'cpu', not {found.type!r}")
+    return found
+
+
+default_generator = Generator()
+
+
+def manual_seed(seed: int) -> Generator:
+    """Begin the default generator anew. Source: `torch/random.py`, `manual_seed`."""
+    return default_generator.manual_seed(seed)
+
+
+def initial_seed() -> int:
+    return default_generator.initial_seed()
+
+
+def seed() -> int:
+    return default_generator.seed()
+
+
+def get_rng_state() -> Tensor:
+    return default_generator.get_state()
+
+
+def set_rng_state(new_state: Tensor) -> None:
+    default_generator.set_state(new_state)
+
+
+@contextmanager
+def fork_rng(enabled: bool = True):
+    """Within: numbers are drawn as always; afterwards the generator is where it was before. Source: `torch/random.py`."""
+    before = get_rng_state()
+    try:
+        yield
+    finally:
+        if enabled:
+            set_rng_state(before)
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Fills
+
+
+def _fill(self: Tensor, generator: Generator | None, draw: Callable) -> Tensor:
+    """Every element of `self` drawn by `draw(numpy generator, sizes)`."""
+    assert_no_internal_overlap(self)
+    if not self.is_meta:
+        self._array[...] = draw((generator or default_generator).numpy, self.shape)
+    return self
+
+
+def _refuse_unless_floating(name: str, self: Tensor) -> None:
+    if self.dtype.category != FLOATING:
+        raise NotImplementedError(f"{name} is not implemented for '{self.dtype.type_name}'")
+
+
+def _mantissa(dtype: dtype) -> int:
+    """The bits that a fraction of this type has: all its multiples of 2**-bits in [0, 1) are exact."""
+    return np.finfo(dtype.numpy).nmant + 1
+
+
+def uniform_(self: Tensor, from_: float = 0.0, to: float = 1.0, generator: Generator | None = None) -> Tensor:
+    """Evenly from `from_` up to, but without, `to`."""
+    _refuse_unless_floating("uniform_", self)
+    if from_ > to:
+        raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={from_} > to={to}")
+    steps = 2 ** _mantissa(self.dtype)
+    return _fill(self, generator, lambda bits, sizes: bits.integers(steps, size=sizes) / steps * (to - from_) + from_)
+
+
+def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None) -> Tensor:
+    if std < 0:
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
+    _refuse_unless_floating("normal_", self)
+    return _fill(self, generator, lambda bits, sizes: bits.standard_normal(sizes) * std + mean)
+
+
+def bernoulli_float_(self: Tensor, p: float = 0.5, generator: Generator | None = None) -> Tensor:
+    """1 with the probability `p`, else 0."""
+    if not 0 <= p <= 1:
+        raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
+    return _fill(self, generator, lambda bits, sizes: bits.random(sizes) < p)
+
+
+def bernoulli_tensor_(self: Tensor, p: Tensor, generator: Generator | None = None) -> Tensor:
+    """The same with a probability for each element."""
+    probabilities = expand(p, self.shape)
+    _refuse_unless_floating("bernoulli_", p)
+    if not p.is_meta and not np.all((p._array >= 0) & (p._array <= 1)):
+        raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
+    return _fill(self, generator, lambda bits, sizes: bits.random(sizes) < probabilities._array)
+
+
+def random_(self: Tensor, generator: Generator | None = None) -> Tensor:
+    """Whole numbers from 0 to the largest: of an integral type its largest, of a floating one the last up to which it has
+    them all."""
+    return _fill_whole(self, 0, _largest(self.dtype) + 1, generator)
+
+
+def random_to_(self: Tensor, to: int, generator: Generator | None = None) -> Tensor:
+    return random_from_(self, 0, to, generator)
+
+
+def random_from_(self: Tensor, from_: int, to: int | None, generator: Generator | None = None) -> Tensor:
+    """Whole numbers from `from_` up to, but without, `to`."""
+    if to is None:
+        to = _largest(self.dtype) + 1
+    if from_ >= to:
+        raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={from_} >= to={to}")
+    if self.dtype.category != FLOATING:
+        smallest = 0 if self.dtype is bool_ else np.iinfo(self.dtype.numpy).min
+        for name, bound in ("from", from_), ("to - 1", to - 1):
+            if not smallest <= bound <= _largest(self.dtype):
+                raise RuntimeError(f"{name} is out of bounds for {self.dtype.name}")
+    return _fill_whole(self, from_, to, generator)
+
+
+def _largest(dtype: dtype) -> int:
+    if dtype.category == BOOLEAN:
+        return 1
+    return 2 ** _mantissa(dtype) if dtype.category == FLOATING else int(np.iinfo(dtype.numpy).max)
+
+
+def _fill_whole(self: Tensor, start: int, end: int, generator: Generator | None) -> Tensor:
+    return _fill(self, generator, lambda bits, sizes: bits.integers(start, end - 1, sizes, endpoint=True))
+
+
+# ------------------------------------------------------------------------------------------------------------
+# New tensors
+
+
+def _new(size: Sequence[int], dtype: dtype | None, device: device | str | None) -> Tensor:
+    return functions.empty(size, dtype=dtype, device=device)
+
+
+def rand(size, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
+    """Evenly from 0 up to 1."""
+    return _new(size, dtype, device).uniform_()
+
+
+def rand_generator(size, generator, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
+    return _new(size, dtype, device).uniform_(generator=generator)
+
+
+def rand_out(size, out: Tensor) -> Tensor:
+    return rand_generator_out(size, None, out)
+
+
+def rand_generator_out(size, generator, out: Tensor) -> Tensor:
+    return out.resize_(size).uniform_(0, 1, generator=generator)
+
+
+def randn(size, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
+    """From the standard normal distribution."""
+    return _new(size, dtype, device).normal_()
+
+
+def randn_generator(size, generator, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
+    return _new(size, dtype, device).normal_(generator=generator)
+
+
+def randn_out(size, out: Tensor) -> Tensor:
+    return randn_generator_out(size, None, out)
+
+
+def randn_generator_out(size, generator, out: Tensor) -> Tensor:
+    return out.resize_(size).normal_(0, 1, generator=generator)
+
+
+def randint(high, size, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
+    return randint_low_generator(0, high, size, None, dtype, layout, device)
+
+
+def randint_generator(high, size, generator, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
+    return randint_low_generator(0, high, size, generator, dtype, layout, device)
+
+
+def randint_low(low, high, size, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
+    return randint_low_generator(low, high, size, None, dtype, layout, device)
+
+
+def randint_low_generator(low, high, size, generator, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
+    """Whole numbers from `low` up to, but without, `high`; int64 unless said."""
+    return _new(size, dtype or int64, device).random_(low, high, generator=generator)
+
+
+def randint_out(high, size, out: Tensor) -> Tensor:
+    return randint_low_generator_out(0, high, size, None, out)
+
+
+def randint_generator_out(high, size, generator, out: Tensor) -> Tensor:
+    return randint_low_generator_out(0, high, size, generator, out)
+
+
+def randint_low_out(low, high, size, out: Tensor) -> Tensor:
+    return randint_low_generator_out(low, high, size, None, out)
+
+
+def randint_low_generator_out(low, high, size, generator, out: Tensor) -> Tensor:
+    return out.resize_(size).random_(low, high, generator=generator)
+
+
+def randperm(n, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
+    return randperm_generator(n, None, dtype, layout, device)
+
+
+def randperm_out(n, out: Tensor) -> Tensor:
+    return randperm_generator_out(n, None, out)
+
+
+def randperm_generator(n, generator, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
+    """The numbers from 0 to `n - 1` in some order; int64 unless said."""
+    return randperm_generator_out(n, generator, _new((n,), dtype or int64, device))
+
+
+def randperm_generator_out(n, generator, out: Tensor) -> Tensor:
+    out = out.resize_((n,))
+    if out.dtype is bool_:
+        raise NotImplementedError("randperm is not implemented for 'Bool'")
+    if n - 1 > _largest(out.dtype):
+        raise RuntimeError(f"value cannot be converted to type {out.dtype.name} without overflow")
+    return _fill(out, generator, lambda bits, sizes: bits.permutation(n))
+
+
+def rand_like(self, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None) -> Tensor:
+    return _like(self, dtype, device, memory_format).uniform_()
+
+
+def randn_like(self, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None) -> Tensor:
+    return _like(self, dtype, device, memory_format).normal_()
+
+
+def randint_like(self, high, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None) -> Tensor:
+    return _like(self, dtype, device, memory_format).random_(0, high)
+
+
+def randint_like_low(
+    self, low, high, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None
+) -> Tensor:
+    return _like(self, dtype, device, memory_format).random_(low, high)
+
+
+def _like(self: Tensor, dtype: dtype | None, device: device | str | None, format: memory_format | None) -> Tensor:
+    return functions.empty_like(self, dtype=dtype, device=device, memory_format=format)
+
+
+def bernoulli(self: Tensor, generator: Generator | None = None) -> Tensor:
+    """1 with the probability that each element of `self` gives, else 0."""
+    return functions.empty_like(self, memory_format=contiguous_format).bernoulli_(self, generator=generator)
+
+
+def bernoulli_out(self: Tensor, generator: Generator | None, out: Tensor) -> Tensor:
+    resize_output(out, self.shape)
+    return out.bernoulli_(self, generator=generator)
+
+
+def bernoulli_p(self: Tensor, p: float, generator: Generator | None = None) -> Tensor:
+    return functions.empty_like(self, memory_format=contiguous_format).bernoulli_(p, generator=generator)
+
+
+def multinomial(
+    self: Tensor, num_samples: int, replacement: bool = False, generator: Generator | None = None
+) -> Tensor:
+    """Indices of the last dimension, each as probable as its element of `self`, (rows, columns) or (columns,), is large.
+
+    Source: `aten/src/ATen/native/Distributions.cpp`, `multinomial`.
+    """
+    if self.dim() not in (1, 2):
+        raise RuntimeError("prob_dist must be 1 or 2 dim")
+    if self.dtype.category != FLOATING:
+        raise RuntimeError(f"multinomial only supports floating-point dtypes for input, got: {self.dtype.type_name}")
+    if num_samples <= 0:
+        raise RuntimeError("cannot sample n_sample <= 0 samples")
+    if not replacement and num_samples > self.size(-1):
+        raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
+    out = allocate(Output((*self.shape[:-1], num_samples), None, int64), self.device.type)
+    if not self.is_meta:
+        chances = self._array.reshape(-1, self.size(-1)).astype(np.float64)
+        if not np.all(np.isfinite(chances) & (chances >= 0)):
+            raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
+        totals = chances.sum(-1, keepdims=True)
+        if np.any(totals == 0):
+            raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
+        bits = (generator or default_generator).numpy
+        rows = [_drawn(bits, row, num_samples, replacement) for row in chances / totals]
+        out._array[...] = np.reshape(rows, out.shape)
+    return out
+
+
+def multinomial_out(
+    self: Tensor, num_samples: int, replacement: bool, generator: Generator | None, out: Tensor
+) -> Tensor:
+    if out.dtype is not int64:
+        raise RuntimeError(f"multinomial expects Long tensor out, got: {out.dtype.type_name}")
+    drawn = multinomial(self, num_samples, replacement, generator)
+    resize_output(out, drawn.shape)
+    return out.copy_(drawn)
+
+
+def _drawn(bits: np.random.Generator, chances: np.ndarray, count: int, replacement: bool) -> np.ndarray:
+    if replacement:
+        return bits.choice(chances.size, count, p=chances)
+    # The largest of chances / exponential variables, in their order, are a sample without replacement.
+    return np.argsort(-chances / bits.standard_exponential(chances.size), kind="stable")[:count]
+
+
+def dropout(input: Tensor, p: float, train: bool) -> Tensor:
+    """In training, each element is 0 with the probability `p`, and the others are divided by 1 - p, so that the mean stays.
+
+    A composite kernel: it calls operators (`rl.functions`, or methods), so that autograd can follow. The input is
+    multiplied by a tensor like it (`empty_like`) that `bernoulli_(1 - p)` has filled with ones and zeros, and that is then
+    divided by 1 - p, in place. If p is 1, it is multiplied by 0 instead, a tensor without dimensions of its dtype and device.
+
+    Args:
+        input: of a floating-point dtype; for other dtypes the division in place raises a RuntimeError.
+
+    Returns:
+        a new tensor with the sizes and the dtype of `input`; but `input` itself if p is 0, not in training, or if there are no
+        elements.
+
+    Raises:
+        RuntimeError: p is not between 0 and 1, both included; also when not in training.
+
+    Source: `aten/src/ATen/native/Dropout.cpp`, `_dropout_impl`.
+    """
+    if not 0 <= p <= 1:
+        raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p}")
+    if p == 0 or not train or input.numel() == 0:
+        return input
+    if p == 1:
+        return input * functions.zeros((), dtype=input.dtype, device=input.device)
+    return input * functions.empty_like(input).bernoulli_(1 - p).div_(1 - p)
+
+
+def dropout_(self: Tensor, p: float, train: bool) -> Tensor:
+    scale = functions.dropout(functions.ones_like(self), p, train)
+    return self if p == 0 or not train else self.mul_(scale)

@@ -1,0 +1,644 @@
+"""Kernels that make one element of many: sums, extremes, softmax.
+
+A reduction goes over some dimensions; they vanish, or stay with size 1 (`keepdim`). numpy walks the memory; which sizes
+and which dtype the result has, in which dtype is accumulated, and what happens where there is nothing to reduce, is
+decided here. In PyTorch: `aten/src/ATen/native/ReduceOps.cpp`, `TensorCompare.cpp`, `SoftMax.cpp`. Left out: sums that are
+compensated for rounding, and products and extremes of complex numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from rushlight.aten.generated import functions
+from rushlight.aten.native.pointwise import is_simple
+from rushlight.aten.strided import Tensor, fresh, owned, wrap_dim
+from rushlight.aten.structured import Output, Structured, allocate, call_functional, resize_output
+from rushlight.c10 import dispatch
+from rushlight.c10.dtypes import (
+    FLOATING,
+    Scalar,
+    bool_,
+    dtype,
+    float16,
+    float32,
+    float64,
+    get_default_dtype,
+    int64,
+    uint8,
+)
+
+# ------------------------------------------------------------------------------------------------------------
+# Sizes and dtypes
+
+
+def reduced_sizes(sizes: Sequence[int], dims: Sequence[int] | None, keepdim: bool) -> tuple[int, ...]:
+    """The sizes of what is left when `dims` are reduced.
+
+    Args:
+        sizes: of the tensor.
+        dims: the dimensions to reduce, in any order; negative ones count from the end (`wrap_dim`). None or `()` for all
+            of them. A tensor without dimensions takes 0 and -1, and its result has none either.
+        keepdim: whether a reduced dimension stays, with size 1, or goes. The others keep their sizes and their order.
+
+    Raises:
+        IndexError: a dimension out of range.
+        RuntimeError: a dimension twice, however it is written.
+
+    Source: `aten/src/ATen/native/ReduceOpsUtils.h`, `make_dim_mask` and `shape_from_dim_mask`.
+    """
+    reduced, left = [wrap_dim(dim, len(sizes)) for dim in dims or ()], []
+    for dim in reduced:
+        if reduced.count(dim) > 1:
+            raise RuntimeError(f"dim {dim} appears multiple times in the list of dims")
+    for dim, size in enumerate(sizes):
+        if dims and dim not in reduced:
+            left.append(size)
+        elif keepdim:
+            left.append(1)
+    return tuple(left)
+
+
+def axes(self: Tensor, dims: Sequence[int] | None) -> tuple[int, ...] | None:
+    """Dimensions that `reduced_sizes` has accepted, as numpy's axes."""
+    if not dims:
+        return None
+    return tuple(wrap_dim(dim, self.dim()) for dim in dims) if self.dim() else ()
+
+
+def summed(self: Tensor) -> dtype:
+    """The dtype of a sum or a product: integers and bools make int64."""
+    return self.dtype if self.dtype.category == FLOATING else int64
+
+
+def floating(self: Tensor) -> dtype:
+    return self.dtype if self.dtype.category == FLOATING else get_default_dtype()
+
+
+def wide(dtype: dtype) -> np.dtype:
+    """What numpy accumulates in. Half precision gathers in single, and is rounded once, at the end.
+
+    Source: `aten/src/ATen/AccumulateType.h`, `aten/src/ATen/OpMathType.h`.
+    """
+    return np.dtype(np.float32) if dtype is float16 else dtype.numpy
+
+
+def fold(
+    function: np.ufunc, self: Tensor, dims: Sequence[int] | None, keepdim: bool, out: Tensor, divisor: int | None = None
+) -> None:
+    """`out` = `function` between all elements of `dims`, cast to the dtype of `out` before; divided by `divisor`."""
+    array = self._array.astype(out.dtype.numpy, copy=False)
+    if out.dtype is float16:
+        found = function.reduce(array, axes(self, dims), np.float32, keepdims=keepdim)
+        out._array[...] = found if divisor is None else np.true_divide(found, divisor)
+        return
+    function.reduce(array, axes(self, dims), out.dtype.numpy, out._array, keepdim)
+    if divisor is not None:
+        np.true_divide(out._array, divisor, out._array)
+
+
+@dataclass
+class ToDtype(Structured):
+    """A structured kernel whose last argument is `dtype`. Where it is not given, the tensor that is written to has the say.
+
+    Source: `aten/src/ATen/native/ReduceOps.cpp`, `infer_dtype_from_optional`.
+    """
+
+    def out(self, *args):
+        *args, dtype, out = args
+        return super().out(*args, dtype or out.dtype, out)
+
+    def inplace(self, *args):
+        *args, dtype = args
+        return super().inplace(*args, dtype or args[0].dtype)
+
+
+def of_all(kernel: Structured) -> Callable:
+    """The form that takes no dims and reduces all: `sum(self, *, dtype)`."""
+
+    def reduce_all(self: Tensor, dtype: dtype | None = None) -> Tensor:
+        return (kernel.on_meta if self.is_meta else kernel.functional)(self, None, False, dtype)
+
+    return reduce_all
+
+
+def of_all_out(kernel: Structured) -> Callable:
+    """The same, written into a tensor."""
+
+    def reduce_all_out(self: Tensor, dtype: dtype | None, out: Tensor) -> Tensor:
+        return kernel.out(self, None, False, dtype, out)
+
+    return reduce_all_out
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Sum, product, mean, variance
+
+
+def meta_sum(self: Tensor, dims: Sequence[int] | None, keepdim: bool, dtype: dtype | None) -> Output:
+    return Output(reduced_sizes(self.shape, dims, keepdim), None, dtype or summed(self))
+
+
+def sum_out(self: Tensor, dims: Sequence[int] | None, keepdim: bool, dtype: dtype | None, out: Tensor) -> None:
+    fold(np.add, self, dims, keepdim, out)
+
+
+class Sum(ToDtype):
+    """The two halves, and a short way for what numpy sums as it is."""
+
+    def functional(self, tensor, dims, keepdim, dtype):
+        ndim = len(tensor._sizes)
+        one = dims[0] if dims and len(dims) == 1 else None
+        if dispatch.aside or dtype is not None or tensor.dtype not in (float32, float64) or not ndim:
+            return super().functional(tensor, dims, keepdim, dtype)
+        if dims and (one is None or not -ndim <= one < ndim):
+            return super().functional(tensor, dims, keepdim, dtype)
+        return owned(np.asarray(np.add.reduce(tensor._array, one, keepdims=keepdim), order="C"), tensor.dtype)
+
+
+sum_dim = Sum(meta_sum, sum_out)
+sum_all, sum_all_out = of_all(sum_dim), of_all_out(sum_dim)
+
+
+def meta_prod(self: Tensor, dim: int | None, keepdim: bool, dtype: dtype | None) -> Output:
+    return meta_sum(self, None if dim is None else (dim,), keepdim, dtype)
+
+
+def prod_out(self: Tensor, dim: int | None, keepdim: bool, dtype: dtype | None, out: Tensor) -> None:
+    fold(np.multiply, self, None if dim is None else (dim,), keepdim, out)
+
+
+prod_dim = ToDtype(meta_prod, prod_out)
+prod_all, prod_all_out = of_all(prod_dim), of_all_out(prod_dim)
+
+
+def meta_mean(self: Tensor, dims: Sequence[int] | None, keepdim: bool, dtype: dtype | None) -> Output:
+    found = dtype or self.dtype
+    if found.category != FLOATING:
+        which = "Input" if dtype is None else "Optional"
+        raise RuntimeError(
+            f"mean(): could not infer output dtype. {which} dtype must be either a floating point or complex dtype. "
+            f"Got: {found.type_name}"
+        )
+    return Output(reduced_sizes(self.shape, dims, keepdim), None, found)
+
+
+def mean_out(self: Tensor, dims: Sequence[int] | None, keepdim: bool, dtype: dtype | None, out: Tensor) -> None:
+    fold(np.add, self, dims, keepdim, out, divisor=count(self, dims))
+
+
+def count(self: Tensor, dims: Sequence[int] | None) -> int:
+    """How many elements make one."""
+    return math.prod(self.size(dim) for dim in dims) if dims and self.dim() else self.numel()
+
+
+mean_dim = ToDtype(meta_mean, mean_out)
+mean_all, mean_all_out = of_all(mean_dim), of_all_out(mean_dim)
+
+
+def meta_var(self: Tensor, dims: Sequence[int] | None, correction: Scalar | None, keepdim: bool) -> Output:
+    if self.dtype.category != FLOATING:
+        raise RuntimeError("std and var only support floating point and complex dtypes")
+    return Output(reduced_sizes(self.shape, dims, keepdim), None, self.dtype)
+
+
+def variance(self: Tensor, dims: Sequence[int] | None, correction: Scalar | None, keepdim: bool) -> np.ndarray:
+    """The squared distances from the mean, in double precision, over the number of elements less `correction` (1)."""
+    array = self._array.astype(np.float64, copy=False)
+    correction = 1 if correction is None else correction
+    distances = array - np.true_divide(array.sum(axes(self, dims), keepdims=True), count(self, dims))
+    squares = np.add.reduce(distances * distances, axes(self, dims), keepdims=keepdim)
+    return np.true_divide(squares, max(count(self, dims) - correction, 0))
+
+
+def var_out(self: Tensor, dims: Sequence[int] | None, correction: Scalar | None, keepdim: bool, out: Tensor) -> None:
+    out._array[...] = variance(self, dims, correction, keepdim)
+
+
+def std_out(self: Tensor, dims: Sequence[int] | None, correction: Scalar | None, keepdim: bool, out: Tensor) -> None:
+    out._array[...] = np.sqrt(variance(self, dims, correction, keepdim))
+
+
+var_correction, std_correction = Structured(meta_var, var_out), Structured(meta_var, std_out)
+
+
+def var_unbiased(self: Tensor, unbiased: bool = True) -> Tensor:
+    return functions.var_correction_op(self, None, correction=int(unbiased))
+
+
+def var_dim(self: Tensor, dim: Sequence[int] | None, unbiased: bool = True, keepdim: bool = False) -> Tensor:
+    return functions.var_correction_op(self, dim, correction=int(unbiased), keepdim=keepdim)
+
+
+def var_dim_out(self: Tensor, dim: Sequence[int] | None, unbiased: bool, keepdim: bool, out: Tensor) -> Tensor:
+    return functions.var_correction_out_op(self, dim, correction=int(unbiased), keepdim=keepdim, out=out)
+
+
+def std_unbiased(self: Tensor, unbiased: bool = True) -> Tensor:
+    return functions.std_correction_op(self, None, correction=int(unbiased))
+
+
+def std_dim(self: Tensor, dim: Sequence[int] | None, unbiased: bool = True, keepdim: bool = False) -> Tensor:
+    return functions.std_correction_op(self, dim, correction=int(unbiased), keepdim=keepdim)
+
+
+def std_dim_out(self: Tensor, dim: Sequence[int] | None, unbiased: bool, keepdim: bool, out: Tensor) -> Tensor:
+    return functions.std_correction_out_op(self, dim, correction=int(unbiased), keepdim=keepdim, out=out)
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Extremes, which need something to choose from
+
+
+def assert_not_empty(name: str, self: Tensor, dims: Sequence[int] | None, error: type[Exception]) -> None:
+    """Source: `aten/src/ATen/native/ReduceOpsUtils.h`, `zero_numel_check_dims`."""
+    if self.numel():
+        return
+    if not dims:
+        raise error(f"{name}(): there are no elements; say which dimension to reduce with the argument 'dim'")
+    for dim in dims:
+        if self.dim() and self.size(dim) == 0:
+            raise IndexError(f"{name}(): Expected reduction dim {dim} to have non-zero size.")
+
+
+def extreme(name: str, function: np.ufunc) -> Structured:
+    """The structured kernel of amax or amin. NaN is more extreme than any number."""
+
+    def meta(self: Tensor, dims: Sequence[int], keepdim: bool) -> Output:
+        assert_not_empty(name, self, dims, RuntimeError)
+        return Output(reduced_sizes(self.shape, dims, keepdim), None, self.dtype)
+
+    def impl(self: Tensor, dims: Sequence[int], keepdim: bool, out: Tensor) -> None:
+        function.reduce(self._array, axes(self, dims), out=out._array, keepdims=keepdim)
+
+    return Structured(meta, impl)
+
+
+def place_of_extreme(name: str, function: Callable) -> Structured:
+    """The structured kernel of argmax or argmin: the index of the first extreme; without `dim`, in row-major order."""
+
+    def meta(self: Tensor, dim: int | None, keepdim: bool) -> Output:
+        dims = None if dim is None else (dim,)
+        if self.dtype is bool_:
+            raise RuntimeError(f"{name}(): does not support bool input")
+        assert_not_empty(name, self, dims, IndexError)
+        return Output(reduced_sizes(self.shape, dims, keepdim), None, int64)
+
+    def impl(self: Tensor, dim: int | None, keepdim: bool, out: Tensor) -> None:
+        axis = wrap_dim(dim, self.dim()) if dim is not None and self.dim() else None
+        out._array[...] = function(self._array, axis, keepdims=keepdim)
+
+    return Structured(meta, impl)
+
+
+amax, amin = extreme("amax", np.maximum), extreme("amin", np.minimum)
+argmax, argmin = place_of_extreme("argmax", np.argmax), place_of_extreme("argmin", np.argmin)
+
+
+class Extremes(NamedTuple):
+    """Source: `torch.return_types.max` and `torch.return_types.min`."""
+
+    values: Tensor
+    indices: Tensor
+
+
+def extreme_of_all(name: str, function: np.ufunc) -> tuple[Callable, Callable]:
+    """The kernels of `max(self)` or `min(self)`: a new tensor, and one that is given."""
+
+    def meta(self: Tensor) -> Output:
+        assert_not_empty(name, self, None, RuntimeError)
+        return Output((), None, self.dtype)
+
+    def impl(self: Tensor, out: Tensor) -> None:
+        out._array[...] = function.reduce(self._array, None)
+
+    structured = Structured(meta, impl, casts=True)
+
+    def kernel(self: Tensor) -> Tensor:
+        return (structured.on_meta if self.is_meta else structured.functional)(self)
+
+    return kernel, structured.out
+
+
+def extreme_and_place(name: str, function: Callable) -> tuple[Callable, Callable]:
+    """The kernels for the extremes along one dimension, and where they are: two new tensors, and two that are given.
+
+    Source: `aten/src/ATen/native/TensorCompare.cpp`.
+    """
+
+    def meta(self: Tensor, dim: int, keepdim: bool) -> tuple[Output, Output]:
+        sizes = reduced_sizes(self.shape, (dim,), keepdim)
+        assert_not_empty(name, self, (dim,), IndexError)
+        return Output(sizes, None, self.dtype), Output(sizes, None, int64)
+
+    def impl(self: Tensor, dim: int, values: Tensor, indices: Tensor) -> Extremes:
+        if not self.is_meta:
+            array, axis = np.atleast_1d(self._array), wrap_dim(dim, self.dim())
+            places = np.expand_dims(function(array, axis), axis)
+            indices._array[...] = places.reshape(indices.shape)
+            values._array[...] = np.take_along_axis(array, places, axis).reshape(values.shape)
+        return Extremes(values, indices)
+
+    def kernel(self: Tensor, dim: int, keepdim: bool = False) -> Extremes:
+        return impl(self, dim, *(allocate(output, self.device.type) for output in meta(self, dim, keepdim)))
+
+    def kernel_out(self: Tensor, dim: int, keepdim: bool, values: Tensor, indices: Tensor) -> Extremes:
+        for out, output in zip((values, indices), meta(self, dim, keepdim)):
+            if out.dtype is not output.dtype:
+                raise RuntimeError(
+                    f"Expected out tensor to have dtype {output.dtype.name}, but got {out.dtype.name} instead"
+                )
+            resize_output(out, output.sizes)
+        return impl(self, dim, values, indices)
+
+    return kernel, kernel_out
+
+
+def max_other(self: Tensor, other: Tensor) -> Tensor:
+    return functions.maximum(self, other)
+
+
+def min_other(self: Tensor, other: Tensor) -> Tensor:
+    return functions.minimum(self, other)
+
+
+def max_other_out(self: Tensor, other: Tensor, out: Tensor) -> Tensor:
+    return functions.maximum(self, other, out=out)
+
+
+def min_other_out(self: Tensor, other: Tensor, out: Tensor) -> Tensor:
+    return functions.minimum(self, other, out=out)
+
+
+max_all, max_all_out = extreme_of_all("max", np.maximum)
+min_all, min_all_out = extreme_of_all("min", np.minimum)
+max_dim, max_dim_out = extreme_and_place("max", np.argmax)
+min_dim, min_dim_out = extreme_and_place("min", np.argmin)
+
+
+# ------------------------------------------------------------------------------------------------------------
+# All and any
+
+
+def logical(name: str, function: np.ufunc) -> tuple[Structured, Structured, Structured]:
+    """The structured kernels of `all` or `any`: over one dimension, over some, over every one. bool, but uint8 of uint8.
+
+    Source: `aten/src/ATen/native/ReduceOps.cpp`, `allany_meta`.
+    """
+
+    def some_meta(self: Tensor, dims: Sequence[int] | None, keepdim: bool) -> Output:
+        nothing = dims is not None and len(dims) == 0  # unlike other reductions, these take () at its word
+        sizes = self.shape if nothing else reduced_sizes(self.shape, dims, keepdim)
+        return Output(sizes, None, uint8 if self.dtype is uint8 else bool_)
+
+    def some(self: Tensor, dims: Sequence[int] | None, keepdim: bool, out: Tensor) -> None:
+        nothing = dims is not None and len(dims) == 0
+        axis = () if nothing else axes(self, dims)
+        out._array[...] = function.reduce(self._array.astype(np.bool_, copy=False), axis, keepdims=keepdim)
+
+    def one_meta(self: Tensor, dim: int, keepdim: bool) -> Output:
+        return some_meta(self, (dim,), keepdim)
+
+    def one(self: Tensor, dim: int, keepdim: bool, out: Tensor) -> None:
+        some(self, (dim,), keepdim, out)
+
+    def every_meta(self: Tensor) -> Output:
+        return some_meta(self, None, False)
+
+    def every(self: Tensor, out: Tensor) -> None:
+        some(self, None, False, out)
+
+    return Structured(one_meta, one), Structured(some_meta, some), Structured(every_meta, every)
+
+
+all_dim, all_dims, all_all = logical("all", np.logical_and)
+any_dim, any_dims, any_all = logical("any", np.logical_or)
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Softmax and its relatives
+
+
+def softmax(array: np.ndarray, dim: int) -> np.ndarray:
+    """exp(x) / sum of exp(x) along one dimension, for elements of any size.
+
+    exp overflows above 88 in single precision, so the largest element along `dim` is subtracted first: it changes the
+    numerator and the denominator by the same factor. An element of minus infinity gets 0. A line along `dim` that has
+    infinity or NaN in it, or nothing but minus infinity, is NaN throughout.
+
+    Args:
+        array: float16, float32 or float64, with at least one dimension and one element, any strides; it is left as it is.
+            float16 is computed in float32 and rounded at the end.
+        dim: counted from the front.
+
+    Returns:
+        a new array of the same shape and dtype.
+
+    Source: `aten/src/ATen/native/cpu/SoftMaxKernel.cpp`, `vec_softmax`; `aten/src/ATen/native/SoftMax.cpp`, `host_softmax`.
+    """
+    x = array.astype(np.float32) if array.dtype == np.float16 else array
+    weights = np.exp(x - x.max(axis=dim, keepdims=True))
+    return (weights / weights.sum(axis=dim, keepdims=True)).astype(array.dtype)
+
+
+def logsumexp(array: np.ndarray, dims: Sequence[int], keepdim: bool) -> np.ndarray:
+    """log(sum of exp(x)) over some dimensions, for elements of any size.
+
+    The largest element m is taken out: m + log(sum of exp(x - m)). Where m is infinite, 0 is taken out in its place, so
+    that nothing but minus infinity gives minus infinity, and infinity among numbers gives infinity. NaN gives NaN. The
+    sum of nothing is 0, and its logarithm minus infinity.
+
+    Args:
+        array: float32 or float64, any sizes (0 too) and strides; it is left as it is.
+        dims: a tuple, each dimension once, counted from the front; `()` for an array without dimensions.
+        keepdim: whether the reduced dimensions stay, with size 1.
+
+    Returns:
+        an array of the same dtype; where no dimensions are left, a numpy number will do.
+
+    Source: `aten/src/ATen/native/ReduceOps.cpp`, `logsumexp_out_impl`.
+    """
+    largest = array.max(axis=dims, keepdims=True, initial=-np.inf)
+    largest = np.where(np.isinf(largest), 0, largest)
+    total = np.log(np.exp(array - largest).sum(axis=dims, keepdims=True)) + largest
+    return total if keepdim else total.squeeze(axis=dims)
+
+
+def log_softmax(array: np.ndarray, dim: int) -> np.ndarray:
+    """The logarithm of `softmax`, exact also where that rounds to 0. Arguments and result as there.
+
+    Half precision is computed in single; but along the last dimension PyTorch keeps the sum of each row, and its logarithm, in
+    half.
+    """
+    half = array.dtype == np.float16
+    x = array.astype(np.float32) if half else array
+    shifted = x - np.maximum.reduce(x, dim, keepdims=True)
+    total = line_sums(np.exp(shifted), dim)
+    if half and dim in (-1, array.ndim - 1):
+        shifted -= np.log(total.astype(np.float16).astype(np.float32)).astype(np.float16)
+    else:
+        shifted -= np.log(total, total)
+    return shifted.astype(array.dtype, copy=False)
+
+
+def line_sums(array: np.ndarray, dim: int) -> np.ndarray:
+    """The sums along a dimension, which stays, with size 1. Rows of a matrix are summed by a BLAS, as their products with ones."""
+    if array.ndim == 2 and dim in (1, -1):
+        return np.matmul(array, _ones(array.shape[1], array.dtype))[:, None]
+    return np.add.reduce(array, dim, keepdims=True)
+
+
+@lru_cache(64)
+def _ones(count: int, dtype: np.dtype) -> np.ndarray:
+    return np.ones(count, dtype)
+
+
+def along(name: str, kernel: Callable[[np.ndarray, int], np.ndarray]) -> Structured:
+    """The structured kernel of `_softmax` or `_log_softmax`."""
+
+    def meta(self: Tensor, dim: int, half_to_float: bool) -> Output:
+        wrap_dim(dim, self.dim())
+        if half_to_float:
+            raise RuntimeError(f"{name} with half to float conversion is not supported on CPU")
+        return Output(self.shape, None, self.dtype)
+
+    def impl(self: Tensor, dim: int, half_to_float: bool, out: Tensor) -> None:
+        if self.numel() == 0:
+            return
+        if self.dtype.category != FLOATING:
+            raise NotImplementedError(
+                f'"{name}" not implemented for {self.dtype.type_name!r}; give it a floating dtype='
+            )
+        array = np.atleast_1d(self._array)
+        out._array[...] = kernel(array, wrap_dim(dim, self.dim())).reshape(self.shape)
+
+    structured = Structured(meta, impl)
+
+    def functional(self: Tensor, dim: int, half_to_float: bool) -> Tensor:
+        if is_simple(self) and self._array.size and -len(self._sizes) <= dim < len(self._sizes) and not half_to_float:
+            return fresh(kernel(self._array, dim), self)
+        return call_functional(structured, (self, dim, half_to_float))
+
+    structured.functional = functional
+    return structured
+
+
+softmax_along, log_softmax_along = along("softmax", softmax), along("log_softmax", log_softmax)
+
+
+def of_lines(name: str, kernel: Callable[[np.ndarray, np.ndarray, int], np.ndarray]) -> Structured:
+    """The structured kernel of `_softmax_backward_data` or `_log_softmax_backward_data`, which take the gradient of the result
+    and the result, with a short way for contiguous ones of one dtype."""
+
+    def meta(grad_output: Tensor, output: Tensor, dim: int, input_dtype: dtype) -> Output:
+        wrap_dim(dim, grad_output.dim())
+        if grad_output.shape != output.shape:
+            raise RuntimeError(f"{name}: sizes {list(grad_output.shape)} and {list(output.shape)} are not the same")
+        return Output(grad_output.shape, None, input_dtype)
+
+    def impl(grad_output: Tensor, output: Tensor, dim: int, input_dtype: dtype, out: Tensor) -> None:
+        if output.numel():
+            arrays = [np.atleast_1d(each._array).astype(wide(each.dtype), copy=False) for each in (grad_output, output)]
+            out._array[...] = kernel(*arrays, wrap_dim(dim, output.dim())).reshape(output.shape)
+
+    structured = Structured(meta, impl)
+
+    def functional(grad_output: Tensor, output: Tensor, dim: int, input_dtype: dtype) -> Tensor:
+        if (
+            is_simple(output)
+            and output.dtype is grad_output.dtype is input_dtype
+            and output._sizes == grad_output._sizes
+            and grad_output._has_plain_strides
+            and -len(output._sizes) <= dim < len(output._sizes)
+        ):
+            return fresh(kernel(grad_output._array, output._array, dim), output)
+        return call_functional(structured, (grad_output, output, dim, input_dtype))
+
+    structured.functional = functional
+    return structured
+
+
+def softmax_slope(grad: np.ndarray, y: np.ndarray, dim: int) -> np.ndarray:
+    """Source: `aten/src/ATen/native/cpu/SoftMaxKernel.cpp`, `vec_softmax_backward_kernel`."""
+    slope = grad * y
+    np.subtract(grad, np.add.reduce(slope, dim, keepdims=True), slope)
+    slope *= y
+    return slope
+
+
+def log_softmax_slope(grad: np.ndarray, y: np.ndarray, dim: int) -> np.ndarray:
+    slope = np.exp(y)
+    slope *= line_sums(grad, dim)
+    return np.subtract(grad, slope, slope)
+
+
+softmax_backward = of_lines("softmax_backward", softmax_slope)
+log_softmax_backward = of_lines("log_softmax_backward", log_softmax_slope)
+
+
+def value_selecting_reduction_backward(
+    grad: Tensor, dim: int, indices: Tensor, sizes: Sequence[int], keepdim: bool
+) -> Tensor:
+    """The gradient of an extreme at its place, 0 elsewhere. Source: `aten/src/ATen/native/ReduceOps.cpp`."""
+    if not keepdim and len(sizes):
+        grad, indices = grad.unsqueeze(dim), indices.unsqueeze(dim)
+    zeros = grad.new_zeros(sizes)
+    if dispatch.local.modes:  # a graph that is recorded is to write to nothing
+        return zeros.scatter(dim, indices, grad)
+    return zeros.scatter_(dim, indices, grad)
+
+
+def in_dtype(self: Tensor, dtype: dtype | None) -> Tensor:
+    return self if dtype in (None, self.dtype) else self.to(dtype)
+
+
+def softmax_int(self: Tensor, dim: int, dtype: dtype | None = None) -> Tensor:
+    return functions._softmax(in_dtype(self, dtype), dim, False)
+
+
+def log_softmax_int(self: Tensor, dim: int, dtype: dtype | None = None) -> Tensor:
+    return functions._log_softmax(in_dtype(self, dtype), dim, False)
+
+
+def softmax_int_out(self: Tensor, dim: int, dtype: dtype | None, out: Tensor) -> Tensor:
+    return functions._softmax(in_dtype(self, dtype), dim, False, out=out)
+
+
+def log_softmax_int_out(self: Tensor, dim: int, dtype: dtype | None, out: Tensor) -> Tensor:
+    return functions._log_softmax(in_dtype(self, dtype), dim, False, out=out)
+
+
+def meta_logsumexp(self: Tensor, dims: Sequence[int], keepdim: bool) -> Output:
+    return Output(reduced_sizes(self.shape, dims, keepdim), None, floating(self))
+
+
+def logsumexp_out(self: Tensor, dims: Sequence[int], keepdim: bool, out: Tensor) -> None:
+    array = self._array.astype(floating(self).numpy, copy=False)
+    all_of_them = range(self.dim()) if not dims else axes(self, dims)
+    out._array[...] = logsumexp(array, tuple(all_of_them), keepdim)
+
+
+logsumexp_dim = Structured(meta_logsumexp, logsumexp_out, casts=True)
+
+
+def meta_cumsum(self: Tensor, dim: int, dtype: dtype | None) -> Output:
+    wrap_dim(dim, self.dim())
+    return Output(self.shape, None, dtype or summed(self))
+
+
+def cumsum_out(self: Tensor, dim: int, dtype: dtype | None, out: Tensor) -> None:
+    """The sum of all elements up to each one. Source: `aten/src/ATen/native/ReduceOps.cpp`, `cumsum`."""
+    if out.dtype is bool_ and self.dim() and out.numel():
+        raise NotImplementedError("\"cumsum\" not implemented for 'Bool'")
+    array = np.atleast_1d(self._array).astype(out.dtype.numpy, copy=False)
+    found = np.add.accumulate(array, wrap_dim(dim, self.dim()), wide(out.dtype))
+    out._array[...] = found.reshape(self.shape)
+
+
+cumsum = ToDtype(meta_cumsum, cumsum_out)

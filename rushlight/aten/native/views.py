@@ -1,0 +1,405 @@
+"""The other views of PyTorch, each made from those of `strided.py` or by the same kind of arithmetic.
+
+In PyTorch they live beside them in `aten/src/ATen/native/TensorShape.cpp`. Left out: views of another dtype
+and of the real or imaginary part.
+
+Those that PyTorch makes of other operators (`CompositeImplicitAutograd`) call these through the dispatcher, so that
+whatever takes part in calls, autograd above all, sees them; the others go straight to the metadata.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import accumulate
+
+import numpy as np
+
+from rushlight.aten import strided
+from rushlight.aten.generated import functions
+from rushlight.aten.strided import (
+    Size,
+    Tensor,
+    as_strided,
+    compute_stride,
+    infer_size,
+    infer_view_size,
+    plain_alias,
+    select,
+    slice,
+    transpose,
+    unsqueeze,
+    wrap_dim,
+)
+from rushlight.c10 import dispatch
+from rushlight.c10.dispatch import local
+from rushlight.c10.dtypes import INTEGRAL
+from rushlight.c10.memory_formats import contiguous_format, memory_format
+
+__all__ = ["broadcast_shapes"]
+
+
+def alias(self: Tensor) -> Tensor:
+    """The same view again."""
+    view = plain_alias(self, self._sizes, self._strides, self._storage_offset)
+    if not self.is_meta:
+        view._array = self._array
+    return view
+
+
+def with_memory(kernel: Callable) -> Callable:
+    """The kernel of a view that has other sizes, on the same place: it remembers which strides they get."""
+    known: dict[tuple, tuple[Size, tuple[int, ...]]] = {}
+    dispatch.memos.append(known.clear)
+
+    def remembering(self: Tensor, sizes: tuple[int, ...]) -> Tensor:
+        if dispatch.aside or sizes.__class__ is not tuple:
+            return kernel(self, sizes)
+        wanted = (self._sizes, self._strides, sizes)
+        found = known.get(wanted)
+        if found is None:
+            view = kernel(self, sizes)
+            if len(known) == 4096:
+                known.clear()
+            known[wanted] = view._sizes, view._strides
+            return view
+        return plain_alias(self, *found, self._storage_offset)
+
+    return remembering
+
+
+view, expand = with_memory(strided.view), with_memory(strided.expand)
+
+
+def is_watched(self: Tensor) -> bool:
+    """Whether autograd or a mode sees of which operators a composite kernel is made.
+
+    Source: `aten/src/ATen/TensorSubclassLikeUtils.h`, `isTensorSubclassLike`.
+    """
+    return bool(local.modes) or self.requires_grad
+
+
+def as_view(base: Tensor, view: Tensor) -> Tensor:
+    """Remember whose view a tensor is: of the base of `base`, if that is a view itself. What shows other memory is none.
+
+    Source: `torch/csrc/autograd/VariableTypeUtils.h`, `as_view`.
+    """
+    if view is not base and view._storage is base._storage:
+        view._base = base if base._base is None else base._base
+        view._view_version = view._storage.version
+        if base._one_of_many:
+            view._one_of_many = True
+    return view
+
+
+def reshape(self: Tensor, shape: Sequence[int]) -> Tensor:
+    """`strided.reshape`; where somebody is watching, by way of the operators of which it consists.
+
+    Source: `aten/src/ATen/native/TensorShape.cpp`, `reshape_symint`.
+    """
+    if not is_watched(self):
+        return as_view(self, strided.reshape(self, shape))
+    sizes = infer_view_size(shape, self.numel())
+    strides = compute_stride(self.shape, self.stride(), sizes)
+    if strides is not None:
+        whole = local.modes or self.is_contiguous()
+        return self.view(tuple(shape)) if whole else functions._reshape_alias(self, sizes, strides)
+    return functions._unsafe_view(functions.clone(self, memory_format=contiguous_format), sizes)
+
+
+def _unsafe_view(self: Tensor, size: Sequence[int]) -> Tensor:
+    """A view of a tensor that nobody will see again: to autograd the result is a tensor of its own."""
+    return strided.view(self, size)
+
+
+def reshape_alias(self: Tensor, size: Sequence[int], stride: Sequence[int]) -> Tensor:
+    return strided.alias(self, size, stride, self.storage_offset())
+
+
+def t(self: Tensor) -> Tensor:
+    """The transpose of a matrix; a tensor with fewer dimensions as it is."""
+    if len(self._sizes) == 2:
+        (rows, columns), (down, across) = self._sizes, self._strides
+        view = plain_alias(self, Size((columns, rows)), (across, down), self._storage_offset)
+        if not self.is_meta:
+            view._array = self._array.T
+        return view
+    if self.dim() > 2:
+        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {self.dim()}D")
+    return alias(self)
+
+
+def movedim(self: Tensor, source: int | Sequence[int], destination: int | Sequence[int]) -> Tensor:
+    """Dimensions moved from `source` to `destination`; the others keep their order."""
+    source, destination = _dims(source), _dims(destination)
+    if len(source) != len(destination):
+        raise RuntimeError(f"movedim: source {list(source)} and destination {list(destination)} differ in length")
+    source = [wrap_dim(dim, self.dim()) for dim in source]
+    destination = [wrap_dim(dim, self.dim()) for dim in destination]
+    for name, dims in ("source", source), ("destination", destination):
+        if len(set(dims)) < len(dims):
+            raise RuntimeError(f"movedim: repeated dim in `{name}` ({dims})")
+    order = [dim for dim in range(self.dim()) if dim not in source]
+    for to, dim in sorted(zip(destination, source)) if self.dim() else ():
+        order.insert(to, dim)
+    return functions.permute(self, order)
+
+
+def _dims(dims: int | Sequence[int]) -> Sequence[int]:
+    return dims if isinstance(dims, Sequence) else [dims]
+
+
+def narrow_tensor(self: Tensor, dim: int, start: Tensor, length: int) -> Tensor:
+    if start.dim() or start.dtype.category != INTEGRAL:
+        raise RuntimeError("start must be an 0-dim integral Tensor.")
+    return functions.narrow(self, dim, int(start.item()), length)
+
+
+def narrow(self: Tensor, dim: int, start: int, length: int) -> Tensor:
+    """`length` indices of a dimension, from `start` on. Unlike `slice`, refuses what is out of range."""
+    if self.dim() == 0:
+        raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
+    if length < 0:
+        raise RuntimeError("narrow(): length must be non-negative.")
+    size = self.size(dim)
+    if not -size <= start <= size:
+        raise IndexError(f"start out of range (expected to be in range of [{-size}, {size}], but got {start})")
+    start = start + size if start < 0 else start
+    if start + length > size:
+        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({size}).")
+    return functions.slice(self, dim, start, start + length)
+
+
+def squeeze(self: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
+    """Without the dimensions of size 1: all of them, or those among `dim`."""
+    dims = set()
+    for d in range(self.dim()) if dim is None else _dims(dim):
+        d = wrap_dim(d, self.dim())
+        if d in dims:
+            raise RuntimeError(f"dim {d} appears multiple times in the list of dims")
+        dims.add(d)
+    kept = [d for d in range(self.dim()) if d not in dims or self.size(d) != 1]
+    return strided.alias(self, [self.size(d) for d in kept], [self.stride(d) for d in kept], self.storage_offset())
+
+
+def flatten(self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
+    """The dimensions from `start_dim` to `end_dim` as one: a view when possible, else a copy."""
+    start_dim, end_dim = wrap_dim(start_dim, self.dim()), wrap_dim(end_dim, self.dim())
+    if start_dim > end_dim:
+        raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
+    if start_dim == end_dim and self.dim():
+        return self
+    flat = self.shape[start_dim : end_dim + 1].numel()
+    return functions.reshape(self, self.shape[:start_dim] + (flat,) + self.shape[end_dim + 1 :])
+
+
+def unflatten(self: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
+    """One dimension as several, with these sizes; one of them may be -1."""
+    if not sizes:
+        raise RuntimeError("unflatten: sizes must be non-empty")
+    dim = wrap_dim(dim, self.dim())
+    if self.dim() == 0:
+        raise RuntimeError("unflatten: the tensor has no dimensions")
+    sizes = infer_view_size(tuple(sizes), self.size(dim))
+    return self.view(self.shape[:dim] + sizes + self.shape[dim + 1 :])
+
+
+def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
+    """All windows of `size` neighbours along a dimension, `step` apart; the window becomes the last
+    dimension.
+
+    Windows that overlap share their elements: this is how a convolution sees a picture.
+    """
+    dim = wrap_dim(dimension, self.dim())
+    length, stride = (self.size(dim), self.stride(dim)) if self.dim() else (1, 1)
+    if size < 0:
+        raise RuntimeError(f"size is {size} but must be >= 0")
+    if size > length:
+        raise RuntimeError(f"maximum size for tensor at dimension {dim} is {length} but size is {size}")
+    if step <= 0:
+        raise RuntimeError(f"step is {step} but must be > 0")
+    sizes, strides = [*self.shape, size], [*self.stride(), stride]
+    if self.dim():
+        sizes[dim], strides[dim] = (length - size) // step + 1, stride * step
+    return strided.alias(self, sizes, strides, self.storage_offset())
+
+
+def diagonal(self: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
+    """The elements at (i, i + offset) of two dimensions, as the last dimension."""
+    d1, d2 = wrap_dim(dim1, self.dim()), wrap_dim(dim2, self.dim())
+    if d1 == d2:
+        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    rows, columns = self.size(d1) + min(offset, 0), self.size(d2) - max(offset, 0)
+    size = max(min(rows, columns), 0)
+    storage_offset = self.storage_offset()
+    if size:  # an empty diagonal stays where it is
+        storage_offset += offset * self.stride(d2) if offset >= 0 else -offset * self.stride(d1)
+    kept = [d for d in range(self.dim()) if d not in (d1, d2)]
+    sizes = [self.size(d) for d in kept] + [size]
+    strides = [self.stride(d) for d in kept] + [self.stride(d1) + self.stride(d2)]
+    return strided.alias(self, sizes, strides, storage_offset)
+
+
+def split(self: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
+    """Pieces of `split_size` along a dimension, the last perhaps smaller."""
+    if self.dim() == 0:
+        raise RuntimeError("split expects at least a 1-dimensional tensor")
+    if split_size < 0 or split_size == 0 < self.size(dim):
+        raise RuntimeError(f"split expects a positive split_size, but got {split_size}")
+    length = self.size(dim)
+    starts = range(0, length, split_size) if length else [0]
+    return tuple(slice(self, dim, start, start + split_size) for start in starts)
+
+
+def split_with_sizes(self: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
+    """Pieces of these sizes along a dimension."""
+    if self.dim() == 0:
+        raise RuntimeError("split expects at least a 1-dimensional tensor")
+    if min(split_sizes, default=0) < 0 or sum(split_sizes) != self.size(dim):
+        raise RuntimeError(f"split expects sizes >= 0 that sum to {self.size(dim)}, but got {list(split_sizes)}")
+    ends = list(accumulate(split_sizes))
+    return tuple(slice(self, dim, end - size, end) for size, end in zip(split_sizes, ends))
+
+
+def split_sizes(self: Tensor, split_size: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
+    return functions.split_with_sizes(self, split_size, dim)
+
+
+def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
+    """At most `chunks` equal pieces along a dimension, the last one perhaps smaller."""
+    if self.dim() == 0:
+        raise RuntimeError("chunk expects at least a 1-dimensional tensor")
+    if chunks <= 0:
+        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
+    length = self.size(dim)
+    if length == 0:
+        return functions.split_with_sizes(self, [0] * chunks, dim)
+    return functions.split(self, -(-length // chunks), dim)
+
+
+def unbind(self: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
+    """One view for each index of a dimension."""
+    return tuple(select(self, dim, i) for i in range(self.size(dim)))
+
+
+def contiguous(self: Tensor, memory_format: memory_format = contiguous_format) -> Tensor:
+    """The tensor itself if it is laid out in this way already, else a copy that is."""
+    return self if self.is_contiguous(memory_format) else functions.clone(self, memory_format=memory_format)
+
+
+def broadcast_to(self: Tensor, size: Sequence[int]) -> Tensor:
+    return self.expand(size)
+
+
+def broadcast_shapes(*shapes: int | Sequence[int]) -> Size:
+    """The sizes to which tensors of these shapes broadcast."""
+    sizes = ()
+    for shape in shapes:
+        sizes = infer_size(sizes, _dims(shape))
+    return Size(sizes)
+
+
+def broadcast_tensors(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """The tensors, expanded to the sizes to which they broadcast."""
+    sizes = broadcast_shapes(*(tensor.shape for tensor in tensors))
+    return tuple(tensor if tensor.shape == sizes else tensor.expand(sizes) for tensor in tensors)
+
+
+def view_as(self: Tensor, other: Tensor) -> Tensor:
+    return self.view(other.shape)
+
+
+def reshape_as(self: Tensor, other: Tensor) -> Tensor:
+    return functions.reshape(self, other.shape)
+
+
+def expand_as(self: Tensor, other: Tensor) -> Tensor:
+    return self.expand(other.shape)
+
+
+def numpy_T(self: Tensor) -> Tensor:
+    """All dimensions in reverse order."""
+    return functions.permute(self, tuple(range(self.dim()))[::-1])
+
+
+def mT(self: Tensor) -> Tensor:
+    """The last two dimensions exchanged: the transpose of every matrix in a batch."""
+    if self.dim() == 1:
+        raise RuntimeError("tensor.mT is only supported on matrices or batches of matrices. Got 1-D tensor.")
+    return functions.transpose(self, -2, -1) if self.dim() else self
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Derivatives that are operators of their own: what a view did not show gets 0
+
+
+def padded(grad: Tensor, sizes: Sequence[int], view: Callable[[Tensor], Tensor]) -> Tensor:
+    """Zeros of these sizes, but what `view` shows of them is the gradient."""
+    out = zeros_for(grad, sizes)
+    if not out.is_meta:
+        view(out)._array[...] = grad._array
+    return out
+
+
+def zeros_for(grad: Tensor, sizes: Sequence[int]) -> Tensor:
+    out = strided.empty_strided(sizes, strided.contiguous_strides(sizes), grad.dtype, grad.device.type)
+    if not out.is_meta:
+        out._array.fill(0)
+    return out
+
+
+def select_backward(grad_output: Tensor, input_sizes: Sequence[int], dim: int, index: int) -> Tensor:
+    return padded(grad_output, input_sizes, lambda out: select(out, dim, index))
+
+
+def slice_backward(
+    grad_output: Tensor, input_sizes: Sequence[int], dim: int, start: int, end: int, step: int
+) -> Tensor:
+    return padded(grad_output, input_sizes, lambda out: slice(out, dim, start, end, step))
+
+
+def diagonal_backward(grad_output: Tensor, input_sizes: Sequence[int], offset: int, dim1: int, dim2: int) -> Tensor:
+    return padded(grad_output, input_sizes, lambda out: diagonal(out, offset, dim1, dim2))
+
+
+def unfold_backward(grad_in: Tensor, input_sizes: Sequence[int], dim: int, size: int, step: int) -> Tensor:
+    """Windows overlap: an element collects from all that show it. Source: `aten/src/ATen/native/UnfoldBackward.cpp`."""
+    out = zeros_for(grad_in, input_sizes)
+    if out.is_meta:
+        return out
+    for place in range(size):
+        shown = select(grad_in, -1, place)
+        end = place + (shown.size(dim) - 1) * step + 1 if shown.dim() else None
+        seen = slice(out, dim, place, end, step) if shown.dim() else out
+        np.add(seen._array, shown._array, seen._array)
+    return out
+
+
+# ------------------------------------------------------------------------------------------------------------
+# In place: the tensor itself becomes the view
+
+
+def become(self: Tensor, view: Tensor) -> Tensor:
+    """Give a tensor the sizes, strides and offset of a view of it."""
+    self._sizes, self._strides, self._storage_offset = view.shape, view.stride(), view.storage_offset()
+    self.forget_metadata()
+    return self
+
+
+def as_strided_(self: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None) -> Tensor:
+    return become(self, as_strided(self, size, stride, storage_offset))
+
+
+def squeeze_(self: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
+    return become(self, squeeze(self, dim))
+
+
+def t_(self: Tensor) -> Tensor:
+    return become(self, t(self))
+
+
+def transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
+    return become(self, transpose(self, dim0, dim1))
+
+
+def unsqueeze_(self: Tensor, dim: int) -> Tensor:
+    return become(self, unsqueeze(self, dim))

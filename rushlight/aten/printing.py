@@ -1,0 +1,98 @@
+"""What `print(x)` shows, to the letter of PyTorch's `torch/_tensor_str.py`.
+
+One format is chosen for all elements: whole floats as `1.`, others with four decimals, and all in scientific
+notation when large and small ones stand together. Rows are broken at 80 columns; past 1000 elements only
+three at either end are shown. Left out: `set_printoptions`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from rushlight.aten.strided import Tensor
+from rushlight.c10.dtypes import Scalar, bool_, float32, int64
+
+PRECISION, THRESHOLD, EDGEITEMS, LINEWIDTH = 4, 1000, 3, 80
+PREFIX = "tensor("
+
+
+def tensor_repr(self: Tensor) -> str:
+    text = PREFIX + ("..." if self.is_meta else "[]")
+    if self.numel() and not self.is_meta:
+        shown = _summarise(self.tolist()) if self.numel() > THRESHOLD else self.tolist()
+        text = PREFIX + _block(shown, self.dim(), len(PREFIX), *_number_format(list(_numbers(shown))))
+    column = len(text) - text.rfind("\n") + 1
+    for suffix in _suffixes(self):
+        if column + len(suffix) + 2 > LINEWIDTH:
+            text, column = f"{text},\n{' ' * len(PREFIX)}{suffix}", len(PREFIX) + len(suffix)
+        else:
+            text, column = f"{text}, {suffix}", column + len(suffix) + 2
+    return text + ")"
+
+
+def _suffixes(self: Tensor) -> Iterator[str]:
+    """What the elements do not tell: the sizes if there are none to see, and a dtype that is not Python's."""
+    if self.is_meta:
+        yield "device='meta'"
+    if self.is_meta or self.numel() == 0 and self.dim() != 1:
+        yield f"size={tuple(self.shape)}"
+    if self.dtype not in ((float32, int64, bool_) if self.numel() and not self.is_meta else (float32,)):
+        yield f"dtype={self.dtype}"
+    if self.grad_fn is not None:
+        yield f"grad_fn=<{self.grad_fn.name()}>"
+    elif self.requires_grad:
+        yield "requires_grad=True"
+
+
+def _summarise(nested: list | Scalar) -> list | Scalar:
+    """Nested lists with `...` in the place of all but the first and last three items."""
+    if not isinstance(nested, list):
+        return nested
+    if len(nested) > 2 * EDGEITEMS:
+        nested = [*nested[:EDGEITEMS], ..., *nested[-EDGEITEMS:]]
+    return [_summarise(item) for item in nested]
+
+
+def _numbers(nested: list | Scalar) -> Iterator[Scalar]:
+    for item in nested if isinstance(nested, list) else [nested]:
+        if isinstance(item, list):
+            yield from _numbers(item)
+        elif item is not ...:
+            yield item
+
+
+def _number_format(numbers: list[Scalar]) -> tuple[str, int]:
+    """The format and the width in which all these numbers are shown."""
+    if not isinstance(numbers[0], float):
+        return "", max(len(str(number)) for number in numbers)
+    telling = [number for number in numbers if number and math.isfinite(number)]
+    if not telling:
+        return ".0f", 1
+    largest, smallest = max(map(abs, telling)), min(map(abs, telling))
+    if largest / smallest > 1000 or largest > 1e8 or smallest < 1e-4:
+        spec = f".{PRECISION}e"
+    else:
+        spec = ".0f" if all(number == math.ceil(number) for number in telling) else f".{PRECISION}f"
+    return spec, max(len(_format(number, spec, 0)) for number in telling)
+
+
+def _format(number: Scalar, spec: str, width: int) -> str:
+    point = "." if spec == ".0f" and math.isfinite(number) else ""
+    return f"{number:{spec}}{point}".rjust(width)
+
+
+def _block(nested: list | Scalar, dim: int, indent: int, spec: str, width: int) -> str:
+    """The elements of a tensor with `dim` dimensions, its first bracket standing in column `indent`."""
+    if dim == 0:
+        return _format(nested, spec, width)
+    if dim == 1:
+        items = [" ..." if item is ... else _format(item, spec, width) for item in nested]
+        per_line = max(1, (LINEWIDTH - indent) // (width + 2))
+        blocks = [", ".join(items[i : i + per_line]) for i in range(0, len(items), per_line)]
+    else:
+        blocks = ["..." if item is ... else _block(item, dim - 1, indent + 1, spec, width) for item in nested]
+    return "[" + ("," + "\n" * max(dim - 1, 1) + " " * (indent + 1)).join(blocks) + "]"
+
+
+Tensor.__repr__ = tensor_repr

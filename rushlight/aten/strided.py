@@ -1,0 +1,806 @@
+"""A tensor is a piece of memory and a way to walk through it.
+
+The memory is an `UntypedStorage`, a flat run of bytes. The way is four pieces of metadata, `sizes`,
+`strides`, `storage_offset` and `dtype`, which PyTorch keeps in `c10/core/TensorImpl.h`. Operations that only
+change the way return *views*: `aten/src/ATen/native/TensorShape.cpp` is full of them, and so is this module.
+Here are the metadata, the few views from which all others follow (`views.py`), broadcasting, and the copies
+that are made when no view will do.
+
+Strides and offsets count elements, not bytes. Left out: other devices, other layouts (sparse, MKL-DNN), named
+and symbolic dimensions, and resizing in place.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+from operator import index
+from typing import Any
+
+import numpy as np
+
+from rushlight.c10 import dispatch
+from rushlight.c10.dispatch import BIT, local
+from rushlight.c10.dtypes import Scalar, dtype, get_default_dtype
+from rushlight.c10.memory_formats import (
+    channels_last,
+    channels_last_strides,
+    contiguous_format,
+    dense_strides,
+    is_channels_last,
+    memory_format,
+)
+from rushlight.c10.storage import Size, UntypedStorage, device, layout, lazy, strided_layout
+
+__all__ = ["Tensor"]
+
+META = BIT["Meta"]
+
+# ------------------------------------------------------------------------------------------------------------
+# Arithmetic on sizes and strides
+
+
+def contiguous_strides(sizes: Sequence[int]) -> tuple[int, ...]:
+    """Row-major strides of a tensor with these `sizes`, in elements.
+
+    The last dimension has stride 1; each other one has the stride of the dimension after it times that
+    dimension's size. A size 0 counts as 1 in this product, as in PyTorch, so that strides stay positive.
+
+    Returns:
+        a tuple, one stride per size; `()` for no sizes.
+
+    Source: `c10/util/strides.h`, `contiguous_strides`.
+    """
+    strides, step = [], 1
+    for size in reversed(sizes):
+        strides.append(step)
+        step *= max(size, 1)
+    return tuple(reversed(strides))
+
+
+def element_offset(index: Sequence[int], strides: Sequence[int], storage_offset: int) -> int:
+    """Position in the storage, counted in elements, of the element at a multi-index.
+
+    Each dimension contributes its index times its stride, and the first element of the tensor lies at
+    `storage_offset`.
+
+    Args:
+        index: one non-negative int per dimension. It is trusted to be within the sizes.
+        strides: one stride per dimension, in elements.
+        storage_offset: in elements.
+
+    Source: `aten/src/ATen/core/TensorAccessor.h`, `TensorAccessor::operator[]`, one call per dimension.
+    """
+    offset = storage_offset
+    for i, stride in zip(index, strides):
+        offset += i * stride
+    return offset
+
+
+def is_contiguous(sizes: Sequence[int], strides: Sequence[int]) -> bool:
+    """Whether walking the elements in row-major order meets consecutive places in memory.
+
+    So it is when each dimension, from the last to the first, has the stride that `contiguous_strides` would
+    give it. The stride of a dimension of size 1 is never used and may be anything. A tensor without elements
+    is contiguous.
+
+    Source: `c10/core/Contiguity.h`, `_compute_contiguous`.
+    """
+    if 0 in sizes:
+        return True
+    expected = 1
+    for size, stride in zip(reversed(sizes), reversed(strides)):
+        if size == 1:
+            continue
+        if stride != expected:
+            return False
+        expected *= size
+    return True
+
+
+def non_overlapping_and_dense(sizes: Sequence[int], strides: Sequence[int]) -> bool:
+    """Whether the elements fill a block of memory, each place once, in whatever order of the dimensions.
+
+    Source: `c10/core/Contiguity.h`, `_compute_non_overlapping_and_dense`.
+    """
+    slowest_first = sorted(((stride, size) for size, stride in zip(sizes, strides) if size != 1), reverse=True)
+    return is_contiguous([size for _, size in slowest_first], [stride for stride, _ in slowest_first])
+
+
+def has_internal_overlap(sizes: Sequence[int], strides: Sequence[int]) -> bool:
+    """Whether two indices are known to name one place in memory, so that writing in place must be refused.
+
+    PyTorch answers with a cheap test rather than the exact one. A tensor that is `non_overlapping_and_dense`
+    has no overlap (this includes every empty one). Any other tensor has one if some dimension of size greater
+    than 1 has stride 0. What remains is called too hard to tell and counts as no overlap, though there may be
+    one (`unfold`).
+
+    Source: `aten/src/ATen/MemoryOverlap.cpp`, `has_internal_overlap`; true here means `MemOverlap::Yes`.
+    """
+    if non_overlapping_and_dense(sizes, strides):
+        return False
+    return any(size > 1 and stride == 0 for size, stride in zip(sizes, strides))
+
+
+def storage_size(sizes: Sequence[int], strides: Sequence[int], storage_offset: int = 0) -> int:
+    """How many elements a storage must hold for this tensor: up to its last element, or none if it has none.
+
+    Source: `aten/src/ATen/EmptyTensor.cpp`, `computeStorageNbytes`.
+    """
+    if 0 in sizes:
+        return 0
+    return element_offset([size - 1 for size in sizes], strides, storage_offset) + 1
+
+
+def wrap_dim(dim: int, ndim: int) -> int:
+    """`dim` counted from the front: -1 is the last of `ndim`. With no dimensions, 0 and -1 still give 0.
+
+    Source: `c10/core/WrapDimMinimal.h`, `maybe_wrap_dim`.
+    """
+    ndim = max(ndim, 1)
+    if not -ndim <= dim < ndim:
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-ndim}, {ndim - 1}], but got {dim})")
+    return dim + ndim if dim < 0 else dim
+
+
+def int_list(args: tuple, name: str = "", named: dict | None = None) -> tuple[int, ...]:
+    """The ints of `f(2, 3)`, of `f((2, 3))` and, if that is their name, of `f(size=(2, 3))` alike."""
+    if named:
+        if args or set(named) != {name}:
+            unexpected = ", ".join(sorted(set(named) - {name})) or f"{name} twice"
+            raise TypeError(f"got an unexpected keyword argument: {unexpected}")
+        args = (named[name],)
+    if not args:
+        raise TypeError("the sizes or dims are missing; write () for none")
+    if len(args) == 1 and isinstance(args[0], (tuple, list, Sequence)):  # the first two are quickly told
+        args = args[0]
+    return tuple(map(index, args))
+
+
+# ------------------------------------------------------------------------------------------------------------
+# The tensor
+
+
+class Tensor:
+    """A strided view of a storage.
+
+    The element at index `(i, j, ...)` lies at `storage_offset + i * strides[0] + j * strides[1] + ...`,
+    counted in elements of `dtype` from the start of `storage`. Nothing is checked here: `as_strided` is the
+    door for strangers.
+
+    Source: `c10/core/TensorImpl.h`.
+    """
+
+    def __init__(
+        self,
+        storage: UntypedStorage,
+        sizes: Sequence[int],
+        strides: Sequence[int],
+        storage_offset: int,
+        dtype: dtype,
+    ) -> None:
+        self._storage = storage
+        self._sizes = Size(map(index, sizes))
+        self._strides = tuple(map(index, strides))
+        self._storage_offset = index(storage_offset)
+        self.dtype = dtype
+        self._key_set = local.tensor_keys[storage.device_type]
+
+    @lazy
+    def _array(self) -> np.ndarray:
+        """The bridge: this tensor as a numpy array on the same memory, for kernels to compute with."""
+        if 0 in self._sizes:  # numpy wants even an empty array to lie within its buffer
+            return np.empty(self._sizes, self.dtype.numpy)
+        step = self.dtype.itemsize
+        strides = [stride * step for stride in self._strides]
+        offset = self._storage_offset * step
+        return np.ndarray(self._sizes, self.dtype.numpy, self._storage._buffer, offset, strides)
+
+    @lazy
+    def _has_plain_strides(self) -> bool:
+        """Whether the strides are those of a new tensor of these sizes."""
+        return self._strides == plain_strides(self._sizes)
+
+    def forget_metadata(self) -> None:
+        """To be called when sizes, strides or storage have changed in place."""
+        self.__dict__.pop("_array", None)
+        self.__dict__.pop("_has_plain_strides", None)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For copies and pickles: the bridge would come out on memory of its own."""
+        return {key: value for key, value in self.__dict__.items() if key != "_array"}
+
+    # What the metadata say
+
+    @property
+    def shape(self) -> Size:
+        return self._sizes
+
+    @property
+    def ndim(self) -> int:
+        return len(self._sizes)
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes per element."""
+        return self.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements, counting one place as often as it is seen."""
+        return self.numel() * self.itemsize
+
+    @property
+    def device(self) -> device:
+        return device(self._storage.device_type)
+
+    @property
+    def is_meta(self) -> bool:
+        return bool(self._key_set & META)
+
+    @property
+    def layout(self) -> layout:
+        return strided_layout
+
+    def size(self, dim: int | None = None) -> Size | int:
+        return self._sizes if dim is None else self._sizes[self._existing_dim(dim)]
+
+    def stride(self, dim: int | None = None) -> tuple[int, ...] | int:
+        """Distance between neighbours in each dimension, or in `dim`, in elements."""
+        return self._strides if dim is None else self._strides[self._existing_dim(dim)]
+
+    def _existing_dim(self, dim: int) -> int:
+        if not self._sizes:
+            raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+        return wrap_dim(dim, self.ndim)
+
+    def storage_offset(self) -> int:
+        """Position of the first element in the storage, in elements."""
+        return self._storage_offset
+
+    def dim(self) -> int:
+        return len(self._sizes)
+
+    def numel(self) -> int:
+        return math.prod(self._sizes)
+
+    def element_size(self) -> int:
+        return self.dtype.itemsize
+
+    def untyped_storage(self) -> UntypedStorage:
+        return self._storage
+
+    def data_ptr(self) -> int:
+        """Address of the first element; 0 if there is none."""
+        if self.numel() == 0:
+            return 0
+        first = element_offset((0,) * self.ndim, self._strides, self._storage_offset)
+        return self._storage.data_ptr() + first * self.itemsize
+
+    def is_contiguous(self, memory_format: memory_format = contiguous_format) -> bool:
+        """Whether the elements lie in memory in this order, without holes."""
+        if memory_format is channels_last:
+            return is_channels_last(self._sizes, self._strides)
+        return is_contiguous(self._sizes, self._strides)
+
+    # Out to Python and numpy
+
+    def numpy(self) -> np.ndarray:
+        """A numpy array on the same memory."""
+        if self.requires_grad:
+            raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+        return self._array
+
+    def __array__(self, dtype=None, copy: bool | None = None) -> np.ndarray:
+        return np.array(self._array, dtype) if copy else np.asarray(self._array, dtype)
+
+    def tolist(self) -> list | Scalar:
+        return self._array.tolist()
+
+    def item(self) -> Scalar:
+        """The one element as a Python number."""
+        if self.is_meta:
+            raise RuntimeError("Tensor.item() cannot be called on meta tensors")
+        if self.numel() != 1:
+            raise RuntimeError(f"a Tensor with {self.numel()} elements cannot be converted to Scalar")
+        return self._array.item()
+
+    def __len__(self) -> int:
+        if not self._sizes:
+            raise TypeError("len() of a 0-d tensor")
+        return self._sizes[0]
+
+    def __iter__(self):
+        if not self._sizes:
+            raise TypeError("iteration over a 0-d tensor")
+        return iter([select(self, 0, i) for i in range(self._sizes[0])])
+
+    def __bool__(self) -> bool:
+        if self.numel() != 1:
+            values = "more than one value" if self.numel() else "no values"
+            raise RuntimeError(f"Boolean value of Tensor with {values} is ambiguous")
+        return bool(self.item())
+
+    def __int__(self) -> int:
+        return int(self._number())
+
+    def __float__(self) -> float:
+        return float(self._number())
+
+    def __index__(self) -> int:
+        if self.numel() != 1 or self.dtype.is_floating_point:
+            raise TypeError("only integer tensors of a single element can be converted to an index")
+        return int(self.item())
+
+    def _number(self) -> Scalar:
+        if self.numel() != 1:
+            raise ValueError("only one element tensors can be converted to Python scalars")
+        return self.item()
+
+
+def fresh(array: np.ndarray, like: Tensor) -> Tensor:
+    """A tensor on the memory of a new array, which has the sizes and the dtype of `like`, and contiguous strides, as `like` has.
+    Without dimensions numpy gives a number in the place of an array."""
+    self = Tensor.__new__(Tensor)
+    self._array = array if array.__class__ is np.ndarray else np.asarray(array)
+    self._storage = UntypedStorage.of(self._array)
+    self._sizes, self._strides, self._storage_offset, self.dtype = like._sizes, like._strides, 0, like.dtype
+    self._key_set, self._has_plain_strides = local.tensor_keys["cpu"], True
+    return self
+
+
+def owned(array: np.ndarray, dtype: dtype) -> Tensor:
+    """A tensor on the memory of a new array that is C-contiguous, of any sizes."""
+    self = Tensor.__new__(Tensor)
+    self._array, self._storage = array, UntypedStorage.of(array)
+    self._sizes, self._storage_offset, self.dtype = Size(array.shape), 0, dtype
+    self._strides = plain_strides(array.shape)
+    self._key_set, self._has_plain_strides = local.tensor_keys["cpu"], True
+    return self
+
+
+plain_strides = lru_cache(4096)(contiguous_strides)  # the same sizes come again and again
+dispatch.memos.append(plain_strides.cache_clear)
+
+
+def empty_strided(
+    sizes: Sequence[int], strides: Sequence[int], dtype: dtype | None = None, device: str = "cpu"
+) -> Tensor:
+    """A tensor with its own, uninitialised memory, just large enough for these sizes and strides."""
+    sizes, strides = tuple(map(index, sizes)), tuple(map(index, strides))
+    if len(sizes) != len(strides):
+        raise RuntimeError(
+            f"dimensionality of sizes ({len(sizes)}) must match dimensionality of strides ({len(strides)})"
+        )
+    if any(size < 0 for size in sizes):
+        raise RuntimeError(f"Trying to create tensor with negative dimension: {list(sizes)}")
+    if any(stride < 0 for stride in strides):
+        raise RuntimeError(f"negative strides are not supported: {list(strides)}")
+    dtype = dtype or get_default_dtype()
+    storage = UntypedStorage(storage_size(sizes, strides) * dtype.itemsize, device)
+    return Tensor(storage, sizes, strides, 0, dtype)
+
+
+def alias(self: Tensor, sizes: Sequence[int], strides: Sequence[int], storage_offset: int) -> Tensor:
+    """A view: a tensor on the storage of `self`, with its dtype and these metadata, unchecked.
+
+    Source: `aten/src/ATen/native/TensorShape.cpp`, `alias_with_sizes_and_strides`.
+    """
+    return plain_alias(self, Size(map(index, sizes)), tuple(map(index, strides)), index(storage_offset))
+
+
+def plain_alias(self: Tensor, sizes: Size, strides: tuple[int, ...], storage_offset: int) -> Tensor:
+    """`alias`, of metadata that are made of ints for certain."""
+    view = Tensor.__new__(Tensor)
+    view._storage, view.dtype, view._key_set = self._storage, self.dtype, self._key_set
+    view._sizes, view._strides, view._storage_offset = sizes, strides, storage_offset
+    return view
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Views: the same storage, other metadata
+
+
+def transpose(self: Tensor, dim0: int, dim1: int) -> Tensor:
+    """A view with two dimensions exchanged: their sizes, and their strides, change places. No element moves.
+
+    Args:
+        dim0, dim1: from -ndim to ndim - 1; negative ones count from the end (`wrap_dim`). They may be equal.
+            A 0-dim tensor takes 0 and -1, and the view of it has no dimensions either.
+
+    Returns:
+        a view (`alias`) with the same storage offset.
+
+    Raises:
+        IndexError: `dim0` or `dim1` out of range.
+
+    Source: `aten/src/ATen/native/TensorShape.cpp`, `transpose`.
+    """
+    dim0, dim1 = wrap_dim(dim0, self.dim()), wrap_dim(dim1, self.dim())
+    sizes, strides = list(self.shape), list(self.stride())
+    if sizes:
+        sizes[dim0], sizes[dim1] = sizes[dim1], sizes[dim0]
+        strides[dim0], strides[dim1] = strides[dim1], strides[dim0]
+    return alias(self, sizes, strides, self.storage_offset())
+
+
+def permute(self: Tensor, dims: Sequence[int]) -> Tensor:
+    """A view whose dimension `i` is dimension `dims[i]` of `self`, with that dimension's size and stride.
+
+    Args:
+        dims: every dimension of `self` once; negative ones count from the end (`wrap_dim`). `()` for a 0-dim
+            tensor.
+
+    Returns:
+        a view (`alias`) with the same storage offset.
+
+    Raises:
+        RuntimeError: `len(dims)` is not the number of dimensions (seen first), or a dimension is there twice.
+        IndexError: a dimension is out of range. If another one is there twice, the first of the two to be
+            met from left to right decides.
+
+    Source: `aten/src/ATen/native/TensorShape.cpp`, `permute`.
+    """
+    if len(dims) != self.dim():
+        raise RuntimeError(
+            f"permute(): the tensor has {self.dim()} dimensions, but {len(dims)} were given: {list(dims)}"
+        )
+    order = []
+    for dim in dims:
+        dim = wrap_dim(dim, self.dim())
+        if dim in order:
+            raise RuntimeError("permute(): duplicate dims are not allowed.")
+        order.append(dim)
+    sizes = [self.size(dim) for dim in order]
+    strides = [self.stride(dim) for dim in order]
+    return alias(self, sizes, strides, self.storage_offset())
+
+
+def select(self: Tensor, dim: int, index: int) -> Tensor:
+    """A view of one index of a dimension; the dimension disappears.
+
+    The storage offset grows by `index` strides of `dim`, in elements. The other sizes and strides stay.
+
+    Args:
+        dim: negative counts from the end (`wrap_dim`).
+        index: from -size to size - 1 where size is the size of `dim`; negative counts from the end.
+
+    Returns:
+        a view (`alias`) with one dimension less.
+
+    Raises:
+        IndexError: `self` has no dimensions, or `dim` or `index` is out of range.
+
+    Source: `aten/src/ATen/native/TensorShape.cpp`, `select`.
+    """
+    if self.dim() == 0:
+        raise IndexError("select() cannot be applied to a 0-dim tensor; item() gives its number")
+    dim = wrap_dim(dim, self.dim())
+    size = self.size(dim)
+    if not -size <= index < size:
+        raise IndexError(
+            f"select(): index {index} out of range for tensor of size {list(self.shape)} at dimension {dim}"
+        )
+    sizes, strides = list(self.shape), list(self.stride())
+    del sizes[dim]
+    stride = strides.pop(dim)
+    return alias(self, sizes, strides, self.storage_offset() + index % size * stride)
+
+
+def slice(self: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> Tensor:
+    """A view of the indices `start`, `start + step`, ... below `end` of a dimension.
+
+    As in Python, `None` means from the beginning or to the end, and a negative `start` or `end` counts from
+    the end. What is then still out of range is moved to the nearer border, first `start` into 0 to size, then
+    `end` into `start` to size; so `end` before `start` makes an empty dimension. The offset grows by `start`
+    strides even then.
+
+    Args:
+        dim: negative counts from the end (`wrap_dim`).
+        step: at least 1.
+
+    Returns:
+        a view (`alias`): `dim` has size (end - start) / step, rounded up, and its stride is multiplied by
+        `step`.
+
+    Raises:
+        IndexError: `self` has no dimensions, or `dim` is out of range.
+        RuntimeError: `step` is not positive.
+
+    Source: `aten/src/ATen/native/TensorShape.cpp`, `slice`.
+    """
+    if self.dim() == 0:
+        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
+    dim = wrap_dim(dim, self.dim())
+    if step <= 0:
+        raise RuntimeError("slice step must be positive")
+    sizes, strides = list(self.shape), list(self.stride())
+    size = sizes[dim]
+    start = 0 if start is None else start + size if start < 0 else start
+    end = size if end is None else end + size if end < 0 else end
+    start = min(max(start, 0), size)
+    end = min(max(end, start), size)
+    storage_offset = self.storage_offset() + start * strides[dim]
+    sizes[dim] = (end - start + step - 1) // step
+    strides[dim] *= step
+    return alias(self, sizes, strides, storage_offset)
+
+
+def unsqueeze(self: Tensor, dim: int) -> Tensor:
+    """A view with a new dimension of size 1 at position `dim`.
+
+    The stride of a size-1 dimension is never used, but it has a value: the size times the stride of the
+    dimension that now follows, or 1 at the end. So the strides of a contiguous tensor with elements stay those
+    of `contiguous_strides`.
+
+    Args:
+        dim: from -(ndim + 1) to ndim; negative counts from the end of the *result* (`wrap_dim`).
+
+    Returns:
+        a view (`alias`) with one dimension more and the same storage offset.
+
+    Raises:
+        IndexError: `dim` out of range.
+
+    Source: `aten/src/ATen/native/TensorShape.cpp`, `unsqueeze` and `inferUnsqueezeGeometry`.
+    """
+    dim = wrap_dim(dim, self.dim() + 1)
+    sizes, strides = list(self.shape), list(self.stride())
+    strides.insert(dim, sizes[dim] * strides[dim] if dim < self.dim() else 1)
+    sizes.insert(dim, 1)
+    return alias(self, sizes, strides, self.storage_offset())
+
+
+def as_strided(self: Tensor, sizes: Sequence[int], strides: Sequence[int], storage_offset: int | None = None) -> Tensor:
+    """A view with any sizes, strides and offset, as long as it stays inside the storage of `self`.
+
+    The sizes and strides of `self` do not matter, only its storage, dtype and, by default, its storage
+    offset.
+
+    Args:
+        sizes, strides: the same number of each; strides in elements.
+        storage_offset: in elements; `None` for that of `self`.
+
+    Returns:
+        a view (`alias`).
+
+    Raises:
+        RuntimeError: `sizes` and `strides` differ in length; a size, a stride or the offset is negative; or
+            the last element would lie outside the storage (`storage_size` elements are needed,
+            `untyped_storage().nbytes()` bytes are there). A tensor with no elements needs no storage.
+
+    Source: `aten/src/ATen/native/TensorShape.cpp`, `as_strided_tensorimpl`; `aten/src/ATen/native/Resize.h`,
+    `checkInBoundsForStorage`.
+    """
+    if len(sizes) != len(strides):
+        raise RuntimeError(f"mismatch in length of strides ({len(strides)}) and shape ({len(sizes)})")
+    if storage_offset is None:
+        storage_offset = self.storage_offset()
+    if min([*sizes, *strides, storage_offset]) < 0:
+        raise RuntimeError(
+            f"as_strided: negative sizes, strides and offsets are not supported, got sizes {list(sizes)}, "
+            f"strides {list(strides)}, storage offset {storage_offset}"
+        )
+    needed, there = (
+        storage_size(sizes, strides, storage_offset) * self.itemsize,
+        self.untyped_storage().nbytes(),
+    )
+    if needed > there:
+        raise RuntimeError(
+            f"as_strided: sizes {list(sizes)}, strides {list(strides)}, storage offset {storage_offset} need "
+            f"{needed} bytes, but the storage has {there}"
+        )
+    return alias(self, sizes, strides, storage_offset)
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Broadcasting: a dimension of size 1 stands for any size
+
+
+def infer_size(a: Sequence[int], b: Sequence[int]) -> tuple[int, ...]:
+    """The sizes to which tensors with sizes `a` and `b` broadcast.
+
+    The sizes are compared from the last dimension to the first; a missing dimension counts as 1. Two equal
+    sizes stay; a size 1 gives way to the other one, whatever that is, 0 included.
+
+    Returns:
+        a tuple as long as the longer of `a` and `b`.
+
+    Raises:
+        RuntimeError: two sizes differ and neither is 1.
+
+    Source: `aten/src/ATen/ExpandUtils.cpp`, `infer_size`.
+    """
+    ndim = max(len(a), len(b))
+    a_sizes, b_sizes = (1,) * (ndim - len(a)) + tuple(a), (1,) * (ndim - len(b)) + tuple(b)
+    for dim, (size_a, size_b) in enumerate(zip(a_sizes, b_sizes)):
+        if size_a != size_b and size_a != 1 and size_b != 1:
+            raise RuntimeError(
+                f"The size of tensor a ({size_a}) must match the size of tensor b ({size_b}) "
+                f"at non-singleton dimension {dim}"
+            )
+    return tuple(size_b if size_a == 1 else size_a for size_a, size_b in zip(a_sizes, b_sizes))
+
+
+def expand(self: Tensor, sizes: Sequence[int]) -> Tensor:
+    """A view in which dimensions of size 1 are repeated, without copying, by giving them stride 0.
+
+    The last size belongs to the last dimension of `self`, and so on; sizes left over at the front make new
+    dimensions. A dimension that has the asked-for size already keeps its stride, also if this size is 1. A
+    dimension of size 1 that is asked for another size gets stride 0. A new dimension gets stride 0, unless
+    the size it is asked for is 1: then, much as from `unsqueeze`, it gets the size times the stride that the
+    next dimension of the result has, and 0 if it is the last.
+
+    Args:
+        sizes: at least as many as `self` has dimensions. -1 keeps the size that a dimension of `self` has.
+
+    Returns:
+        a view (`alias`) with the same storage offset.
+
+    Raises:
+        RuntimeError: fewer sizes than dimensions; a dimension whose size is neither 1 nor the asked-for one;
+            -1 for a new dimension; or any other negative size.
+
+    Source: `aten/src/ATen/native/TensorShape.cpp`, `expand`; `aten/src/ATen/ExpandUtils.cpp`,
+        `inferExpandGeometry`.
+    """
+    new_dims = len(sizes) - self.dim()
+    if new_dims < 0:
+        raise RuntimeError(f"expand: {list(sizes)} has fewer sizes than the tensor has dimensions ({self.dim()})")
+    new_sizes, new_strides = list(sizes), [0] * len(sizes)
+    for i in reversed(range(len(sizes))):
+        if i >= new_dims:
+            old_size, old_stride = self.size(i - new_dims), self.stride(i - new_dims)
+            new_sizes[i] = old_size if sizes[i] == -1 else sizes[i]
+        else:
+            old_size, old_stride = 1, new_sizes[i + 1] * new_strides[i + 1] if i + 1 < len(sizes) else 0
+        if new_sizes[i] < 0 or old_size not in (1, new_sizes[i]):
+            raise RuntimeError(
+                f"The expanded size of the tensor ({sizes[i]}) must match the existing size ({old_size}) at "
+                f"non-singleton dimension {i}. Target sizes: {list(sizes)}. Tensor sizes: {list(self.shape)}"
+            )
+        new_strides[i] = old_stride if new_sizes[i] == old_size else 0
+    return alias(self, new_sizes, new_strides, self.storage_offset())
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Other sizes for the same elements: view if the strides allow it, else copy
+
+
+def infer_view_size(sizes: Sequence[int], numel: int) -> tuple[int, ...]:
+    """`sizes` with a -1 replaced by what makes them hold `numel` elements.
+
+    Source: `aten/src/ATen/InferSize.h`, `infer_size`.
+    """
+    known = math.prod(size for size in sizes if size != -1)
+    if min(sizes, default=0) < -1:
+        raise RuntimeError(f"invalid shape dimension {min(sizes)} in shape {list(sizes)}")
+    if sizes.count(-1) > 1:
+        raise RuntimeError("only one dimension can be inferred")
+    if -1 not in sizes and known == numel:
+        return tuple(sizes)
+    if -1 not in sizes or known and numel % known or not known and numel:
+        raise RuntimeError(f"shape '{list(sizes)}' is invalid for input of size {numel}")
+    if not known:
+        raise RuntimeError(
+            f"cannot reshape tensor of 0 elements into shape {list(sizes)}: -1 could be any size; name it"
+        )
+    return tuple(numel // known if size == -1 else size for size in sizes)
+
+
+def compute_stride(
+    old_sizes: Sequence[int], old_strides: Sequence[int], new_sizes: Sequence[int]
+) -> tuple[int, ...] | None:
+    """The strides with which a view of `new_sizes` shows the elements in the same row-major order, or `None`.
+
+    From the last dimension to the first, the old dimensions fall into *chunks*, each an even walk through
+    memory. The last dimension begins a chunk. Each one before it joins the chunk if its size is 1, or if its
+    stride is the number of elements that the chunk has so far times the chunk's stride, which is the stride
+    of the dimension that began it; otherwise it begins a new chunk.
+
+    The new sizes, from the last to the first, must fill these chunks one after the other exactly; otherwise
+    the answer is `None`. A new size gets as its stride the number of elements filled in its chunk before it
+    times the chunk's stride. Sizes of 1 that follow when a chunk is full still belong to that chunk.
+
+    No elements, no order: if 0 is in `old_sizes`, equal `new_sizes` keep the old strides, and others get
+    their `contiguous_strides`. For a 0-dim tensor all new strides are 1.
+
+    Args:
+        old_sizes, old_strides: of the tensor; strides in elements.
+        new_sizes: non-negative, with as many elements as `old_sizes`.
+
+    Returns:
+        a tuple, one stride per new size, or `None` if only a copy can have the new sizes.
+
+    Source: `aten/src/ATen/TensorUtils.cpp`, `computeStride`.
+    """
+    if 0 in old_sizes:
+        return tuple(old_strides) if list(old_sizes) == list(new_sizes) else contiguous_strides(new_sizes)
+    chunks = [] if old_sizes else [(1, 1)]  # (elements, stride) of each chunk, the last chunk first
+    for size, stride in zip(reversed(old_sizes), reversed(old_strides)):
+        if chunks and (size == 1 or stride == chunks[-1][0] * chunks[-1][1]):
+            chunks[-1] = (chunks[-1][0] * size, chunks[-1][1])
+        else:
+            chunks.append((size, stride))
+    new_strides, remaining = [], list(new_sizes)
+    for numel, stride in chunks:
+        filled = 1
+        while remaining and (filled < numel or remaining[-1] == 1):
+            new_strides.append(filled * stride)
+            filled *= remaining.pop()
+        if filled != numel:
+            return None
+    return tuple(reversed(new_strides))
+
+
+def view(self: Tensor, shape: Sequence[int]) -> Tensor:
+    """A view with other sizes and the same elements in the same order; -1 once for "the rest".
+
+    Source: `aten/src/ATen/native/TensorShape.cpp`, `view`.
+    """
+    sizes = infer_view_size(shape, self.numel())
+    strides = compute_stride(self.shape, self.stride(), sizes)
+    if strides is None:
+        raise RuntimeError(
+            f"view size {list(sizes)} is not compatible with the tensor's size {list(self.shape)} and stride "
+            f"{list(self.stride())}: a dimension would span two that are apart. Use .reshape(...) instead."
+        )
+    return alias(self, sizes, strides, self.storage_offset())
+
+
+def reshape(self: Tensor, shape: Sequence[int]) -> Tensor:
+    """The same elements in the same row-major order with other sizes: a view when possible, else a copy.
+
+    Args:
+        shape: the new sizes; one of them may be -1 for "what is left" (`infer_view_size` replaces it, and
+            raises the errors below).
+
+    Returns:
+        a view (`alias`, same storage offset) if `compute_stride` finds strides for it; else a copy in memory
+        of its own, with contiguous strides and storage offset 0.
+
+    Raises:
+        RuntimeError: the sizes hold another number of elements, or are negative, or -1 stands twice or could
+            be anything.
+
+    Source: `aten/src/ATen/native/TensorShape.cpp`, `reshape`.
+    """
+    sizes = infer_view_size(shape, self.numel())
+    strides = compute_stride(self.shape, self.stride(), sizes)
+    if strides is not None:
+        return alias(self, sizes, strides, self.storage_offset())
+    copy = clone(self, memory_format=contiguous_format)
+    return alias(copy, sizes, contiguous_strides(sizes), 0)
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Copies
+
+
+def clone(self: Tensor, memory_format: memory_format | None = None) -> Tensor:
+    """A copy in memory of its own, laid out as `memory_format` says, `preserve_format` unless it does.
+
+    Source: `aten/src/ATen/native/TensorFactories.cpp`, `clone`.
+    """
+    if (memory_format is contiguous_format or memory_format is None and self._has_plain_strides) and not self.is_meta:
+        return owned(np.array(self._array, order="C"), self.dtype)
+    out = empty_strided(self.shape, strides_for(self, memory_format), self.dtype, self.device.type)
+    if not self.is_meta:
+        out._array[...] = self._array
+    return out
+
+
+def strides_for(self: Tensor, memory_format: memory_format | None) -> tuple[int, ...]:
+    """The strides of a new tensor like this one. To preserve means: the same strides if they leave no holes
+    and do not overlap, else dense ones in the same order.
+
+    Source: `aten/src/ATen/native/TensorFactories.cpp`, `empty_like`.
+    """
+    if memory_format is channels_last:
+        return channels_last_strides(self.shape)
+    if memory_format is contiguous_format:
+        return contiguous_strides(self.shape)
+    if non_overlapping_and_dense(self.shape, self.stride()):
+        return self.stride()
+    return dense_strides(self.shape, self.stride())

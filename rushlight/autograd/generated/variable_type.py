@@ -1,0 +1,6970 @@
+"""The nodes of backward graphs and the kernels that make them. Generated from `derivatives.yaml`. Do not edit.
+
+Where no gradient is asked for, a kernel calls the kernel below it (`operator.below`) and does nothing else.
+"""
+
+# ruff: noqa: E501, F401, F403, F405, I001
+
+import math
+
+from rushlight.aten.generated.functions import (
+    _index_put_impl__op, _log_softmax_backward_data_op, _log_softmax_backward_data_out_op, _log_softmax_op,
+    _log_softmax_out_op, _reshape_alias_op, _softmax_backward_data_op, _softmax_backward_data_out_op, _softmax_op,
+    _softmax_out_op, _to_copy_op, _unsafe_view_op, abs__op, abs_op, abs_out_op, add_Scalar_op, add_Tensor_op,
+    add__Tensor_op, add_out_op, addcdiv__op, addcdiv_op, addcdiv_out_op, addcmul__op, addcmul_op, addcmul_out_op,
+    addmm__op, addmm_op, addmm_out_op, alias_op, all_all_out_op, all_dims_out_op, all_out_op, amax_op, amax_out_op,
+    amin_op, amin_out_op, any_all_out_op, any_dims_out_op, any_out_op, arange_out_op, arange_start_out_op,
+    argmax_out_op, argmin_out_op, as_strided__op, as_strided_op, as_strided_scatter_op, baddbmm__op, baddbmm_op,
+    baddbmm_out_op, bernoulli__Tensor_op, bernoulli__float_op, bernoulli_op, bernoulli_out_op,
+    binary_cross_entropy_with_logits_op, bitwise_and_Tensor_out_op, bitwise_and__Tensor_op, bitwise_not__op,
+    bitwise_not_out_op, bitwise_or_Tensor_out_op, bitwise_or__Tensor_op, bitwise_xor_Tensor_out_op,
+    bitwise_xor__Tensor_op, bmm_op, bmm_out_op, cat_op, cat_out_op, ceil__op, ceil_op, ceil_out_op, clamp_Tensor_op,
+    clamp_Tensor_out_op, clamp__Tensor_op, clamp__op, clamp_max_Tensor_op, clamp_max_Tensor_out_op,
+    clamp_max__Tensor_op, clamp_max__op, clamp_max_op, clamp_max_out_op, clamp_min_Tensor_op, clamp_min_Tensor_out_op,
+    clamp_min__Tensor_op, clamp_min__op, clamp_min_op, clamp_min_out_op, clamp_op, clamp_out_op, clone_op, copy__op,
+    copy_op, cos__op, cos_op, cos_out_op, cumsum__op, cumsum_op, cumsum_out_op, diagonal_backward_op, diagonal_op,
+    diagonal_scatter_op, div_Scalar_op, div_Tensor_mode_op, div_Tensor_op, div__Tensor_mode_op, div__Tensor_op,
+    div_out_mode_op, div_out_op, dot_op, dot_out_op, elu__op, elu_backward_grad_input_op, elu_backward_op, elu_op,
+    elu_out_op, embedding_dense_backward_op, embedding_op, embedding_renorm__op, empty_out_op, eq_Tensor_out_op,
+    eq__Tensor_op, erf__op, erf_op, erf_out_op, exp2__op, exp2_op, exp2_out_op, exp__op, exp_op, exp_out_op, expand_op,
+    expm1__op, expm1_op, expm1_out_op, fill_Scalar_op, fill_Tensor_op, fill__Scalar_op, fill__Tensor_op, flip_op,
+    floor__op, floor_divide__Tensor_op, floor_divide_op, floor_divide_out_op, floor_op, floor_out_op, fmod_Scalar_op,
+    fmod_Scalar_out_op, fmod_Tensor_op, fmod_Tensor_out_op, fmod__Scalar_op, fmod__Tensor_op, full_out_op, gather_op,
+    gather_out_op, ge_Tensor_out_op, ge__Tensor_op, gelu__op, gelu_backward_grad_input_op, gelu_backward_op, gelu_op,
+    gelu_out_op, gt_Tensor_out_op, gt__Tensor_op, hardtanh__op, hardtanh_backward_grad_input_op, hardtanh_backward_op,
+    hardtanh_op, hardtanh_out_op, huber_loss_backward_op, huber_loss_backward_out_op, huber_loss_op, huber_loss_out_op,
+    index_Tensor_op, index_add__op, index_add_op, index_add_out_op, index_put__op, index_put_op, index_select_op,
+    index_select_out_op, le_Tensor_out_op, le__Tensor_op, leaky_relu__op, leaky_relu_backward_grad_input_op,
+    leaky_relu_backward_op, leaky_relu_op, leaky_relu_out_op, lerp_Scalar_op, lerp_Scalar_out_op, lerp_Tensor_op,
+    lerp_Tensor_out_op, lerp__Scalar_op, lerp__Tensor_op, linear_out_op, log10__op, log10_op, log10_out_op, log1p__op,
+    log1p_op, log1p_out_op, log2__op, log2_op, log2_out_op, log__op, log_op, log_out_op, log_softmax_int_out_op,
+    logical_and__op, logical_and_out_op, logical_not__op, logical_not_out_op, logical_or__op, logical_or_out_op,
+    logical_xor__op, logical_xor_out_op, logsumexp_op, logsumexp_out_op, lt_Tensor_out_op, lt__Tensor_op,
+    masked_fill_Scalar_op, masked_fill_Tensor_op, masked_fill__Scalar_op, masked_fill__Tensor_op, max_dim_max_op,
+    max_dim_op, max_op, max_unary_out_op, maximum_op, maximum_out_op, mean_dim_op, mean_dtype_out_op, mean_op,
+    mean_out_op, min_dim_min_op, min_dim_op, min_op, min_unary_out_op, minimum_op, minimum_out_op, mm_op, mm_out_op,
+    mse_loss_backward_grad_input_op, mse_loss_backward_op, mse_loss_op, mse_loss_out_op, mul_Scalar_op, mul_Tensor_op,
+    mul__Tensor_op, mul_out_op, multinomial_out_op, mv_op, mv_out_op, ne_Tensor_out_op, ne__Tensor_op, neg__op, neg_op,
+    neg_out_op, nll_loss2d_backward_op, nll_loss2d_forward_op, nll_loss_backward_grad_input_op, nll_loss_backward_op,
+    nll_loss_forward_op, normal__op, ones_out_op, permute_op, pow_Scalar_op, pow_Scalar_out_op, pow_Tensor_Scalar_op,
+    pow_Tensor_Scalar_out_op, pow_Tensor_Tensor_op, pow_Tensor_Tensor_out_op, pow__Scalar_op, pow__Tensor_op,
+    prod_dim_int_op, prod_int_out_op, prod_op, prod_out_op, rand_out_op, randint_generator_out_op,
+    randint_low_generator_out_op, randint_low_out_op, randint_out_op, random__from_op, random__op, random__to_op,
+    randperm_generator_out_op, randperm_out_op, reciprocal__op, reciprocal_op, reciprocal_out_op, relu__op, relu_op,
+    remainder_Scalar_op, remainder_Scalar_out_op, remainder_Tensor_op, remainder_Tensor_out_op, remainder__Scalar_op,
+    remainder__Tensor_op, repeat_op, resize__op, roll_op, round__decimals_op, round__op, round_decimals_op,
+    round_decimals_out_op, round_op, round_out_op, rsqrt__op, rsqrt_op, rsqrt_out_op, rsub_Scalar_op, rsub_Tensor_op,
+    scatter__reduce_op, scatter__src_op, scatter__value_op, scatter__value_reduce_op, scatter_add__op, scatter_add_op,
+    scatter_add_out_op, scatter_reduce_op, scatter_reduce_out_op, scatter_src_op, scatter_src_out_op, scatter_value_op,
+    scatter_value_out_op, scatter_value_reduce_op, scatter_value_reduce_out_op, select_backward_op, select_int_op,
+    select_scatter_op, sgn__op, sgn_op, sgn_out_op, sigmoid__op, sigmoid_backward_grad_input_op, sigmoid_backward_op,
+    sigmoid_op, sigmoid_out_op, sign__op, sign_op, sign_out_op, silu__op, silu_backward_grad_input_op, silu_backward_op,
+    silu_op, silu_out_op, sin__op, sin_op, sin_out_op, slice_Tensor_op, slice_backward_op, slice_scatter_op,
+    smooth_l1_loss_backward_grad_input_op, smooth_l1_loss_backward_op, smooth_l1_loss_op, smooth_l1_loss_out_op,
+    softmax_int_out_op, softplus_backward_grad_input_op, softplus_backward_op, softplus_op, softplus_out_op,
+    split_Tensor_op, split_with_sizes_op, sqrt__op, sqrt_op, sqrt_out_op, squeeze__dim_op, squeeze__dims_op,
+    squeeze__op, squeeze_dim_op, squeeze_dims_op, squeeze_op, stack_op, stack_out_op, std_correction_op,
+    std_correction_out_op, sub_Scalar_op, sub_Tensor_op, sub__Tensor_op, sub_out_op, sum_IntList_out_op,
+    sum_dim_IntList_op, sum_op, sum_out_op, t__op, t_op, tan__op, tan_op, tan_out_op, tanh__op,
+    tanh_backward_grad_input_op, tanh_backward_op, tanh_op, tanh_out_op, threshold__op,
+    threshold_backward_grad_input_op, threshold_backward_op, threshold_op, threshold_out_op, transpose__op,
+    transpose_int_op, tril__op, tril_op, tril_out_op, triu__op, triu_op, triu_out_op, trunc__op, trunc_op, trunc_out_op,
+    unbind_int_op, unfold_backward_op, unfold_op, uniform__op, unsqueeze__op, unsqueeze_op, var_correction_op,
+    var_correction_out_op, view_op, where_self_op, where_self_out_op, zero__op, zero_op, zeros_out_op,
+)  # fmt: skip
+from rushlight.aten.strided import Tensor
+from rushlight.autograd.derivatives import *
+from rushlight.autograd.engine import sum_to
+from rushlight.autograd.graph import Node, gradient_edge, save, unpack
+from rushlight.autograd.history import call_below, check_inplace, rebase_history, refuse_grad, set_history
+from rushlight.c10.dispatch import local
+
+
+# ---- Nodes
+
+
+class AliasBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (grad,)
+
+
+class AsStridedBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (
+            as_strided_backward(
+                grad, node.self_shape, node.self_stride, node.self_offset, node.size, node.stride, node.storage_offset
+            ),
+        )
+
+
+class AsStridedBackward1(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (
+            as_strided_backward(
+                grad, node.self_shape, node.self_stride, node.self_offset, node.size, node.stride, node.storage_offset
+            ),
+        )
+
+
+class AsStridedScatterBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        return (
+            as_strided_scatter_backward(
+                grad, node.self_shape, node.self_stride, node.size, node.stride, node.storage_offset
+            )
+            if edges[0].node
+            else None,
+            grad.contiguous().as_strided(node.size, node.stride, node.storage_offset) if edges[1].node else None,
+        )
+
+
+class DiagonalBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (functions.diagonal_backward(grad, node.self_shape, node.offset, node.dim1, node.dim2),)
+
+
+class DiagonalScatterBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        return (
+            grad.diagonal_scatter(grad.new_zeros(node.src_shape), node.offset, node.dim1, node.dim2)
+            if edges[0].node
+            else None,
+            grad.diagonal(node.offset, node.dim1, node.dim2) if edges[1].node else None,
+        )
+
+
+class ExpandBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (sum_to(grad, node.self_shape),)
+
+
+class PermuteBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (permute_backward(grad, node.dims),)
+
+
+class SelectBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (functions.select_backward(grad, node.self_shape, node.dim, node.index),)
+
+
+class SelectScatterBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        return (
+            grad.select_scatter(grad.new_zeros(node.src_shape), node.dim, node.index) if edges[0].node else None,
+            grad.select(node.dim, node.index) if edges[1].node else None,
+        )
+
+
+class SliceBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (slice_backward_wrapper(grad, node.self_shape, node.dim, node.start, node.end, node.step),)
+
+
+class SliceScatterBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        return (
+            grad.slice_scatter(grad.new_zeros(node.src_shape), node.dim, node.start, node.end, node.step)
+            if edges[0].node
+            else None,
+            functions.slice(grad, node.dim, node.start, node.end, node.step) if edges[1].node else None,
+        )
+
+
+class SplitBackward0(Node):
+    def apply(node, *grads):
+        if all(grad is None for grad in grads):
+            return (None,)
+        return (cat_backward_of_split(grads, node.result_shapes, node.dim, node.self_dtype),)
+
+
+class SplitWithSizesBackward0(Node):
+    def apply(node, *grads):
+        if all(grad is None for grad in grads):
+            return (None,)
+        return (cat_backward_of_split(grads, node.result_shapes, node.dim, node.self_dtype),)
+
+
+class SqueezeBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (unsqueeze_to(grad, None, node.self_shape),)
+
+
+class SqueezeBackward1(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (unsqueeze_to(grad, node.dim, node.self_shape),)
+
+
+class SqueezeBackward2(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (unsqueeze_to(grad, node.dim, node.self_shape),)
+
+
+class SqueezeBackward3(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (unsqueeze_to(grad, None, node.self_shape),)
+
+
+class SqueezeBackward4(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (unsqueeze_to(grad, node.dim, node.self_shape),)
+
+
+class SqueezeBackward5(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (unsqueeze_to(grad, node.dim, node.self_shape),)
+
+
+class TBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (grad.t(),)
+
+
+class TBackward1(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (grad.t(),)
+
+
+class TransposeBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (grad.transpose(node.dim0, node.dim1),)
+
+
+class TransposeBackward1(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (grad.transpose(node.dim0, node.dim1),)
+
+
+class UnbindBackward0(Node):
+    def apply(node, *grads):
+        if all(grad is None for grad in grads):
+            return (None,)
+        return (unbind_backward(grads, node.result_shapes, node.dim, node.self_dtype),)
+
+
+class UnfoldBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (functions.unfold_backward(grad, node.self_shape, node.dimension, node.size, node.step),)
+
+
+class UnsqueezeBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (grad.squeeze(node.dim),)
+
+
+class UnsqueezeBackward1(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (grad.squeeze(node.dim),)
+
+
+class ReshapeAliasBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (grad.reshape(node.self_shape),)
+
+
+class UnsafeViewBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (grad.reshape(node.self_shape),)
+
+
+class ViewBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (grad.reshape(node.self_shape),)
+
+
+class CloneBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (grad,)
+
+
+class CopyBackwards(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        return (
+            zeros_in_rows(grad) if edges[0].node else None,
+            grad if edges[1].node else None,
+        )
+
+
+class ToCopyBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (grad.to(node.self_dtype),)
+
+
+class FillBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (zeros_like(grad),)
+
+
+class FillBackward1(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        return (
+            zeros_like(grad) if edges[0].node else None,
+            grad.sum() if edges[1].node else None,
+        )
+
+
+class FillBackward2(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (zeros_like(grad),)
+
+
+class FillBackward3(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        return (
+            zeros_like(grad) if edges[0].node else None,
+            grad.sum() if edges[1].node else None,
+        )
+
+
+class ZeroBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (zeros_like(grad),)
+
+
+class NormalBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (zeros_like(grad),)
+
+
+class UniformBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (zeros_like(grad),)
+
+
+class BernoulliBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (zeros_like(grad),)
+
+
+class BernoulliBackward1(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (zeros_like(grad),)
+
+
+class BernoulliBackward2(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (zeros_like(grad),)
+
+
+class RandomBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (zeros_like(grad),)
+
+
+class RandomBackward1(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (zeros_like(grad),)
+
+
+class RandomBackward2(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (zeros_like(grad),)
+
+
+class AbsBackward0(Node):
+    saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        return (grad * self.sgn(),)
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class AddBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        grad_other = maybe_multiply(grad, node.alpha) if edges[1].node else None
+        grad_self = grad if edges[0].node else None
+        return (
+            grad_self,
+            grad_other,
+        )
+
+
+class AddBackward1(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (grad,)
+
+
+class AddcdivBackward0(Node):
+    saved_tensor2 = saved_tensor1 = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_tensor2, node.saved_tensor1])
+            return (
+                None,
+                None,
+                None,
+            )
+        edges = node.next_edges
+        tensor2 = unpack(node, node.saved_tensor2) if edges[1].node or edges[2].node else None
+        tensor1 = unpack(node, node.saved_tensor1) if edges[2].node else None
+        return (
+            grad if edges[0].node else None,
+            grad * number_over(node.value, tensor2) if edges[1].node else None,
+            minus_times(grad, times(tensor1, node.value) / (tensor2 * tensor2)) if edges[2].node else None,
+        )
+
+    def release_variables(node):
+        node.saved_tensor2 = node.saved_tensor1 = None
+        node.released = True
+
+
+class AddcmulBackward0(Node):
+    saved_tensor2 = saved_tensor1 = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_tensor2, node.saved_tensor1])
+            return (
+                None,
+                None,
+                None,
+            )
+        edges = node.next_edges
+        tensor2 = unpack(node, node.saved_tensor2) if edges[1].node else None
+        tensor1 = unpack(node, node.saved_tensor1) if edges[2].node else None
+        return (
+            grad if edges[0].node else None,
+            grad * times(tensor2, node.value) if edges[1].node else None,
+            grad * times(tensor1, node.value) if edges[2].node else None,
+        )
+
+    def release_variables(node):
+        node.saved_tensor2 = node.saved_tensor1 = None
+        node.released = True
+
+
+class CeilBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (zeros_like(grad),)
+
+
+class ClampBackward0(Node):
+    saved_max = saved_min = saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_max, node.saved_min, node.saved_self])
+            return (
+                None,
+                None,
+                None,
+            )
+        edges = node.next_edges
+        max = unpack(node, node.saved_max) if edges[0].node or edges[1].node or edges[2].node else None
+        min = unpack(node, node.saved_min) if edges[0].node or edges[1].node or edges[2].node else None
+        self = unpack(node, node.saved_self) if edges[0].node or edges[1].node or edges[2].node else None
+        grad_max = clamp_backward_max(grad, self, min, max) if edges[2].node else None
+        grad_min = clamp_backward_min(grad, self, min, max) if edges[1].node else None
+        grad_self = where(clamp_mask(self, min, max), grad, 0.0) if edges[0].node else None
+        return (
+            grad_self,
+            grad_min,
+            grad_max,
+        )
+
+    def release_variables(node):
+        node.saved_max = node.saved_min = node.saved_self = None
+        node.released = True
+
+
+class ClampBackward1(Node):
+    saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        return (where(clamp_mask(self, node.min, node.max), grad, 0.0),)
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class ClampMaxBackward1(Node):
+    saved_max = saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_max, node.saved_self])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        max = unpack(node, node.saved_max) if edges[0].node or edges[1].node else None
+        self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
+        grad_max = where(self > max, grad, 0.0) if edges[1].node else None
+        grad_self = where(self <= max, grad, 0.0) if edges[0].node else None
+        return (
+            grad_self,
+            grad_max,
+        )
+
+    def release_variables(node):
+        node.saved_max = node.saved_self = None
+        node.released = True
+
+
+class ClampMaxBackward0(Node):
+    saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        return (where(self <= node.max, grad, 0.0),)
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class ClampMinBackward1(Node):
+    saved_min = saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_min, node.saved_self])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        min = unpack(node, node.saved_min) if edges[0].node or edges[1].node else None
+        self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
+        grad_min = where(self < min, grad, 0.0) if edges[1].node else None
+        grad_self = where(self >= min, grad, 0.0) if edges[0].node else None
+        return (
+            grad_self,
+            grad_min,
+        )
+
+    def release_variables(node):
+        node.saved_min = node.saved_self = None
+        node.released = True
+
+
+class ClampMinBackward0(Node):
+    saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        return (where(self >= node.min, grad, 0.0),)
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class CosBackward0(Node):
+    saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        return (grad * -self.sin(),)
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class DivBackward0(Node):
+    saved_other = saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_other, node.saved_self])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        other = unpack(node, node.saved_other) if edges[0].node or edges[1].node else None
+        self = unpack(node, node.saved_self) if edges[1].node else None
+        grad_other = minus_times(grad, self / other / other) if edges[1].node else None
+        grad_self = grad / other if edges[0].node else None
+        return (
+            grad_self,
+            grad_other,
+        )
+
+    def release_variables(node):
+        node.saved_other = node.saved_self = None
+        node.released = True
+
+
+class DivBackward1(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (over(grad, node.other),)
+
+
+class DivBackward2(Node):
+    saved_other = saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_other, node.saved_self])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        other = unpack(node, node.saved_other) if edges[0].node or edges[1].node else None
+        self = unpack(node, node.saved_self) if edges[1].node else None
+        grad_other = (
+            zeros_like(grad)
+            if node.rounding_mode
+            else minus_times(grad, self / other / other)
+            if edges[1].node
+            else None
+        )
+        grad_self = zeros_like(grad) if node.rounding_mode else grad / other if edges[0].node else None
+        return (
+            grad_self,
+            grad_other,
+        )
+
+    def release_variables(node):
+        node.saved_other = node.saved_self = None
+        node.released = True
+
+
+class EluBackward0(Node):
+    saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        return (functions.elu_backward(grad, node.alpha, node.scale, node.input_scale, False, self),)
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class EluBackward1(Node):
+    saved_result = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_result])
+            return (None,)
+        result = unpack(node, node.saved_result)
+        return (functions.elu_backward(grad, node.alpha, node.scale, node.input_scale, True, result),)
+
+    def release_variables(node):
+        node.saved_result = None
+        node.released = True
+
+
+class ErfBackward0(Node):
+    saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        return (times((-self.pow(2)).exp(), 2 / math.sqrt(math.pi)) * grad,)
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class ExpBackward0(Node):
+    saved_result = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_result])
+            return (None,)
+        result = unpack(node, node.saved_result)
+        return (grad * result,)
+
+    def release_variables(node):
+        node.saved_result = None
+        node.released = True
+
+
+class Exp2Backward0(Node):
+    saved_result = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_result])
+            return (None,)
+        result = unpack(node, node.saved_result)
+        return (times(grad * result, math.log(2)),)
+
+    def release_variables(node):
+        node.saved_result = None
+        node.released = True
+
+
+class Expm1Backward0(Node):
+    saved_result = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_result])
+            return (None,)
+        result = unpack(node, node.saved_result)
+        return (grad * plus(result, 1),)
+
+    def release_variables(node):
+        node.saved_result = None
+        node.released = True
+
+
+class FloorBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (zeros_like(grad),)
+
+
+class FmodBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (grad,)
+
+
+class FmodBackward1(Node):
+    saved_other = saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_other, node.saved_self])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        other = unpack(node, node.saved_other) if edges[1].node else None
+        self = unpack(node, node.saved_self) if edges[1].node else None
+        grad_other = minus_times(grad, self.div(other, rounding_mode="trunc")) if edges[1].node else None
+        grad_self = grad if edges[0].node else None
+        return (
+            grad_self,
+            grad_other,
+        )
+
+    def release_variables(node):
+        node.saved_other = node.saved_self = None
+        node.released = True
+
+
+class GeluBackward0(Node):
+    saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        return (functions.gelu_backward(grad, self, approximate=node.approximate),)
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class HardtanhBackward0(Node):
+    saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        return (functions.hardtanh_backward(grad, self, node.min_val, node.max_val),)
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class LeakyReluBackward0(Node):
+    saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        return (functions.leaky_relu_backward(grad, self, node.negative_slope, False),)
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class LeakyReluBackward1(Node):
+    saved_result = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_result])
+            return (None,)
+        result = unpack(node, node.saved_result)
+        return (functions.leaky_relu_backward(grad, result, node.negative_slope, True),)
+
+    def release_variables(node):
+        node.saved_result = None
+        node.released = True
+
+
+class LerpBackward1(Node):
+    saved_weight = saved_end = saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_weight, node.saved_end, node.saved_self])
+            return (
+                None,
+                None,
+                None,
+            )
+        edges = node.next_edges
+        weight = unpack(node, node.saved_weight) if edges[0].node or edges[1].node else None
+        end = unpack(node, node.saved_end) if edges[2].node else None
+        self = unpack(node, node.saved_self) if edges[2].node else None
+        grad_end = grad * weight if edges[1].node else None
+        grad_self = grad * number_minus(1, weight) if edges[0].node else None
+        grad_weight = grad * (end - self) if edges[2].node else None
+        return (
+            grad_self,
+            grad_end,
+            grad_weight,
+        )
+
+    def release_variables(node):
+        node.saved_weight = node.saved_end = node.saved_self = None
+        node.released = True
+
+
+class LerpBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        grad_end = times(grad, node.weight) if edges[1].node else None
+        grad_self = times(grad, 1 - node.weight) if edges[0].node else None
+        return (
+            grad_self,
+            grad_end,
+        )
+
+
+class LogBackward0(Node):
+    saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        return (grad / self,)
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class Log10Backward0(Node):
+    saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        return (grad / times(self, math.log(10)),)
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class Log1PBackward0(Node):
+    saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        return (grad / plus(self, 1),)
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class Log2Backward0(Node):
+    saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        return (grad / times(self, math.log(2)),)
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class MaximumBackward0(Node):
+    saved_other = saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_other, node.saved_self])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        other = unpack(node, node.saved_other) if edges[0].node or edges[1].node else None
+        self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
+        grad_other = grad_of_the_extreme(grad, self == other, self > other) if edges[1].node else None
+        grad_self = grad_of_the_extreme(grad, self == other, self < other) if edges[0].node else None
+        return (
+            grad_self,
+            grad_other,
+        )
+
+    def release_variables(node):
+        node.saved_other = node.saved_self = None
+        node.released = True
+
+
+class MinimumBackward0(Node):
+    saved_other = saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_other, node.saved_self])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        other = unpack(node, node.saved_other) if edges[0].node or edges[1].node else None
+        self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
+        grad_other = grad_of_the_extreme(grad, self == other, self < other) if edges[1].node else None
+        grad_self = grad_of_the_extreme(grad, self == other, self > other) if edges[0].node else None
+        return (
+            grad_self,
+            grad_other,
+        )
+
+    def release_variables(node):
+        node.saved_other = node.saved_self = None
+        node.released = True
+
+
+class MulBackward0(Node):
+    saved_other = saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_other, node.saved_self])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        other = unpack(node, node.saved_other) if edges[0].node else None
+        self = unpack(node, node.saved_self) if edges[1].node else None
+        grad_other = grad * self if edges[1].node else None
+        grad_self = grad * other if edges[0].node else None
+        return (
+            grad_self,
+            grad_other,
+        )
+
+    def release_variables(node):
+        node.saved_other = node.saved_self = None
+        node.released = True
+
+
+class MulBackward1(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (times(grad, node.other),)
+
+
+class NegBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (-grad,)
+
+
+class PowBackward0(Node):
+    saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        return (pow_backward(grad, self, node.exponent),)
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class PowBackward1(Node):
+    saved_exponent = saved_self = saved_result = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_exponent, node.saved_self, node.saved_result])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        exponent = unpack(node, node.saved_exponent) if edges[0].node or edges[1].node else None
+        self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
+        result = unpack(node, node.saved_result) if edges[1].node else None
+        grad_exponent = pow_backward_exponent(grad, self, exponent, result) if edges[1].node else None
+        grad_self = pow_backward_self(grad, self, exponent) if edges[0].node else None
+        return (
+            grad_self,
+            grad_exponent,
+        )
+
+    def release_variables(node):
+        node.saved_exponent = node.saved_self = node.saved_result = None
+        node.released = True
+
+
+class PowBackward2(Node):
+    saved_exponent = saved_result = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_exponent, node.saved_result])
+            return (None,)
+        exponent = unpack(node, node.saved_exponent)
+        result = unpack(node, node.saved_result)
+        return (pow_backward_exponent(grad, node.self, exponent, result),)
+
+    def release_variables(node):
+        node.saved_exponent = node.saved_result = None
+        node.released = True
+
+
+class ReciprocalBackward0(Node):
+    saved_result = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_result])
+            return (None,)
+        result = unpack(node, node.saved_result)
+        return (minus_times(grad, result * result),)
+
+    def release_variables(node):
+        node.saved_result = None
+        node.released = True
+
+
+class ReluBackward0(Node):
+    saved_result = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_result])
+            return (None,)
+        result = unpack(node, node.saved_result)
+        return (functions.threshold_backward(grad, result, 0),)
+
+    def release_variables(node):
+        node.saved_result = None
+        node.released = True
+
+
+class RemainderBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (grad,)
+
+
+class RemainderBackward1(Node):
+    saved_other = saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_other, node.saved_self])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        other = unpack(node, node.saved_other) if edges[1].node else None
+        self = unpack(node, node.saved_self) if edges[1].node else None
+        grad_other = minus_times(grad, self.div(other, rounding_mode="floor")) if edges[1].node else None
+        grad_self = grad if edges[0].node else None
+        return (
+            grad_self,
+            grad_other,
+        )
+
+    def release_variables(node):
+        node.saved_other = node.saved_self = None
+        node.released = True
+
+
+class RoundBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (zeros_like(grad),)
+
+
+class RoundBackward1(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (zeros_like(grad),)
+
+
+class RsqrtBackward0(Node):
+    saved_result = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_result])
+            return (None,)
+        result = unpack(node, node.saved_result)
+        return (times(grad, -0.5) * result.pow(3),)
+
+    def release_variables(node):
+        node.saved_result = None
+        node.released = True
+
+
+class RsubBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        grad_other = grad if edges[1].node else None
+        grad_self = maybe_multiply(-grad, node.alpha) if edges[0].node else None
+        return (
+            grad_self,
+            grad_other,
+        )
+
+
+class RsubBackward1(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (maybe_multiply(-grad, node.alpha),)
+
+
+class SigmoidBackward0(Node):
+    saved_result = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_result])
+            return (None,)
+        result = unpack(node, node.saved_result)
+        return (functions.sigmoid_backward(grad, result),)
+
+    def release_variables(node):
+        node.saved_result = None
+        node.released = True
+
+
+class SignBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (zeros_like(grad),)
+
+
+class SgnBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (zeros_like(grad),)
+
+
+class SiluBackward0(Node):
+    saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        return (
+            infinitely_differentiable_silu_backward(grad, self)
+            if local.grad_enabled
+            else functions.silu_backward(grad, self),
+        )
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class SinBackward0(Node):
+    saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        return (grad * self.cos(),)
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class SoftplusBackward0(Node):
+    saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        return (functions.softplus_backward(grad, self, node.beta, node.threshold),)
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class SqrtBackward0(Node):
+    saved_result = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_result])
+            return (None,)
+        result = unpack(node, node.saved_result)
+        return (grad / times(result, 2),)
+
+    def release_variables(node):
+        node.saved_result = None
+        node.released = True
+
+
+class SubBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        grad_other = maybe_multiply(-grad, node.alpha) if edges[1].node else None
+        grad_self = grad if edges[0].node else None
+        return (
+            grad_self,
+            grad_other,
+        )
+
+
+class SubBackward1(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (grad,)
+
+
+class TanBackward0(Node):
+    saved_result = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_result])
+            return (None,)
+        result = unpack(node, node.saved_result)
+        return (grad * plus(result.pow(2), 1),)
+
+    def release_variables(node):
+        node.saved_result = None
+        node.released = True
+
+
+class TanhBackward0(Node):
+    saved_result = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_result])
+            return (None,)
+        result = unpack(node, node.saved_result)
+        return (functions.tanh_backward(grad, result),)
+
+    def release_variables(node):
+        node.saved_result = None
+        node.released = True
+
+
+class ThresholdBackward0(Node):
+    saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        return (functions.threshold_backward(grad, self, node.threshold),)
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class TruncBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (zeros_like(grad),)
+
+
+class WhereBackward0(Node):
+    saved_condition = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_condition])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        condition = unpack(node, node.saved_condition) if edges[0].node or edges[1].node else None
+        grad_other = where(condition, 0.0, grad) if edges[1].node else None
+        grad_self = where(condition, grad, 0.0) if edges[0].node else None
+        return (
+            grad_self,
+            grad_other,
+        )
+
+    def release_variables(node):
+        node.saved_condition = None
+        node.released = True
+
+
+class CatBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return [None] * len(node.next_edges)
+        return cat_backward(grad, node.tensors_shapes, node.tensors_dtypes, node.dim)
+
+
+class EmbeddingBackward0(Node):
+    saved_indices = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_indices])
+            return (None,)
+        indices = unpack(node, node.saved_indices)
+        return (
+            functions.embedding_backward(
+                grad, indices, node.weight_shape[0], node.padding_idx, node.scale_grad_by_freq, node.sparse
+            ),
+        )
+
+    def release_variables(node):
+        node.saved_indices = None
+        node.released = True
+
+
+class FlipBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (grad.flip(node.dims),)
+
+
+class GatherBackward0(Node):
+    saved_index = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_index])
+            return (None,)
+        index = unpack(node, node.saved_index)
+        return (gather_backward(grad, node.self_shape, node.dim, index),)
+
+    def release_variables(node):
+        node.saved_index = None
+        node.released = True
+
+
+class IndexBackward0(Node):
+    saved_indices = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_indices])
+            return (None,)
+        indices = unpack(node, node.saved_indices)
+        return (index_backward(grad, node.self_shape, indices),)
+
+    def release_variables(node):
+        node.saved_indices = None
+        node.released = True
+
+
+class IndexAddBackward0(Node):
+    saved_index = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_index])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        index = unpack(node, node.saved_index) if edges[1].node else None
+        return (
+            grad if edges[0].node else None,
+            index_add_backward_source(grad, node.dim, index, node.source_shape, node.alpha) if edges[1].node else None,
+        )
+
+    def release_variables(node):
+        node.saved_index = None
+        node.released = True
+
+
+class IndexPutBackward0(Node):
+    saved_indices = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_indices])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        indices = unpack(node, node.saved_indices) if edges[0].node or edges[1].node else None
+        return (
+            index_put_backward(grad, indices, node.accumulate) if edges[0].node else None,
+            index_of_gradient(grad, indices) if edges[1].node else None,
+        )
+
+    def release_variables(node):
+        node.saved_indices = None
+        node.released = True
+
+
+class IndexPutImplBackward0(Node):
+    saved_indices = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_indices])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        indices = unpack(node, node.saved_indices) if edges[0].node or edges[1].node else None
+        return (
+            index_put_backward(grad, indices, node.accumulate) if edges[0].node else None,
+            index_of_gradient(grad, indices) if edges[1].node else None,
+        )
+
+    def release_variables(node):
+        node.saved_indices = None
+        node.released = True
+
+
+class IndexSelectBackward0(Node):
+    saved_index = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_index])
+            return (None,)
+        index = unpack(node, node.saved_index)
+        return (functions.index_select_backward(grad, node.self_shape, node.dim, index),)
+
+    def release_variables(node):
+        node.saved_index = None
+        node.released = True
+
+
+class MaskedFillBackward0(Node):
+    saved_mask = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_mask])
+            return (None,)
+        mask = unpack(node, node.saved_mask)
+        return (grad.masked_fill(mask, 0),)
+
+    def release_variables(node):
+        node.saved_mask = None
+        node.released = True
+
+
+class MaskedFillBackward1(Node):
+    saved_mask = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_mask])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        mask = unpack(node, node.saved_mask) if edges[0].node or edges[1].node else None
+        return (
+            grad.masked_fill(mask, 0) if edges[0].node else None,
+            where(mask, grad, 0.0).sum() if edges[1].node else None,
+        )
+
+    def release_variables(node):
+        node.saved_mask = None
+        node.released = True
+
+
+class RepeatBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (repeat_backward(grad, node.repeats, node.self_shape),)
+
+
+class RollBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (grad.roll([-shift for shift in node.shifts], node.dims),)
+
+
+class ScatterBackward0(Node):
+    saved_index = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_index])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        index = unpack(node, node.saved_index) if edges[0].node or edges[1].node else None
+        return (
+            grad.scatter(node.dim, index, 0) if edges[0].node else None,
+            grad.gather(node.dim, index) if edges[1].node else None,
+        )
+
+    def release_variables(node):
+        node.saved_index = None
+        node.released = True
+
+
+class ScatterBackward1(Node):
+    saved_index = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_index])
+            return (None,)
+        index = unpack(node, node.saved_index)
+        return (grad.scatter(node.dim, index, 0),)
+
+    def release_variables(node):
+        node.saved_index = None
+        node.released = True
+
+
+class ScatterAddBackward0(Node):
+    saved_index = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_index])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        index = unpack(node, node.saved_index) if edges[1].node else None
+        return (
+            grad if edges[0].node else None,
+            grad.gather(node.dim, index) if edges[1].node else None,
+        )
+
+    def release_variables(node):
+        node.saved_index = None
+        node.released = True
+
+
+class StackBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return [None] * len(node.next_edges)
+        return stack_backward(grad, node.tensors_dtypes, node.dim)
+
+
+class TrilBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (grad.tril(node.diagonal),)
+
+
+class TriuBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (grad.triu(node.diagonal),)
+
+
+class LogSoftmaxBackward0(Node):
+    saved_result = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_result])
+            return (None,)
+        result = unpack(node, node.saved_result)
+        return (functions._log_softmax_backward_data(grad, result, node.dim, node.self_dtype),)
+
+    def release_variables(node):
+        node.saved_result = None
+        node.released = True
+
+
+class SoftmaxBackward0(Node):
+    saved_result = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_result])
+            return (None,)
+        result = unpack(node, node.saved_result)
+        return (functions._softmax_backward_data(grad, result, node.dim, node.self_dtype),)
+
+    def release_variables(node):
+        node.saved_result = None
+        node.released = True
+
+
+class AmaxBackward0(Node):
+    saved_result = saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_result, node.saved_self])
+            return (None,)
+        result = unpack(node, node.saved_result)
+        self = unpack(node, node.saved_self)
+        return (scale_grad_by_count(grad, self, result, node.dim, node.keepdim),)
+
+    def release_variables(node):
+        node.saved_result = node.saved_self = None
+        node.released = True
+
+
+class AminBackward0(Node):
+    saved_result = saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_result, node.saved_self])
+            return (None,)
+        result = unpack(node, node.saved_result)
+        self = unpack(node, node.saved_self)
+        return (scale_grad_by_count(grad, self, result, node.dim, node.keepdim),)
+
+    def release_variables(node):
+        node.saved_result = node.saved_self = None
+        node.released = True
+
+
+class CumsumBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (cumsum_backward(grad, node.dim),)
+
+
+class LogsumexpBackward0(Node):
+    saved_result = saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_result, node.saved_self])
+            return (None,)
+        result = unpack(node, node.saved_result)
+        self = unpack(node, node.saved_self)
+        return (logsumexp_backward(grad, self, result, node.dim, node.keepdim),)
+
+    def release_variables(node):
+        node.saved_result = node.saved_self = None
+        node.released = True
+
+
+class MaxBackward1(Node):
+    saved_result = saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_result, node.saved_self])
+            return (None,)
+        result = unpack(node, node.saved_result)
+        self = unpack(node, node.saved_self)
+        return (evenly_distribute_backward(grad, self, result),)
+
+    def release_variables(node):
+        node.saved_result = node.saved_self = None
+        node.released = True
+
+
+class MaxBackward0(Node):
+    saved_indices = None
+
+    def apply(node, *grads):
+        if all(grad is None for grad in grads):
+            unpack(node, [node.saved_indices])
+            return (None,)
+        grad = grads[0]
+        indices = unpack(node, node.saved_indices)
+        return (
+            functions.value_selecting_reduction_backward(
+                grad, node.dim, constant(indices), node.self_shape, node.keepdim
+            ),
+        )
+
+    def release_variables(node):
+        node.saved_indices = None
+        node.released = True
+
+
+class MeanBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (over(grad.expand(node.self_shape), node.self_numel),)
+
+
+class MeanBackward1(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (mean_backward(grad, node.self_shape, node.dim, node.keepdim),)
+
+
+class MinBackward1(Node):
+    saved_result = saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_result, node.saved_self])
+            return (None,)
+        result = unpack(node, node.saved_result)
+        self = unpack(node, node.saved_self)
+        return (evenly_distribute_backward(grad, self, result),)
+
+    def release_variables(node):
+        node.saved_result = node.saved_self = None
+        node.released = True
+
+
+class MinBackward0(Node):
+    saved_indices = None
+
+    def apply(node, *grads):
+        if all(grad is None for grad in grads):
+            unpack(node, [node.saved_indices])
+            return (None,)
+        grad = grads[0]
+        indices = unpack(node, node.saved_indices)
+        return (
+            functions.value_selecting_reduction_backward(
+                grad, node.dim, constant(indices), node.self_shape, node.keepdim
+            ),
+        )
+
+    def release_variables(node):
+        node.saved_indices = None
+        node.released = True
+
+
+class ProdBackward0(Node):
+    saved_result = saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_result, node.saved_self])
+            return (None,)
+        result = unpack(node, node.saved_result)
+        self = unpack(node, node.saved_self)
+        return (prod_backward(grad, self.to(grad.dtype), result),)
+
+    def release_variables(node):
+        node.saved_result = node.saved_self = None
+        node.released = True
+
+
+class ProdBackward1(Node):
+    saved_result = saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_result, node.saved_self])
+            return (None,)
+        result = unpack(node, node.saved_result)
+        self = unpack(node, node.saved_self)
+        return (prod_dim_backward(grad, self.to(grad.dtype), result, node.dim, node.keepdim),)
+
+    def release_variables(node):
+        node.saved_result = node.saved_self = None
+        node.released = True
+
+
+class StdBackward0(Node):
+    saved_result = saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_result, node.saved_self])
+            return (None,)
+        result = unpack(node, node.saved_result)
+        self = unpack(node, node.saved_self)
+        return (std_backward(grad, self, result, node.dim, node.correction, node.keepdim),)
+
+    def release_variables(node):
+        node.saved_result = node.saved_self = None
+        node.released = True
+
+
+class SumBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (grad.expand(node.self_shape),)
+
+
+class SumBackward1(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (sum_backward(grad, node.self_shape, node.dim, node.keepdim),)
+
+
+class VarBackward0(Node):
+    saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        return (var_backward(grad, self, node.dim, node.correction, node.keepdim),)
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class AddmmBackward0(Node):
+    saved_mat2 = saved_mat1 = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_mat2, node.saved_mat1])
+            return (
+                None,
+                None,
+                None,
+            )
+        edges = node.next_edges
+        mat2 = unpack(node, node.saved_mat2) if edges[1].node else None
+        mat1 = unpack(node, node.saved_mat1) if edges[2].node else None
+        grad_mat1 = (
+            mm_backward_mat1(grad, mat2, node.mat1_shape, node.mat1_stride, node.alpha) if edges[1].node else None
+        )
+        grad_mat2 = (
+            mm_backward_mat2(grad, mat1, node.mat2_shape, node.mat2_stride, node.alpha) if edges[2].node else None
+        )
+        grad_self = maybe_multiply(grad, node.beta) if edges[0].node else None
+        return (
+            grad_self,
+            grad_mat1,
+            grad_mat2,
+        )
+
+    def release_variables(node):
+        node.saved_mat2 = node.saved_mat1 = None
+        node.released = True
+
+
+class BaddbmmBackward0(Node):
+    saved_batch2 = saved_batch1 = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_batch2, node.saved_batch1])
+            return (
+                None,
+                None,
+                None,
+            )
+        edges = node.next_edges
+        batch2 = unpack(node, node.saved_batch2) if edges[1].node else None
+        batch1 = unpack(node, node.saved_batch1) if edges[2].node else None
+        grad_batch1 = maybe_multiply(grad.bmm(batch2.transpose(1, 2)), node.alpha) if edges[1].node else None
+        grad_batch2 = maybe_multiply(batch1.transpose(1, 2).bmm(grad), node.alpha) if edges[2].node else None
+        grad_self = maybe_multiply(grad, node.beta) if edges[0].node else None
+        return (
+            grad_self,
+            grad_batch1,
+            grad_batch2,
+        )
+
+    def release_variables(node):
+        node.saved_batch2 = node.saved_batch1 = None
+        node.released = True
+
+
+class BmmBackward0(Node):
+    saved_mat2 = saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_mat2, node.saved_self])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        mat2 = unpack(node, node.saved_mat2) if edges[0].node else None
+        self = unpack(node, node.saved_self) if edges[1].node else None
+        grad_mat2 = self.transpose(1, 2).bmm(grad) if edges[1].node else None
+        grad_self = grad.bmm(mat2.transpose(1, 2)) if edges[0].node else None
+        return (
+            grad_self,
+            grad_mat2,
+        )
+
+    def release_variables(node):
+        node.saved_mat2 = node.saved_self = None
+        node.released = True
+
+
+class DotBackward0(Node):
+    saved_tensor = saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_tensor, node.saved_self])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        tensor = unpack(node, node.saved_tensor) if edges[0].node else None
+        self = unpack(node, node.saved_self) if edges[1].node else None
+        return (
+            grad * tensor if edges[0].node else None,
+            grad * self if edges[1].node else None,
+        )
+
+    def release_variables(node):
+        node.saved_tensor = node.saved_self = None
+        node.released = True
+
+
+class MmBackward0(Node):
+    saved_mat2 = saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_mat2, node.saved_self])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        mat2 = unpack(node, node.saved_mat2) if edges[0].node else None
+        self = unpack(node, node.saved_self) if edges[1].node else None
+        grad_mat2 = mm_backward_mat2(grad, self, node.mat2_shape, node.mat2_stride, 1) if edges[1].node else None
+        grad_self = mm_backward_mat1(grad, mat2, node.self_shape, node.self_stride, 1) if edges[0].node else None
+        return (
+            grad_self,
+            grad_mat2,
+        )
+
+    def release_variables(node):
+        node.saved_mat2 = node.saved_self = None
+        node.released = True
+
+
+class MvBackward0(Node):
+    saved_vec = saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_vec, node.saved_self])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        vec = unpack(node, node.saved_vec) if edges[0].node else None
+        self = unpack(node, node.saved_self) if edges[1].node else None
+        return (
+            grad.outer(vec) if edges[0].node else None,
+            self.t().mv(grad) if edges[1].node else None,
+        )
+
+    def release_variables(node):
+        node.saved_vec = node.saved_self = None
+        node.released = True
+
+
+class BinaryCrossEntropyWithLogitsBackward0(Node):
+    saved_pos_weight = saved_self = saved_target = saved_weight = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_pos_weight, node.saved_self, node.saved_target, node.saved_weight])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        pos_weight = unpack(node, node.saved_pos_weight) if edges[0].node or edges[1].node else None
+        self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
+        target = unpack(node, node.saved_target) if edges[0].node or edges[1].node else None
+        weight = unpack(node, node.saved_weight) if edges[0].node or edges[1].node else None
+        return (
+            binary_cross_entropy_with_logits_backward(grad, self, target, weight, pos_weight, node.reduction)
+            if edges[0].node
+            else None,
+            binary_cross_entropy_with_logits_backward_target(grad, self, target, weight, pos_weight, node.reduction)
+            if edges[1].node
+            else None,
+        )
+
+    def release_variables(node):
+        node.saved_pos_weight = node.saved_self = node.saved_target = node.saved_weight = None
+        node.released = True
+
+
+class HuberLossBackward0(Node):
+    saved_self = saved_target = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self, node.saved_target])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
+        target = unpack(node, node.saved_target) if edges[0].node or edges[1].node else None
+        return (
+            functions.huber_loss_backward(grad, self, target, node.reduction, node.delta) if edges[0].node else None,
+            functions.huber_loss_backward(grad, target, self, node.reduction, node.delta) if edges[1].node else None,
+        )
+
+    def release_variables(node):
+        node.saved_self = node.saved_target = None
+        node.released = True
+
+
+class MseLossBackward0(Node):
+    saved_self = saved_target = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self, node.saved_target])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
+        target = unpack(node, node.saved_target) if edges[0].node or edges[1].node else None
+        return (
+            functions.mse_loss_backward(grad, self, target, node.reduction) if edges[0].node else None,
+            functions.mse_loss_backward(grad, target, self, node.reduction) if edges[1].node else None,
+        )
+
+    def release_variables(node):
+        node.saved_self = node.saved_target = None
+        node.released = True
+
+
+class NllLossBackward0(Node):
+    saved_self = saved_target = saved_total_weight = saved_weight = None
+
+    def apply(node, *grads):
+        if all(grad is None for grad in grads):
+            unpack(node, [node.saved_self, node.saved_target, node.saved_total_weight, node.saved_weight])
+            return (None,)
+        grad = grads[0]
+        self = unpack(node, node.saved_self)
+        target = unpack(node, node.saved_target)
+        total_weight = unpack(node, node.saved_total_weight)
+        weight = unpack(node, node.saved_weight)
+        return (
+            functions.nll_loss_backward(
+                grad, self, target, weight, node.reduction, node.ignore_index, constant(total_weight)
+            ),
+        )
+
+    def release_variables(node):
+        node.saved_self = node.saved_target = node.saved_total_weight = node.saved_weight = None
+        node.released = True
+
+
+class NllLoss2DBackward0(Node):
+    saved_self = saved_target = saved_total_weight = saved_weight = None
+
+    def apply(node, *grads):
+        if all(grad is None for grad in grads):
+            unpack(node, [node.saved_self, node.saved_target, node.saved_total_weight, node.saved_weight])
+            return (None,)
+        grad = grads[0]
+        self = unpack(node, node.saved_self)
+        target = unpack(node, node.saved_target)
+        total_weight = unpack(node, node.saved_total_weight)
+        weight = unpack(node, node.saved_weight)
+        return (
+            functions.nll_loss2d_backward(
+                grad, self, target, weight, node.reduction, node.ignore_index, constant(total_weight)
+            ),
+        )
+
+    def release_variables(node):
+        node.saved_self = node.saved_target = node.saved_total_weight = node.saved_weight = None
+        node.released = True
+
+
+class SmoothL1LossBackward0(Node):
+    saved_self = saved_target = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self, node.saved_target])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
+        target = unpack(node, node.saved_target) if edges[0].node or edges[1].node else None
+        return (
+            functions.smooth_l1_loss_backward(grad, self, target, node.reduction, node.beta) if edges[0].node else None,
+            functions.smooth_l1_loss_backward(grad, target, self, node.reduction, node.beta) if edges[1].node else None,
+        )
+
+    def release_variables(node):
+        node.saved_self = node.saved_target = None
+        node.released = True
+
+
+class LogSoftmaxBackwardDataBackward0(Node):
+    saved_output = saved_grad_output = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_output, node.saved_grad_output])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        output = unpack(node, node.saved_output) if edges[0].node or edges[1].node else None
+        grad_output = unpack(node, node.saved_grad_output) if edges[1].node else None
+        return (
+            grad.to(node.output_dtype) - (grad.to(node.output_dtype) * output.exp()).sum(node.dim, True)
+            if edges[0].node
+            else None,
+            (-grad_output.sum(node.dim, True) * output.exp() * grad.to(node.output_dtype)).to(node.output_dtype)
+            if edges[1].node
+            else None,
+        )
+
+    def release_variables(node):
+        node.saved_output = node.saved_grad_output = None
+        node.released = True
+
+
+class SoftmaxBackwardDataBackward0(Node):
+    saved_output = saved_grad_output = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_output, node.saved_grad_output])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        output = unpack(node, node.saved_output) if edges[0].node or edges[1].node else None
+        grad_output = unpack(node, node.saved_grad_output) if edges[1].node else None
+        return (
+            functions._softmax_backward_data(grad.to(node.output_dtype), output, node.dim, node.input_dtype)
+            if edges[0].node
+            else None,
+            softmax_double_backward(grad.to(node.output_dtype), grad_output, node.dim, output).to(node.output_dtype)
+            if edges[1].node
+            else None,
+        )
+
+    def release_variables(node):
+        node.saved_output = node.saved_grad_output = None
+        node.released = True
+
+
+class DiagonalBackwardBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (grad.diagonal(node.offset, node.dim1, node.dim2),)
+
+
+class EluBackwardBackward0(Node):
+    saved_self_or_result = saved_grad_output = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self_or_result, node.saved_grad_output])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        self_or_result = unpack(node, node.saved_self_or_result) if edges[0].node or edges[1].node else None
+        grad_output = unpack(node, node.saved_grad_output) if edges[1].node else None
+        return (
+            functions.elu_backward(grad, node.alpha, node.scale, node.input_scale, node.is_result, self_or_result)
+            if edges[0].node
+            else None,
+            elu_double_backward(
+                grad, grad_output, node.alpha, node.scale, node.input_scale, node.is_result, self_or_result
+            )
+            if edges[1].node
+            else None,
+        )
+
+    def release_variables(node):
+        node.saved_self_or_result = node.saved_grad_output = None
+        node.released = True
+
+
+class EmbeddingDenseBackwardBackward0(Node):
+    saved_indices = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_indices])
+            return (None,)
+        indices = unpack(node, node.saved_indices)
+        return (embedding_dense_double_backward(grad, indices, node.padding_idx),)
+
+    def release_variables(node):
+        node.saved_indices = None
+        node.released = True
+
+
+class GeluBackwardBackward0(Node):
+    saved_self = saved_grad_output = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self, node.saved_grad_output])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
+        grad_output = unpack(node, node.saved_grad_output) if edges[1].node else None
+        return (
+            functions.gelu_backward(grad, self, approximate=node.approximate) if edges[0].node else None,
+            gelu_double_backward(grad, grad_output, self, node.approximate) if edges[1].node else None,
+        )
+
+    def release_variables(node):
+        node.saved_self = node.saved_grad_output = None
+        node.released = True
+
+
+class HardtanhBackwardBackward0(Node):
+    saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        self = unpack(node, node.saved_self) if edges[0].node else None
+        return (
+            functions.hardtanh_backward(grad, self, node.min_val, node.max_val) if edges[0].node else None,
+            zeros_like(grad) if edges[1].node else None,
+        )
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class HuberLossBackwardBackward0(Node):
+    saved_grad_output = saved_self = saved_target = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_grad_output, node.saved_self, node.saved_target])
+            return (
+                None,
+                None,
+                None,
+            )
+        edges = node.next_edges
+        grad_output = unpack(node, node.saved_grad_output) if edges[0].node or edges[1].node or edges[2].node else None
+        self = unpack(node, node.saved_self) if edges[0].node or edges[1].node or edges[2].node else None
+        target = unpack(node, node.saved_target) if edges[0].node or edges[1].node or edges[2].node else None
+        return (
+            huber_loss_double_backward_grad_output(grad, grad_output, self, target, node.reduction, node.delta)
+            if edges[0].node
+            else None,
+            huber_loss_double_backward(grad * grad_output, self, target, node.reduction, node.delta)
+            if edges[1].node
+            else None,
+            -huber_loss_double_backward(grad * grad_output, self, target, node.reduction, node.delta)
+            if edges[2].node
+            else None,
+        )
+
+    def release_variables(node):
+        node.saved_grad_output = node.saved_self = node.saved_target = None
+        node.released = True
+
+
+class LeakyReluBackwardBackward0(Node):
+    saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        self = unpack(node, node.saved_self) if edges[0].node else None
+        return (
+            functions.leaky_relu_backward(grad, self, node.negative_slope, False) if edges[0].node else None,
+            zeros_like(grad) if edges[1].node else None,
+        )
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class MseLossBackwardBackward0(Node):
+    saved_self = saved_target = saved_grad_output = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self, node.saved_target, node.saved_grad_output])
+            return (
+                None,
+                None,
+                None,
+            )
+        edges = node.next_edges
+        self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
+        target = unpack(node, node.saved_target) if edges[0].node or edges[2].node else None
+        grad_output = unpack(node, node.saved_grad_output) if edges[1].node or edges[2].node else None
+        return (
+            functions.mse_loss_backward(grad, self, target, node.reduction) if edges[0].node else None,
+            mse_loss_double_backward(grad * grad_output, self, node.reduction) if edges[1].node else None,
+            -mse_loss_double_backward(grad * grad_output, target, node.reduction) if edges[2].node else None,
+        )
+
+    def release_variables(node):
+        node.saved_self = node.saved_target = node.saved_grad_output = None
+        node.released = True
+
+
+class NllLoss2DBackwardBackward0(Node):
+    saved_target = saved_weight = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_target, node.saved_weight])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        target = unpack(node, node.saved_target) if edges[0].node else None
+        weight = unpack(node, node.saved_weight) if edges[0].node else None
+        return (
+            functions.nll_loss2d(grad, target, weight, node.reduction, node.ignore_index) if edges[0].node else None,
+            zeros_like(grad) if edges[1].node else None,
+        )
+
+    def release_variables(node):
+        node.saved_target = node.saved_weight = None
+        node.released = True
+
+
+class NllLossBackwardBackward0(Node):
+    saved_target = saved_weight = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_target, node.saved_weight])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        target = unpack(node, node.saved_target) if edges[0].node else None
+        weight = unpack(node, node.saved_weight) if edges[0].node else None
+        return (
+            functions.nll_loss(grad, target, weight, node.reduction, node.ignore_index) if edges[0].node else None,
+            zeros_like(grad) if edges[1].node else None,
+        )
+
+    def release_variables(node):
+        node.saved_target = node.saved_weight = None
+        node.released = True
+
+
+class SelectBackwardBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (grad.select(node.dim, node.index),)
+
+
+class SigmoidBackwardBackward0(Node):
+    saved_output = saved_grad_output = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_output, node.saved_grad_output])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        output = unpack(node, node.saved_output) if edges[0].node or edges[1].node else None
+        grad_output = unpack(node, node.saved_grad_output) if edges[1].node else None
+        return (
+            functions.sigmoid_backward(grad, output) if edges[0].node else None,
+            grad * grad_output * plus(times(output, -2), 1) if edges[1].node else None,
+        )
+
+    def release_variables(node):
+        node.saved_output = node.saved_grad_output = None
+        node.released = True
+
+
+class SliceBackwardBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (functions.slice(grad, node.dim, node.start, node.end, node.step),)
+
+
+class SmoothL1LossBackwardBackward0(Node):
+    saved_self = saved_target = saved_grad_output = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self, node.saved_target, node.saved_grad_output])
+            return (
+                None,
+                None,
+                None,
+            )
+        edges = node.next_edges
+        self = unpack(node, node.saved_self) if edges[0].node or edges[1].node or edges[2].node else None
+        target = unpack(node, node.saved_target) if edges[0].node or edges[1].node or edges[2].node else None
+        grad_output = unpack(node, node.saved_grad_output) if edges[1].node or edges[2].node else None
+        return (
+            functions.smooth_l1_loss_backward(grad, self, target, node.reduction, node.beta) if edges[0].node else None,
+            smooth_l1_loss_double_backward(grad * grad_output, self, target, node.reduction, node.beta)
+            if edges[1].node
+            else None,
+            -smooth_l1_loss_double_backward(grad * grad_output, self, target, node.reduction, node.beta)
+            if edges[2].node
+            else None,
+        )
+
+    def release_variables(node):
+        node.saved_self = node.saved_target = node.saved_grad_output = None
+        node.released = True
+
+
+class SoftplusBackwardBackward0(Node):
+    saved_self = saved_grad_output = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self, node.saved_grad_output])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
+        grad_output = unpack(node, node.saved_grad_output) if edges[1].node else None
+        return (
+            functions.softplus_backward(grad, self, node.beta, node.threshold) if edges[0].node else None,
+            softplus_double_backward(grad * grad_output, self, node.beta, node.threshold) if edges[1].node else None,
+        )
+
+    def release_variables(node):
+        node.saved_self = node.saved_grad_output = None
+        node.released = True
+
+
+class TanhBackwardBackward0(Node):
+    saved_output = saved_grad_output = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_output, node.saved_grad_output])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        output = unpack(node, node.saved_output) if edges[0].node or edges[1].node else None
+        grad_output = unpack(node, node.saved_grad_output) if edges[1].node else None
+        return (
+            functions.tanh_backward(grad, output) if edges[0].node else None,
+            grad * (times(output, -2) * grad_output) if edges[1].node else None,
+        )
+
+    def release_variables(node):
+        node.saved_output = node.saved_grad_output = None
+        node.released = True
+
+
+class ThresholdBackwardBackward0(Node):
+    saved_self = None
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        self = unpack(node, node.saved_self) if edges[0].node else None
+        return (
+            functions.threshold_backward(grad, self, node.threshold) if edges[0].node else None,
+            zeros_like(grad) if edges[1].node else None,
+        )
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class UnfoldBackwardBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (grad.unfold(node.dim, node.size, node.step),)
+
+
+# ---- Kernels for the key Autograd
+
+
+def alias(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return alias_op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return alias_op.below[key_set](self)
+    node = AliasBackward0()
+    node.next_edges = edges
+    result = call_below(alias_op.below[key_set], self)
+    set_history(result, node)
+    return result
+
+
+def as_strided(key_set, self, size, stride, storage_offset):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return as_strided_op.below[key_set](self, size, stride, storage_offset)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return as_strided_op.below[key_set](self, size, stride, storage_offset)
+    node = AsStridedBackward0()
+    node.next_edges = edges
+    node.self_shape = self.shape
+    node.self_stride = self.stride()
+    node.self_offset = self.storage_offset()
+    node.size = size
+    node.storage_offset = storage_offset
+    node.stride = stride
+    result = call_below(as_strided_op.below[key_set], self, size, stride, storage_offset)
+    set_history(result, node)
+    return result
+
+
+def as_strided_(key_set, self, size, stride, storage_offset):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return as_strided__op.below[key_set](self, size, stride, storage_offset)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return as_strided__op.below[key_set](self, size, stride, storage_offset)
+    check_inplace(self)
+    node = AsStridedBackward1()
+    node.next_edges = edges
+    node.self_shape = self.shape
+    node.self_stride = self.stride()
+    node.self_offset = self.storage_offset()
+    node.size = size
+    node.storage_offset = storage_offset
+    node.stride = stride
+    result = call_below(as_strided__op.below[key_set], self, size, stride, storage_offset)
+    rebase_history(self, node)
+    return result
+
+
+def as_strided_scatter(key_set, self, src, size, stride, storage_offset):
+    if not local.grad_enabled or self._autograd is None is self._base and src._autograd is None is src._base:
+        return as_strided_scatter_op.below[key_set](self, src, size, stride, storage_offset)
+    edges = [gradient_edge(self), gradient_edge(src)]
+    if edges[0].node is edges[1].node is None:
+        return as_strided_scatter_op.below[key_set](self, src, size, stride, storage_offset)
+    node = AsStridedScatterBackward0()
+    node.next_edges = edges
+    node.self_shape = self.shape
+    node.self_stride = self.stride()
+    node.size = size
+    node.storage_offset = storage_offset
+    node.stride = stride
+    result = call_below(as_strided_scatter_op.below[key_set], self, src, size, stride, storage_offset)
+    set_history(result, node)
+    return result
+
+
+def diagonal(key_set, self, offset, dim1, dim2):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return diagonal_op.below[key_set](self, offset, dim1, dim2)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return diagonal_op.below[key_set](self, offset, dim1, dim2)
+    node = DiagonalBackward0()
+    node.next_edges = edges
+    node.self_shape = self.shape
+    node.dim1 = dim1
+    node.dim2 = dim2
+    node.offset = offset
+    result = call_below(diagonal_op.below[key_set], self, offset, dim1, dim2)
+    set_history(result, node)
+    return result
+
+
+def diagonal_scatter(key_set, self, src, offset, dim1, dim2):
+    if not local.grad_enabled or self._autograd is None is self._base and src._autograd is None is src._base:
+        return diagonal_scatter_op.below[key_set](self, src, offset, dim1, dim2)
+    edges = [gradient_edge(self), gradient_edge(src)]
+    if edges[0].node is edges[1].node is None:
+        return diagonal_scatter_op.below[key_set](self, src, offset, dim1, dim2)
+    node = DiagonalScatterBackward0()
+    node.next_edges = edges
+    node.src_shape = src.shape
+    node.dim1 = dim1
+    node.dim2 = dim2
+    node.offset = offset
+    result = call_below(diagonal_scatter_op.below[key_set], self, src, offset, dim1, dim2)
+    set_history(result, node)
+    return result
+
+
+def expand(key_set, self, size):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return expand_op.below[key_set](self, size)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return expand_op.below[key_set](self, size)
+    node = ExpandBackward0()
+    node.next_edges = edges
+    node.self_shape = self.shape
+    result = call_below(expand_op.below[key_set], self, size)
+    set_history(result, node)
+    return result
+
+
+def permute(key_set, self, dims):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return permute_op.below[key_set](self, dims)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return permute_op.below[key_set](self, dims)
+    node = PermuteBackward0()
+    node.next_edges = edges
+    node.dims = dims
+    result = call_below(permute_op.below[key_set], self, dims)
+    set_history(result, node)
+    return result
+
+
+def select_int(key_set, self, dim, index):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return select_int_op.below[key_set](self, dim, index)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return select_int_op.below[key_set](self, dim, index)
+    node = SelectBackward0()
+    node.next_edges = edges
+    node.self_shape = self.shape
+    node.dim = dim
+    node.index = index
+    result = call_below(select_int_op.below[key_set], self, dim, index)
+    set_history(result, node)
+    return result
+
+
+def select_scatter(key_set, self, src, dim, index):
+    if not local.grad_enabled or self._autograd is None is self._base and src._autograd is None is src._base:
+        return select_scatter_op.below[key_set](self, src, dim, index)
+    edges = [gradient_edge(self), gradient_edge(src)]
+    if edges[0].node is edges[1].node is None:
+        return select_scatter_op.below[key_set](self, src, dim, index)
+    node = SelectScatterBackward0()
+    node.next_edges = edges
+    node.src_shape = src.shape
+    node.dim = dim
+    node.index = index
+    result = call_below(select_scatter_op.below[key_set], self, src, dim, index)
+    set_history(result, node)
+    return result
+
+
+def slice_Tensor(key_set, self, dim, start, end, step):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return slice_Tensor_op.below[key_set](self, dim, start, end, step)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return slice_Tensor_op.below[key_set](self, dim, start, end, step)
+    node = SliceBackward0()
+    node.next_edges = edges
+    node.self_shape = self.shape
+    node.dim = dim
+    node.end = end
+    node.start = start
+    node.step = step
+    result = call_below(slice_Tensor_op.below[key_set], self, dim, start, end, step)
+    set_history(result, node)
+    return result
+
+
+def slice_scatter(key_set, self, src, dim, start, end, step):
+    if not local.grad_enabled or self._autograd is None is self._base and src._autograd is None is src._base:
+        return slice_scatter_op.below[key_set](self, src, dim, start, end, step)
+    edges = [gradient_edge(self), gradient_edge(src)]
+    if edges[0].node is edges[1].node is None:
+        return slice_scatter_op.below[key_set](self, src, dim, start, end, step)
+    node = SliceScatterBackward0()
+    node.next_edges = edges
+    node.src_shape = src.shape
+    node.dim = dim
+    node.end = end
+    node.start = start
+    node.step = step
+    result = call_below(slice_scatter_op.below[key_set], self, src, dim, start, end, step)
+    set_history(result, node)
+    return result
+
+
+def split_Tensor(key_set, self, split_size, dim):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return split_Tensor_op.below[key_set](self, split_size, dim)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return split_Tensor_op.below[key_set](self, split_size, dim)
+    node = SplitBackward0()
+    node.next_edges = edges
+    node.self_dtype = self.dtype
+    node.dim = dim
+    result = call_below(split_Tensor_op.below[key_set], self, split_size, dim)
+    set_history(result, node)
+    node.result_shapes = [each.shape for each in result]
+    return result
+
+
+def split_with_sizes(key_set, self, split_sizes, dim):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return split_with_sizes_op.below[key_set](self, split_sizes, dim)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return split_with_sizes_op.below[key_set](self, split_sizes, dim)
+    node = SplitWithSizesBackward0()
+    node.next_edges = edges
+    node.self_dtype = self.dtype
+    node.dim = dim
+    result = call_below(split_with_sizes_op.below[key_set], self, split_sizes, dim)
+    set_history(result, node)
+    node.result_shapes = [each.shape for each in result]
+    return result
+
+
+def squeeze(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return squeeze_op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return squeeze_op.below[key_set](self)
+    node = SqueezeBackward0()
+    node.next_edges = edges
+    node.self_shape = self.shape
+    result = call_below(squeeze_op.below[key_set], self)
+    set_history(result, node)
+    return result
+
+
+def squeeze_dim(key_set, self, dim):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return squeeze_dim_op.below[key_set](self, dim)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return squeeze_dim_op.below[key_set](self, dim)
+    node = SqueezeBackward1()
+    node.next_edges = edges
+    node.self_shape = self.shape
+    node.dim = dim
+    result = call_below(squeeze_dim_op.below[key_set], self, dim)
+    set_history(result, node)
+    return result
+
+
+def squeeze_dims(key_set, self, dim):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return squeeze_dims_op.below[key_set](self, dim)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return squeeze_dims_op.below[key_set](self, dim)
+    node = SqueezeBackward2()
+    node.next_edges = edges
+    node.self_shape = self.shape
+    node.dim = dim
+    result = call_below(squeeze_dims_op.below[key_set], self, dim)
+    set_history(result, node)
+    return result
+
+
+def squeeze_(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return squeeze__op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return squeeze__op.below[key_set](self)
+    check_inplace(self)
+    node = SqueezeBackward3()
+    node.next_edges = edges
+    node.self_shape = self.shape
+    result = call_below(squeeze__op.below[key_set], self)
+    rebase_history(self, node)
+    return result
+
+
+def squeeze__dim(key_set, self, dim):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return squeeze__dim_op.below[key_set](self, dim)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return squeeze__dim_op.below[key_set](self, dim)
+    check_inplace(self)
+    node = SqueezeBackward4()
+    node.next_edges = edges
+    node.self_shape = self.shape
+    node.dim = dim
+    result = call_below(squeeze__dim_op.below[key_set], self, dim)
+    rebase_history(self, node)
+    return result
+
+
+def squeeze__dims(key_set, self, dim):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return squeeze__dims_op.below[key_set](self, dim)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return squeeze__dims_op.below[key_set](self, dim)
+    check_inplace(self)
+    node = SqueezeBackward5()
+    node.next_edges = edges
+    node.self_shape = self.shape
+    node.dim = dim
+    result = call_below(squeeze__dims_op.below[key_set], self, dim)
+    rebase_history(self, node)
+    return result
+
+
+def t(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return t_op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return t_op.below[key_set](self)
+    node = TBackward0()
+    node.next_edges = edges
+    result = call_below(t_op.below[key_set], self)
+    set_history(result, node)
+    return result
+
+
+def t_(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return t__op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return t__op.below[key_set](self)
+    check_inplace(self)
+    node = TBackward1()
+    node.next_edges = edges
+    result = call_below(t__op.below[key_set], self)
+    rebase_history(self, node)
+    return result
+
+
+def transpose_int(key_set, self, dim0, dim1):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return transpose_int_op.below[key_set](self, dim0, dim1)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return transpose_int_op.below[key_set](self, dim0, dim1)
+    node = TransposeBackward0()
+    node.next_edges = edges
+    node.dim0 = dim0
+    node.dim1 = dim1
+    result = call_below(transpose_int_op.below[key_set], self, dim0, dim1)
+    set_history(result, node)
+    return result
+
+
+def transpose_(key_set, self, dim0, dim1):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return transpose__op.below[key_set](self, dim0, dim1)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return transpose__op.below[key_set](self, dim0, dim1)
+    check_inplace(self)
+    node = TransposeBackward1()
+    node.next_edges = edges
+    node.dim0 = dim0
+    node.dim1 = dim1
+    result = call_below(transpose__op.below[key_set], self, dim0, dim1)
+    rebase_history(self, node)
+    return result
+
+
+def unbind_int(key_set, self, dim):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return unbind_int_op.below[key_set](self, dim)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return unbind_int_op.below[key_set](self, dim)
+    node = UnbindBackward0()
+    node.next_edges = edges
+    node.self_dtype = self.dtype
+    node.dim = dim
+    result = call_below(unbind_int_op.below[key_set], self, dim)
+    set_history(result, node)
+    node.result_shapes = [each.shape for each in result]
+    return result
+
+
+def unfold(key_set, self, dimension, size, step):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return unfold_op.below[key_set](self, dimension, size, step)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return unfold_op.below[key_set](self, dimension, size, step)
+    node = UnfoldBackward0()
+    node.next_edges = edges
+    node.self_shape = self.shape
+    node.dimension = dimension
+    node.size = size
+    node.step = step
+    result = call_below(unfold_op.below[key_set], self, dimension, size, step)
+    set_history(result, node)
+    return result
+
+
+def unsqueeze(key_set, self, dim):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return unsqueeze_op.below[key_set](self, dim)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return unsqueeze_op.below[key_set](self, dim)
+    node = UnsqueezeBackward0()
+    node.next_edges = edges
+    node.dim = dim
+    result = call_below(unsqueeze_op.below[key_set], self, dim)
+    set_history(result, node)
+    return result
+
+
+def unsqueeze_(key_set, self, dim):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return unsqueeze__op.below[key_set](self, dim)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return unsqueeze__op.below[key_set](self, dim)
+    check_inplace(self)
+    node = UnsqueezeBackward1()
+    node.next_edges = edges
+    node.dim = dim
+    result = call_below(unsqueeze__op.below[key_set], self, dim)
+    rebase_history(self, node)
+    return result
+
+
+def _reshape_alias(key_set, self, size, stride):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return _reshape_alias_op.below[key_set](self, size, stride)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return _reshape_alias_op.below[key_set](self, size, stride)
+    node = ReshapeAliasBackward0()
+    node.next_edges = edges
+    node.self_shape = self.shape
+    result = call_below(_reshape_alias_op.below[key_set], self, size, stride)
+    set_history(result, node)
+    return result
+
+
+def _unsafe_view(key_set, self, size):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return _unsafe_view_op.below[key_set](self, size)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return _unsafe_view_op.below[key_set](self, size)
+    node = UnsafeViewBackward0()
+    node.next_edges = edges
+    node.self_shape = self.shape
+    result = call_below(_unsafe_view_op.below[key_set], self, size)
+    set_history(result, node)
+    return result
+
+
+def view(key_set, self, size):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return view_op.below[key_set](self, size)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return view_op.below[key_set](self, size)
+    node = ViewBackward0()
+    node.next_edges = edges
+    node.self_shape = self.shape
+    result = call_below(view_op.below[key_set], self, size)
+    set_history(result, node)
+    return result
+
+
+def clone(key_set, self, memory_format):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return clone_op.below[key_set](self, memory_format)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return clone_op.below[key_set](self, memory_format)
+    node = CloneBackward0()
+    node.next_edges = edges
+    result = call_below(clone_op.below[key_set], self, memory_format)
+    set_history(result, node)
+    return result
+
+
+def copy_(key_set, self, src, non_blocking):
+    if (
+        not local.grad_enabled
+        or self._autograd is None is self._base
+        and (not isinstance(src, Tensor) or src._autograd is None is src._base)
+    ):
+        return copy__op.below[key_set](self, src, non_blocking)
+    edges = [gradient_edge(self), gradient_edge(src)]
+    if edges[0].node is edges[1].node is None:
+        return copy__op.below[key_set](self, src, non_blocking)
+    check_inplace(self)
+    node = CopyBackwards()
+    node.next_edges = edges
+    result = call_below(copy__op.below[key_set], self, src, non_blocking)
+    rebase_history(self, node)
+    return result
+
+
+def _to_copy(key_set, self, dtype, layout, device, pin_memory, non_blocking, memory_format):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return _to_copy_op.below[key_set](self, dtype, layout, device, pin_memory, non_blocking, memory_format)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return _to_copy_op.below[key_set](self, dtype, layout, device, pin_memory, non_blocking, memory_format)
+    node = ToCopyBackward0()
+    node.next_edges = edges
+    node.self_dtype = self.dtype
+    result = call_below(
+        _to_copy_op.below[key_set], self, dtype, layout, device, pin_memory, non_blocking, memory_format
+    )
+    set_history(result, node)
+    return result
+
+
+def fill_Scalar(key_set, self, value):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return fill_Scalar_op.below[key_set](self, value)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return fill_Scalar_op.below[key_set](self, value)
+    node = FillBackward0()
+    node.next_edges = edges
+    result = call_below(fill_Scalar_op.below[key_set], self, value)
+    set_history(result, node)
+    return result
+
+
+def fill_Tensor(key_set, self, value):
+    if not local.grad_enabled or self._autograd is None is self._base and value._autograd is None is value._base:
+        return fill_Tensor_op.below[key_set](self, value)
+    edges = [gradient_edge(self), gradient_edge(value)]
+    if edges[0].node is edges[1].node is None:
+        return fill_Tensor_op.below[key_set](self, value)
+    node = FillBackward1()
+    node.next_edges = edges
+    result = call_below(fill_Tensor_op.below[key_set], self, value)
+    set_history(result, node)
+    return result
+
+
+def fill__Scalar(key_set, self, value):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return fill__Scalar_op.below[key_set](self, value)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return fill__Scalar_op.below[key_set](self, value)
+    check_inplace(self)
+    node = FillBackward2()
+    node.next_edges = edges
+    result = call_below(fill__Scalar_op.below[key_set], self, value)
+    rebase_history(self, node)
+    return result
+
+
+def fill__Tensor(key_set, self, value):
+    if not local.grad_enabled or self._autograd is None is self._base and value._autograd is None is value._base:
+        return fill__Tensor_op.below[key_set](self, value)
+    edges = [gradient_edge(self), gradient_edge(value)]
+    if edges[0].node is edges[1].node is None:
+        return fill__Tensor_op.below[key_set](self, value)
+    check_inplace(self)
+    node = FillBackward3()
+    node.next_edges = edges
+    result = call_below(fill__Tensor_op.below[key_set], self, value)
+    rebase_history(self, node)
+    return result
+
+
+def zero_(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return zero__op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return zero__op.below[key_set](self)
+    check_inplace(self)
+    node = ZeroBackward0()
+    node.next_edges = edges
+    result = call_below(zero__op.below[key_set], self)
+    rebase_history(self, node)
+    return result
+
+
+def normal_(key_set, self, mean, std, generator):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return normal__op.below[key_set](self, mean, std, generator)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return normal__op.below[key_set](self, mean, std, generator)
+    check_inplace(self)
+    node = NormalBackward0()
+    node.next_edges = edges
+    result = call_below(normal__op.below[key_set], self, mean, std, generator)
+    rebase_history(self, node)
+    return result
+
+
+def uniform_(key_set, self, from_, to, generator):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return uniform__op.below[key_set](self, from_, to, generator)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return uniform__op.below[key_set](self, from_, to, generator)
+    check_inplace(self)
+    node = UniformBackward0()
+    node.next_edges = edges
+    result = call_below(uniform__op.below[key_set], self, from_, to, generator)
+    rebase_history(self, node)
+    return result
+
+
+def bernoulli(key_set, self, generator):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return bernoulli_op.below[key_set](self, generator)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return bernoulli_op.below[key_set](self, generator)
+    node = BernoulliBackward0()
+    node.next_edges = edges
+    result = call_below(bernoulli_op.below[key_set], self, generator)
+    set_history(result, node)
+    return result
+
+
+def bernoulli__float(key_set, self, p, generator):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return bernoulli__float_op.below[key_set](self, p, generator)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return bernoulli__float_op.below[key_set](self, p, generator)
+    check_inplace(self)
+    node = BernoulliBackward1()
+    node.next_edges = edges
+    result = call_below(bernoulli__float_op.below[key_set], self, p, generator)
+    rebase_history(self, node)
+    return result
+
+
+def bernoulli__Tensor(key_set, self, p, generator):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return bernoulli__Tensor_op.below[key_set](self, p, generator)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return bernoulli__Tensor_op.below[key_set](self, p, generator)
+    refuse_grad("bernoulli_", "p", p)
+    check_inplace(self)
+    node = BernoulliBackward2()
+    node.next_edges = edges
+    result = call_below(bernoulli__Tensor_op.below[key_set], self, p, generator)
+    rebase_history(self, node)
+    return result
+
+
+def random_(key_set, self, generator):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return random__op.below[key_set](self, generator)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return random__op.below[key_set](self, generator)
+    check_inplace(self)
+    node = RandomBackward0()
+    node.next_edges = edges
+    result = call_below(random__op.below[key_set], self, generator)
+    rebase_history(self, node)
+    return result
+
+
+def random__to(key_set, self, to, generator):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return random__to_op.below[key_set](self, to, generator)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return random__to_op.below[key_set](self, to, generator)
+    check_inplace(self)
+    node = RandomBackward1()
+    node.next_edges = edges
+    result = call_below(random__to_op.below[key_set], self, to, generator)
+    rebase_history(self, node)
+    return result
+
+
+def random__from(key_set, self, from_, to, generator):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return random__from_op.below[key_set](self, from_, to, generator)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return random__from_op.below[key_set](self, from_, to, generator)
+    check_inplace(self)
+    node = RandomBackward2()
+    node.next_edges = edges
+    result = call_below(random__from_op.below[key_set], self, from_, to, generator)
+    rebase_history(self, node)
+    return result
+
+
+def abs(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return abs_op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return abs_op.below[key_set](self)
+    node = AbsBackward0()
+    node.next_edges = edges
+    node.saved_self = save(self)
+    result = call_below(abs_op.below[key_set], self)
+    set_history(result, node)
+    return result
+
+
+def abs_(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return abs__op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return abs__op.below[key_set](self)
+    check_inplace(self)
+    node = AbsBackward0()
+    node.next_edges = edges
+    node.saved_self = save(self.clone())
+    result = call_below(abs__op.below[key_set], self)
+    rebase_history(self, node)
+    return result
+
+
+def add_Tensor(key_set, self, other, alpha):
+    if (
+        not local.grad_enabled
+        or (not isinstance(self, Tensor) or self._autograd is None is self._base)
+        and (not isinstance(other, Tensor) or other._autograd is None is other._base)
+    ):
+        return add_Tensor_op.below[key_set](self, other, alpha)
+    edges = [gradient_edge(self), gradient_edge(other)]
+    if edges[0].node is edges[1].node is None:
+        return add_Tensor_op.below[key_set](self, other, alpha)
+    node = AddBackward0()
+    node.next_edges = edges
+    node.alpha = alpha
+    result = call_below(add_Tensor_op.below[key_set], self, other, alpha)
+    set_history(result, node)
+    return result
+
+
+def add__Tensor(key_set, self, other, alpha):
+    if (
+        not local.grad_enabled
+        or (not isinstance(self, Tensor) or self._autograd is None is self._base)
+        and (not isinstance(other, Tensor) or other._autograd is None is other._base)
+    ):
+        return add__Tensor_op.below[key_set](self, other, alpha)
+    edges = [gradient_edge(self), gradient_edge(other)]
+    if edges[0].node is edges[1].node is None:
+        return add__Tensor_op.below[key_set](self, other, alpha)
+    check_inplace(self)
+    node = AddBackward0()
+    node.next_edges = edges
+    node.alpha = alpha
+    result = call_below(add__Tensor_op.below[key_set], self, other, alpha)
+    rebase_history(self, node)
+    return result
+
+
+def add_Scalar(key_set, self, other, alpha):
+    if not local.grad_enabled or (not isinstance(self, Tensor) or self._autograd is None is self._base):
+        return add_Scalar_op.below[key_set](self, other, alpha)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return add_Scalar_op.below[key_set](self, other, alpha)
+    node = AddBackward1()
+    node.next_edges = edges
+    result = call_below(add_Scalar_op.below[key_set], self, other, alpha)
+    set_history(result, node)
+    return result
+
+
+def addcdiv(key_set, self, tensor1, tensor2, value):
+    if (
+        not local.grad_enabled
+        or self._autograd is None is self._base
+        and tensor1._autograd is None is tensor1._base
+        and tensor2._autograd is None is tensor2._base
+    ):
+        return addcdiv_op.below[key_set](self, tensor1, tensor2, value)
+    edges = [gradient_edge(self), gradient_edge(tensor1), gradient_edge(tensor2)]
+    if edges[0].node is edges[1].node is edges[2].node is None:
+        return addcdiv_op.below[key_set](self, tensor1, tensor2, value)
+    node = AddcdivBackward0()
+    node.next_edges = edges
+    node.value = value
+    if edges[1].node or edges[2].node:
+        node.saved_tensor2 = save(tensor2)
+    if edges[2].node:
+        node.saved_tensor1 = save(tensor1)
+    result = call_below(addcdiv_op.below[key_set], self, tensor1, tensor2, value)
+    set_history(result, node)
+    return result
+
+
+def addcdiv_(key_set, self, tensor1, tensor2, value):
+    if (
+        not local.grad_enabled
+        or self._autograd is None is self._base
+        and tensor1._autograd is None is tensor1._base
+        and tensor2._autograd is None is tensor2._base
+    ):
+        return addcdiv__op.below[key_set](self, tensor1, tensor2, value)
+    edges = [gradient_edge(self), gradient_edge(tensor1), gradient_edge(tensor2)]
+    if edges[0].node is edges[1].node is edges[2].node is None:
+        return addcdiv__op.below[key_set](self, tensor1, tensor2, value)
+    check_inplace(self)
+    node = AddcdivBackward0()
+    node.next_edges = edges
+    node.value = value
+    if edges[1].node or edges[2].node:
+        node.saved_tensor2 = save(tensor2)
+    if edges[2].node:
+        node.saved_tensor1 = save(tensor1)
+    result = call_below(addcdiv__op.below[key_set], self, tensor1, tensor2, value)
+    rebase_history(self, node)
+    return result
+
+
+def addcmul(key_set, self, tensor1, tensor2, value):
+    if (
+        not local.grad_enabled
+        or self._autograd is None is self._base
+        and tensor1._autograd is None is tensor1._base
+        and tensor2._autograd is None is tensor2._base
+    ):
+        return addcmul_op.below[key_set](self, tensor1, tensor2, value)
+    edges = [gradient_edge(self), gradient_edge(tensor1), gradient_edge(tensor2)]
+    if edges[0].node is edges[1].node is edges[2].node is None:
+        return addcmul_op.below[key_set](self, tensor1, tensor2, value)
+    node = AddcmulBackward0()
+    node.next_edges = edges
+    node.value = value
+    if edges[1].node:
+        node.saved_tensor2 = save(tensor2)
+    if edges[2].node:
+        node.saved_tensor1 = save(tensor1)
+    result = call_below(addcmul_op.below[key_set], self, tensor1, tensor2, value)
+    set_history(result, node)
+    return result
+
+
+def addcmul_(key_set, self, tensor1, tensor2, value):
+    if (
+        not local.grad_enabled
+        or self._autograd is None is self._base
+        and tensor1._autograd is None is tensor1._base
+        and tensor2._autograd is None is tensor2._base
+    ):
+        return addcmul__op.below[key_set](self, tensor1, tensor2, value)
+    edges = [gradient_edge(self), gradient_edge(tensor1), gradient_edge(tensor2)]
+    if edges[0].node is edges[1].node is edges[2].node is None:
+        return addcmul__op.below[key_set](self, tensor1, tensor2, value)
+    check_inplace(self)
+    node = AddcmulBackward0()
+    node.next_edges = edges
+    node.value = value
+    if edges[1].node:
+        node.saved_tensor2 = save(tensor2)
+    if edges[2].node:
+        node.saved_tensor1 = save(tensor1)
+    result = call_below(addcmul__op.below[key_set], self, tensor1, tensor2, value)
+    rebase_history(self, node)
+    return result
+
+
+def ceil(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return ceil_op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return ceil_op.below[key_set](self)
+    node = CeilBackward0()
+    node.next_edges = edges
+    result = call_below(ceil_op.below[key_set], self)
+    set_history(result, node)
+    return result
+
+
+def ceil_(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return ceil__op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return ceil__op.below[key_set](self)
+    check_inplace(self)
+    node = CeilBackward0()
+    node.next_edges = edges
+    result = call_below(ceil__op.below[key_set], self)
+    rebase_history(self, node)
+    return result
+
+
+def clamp_Tensor(key_set, self, min, max):
+    if (
+        not local.grad_enabled
+        or self._autograd is None is self._base
+        and (not isinstance(min, Tensor) or min._autograd is None is min._base)
+        and (not isinstance(max, Tensor) or max._autograd is None is max._base)
+    ):
+        return clamp_Tensor_op.below[key_set](self, min, max)
+    edges = [gradient_edge(self), gradient_edge(min), gradient_edge(max)]
+    if edges[0].node is edges[1].node is edges[2].node is None:
+        return clamp_Tensor_op.below[key_set](self, min, max)
+    node = ClampBackward0()
+    node.next_edges = edges
+    node.saved_max = save(max)
+    node.saved_min = save(min)
+    node.saved_self = save(self)
+    result = call_below(clamp_Tensor_op.below[key_set], self, min, max)
+    set_history(result, node)
+    return result
+
+
+def clamp__Tensor(key_set, self, min, max):
+    if (
+        not local.grad_enabled
+        or self._autograd is None is self._base
+        and (not isinstance(min, Tensor) or min._autograd is None is min._base)
+        and (not isinstance(max, Tensor) or max._autograd is None is max._base)
+    ):
+        return clamp__Tensor_op.below[key_set](self, min, max)
+    edges = [gradient_edge(self), gradient_edge(min), gradient_edge(max)]
+    if edges[0].node is edges[1].node is edges[2].node is None:
+        return clamp__Tensor_op.below[key_set](self, min, max)
+    check_inplace(self)
+    node = ClampBackward0()
+    node.next_edges = edges
+    node.saved_max = save(max)
+    node.saved_min = save(min)
+    node.saved_self = save(self.clone())
+    result = call_below(clamp__Tensor_op.below[key_set], self, min, max)
+    rebase_history(self, node)
+    return result
+
+
+def clamp(key_set, self, min, max):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return clamp_op.below[key_set](self, min, max)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return clamp_op.below[key_set](self, min, max)
+    node = ClampBackward1()
+    node.next_edges = edges
+    node.max = max
+    node.min = min
+    node.saved_self = save(self)
+    result = call_below(clamp_op.below[key_set], self, min, max)
+    set_history(result, node)
+    return result
+
+
+def clamp_(key_set, self, min, max):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return clamp__op.below[key_set](self, min, max)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return clamp__op.below[key_set](self, min, max)
+    check_inplace(self)
+    node = ClampBackward1()
+    node.next_edges = edges
+    node.max = max
+    node.min = min
+    node.saved_self = save(self.clone())
+    result = call_below(clamp__op.below[key_set], self, min, max)
+    rebase_history(self, node)
+    return result
+
+
+def clamp_max_Tensor(key_set, self, max):
+    if not local.grad_enabled or self._autograd is None is self._base and max._autograd is None is max._base:
+        return clamp_max_Tensor_op.below[key_set](self, max)
+    edges = [gradient_edge(self), gradient_edge(max)]
+    if edges[0].node is edges[1].node is None:
+        return clamp_max_Tensor_op.below[key_set](self, max)
+    node = ClampMaxBackward1()
+    node.next_edges = edges
+    node.saved_max = save(max)
+    node.saved_self = save(self)
+    result = call_below(clamp_max_Tensor_op.below[key_set], self, max)
+    set_history(result, node)
+    return result
+
+
+def clamp_max__Tensor(key_set, self, max):
+    if not local.grad_enabled or self._autograd is None is self._base and max._autograd is None is max._base:
+        return clamp_max__Tensor_op.below[key_set](self, max)
+    edges = [gradient_edge(self), gradient_edge(max)]
+    if edges[0].node is edges[1].node is None:
+        return clamp_max__Tensor_op.below[key_set](self, max)
+    check_inplace(self)
+    node = ClampMaxBackward1()
+    node.next_edges = edges
+    node.saved_max = save(max)
+    node.saved_self = save(self.clone())
+    result = call_below(clamp_max__Tensor_op.below[key_set], self, max)
+    rebase_history(self, node)
+    return result
+
+
+def clamp_max(key_set, self, max):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return clamp_max_op.below[key_set](self, max)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return clamp_max_op.below[key_set](self, max)
+    node = ClampMaxBackward0()
+    node.next_edges = edges
+    node.max = max
+    node.saved_self = save(self)
+    result = call_below(clamp_max_op.below[key_set], self, max)
+    set_history(result, node)
+    return result
+
+
+def clamp_max_(key_set, self, max):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return clamp_max__op.below[key_set](self, max)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return clamp_max__op.below[key_set](self, max)
+    check_inplace(self)
+    node = ClampMaxBackward0()
+    node.next_edges = edges
+    node.max = max
+    node.saved_self = save(self.clone())
+    result = call_below(clamp_max__op.below[key_set], self, max)
+    rebase_history(self, node)
+    return result
+
+
+def clamp_min_Tensor(key_set, self, min):
+    if not local.grad_enabled or self._autograd is None is self._base and min._autograd is None is min._base:
+        return clamp_min_Tensor_op.below[key_set](self, min)
+    edges = [gradient_edge(self), gradient_edge(min)]
+    if edges[0].node is edges[1].node is None:
+        return clamp_min_Tensor_op.below[key_set](self, min)
+    node = ClampMinBackward1()
+    node.next_edges = edges
+    node.saved_min = save(min)
+    node.saved_self = save(self)
+    result = call_below(clamp_min_Tensor_op.below[key_set], self, min)
+    set_history(result, node)
+    return result
+
+
+def clamp_min__Tensor(key_set, self, min):
+    if not local.grad_enabled or self._autograd is None is self._base and min._autograd is None is min._base:
+        return clamp_min__Tensor_op.below[key_set](self, min)
+    edges = [gradient_edge(self), gradient_edge(min)]
+    if edges[0].node is edges[1].node is None:
+        return clamp_min__Tensor_op.below[key_set](self, min)
+    check_inplace(self)
+    node = ClampMinBackward1()
+    node.next_edges = edges
+    node.saved_min = save(min)
+    node.saved_self = save(self.clone())
+    result = call_below(clamp_min__Tensor_op.below[key_set], self, min)
+    rebase_history(self, node)
+    return result
+
+
+def clamp_min(key_set, self, min):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return clamp_min_op.below[key_set](self, min)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return clamp_min_op.below[key_set](self, min)
+    node = ClampMinBackward0()
+    node.next_edges = edges
+    node.min = min
+    node.saved_self = save(self)
+    result = call_below(clamp_min_op.below[key_set], self, min)
+    set_history(result, node)
+    return result
+
+
+def clamp_min_(key_set, self, min):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return clamp_min__op.below[key_set](self, min)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return clamp_min__op.below[key_set](self, min)
+    check_inplace(self)
+    node = ClampMinBackward0()
+    node.next_edges = edges
+    node.min = min
+    node.saved_self = save(self.clone())
+    result = call_below(clamp_min__op.below[key_set], self, min)
+    rebase_history(self, node)
+    return result
+
+
+def cos(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return cos_op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return cos_op.below[key_set](self)
+    node = CosBackward0()
+    node.next_edges = edges
+    node.saved_self = save(self)
+    result = call_below(cos_op.below[key_set], self)
+    set_history(result, node)
+    return result
+
+
+def cos_(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return cos__op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return cos__op.below[key_set](self)
+    check_inplace(self)
+    node = CosBackward0()
+    node.next_edges = edges
+    node.saved_self = save(self.clone())
+    result = call_below(cos__op.below[key_set], self)
+    rebase_history(self, node)
+    return result
+
+
+def div_Tensor(key_set, self, other):
+    if (
+        not local.grad_enabled
+        or (not isinstance(self, Tensor) or self._autograd is None is self._base)
+        and (not isinstance(other, Tensor) or other._autograd is None is other._base)
+    ):
+        return div_Tensor_op.below[key_set](self, other)
+    edges = [gradient_edge(self), gradient_edge(other)]
+    if edges[0].node is edges[1].node is None:
+        return div_Tensor_op.below[key_set](self, other)
+    node = DivBackward0()
+    node.next_edges = edges
+    node.saved_other = save(other)
+    if edges[1].node:
+        node.saved_self = save(self)
+    result = call_below(div_Tensor_op.below[key_set], self, other)
+    set_history(result, node)
+    return result
+
+
+def div__Tensor(key_set, self, other):
+    if (
+        not local.grad_enabled
+        or (not isinstance(self, Tensor) or self._autograd is None is self._base)
+        and (not isinstance(other, Tensor) or other._autograd is None is other._base)
+    ):
+        return div__Tensor_op.below[key_set](self, other)
+    edges = [gradient_edge(self), gradient_edge(other)]
+    if edges[0].node is edges[1].node is None:
+        return div__Tensor_op.below[key_set](self, other)
+    check_inplace(self)
+    node = DivBackward0()
+    node.next_edges = edges
+    node.saved_other = save(other)
+    if edges[1].node:
+        node.saved_self = save(self.clone())
+    result = call_below(div__Tensor_op.below[key_set], self, other)
+    rebase_history(self, node)
+    return result
+
+
+def div_Scalar(key_set, self, other):
+    if not local.grad_enabled or (not isinstance(self, Tensor) or self._autograd is None is self._base):
+        return div_Scalar_op.below[key_set](self, other)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return div_Scalar_op.below[key_set](self, other)
+    node = DivBackward1()
+    node.next_edges = edges
+    node.other = other
+    result = call_below(div_Scalar_op.below[key_set], self, other)
+    set_history(result, node)
+    return result
+
+
+def div_Tensor_mode(key_set, self, other, rounding_mode):
+    if (
+        not local.grad_enabled
+        or (not isinstance(self, Tensor) or self._autograd is None is self._base)
+        and (not isinstance(other, Tensor) or other._autograd is None is other._base)
+    ):
+        return div_Tensor_mode_op.below[key_set](self, other, rounding_mode)
+    edges = [gradient_edge(self), gradient_edge(other)]
+    if edges[0].node is edges[1].node is None:
+        return div_Tensor_mode_op.below[key_set](self, other, rounding_mode)
+    node = DivBackward2()
+    node.next_edges = edges
+    node.rounding_mode = rounding_mode
+    node.saved_other = save(other)
+    if edges[1].node:
+        node.saved_self = save(self)
+    result = call_below(div_Tensor_mode_op.below[key_set], self, other, rounding_mode)
+    set_history(result, node)
+    return result
+
+
+def div__Tensor_mode(key_set, self, other, rounding_mode):
+    if (
+        not local.grad_enabled
+        or (not isinstance(self, Tensor) or self._autograd is None is self._base)
+        and (not isinstance(other, Tensor) or other._autograd is None is other._base)
+    ):
+        return div__Tensor_mode_op.below[key_set](self, other, rounding_mode)
+    edges = [gradient_edge(self), gradient_edge(other)]
+    if edges[0].node is edges[1].node is None:
+        return div__Tensor_mode_op.below[key_set](self, other, rounding_mode)
+    check_inplace(self)
+    node = DivBackward2()
+    node.next_edges = edges
+    node.rounding_mode = rounding_mode
+    node.saved_other = save(other)
+    if edges[1].node:
+        node.saved_self = save(self.clone())
+    result = call_below(div__Tensor_mode_op.below[key_set], self, other, rounding_mode)
+    rebase_history(self, node)
+    return result
+
+
+def elu(key_set, self, alpha, scale, input_scale):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return elu_op.below[key_set](self, alpha, scale, input_scale)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return elu_op.below[key_set](self, alpha, scale, input_scale)
+    node = EluBackward0()
+    node.next_edges = edges
+    node.alpha = alpha
+    node.input_scale = input_scale
+    node.scale = scale
+    node.saved_self = save(self)
+    result = call_below(elu_op.below[key_set], self, alpha, scale, input_scale)
+    set_history(result, node)
+    return result
+
+
+def elu_(key_set, self, alpha, scale, input_scale):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return elu__op.below[key_set](self, alpha, scale, input_scale)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return elu__op.below[key_set](self, alpha, scale, input_scale)
+    check_inplace(self)
+    node = EluBackward1()
+    node.next_edges = edges
+    node.alpha = alpha
+    node.input_scale = input_scale
+    node.scale = scale
+    result = call_below(elu__op.below[key_set], self, alpha, scale, input_scale)
+    rebase_history(self, node)
+    node.saved_result = save(result, True)
+    return result
+
+
+def erf(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return erf_op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return erf_op.below[key_set](self)
+    node = ErfBackward0()
+    node.next_edges = edges
+    node.saved_self = save(self)
+    result = call_below(erf_op.below[key_set], self)
+    set_history(result, node)
+    return result
+
+
+def erf_(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return erf__op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return erf__op.below[key_set](self)
+    check_inplace(self)
+    node = ErfBackward0()
+    node.next_edges = edges
+    node.saved_self = save(self.clone())
+    result = call_below(erf__op.below[key_set], self)
+    rebase_history(self, node)
+    return result
+
+
+def exp(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return exp_op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return exp_op.below[key_set](self)
+    node = ExpBackward0()
+    node.next_edges = edges
+    result = call_below(exp_op.below[key_set], self)
+    set_history(result, node)
+    node.saved_result = save(result, True)
+    return result
+
+
+def exp_(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return exp__op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return exp__op.below[key_set](self)
+    check_inplace(self)
+    node = ExpBackward0()
+    node.next_edges = edges
+    result = call_below(exp__op.below[key_set], self)
+    rebase_history(self, node)
+    node.saved_result = save(result, True)
+    return result
+
+
+def exp2(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return exp2_op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return exp2_op.below[key_set](self)
+    node = Exp2Backward0()
+    node.next_edges = edges
+    result = call_below(exp2_op.below[key_set], self)
+    set_history(result, node)
+    node.saved_result = save(result, True)
+    return result
+
+
+def exp2_(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return exp2__op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return exp2__op.below[key_set](self)
+    check_inplace(self)
+    node = Exp2Backward0()
+    node.next_edges = edges
+    result = call_below(exp2__op.below[key_set], self)
+    rebase_history(self, node)
+    node.saved_result = save(result, True)
+    return result
+
+
+def expm1(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return expm1_op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return expm1_op.below[key_set](self)
+    node = Expm1Backward0()
+    node.next_edges = edges
+    result = call_below(expm1_op.below[key_set], self)
+    set_history(result, node)
+    node.saved_result = save(result, True)
+    return result
+
+
+def expm1_(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return expm1__op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return expm1__op.below[key_set](self)
+    check_inplace(self)
+    node = Expm1Backward0()
+    node.next_edges = edges
+    result = call_below(expm1__op.below[key_set], self)
+    rebase_history(self, node)
+    node.saved_result = save(result, True)
+    return result
+
+
+def floor(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return floor_op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return floor_op.below[key_set](self)
+    node = FloorBackward0()
+    node.next_edges = edges
+    result = call_below(floor_op.below[key_set], self)
+    set_history(result, node)
+    return result
+
+
+def floor_(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return floor__op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return floor__op.below[key_set](self)
+    check_inplace(self)
+    node = FloorBackward0()
+    node.next_edges = edges
+    result = call_below(floor__op.below[key_set], self)
+    rebase_history(self, node)
+    return result
+
+
+def fmod_Scalar(key_set, self, other):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return fmod_Scalar_op.below[key_set](self, other)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return fmod_Scalar_op.below[key_set](self, other)
+    node = FmodBackward0()
+    node.next_edges = edges
+    result = call_below(fmod_Scalar_op.below[key_set], self, other)
+    set_history(result, node)
+    return result
+
+
+def fmod__Scalar(key_set, self, other):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return fmod__Scalar_op.below[key_set](self, other)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return fmod__Scalar_op.below[key_set](self, other)
+    check_inplace(self)
+    node = FmodBackward0()
+    node.next_edges = edges
+    result = call_below(fmod__Scalar_op.below[key_set], self, other)
+    rebase_history(self, node)
+    return result
+
+
+def fmod_Tensor(key_set, self, other):
+    if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
+        return fmod_Tensor_op.below[key_set](self, other)
+    edges = [gradient_edge(self), gradient_edge(other)]
+    if edges[0].node is edges[1].node is None:
+        return fmod_Tensor_op.below[key_set](self, other)
+    node = FmodBackward1()
+    node.next_edges = edges
+    if edges[1].node:
+        node.saved_other = save(other)
+    if edges[1].node:
+        node.saved_self = save(self)
+    result = call_below(fmod_Tensor_op.below[key_set], self, other)
+    set_history(result, node)
+    return result
+
+
+def fmod__Tensor(key_set, self, other):
+    if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
+        return fmod__Tensor_op.below[key_set](self, other)
+    edges = [gradient_edge(self), gradient_edge(other)]
+    if edges[0].node is edges[1].node is None:
+        return fmod__Tensor_op.below[key_set](self, other)
+    check_inplace(self)
+    node = FmodBackward1()
+    node.next_edges = edges
+    if edges[1].node:
+        node.saved_other = save(other)
+    if edges[1].node:
+        node.saved_self = save(self.clone())
+    result = call_below(fmod__Tensor_op.below[key_set], self, other)
+    rebase_history(self, node)
+    return result
+
+
+def gelu(key_set, self, approximate):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return gelu_op.below[key_set](self, approximate)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return gelu_op.below[key_set](self, approximate)
+    node = GeluBackward0()
+    node.next_edges = edges
+    node.approximate = approximate
+    node.saved_self = save(self)
+    result = call_below(gelu_op.below[key_set], self, approximate)
+    set_history(result, node)
+    return result
+
+
+def gelu_(key_set, self, approximate):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return gelu__op.below[key_set](self, approximate)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return gelu__op.below[key_set](self, approximate)
+    check_inplace(self)
+    node = GeluBackward0()
+    node.next_edges = edges
+    node.approximate = approximate
+    node.saved_self = save(self.clone())
+    result = call_below(gelu__op.below[key_set], self, approximate)
+    rebase_history(self, node)
+    return result
+
+
+def hardtanh(key_set, self, min_val, max_val):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return hardtanh_op.below[key_set](self, min_val, max_val)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return hardtanh_op.below[key_set](self, min_val, max_val)
+    node = HardtanhBackward0()
+    node.next_edges = edges
+    node.max_val = max_val
+    node.min_val = min_val
+    node.saved_self = save(self)
+    result = call_below(hardtanh_op.below[key_set], self, min_val, max_val)
+    set_history(result, node)
+    return result
+
+
+def hardtanh_(key_set, self, min_val, max_val):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return hardtanh__op.below[key_set](self, min_val, max_val)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return hardtanh__op.below[key_set](self, min_val, max_val)
+    check_inplace(self)
+    node = HardtanhBackward0()
+    node.next_edges = edges
+    node.max_val = max_val
+    node.min_val = min_val
+    node.saved_self = save(self.clone())
+    result = call_below(hardtanh__op.below[key_set], self, min_val, max_val)
+    rebase_history(self, node)
+    return result
+
+
+def leaky_relu(key_set, self, negative_slope):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return leaky_relu_op.below[key_set](self, negative_slope)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return leaky_relu_op.below[key_set](self, negative_slope)
+    node = LeakyReluBackward0()
+    node.next_edges = edges
+    node.negative_slope = negative_slope
+    node.saved_self = save(self)
+    result = call_below(leaky_relu_op.below[key_set], self, negative_slope)
+    set_history(result, node)
+    return result
+
+
+def leaky_relu_(key_set, self, negative_slope):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return leaky_relu__op.below[key_set](self, negative_slope)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return leaky_relu__op.below[key_set](self, negative_slope)
+    check_inplace(self)
+    node = LeakyReluBackward1()
+    node.next_edges = edges
+    node.negative_slope = negative_slope
+    result = call_below(leaky_relu__op.below[key_set], self, negative_slope)
+    rebase_history(self, node)
+    node.saved_result = save(result, True)
+    return result
+
+
+def lerp_Tensor(key_set, self, end, weight):
+    if (
+        not local.grad_enabled
+        or self._autograd is None is self._base
+        and end._autograd is None is end._base
+        and weight._autograd is None is weight._base
+    ):
+        return lerp_Tensor_op.below[key_set](self, end, weight)
+    edges = [gradient_edge(self), gradient_edge(end), gradient_edge(weight)]
+    if edges[0].node is edges[1].node is edges[2].node is None:
+        return lerp_Tensor_op.below[key_set](self, end, weight)
+    node = LerpBackward1()
+    node.next_edges = edges
+    if edges[0].node or edges[1].node:
+        node.saved_weight = save(weight)
+    if edges[2].node:
+        node.saved_end = save(end)
+    if edges[2].node:
+        node.saved_self = save(self)
+    result = call_below(lerp_Tensor_op.below[key_set], self, end, weight)
+    set_history(result, node)
+    return result
+
+
+def lerp__Tensor(key_set, self, end, weight):
+    if (
+        not local.grad_enabled
+        or self._autograd is None is self._base
+        and end._autograd is None is end._base
+        and weight._autograd is None is weight._base
+    ):
+        return lerp__Tensor_op.below[key_set](self, end, weight)
+    edges = [gradient_edge(self), gradient_edge(end), gradient_edge(weight)]
+    if edges[0].node is edges[1].node is edges[2].node is None:
+        return lerp__Tensor_op.below[key_set](self, end, weight)
+    check_inplace(self)
+    node = LerpBackward1()
+    node.next_edges = edges
+    if edges[0].node or edges[1].node:
+        node.saved_weight = save(weight)
+    if edges[2].node:
+        node.saved_end = save(end)
+    if edges[2].node:
+        node.saved_self = save(self.clone())
+    result = call_below(lerp__Tensor_op.below[key_set], self, end, weight)
+    rebase_history(self, node)
+    return result
+
+
+def lerp_Scalar(key_set, self, end, weight):
+    if not local.grad_enabled or self._autograd is None is self._base and end._autograd is None is end._base:
+        return lerp_Scalar_op.below[key_set](self, end, weight)
+    edges = [gradient_edge(self), gradient_edge(end)]
+    if edges[0].node is edges[1].node is None:
+        return lerp_Scalar_op.below[key_set](self, end, weight)
+    node = LerpBackward0()
+    node.next_edges = edges
+    node.weight = weight
+    result = call_below(lerp_Scalar_op.below[key_set], self, end, weight)
+    set_history(result, node)
+    return result
+
+
+def lerp__Scalar(key_set, self, end, weight):
+    if not local.grad_enabled or self._autograd is None is self._base and end._autograd is None is end._base:
+        return lerp__Scalar_op.below[key_set](self, end, weight)
+    edges = [gradient_edge(self), gradient_edge(end)]
+    if edges[0].node is edges[1].node is None:
+        return lerp__Scalar_op.below[key_set](self, end, weight)
+    check_inplace(self)
+    node = LerpBackward0()
+    node.next_edges = edges
+    node.weight = weight
+    result = call_below(lerp__Scalar_op.below[key_set], self, end, weight)
+    rebase_history(self, node)
+    return result
+
+
+def log(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return log_op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return log_op.below[key_set](self)
+    node = LogBackward0()
+    node.next_edges = edges
+    node.saved_self = save(self)
+    result = call_below(log_op.below[key_set], self)
+    set_history(result, node)
+    return result
+
+
+def log_(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return log__op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return log__op.below[key_set](self)
+    check_inplace(self)
+    node = LogBackward0()
+    node.next_edges = edges
+    node.saved_self = save(self.clone())
+    result = call_below(log__op.below[key_set], self)
+    rebase_history(self, node)
+    return result
+
+
+def log10(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return log10_op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return log10_op.below[key_set](self)
+    node = Log10Backward0()
+    node.next_edges = edges
+    node.saved_self = save(self)
+    result = call_below(log10_op.below[key_set], self)
+    set_history(result, node)
+    return result
+
+
+def log10_(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return log10__op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return log10__op.below[key_set](self)
+    check_inplace(self)
+    node = Log10Backward0()
+    node.next_edges = edges
+    node.saved_self = save(self.clone())
+    result = call_below(log10__op.below[key_set], self)
+    rebase_history(self, node)
+    return result
+
+
+def log1p(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return log1p_op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return log1p_op.below[key_set](self)
+    node = Log1PBackward0()
+    node.next_edges = edges
+    node.saved_self = save(self)
+    result = call_below(log1p_op.below[key_set], self)
+    set_history(result, node)
+    return result
+
+
+def log1p_(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return log1p__op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return log1p__op.below[key_set](self)
+    check_inplace(self)
+    node = Log1PBackward0()
+    node.next_edges = edges
+    node.saved_self = save(self.clone())
+    result = call_below(log1p__op.below[key_set], self)
+    rebase_history(self, node)
+    return result
+
+
+def log2(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return log2_op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return log2_op.below[key_set](self)
+    node = Log2Backward0()
+    node.next_edges = edges
+    node.saved_self = save(self)
+    result = call_below(log2_op.below[key_set], self)
+    set_history(result, node)
+    return result
+
+
+def log2_(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return log2__op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return log2__op.below[key_set](self)
+    check_inplace(self)
+    node = Log2Backward0()
+    node.next_edges = edges
+    node.saved_self = save(self.clone())
+    result = call_below(log2__op.below[key_set], self)
+    rebase_history(self, node)
+    return result
+
+
+def maximum(key_set, self, other):
+    if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
+        return maximum_op.below[key_set](self, other)
+    edges = [gradient_edge(self), gradient_edge(other)]
+    if edges[0].node is edges[1].node is None:
+        return maximum_op.below[key_set](self, other)
+    node = MaximumBackward0()
+    node.next_edges = edges
+    node.saved_other = save(other)
+    node.saved_self = save(self)
+    result = call_below(maximum_op.below[key_set], self, other)
+    set_history(result, node)
+    return result
+
+
+def minimum(key_set, self, other):
+    if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
+        return minimum_op.below[key_set](self, other)
+    edges = [gradient_edge(self), gradient_edge(other)]
+    if edges[0].node is edges[1].node is None:
+        return minimum_op.below[key_set](self, other)
+    node = MinimumBackward0()
+    node.next_edges = edges
+    node.saved_other = save(other)
+    node.saved_self = save(self)
+    result = call_below(minimum_op.below[key_set], self, other)
+    set_history(result, node)
+    return result
+
+
+def mul_Tensor(key_set, self, other):
+    if (
+        not local.grad_enabled
+        or (not isinstance(self, Tensor) or self._autograd is None is self._base)
+        and (not isinstance(other, Tensor) or other._autograd is None is other._base)
+    ):
+        return mul_Tensor_op.below[key_set](self, other)
+    edges = [gradient_edge(self), gradient_edge(other)]
+    if edges[0].node is edges[1].node is None:
+        return mul_Tensor_op.below[key_set](self, other)
+    node = MulBackward0()
+    node.next_edges = edges
+    if edges[0].node:
+        node.saved_other = save(other)
+    if edges[1].node:
+        node.saved_self = save(self)
+    result = call_below(mul_Tensor_op.below[key_set], self, other)
+    set_history(result, node)
+    return result
+
+
+def mul__Tensor(key_set, self, other):
+    if (
+        not local.grad_enabled
+        or (not isinstance(self, Tensor) or self._autograd is None is self._base)
+        and (not isinstance(other, Tensor) or other._autograd is None is other._base)
+    ):
+        return mul__Tensor_op.below[key_set](self, other)
+    edges = [gradient_edge(self), gradient_edge(other)]
+    if edges[0].node is edges[1].node is None:
+        return mul__Tensor_op.below[key_set](self, other)
+    check_inplace(self)
+    node = MulBackward0()
+    node.next_edges = edges
+    if edges[0].node:
+        node.saved_other = save(other)
+    if edges[1].node:
+        node.saved_self = save(self.clone())
+    result = call_below(mul__Tensor_op.below[key_set], self, other)
+    rebase_history(self, node)
+    return result
+
+
+def mul_Scalar(key_set, self, other):
+    if not local.grad_enabled or (not isinstance(self, Tensor) or self._autograd is None is self._base):
+        return mul_Scalar_op.below[key_set](self, other)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return mul_Scalar_op.below[key_set](self, other)
+    node = MulBackward1()
+    node.next_edges = edges
+    node.other = other
+    result = call_below(mul_Scalar_op.below[key_set], self, other)
+    set_history(result, node)
+    return result
+
+
+def neg(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return neg_op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return neg_op.below[key_set](self)
+    node = NegBackward0()
+    node.next_edges = edges
+    result = call_below(neg_op.below[key_set], self)
+    set_history(result, node)
+    return result
+
+
+def neg_(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return neg__op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return neg__op.below[key_set](self)
+    check_inplace(self)
+    node = NegBackward0()
+    node.next_edges = edges
+    result = call_below(neg__op.below[key_set], self)
+    rebase_history(self, node)
+    return result
+
+
+def pow_Tensor_Scalar(key_set, self, exponent):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return pow_Tensor_Scalar_op.below[key_set](self, exponent)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return pow_Tensor_Scalar_op.below[key_set](self, exponent)
+    node = PowBackward0()
+    node.next_edges = edges
+    node.exponent = exponent
+    node.saved_self = save(self)
+    result = call_below(pow_Tensor_Scalar_op.below[key_set], self, exponent)
+    set_history(result, node)
+    return result
+
+
+def pow__Scalar(key_set, self, exponent):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return pow__Scalar_op.below[key_set](self, exponent)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return pow__Scalar_op.below[key_set](self, exponent)
+    check_inplace(self)
+    node = PowBackward0()
+    node.next_edges = edges
+    node.exponent = exponent
+    node.saved_self = save(self.clone())
+    result = call_below(pow__Scalar_op.below[key_set], self, exponent)
+    rebase_history(self, node)
+    return result
+
+
+def pow_Tensor_Tensor(key_set, self, exponent):
+    if not local.grad_enabled or self._autograd is None is self._base and exponent._autograd is None is exponent._base:
+        return pow_Tensor_Tensor_op.below[key_set](self, exponent)
+    edges = [gradient_edge(self), gradient_edge(exponent)]
+    if edges[0].node is edges[1].node is None:
+        return pow_Tensor_Tensor_op.below[key_set](self, exponent)
+    node = PowBackward1()
+    node.next_edges = edges
+    node.saved_exponent = save(exponent)
+    node.saved_self = save(self)
+    result = call_below(pow_Tensor_Tensor_op.below[key_set], self, exponent)
+    set_history(result, node)
+    if edges[1].node:
+        node.saved_result = save(result, True)
+    return result
+
+
+def pow__Tensor(key_set, self, exponent):
+    if not local.grad_enabled or self._autograd is None is self._base and exponent._autograd is None is exponent._base:
+        return pow__Tensor_op.below[key_set](self, exponent)
+    edges = [gradient_edge(self), gradient_edge(exponent)]
+    if edges[0].node is edges[1].node is None:
+        return pow__Tensor_op.below[key_set](self, exponent)
+    check_inplace(self)
+    node = PowBackward1()
+    node.next_edges = edges
+    node.saved_exponent = save(exponent)
+    node.saved_self = save(self.clone())
+    result = call_below(pow__Tensor_op.below[key_set], self, exponent)
+    rebase_history(self, node)
+    if edges[1].node:
+        node.saved_result = save(result, True)
+    return result
+
+
+def pow_Scalar(key_set, self, exponent):
+    if not local.grad_enabled or exponent._autograd is None is exponent._base:
+        return pow_Scalar_op.below[key_set](self, exponent)
+    edges = [gradient_edge(exponent)]
+    if edges[0].node is None:
+        return pow_Scalar_op.below[key_set](self, exponent)
+    node = PowBackward2()
+    node.next_edges = edges
+    node.self = self
+    node.saved_exponent = save(exponent)
+    result = call_below(pow_Scalar_op.below[key_set], self, exponent)
+    set_history(result, node)
+    node.saved_result = save(result, True)
+    return result
+
+
+def reciprocal(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return reciprocal_op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return reciprocal_op.below[key_set](self)
+    node = ReciprocalBackward0()
+    node.next_edges = edges
+    result = call_below(reciprocal_op.below[key_set], self)
+    set_history(result, node)
+    node.saved_result = save(result, True)
+    return result
+
+
+def reciprocal_(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return reciprocal__op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return reciprocal__op.below[key_set](self)
+    check_inplace(self)
+    node = ReciprocalBackward0()
+    node.next_edges = edges
+    result = call_below(reciprocal__op.below[key_set], self)
+    rebase_history(self, node)
+    node.saved_result = save(result, True)
+    return result
+
+
+def relu(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return relu_op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return relu_op.below[key_set](self)
+    node = ReluBackward0()
+    node.next_edges = edges
+    result = call_below(relu_op.below[key_set], self)
+    set_history(result, node)
+    node.saved_result = save(result, True)
+    return result
+
+
+def relu_(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return relu__op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return relu__op.below[key_set](self)
+    check_inplace(self)
+    node = ReluBackward0()
+    node.next_edges = edges
+    result = call_below(relu__op.below[key_set], self)
+    rebase_history(self, node)
+    node.saved_result = save(result, True)
+    return result
+
+
+def remainder_Scalar(key_set, self, other):
+    if not local.grad_enabled or (not isinstance(self, Tensor) or self._autograd is None is self._base):
+        return remainder_Scalar_op.below[key_set](self, other)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return remainder_Scalar_op.below[key_set](self, other)
+    node = RemainderBackward0()
+    node.next_edges = edges
+    result = call_below(remainder_Scalar_op.below[key_set], self, other)
+    set_history(result, node)
+    return result
+
+
+def remainder__Scalar(key_set, self, other):
+    if not local.grad_enabled or (not isinstance(self, Tensor) or self._autograd is None is self._base):
+        return remainder__Scalar_op.below[key_set](self, other)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return remainder__Scalar_op.below[key_set](self, other)
+    check_inplace(self)
+    node = RemainderBackward0()
+    node.next_edges = edges
+    result = call_below(remainder__Scalar_op.below[key_set], self, other)
+    rebase_history(self, node)
+    return result
+
+
+def remainder_Tensor(key_set, self, other):
+    if (
+        not local.grad_enabled
+        or (not isinstance(self, Tensor) or self._autograd is None is self._base)
+        and other._autograd is None is other._base
+    ):
+        return remainder_Tensor_op.below[key_set](self, other)
+    edges = [gradient_edge(self), gradient_edge(other)]
+    if edges[0].node is edges[1].node is None:
+        return remainder_Tensor_op.below[key_set](self, other)
+    node = RemainderBackward1()
+    node.next_edges = edges
+    if edges[1].node:
+        node.saved_other = save(other)
+    if edges[1].node:
+        node.saved_self = save(self)
+    result = call_below(remainder_Tensor_op.below[key_set], self, other)
+    set_history(result, node)
+    return result
+
+
+def remainder__Tensor(key_set, self, other):
+    if (
+        not local.grad_enabled
+        or (not isinstance(self, Tensor) or self._autograd is None is self._base)
+        and other._autograd is None is other._base
+    ):
+        return remainder__Tensor_op.below[key_set](self, other)
+    edges = [gradient_edge(self), gradient_edge(other)]
+    if edges[0].node is edges[1].node is None:
+        return remainder__Tensor_op.below[key_set](self, other)
+    check_inplace(self)
+    node = RemainderBackward1()
+    node.next_edges = edges
+    if edges[1].node:
+        node.saved_other = save(other)
+    if edges[1].node:
+        node.saved_self = save(self.clone())
+    result = call_below(remainder__Tensor_op.below[key_set], self, other)
+    rebase_history(self, node)
+    return result
+
+
+def round(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return round_op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return round_op.below[key_set](self)
+    node = RoundBackward0()
+    node.next_edges = edges
+    result = call_below(round_op.below[key_set], self)
+    set_history(result, node)
+    return result
+
+
+def round_(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return round__op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return round__op.below[key_set](self)
+    check_inplace(self)
+    node = RoundBackward0()
+    node.next_edges = edges
+    result = call_below(round__op.below[key_set], self)
+    rebase_history(self, node)
+    return result
+
+
+def round_decimals(key_set, self, decimals):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return round_decimals_op.below[key_set](self, decimals)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return round_decimals_op.below[key_set](self, decimals)
+    node = RoundBackward1()
+    node.next_edges = edges
+    result = call_below(round_decimals_op.below[key_set], self, decimals)
+    set_history(result, node)
+    return result
+
+
+def round__decimals(key_set, self, decimals):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return round__decimals_op.below[key_set](self, decimals)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return round__decimals_op.below[key_set](self, decimals)
+    check_inplace(self)
+    node = RoundBackward1()
+    node.next_edges = edges
+    result = call_below(round__decimals_op.below[key_set], self, decimals)
+    rebase_history(self, node)
+    return result
+
+
+def rsqrt(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return rsqrt_op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return rsqrt_op.below[key_set](self)
+    node = RsqrtBackward0()
+    node.next_edges = edges
+    result = call_below(rsqrt_op.below[key_set], self)
+    set_history(result, node)
+    node.saved_result = save(result, True)
+    return result
+
+
+def rsqrt_(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return rsqrt__op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return rsqrt__op.below[key_set](self)
+    check_inplace(self)
+    node = RsqrtBackward0()
+    node.next_edges = edges
+    result = call_below(rsqrt__op.below[key_set], self)
+    rebase_history(self, node)
+    node.saved_result = save(result, True)
+    return result
+
+
+def rsub_Tensor(key_set, self, other, alpha):
+    if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
+        return rsub_Tensor_op.below[key_set](self, other, alpha)
+    edges = [gradient_edge(self), gradient_edge(other)]
+    if edges[0].node is edges[1].node is None:
+        return rsub_Tensor_op.below[key_set](self, other, alpha)
+    node = RsubBackward0()
+    node.next_edges = edges
+    node.alpha = alpha
+    result = call_below(rsub_Tensor_op.below[key_set], self, other, alpha)
+    set_history(result, node)
+    return result
+
+
+def rsub_Scalar(key_set, self, other, alpha):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return rsub_Scalar_op.below[key_set](self, other, alpha)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return rsub_Scalar_op.below[key_set](self, other, alpha)
+    node = RsubBackward1()
+    node.next_edges = edges
+    node.alpha = alpha
+    result = call_below(rsub_Scalar_op.below[key_set], self, other, alpha)
+    set_history(result, node)
+    return result
+
+
+def sigmoid(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return sigmoid_op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return sigmoid_op.below[key_set](self)
+    node = SigmoidBackward0()
+    node.next_edges = edges
+    result = call_below(sigmoid_op.below[key_set], self)
+    set_history(result, node)
+    node.saved_result = save(result, True)
+    return result
+
+
+def sigmoid_(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return sigmoid__op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return sigmoid__op.below[key_set](self)
+    check_inplace(self)
+    node = SigmoidBackward0()
+    node.next_edges = edges
+    result = call_below(sigmoid__op.below[key_set], self)
+    rebase_history(self, node)
+    node.saved_result = save(result, True)
+    return result
+
+
+def sign(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return sign_op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return sign_op.below[key_set](self)
+    node = SignBackward0()
+    node.next_edges = edges
+    result = call_below(sign_op.below[key_set], self)
+    set_history(result, node)
+    return result
+
+
+def sign_(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return sign__op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return sign__op.below[key_set](self)
+    check_inplace(self)
+    node = SignBackward0()
+    node.next_edges = edges
+    result = call_below(sign__op.below[key_set], self)
+    rebase_history(self, node)
+    return result
+
+
+def sgn(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return sgn_op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return sgn_op.below[key_set](self)
+    node = SgnBackward0()
+    node.next_edges = edges
+    result = call_below(sgn_op.below[key_set], self)
+    set_history(result, node)
+    return result
+
+
+def sgn_(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return sgn__op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return sgn__op.below[key_set](self)
+    check_inplace(self)
+    node = SgnBackward0()
+    node.next_edges = edges
+    result = call_below(sgn__op.below[key_set], self)
+    rebase_history(self, node)
+    return result
+
+
+def silu(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return silu_op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return silu_op.below[key_set](self)
+    node = SiluBackward0()
+    node.next_edges = edges
+    node.saved_self = save(self)
+    result = call_below(silu_op.below[key_set], self)
+    set_history(result, node)
+    return result
+
+
+def silu_(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return silu__op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return silu__op.below[key_set](self)
+    check_inplace(self)
+    node = SiluBackward0()
+    node.next_edges = edges
+    node.saved_self = save(self.clone())
+    result = call_below(silu__op.below[key_set], self)
+    rebase_history(self, node)
+    return result
+
+
+def sin(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return sin_op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return sin_op.below[key_set](self)
+    node = SinBackward0()
+    node.next_edges = edges
+    node.saved_self = save(self)
+    result = call_below(sin_op.below[key_set], self)
+    set_history(result, node)
+    return result
+
+
+def sin_(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return sin__op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return sin__op.below[key_set](self)
+    check_inplace(self)
+    node = SinBackward0()
+    node.next_edges = edges
+    node.saved_self = save(self.clone())
+    result = call_below(sin__op.below[key_set], self)
+    rebase_history(self, node)
+    return result
+
+
+def softplus(key_set, self, beta, threshold):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return softplus_op.below[key_set](self, beta, threshold)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return softplus_op.below[key_set](self, beta, threshold)
+    node = SoftplusBackward0()
+    node.next_edges = edges
+    node.beta = beta
+    node.threshold = threshold
+    node.saved_self = save(self)
+    result = call_below(softplus_op.below[key_set], self, beta, threshold)
+    set_history(result, node)
+    return result
+
+
+def sqrt(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return sqrt_op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return sqrt_op.below[key_set](self)
+    node = SqrtBackward0()
+    node.next_edges = edges
+    result = call_below(sqrt_op.below[key_set], self)
+    set_history(result, node)
+    node.saved_result = save(result, True)
+    return result
+
+
+def sqrt_(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return sqrt__op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return sqrt__op.below[key_set](self)
+    check_inplace(self)
+    node = SqrtBackward0()
+    node.next_edges = edges
+    result = call_below(sqrt__op.below[key_set], self)
+    rebase_history(self, node)
+    node.saved_result = save(result, True)
+    return result
+
+
+def sub_Tensor(key_set, self, other, alpha):
+    if (
+        not local.grad_enabled
+        or (not isinstance(self, Tensor) or self._autograd is None is self._base)
+        and (not isinstance(other, Tensor) or other._autograd is None is other._base)
+    ):
+        return sub_Tensor_op.below[key_set](self, other, alpha)
+    edges = [gradient_edge(self), gradient_edge(other)]
+    if edges[0].node is edges[1].node is None:
+        return sub_Tensor_op.below[key_set](self, other, alpha)
+    node = SubBackward0()
+    node.next_edges = edges
+    node.alpha = alpha
+    result = call_below(sub_Tensor_op.below[key_set], self, other, alpha)
+    set_history(result, node)
+    return result
+
+
+def sub__Tensor(key_set, self, other, alpha):
+    if (
+        not local.grad_enabled
+        or (not isinstance(self, Tensor) or self._autograd is None is self._base)
+        and (not isinstance(other, Tensor) or other._autograd is None is other._base)
+    ):
+        return sub__Tensor_op.below[key_set](self, other, alpha)
+    edges = [gradient_edge(self), gradient_edge(other)]
+    if edges[0].node is edges[1].node is None:
+        return sub__Tensor_op.below[key_set](self, other, alpha)
+    check_inplace(self)
+    node = SubBackward0()
+    node.next_edges = edges
+    node.alpha = alpha
+    result = call_below(sub__Tensor_op.below[key_set], self, other, alpha)
+    rebase_history(self, node)
+    return result
+
+
+def sub_Scalar(key_set, self, other, alpha):
+    if not local.grad_enabled or (not isinstance(self, Tensor) or self._autograd is None is self._base):
+        return sub_Scalar_op.below[key_set](self, other, alpha)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return sub_Scalar_op.below[key_set](self, other, alpha)
+    node = SubBackward1()
+    node.next_edges = edges
+    result = call_below(sub_Scalar_op.below[key_set], self, other, alpha)
+    set_history(result, node)
+    return result
+
+
+def tan(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return tan_op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return tan_op.below[key_set](self)
+    node = TanBackward0()
+    node.next_edges = edges
+    result = call_below(tan_op.below[key_set], self)
+    set_history(result, node)
+    node.saved_result = save(result, True)
+    return result
+
+
+def tan_(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return tan__op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return tan__op.below[key_set](self)
+    check_inplace(self)
+    node = TanBackward0()
+    node.next_edges = edges
+    result = call_below(tan__op.below[key_set], self)
+    rebase_history(self, node)
+    node.saved_result = save(result, True)
+    return result
+
+
+def tanh(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return tanh_op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return tanh_op.below[key_set](self)
+    node = TanhBackward0()
+    node.next_edges = edges
+    result = call_below(tanh_op.below[key_set], self)
+    set_history(result, node)
+    node.saved_result = save(result, True)
+    return result
+
+
+def tanh_(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return tanh__op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return tanh__op.below[key_set](self)
+    check_inplace(self)
+    node = TanhBackward0()
+    node.next_edges = edges
+    result = call_below(tanh__op.below[key_set], self)
+    rebase_history(self, node)
+    node.saved_result = save(result, True)
+    return result
+
+
+def threshold(key_set, self, threshold, value):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return threshold_op.below[key_set](self, threshold, value)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return threshold_op.below[key_set](self, threshold, value)
+    node = ThresholdBackward0()
+    node.next_edges = edges
+    node.threshold = threshold
+    node.saved_self = save(self)
+    result = call_below(threshold_op.below[key_set], self, threshold, value)
+    set_history(result, node)
+    return result
+
+
+def threshold_(key_set, self, threshold, value):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return threshold__op.below[key_set](self, threshold, value)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return threshold__op.below[key_set](self, threshold, value)
+    check_inplace(self)
+    node = ThresholdBackward0()
+    node.next_edges = edges
+    node.threshold = threshold
+    node.saved_self = save(self.clone())
+    result = call_below(threshold__op.below[key_set], self, threshold, value)
+    rebase_history(self, node)
+    return result
+
+
+def trunc(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return trunc_op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return trunc_op.below[key_set](self)
+    node = TruncBackward0()
+    node.next_edges = edges
+    result = call_below(trunc_op.below[key_set], self)
+    set_history(result, node)
+    return result
+
+
+def trunc_(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return trunc__op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return trunc__op.below[key_set](self)
+    check_inplace(self)
+    node = TruncBackward0()
+    node.next_edges = edges
+    result = call_below(trunc__op.below[key_set], self)
+    rebase_history(self, node)
+    return result
+
+
+def where_self(key_set, condition, self, other):
+    if (
+        not local.grad_enabled
+        or (not isinstance(self, Tensor) or self._autograd is None is self._base)
+        and (not isinstance(other, Tensor) or other._autograd is None is other._base)
+    ):
+        return where_self_op.below[key_set](condition, self, other)
+    edges = [gradient_edge(self), gradient_edge(other)]
+    if edges[0].node is edges[1].node is None:
+        return where_self_op.below[key_set](condition, self, other)
+    refuse_grad("where", "condition", condition)
+    node = WhereBackward0()
+    node.next_edges = edges
+    node.saved_condition = save(condition)
+    result = call_below(where_self_op.below[key_set], condition, self, other)
+    set_history(result, node)
+    return result
+
+
+def cat(key_set, tensors, dim):
+    edges = [gradient_edge(each) for each in tensors] if local.grad_enabled else []
+    if not any(edge.node for edge in edges):
+        return cat_op.below[key_set](tensors, dim)
+    node = CatBackward0()
+    node.next_edges = edges
+    node.tensors_shapes = [each.shape for each in tensors]
+    node.tensors_dtypes = [each.dtype for each in tensors]
+    node.dim = dim
+    result = call_below(cat_op.below[key_set], tensors, dim)
+    set_history(result, node)
+    return result
+
+
+def embedding(key_set, weight, indices, padding_idx, scale_grad_by_freq, sparse):
+    if not local.grad_enabled or weight._autograd is None is weight._base:
+        return embedding_op.below[key_set](weight, indices, padding_idx, scale_grad_by_freq, sparse)
+    edges = [gradient_edge(weight)]
+    if edges[0].node is None:
+        return embedding_op.below[key_set](weight, indices, padding_idx, scale_grad_by_freq, sparse)
+    refuse_grad("embedding", "indices", indices)
+    node = EmbeddingBackward0()
+    node.next_edges = edges
+    node.weight_shape = weight.shape
+    node.padding_idx = padding_idx
+    node.scale_grad_by_freq = scale_grad_by_freq
+    node.sparse = sparse
+    node.saved_indices = save(indices)
+    result = call_below(embedding_op.below[key_set], weight, indices, padding_idx, scale_grad_by_freq, sparse)
+    set_history(result, node)
+    return result
+
+
+def flip(key_set, self, dims):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return flip_op.below[key_set](self, dims)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return flip_op.below[key_set](self, dims)
+    node = FlipBackward0()
+    node.next_edges = edges
+    node.dims = dims
+    result = call_below(flip_op.below[key_set], self, dims)
+    set_history(result, node)
+    return result
+
+
+def gather(key_set, self, dim, index, sparse_grad):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return gather_op.below[key_set](self, dim, index, sparse_grad)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return gather_op.below[key_set](self, dim, index, sparse_grad)
+    refuse_grad("gather", "index", index)
+    node = GatherBackward0()
+    node.next_edges = edges
+    node.self_shape = self.shape
+    node.dim = dim
+    node.saved_index = save(index)
+    result = call_below(gather_op.below[key_set], self, dim, index, sparse_grad)
+    set_history(result, node)
+    return result
+
+
+def index_Tensor(key_set, self, indices):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return index_Tensor_op.below[key_set](self, indices)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return index_Tensor_op.below[key_set](self, indices)
+    refuse_grad("index", "indices", indices)
+    node = IndexBackward0()
+    node.next_edges = edges
+    node.self_shape = self.shape
+    node.saved_indices = save(indices)
+    result = call_below(index_Tensor_op.below[key_set], self, indices)
+    set_history(result, node)
+    return result
+
+
+def index_add(key_set, self, dim, index, source, alpha):
+    if not local.grad_enabled or self._autograd is None is self._base and source._autograd is None is source._base:
+        return index_add_op.below[key_set](self, dim, index, source, alpha)
+    edges = [gradient_edge(self), gradient_edge(source)]
+    if edges[0].node is edges[1].node is None:
+        return index_add_op.below[key_set](self, dim, index, source, alpha)
+    refuse_grad("index_add", "index", index)
+    node = IndexAddBackward0()
+    node.next_edges = edges
+    node.source_shape = source.shape
+    node.alpha = alpha
+    node.dim = dim
+    if edges[1].node:
+        node.saved_index = save(index)
+    result = call_below(index_add_op.below[key_set], self, dim, index, source, alpha)
+    set_history(result, node)
+    return result
+
+
+def index_add_(key_set, self, dim, index, source, alpha):
+    if not local.grad_enabled or self._autograd is None is self._base and source._autograd is None is source._base:
+        return index_add__op.below[key_set](self, dim, index, source, alpha)
+    edges = [gradient_edge(self), gradient_edge(source)]
+    if edges[0].node is edges[1].node is None:
+        return index_add__op.below[key_set](self, dim, index, source, alpha)
+    refuse_grad("index_add_", "index", index)
+    check_inplace(self)
+    node = IndexAddBackward0()
+    node.next_edges = edges
+    node.source_shape = source.shape
+    node.alpha = alpha
+    node.dim = dim
+    if edges[1].node:
+        node.saved_index = save(index)
+    result = call_below(index_add__op.below[key_set], self, dim, index, source, alpha)
+    rebase_history(self, node)
+    return result
+
+
+def index_put(key_set, self, indices, values, accumulate):
+    if not local.grad_enabled or self._autograd is None is self._base and values._autograd is None is values._base:
+        return index_put_op.below[key_set](self, indices, values, accumulate)
+    edges = [gradient_edge(self), gradient_edge(values)]
+    if edges[0].node is edges[1].node is None:
+        return index_put_op.below[key_set](self, indices, values, accumulate)
+    refuse_grad("index_put", "indices", indices)
+    node = IndexPutBackward0()
+    node.next_edges = edges
+    node.accumulate = accumulate
+    node.saved_indices = save(indices)
+    result = call_below(index_put_op.below[key_set], self, indices, values, accumulate)
+    set_history(result, node)
+    return result
+
+
+def index_put_(key_set, self, indices, values, accumulate):
+    if not local.grad_enabled or self._autograd is None is self._base and values._autograd is None is values._base:
+        return index_put__op.below[key_set](self, indices, values, accumulate)
+    edges = [gradient_edge(self), gradient_edge(values)]
+    if edges[0].node is edges[1].node is None:
+        return index_put__op.below[key_set](self, indices, values, accumulate)
+    refuse_grad("index_put_", "indices", indices)
+    check_inplace(self)
+    node = IndexPutBackward0()
+    node.next_edges = edges
+    node.accumulate = accumulate
+    node.saved_indices = save(indices)
+    result = call_below(index_put__op.below[key_set], self, indices, values, accumulate)
+    rebase_history(self, node)
+    return result
+
+
+def _index_put_impl_(key_set, self, indices, values, accumulate, unsafe):
+    if not local.grad_enabled or self._autograd is None is self._base and values._autograd is None is values._base:
+        return _index_put_impl__op.below[key_set](self, indices, values, accumulate, unsafe)
+    edges = [gradient_edge(self), gradient_edge(values)]
+    if edges[0].node is edges[1].node is None:
+        return _index_put_impl__op.below[key_set](self, indices, values, accumulate, unsafe)
+    refuse_grad("_index_put_impl_", "indices", indices)
+    check_inplace(self)
+    node = IndexPutImplBackward0()
+    node.next_edges = edges
+    node.accumulate = accumulate
+    node.saved_indices = save(indices)
+    result = call_below(_index_put_impl__op.below[key_set], self, indices, values, accumulate, unsafe)
+    rebase_history(self, node)
+    return result
+
+
+def index_select(key_set, self, dim, index):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return index_select_op.below[key_set](self, dim, index)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return index_select_op.below[key_set](self, dim, index)
+    refuse_grad("index_select", "index", index)
+    node = IndexSelectBackward0()
+    node.next_edges = edges
+    node.self_shape = self.shape
+    node.dim = dim
+    node.saved_index = save(index)
+    result = call_below(index_select_op.below[key_set], self, dim, index)
+    set_history(result, node)
+    return result
+
+
+def masked_fill_Scalar(key_set, self, mask, value):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return masked_fill_Scalar_op.below[key_set](self, mask, value)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return masked_fill_Scalar_op.below[key_set](self, mask, value)
+    refuse_grad("masked_fill", "mask", mask)
+    node = MaskedFillBackward0()
+    node.next_edges = edges
+    node.saved_mask = save(mask)
+    result = call_below(masked_fill_Scalar_op.below[key_set], self, mask, value)
+    set_history(result, node)
+    return result
+
+
+def masked_fill__Scalar(key_set, self, mask, value):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return masked_fill__Scalar_op.below[key_set](self, mask, value)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return masked_fill__Scalar_op.below[key_set](self, mask, value)
+    refuse_grad("masked_fill_", "mask", mask)
+    check_inplace(self)
+    node = MaskedFillBackward0()
+    node.next_edges = edges
+    node.saved_mask = save(mask)
+    result = call_below(masked_fill__Scalar_op.below[key_set], self, mask, value)
+    rebase_history(self, node)
+    return result
+
+
+def masked_fill_Tensor(key_set, self, mask, value):
+    if not local.grad_enabled or self._autograd is None is self._base and value._autograd is None is value._base:
+        return masked_fill_Tensor_op.below[key_set](self, mask, value)
+    edges = [gradient_edge(self), gradient_edge(value)]
+    if edges[0].node is edges[1].node is None:
+        return masked_fill_Tensor_op.below[key_set](self, mask, value)
+    refuse_grad("masked_fill", "mask", mask)
+    node = MaskedFillBackward1()
+    node.next_edges = edges
+    node.saved_mask = save(mask)
+    result = call_below(masked_fill_Tensor_op.below[key_set], self, mask, value)
+    set_history(result, node)
+    return result
+
+
+def masked_fill__Tensor(key_set, self, mask, value):
+    if not local.grad_enabled or self._autograd is None is self._base and value._autograd is None is value._base:
+        return masked_fill__Tensor_op.below[key_set](self, mask, value)
+    edges = [gradient_edge(self), gradient_edge(value)]
+    if edges[0].node is edges[1].node is None:
+        return masked_fill__Tensor_op.below[key_set](self, mask, value)
+    refuse_grad("masked_fill_", "mask", mask)
+    check_inplace(self)
+    node = MaskedFillBackward1()
+    node.next_edges = edges
+    node.saved_mask = save(mask)
+    result = call_below(masked_fill__Tensor_op.below[key_set], self, mask, value)
+    rebase_history(self, node)
+    return result
+
+
+def repeat(key_set, self, repeats):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return repeat_op.below[key_set](self, repeats)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return repeat_op.below[key_set](self, repeats)
+    node = RepeatBackward0()
+    node.next_edges = edges
+    node.self_shape = self.shape
+    node.repeats = repeats
+    result = call_below(repeat_op.below[key_set], self, repeats)
+    set_history(result, node)
+    return result
+
+
+def roll(key_set, self, shifts, dims):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return roll_op.below[key_set](self, shifts, dims)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return roll_op.below[key_set](self, shifts, dims)
+    node = RollBackward0()
+    node.next_edges = edges
+    node.dims = dims
+    node.shifts = shifts
+    result = call_below(roll_op.below[key_set], self, shifts, dims)
+    set_history(result, node)
+    return result
+
+
+def scatter_src(key_set, self, dim, index, src):
+    if not local.grad_enabled or self._autograd is None is self._base and src._autograd is None is src._base:
+        return scatter_src_op.below[key_set](self, dim, index, src)
+    edges = [gradient_edge(self), gradient_edge(src)]
+    if edges[0].node is edges[1].node is None:
+        return scatter_src_op.below[key_set](self, dim, index, src)
+    refuse_grad("scatter", "index", index)
+    node = ScatterBackward0()
+    node.next_edges = edges
+    node.dim = dim
+    node.saved_index = save(index)
+    result = call_below(scatter_src_op.below[key_set], self, dim, index, src)
+    set_history(result, node)
+    return result
+
+
+def scatter__src(key_set, self, dim, index, src):
+    if not local.grad_enabled or self._autograd is None is self._base and src._autograd is None is src._base:
+        return scatter__src_op.below[key_set](self, dim, index, src)
+    edges = [gradient_edge(self), gradient_edge(src)]
+    if edges[0].node is edges[1].node is None:
+        return scatter__src_op.below[key_set](self, dim, index, src)
+    refuse_grad("scatter_", "index", index)
+    check_inplace(self)
+    node = ScatterBackward0()
+    node.next_edges = edges
+    node.dim = dim
+    node.saved_index = save(index)
+    result = call_below(scatter__src_op.below[key_set], self, dim, index, src)
+    rebase_history(self, node)
+    return result
+
+
+def scatter_value(key_set, self, dim, index, value):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return scatter_value_op.below[key_set](self, dim, index, value)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return scatter_value_op.below[key_set](self, dim, index, value)
+    refuse_grad("scatter", "index", index)
+    node = ScatterBackward1()
+    node.next_edges = edges
+    node.dim = dim
+    node.saved_index = save(index)
+    result = call_below(scatter_value_op.below[key_set], self, dim, index, value)
+    set_history(result, node)
+    return result
+
+
+def scatter__value(key_set, self, dim, index, value):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return scatter__value_op.below[key_set](self, dim, index, value)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return scatter__value_op.below[key_set](self, dim, index, value)
+    refuse_grad("scatter_", "index", index)
+    check_inplace(self)
+    node = ScatterBackward1()
+    node.next_edges = edges
+    node.dim = dim
+    node.saved_index = save(index)
+    result = call_below(scatter__value_op.below[key_set], self, dim, index, value)
+    rebase_history(self, node)
+    return result
+
+
+def scatter_add(key_set, self, dim, index, src):
+    if not local.grad_enabled or self._autograd is None is self._base and src._autograd is None is src._base:
+        return scatter_add_op.below[key_set](self, dim, index, src)
+    edges = [gradient_edge(self), gradient_edge(src)]
+    if edges[0].node is edges[1].node is None:
+        return scatter_add_op.below[key_set](self, dim, index, src)
+    refuse_grad("scatter_add", "index", index)
+    node = ScatterAddBackward0()
+    node.next_edges = edges
+    node.dim = dim
+    if edges[1].node:
+        node.saved_index = save(index)
+    result = call_below(scatter_add_op.below[key_set], self, dim, index, src)
+    set_history(result, node)
+    return result
+
+
+def scatter_add_(key_set, self, dim, index, src):
+    if not local.grad_enabled or self._autograd is None is self._base and src._autograd is None is src._base:
+        return scatter_add__op.below[key_set](self, dim, index, src)
+    edges = [gradient_edge(self), gradient_edge(src)]
+    if edges[0].node is edges[1].node is None:
+        return scatter_add__op.below[key_set](self, dim, index, src)
+    refuse_grad("scatter_add_", "index", index)
+    check_inplace(self)
+    node = ScatterAddBackward0()
+    node.next_edges = edges
+    node.dim = dim
+    if edges[1].node:
+        node.saved_index = save(index)
+    result = call_below(scatter_add__op.below[key_set], self, dim, index, src)
+    rebase_history(self, node)
+    return result
+
+
+def stack(key_set, tensors, dim):
+    edges = [gradient_edge(each) for each in tensors] if local.grad_enabled else []
+    if not any(edge.node for edge in edges):
+        return stack_op.below[key_set](tensors, dim)
+    node = StackBackward0()
+    node.next_edges = edges
+    node.tensors_dtypes = [each.dtype for each in tensors]
+    node.dim = dim
+    result = call_below(stack_op.below[key_set], tensors, dim)
+    set_history(result, node)
+    return result
+
+
+def tril(key_set, self, diagonal):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return tril_op.below[key_set](self, diagonal)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return tril_op.below[key_set](self, diagonal)
+    node = TrilBackward0()
+    node.next_edges = edges
+    node.diagonal = diagonal
+    result = call_below(tril_op.below[key_set], self, diagonal)
+    set_history(result, node)
+    return result
+
+
+def tril_(key_set, self, diagonal):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return tril__op.below[key_set](self, diagonal)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return tril__op.below[key_set](self, diagonal)
+    check_inplace(self)
+    node = TrilBackward0()
+    node.next_edges = edges
+    node.diagonal = diagonal
+    result = call_below(tril__op.below[key_set], self, diagonal)
+    rebase_history(self, node)
+    return result
+
+
+def triu(key_set, self, diagonal):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return triu_op.below[key_set](self, diagonal)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return triu_op.below[key_set](self, diagonal)
+    node = TriuBackward0()
+    node.next_edges = edges
+    node.diagonal = diagonal
+    result = call_below(triu_op.below[key_set], self, diagonal)
+    set_history(result, node)
+    return result
+
+
+def triu_(key_set, self, diagonal):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return triu__op.below[key_set](self, diagonal)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return triu__op.below[key_set](self, diagonal)
+    check_inplace(self)
+    node = TriuBackward0()
+    node.next_edges = edges
+    node.diagonal = diagonal
+    result = call_below(triu__op.below[key_set], self, diagonal)
+    rebase_history(self, node)
+    return result
+
+
+def _log_softmax(key_set, self, dim, half_to_float):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return _log_softmax_op.below[key_set](self, dim, half_to_float)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return _log_softmax_op.below[key_set](self, dim, half_to_float)
+    node = LogSoftmaxBackward0()
+    node.next_edges = edges
+    node.self_dtype = self.dtype
+    node.dim = dim
+    result = call_below(_log_softmax_op.below[key_set], self, dim, half_to_float)
+    set_history(result, node)
+    node.saved_result = save(result, True)
+    return result
+
+
+def _softmax(key_set, self, dim, half_to_float):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return _softmax_op.below[key_set](self, dim, half_to_float)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return _softmax_op.below[key_set](self, dim, half_to_float)
+    node = SoftmaxBackward0()
+    node.next_edges = edges
+    node.self_dtype = self.dtype
+    node.dim = dim
+    result = call_below(_softmax_op.below[key_set], self, dim, half_to_float)
+    set_history(result, node)
+    node.saved_result = save(result, True)
+    return result
+
+
+def amax(key_set, self, dim, keepdim):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return amax_op.below[key_set](self, dim, keepdim)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return amax_op.below[key_set](self, dim, keepdim)
+    node = AmaxBackward0()
+    node.next_edges = edges
+    node.dim = dim
+    node.keepdim = keepdim
+    node.saved_self = save(self)
+    result = call_below(amax_op.below[key_set], self, dim, keepdim)
+    set_history(result, node)
+    node.saved_result = save(result, True)
+    return result
+
+
+def amin(key_set, self, dim, keepdim):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return amin_op.below[key_set](self, dim, keepdim)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return amin_op.below[key_set](self, dim, keepdim)
+    node = AminBackward0()
+    node.next_edges = edges
+    node.dim = dim
+    node.keepdim = keepdim
+    node.saved_self = save(self)
+    result = call_below(amin_op.below[key_set], self, dim, keepdim)
+    set_history(result, node)
+    node.saved_result = save(result, True)
+    return result
+
+
+def cumsum(key_set, self, dim, dtype):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return cumsum_op.below[key_set](self, dim, dtype)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return cumsum_op.below[key_set](self, dim, dtype)
+    node = CumsumBackward0()
+    node.next_edges = edges
+    node.dim = dim
+    result = call_below(cumsum_op.below[key_set], self, dim, dtype)
+    set_history(result, node)
+    return result
+
+
+def cumsum_(key_set, self, dim, dtype):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return cumsum__op.below[key_set](self, dim, dtype)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return cumsum__op.below[key_set](self, dim, dtype)
+    check_inplace(self)
+    node = CumsumBackward0()
+    node.next_edges = edges
+    node.dim = dim
+    result = call_below(cumsum__op.below[key_set], self, dim, dtype)
+    rebase_history(self, node)
+    return result
+
+
+def logsumexp(key_set, self, dim, keepdim):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return logsumexp_op.below[key_set](self, dim, keepdim)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return logsumexp_op.below[key_set](self, dim, keepdim)
+    node = LogsumexpBackward0()
+    node.next_edges = edges
+    node.dim = dim
+    node.keepdim = keepdim
+    node.saved_self = save(self)
+    result = call_below(logsumexp_op.below[key_set], self, dim, keepdim)
+    set_history(result, node)
+    node.saved_result = save(result, True)
+    return result
+
+
+def max(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return max_op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return max_op.below[key_set](self)
+    node = MaxBackward1()
+    node.next_edges = edges
+    node.saved_self = save(self)
+    result = call_below(max_op.below[key_set], self)
+    set_history(result, node)
+    node.saved_result = save(result, True)
+    return result
+
+
+def max_dim(key_set, self, dim, keepdim):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return max_dim_op.below[key_set](self, dim, keepdim)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return max_dim_op.below[key_set](self, dim, keepdim)
+    node = MaxBackward0()
+    node.next_edges = edges
+    node.self_shape = self.shape
+    node.dim = dim
+    node.keepdim = keepdim
+    result = call_below(max_dim_op.below[key_set], self, dim, keepdim)
+    set_history(result, node)
+    node.saved_indices = save(result[1], True)
+    return result
+
+
+def mean(key_set, self, dtype):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return mean_op.below[key_set](self, dtype)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return mean_op.below[key_set](self, dtype)
+    node = MeanBackward0()
+    node.next_edges = edges
+    node.self_shape = self.shape
+    node.self_numel = self.numel()
+    result = call_below(mean_op.below[key_set], self, dtype)
+    set_history(result, node)
+    return result
+
+
+def mean_dim(key_set, self, dim, keepdim, dtype):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return mean_dim_op.below[key_set](self, dim, keepdim, dtype)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return mean_dim_op.below[key_set](self, dim, keepdim, dtype)
+    node = MeanBackward1()
+    node.next_edges = edges
+    node.self_shape = self.shape
+    node.dim = dim
+    node.keepdim = keepdim
+    result = call_below(mean_dim_op.below[key_set], self, dim, keepdim, dtype)
+    set_history(result, node)
+    return result
+
+
+def min(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return min_op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return min_op.below[key_set](self)
+    node = MinBackward1()
+    node.next_edges = edges
+    node.saved_self = save(self)
+    result = call_below(min_op.below[key_set], self)
+    set_history(result, node)
+    node.saved_result = save(result, True)
+    return result
+
+
+def min_dim(key_set, self, dim, keepdim):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return min_dim_op.below[key_set](self, dim, keepdim)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return min_dim_op.below[key_set](self, dim, keepdim)
+    node = MinBackward0()
+    node.next_edges = edges
+    node.self_shape = self.shape
+    node.dim = dim
+    node.keepdim = keepdim
+    result = call_below(min_dim_op.below[key_set], self, dim, keepdim)
+    set_history(result, node)
+    node.saved_indices = save(result[1], True)
+    return result
+
+
+def prod(key_set, self, dtype):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return prod_op.below[key_set](self, dtype)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return prod_op.below[key_set](self, dtype)
+    node = ProdBackward0()
+    node.next_edges = edges
+    node.saved_self = save(self)
+    result = call_below(prod_op.below[key_set], self, dtype)
+    set_history(result, node)
+    node.saved_result = save(result, True)
+    return result
+
+
+def prod_dim_int(key_set, self, dim, keepdim, dtype):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return prod_dim_int_op.below[key_set](self, dim, keepdim, dtype)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return prod_dim_int_op.below[key_set](self, dim, keepdim, dtype)
+    node = ProdBackward1()
+    node.next_edges = edges
+    node.dim = dim
+    node.keepdim = keepdim
+    node.saved_self = save(self)
+    result = call_below(prod_dim_int_op.below[key_set], self, dim, keepdim, dtype)
+    set_history(result, node)
+    node.saved_result = save(result, True)
+    return result
+
+
+def std_correction(key_set, self, dim, correction, keepdim):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return std_correction_op.below[key_set](self, dim, correction, keepdim)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return std_correction_op.below[key_set](self, dim, correction, keepdim)
+    node = StdBackward0()
+    node.next_edges = edges
+    node.correction = correction
+    node.dim = dim
+    node.keepdim = keepdim
+    node.saved_self = save(self)
+    result = call_below(std_correction_op.below[key_set], self, dim, correction, keepdim)
+    set_history(result, node)
+    node.saved_result = save(result, True)
+    return result
+
+
+def sum(key_set, self, dtype):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return sum_op.below[key_set](self, dtype)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return sum_op.below[key_set](self, dtype)
+    node = SumBackward0()
+    node.next_edges = edges
+    node.self_shape = self.shape
+    result = call_below(sum_op.below[key_set], self, dtype)
+    set_history(result, node)
+    return result
+
+
+def sum_dim_IntList(key_set, self, dim, keepdim, dtype):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return sum_dim_IntList_op.below[key_set](self, dim, keepdim, dtype)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return sum_dim_IntList_op.below[key_set](self, dim, keepdim, dtype)
+    node = SumBackward1()
+    node.next_edges = edges
+    node.self_shape = self.shape
+    node.dim = dim
+    node.keepdim = keepdim
+    result = call_below(sum_dim_IntList_op.below[key_set], self, dim, keepdim, dtype)
+    set_history(result, node)
+    return result
+
+
+def var_correction(key_set, self, dim, correction, keepdim):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return var_correction_op.below[key_set](self, dim, correction, keepdim)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return var_correction_op.below[key_set](self, dim, correction, keepdim)
+    node = VarBackward0()
+    node.next_edges = edges
+    node.correction = correction
+    node.dim = dim
+    node.keepdim = keepdim
+    node.saved_self = save(self)
+    result = call_below(var_correction_op.below[key_set], self, dim, correction, keepdim)
+    set_history(result, node)
+    return result
+
+
+def addmm(key_set, self, mat1, mat2, beta, alpha):
+    if (
+        not local.grad_enabled
+        or self._autograd is None is self._base
+        and mat1._autograd is None is mat1._base
+        and mat2._autograd is None is mat2._base
+    ):
+        return addmm_op.below[key_set](self, mat1, mat2, beta, alpha)
+    edges = [gradient_edge(self), gradient_edge(mat1), gradient_edge(mat2)]
+    if edges[0].node is edges[1].node is edges[2].node is None:
+        return addmm_op.below[key_set](self, mat1, mat2, beta, alpha)
+    node = AddmmBackward0()
+    node.next_edges = edges
+    node.beta = beta
+    node.mat1_shape = mat1.shape
+    node.mat1_stride = mat1.stride()
+    node.alpha = alpha
+    node.mat2_shape = mat2.shape
+    node.mat2_stride = mat2.stride()
+    if edges[1].node:
+        node.saved_mat2 = save(mat2)
+    if edges[2].node:
+        node.saved_mat1 = save(mat1)
+    result = call_below(addmm_op.below[key_set], self, mat1, mat2, beta, alpha)
+    set_history(result, node)
+    return result
+
+
+def addmm_(key_set, self, mat1, mat2, beta, alpha):
+    if (
+        not local.grad_enabled
+        or self._autograd is None is self._base
+        and mat1._autograd is None is mat1._base
+        and mat2._autograd is None is mat2._base
+    ):
+        return addmm__op.below[key_set](self, mat1, mat2, beta, alpha)
+    edges = [gradient_edge(self), gradient_edge(mat1), gradient_edge(mat2)]
+    if edges[0].node is edges[1].node is edges[2].node is None:
+        return addmm__op.below[key_set](self, mat1, mat2, beta, alpha)
+    check_inplace(self)
+    node = AddmmBackward0()
+    node.next_edges = edges
+    node.beta = beta
+    node.mat1_shape = mat1.shape
+    node.mat1_stride = mat1.stride()
+    node.alpha = alpha
+    node.mat2_shape = mat2.shape
+    node.mat2_stride = mat2.stride()
+    if edges[1].node:
+        node.saved_mat2 = save(mat2)
+    if edges[2].node:
+        node.saved_mat1 = save(mat1)
+    result = call_below(addmm__op.below[key_set], self, mat1, mat2, beta, alpha)
+    rebase_history(self, node)
+    return result
+
+
+def baddbmm(key_set, self, batch1, batch2, beta, alpha):
+    if (
+        not local.grad_enabled
+        or self._autograd is None is self._base
+        and batch1._autograd is None is batch1._base
+        and batch2._autograd is None is batch2._base
+    ):
+        return baddbmm_op.below[key_set](self, batch1, batch2, beta, alpha)
+    edges = [gradient_edge(self), gradient_edge(batch1), gradient_edge(batch2)]
+    if edges[0].node is edges[1].node is edges[2].node is None:
+        return baddbmm_op.below[key_set](self, batch1, batch2, beta, alpha)
+    node = BaddbmmBackward0()
+    node.next_edges = edges
+    node.beta = beta
+    node.alpha = alpha
+    if edges[1].node:
+        node.saved_batch2 = save(batch2)
+    if edges[2].node:
+        node.saved_batch1 = save(batch1)
+    result = call_below(baddbmm_op.below[key_set], self, batch1, batch2, beta, alpha)
+    set_history(result, node)
+    return result
+
+
+def baddbmm_(key_set, self, batch1, batch2, beta, alpha):
+    if (
+        not local.grad_enabled
+        or self._autograd is None is self._base
+        and batch1._autograd is None is batch1._base
+        and batch2._autograd is None is batch2._base
+    ):
+        return baddbmm__op.below[key_set](self, batch1, batch2, beta, alpha)
+    edges = [gradient_edge(self), gradient_edge(batch1), gradient_edge(batch2)]
+    if edges[0].node is edges[1].node is edges[2].node is None:
+        return baddbmm__op.below[key_set](self, batch1, batch2, beta, alpha)
+    check_inplace(self)
+    node = BaddbmmBackward0()
+    node.next_edges = edges
+    node.beta = beta
+    node.alpha = alpha
+    if edges[1].node:
+        node.saved_batch2 = save(batch2)
+    if edges[2].node:
+        node.saved_batch1 = save(batch1)
+    result = call_below(baddbmm__op.below[key_set], self, batch1, batch2, beta, alpha)
+    rebase_history(self, node)
+    return result
+
+
+def bmm(key_set, self, mat2):
+    if not local.grad_enabled or self._autograd is None is self._base and mat2._autograd is None is mat2._base:
+        return bmm_op.below[key_set](self, mat2)
+    edges = [gradient_edge(self), gradient_edge(mat2)]
+    if edges[0].node is edges[1].node is None:
+        return bmm_op.below[key_set](self, mat2)
+    node = BmmBackward0()
+    node.next_edges = edges
+    if edges[0].node:
+        node.saved_mat2 = save(mat2)
+    if edges[1].node:
+        node.saved_self = save(self)
+    result = call_below(bmm_op.below[key_set], self, mat2)
+    set_history(result, node)
+    return result
+
+
+def dot(key_set, self, tensor):
+    if not local.grad_enabled or self._autograd is None is self._base and tensor._autograd is None is tensor._base:
+        return dot_op.below[key_set](self, tensor)
+    edges = [gradient_edge(self), gradient_edge(tensor)]
+    if edges[0].node is edges[1].node is None:
+        return dot_op.below[key_set](self, tensor)
+    node = DotBackward0()
+    node.next_edges = edges
+    if edges[0].node:
+        node.saved_tensor = save(tensor)
+    if edges[1].node:
+        node.saved_self = save(self)
+    result = call_below(dot_op.below[key_set], self, tensor)
+    set_history(result, node)
+    return result
+
+
+def mm(key_set, self, mat2):
+    if not local.grad_enabled or self._autograd is None is self._base and mat2._autograd is None is mat2._base:
+        return mm_op.below[key_set](self, mat2)
+    edges = [gradient_edge(self), gradient_edge(mat2)]
+    if edges[0].node is edges[1].node is None:
+        return mm_op.below[key_set](self, mat2)
+    node = MmBackward0()
+    node.next_edges = edges
+    node.self_shape = self.shape
+    node.self_stride = self.stride()
+    node.mat2_shape = mat2.shape
+    node.mat2_stride = mat2.stride()
+    if edges[0].node:
+        node.saved_mat2 = save(mat2)
+    if edges[1].node:
+        node.saved_self = save(self)
+    result = call_below(mm_op.below[key_set], self, mat2)
+    set_history(result, node)
+    return result
+
+
+def mv(key_set, self, vec):
+    if not local.grad_enabled or self._autograd is None is self._base and vec._autograd is None is vec._base:
+        return mv_op.below[key_set](self, vec)
+    edges = [gradient_edge(self), gradient_edge(vec)]
+    if edges[0].node is edges[1].node is None:
+        return mv_op.below[key_set](self, vec)
+    node = MvBackward0()
+    node.next_edges = edges
+    if edges[0].node:
+        node.saved_vec = save(vec)
+    if edges[1].node:
+        node.saved_self = save(self)
+    result = call_below(mv_op.below[key_set], self, vec)
+    set_history(result, node)
+    return result
+
+
+def binary_cross_entropy_with_logits(key_set, self, target, weight, pos_weight, reduction):
+    if not local.grad_enabled or self._autograd is None is self._base and target._autograd is None is target._base:
+        return binary_cross_entropy_with_logits_op.below[key_set](self, target, weight, pos_weight, reduction)
+    edges = [gradient_edge(self), gradient_edge(target)]
+    if edges[0].node is edges[1].node is None:
+        return binary_cross_entropy_with_logits_op.below[key_set](self, target, weight, pos_weight, reduction)
+    refuse_grad("binary_cross_entropy_with_logits", "weight", weight)
+    refuse_grad("binary_cross_entropy_with_logits", "pos_weight", pos_weight)
+    node = BinaryCrossEntropyWithLogitsBackward0()
+    node.next_edges = edges
+    node.reduction = reduction
+    node.saved_pos_weight = save(pos_weight)
+    node.saved_self = save(self)
+    node.saved_target = save(target)
+    node.saved_weight = save(weight)
+    result = call_below(binary_cross_entropy_with_logits_op.below[key_set], self, target, weight, pos_weight, reduction)
+    set_history(result, node)
+    return result
+
+
+def huber_loss(key_set, self, target, reduction, delta):
+    if not local.grad_enabled or self._autograd is None is self._base and target._autograd is None is target._base:
+        return huber_loss_op.below[key_set](self, target, reduction, delta)
+    edges = [gradient_edge(self), gradient_edge(target)]
+    if edges[0].node is edges[1].node is None:
+        return huber_loss_op.below[key_set](self, target, reduction, delta)
+    node = HuberLossBackward0()
+    node.next_edges = edges
+    node.delta = delta
+    node.reduction = reduction
+    node.saved_self = save(self)
+    node.saved_target = save(target)
+    result = call_below(huber_loss_op.below[key_set], self, target, reduction, delta)
+    set_history(result, node)
+    return result
+
+
+def mse_loss(key_set, self, target, reduction):
+    if not local.grad_enabled or self._autograd is None is self._base and target._autograd is None is target._base:
+        return mse_loss_op.below[key_set](self, target, reduction)
+    edges = [gradient_edge(self), gradient_edge(target)]
+    if edges[0].node is edges[1].node is None:
+        return mse_loss_op.below[key_set](self, target, reduction)
+    node = MseLossBackward0()
+    node.next_edges = edges
+    node.reduction = reduction
+    node.saved_self = save(self)
+    node.saved_target = save(target)
+    result = call_below(mse_loss_op.below[key_set], self, target, reduction)
+    set_history(result, node)
+    return result
+
+
+def nll_loss_forward(key_set, self, target, weight, reduction, ignore_index):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return nll_loss_forward_op.below[key_set](self, target, weight, reduction, ignore_index)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return nll_loss_forward_op.below[key_set](self, target, weight, reduction, ignore_index)
+    refuse_grad("nll_loss_forward", "target", target)
+    refuse_grad("nll_loss_forward", "weight", weight)
+    node = NllLossBackward0()
+    node.next_edges = edges
+    node.ignore_index = ignore_index
+    node.reduction = reduction
+    node.saved_self = save(self)
+    node.saved_target = save(target)
+    node.saved_weight = save(weight)
+    result = call_below(nll_loss_forward_op.below[key_set], self, target, weight, reduction, ignore_index)
+    set_history(result, node, [True, False])
+    node.saved_total_weight = save(result[1], True)
+    return result
+
+
+def nll_loss2d_forward(key_set, self, target, weight, reduction, ignore_index):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return nll_loss2d_forward_op.below[key_set](self, target, weight, reduction, ignore_index)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None:
+        return nll_loss2d_forward_op.below[key_set](self, target, weight, reduction, ignore_index)
+    refuse_grad("nll_loss2d_forward", "target", target)
+    refuse_grad("nll_loss2d_forward", "weight", weight)
+    node = NllLoss2DBackward0()
+    node.next_edges = edges
+    node.ignore_index = ignore_index
+    node.reduction = reduction
+    node.saved_self = save(self)
+    node.saved_target = save(target)
+    node.saved_weight = save(weight)
+    result = call_below(nll_loss2d_forward_op.below[key_set], self, target, weight, reduction, ignore_index)
+    set_history(result, node, [True, False])
+    node.saved_total_weight = save(result[1], True)
+    return result
+
+
+def smooth_l1_loss(key_set, self, target, reduction, beta):
+    if not local.grad_enabled or self._autograd is None is self._base and target._autograd is None is target._base:
+        return smooth_l1_loss_op.below[key_set](self, target, reduction, beta)
+    edges = [gradient_edge(self), gradient_edge(target)]
+    if edges[0].node is edges[1].node is None:
+        return smooth_l1_loss_op.below[key_set](self, target, reduction, beta)
+    node = SmoothL1LossBackward0()
+    node.next_edges = edges
+    node.beta = beta
+    node.reduction = reduction
+    node.saved_self = save(self)
+    node.saved_target = save(target)
+    result = call_below(smooth_l1_loss_op.below[key_set], self, target, reduction, beta)
+    set_history(result, node)
+    return result
+
+
+def _log_softmax_backward_data(key_set, grad_output, output, dim, input_dtype):
+    if (
+        not local.grad_enabled
+        or grad_output._autograd is None is grad_output._base
+        and output._autograd is None is output._base
+    ):
+        return _log_softmax_backward_data_op.below[key_set](grad_output, output, dim, input_dtype)
+    edges = [gradient_edge(grad_output), gradient_edge(output)]
+    if edges[0].node is edges[1].node is None:
+        return _log_softmax_backward_data_op.below[key_set](grad_output, output, dim, input_dtype)
+    node = LogSoftmaxBackwardDataBackward0()
+    node.next_edges = edges
+    node.output_dtype = output.dtype
+    node.dim = dim
+    node.saved_output = save(output)
+    if edges[1].node:
+        node.saved_grad_output = save(grad_output)
+    result = call_below(_log_softmax_backward_data_op.below[key_set], grad_output, output, dim, input_dtype)
+    set_history(result, node)
+    return result
+
+
+def _softmax_backward_data(key_set, grad_output, output, dim, input_dtype):
+    if (
+        not local.grad_enabled
+        or grad_output._autograd is None is grad_output._base
+        and output._autograd is None is output._base
+    ):
+        return _softmax_backward_data_op.below[key_set](grad_output, output, dim, input_dtype)
+    edges = [gradient_edge(grad_output), gradient_edge(output)]
+    if edges[0].node is edges[1].node is None:
+        return _softmax_backward_data_op.below[key_set](grad_output, output, dim, input_dtype)
+    node = SoftmaxBackwardDataBackward0()
+    node.next_edges = edges
+    node.output_dtype = output.dtype
+    node.dim = dim
+    node.input_dtype = input_dtype
+    node.saved_output = save(output)
+    if edges[1].node:
+        node.saved_grad_output = save(grad_output)
+    result = call_below(_softmax_backward_data_op.below[key_set], grad_output, output, dim, input_dtype)
+    set_history(result, node)
+    return result
+
+
+def diagonal_backward(key_set, grad_output, input_sizes, offset, dim1, dim2):
+    if not local.grad_enabled or grad_output._autograd is None is grad_output._base:
+        return diagonal_backward_op.below[key_set](grad_output, input_sizes, offset, dim1, dim2)
+    edges = [gradient_edge(grad_output)]
+    if edges[0].node is None:
+        return diagonal_backward_op.below[key_set](grad_output, input_sizes, offset, dim1, dim2)
+    node = DiagonalBackwardBackward0()
+    node.next_edges = edges
+    node.dim1 = dim1
+    node.dim2 = dim2
+    node.offset = offset
+    result = call_below(diagonal_backward_op.below[key_set], grad_output, input_sizes, offset, dim1, dim2)
+    set_history(result, node)
+    return result
+
+
+def elu_backward(key_set, grad_output, alpha, scale, input_scale, is_result, self_or_result):
+    if (
+        not local.grad_enabled
+        or grad_output._autograd is None is grad_output._base
+        and self_or_result._autograd is None is self_or_result._base
+    ):
+        return elu_backward_op.below[key_set](grad_output, alpha, scale, input_scale, is_result, self_or_result)
+    edges = [gradient_edge(grad_output), gradient_edge(self_or_result)]
+    if edges[0].node is edges[1].node is None:
+        return elu_backward_op.below[key_set](grad_output, alpha, scale, input_scale, is_result, self_or_result)
+    node = EluBackwardBackward0()
+    node.next_edges = edges
+    node.alpha = alpha
+    node.input_scale = input_scale
+    node.is_result = is_result
+    node.scale = scale
+    node.saved_self_or_result = save(self_or_result)
+    if edges[1].node:
+        node.saved_grad_output = save(grad_output)
+    result = call_below(
+        elu_backward_op.below[key_set], grad_output, alpha, scale, input_scale, is_result, self_or_result
+    )
+    set_history(result, node)
+    return result
+
+
+def embedding_dense_backward(key_set, grad_output, indices, num_weights, padding_idx, scale_grad_by_freq):
+    if not local.grad_enabled or grad_output._autograd is None is grad_output._base:
+        return embedding_dense_backward_op.below[key_set](
+            grad_output, indices, num_weights, padding_idx, scale_grad_by_freq
+        )
+    edges = [gradient_edge(grad_output)]
+    if edges[0].node is None:
+        return embedding_dense_backward_op.below[key_set](
+            grad_output, indices, num_weights, padding_idx, scale_grad_by_freq
+        )
+    refuse_grad("embedding_dense_backward", "indices", indices)
+    node = EmbeddingDenseBackwardBackward0()
+    node.next_edges = edges
+    node.padding_idx = padding_idx
+    node.saved_indices = save(indices)
+    result = call_below(
+        embedding_dense_backward_op.below[key_set], grad_output, indices, num_weights, padding_idx, scale_grad_by_freq
+    )
+    set_history(result, node)
+    return result
+
+
+def gelu_backward(key_set, grad_output, self, approximate):
+    if (
+        not local.grad_enabled
+        or grad_output._autograd is None is grad_output._base
+        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
+    ):
+        return gelu_backward_op.below[key_set](grad_output, self, approximate)
+    edges = [gradient_edge(grad_output), gradient_edge(self)]
+    if edges[0].node is edges[1].node is None:
+        return gelu_backward_op.below[key_set](grad_output, self, approximate)
+    node = GeluBackwardBackward0()
+    node.next_edges = edges
+    node.approximate = approximate
+    node.saved_self = save(self)
+    if edges[1].node:
+        node.saved_grad_output = save(grad_output)
+    result = call_below(gelu_backward_op.below[key_set], grad_output, self, approximate)
+    set_history(result, node)
+    return result
+
+
+def hardtanh_backward(key_set, grad_output, self, min_val, max_val):
+    if (
+        not local.grad_enabled
+        or grad_output._autograd is None is grad_output._base
+        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
+    ):
+        return hardtanh_backward_op.below[key_set](grad_output, self, min_val, max_val)
+    edges = [gradient_edge(grad_output), gradient_edge(self)]
+    if edges[0].node is edges[1].node is None:
+        return hardtanh_backward_op.below[key_set](grad_output, self, min_val, max_val)
+    node = HardtanhBackwardBackward0()
+    node.next_edges = edges
+    node.max_val = max_val
+    node.min_val = min_val
+    if edges[0].node:
+        node.saved_self = save(self)
+    result = call_below(hardtanh_backward_op.below[key_set], grad_output, self, min_val, max_val)
+    set_history(result, node)
+    return result
+
+
+def huber_loss_backward(key_set, grad_output, self, target, reduction, delta):
+    if (
+        not local.grad_enabled
+        or grad_output._autograd is None is grad_output._base
+        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
+        and target._autograd is None is target._base
+    ):
+        return huber_loss_backward_op.below[key_set](grad_output, self, target, reduction, delta)
+    edges = [gradient_edge(grad_output), gradient_edge(self), gradient_edge(target)]
+    if edges[0].node is edges[1].node is edges[2].node is None:
+        return huber_loss_backward_op.below[key_set](grad_output, self, target, reduction, delta)
+    node = HuberLossBackwardBackward0()
+    node.next_edges = edges
+    node.delta = delta
+    node.reduction = reduction
+    node.saved_grad_output = save(grad_output)
+    node.saved_self = save(self)
+    node.saved_target = save(target)
+    result = call_below(huber_loss_backward_op.below[key_set], grad_output, self, target, reduction, delta)
+    set_history(result, node)
+    return result
+
+
+def leaky_relu_backward(key_set, grad_output, self, negative_slope, self_is_result):
+    if (
+        not local.grad_enabled
+        or grad_output._autograd is None is grad_output._base
+        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
+    ):
+        return leaky_relu_backward_op.below[key_set](grad_output, self, negative_slope, self_is_result)
+    edges = [gradient_edge(grad_output), gradient_edge(self)]
+    if edges[0].node is edges[1].node is None:
+        return leaky_relu_backward_op.below[key_set](grad_output, self, negative_slope, self_is_result)
+    node = LeakyReluBackwardBackward0()
+    node.next_edges = edges
+    node.negative_slope = negative_slope
+    if edges[0].node:
+        node.saved_self = save(self)
+    result = call_below(leaky_relu_backward_op.below[key_set], grad_output, self, negative_slope, self_is_result)
+    set_history(result, node)
+    return result
+
+
+def mse_loss_backward(key_set, grad_output, self, target, reduction):
+    if (
+        not local.grad_enabled
+        or grad_output._autograd is None is grad_output._base
+        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
+        and target._autograd is None is target._base
+    ):
+        return mse_loss_backward_op.below[key_set](grad_output, self, target, reduction)
+    edges = [gradient_edge(grad_output), gradient_edge(self), gradient_edge(target)]
+    if edges[0].node is edges[1].node is edges[2].node is None:
+        return mse_loss_backward_op.below[key_set](grad_output, self, target, reduction)
+    node = MseLossBackwardBackward0()
+    node.next_edges = edges
+    node.reduction = reduction
+    if edges[0].node or edges[1].node:
+        node.saved_self = save(self)
+    if edges[0].node or edges[2].node:
+        node.saved_target = save(target)
+    if edges[1].node or edges[2].node:
+        node.saved_grad_output = save(grad_output)
+    result = call_below(mse_loss_backward_op.below[key_set], grad_output, self, target, reduction)
+    set_history(result, node)
+    return result
+
+
+def nll_loss2d_backward(key_set, grad_output, self, target, weight, reduction, ignore_index, total_weight):
+    if (
+        not local.grad_enabled
+        or grad_output._autograd is None is grad_output._base
+        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
+    ):
+        return nll_loss2d_backward_op.below[key_set](
+            grad_output, self, target, weight, reduction, ignore_index, total_weight
+        )
+    edges = [gradient_edge(grad_output), gradient_edge(self)]
+    if edges[0].node is edges[1].node is None:
+        return nll_loss2d_backward_op.below[key_set](
+            grad_output, self, target, weight, reduction, ignore_index, total_weight
+        )
+    refuse_grad("nll_loss2d_backward", "target", target)
+    refuse_grad("nll_loss2d_backward", "weight", weight)
+    refuse_grad("nll_loss2d_backward", "total_weight", total_weight)
+    node = NllLoss2DBackwardBackward0()
+    node.next_edges = edges
+    node.ignore_index = ignore_index
+    node.reduction = reduction
+    if edges[0].node:
+        node.saved_target = save(target)
+    if edges[0].node:
+        node.saved_weight = save(weight)
+    result = call_below(
+        nll_loss2d_backward_op.below[key_set], grad_output, self, target, weight, reduction, ignore_index, total_weight
+    )
+    set_history(result, node)
+    return result
+
+
+def nll_loss_backward(key_set, grad_output, self, target, weight, reduction, ignore_index, total_weight):
+    if (
+        not local.grad_enabled
+        or grad_output._autograd is None is grad_output._base
+        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
+    ):
+        return nll_loss_backward_op.below[key_set](
+            grad_output, self, target, weight, reduction, ignore_index, total_weight
+        )
+    edges = [gradient_edge(grad_output), gradient_edge(self)]
+    if edges[0].node is edges[1].node is None:
+        return nll_loss_backward_op.below[key_set](
+            grad_output, self, target, weight, reduction, ignore_index, total_weight
+        )
+    refuse_grad("nll_loss_backward", "target", target)
+    refuse_grad("nll_loss_backward", "weight", weight)
+    refuse_grad("nll_loss_backward", "total_weight", total_weight)
+    node = NllLossBackwardBackward0()
+    node.next_edges = edges
+    node.ignore_index = ignore_index
+    node.reduction = reduction
+    if edges[0].node:
+        node.saved_target = save(target)
+    if edges[0].node:
+        node.saved_weight = save(weight)
+    result = call_below(
+        nll_loss_backward_op.below[key_set], grad_output, self, target, weight, reduction, ignore_index, total_weight
+    )
+    set_history(result, node)
+    return result
+
+
+def select_backward(key_set, grad_output, input_sizes, dim, index):
+    if not local.grad_enabled or grad_output._autograd is None is grad_output._base:
+        return select_backward_op.below[key_set](grad_output, input_sizes, dim, index)
+    edges = [gradient_edge(grad_output)]
+    if edges[0].node is None:
+        return select_backward_op.below[key_set](grad_output, input_sizes, dim, index)
+    node = SelectBackwardBackward0()
+    node.next_edges = edges
+    node.dim = dim
+    node.index = index
+    result = call_below(select_backward_op.below[key_set], grad_output, input_sizes, dim, index)
+    set_history(result, node)
+    return result
+
+
+def sigmoid_backward(key_set, grad_output, output):
+    if (
+        not local.grad_enabled
+        or grad_output._autograd is None is grad_output._base
+        and output._autograd is None is output._base
+    ):
+        return sigmoid_backward_op.below[key_set](grad_output, output)
+    edges = [gradient_edge(grad_output), gradient_edge(output)]
+    if edges[0].node is edges[1].node is None:
+        return sigmoid_backward_op.below[key_set](grad_output, output)
+    node = SigmoidBackwardBackward0()
+    node.next_edges = edges
+    node.saved_output = save(output)
+    if edges[1].node:
+        node.saved_grad_output = save(grad_output)
+    result = call_below(sigmoid_backward_op.below[key_set], grad_output, output)
+    set_history(result, node)
+    return result
+
+
+def slice_backward(key_set, grad_output, input_sizes, dim, start, end, step):
+    if not local.grad_enabled or grad_output._autograd is None is grad_output._base:
+        return slice_backward_op.below[key_set](grad_output, input_sizes, dim, start, end, step)
+    edges = [gradient_edge(grad_output)]
+    if edges[0].node is None:
+        return slice_backward_op.below[key_set](grad_output, input_sizes, dim, start, end, step)
+    node = SliceBackwardBackward0()
+    node.next_edges = edges
+    node.dim = dim
+    node.end = end
+    node.start = start
+    node.step = step
+    result = call_below(slice_backward_op.below[key_set], grad_output, input_sizes, dim, start, end, step)
+    set_history(result, node)
+    return result
+
+
+def smooth_l1_loss_backward(key_set, grad_output, self, target, reduction, beta):
+    if (
+        not local.grad_enabled
+        or grad_output._autograd is None is grad_output._base
+        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
+        and target._autograd is None is target._base
+    ):
+        return smooth_l1_loss_backward_op.below[key_set](grad_output, self, target, reduction, beta)
+    edges = [gradient_edge(grad_output), gradient_edge(self), gradient_edge(target)]
+    if edges[0].node is edges[1].node is edges[2].node is None:
+        return smooth_l1_loss_backward_op.below[key_set](grad_output, self, target, reduction, beta)
+    node = SmoothL1LossBackwardBackward0()
+    node.next_edges = edges
+    node.beta = beta
+    node.reduction = reduction
+    node.saved_self = save(self)
+    node.saved_target = save(target)
+    if edges[1].node or edges[2].node:
+        node.saved_grad_output = save(grad_output)
+    result = call_below(smooth_l1_loss_backward_op.below[key_set], grad_output, self, target, reduction, beta)
+    set_history(result, node)
+    return result
+
+
+def softplus_backward(key_set, grad_output, self, beta, threshold):
+    if (
+        not local.grad_enabled
+        or grad_output._autograd is None is grad_output._base
+        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
+    ):
+        return softplus_backward_op.below[key_set](grad_output, self, beta, threshold)
+    edges = [gradient_edge(grad_output), gradient_edge(self)]
+    if edges[0].node is edges[1].node is None:
+        return softplus_backward_op.below[key_set](grad_output, self, beta, threshold)
+    node = SoftplusBackwardBackward0()
+    node.next_edges = edges
+    node.beta = beta
+    node.threshold = threshold
+    node.saved_self = save(self)
+    if edges[1].node:
+        node.saved_grad_output = save(grad_output)
+    result = call_below(softplus_backward_op.below[key_set], grad_output, self, beta, threshold)
+    set_history(result, node)
+    return result
+
+
+def tanh_backward(key_set, grad_output, output):
+    if (
+        not local.grad_enabled
+        or grad_output._autograd is None is grad_output._base
+        and output._autograd is None is output._base
+    ):
+        return tanh_backward_op.below[key_set](grad_output, output)
+    edges = [gradient_edge(grad_output), gradient_edge(output)]
+    if edges[0].node is edges[1].node is None:
+        return tanh_backward_op.below[key_set](grad_output, output)
+    node = TanhBackwardBackward0()
+    node.next_edges = edges
+    node.saved_output = save(output)
+    if edges[1].node:
+        node.saved_grad_output = save(grad_output)
+    result = call_below(tanh_backward_op.below[key_set], grad_output, output)
+    set_history(result, node)
+    return result
+
+
+def threshold_backward(key_set, grad_output, self, threshold):
+    if (
+        not local.grad_enabled
+        or grad_output._autograd is None is grad_output._base
+        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
+    ):
+        return threshold_backward_op.below[key_set](grad_output, self, threshold)
+    edges = [gradient_edge(grad_output), gradient_edge(self)]
+    if edges[0].node is edges[1].node is None:
+        return threshold_backward_op.below[key_set](grad_output, self, threshold)
+    node = ThresholdBackwardBackward0()
+    node.next_edges = edges
+    node.threshold = threshold
+    if edges[0].node:
+        node.saved_self = save(self)
+    result = call_below(threshold_backward_op.below[key_set], grad_output, self, threshold)
+    set_history(result, node)
+    return result
+
+
+def unfold_backward(key_set, grad_in, input_sizes, dim, size, step):
+    if not local.grad_enabled or grad_in._autograd is None is grad_in._base:
+        return unfold_backward_op.below[key_set](grad_in, input_sizes, dim, size, step)
+    edges = [gradient_edge(grad_in)]
+    if edges[0].node is None:
+        return unfold_backward_op.below[key_set](grad_in, input_sizes, dim, size, step)
+    node = UnfoldBackwardBackward0()
+    node.next_edges = edges
+    node.dim = dim
+    node.size = size
+    node.step = step
+    result = call_below(unfold_backward_op.below[key_set], grad_in, input_sizes, dim, size, step)
+    set_history(result, node)
+    return result
+
+
+# ---- The operators by what `register` does with them
+
+AUTOGRAD = {
+    alias_op: alias, as_strided_op: as_strided, as_strided__op: as_strided_, as_strided_scatter_op: as_strided_scatter,
+    diagonal_op: diagonal, diagonal_scatter_op: diagonal_scatter, expand_op: expand, permute_op: permute, select_int_op:
+    select_int, select_scatter_op: select_scatter, slice_Tensor_op: slice_Tensor, slice_scatter_op: slice_scatter,
+    split_Tensor_op: split_Tensor, split_with_sizes_op: split_with_sizes, squeeze_op: squeeze, squeeze_dim_op:
+    squeeze_dim, squeeze_dims_op: squeeze_dims, squeeze__op: squeeze_, squeeze__dim_op: squeeze__dim, squeeze__dims_op:
+    squeeze__dims, t_op: t, t__op: t_, transpose_int_op: transpose_int, transpose__op: transpose_, unbind_int_op:
+    unbind_int, unfold_op: unfold, unsqueeze_op: unsqueeze, unsqueeze__op: unsqueeze_, _reshape_alias_op:
+    _reshape_alias, _unsafe_view_op: _unsafe_view, view_op: view, clone_op: clone, copy__op: copy_, _to_copy_op:
+    _to_copy, fill_Scalar_op: fill_Scalar, fill_Tensor_op: fill_Tensor, fill__Scalar_op: fill__Scalar, fill__Tensor_op:
+    fill__Tensor, zero__op: zero_, normal__op: normal_, uniform__op: uniform_, bernoulli_op: bernoulli,
+    bernoulli__float_op: bernoulli__float, bernoulli__Tensor_op: bernoulli__Tensor, random__op: random_, random__to_op:
+    random__to, random__from_op: random__from, abs_op: abs, abs__op: abs_, add_Tensor_op: add_Tensor, add__Tensor_op:
+    add__Tensor, add_Scalar_op: add_Scalar, addcdiv_op: addcdiv, addcdiv__op: addcdiv_, addcmul_op: addcmul,
+    addcmul__op: addcmul_, ceil_op: ceil, ceil__op: ceil_, clamp_Tensor_op: clamp_Tensor, clamp__Tensor_op:
+    clamp__Tensor, clamp_op: clamp, clamp__op: clamp_, clamp_max_Tensor_op: clamp_max_Tensor, clamp_max__Tensor_op:
+    clamp_max__Tensor, clamp_max_op: clamp_max, clamp_max__op: clamp_max_, clamp_min_Tensor_op: clamp_min_Tensor,
+    clamp_min__Tensor_op: clamp_min__Tensor, clamp_min_op: clamp_min, clamp_min__op: clamp_min_, cos_op: cos, cos__op:
+    cos_, div_Tensor_op: div_Tensor, div__Tensor_op: div__Tensor, div_Scalar_op: div_Scalar, div_Tensor_mode_op:
+    div_Tensor_mode, div__Tensor_mode_op: div__Tensor_mode, elu_op: elu, elu__op: elu_, erf_op: erf, erf__op: erf_,
+    exp_op: exp, exp__op: exp_, exp2_op: exp2, exp2__op: exp2_, expm1_op: expm1, expm1__op: expm1_, floor_op: floor,
+    floor__op: floor_, fmod_Scalar_op: fmod_Scalar, fmod__Scalar_op: fmod__Scalar, fmod_Tensor_op: fmod_Tensor,
+    fmod__Tensor_op: fmod__Tensor, gelu_op: gelu, gelu__op: gelu_, hardtanh_op: hardtanh, hardtanh__op: hardtanh_,
+    leaky_relu_op: leaky_relu, leaky_relu__op: leaky_relu_, lerp_Tensor_op: lerp_Tensor, lerp__Tensor_op: lerp__Tensor,
+    lerp_Scalar_op: lerp_Scalar, lerp__Scalar_op: lerp__Scalar, log_op: log, log__op: log_, log10_op: log10, log10__op:
+    log10_, log1p_op: log1p, log1p__op: log1p_, log2_op: log2, log2__op: log2_, maximum_op: maximum, minimum_op:
+    minimum, mul_Tensor_op: mul_Tensor, mul__Tensor_op: mul__Tensor, mul_Scalar_op: mul_Scalar, neg_op: neg, neg__op:
+    neg_, pow_Tensor_Scalar_op: pow_Tensor_Scalar, pow__Scalar_op: pow__Scalar, pow_Tensor_Tensor_op: pow_Tensor_Tensor,
+    pow__Tensor_op: pow__Tensor, pow_Scalar_op: pow_Scalar, reciprocal_op: reciprocal, reciprocal__op: reciprocal_,
+    relu_op: relu, relu__op: relu_, remainder_Scalar_op: remainder_Scalar, remainder__Scalar_op: remainder__Scalar,
+    remainder_Tensor_op: remainder_Tensor, remainder__Tensor_op: remainder__Tensor, round_op: round, round__op: round_,
+    round_decimals_op: round_decimals, round__decimals_op: round__decimals, rsqrt_op: rsqrt, rsqrt__op: rsqrt_,
+    rsub_Tensor_op: rsub_Tensor, rsub_Scalar_op: rsub_Scalar, sigmoid_op: sigmoid, sigmoid__op: sigmoid_, sign_op: sign,
+    sign__op: sign_, sgn_op: sgn, sgn__op: sgn_, silu_op: silu, silu__op: silu_, sin_op: sin, sin__op: sin_,
+    softplus_op: softplus, sqrt_op: sqrt, sqrt__op: sqrt_, sub_Tensor_op: sub_Tensor, sub__Tensor_op: sub__Tensor,
+    sub_Scalar_op: sub_Scalar, tan_op: tan, tan__op: tan_, tanh_op: tanh, tanh__op: tanh_, threshold_op: threshold,
+    threshold__op: threshold_, trunc_op: trunc, trunc__op: trunc_, where_self_op: where_self, cat_op: cat, embedding_op:
+    embedding, flip_op: flip, gather_op: gather, index_Tensor_op: index_Tensor, index_add_op: index_add, index_add__op:
+    index_add_, index_put_op: index_put, index_put__op: index_put_, _index_put_impl__op: _index_put_impl_,
+    index_select_op: index_select, masked_fill_Scalar_op: masked_fill_Scalar, masked_fill__Scalar_op:
+    masked_fill__Scalar, masked_fill_Tensor_op: masked_fill_Tensor, masked_fill__Tensor_op: masked_fill__Tensor,
+    repeat_op: repeat, roll_op: roll, scatter_src_op: scatter_src, scatter__src_op: scatter__src, scatter_value_op:
+    scatter_value, scatter__value_op: scatter__value, scatter_add_op: scatter_add, scatter_add__op: scatter_add_,
+    stack_op: stack, tril_op: tril, tril__op: tril_, triu_op: triu, triu__op: triu_, _log_softmax_op: _log_softmax,
+    _softmax_op: _softmax, amax_op: amax, amin_op: amin, cumsum_op: cumsum, cumsum__op: cumsum_, logsumexp_op:
+    logsumexp, max_op: max, max_dim_op: max_dim, mean_op: mean, mean_dim_op: mean_dim, min_op: min, min_dim_op: min_dim,
+    prod_op: prod, prod_dim_int_op: prod_dim_int, std_correction_op: std_correction, sum_op: sum, sum_dim_IntList_op:
+    sum_dim_IntList, var_correction_op: var_correction, addmm_op: addmm, addmm__op: addmm_, baddbmm_op: baddbmm,
+    baddbmm__op: baddbmm_, bmm_op: bmm, dot_op: dot, mm_op: mm, mv_op: mv, binary_cross_entropy_with_logits_op:
+    binary_cross_entropy_with_logits, huber_loss_op: huber_loss, mse_loss_op: mse_loss, nll_loss_forward_op:
+    nll_loss_forward, nll_loss2d_forward_op: nll_loss2d_forward, smooth_l1_loss_op: smooth_l1_loss,
+    _log_softmax_backward_data_op: _log_softmax_backward_data, _softmax_backward_data_op: _softmax_backward_data,
+    diagonal_backward_op: diagonal_backward, elu_backward_op: elu_backward, embedding_dense_backward_op:
+    embedding_dense_backward, gelu_backward_op: gelu_backward, hardtanh_backward_op: hardtanh_backward,
+    huber_loss_backward_op: huber_loss_backward, leaky_relu_backward_op: leaky_relu_backward, mse_loss_backward_op:
+    mse_loss_backward, nll_loss2d_backward_op: nll_loss2d_backward, nll_loss_backward_op: nll_loss_backward,
+    select_backward_op: select_backward, sigmoid_backward_op: sigmoid_backward, slice_backward_op: slice_backward,
+    smooth_l1_loss_backward_op: smooth_l1_loss_backward, softplus_backward_op: softplus_backward, tanh_backward_op:
+    tanh_backward, threshold_backward_op: threshold_backward, unfold_backward_op: unfold_backward,
+}  # fmt: skip
+
+OUT = (
+    arange_out_op, arange_start_out_op, empty_out_op, full_out_op, ones_out_op, zeros_out_op, abs_out_op, add_out_op,
+    addcdiv_out_op, addcmul_out_op, bitwise_and_Tensor_out_op, bitwise_not_out_op, bitwise_or_Tensor_out_op,
+    bitwise_xor_Tensor_out_op, ceil_out_op, clamp_Tensor_out_op, clamp_out_op, clamp_max_Tensor_out_op,
+    clamp_max_out_op, clamp_min_Tensor_out_op, clamp_min_out_op, cos_out_op, div_out_op, div_out_mode_op, elu_out_op,
+    eq_Tensor_out_op, erf_out_op, exp_out_op, exp2_out_op, expm1_out_op, floor_out_op, floor_divide_out_op,
+    fmod_Tensor_out_op, fmod_Scalar_out_op, ge_Tensor_out_op, gelu_out_op, gt_Tensor_out_op, hardtanh_out_op,
+    le_Tensor_out_op, leaky_relu_out_op, lerp_Tensor_out_op, lerp_Scalar_out_op, log_out_op, log10_out_op, log1p_out_op,
+    log2_out_op, logical_and_out_op, logical_not_out_op, logical_or_out_op, logical_xor_out_op, lt_Tensor_out_op,
+    maximum_out_op, minimum_out_op, mul_out_op, ne_Tensor_out_op, neg_out_op, pow_Tensor_Tensor_out_op,
+    pow_Tensor_Scalar_out_op, pow_Scalar_out_op, reciprocal_out_op, remainder_Tensor_out_op, remainder_Scalar_out_op,
+    round_out_op, round_decimals_out_op, rsqrt_out_op, sgn_out_op, sigmoid_out_op, sign_out_op, silu_out_op, sin_out_op,
+    softplus_out_op, sqrt_out_op, sub_out_op, tan_out_op, tanh_out_op, threshold_out_op, trunc_out_op,
+    where_self_out_op, cat_out_op, gather_out_op, index_add_out_op, index_select_out_op, scatter_src_out_op,
+    scatter_value_out_op, scatter_reduce_out_op, scatter_value_reduce_out_op, scatter_add_out_op, stack_out_op,
+    tril_out_op, triu_out_op, _log_softmax_out_op, _softmax_out_op, all_out_op, all_dims_out_op, all_all_out_op,
+    amax_out_op, amin_out_op, any_out_op, any_dims_out_op, any_all_out_op, argmax_out_op, argmin_out_op, cumsum_out_op,
+    log_softmax_int_out_op, logsumexp_out_op, max_unary_out_op, max_dim_max_op, mean_out_op, mean_dtype_out_op,
+    min_unary_out_op, min_dim_min_op, prod_int_out_op, prod_out_op, softmax_int_out_op, std_correction_out_op,
+    sum_IntList_out_op, sum_out_op, var_correction_out_op, addmm_out_op, baddbmm_out_op, bmm_out_op, dot_out_op,
+    linear_out_op, mm_out_op, mv_out_op, huber_loss_out_op, mse_loss_out_op, smooth_l1_loss_out_op, bernoulli_out_op,
+    multinomial_out_op, rand_out_op, randint_out_op, randint_generator_out_op, randint_low_out_op,
+    randint_low_generator_out_op, randperm_out_op, randperm_generator_out_op, _log_softmax_backward_data_out_op,
+    _softmax_backward_data_out_op, elu_backward_grad_input_op, gelu_backward_grad_input_op,
+    hardtanh_backward_grad_input_op, huber_loss_backward_out_op, leaky_relu_backward_grad_input_op,
+    mse_loss_backward_grad_input_op, nll_loss_backward_grad_input_op, sigmoid_backward_grad_input_op,
+    silu_backward_grad_input_op, smooth_l1_loss_backward_grad_input_op, softplus_backward_grad_input_op,
+    tanh_backward_grad_input_op, threshold_backward_grad_input_op,
+)  # fmt: skip
+
+WITHOUT_DERIVATIVE = (
+    copy_op, zero_op, bitwise_and__Tensor_op, bitwise_not__op, bitwise_or__Tensor_op, bitwise_xor__Tensor_op,
+    eq__Tensor_op, floor_divide_op, floor_divide__Tensor_op, ge__Tensor_op, gt__Tensor_op, le__Tensor_op,
+    logical_and__op, logical_not__op, logical_or__op, logical_xor__op, lt__Tensor_op, ne__Tensor_op, scatter_reduce_op,
+    scatter__reduce_op, scatter_value_reduce_op, scatter__value_reduce_op, silu_backward_op,
+)  # fmt: skip
+
+VIEWS = (
+    alias_op, as_strided_op, diagonal_op, expand_op, permute_op, _reshape_alias_op, select_int_op, slice_Tensor_op,
+    split_Tensor_op, split_with_sizes_op, squeeze_op, squeeze_dim_op, squeeze_dims_op, t_op, transpose_int_op,
+    unbind_int_op, unfold_op, unsqueeze_op, view_op,
+)  # fmt: skip
+
+WRITTEN = (
+    as_strided__op, squeeze__op, squeeze__dim_op, squeeze__dims_op, t__op, transpose__op, unsqueeze__op, copy__op,
+    arange_out_op, arange_start_out_op, empty_out_op, full_out_op, ones_out_op, zeros_out_op, fill__Tensor_op,
+    fill__Scalar_op, resize__op, zero__op, abs__op, abs_out_op, add__Tensor_op, add_out_op, addcdiv__op, addcdiv_out_op,
+    addcmul__op, addcmul_out_op, bitwise_and__Tensor_op, bitwise_and_Tensor_out_op, bitwise_not__op, bitwise_not_out_op,
+    bitwise_or__Tensor_op, bitwise_or_Tensor_out_op, bitwise_xor__Tensor_op, bitwise_xor_Tensor_out_op, ceil__op,
+    ceil_out_op, clamp__Tensor_op, clamp_Tensor_out_op, clamp__op, clamp_out_op, clamp_max__Tensor_op,
+    clamp_max_Tensor_out_op, clamp_max__op, clamp_max_out_op, clamp_min__Tensor_op, clamp_min_Tensor_out_op,
+    clamp_min__op, clamp_min_out_op, cos__op, cos_out_op, div__Tensor_op, div_out_op, div__Tensor_mode_op,
+    div_out_mode_op, elu__op, elu_out_op, eq__Tensor_op, eq_Tensor_out_op, erf__op, erf_out_op, exp__op, exp_out_op,
+    exp2__op, exp2_out_op, expm1__op, expm1_out_op, floor__op, floor_out_op, floor_divide_out_op,
+    floor_divide__Tensor_op, fmod__Tensor_op, fmod_Tensor_out_op, fmod__Scalar_op, fmod_Scalar_out_op, ge__Tensor_op,
+    ge_Tensor_out_op, gelu__op, gelu_out_op, gt__Tensor_op, gt_Tensor_out_op, hardtanh__op, hardtanh_out_op,
+    le__Tensor_op, le_Tensor_out_op, leaky_relu__op, leaky_relu_out_op, lerp__Tensor_op, lerp_Tensor_out_op,
+    lerp__Scalar_op, lerp_Scalar_out_op, log__op, log_out_op, log10__op, log10_out_op, log1p__op, log1p_out_op,
+    log2__op, log2_out_op, logical_and__op, logical_and_out_op, logical_not__op, logical_not_out_op, logical_or__op,
+    logical_or_out_op, logical_xor__op, logical_xor_out_op, lt__Tensor_op, lt_Tensor_out_op, maximum_out_op,
+    minimum_out_op, mul__Tensor_op, mul_out_op, ne__Tensor_op, ne_Tensor_out_op, neg__op, neg_out_op, pow__Tensor_op,
+    pow_Tensor_Tensor_out_op, pow__Scalar_op, pow_Tensor_Scalar_out_op, pow_Scalar_out_op, reciprocal__op,
+    reciprocal_out_op, relu__op, remainder__Tensor_op, remainder_Tensor_out_op, remainder__Scalar_op,
+    remainder_Scalar_out_op, round__op, round_out_op, round__decimals_op, round_decimals_out_op, rsqrt__op,
+    rsqrt_out_op, sgn__op, sgn_out_op, sigmoid__op, sigmoid_out_op, sign__op, sign_out_op, silu__op, silu_out_op,
+    sin__op, sin_out_op, softplus_out_op, sqrt__op, sqrt_out_op, sub__Tensor_op, sub_out_op, tan__op, tan_out_op,
+    tanh__op, tanh_out_op, threshold__op, threshold_out_op, trunc__op, trunc_out_op, where_self_out_op, cat_out_op,
+    embedding_renorm__op, gather_out_op, index_add__op, index_add_out_op, index_put__op, _index_put_impl__op,
+    index_select_out_op, masked_fill__Tensor_op, masked_fill__Scalar_op, scatter__src_op, scatter_src_out_op,
+    scatter__value_op, scatter_value_out_op, scatter__reduce_op, scatter_reduce_out_op, scatter__value_reduce_op,
+    scatter_value_reduce_out_op, scatter_add__op, scatter_add_out_op, stack_out_op, tril__op, tril_out_op, triu__op,
+    triu_out_op, _log_softmax_out_op, _softmax_out_op, all_out_op, all_dims_out_op, all_all_out_op, amax_out_op,
+    amin_out_op, any_out_op, any_dims_out_op, any_all_out_op, argmax_out_op, argmin_out_op, cumsum__op, cumsum_out_op,
+    log_softmax_int_out_op, logsumexp_out_op, max_unary_out_op, max_dim_max_op, mean_out_op, mean_dtype_out_op,
+    min_unary_out_op, min_dim_min_op, prod_int_out_op, prod_out_op, softmax_int_out_op, std_correction_out_op,
+    sum_IntList_out_op, sum_out_op, var_correction_out_op, addmm__op, addmm_out_op, baddbmm__op, baddbmm_out_op,
+    bmm_out_op, dot_out_op, linear_out_op, mm_out_op, mv_out_op, huber_loss_out_op, mse_loss_out_op,
+    smooth_l1_loss_out_op, bernoulli_out_op, bernoulli__Tensor_op, bernoulli__float_op, multinomial_out_op, normal__op,
+    rand_out_op, randint_out_op, randint_generator_out_op, randint_low_out_op, randint_low_generator_out_op,
+    random__from_op, random__to_op, random__op, randperm_out_op, randperm_generator_out_op, uniform__op,
+    _log_softmax_backward_data_out_op, _softmax_backward_data_out_op, elu_backward_grad_input_op,
+    gelu_backward_grad_input_op, hardtanh_backward_grad_input_op, huber_loss_backward_out_op,
+    leaky_relu_backward_grad_input_op, mse_loss_backward_grad_input_op, nll_loss_backward_grad_input_op,
+    sigmoid_backward_grad_input_op, silu_backward_grad_input_op, smooth_l1_loss_backward_grad_input_op,
+    softplus_backward_grad_input_op, tanh_backward_grad_input_op, threshold_backward_grad_input_op,
+)  # fmt: skip

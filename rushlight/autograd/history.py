@@ -1,0 +1,329 @@
+"""What the kernels for the keys `Autograd` and `ADInplaceOrView` do besides calling the kernel below.
+
+They give results their history, refuse what the graph could not show, count the versions of what is written to, and remember
+whose view a view is; when a tensor is written to in place, all that see the same memory get a new history. The kernels
+themselves are in `variable_type.py`, generated from `derivatives.yaml`.
+
+In PyTorch: `torch/csrc/autograd/VariableTypeUtils.h`, `variable.cpp`, `functions/tensor.h`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from rushlight.aten.generated import functions
+from rushlight.aten.native.views import as_view
+from rushlight.aten.strided import Tensor
+from rushlight.autograd.grad_mode import AUTOGRAD, set_grad_enabled
+from rushlight.autograd.graph import AutogradMeta, Node, gradient_edge, unpack
+from rushlight.c10.dispatch import Operator, call, local, tensors_in
+from rushlight.c10.memory_formats import contiguous_format
+
+# ------------------------------------------------------------------------------------------------------------
+# What a kernel for the key Autograd does
+
+
+def any_requires_grad(tensors: Iterable[Any]) -> bool:
+    """Whether a graph is to be recorded: grad mode is on, and one of these requires grad.
+
+    Source: `torch/csrc/autograd/functions/utils.h`, `compute_requires_grad`.
+    """
+    return local.grad_enabled and any(requires_grad(tensor) for tensor in tensors)
+
+
+def requires_grad(tensor: Any) -> bool:
+    if not isinstance(tensor, Tensor) or tensor._autograd is None is tensor._base:
+        return False
+    return grad_fn(tensor) is not None or tensor._autograd is not None and tensor._autograd.requires_grad
+
+
+def call_below(below: Callable, *stack: Any) -> Any:
+    """Run the kernel below, in which nothing is recorded. Source: `at::AutoDispatchBelowAutograd`."""
+    before = local.excluded
+    local.excluded = before | AUTOGRAD
+    try:
+        return below(*stack)
+    finally:
+        local.excluded = before
+
+
+def set_history(result: Any, node: Node, differentiable: Sequence[bool] | None = None) -> Any:
+    """Make `node` the history of an operator's result, or of each tensor of a list or tuple of results.
+
+    Only floating results are differentiable, and of these only those whose place in `differentiable` is True, where that is
+    given; the others are left as they are. A differentiable one gets new metadata, `_autograd = AutogradMeta(False, node,
+    output_nr)`, and the node remembers what its gradient will look like: the pair of its sizes (`_sizes`) and dtype, appended
+    to `node.input_metadata`. `output_nr` is the place of that pair: results that are not differentiable are not counted.
+
+    Returns:
+        the result, or the results, that it was given.
+
+    Source: `torch/csrc/autograd/functions/utils.h`, `set_history`.
+    """
+    for i, tensor in enumerate(result if isinstance(result, (list, tuple)) else (result,)):
+        if tensor.dtype.is_floating_point and (differentiable is None or differentiable[i]):
+            tensor._autograd = AutogradMeta(False, node, len(node.input_metadata))
+            node.input_metadata.append((tensor._sizes, tensor.dtype))
+    return result
+
+
+def check_inplace(self: Tensor) -> None:
+    """Refuse to write to this tensor in place where no graph could show it. It is called for operators that are recorded: grad
+    mode is on, and is not asked for here.
+
+    Raises:
+        RuntimeError: the tensor is a view of a base (`_base`) that is a leaf and requires grad, whatever views lie in between;
+            or it is a leaf and requires grad itself; or it is one of several views that one call returned (`_one_of_many`),
+            or a view of one.
+
+    Source: `torch/csrc/autograd/VariableTypeUtils.h`, `check_inplace`.
+    """
+    base = self._base
+    if base is not None and base.is_leaf and requires_grad(base):
+        raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
+    if self.is_leaf and requires_grad(self):
+        raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
+    if self._one_of_many:
+        raise RuntimeError(
+            "A view is being modified inplace that is the output of a function that returns multiple views. Such functions do "
+            "not allow the output views to be modified inplace. You should replace the inplace operation by an out-of-place one."
+        )
+
+
+def refuse_grad(operator: str, name: str, tensor: Any) -> None:
+    """Source: `torch/csrc/autograd/VariableTypeUtils.h`, `check_no_requires_grad`."""
+    if local.grad_enabled and requires_grad(tensor):
+        raise RuntimeError(
+            f"The function '{operator}' is not differentiable with respect to argument '{name}'. This input cannot have "
+            "requires_grad True."
+        )
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Views and writing in place
+
+
+class CopySlices(Node):
+    """What an in-place operator on a view does to the base: the gradient of the part that was overwritten goes through the
+    operator's node, that of the rest passes by.
+
+    Source: `torch/csrc/autograd/functions/tensor.h`, `CopySlices`.
+    """
+
+    def __init__(self, base: Tensor, view: Tensor, node: Node) -> None:
+        super().__init__()
+        self.node = node
+        self.base = (base.shape, base.stride(), base.storage_offset())
+        self.view = (view.shape, view.stride(), view.storage_offset() - base.storage_offset())
+        self.input_metadata = [(base.shape, base.dtype)]
+        self.next_edges = [gradient_edge(base), *node.next_edges[1:]]
+        self.view_fn = view._view_fn
+
+    def apply(self, grad: Tensor | None) -> Sequence[Tensor | None]:
+        if grad is None:
+            return [None] * len(self.next_edges)
+        if self.node is None:
+            unpack(self, None)
+        if self.view_fn is None:
+            first, *others = copy_slices(self.node.apply, grad, self.base, self.view)
+        else:
+            first, *others = copy_view(self.node.apply, grad, self.base, self.view_fn)
+        return [first if self.next_edges[0].node is not None else None, *others]
+
+    def release_variables(self) -> None:
+        self.released = True
+        if self.node is not None:
+            self.node.release_variables()
+            self.node = None
+
+
+def copy_slices(function: Callable, grad: Tensor, base: tuple, view: tuple) -> list[Tensor | None]:
+    """The gradients of an operator that wrote to a view in place: that of the base, then those of its other arguments.
+
+    Where the view shows the base, the gradient of the base as it was before is what `function` gives for the view; elsewhere
+    it is `grad`, to which nothing is written. `function` gets a contiguous copy of the part of `grad` that the view shows.
+    All this is made of operators, so that it can be differentiated again.
+
+    Args:
+        function: from the gradient of what was written to those of the operator's arguments, the view first: a tuple, a list
+            or a single tensor; None where there is none. If there is none for the view, there is none for the base.
+        grad: of the base, as it is after the operator; of any strides.
+        base, view: sizes, strides and offset of each; the view's offset is counted from the first element of the base.
+
+    Returns:
+        a list: the gradient of the base, with the base's sizes and strides, and the others as `function` gave them.
+
+    Source: `torch/csrc/autograd/functions/tensor.cpp`, `CopySlices::apply_impl`.
+    """
+    sizes, strides, _ = base
+    result = grad.new_empty_strided(sizes, strides)
+    result.copy_(grad)
+    part = functions.as_strided(result, *view)
+    first, *others = _as_tuple(function(functions.clone(part, memory_format=contiguous_format)))
+    if first is None:
+        return [None, *others]
+    part.copy_(first)
+    return [result, *others]
+
+
+def copy_view(function: Callable, grad: Tensor, base: tuple, view_fn: Sequence[tuple]) -> list[Tensor | None]:
+    """The same where the view was made under a mode: by the operators that made it, in which a graph can be followed."""
+    sizes, strides, _ = base
+    result = grad.new_empty_strided(sizes, strides)
+    result.copy_(grad)
+    part = replay(view_fn, result)
+    first, *others = _as_tuple(function(functions.clone(part, memory_format=contiguous_format)))
+    if first is None:
+        return [None, *others]
+    part.copy_(first)
+    return [result, *others]
+
+
+def replay(view_fn: Sequence[tuple], base: Tensor) -> Tensor:
+    """The view that these operators make of a base. Source: `torch/csrc/autograd/variable.h`, `ViewInfo::view_fn`."""
+    for operator, rest, place in view_fn:
+        base = call(operator, base, *rest)
+        base = base if place is None else base[place]
+    return base
+
+
+def _as_tuple(value: Any) -> tuple:
+    return tuple(value) if isinstance(value, (tuple, list)) else (value,)
+
+
+def rebase_history(self: Tensor, node: Node) -> Tensor:
+    """After an in-place operator: `node` is where the tensor comes from now. If it is a view, its base comes from it too.
+
+    Source: `torch/csrc/autograd/variable.cpp`, `rebase_history`.
+    """
+    node.input_metadata.append((self._sizes, self.dtype))
+    base = self._base
+    if base is None:
+        keep = self._autograd
+        self._autograd = AutogradMeta(False, node)
+        _move_hooks(keep, self)
+        return self
+    copy = CopySlices(base, self, node)
+    before = base._autograd
+    base._autograd = AutogradMeta(False, copy)
+    _move_hooks(before, base)
+    self._autograd = AutogradMeta()
+    self._view_version = -1
+    grad_fn(self)
+    return self
+
+
+def _move_hooks(before: AutogradMeta | None, self: Tensor) -> None:
+    """A tensor that retains its gradient goes on doing so for its new history; other hooks stay with the old."""
+    if before is not None and before.retains_grad:
+        self.retain_grad()
+
+
+def grad_fn(self: Tensor) -> Node | None:
+    """The node that a tensor came from. That of a view is made anew when its base has been written to since.
+
+    Source: `torch/csrc/autograd/variable.cpp`, `VariableHooks::grad_fn`.
+    """
+    meta = self._autograd
+    base = self._base
+    if base is not None and base._autograd is not None and self._view_version != self._storage.version:
+        if base._autograd.grad_fn is not None or (meta is not None and meta.grad_fn is not None):
+            if self._one_of_many:
+                raise RuntimeError(
+                    "A view, one of several from one call, has a base that was modified in place since, or another view of "
+                    "it was. Such views do not follow: replace the operation in place by one that is not."
+                )
+            before = self._autograd
+            meta = self._autograd = AutogradMeta(False, *node_of_view(base, self))
+            _move_hooks(before, self)
+        self._view_version = self._storage.version
+    return meta and meta.grad_fn
+
+
+def node_of_view(base: Tensor, view: Tensor) -> tuple[Node, int]:
+    """A node from a view to its base, and which of its inputs: an `as_strided`, or the operators that made it under a mode."""
+    if view._view_fn is not None:
+        with set_grad_enabled(True):
+            meta = replay(view._view_fn, base)._autograd
+        return meta.grad_fn, meta.output_nr
+    node = view_node()
+    node.next_edges = [gradient_edge(base)]
+    node.self_shape, node.self_stride, node.self_offset = base.shape, base.stride(), base.storage_offset()
+    node.size, node.stride, node.storage_offset = view.shape, view.stride(), view.storage_offset()
+    node.input_metadata.append((view._sizes, view.dtype))
+    return node, 0
+
+
+def register_view_node(node: type[Node]) -> None:
+    """Say which node a view has: `AsStridedBackward0`, which is generated and imports this module."""
+    global view_node
+    view_node = node
+
+
+# ------------------------------------------------------------------------------------------------------------
+# The kernels for ADInplaceOrView, which keep the books, and those that refuse
+
+
+class NotImplementedNode(Node):
+    """Of an operator that has no derivative here. Source: `torch/csrc/autograd/functions/basic_ops.h`, `NotImplemented`."""
+
+    def __init__(self, operator: Operator) -> None:
+        super().__init__()
+        self.operator = operator
+
+    def name(self) -> str:
+        return "NotImplemented"
+
+    def apply(self, *grads: Tensor | None) -> Any:
+        schema = self.operator.schema
+        raise RuntimeError(f"derivative for {schema.namespace}::{schema.name} is not implemented")
+
+
+def without_derivative(operator: Operator, key_set: int, *stack: Any) -> Any:
+    """The kernel for Autograd of an operator that nobody wrote a derivative for: the call works, going back does not."""
+    tensors = list(tensors_in(stack))
+    if not any_requires_grad(tensors):
+        return operator.below[key_set](*stack)
+    node = NotImplementedNode(operator)
+    node.next_edges = [gradient_edge(tensor) for tensor in tensors]
+    result = call_below(operator.below[key_set], *stack)
+    if operator.schema.is_mutable:
+        return rebase_history(stack[0], node)
+    return set_history(result, node)
+
+
+def note_view(operator: Operator, key_set: int, self: Tensor, *rest: Any) -> Any:
+    result = operator.below[key_set](self, *rest)
+    if isinstance(result, Tensor):
+        if local.modes:
+            result._view_fn = (*(self._view_fn or ()), (operator, rest, None))
+        return as_view(self, result)
+    for place, view in enumerate(result):
+        as_view(self, view)._one_of_many = True
+        if local.modes:
+            view._view_fn = (*(self._view_fn or ()), (operator, rest, place))
+    return result
+
+
+def note_write(operator: Operator, key_set: int, *stack: Any) -> Any:
+    """Source: `torch/csrc/autograd/VariableTypeUtils.h`, `increment_version`."""
+    result = operator.below[key_set](*stack)
+    for tensor in result if isinstance(result, tuple) else (result,):
+        if not tensor._key_set & AUTOGRAD:
+            raise RuntimeError(
+                "Inplace update to inference tensor outside InferenceMode is not allowed. Make a clone of it before, and write "
+                "to that."
+            )
+        tensor._storage.version += 1
+    return result
+
+
+def refuse_out(operator: Operator, key_set: int, *stack: Any) -> Any:
+    """The kernel for Autograd of an operator with `out=`, which no graph can show."""
+    if any_requires_grad(tensors_in(stack)):
+        raise RuntimeError(
+            f"{operator.schema.name}(): functions with out=... arguments don't support automatic differentiation, but one "
+            "of the arguments requires grad."
+        )
+    return operator.below[key_set](*stack)

@@ -1,0 +1,153 @@
+"""What a tensor has to do with autograd: whether it requires grad, its gradient, where it came from, its hooks.
+
+In PyTorch: `torch/csrc/autograd/variable.h`, `variable.cpp`, `torch/_tensor.py`.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Sequence
+
+from rushlight.aten.generated.functions import clone
+from rushlight.aten.strided import Tensor
+from rushlight.autograd.engine import backward
+from rushlight.autograd.grad_mode import AUTOGRAD
+from rushlight.autograd.graph import AutogradMeta, RemovableHandle, _sequence
+from rushlight.autograd.history import grad_fn, requires_grad
+from rushlight.c10.dispatch import local
+from rushlight.c10.memory_formats import contiguous_format
+
+
+def _get_requires_grad(self: Tensor) -> bool:
+    return requires_grad(self)
+
+
+def _set_requires_grad(self: Tensor, wanted: bool) -> None:
+    if wanted and not self.dtype.is_floating_point:
+        raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
+    if not self.is_leaf:
+        if not wanted:
+            raise RuntimeError(
+                "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a "
+                "subgraph that doesn't require differentiation use var_no_grad = var.detach()."
+            )
+        return
+    if wanted and self.is_inference() and not local.inference:
+        raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
+    if self._autograd is None:
+        self._autograd = AutogradMeta()
+    self._autograd.requires_grad = wanted
+
+
+def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
+    self.requires_grad = requires_grad
+    return self
+
+
+def _get_grad(self: Tensor) -> Tensor | None:
+    return self._autograd and self._autograd.grad
+
+
+def _set_grad(self: Tensor, grad: Tensor | None) -> None:
+    if grad is not None:
+        if not isinstance(grad, Tensor):
+            raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(grad).__name__}")
+        if grad.dtype is not self.dtype:
+            raise RuntimeError(
+                f"assigned grad has data of a different type: {grad.dtype.type_name} for a tensor of {self.dtype.type_name}"
+            )
+        if grad.shape != self.shape:
+            raise RuntimeError("assigned grad has data of a different size")
+    if self._autograd is None:
+        self._autograd = AutogradMeta()
+    self._autograd.grad = grad
+
+
+def _is_leaf(self: Tensor) -> bool:
+    """Whether nothing was computed to make it: it has no `grad_fn`."""
+    return self._autograd is None or grad_fn(self) is None
+
+
+def retain_grad(self: Tensor) -> None:
+    """Keep the gradient of a tensor that is no leaf. Source: `torch/csrc/autograd/variable.cpp`, `retain_grad`."""
+    if not self.requires_grad:
+        raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+    if self.is_leaf or self._autograd.retains_grad:
+        return
+    self._autograd.retains_grad = True
+    meta, tensor = self._autograd, weakref.ref(self)
+
+    def keep(grad: Tensor | None) -> None:
+        kept = tensor()
+        if kept is not None and grad is not None and kept._autograd is meta:
+            meta.grad = meta.grad + grad if meta.grad is not None else clone(grad, memory_format=contiguous_format)
+
+    node = meta.grad_fn
+    node.retains_grad_hooks = {} if node.retains_grad_hooks is None else node.retains_grad_hooks
+    node.retains_grad_hooks[next(_sequence)] = (meta.output_nr, keep)
+
+
+def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
+    """`hook(grad)` runs when the gradient of this tensor is known, and may return another one.
+
+    Source: `torch/_tensor.py`, `register_hook`.
+    """
+    if not self.requires_grad:
+        raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+    meta = self._autograd
+    if self.is_leaf:
+        if meta.hooks is None:
+            meta.hooks = {}
+            node = meta.accumulator and meta.accumulator()
+            if node is not None:
+                node.tensor_pre_hooks = meta.hooks
+        return RemovableHandle(meta.hooks, (0, hook))
+    node = meta.grad_fn
+    node.tensor_pre_hooks = {} if node.tensor_pre_hooks is None else node.tensor_pre_hooks
+    return RemovableHandle(node.tensor_pre_hooks, (meta.output_nr, hook))
+
+
+def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], None]) -> RemovableHandle:
+    """`hook(tensor)` runs after a gradient was added to `grad` of this leaf."""
+    if not self.requires_grad:
+        raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+    if not self.is_leaf:
+        raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+    if self._autograd.post_hooks is None:
+        self._autograd.post_hooks = {}
+    return RemovableHandle(self._autograd.post_hooks, hook)
+
+
+def tensor_backward(
+    self: Tensor,
+    gradient: Tensor | None = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    inputs: Sequence[Tensor] | None = None,
+) -> None:
+    backward(self, gradient, retain_graph, create_graph, inputs)
+
+
+def _get_version(self: Tensor) -> int:
+    """How often something was written to the memory of this tensor, through whatever view."""
+    if self.is_inference():
+        raise RuntimeError("Inference tensors do not track version counter.")
+    return self._storage.version
+
+
+def _is_inference(self: Tensor) -> bool:
+    return not self._key_set & AUTOGRAD
+
+
+Tensor._autograd = Tensor._base = Tensor._view_fn = None
+Tensor._view_version, Tensor._one_of_many = 0, False
+Tensor.requires_grad = property(_get_requires_grad, _set_requires_grad)
+Tensor.grad = property(_get_grad, _set_grad)
+Tensor.grad_fn = property(grad_fn)
+Tensor.is_leaf = property(_is_leaf)
+Tensor.output_nr = property(lambda self: self._autograd.output_nr if self._autograd is not None else 0)
+Tensor.retains_grad = property(lambda self: self._autograd is not None and self._autograd.retains_grad)
+Tensor._version = property(_get_version)
+Tensor.is_inference, Tensor._is_view = _is_inference, lambda self: self._base is not None
+Tensor.backward, Tensor.requires_grad_, Tensor.retain_grad = tensor_backward, requires_grad_, retain_grad
+Tensor.register_hook, Tensor.register_post_accumulate_grad_hook = register_hook, register_post_accumulate_grad_hook

@@ -1,0 +1,670 @@
+"""The dispatcher: which kernels a call runs, and in which order.
+
+An operator is a schema and a table. Every tensor carries a set of *dispatch keys*, bits that say where its memory is and
+what else wants to have a word: autograd, autocast, a mode. A call unites the sets of its arguments, adjusts them by what
+this thread includes and excludes, and runs the kernel that the table has for the highest key. That kernel may do its part
+and *redispatch* to the keys below it, down to the one that computes.
+
+In PyTorch: `c10/core/DispatchKey.h`, `c10/core/DispatchKeySet.h`, `aten/src/ATen/core/dispatch/`. Key sets are plain
+ints here. Left out: most keys (sparse, quantised, nested, named, conjugate, functorch's), their backends, `AutogradOther`,
+tensor subclasses with a `__torch_dispatch__` of their own, and static dispatch.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import cached_property, partial
+from typing import Any
+
+from rushlight.c10.schema import FunctionSchema, bind, cast_returns, parse_schema, unbind
+
+# ------------------------------------------------------------------------------------------------------------
+# Keys
+
+BACKENDS = ("CPU", "CUDA", "PrivateUse1", "Meta")  # one bit each, from bit 0
+FUNCTIONALITIES = (  # one bit each, above the backends'; a higher one comes first
+    "Dense",
+    "BackendSelect",
+    "Python",
+    "ADInplaceOrView",
+    "AutogradFunctionality",
+    "AutocastCPU",
+    "AutocastCUDA",
+)
+PER_BACKEND = {
+    "Dense": "",
+    "AutogradFunctionality": "Autograd",
+}  # have a kernel for each backend: CPU, AutogradCPU, ...
+ALIASES = (
+    "Autograd",
+    "CompositeImplicitAutograd",
+    "CompositeExplicitAutograd",
+    "CompositeExplicitAutogradNonFunctional",
+)
+
+
+def _runtime_keys() -> Iterable[str]:
+    """The keys that a table has an entry for, lowest first."""
+    for name in FUNCTIONALITIES:
+        yield from (PER_BACKEND[name] + backend for backend in BACKENDS) if name in PER_BACKEND else (name,)
+
+
+class DispatchKey(IntEnum):
+    """A name for some bits, for an entry of the table, or, for the last four, for many entries at once.
+
+    Source: `c10/core/DispatchKey.h`.
+    """
+
+    _ignore_ = ("names", "i", "name_")
+    names = ("Undefined", *_runtime_keys(), *PER_BACKEND, *ALIASES)
+    for i, name_ in enumerate(names):
+        vars()[name_] = i
+
+    def __str__(self) -> str:
+        return self.name
+
+    __repr__ = __str__
+
+
+RUNTIME_KEYS = tuple(DispatchKey[name] for name in _runtime_keys())
+BACKEND_KEYS = frozenset(DispatchKey[name] for name in BACKENDS)
+AUTOGRAD_KEYS = frozenset(DispatchKey["Autograd" + name] for name in BACKENDS)
+BIT = {name: 1 << i for i, name in enumerate((*BACKENDS, *FUNCTIONALITIES))}
+BACKEND_MASK = (1 << len(BACKENDS)) - 1
+
+
+def bits(key: DispatchKey) -> int:
+    """The set that has just this key, as an int.
+
+    `BIT` says which bit stands for a backend or a functionality. A key of one backend, such as `CPU` (`Dense` on `CPU`)
+    or `AutogradMeta` (`AutogradFunctionality` on `Meta`), has two bits; `PER_BACKEND` maps such a functionality to what
+    stands before the backend in the key's name. Any other functionality has one bit, also `Dense` and
+    `AutogradFunctionality` by themselves. `Undefined` has none, and an alias key has none either: it is registered to,
+    but no tensor has it.
+
+    Args:
+        key: any `DispatchKey`; its `name` tells which.
+
+    Source: `c10/core/DispatchKeySet.h`, the constructor `DispatchKeySet(DispatchKey)`.
+    """
+    if key.name in FUNCTIONALITIES:
+        return BIT[key.name]
+    for functionality, prefix in PER_BACKEND.items():
+        for backend in BACKENDS:
+            if key.name == prefix + backend:
+                return BIT[backend] | BIT[functionality]
+    return 0
+
+
+def key_set(*keys: DispatchKey) -> int:
+    """The set of all bits of these keys."""
+    united = 0
+    for key in keys:
+        united |= bits(key)
+    return united
+
+
+def highest_priority_key(key_set: int) -> DispatchKey:
+    """The key whose kernel runs first: that of the highest functionality in the set.
+
+    A functionality that is `PER_BACKEND` is one key for each backend; of the set's backends the highest bit counts, so
+    that {CPU, Meta} with `Dense` gives `Meta`. Without a backend such a functionality stands for itself (`Dense`). The
+    other functionalities do not ask for a backend.
+
+    Returns:
+        a `DispatchKey`, `Undefined` if the set has no functionality.
+
+    Source: `c10/core/DispatchKeySet.h`, `highestPriorityTypeId`.
+    """
+    functionality = key_set >> len(BACKENDS)
+    if not functionality:
+        return DispatchKey.Undefined
+    name = FUNCTIONALITIES[functionality.bit_length() - 1]
+    backends = key_set & BACKEND_MASK
+    if name in PER_BACKEND and backends:
+        name = PER_BACKEND[name] + BACKENDS[backends.bit_length() - 1]
+    return DispatchKey[name]
+
+
+def keys_in(key_set: int) -> list[DispatchKey]:
+    """Every runtime key in a set, lowest first: those of `RUNTIME_KEYS` whose bits (`bits`) are all there.
+
+    With several backends, each functionality that is per backend is there for all of them, though the set was made of
+    fewer keys: bits cannot tell. A functionality that is per backend and has none gives no key.
+
+    Source: `c10/core/DispatchKeySet.h`, `DispatchKeySet::iterator`.
+    """
+    return [key for key in RUNTIME_KEYS if not bits(key) & ~key_set]
+
+
+def show_key_set(key_set: int) -> str:
+    """Source: `c10/core/DispatchKeySet.cpp`, `toString`."""
+    return f"DispatchKeySet({', '.join(map(str, keys_in(key_set)))})"
+
+
+def keys_below(key: DispatchKey) -> int:
+    """All functionalities below a key's, on every backend: what is left to run when its kernel has done its part.
+
+    Source: `c10/core/DispatchKeySet.h`, `DispatchKeySet(FULL_AFTER, key)`.
+    """
+    return BACKEND_MASK | (1 << bits(key).bit_length() - 1) - 1
+
+
+# What follows runs at import, and so is made of `BIT` and not by `bits`: an import must call no exercise.
+AUTOCAST_KEYS = BIT["AutocastCPU"] | BIT["AutocastCUDA"]
+PYTHON = BIT["Python"]
+ABOVE_PYTHON = sum(bit for bit in BIT.values() if bit > PYTHON)
+
+
+def tensor_key_set(backend: str) -> int:
+    """The keys of a new tensor whose memory is on `backend`."""
+    keys = BIT["Dense"] | BIT[backend] | BIT["AutogradFunctionality"] | BIT["ADInplaceOrView"]
+    return keys | BIT.get(f"Autocast{backend}", 0)
+
+
+TENSOR_KEYS = {"cpu": tensor_key_set("CPU"), "meta": tensor_key_set("Meta")}
+INFERENCE_KEYS = {
+    device: keys & ~(BIT["AutogradFunctionality"] | BIT["ADInplaceOrView"]) for device, keys in TENSOR_KEYS.items()
+}
+
+# ------------------------------------------------------------------------------------------------------------
+# What this thread adds and takes away
+
+
+class LocalState(threading.local):
+    """Source: `c10/core/impl/LocalDispatchKeySet.h`."""
+
+    def __init__(self) -> None:
+        self.included = BIT["BackendSelect"] | BIT["ADInplaceOrView"]
+        self.excluded = AUTOCAST_KEYS
+        self.modes: list[DispatchMode] = []
+        self.grad_enabled, self.inference = True, False
+        self.tensor_keys = TENSOR_KEYS  # of tensors that are made
+        self.saved_tensors_hooks: list[tuple[Callable, Callable]] = []
+        self.for_inputs = False  # whether a backward pass is running for some inputs only
+        self.depth = 0  # of calls, for the trace
+
+
+local = LocalState()
+
+
+@contextmanager
+def including(key_set: int):
+    """Within: these keys are in the set of every call. Source: `c10::impl::IncludeDispatchKeyGuard`."""
+    before = local.included
+    local.included |= key_set
+    try:
+        yield
+    finally:
+        local.included = before
+
+
+@contextmanager
+def excluding(key_set: int):
+    """Within: the functionalities of these keys are in the set of no call, on whatever backend.
+
+    Source: `c10::impl::ExcludeDispatchKeyGuard`.
+    """
+    before = local.excluded
+    local.excluded |= key_set & ~BACKEND_MASK
+    try:
+        yield
+    finally:
+        local.excluded = before
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Kernels and operators
+
+
+@dataclass(eq=False)
+class Kernel:
+    """A function that is registered for a key.
+
+    Ours are *unboxed*: they take one argument for each of the schema's. One from `Library.impl` takes them as Python
+    passes them, less what has its default (`pythonic`). A *boxed* one, a fallback, takes the operator before them, and
+    so serves any operator. `with_key_set` puts the key set of the call before all that, for redispatching.
+    """
+
+    function: Callable
+    origin: str = "rushlight"
+    pythonic: bool = False
+    boxed: bool = False
+    with_key_set: bool = False
+
+
+def fallthrough_kernel(*args: Any) -> None:
+    """Registered for a key, it makes calls pass by as if they did not have this key."""
+    raise RuntimeError("fallthrough_kernel was executed but it should have been skipped by the dispatcher")
+
+
+FALLTHROUGH = Kernel(fallthrough_kernel, "fallthrough")
+MISSING = Kernel(fallthrough_kernel, "missing")
+
+fallbacks: dict[DispatchKey, Kernel] = {}  # for operators that have nothing else for a key
+
+
+class Operator:
+    """One overload of an operator: its schema, the kernels that were registered, and the table made of them.
+
+    Source: `aten/src/ATen/core/dispatch/OperatorEntry.h`; in Python, `torch._ops.OpOverload`.
+    """
+
+    def __init__(self, schema: str | FunctionSchema, defined_at: str = "rushlight"):
+        self._schema_text, self.defined_at = schema, defined_at
+        self.kernels: dict[DispatchKey, Kernel] = {}
+        self.table, self.below = Table(self), Below(self)
+        operators[self.full_name] = self
+
+    @cached_property
+    def schema(self) -> FunctionSchema:
+        return parse_schema(self._schema_text) if isinstance(self._schema_text, str) else self._schema_text
+
+    @cached_property
+    def full_name(self) -> str:
+        text = self._schema_text
+        if not isinstance(text, str):
+            return text.full_name
+        name = text.partition("(")[0].strip()
+        return name if "::" in name else f"aten::{name}"
+
+    def register(self, key: DispatchKey, kernel: Kernel | None) -> None:
+        """Put a kernel in the place of this key's, or, with None, take it away."""
+        if kernel is None:
+            self.kernels.pop(key, None)
+        else:
+            self.kernels[key] = kernel
+        self.table.clear()
+        self.below.clear()
+
+    def entry(self, key: DispatchKey) -> tuple[Kernel, str]:
+        """The kernel for a runtime key and why it is this one. A functionality without a backend is taken on the first."""
+        if key.name in PER_BACKEND:
+            key = DispatchKey[PER_BACKEND[key.name] + BACKENDS[0]]
+        return compute_table_entry(self.kernels, fallbacks, key)
+
+    def __repr__(self) -> str:
+        return f"<Operator(op='{self.full_name}')>"
+
+
+operators: dict[str, Operator] = {}
+
+
+def bind_kernel(kernel: Kernel, operator: Operator, key_set: int) -> Callable:
+    """A kernel as a table holds it: a callable that takes the stack, one argument for each of the schema's.
+
+    It runs `kernel.function` with, in this order:
+
+    1. `key_set`, if the kernel is `with_key_set`;
+    2. `operator`, if the kernel is `boxed`;
+    3. the arguments: as they come on the stack, or, if the kernel is `pythonic` or `boxed`, the args and kwargs that
+       `unbind(operator.schema, stack)` makes of it.
+
+    Args:
+        kernel: how its function wants to be called; see `Kernel`.
+        operator: whose table it is.
+        key_set: of the calls that it will be run for.
+
+    Returns:
+        the callable. It returns what the function returned, which of a kernel that is `pythonic` or `boxed` goes through
+        `cast_returns(operator.schema, result)`. For a kernel that wants nothing but the stack the function itself will do.
+
+    Source: `aten/src/ATen/core/boxing/KernelFunction_impl.h`, `KernelFunction::call`; for kernels in Python
+    `torch/csrc/utils/python_dispatch.cpp`, `PythonKernelHolder`.
+    """
+    before = (key_set,) if kernel.with_key_set else ()
+    before += (operator,) if kernel.boxed else ()
+    if not (kernel.pythonic or kernel.boxed):
+        return partial(kernel.function, *before) if before else kernel.function
+
+    def call_boxed(*stack):
+        args, kwargs = unbind(operator.schema, stack)
+        return cast_returns(operator.schema, kernel.function(*before, *args, **kwargs))
+
+    return call_boxed
+
+
+def compute_table_entry(
+    kernels: dict[DispatchKey, Kernel], fallbacks: dict[DispatchKey, Kernel], key: DispatchKey
+) -> tuple[Kernel, str]:
+    """What an operator's table holds for one runtime key, and why.
+
+    The first of these that there is:
+
+    1. the kernel registered for this very key: "kernel";
+    2. for a backend key (`BACKEND_KEYS`) or `Undefined`: the one for `CompositeExplicitAutogradNonFunctional`, else the
+       one for `CompositeExplicitAutograd`: "default backend kernel";
+    3. for a backend key, an autograd key (`AUTOGRAD_KEYS`) or `Undefined`: the one for `CompositeImplicitAutograd`, "math
+       kernel". An autograd key takes it only if the operator has no kernel of its own for this key's backend and none
+       for `CompositeExplicitAutograd`;
+    4. for an autograd key: the one for `Autograd`: "autograd kernel";
+    5. the fallback for this key: "backend fallback";
+    6. `MISSING`: "missing".
+
+    Args:
+        kernels: what was registered for the operator; alias keys are among the keys.
+        fallbacks: what was registered for all operators, by runtime key.
+        key: one of `RUNTIME_KEYS`, or `Undefined`.
+
+    Returns:
+        the kernel, and the reason in the words above.
+
+    Source: `aten/src/ATen/core/dispatch/OperatorEntry.cpp`, `computeDispatchTableEntryWithDebug`.
+    """
+    if key in kernels:
+        return kernels[key], "kernel"
+    backend, autograd = key in BACKEND_KEYS | {DispatchKey.Undefined}, key in AUTOGRAD_KEYS
+    explicit = DispatchKey.CompositeExplicitAutograd
+    if backend:
+        for alias in DispatchKey.CompositeExplicitAutogradNonFunctional, explicit:
+            if alias in kernels:
+                return kernels[alias], "default backend kernel"
+    if (backend or autograd) and DispatchKey.CompositeImplicitAutograd in kernels:
+        own = DispatchKey[key.name.removeprefix("Autograd")]  # of a backend's own key we know already that it has none
+        if own not in kernels and explicit not in kernels:
+            return kernels[DispatchKey.CompositeImplicitAutograd], "math kernel"
+    if autograd and DispatchKey.Autograd in kernels:
+        return kernels[DispatchKey.Autograd], "autograd kernel"
+    if key in fallbacks:
+        return fallbacks[key], "backend fallback"
+    return MISSING, "missing"
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Calling
+
+
+def tensors_in(stack: Sequence) -> Iterable[Any]:
+    """The tensors among the arguments of a call, and in lists among them."""
+    for value in stack:
+        if isinstance(value, (list, tuple)):
+            yield from tensors_in(value)
+        elif hasattr(value, "_key_set"):
+            yield value
+
+
+def dispatch_key_set(stack: Sequence, included: int, excluded: int) -> int:
+    """The key set of a call: the keys of all tensor arguments, those in lists included, and the keys that the thread
+    includes, less the functionalities that it excludes. Excluding wins over including. It takes away functionalities
+    only (bits above `BACKEND_MASK`): to exclude `AutogradCPU` excludes autograd on every backend, and the backend `CPU`
+    stays.
+
+    Args:
+        stack: the arguments; `tensors_in` finds the tensors, whose sets are in `_key_set`.
+        included, excluded: key sets of the thread.
+
+    Source: `aten/src/ATen/core/dispatch/DispatchKeyExtractor.h`, `getDispatchKeySetUnboxed` and `computeDispatchKeySet`;
+    `c10/core/DispatchKeySet.h`, `operator-`.
+    """
+    keys = included
+    for tensor in tensors_in(stack):
+        keys |= tensor._key_set
+    return keys & (~excluded | BACKEND_MASK)
+
+
+def skip_fallthrough(operator: Operator, key_set: int) -> int:
+    """The set without the functionalities for which the operator's entry is `FALLTHROUGH`; the backends stay.
+
+    Each functionality is looked at on the set's highest backend, with `operator.entry(key)`, which gives a kernel and a
+    reason.
+
+    Source: `aten/src/ATen/core/dispatch/DispatchKeyExtractor.h`, `nonFallthroughKeys_`.
+    """
+    kept = rest = key_set
+    while key := highest_priority_key(rest):  # Undefined is 0
+        functionality = bits(key) & ~BACKEND_MASK
+        rest &= ~functionality
+        if operator.entry(key)[0] is FALLTHROUGH:
+            kept &= ~functionality
+    return kept
+
+
+def call(operator: Operator, *stack: Any) -> Any:
+    """Call an operator with one argument for each of its schema's.
+
+    The key set of the arguments (`dispatch_key_set`, with what `local` includes and excludes), less the fallthroughs
+    (`skip_fallthrough`), goes to `run`, whose `how` is "call".
+
+    Source: `aten/src/ATen/core/dispatch/Dispatcher.h`, `Dispatcher::call`.
+    """
+    key_set = dispatch_key_set(stack, local.included, local.excluded)
+    return run(operator, skip_fallthrough(operator, key_set), stack, "call")
+
+
+def redispatch(operator: Operator, key_set: int, *stack: Any) -> Any:
+    """Go on with a call at the highest key of `key_set`: neither the arguments nor the thread are asked again, and a
+    fallthrough is not skipped. The `how` of `run` is "redispatch".
+
+    Source: `aten/src/ATen/core/dispatch/Dispatcher.h`, `Dispatcher::redispatch`.
+    """
+    return run(operator, key_set, stack, "redispatch")
+
+
+def run(operator: Operator, key_set: int, stack: Sequence, how: str) -> Any:
+    """Run the kernel for the highest key of a set: the end of every call.
+
+    The kernel is that of `operator.entry(key)`, which gives a kernel and a reason; `bind_kernel` makes it callable with
+    the stack. It runs within `traced(line)`, where the line is, for example,
+    `[call] op=[aten::add.Tensor], key=[AutogradCPU]`: how, the operator's full name, the key's name.
+
+    Args:
+        operator: what is called.
+        key_set: whose highest key counts; the kernel may want to see it.
+        stack: one argument for each of the schema's.
+        how: "call" or "redispatch".
+
+    Returns:
+        what the kernel returns.
+
+    Raises:
+        NotImplementedError: the entry is `MISSING`; `explain_missing` has the words. Nothing is traced then.
+
+    Source: `aten/src/ATen/core/dispatch/Dispatcher.h`, `Dispatcher::call`; `OperatorEntry.h`, `OperatorEntry::lookup`.
+    """
+    key = highest_priority_key(key_set)
+    kernel, _ = operator.entry(key)
+    if kernel is MISSING:
+        raise NotImplementedError(explain_missing(operator, key))
+    with traced(f"[{how}] op=[{operator.full_name}], key=[{key.name}]"):
+        return bind_kernel(kernel, operator, key_set)(*stack)
+
+
+def traced(line: str) -> AbstractContextManager:
+    """Write a line of the trace, if there is one (`show_dispatch_trace`); what is traced within is indented below it."""
+    return nullcontext() if _trace is None else _indented(line)
+
+
+@contextmanager
+def _indented(line: str):
+    _trace(" " * local.depth + line)
+    local.depth += 1
+    try:
+        yield
+    finally:
+        local.depth -= 1
+
+
+def explain_missing(operator: Operator, key: DispatchKey) -> str:
+    """Source: `aten/src/ATen/core/dispatch/OperatorEntry.cpp`, `reportError`."""
+    entries = {k.name: operator.entry(k)[0] for k in RUNTIME_KEYS}
+    nothing = (MISSING, FALLTHROUGH, fallbacks[DispatchKey.Meta])  # the last has a word to say, but computes nothing
+    served = [name for name, kernel in entries.items() if kernel not in nothing]
+    if key == DispatchKey.Undefined:
+        return (
+            f"There were no tensor arguments to {operator.full_name} (an empty list of Tensors, perhaps), and it has no "
+            f"kernel that does without. It is available for these keys: {served}"
+        )
+    return (
+        f"Could not run '{operator.full_name}' with arguments from the '{key.name}' backend: there is no kernel for it. "
+        f"It is available for these keys: {served}. To add one: Library('{operator.full_name.partition('::')[0]}', "
+        f"'IMPL').impl(..., '{key.name}')."
+    )
+
+
+# ------------------------------------------------------------------------------------------------------------
+# The same, fast: a call looks up its key set in a dict of bound kernels, which fills itself
+
+
+class Table(dict):
+    """An operator's kernels by the key set of a call, as `dispatch_key_set` gives it.
+
+    The functions in `functions.py` compute that set in line and look here. While fast paths stand aside, for a trace or
+    because somebody has put another piece into this machinery, nothing is kept, and every call takes the long way.
+    """
+
+    def __init__(self, operator: Operator):
+        self.operator = operator
+
+    def __missing__(self, key_set: int) -> Callable:
+        if aside:
+            return partial(call, self.operator)
+        return _keep(self, key_set, skip_fallthrough(self.operator, key_set)) or partial(call, self.operator)
+
+
+class Below(dict):
+    """An operator's kernels by the key set of a call whose highest key is having its turn: the kernel for the rest."""
+
+    def __init__(self, operator: Operator):
+        self.operator = operator
+
+    def __missing__(self, key_set: int) -> Callable:
+        rest = key_set & keys_below(highest_priority_key(key_set))
+        return (None if aside else _keep(self, key_set, rest)) or partial(redispatch, self.operator, rest)
+
+
+def _keep(table: Table | Below, key_set: int, rest: int) -> Callable | None:
+    """Put the kernel for the highest key of `rest` into a table, under `key_set`. None if it is missing: the long way says so."""
+    kernel, _ = table.operator.entry(highest_priority_key(rest))
+    if kernel is MISSING:
+        return None
+    table[key_set] = function = bind_kernel(kernel, table.operator, rest)
+    return function
+
+
+aside = False  # whether the short ways are closed
+_trace: Callable[[str], Any] | None = None
+memos: list[Callable[[], Any]] = []  # what empties the other memories of what a function said before
+
+
+def stand_aside(wanted: bool) -> None:
+    """Whether calls take the long way. Either way, forget what is known: the tables and all `memos`."""
+    global aside
+    aside = wanted
+    for operator in operators.values():
+        operator.table.clear()
+        operator.below.clear()
+    for forget in memos:
+        forget()
+
+
+@contextmanager
+def show_dispatch_trace(write: Callable[[str], Any] = print):
+    """Within: a line for every call and redispatch, indented by depth, as `TORCH_SHOW_DISPATCH_TRACE=1` shows in a debug
+    build of PyTorch."""
+    global _trace
+    before, closed, _trace = _trace, aside, write
+    stand_aside(True)
+    try:
+        yield
+    finally:
+        _trace = before
+        stand_aside(closed)
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Modes: Python code that sees every call that gets as far as the key `Python`
+
+
+class DispatchMode:
+    """While a mode is active (`with`), calls that reach the key `Python` go to its `__torch_dispatch__`.
+
+    Source: `torch/utils/_python_dispatch.py`, `TorchDispatchMode`.
+    """
+
+    def __torch_dispatch__(self, func: Operator, types: Sequence[type], args: tuple = (), kwargs: dict | None = None):
+        raise NotImplementedError
+
+    def __enter__(self):
+        local.modes.append(self)
+        local.included |= PYTHON
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        local.modes.pop()
+        if not local.modes:
+            local.included &= ~PYTHON
+
+
+def call_mode(operator: Operator, *args: Any, **kwargs: Any) -> Any:
+    """The boxed kernel for the key `Python` of every operator: hand the call to the innermost mode, the last of
+    `local.modes`.
+
+    While that mode handles the call it is not among the modes: what it calls goes to the mode outside it, and if there is
+    none, the key `Python` is no longer included. The keys above `Python` (`ABOVE_PYTHON`) are excluded: they have had
+    their turn. Afterwards, and if the mode raises, everything is as before.
+
+    Args:
+        operator, args, kwargs: of the call. The mode's `__torch_dispatch__` takes the operator, the types of the tensors
+            that are subclasses (`()`: there are none here), the args as a tuple and the kwargs as a dict.
+
+    Returns:
+        what the mode returns.
+
+    Raises:
+        TypeError: the mode returns `NotImplemented`.
+
+    Source: `aten/src/ATen/core/PythonFallbackKernel.cpp`, `pythonFallback`; `torch/csrc/autograd/python_variable.cpp`,
+    `ConcretePyInterpreterVTable::dispatch`.
+    """
+    mode, included = local.modes.pop(), local.included
+    if not local.modes:
+        local.included &= ~PYTHON
+    try:
+        with excluding(ABOVE_PYTHON):
+            result = mode.__torch_dispatch__(operator, (), args, kwargs)
+    finally:
+        local.modes.append(mode)
+        local.included = included
+    if result is NotImplemented:
+        raise TypeError(f"{operator.full_name}: the __torch_dispatch__ of {mode!r} returned NotImplemented")
+    return result
+
+
+def autograd_fallback(key_set: int, operator: Operator, *args: Any, **kwargs: Any) -> Any:
+    """The boxed kernel for the autograd keys of every operator that has no other: go on below autograd.
+
+    Args:
+        key_set: of the call. What goes on are the keys in it that are below autograd's (`keys_below`).
+        operator, args, kwargs: of the call. `redispatch` wants the stack, which `bind` makes of them.
+
+    Returns:
+        what the kernel below returns. (In PyTorch, where an argument requires a gradient, it also makes the result warn
+        when the backward pass gets there.)
+
+    Source: `torch/csrc/autograd/autograd_not_implemented_fallback.cpp`, `basicAutogradNotImplementedFallbackImpl`.
+    """
+    below = key_set & keys_below(DispatchKey.AutogradFunctionality)
+    return redispatch(operator, below, *bind(operator.schema, args, kwargs))
+
+
+def meta_fallback(operator: Operator, *args: Any, **kwargs: Any) -> Any:
+    """The boxed kernel for `Meta` of every operator that has no other. Source: `aten/src/ATen/core/MetaFallbackKernel.cpp`."""
+    raise NotImplementedError(
+        f"{operator.full_name}: attempted to run this operator with Meta tensors, but it has no kernel for Meta; to add "
+        f"one: Library('{operator.full_name.partition('::')[0]}', 'IMPL').impl(..., 'Meta')"
+    )
+
+
+# ------------------------------------------------------------------------------------------------------------
+# What every operator has, unless it has something else
+
+fallbacks[DispatchKey.Python] = Kernel(call_mode, boxed=True)
+fallbacks[DispatchKey.Meta] = Kernel(meta_fallback, boxed=True)
+for _key in AUTOGRAD_KEYS:
+    fallbacks[_key] = Kernel(autograd_fallback, boxed=True, with_key_set=True)
+for _name in ("BackendSelect", "ADInplaceOrView", "AutocastCPU", "AutocastCUDA"):
+    fallbacks[DispatchKey[_name]] = FALLTHROUGH

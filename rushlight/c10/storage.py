@@ -1,0 +1,163 @@
+"""What lies under a tensor: bytes, the device they are on, and the tuple that counts elements.
+
+In PyTorch these are `c10/core/StorageImpl.h`, `c10/core/Device.h` and `torch/csrc/Size.cpp`. Left out:
+allocators, devices with memory of their own, and typed storages.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from rushlight.c10.dispatch import DispatchKey
+
+__all__ = ["Size", "UntypedStorage", "device", "layout"]
+
+
+class Size(tuple):
+    """The sizes of a tensor: a tuple that can count elements. Slices and sums of it are `Size` too."""
+
+    def numel(self) -> int:
+        return math.prod(self)
+
+    def __getitem__(self, key):
+        item = tuple.__getitem__(self, key)
+        return Size(item) if isinstance(item, tuple) else item
+
+    def __reversed__(self):
+        return reversed(tuple(self))  # by way of `__getitem__` it would take longer
+
+    def __add__(self, other: tuple) -> Size:
+        return Size(tuple.__add__(self, other))
+
+    def __repr__(self) -> str:
+        return f"rushlight.Size({list(self)})"
+
+
+class lazy:
+    """An attribute that is computed when it is first asked for: `functools.cached_property` without its lock."""
+
+    def __init__(self, compute: Callable[[Any], Any]) -> None:
+        self.compute, self.name, self.__doc__ = compute, compute.__name__, compute.__doc__
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        if instance is None:
+            return self
+        value = self.compute(instance)
+        setattr(instance, self.name, value)  # Python is slower with objects whose `__dict__` was asked for
+        return value
+
+
+class UntypedStorage:
+    """`nbytes` bytes of memory, shared by every tensor that views it.
+
+    The memory is our own, or, through `from_address`, somebody else's; then `owner` is kept alive as long as
+    anyone, numpy arrays included, can reach the bytes.
+
+    Source: `c10/core/StorageImpl.h`.
+    """
+
+    def __init__(self, nbytes: int, device: str = "cpu") -> None:
+        self.device_type, self._nbytes = device, nbytes
+        if device == "cpu":
+            self._bytes = np.empty(nbytes, np.uint8)
+
+    @classmethod
+    def of(cls, array: np.ndarray) -> UntypedStorage:
+        """The memory of a numpy array that is contiguous."""
+        self = cls.__new__(cls)
+        self._buffer = array
+        return self
+
+    device_type = "cpu"
+    version = 0  # how often something was written to it, as autograd counts
+
+    @lazy
+    def _bytes(self) -> np.ndarray:
+        if self.device_type != "cpu":
+            raise NotImplementedError("a tensor on the device 'meta' has no data")
+        return self._buffer.reshape(-1).view(np.uint8)
+
+    @lazy
+    def _buffer(self) -> np.ndarray:
+        """The memory as numpy takes it for a `buffer`: the bytes, or the array they are seen through."""
+        return self._bytes
+
+    @classmethod
+    def from_address(cls, address: int, nbytes: int, owner: object) -> UntypedStorage:
+        memory = (ctypes.c_uint8 * nbytes).from_address(address)
+        memory.owner = owner  # numpy arrays keep `memory` as their base, and so keep the owner
+        self = cls.__new__(cls)
+        self._bytes = np.ndarray((nbytes,), np.uint8, buffer=memory)
+        return self
+
+    def data_ptr(self) -> int:
+        """Address of the first byte; 0 if there is none."""
+        return self._bytes.ctypes.data if self.nbytes() and self.device_type == "cpu" else 0
+
+    def nbytes(self) -> int:
+        return self._bytes.size if self.device_type == "cpu" else self._nbytes
+
+    def grow(self, nbytes: int) -> None:
+        """Make room for `nbytes` bytes, if there are fewer. The bytes that are there stay."""
+        if self.device_type != "cpu":
+            self._nbytes = max(self._nbytes, nbytes)
+        elif nbytes > self.nbytes():
+            larger = np.empty(nbytes, np.uint8)
+            larger[: self.nbytes()] = self._bytes
+            self._bytes = self._buffer = larger
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For copies and pickles: the bytes, and not the array of other elements on the same memory."""
+        state = {key: value for key, value in self.__dict__.items() if key != "_buffer"}
+        return state | {"_bytes": self._bytes} if self.device_type == "cpu" else state
+
+    def __len__(self) -> int:
+        return self.nbytes()
+
+    def __repr__(self) -> str:
+        return f"<rushlight.UntypedStorage of {self.nbytes()} bytes at {self.data_ptr():#x}>"
+
+
+class device:
+    """Where the memory is: `cpu`, or `meta`, where there is none, and a tensor is its metadata alone."""
+
+    def __init__(self, type: str | device = "cpu") -> None:
+        type = getattr(type, "type", type)
+        if type not in _BACKENDS:
+            raise RuntimeError(f"rushlight has the devices 'cpu' and 'meta', not {type!r}")
+        self.type, self.index = type, None
+
+    @property
+    def backend(self) -> DispatchKey:
+        """The dispatch key of kernels for this device."""
+        return _BACKENDS[self.type]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, device) and other.type == self.type
+
+    def __hash__(self) -> int:
+        return hash(self.type)
+
+    def __str__(self) -> str:
+        return self.type
+
+    def __repr__(self) -> str:
+        return f"device(type={self.type!r})"
+
+
+_BACKENDS = {"cpu": DispatchKey.CPU, "meta": DispatchKey.Meta}
+
+
+class layout:
+    """How a tensor finds its elements. There is one way here, `strided`."""
+
+    def __repr__(self) -> str:
+        return "rushlight.strided"
+
+
+strided_layout = layout()

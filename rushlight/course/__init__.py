@@ -1,0 +1,9 @@
+"""The course's own, no part of PyTorch: the grammar that the running example learns, and the pictures."""
+
+from importlib import import_module
+
+
+def __getattr__(name: str):
+    if name in ("draw", "grammar"):  # matplotlib is slow to import
+        return import_module(f"rushlight.course.{name}")
+    raise AttributeError(f"module 'rushlight.course' has no {name!r}")

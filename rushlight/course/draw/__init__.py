@@ -1,0 +1,31 @@
+"""Pictures for notebooks: `rl.draw.strides(x)` and the like. A module for each subject; each stands on `paper` alone, or on graphs.
+
+Each is imported when a picture of it is first asked for: some need much of the framework.
+"""
+
+from importlib import import_module
+
+from matplotlib.patches import Rectangle
+
+from rushlight.course.draw.paper import Picture
+
+_PICTURES = {
+    "call": ("LAYERS", "layers", "queues", "spans"),
+    "strided": ("strides", "compare", "walks", "loop_nests", "blocks", "ratios"),
+    "dispatcher": ("key_sets", "ladder", "tables", "trace", "REASONS"),
+    "backward": ("graph", "graphs", "engine", "nodes"),
+    "training": ("lockstep", "module_tree", "panels", "paths", "spreads", "stacks", "timeline"),
+    "custom_ops": ("captured", "device_trace", "outcomes", "quantised"),
+    "capture": ("breaks", "bytecode", "flow", "fx_graph", "fx_graphs", "fx_nodes", "guards"),
+    "distributed": ("rank_timeline", "ring_steps", "shards", "pipeline", "cost", "by_rank"),
+    "inductor": ("beside", "fused", "lifetimes", "loops_in", "nests", "times"),
+}
+_MODULE = {name: module for module, names in _PICTURES.items() for name in names}
+
+__all__ = ["Picture", "Rectangle", *_MODULE]
+
+
+def __getattr__(name: str):
+    if name not in _MODULE:
+        raise AttributeError(f"module 'rushlight.course.draw' has no {name!r}")
+    return getattr(import_module(f"rushlight.course.draw.{_MODULE[name]}"), name)

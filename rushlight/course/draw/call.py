@@ -1,0 +1,147 @@
+"""Pictures of one call on real torch: the layers that it passes, a profile's timeline, a device that works behind one's back.
+
+Greys mean the same throughout: the darker, the more of the time was spent there itself; hatched is time spent waiting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MONO, Picture, ink_on, sheet
+
+LAYERS = ("Python frontend", "dispatcher", "ATen and c10", "compiler")
+BANDS = ("1.0", "0.94", "0.88", "0.94")
+
+# ------------------------------------------------------------------------------------------------------------
+# The four layers
+
+
+def layers(paths: Sequence[tuple[str, Sequence[tuple[str, str]]]]) -> Figure:
+    """Calls side by side, from top to bottom, in the layers of PyTorch that each step belongs to.
+
+    Args:
+        paths: for each call its title and its steps in order, a layer of LAYERS and a text each.
+    """
+    label = max(map(len, LAYERS)) * 8 * CHARACTER + 0.6
+    wides = [max(len(title) * 9, max(len(text) for _, text in steps) * 7.5) * CHARACTER + 1.4 for title, steps in paths]
+    row, counts = 0.95, [max(sum(at == layer for at, _ in steps) for _, steps in paths) for layer in LAYERS]
+    tops = [MARGIN + 0.9 + sum(max(count, 1) * row + 0.4 for count in counts[:i]) for i in range(len(LAYERS) + 1)]
+    width = 2 * MARGIN + label + sum(wides)
+    figure, axes = sheet(width, tops[-1] + MARGIN)
+    for i, layer in enumerate(LAYERS):
+        band = (MARGIN, tops[i]), width - 2 * MARGIN, tops[i + 1] - tops[i] - 0.06
+        axes.add_patch(Rectangle(*band, facecolor=BANDS[i], edgecolor=FAINT, linewidth=0.7))
+        axes.text(MARGIN + 0.25, (tops[i] + tops[i + 1]) / 2, layer, size=8.5, weight="bold", **MONO)
+    for j, (title, steps) in enumerate(paths):
+        left = MARGIN + label + sum(wides[:j]) + 0.35
+        axes.text(left, MARGIN + 0.35, title, size=9, weight="bold", **MONO)
+        before = None
+        for k, (layer, text) in enumerate(steps):
+            i = LAYERS.index(layer)
+            at = sum(each == layer for each, _ in steps[:k])
+            top = tops[i] + 0.25 + at * row
+            box = (left, top), wides[j] - 0.7, 0.62
+            axes.add_patch(Rectangle(*box, facecolor="white", edgecolor=INK, linewidth=0.8, zorder=3))
+            axes.text(left + 0.2, top + 0.31, text, size=7.5, zorder=4, **MONO)
+            if before is not None:
+                style = {"arrowstyle": "->", "color": INK, "linewidth": 0.9, "shrinkA": 0, "shrinkB": 0}
+                axes.annotate("", (left + 0.6, top), (left + 0.6, before), arrowprops=style, zorder=2)
+            before = top + 0.62
+    return figure
+
+
+# ------------------------------------------------------------------------------------------------------------
+# A profile
+
+
+class Event(Protocol):
+    """One line of a profile, in any one unit of time."""
+
+    name: str
+    thread: int
+    start: float
+    end: float
+
+
+def spans(events: Sequence[Event], own: Sequence[float] | None = None, unit: str = "µs") -> Figure:
+    """What a profile recorded, along the time; what was called stands below who called it; one panel a thread.
+
+    Args:
+        own: for each event the part of its time that is in nothing that it called; the longer, the darker its bar.
+    """
+    first, last = min(event.start for event in events), max(event.end for event in events)
+    darkest = max(own or [0]) or 1
+    threads = list(dict.fromkeys(event.thread for event in events))
+    panels = {thread: [i for i, event in enumerate(events) if event.thread == thread] for thread in threads}
+    levels = [sum(_around(other, event) for other in events) for event in events]
+    deep = [max(levels[i] for i in panel) + 1 for panel in panels.values()]
+    figure = Picture(figsize=(9.6, 0.7 + 0.32 * sum(deep)), facecolor="white", layout="constrained")
+    rows = figure.subplots(len(threads), 1, sharex=True, squeeze=False, height_ratios=deep)[:, 0]
+    for axes, depth, (thread, panel) in zip(rows, deep, panels.items()):
+        for i in panel:
+            event, long = events[i], events[i].end - events[i].start
+            fill = f"{1 - 0.75 * own[i] / darkest:.2f}" if own else "0.9"
+            bar = (event.start - first, levels[i] + 0.06), long, 0.88
+            axes.add_patch(Rectangle(*bar, facecolor=fill, edgecolor=INK, linewidth=0.6))
+            name = event.name.removeprefix("aten::")
+            fits = int(long / (last - first) * 122)  # characters of this size across the figure
+            if fits >= min(len(name), 6):
+                name = name if len(name) <= fits else name[: fits - 1] + "…"
+                middle = event.start - first + long / 2, levels[i] + 0.52
+                axes.text(*middle, name, size=6.5, ha="center", **MONO | {"color": ink_on(fill)})
+        axes.set(xlim=(0, last - first), ylim=(depth, 0), yticks=[])
+        axes.spines[["top", "right", "left"]].set_visible(False)
+        if len(threads) > 1:
+            axes.set_ylabel(f"thread {thread}", size=8)
+    rows[-1].set_xlabel(f"time in {unit}")
+    return figure
+
+
+def _around(outer: Event, inner: Event) -> bool:
+    within = outer.thread == inner.thread and outer.start <= inner.start and inner.end <= outer.end
+    return within and outer is not inner
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Two clocks
+
+Done = tuple[str, float, float]  # what was done, from when, to when
+
+
+def queues(
+    panels: Sequence[tuple[str, Sequence[Done], Sequence[Done], Sequence[tuple[str, float]]]], unit: str = "ms"
+) -> Figure:
+    """A program and its device along one time: above what the program does, below what the device does.
+
+    Args:
+        panels: for each a title, what the program did, what the device did, and when a clock was read, with a text each.
+            What is called "wait" is hatched.
+    """
+    last = max(end for _, program, device, _ in panels for _, _, end in (*program, *device))
+    figure = Picture(figsize=(8.8, 1.6 * len(panels) + 0.4), facecolor="white", layout="constrained")
+    rows = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
+    for axes, (title, program, device, reads) in zip(rows, panels):
+        for level, (line, grey) in enumerate(((program, "0.45"), (device, "0.80"))):
+            for name, start, end in line:
+                waits = name == "wait"
+                fill = {"facecolor": "white", "hatch": "////"} if waits else {"facecolor": grey}
+                axes.add_patch(
+                    Rectangle((start, level + 0.14), end - start, 0.72, edgecolor=INK, linewidth=0.6, **fill)
+                )
+                if (end - start) / last > 0.013 * len(name):
+                    style = MONO | {"color": ink_on(fill["facecolor"])}
+                    backing = {"facecolor": "white", "edgecolor": "none", "pad": 1} if waits else None
+                    axes.text((start + end) / 2, level + 0.5, name, size=7, ha="center", bbox=backing, **style)
+        for i, (text, moment) in enumerate(reads):
+            axes.plot([moment, moment], [-0.12, 2], color=INK, linewidth=1, linestyle="--", clip_on=False)
+            axes.text(moment, -0.28, f" {text} ", size=7.5, ha="left" if i % 2 else "right", **MONO)
+        axes.set_title(title, size=9, family="monospace", loc="left", pad=20)
+        axes.set(xlim=(-0.02 * last, 1.08 * last), ylim=(2, 0))
+        axes.set_yticks([0.5, 1.5], ["program", "device"], size=8)
+        axes.spines[["top", "right"]].set_visible(False)
+    rows[-1].set_xlabel(f"time in {unit}")
+    return figure

@@ -1,0 +1,207 @@
+"""Pictures of operators of one's own in real torch: captured graphs, what works where, rows in eight bits, a device's trace.
+
+Greys mean the same throughout: white is ordinary, black is one's own or wrong, and what lies between says so in letters too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from rushlight.course.draw.backward import LEAF, NODE, Box, _drawn, _join, _place, _sort
+from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MONO, Picture, ink_on, sheet
+
+OWN = "0.25"
+
+# ------------------------------------------------------------------------------------------------------------
+# Captured graphs
+
+
+def captured(panels: Sequence[tuple[str, Any]], own: Collection[str] = ()) -> Figure:
+    """Captured graphs side by side, from their inputs at the top to their results at the bottom.
+
+    Args:
+        panels: for each a title and a `torch.fx.Graph`, or what has one under `.graph`.
+        own: the namespaces whose operators are drawn black.
+    """
+    return _drawn([(title, _rows(getattr(graph, "graph", graph), own)) for title, graph in panels])
+
+
+def _rows(graph: Any, own: Collection[str]) -> list[list[Box]]:
+    boxes: dict[Any, Box] = {}
+    for node in graph.nodes:
+        inputs = dict.fromkeys(each for each in node.all_input_nodes if each in boxes)
+        row = 2 * (max((boxes[each].row // 2 for each in inputs), default=-1) + 1)
+        if node.op == "output":
+            row = 2 * (max((box.row // 2 for box in boxes.values()), default=-1) + 1)
+        elif not inputs and not node.users:
+            continue
+        boxes[node] = Box([_operator(node)], row, _shade(node, own))
+    for node in reversed(graph.nodes):  # what is only read late stands next to its reader
+        if node in boxes and node.op in ("placeholder", "get_attr") and any(user in boxes for user in node.users):
+            boxes[node].row = min(boxes[user].row for user in node.users if user in boxes) - 2
+    for node, box in boxes.items():
+        for other in dict.fromkeys(node.all_input_nodes):
+            if other in boxes:
+                _join(boxes[other], box, [_sizes(other)] if _sizes(other) else [])
+    drawn = dict.fromkeys(boxes.values())
+    for box in list(drawn):
+        waiting = list(box.below)
+        while waiting:  # the texts and bends between the boxes
+            between = waiting.pop()
+            if between not in drawn:
+                drawn[between] = None
+                waiting += between.below
+    rows = [[box for box in drawn if box.row == row] for row in range(max(box.row for box in drawn) + 1)]
+    for sweep in range(12):
+        for row in rows if sweep % 2 else reversed(rows):
+            _sort(row, "above" if sweep % 2 else "below", {box: i for line in rows for i, box in enumerate(line)})
+    _place(rows := [row for row in rows if row])
+    for i, row in enumerate(rows):
+        for box in row:
+            box.row = i
+    return rows
+
+
+def _operator(node: Any) -> str:
+    """What a node calls: `aten.mm`, `mine.fused_linear`; an input by its name."""
+    if node.op in ("placeholder", "get_attr"):
+        return str(node.target).strip("_")
+    if node.op == "output":
+        return "result"
+    schema = getattr(node.target, "_schema", None)
+    if "auto_functionalized" in str(node.target):  # of which operator, says its first argument
+        return f"{str(node.target).rpartition('.')[2]}: {_plain(node.args[0]._schema.name)}"
+    return _plain(schema.name) if schema is not None else getattr(node.target, "__name__", str(node.target))
+
+
+def _plain(name: str) -> str:
+    return name.removeprefix("aten::").replace("::", ".")
+
+
+def _shade(node: Any, own: Collection[str]) -> str:
+    targets = [node.target, *(node.args[:1] if "auto_functionalized" in str(node.target) else ())]
+    names = [target._schema.name for target in targets if hasattr(target, "_schema")]
+    if any(name.partition("::")[0] in own for name in names):
+        return OWN
+    return LEAF if node.op in ("placeholder", "get_attr", "output") else NODE
+
+
+def _sizes(node: Any) -> str:
+    value = node.meta.get("val", node.meta.get("example_value"))
+    if isinstance(value, (tuple, list)) or not hasattr(value, "shape"):
+        return ""
+    return f"({', '.join(str(size) for size in value.shape)})"
+
+
+# ------------------------------------------------------------------------------------------------------------
+# What works where
+
+
+def outcomes(rows: Mapping[str, Mapping[str, str]], columns: Sequence[str]) -> Figure:
+    """A table of what happened: "right" is white, "wrong" black, anything else, the name of an error, grey."""
+    label = max(len(row) for row in rows) * 8 * CHARACTER + 0.5
+    wide = max(max(len(cell) for row in rows.values() for cell in row.values()), max(map(len, columns)))
+    wide, tall = wide * 7.5 * CHARACTER + 0.5, 0.9
+    figure, axes = sheet(2 * MARGIN + label + wide * len(columns), 2 * MARGIN + 0.6 + tall * len(rows))
+    for j, column in enumerate(columns):
+        left = MARGIN + label + j * wide
+        axes.text(left + wide / 2, MARGIN + 0.15, column, size=7.5, ha="center", **MONO)
+        for i, row in enumerate(rows.values()):
+            fill = {"right": "white", "wrong": OWN}.get(row[column], "0.85")
+            top = MARGIN + 0.6 + i * tall
+            axes.add_patch(Rectangle((left, top), wide, tall, facecolor=fill, edgecolor=FAINT, linewidth=0.7))
+            middle = left + wide / 2, top + tall / 2
+            axes.text(*middle, row[column], size=7.5, ha="center", **MONO | {"color": ink_on(fill)})
+    for i, row in enumerate(rows):
+        axes.text(MARGIN, MARGIN + 0.6 + (i + 0.5) * tall, row, size=8, **MONO)
+    return figure
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Eight bits
+
+
+def quantised(rows: Any, data: Any, scale: Any) -> Figure:
+    """A matrix, what is kept of it in eight bits, and the scale of each row; all as arrays or tensors on the CPU."""
+    rows, data, scale = (np.asarray(each) for each in (rows, data, scale))
+    figure = Picture(figsize=(8.4, 0.9 + 0.26 * len(rows)), facecolor="white", layout="constrained")
+    left, middle, right = figure.subplots(1, 3, sharey=True, width_ratios=(3, 3, 1.4))
+    for axes, values, end, title in (
+        (left, rows, np.abs(rows).max() or 1, "as it was"),
+        (middle, data, 127, "int8, from -127 to 127"),
+    ):
+        axes.imshow(values, cmap="Greys", vmin=-end, vmax=end, aspect="auto", interpolation="nearest")
+        axes.set_title(title, size=9, loc="left")
+        axes.set_xlabel("column")
+    right.barh(range(len(rows)), scale, color="0.7", edgecolor=INK, linewidth=0.7)
+    right.set_title("scale", size=9, loc="left")
+    right.spines[["top", "right"]].set_visible(False)
+    left.set_ylabel("row")
+    left.set_yticks(range(len(rows)))
+    return figure
+
+
+# ------------------------------------------------------------------------------------------------------------
+# A device's own trace
+
+
+KINDS = {  # of calls: how they are drawn, and the words for them
+    "kernel": (OWN, "a kernel of its own"),
+    "memory": ("white", "memory and views"),
+    "copy": ("0.85", "a copy"),
+    "fallback": (None, "the fallback, on the CPU"),
+}
+
+
+def device_trace(panels: Sequence[tuple[str, Sequence[str]]]) -> Figure:
+    """What a device was asked for, from top to bottom, a box for each call; panels, each a title and lines, stand side by side.
+
+    A line is one of `rushlight.on_torch.backend.trace()`: two spaces for each call that it is within, the operator, its arguments.
+    """
+    calls = [(title, [_parsed(line) for line in lines]) for title, lines in panels]
+    tall, indent, head = 0.72, 0.8, 1.0
+    names = [max((d * indent + len(n) * 7.5 * CHARACTER + 0.6 for d, n, _ in each), default=0) for _, each in calls]
+    wide = [max(name, len(title) * 9 * CHARACTER) for name, (title, _) in zip(names, calls)]
+    most = max(len(each) for _, each in calls)
+    key = sum(len(words) * 7.5 * CHARACTER + 1.3 for _, words in KINDS.values())
+    width = max(sum(wide) + 0.8 * (len(calls) - 1), key)
+    figure, axes = sheet(2 * MARGIN + width, 2 * MARGIN + head + tall * most + 1.1)
+    left = MARGIN
+    for (title, each), room in zip(calls, wide):
+        axes.text(left, MARGIN + 0.2, title, size=9, weight="bold", **MONO)
+        for i, (depth, name, kind) in enumerate(each):
+            at, top = left + depth * indent, MARGIN + head + i * tall
+            _call(axes, at, top, len(name) * 7.5 * CHARACTER + 0.5, tall - 0.1, KINDS[kind][0], name)
+        left += room + 0.8
+    left, top = MARGIN, MARGIN + head + tall * most + 0.35
+    for fill, words in KINDS.values():
+        _call(axes, left, top, 0.6, tall - 0.1, fill, "")
+        axes.text(left + 0.75, top + (tall - 0.1) / 2, words, size=7.5, **MONO)
+        left += len(words) * 7.5 * CHARACTER + 1.3
+    return figure
+
+
+def _parsed(line: str) -> tuple[int, str, str]:
+    """How deep a call is, its operator, and its kind."""
+    spaces, name = re.match(r"( *)(?:aten::)?([\w:.]+)", line).groups()
+    if "on the CPU" in line:
+        kind = "fallback"
+    elif name.startswith("_copy_from"):
+        kind = "copy"
+    else:
+        kind = "memory" if name.partition(".")[0] in ("empty", "empty_strided", "as_strided", "view") else "kernel"
+    return len(spaces) // 2, name, kind
+
+
+def _call(axes: Any, left: float, top: float, wide: float, tall: float, fill: str | None, text: str) -> None:
+    style = {"facecolor": "white", "hatch": "////", "edgecolor": "#d5d9dc"} if fill is None else {"facecolor": fill}
+    axes.add_patch(Rectangle((left, top), wide, tall, linewidth=0, **style))
+    axes.add_patch(Rectangle((left, top), wide, tall, fill=False, edgecolor=INK, linewidth=0.7))
+    plate = {"bbox": {"facecolor": "white", "edgecolor": "none", "pad": 0.8}} if fill is None and text else {}
+    axes.text(left + 0.25, top + tall / 2, text, size=7.5, **MONO | {"color": ink_on(fill)}, **plate)

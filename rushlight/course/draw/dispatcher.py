@@ -1,0 +1,177 @@
+"""Pictures of the dispatcher: key sets as bits, the way of a call down the keys, tables of kernels, traces."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from rushlight.c10.dispatch import (
+    BACKENDS,
+    FALLTHROUGH,
+    FUNCTIONALITIES,
+    MISSING,
+    RUNTIME_KEYS,
+    DispatchKey,
+    Operator,
+    bits,
+    highest_priority_key,
+)
+from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MONO, ink_on, rectangle, sheet
+
+# A table's reasons, each with the letter and the grey that stand for it; a fallthrough and a missing kernel have none.
+REASONS = {
+    "kernel": ("K", "0.35"),
+    "autograd kernel": ("A", "0.46"),
+    "math kernel": ("M", "0.68"),
+    "default backend kernel": ("D", "0.80"),
+    "backend fallback": ("F", "0.92"),
+    "fallthrough": ("\u2193", "white"),
+    "missing": ("", None),
+}
+
+
+def key_sets(rows: Sequence[tuple[str, int]]) -> Figure:
+    """Key sets as rows of bits, the highest on the left, each under its name. A bar marks the highest functionality."""
+    names = [*reversed(FUNCTIONALITIES), *reversed(BACKENDS)]
+    label = max(len(text) for text, _ in rows) * 8 * CHARACTER + 0.4
+    head, gap, slant = 3.3, 0.6, 0.2
+    width = MARGIN + label + len(names) + gap + slant + MARGIN
+    figure, axes = sheet(width, head + 1.25 * len(rows) + 0.9)
+    lefts = [MARGIN + label + i + (gap if i >= len(FUNCTIONALITIES) else 0) for i in range(len(names))]
+    for left, name in zip(lefts, names):
+        style = {**MONO, "va": "bottom", "ha": "left"}
+        axes.text(left + 0.45, head - 0.15, name, size=8, rotation=60, rotation_mode="anchor", **style)
+    for row, (text, key_set) in enumerate(rows):
+        top = head + 1.25 * row
+        axes.text(MARGIN, top + 0.5, text, size=8, **MONO)
+        for i, left in enumerate(lefts):
+            is_set = key_set >> len(names) - 1 - i & 1
+            rectangle(axes, left, top, 1, 1, "0.45" if is_set else "white")
+            axes.text(
+                left + 0.5, top + 0.5, is_set, size=8, ha="center", **MONO | {"color": "white" if is_set else FAINT}
+            )
+        highest = (key_set >> len(BACKENDS)).bit_length()
+        if highest:
+            bar = lefts[len(FUNCTIONALITIES) - highest], top + 1.05
+            axes.add_patch(Rectangle(bar, 1, 0.13, facecolor=INK, edgecolor="none"))
+    under = head + 1.25 * len(rows) + 0.4
+    middles = lefts[0] + len(FUNCTIONALITIES) / 2, lefts[len(FUNCTIONALITIES)] + len(BACKENDS) / 2
+    for middle, text in zip(middles, ("functionalities", "backends")):
+        axes.text(middle, under, text, size=7, ha="center", **MONO | {"color": FAINT})
+    return figure
+
+
+def ladder(calls: Sequence[tuple[Operator, int]]) -> Figure:
+    """The way of each call down the keys, highest first, calls side by side.
+
+    A filled rung is a key whose kernel runs, one with an arrow down a key in the set that falls through, a hatched one a key
+    without a kernel; in faint letters are keys that are not in the set. A call ends at a kernel for a backend, or at a
+    composite one, which calls other operators.
+    """
+    names = [*reversed(FUNCTIONALITIES)]
+    rung, step, head = 6.4, 1.4, 1.3
+    figure, axes = sheet(MARGIN + len(calls) * (rung + 1.6) - 0.8, head + step * len(names) + 0.2)
+    for column, (op, key_set) in enumerate(calls):
+        left = MARGIN + column * (rung + 1.6)
+        axes.text(left, 0.6, op.full_name, size=10, weight="bold", **MONO)
+        way, ended = [], False
+        for row, name in enumerate(names):
+            bit = bits(DispatchKey[name])
+            key = highest_priority_key(key_set & (bit | (1 << len(BACKENDS)) - 1))
+            there = bool(key_set & bit)
+            kernel, reason = op.entry(key) if there else (None, "not in the set")
+            runs = there and kernel is not FALLTHROUGH and kernel is not MISSING and not ended
+            top = head + step * row
+            fill = REASONS[reason][1] if runs else None if kernel is MISSING and not ended else "white"
+            rectangle(axes, left, top, rung, 1.15, fill)
+            ink = ink_on(fill) if runs else INK if there else FAINT
+            said = "not reached" if there and ended else reason
+            if kernel is FALLTHROUGH:  # such a key is out of the set before anything runs, also below the end
+                said = f"{REASONS['fallthrough'][0]} fallthrough"
+            plate = {"facecolor": "white", "edgecolor": "none", "pad": 1} if fill is None else None
+            axes.text(left + 0.25, top + 0.38, key.name if there else name, size=8, bbox=plate, **MONO | {"color": ink})
+            axes.text(left + 0.25, top + 0.84, said, size=6.5, bbox=plate, **MONO | {"color": ink})
+            if runs:
+                way.append(top)
+                ended = reason in ("math kernel", "default backend kernel") or name == "Dense"
+        x = left + rung + 0.35
+        for i, top in enumerate(way if len(way) > 1 else ()):
+            axes.plot([left + rung, x], [top + 0.57] * 2, color=INK, linewidth=1)
+            if i:
+                style = {"arrowstyle": "->", "color": INK, "linewidth": 1, "shrinkA": 0, "shrinkB": 0}
+                axes.annotate("", (x, top + 0.57), (x, way[i - 1] + 0.57), arrowprops=style)
+    return figure
+
+
+def tables(panels: Sequence[tuple[str, Mapping[str, Mapping[str, str]]]], keys: Sequence[str]) -> Figure:
+    """Operators' tables side by side: for each operator (row) and key (column) the reason for what the table holds.
+
+    A panel is a name and, by operator, the reasons by key, in the words of `REASONS`; a key that an operator has nothing for
+    may be absent.
+    """
+    label = max(len(op) for _, rows in panels for op in rows) * 7.5 * CHARACTER + 0.4
+    count = max(len(rows) for _, rows in panels)
+    used = [
+        r for r in REASONS if any(rows[op].get(k, "missing") == r for _, rows in panels for op in rows for k in keys)
+    ]
+    head, slant, per_line = 3.9, 0.3, 4 if len(panels) == 1 else 7
+    lines = math.ceil(len(used) / per_line)
+    width = MARGIN + label + len(panels) * (len(keys) + 0.8) + slant
+    if len(panels) == 1:  # few keys may leave too little room for the words below
+        width = max(width, 2 * MARGIN + min(per_line, len(used)) * (max(map(len, used)) * 7 * CHARACTER + 1.3))
+    figure, axes = sheet(width, head + count + 0.7 + 0.95 * lines + 0.2)
+    for i, (title, rows) in enumerate(panels):
+        left = MARGIN + label + i * (len(keys) + 0.8)
+        axes.text(left, 0.5, title, size=10, weight="bold", **MONO)
+        for column, key in enumerate(keys):
+            style = {"rotation": 60, "rotation_mode": "anchor", "ha": "left", **MONO, "va": "bottom"}
+            axes.text(left + column + 0.45, head - 0.15, key, size=7.5, **style)
+        for row, (op, reasons) in enumerate(rows.items()):
+            if not i:
+                axes.text(MARGIN, head + row + 0.5, op, size=7.5, **MONO)
+            for column, key in enumerate(keys):
+                letter, fill = REASONS[reasons.get(key, "missing")]
+                rectangle(axes, left + column, head + row, 1, 1, fill)
+                middle = left + column + 0.5, head + row + 0.5
+                axes.text(*middle, letter, size=8, ha="center", **MONO | {"color": ink_on(fill)})
+    for i, reason in enumerate(used):
+        line, place = divmod(i, per_line)
+        letter, fill = REASONS[reason]
+        left = MARGIN + place * (width - 2 * MARGIN) / min(per_line, len(used))
+        top = head + count + 0.7 + 0.95 * line
+        rectangle(axes, left, top, 0.7, 0.7, fill)
+        axes.text(left + 0.35, top + 0.35, letter, size=6.5, ha="center", **MONO | {"color": ink_on(fill)})
+        axes.text(left + 0.9, top + 0.35, reason, size=7, **MONO)
+    return figure
+
+
+def trace(lines: Sequence[str]) -> Figure:
+    """The lines of a dispatch trace as nested boxes, one a call, from top to bottom as they came; a redispatch is dashed.
+
+    The grey is that of the key: the higher its functionality, the darker.
+    """
+    parts = [re.match(r"( *)\[(\w+)\] op=\[(.*)\], key=\[(.*)\]$", line).groups() for line in lines]
+    calls = [(len(spaces), how, op.removeprefix("aten::"), key) for spaces, how, op, key in parts]
+    deepest = max(depth for depth, *_ in calls)
+    text = max(len(op) for _, _, op, _ in calls) * 8 * CHARACTER + 0.6
+    indent, height = 1.1, 0.86
+    right = MARGIN + deepest * indent + text
+    name = max(len(key) for *_, key in calls) * 8 * CHARACTER
+    figure, axes = sheet(right + 0.5 + name + MARGIN, 2 * MARGIN + height * len(calls))
+    ranks = {key.name: (bits(key) >> len(BACKENDS)).bit_length() for key in RUNTIME_KEYS}
+    for row, (depth, how, op, key) in enumerate(calls):
+        inside = next((i for i, call in enumerate(calls[row + 1 :]) if call[0] <= depth), len(calls) - row - 1)
+        left, top = MARGIN + depth * indent, MARGIN + row * height
+        grey = f"{1 - 0.5 * ranks.get(key, 0) / len(FUNCTIONALITIES):.2f}"
+        edge = {"fill": False, "edgecolor": INK, "linewidth": 0.8, "linestyle": "--" if how == "redispatch" else "-"}
+        axes.add_patch(
+            Rectangle((left, top), right - left, height * (inside + 1) - 0.08, facecolor=grey, edgecolor="none")
+        )
+        axes.add_patch(Rectangle((left, top), right - left, height * (inside + 1) - 0.08, **edge))
+        axes.text(left + 0.25, top + height / 2, op, size=8, **MONO | {"color": ink_on(grey)})
+        axes.text(right + 0.4, top + height / 2, key, size=8, **MONO)
+    return figure

@@ -1,0 +1,293 @@
+"""Pictures of distributed training: who computes and who sends when, the steps of a ring, shards, pipelines, and what it costs.
+
+Greys mean the same throughout: light is forward, or a rank's own; darker is backward, or more of the ranks' together; black is
+what is sent; what is hatched is nothing, a bubble or padding. Words say the same as the greys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MONO, Picture, ink_on, rectangle, sheet
+
+FORWARD, BACKWARD, SENT = "0.88", "0.62", "0.15"
+NOTHING = {"facecolor": "white", "hatch": "////", "edgecolor": "0.8", "linewidth": 0}
+LETTER = 0.075  # inches: a monospace character of size 8.5
+
+# ------------------------------------------------------------------------------------------------------------
+# A run
+
+
+def rank_timeline(ranks: Sequence[Sequence[tuple[str, str, float, float]]], x: str = "ms") -> Figure:
+    """What ranks did, and when: for each rank a row of what it computed, and below it a row of what it sent.
+
+    What overlaps within a row stands on two lines or more. A name is written where there is room for it.
+
+    Args:
+        ranks: for each rank its events: a kind, "forward", "backward" or another one for what is computed, "send" for what is
+            sent; a name; when it began, and when it ended.
+        x: what the times are.
+    """
+    rows = [
+        (f"rank {rank}" if not sent else "", _lines([each for each in events if (each[0] == "send") == sent]), sent)
+        for rank, events in enumerate(ranks)
+        for sent in (False, True)
+    ]
+    tops, top = [], 0.0
+    for _, lines, sent in rows:
+        tops.append(top)
+        top += max(len(lines), 1) * 0.8 + (0.45 if sent else 0.05)
+    ends = [end for events in ranks for *_, end in events]
+    begin, last = min(start for events in ranks for _, _, start, _ in events), max(ends)
+    figure = Picture(figsize=(9, 0.6 + 0.3 * top), facecolor="white", layout="constrained")
+    axes = figure.subplots()
+    axes.set(xlim=(begin, last), ylim=(top - 0.2, -0.2), xlabel=x)
+    for (_, lines, _), at in zip(rows, tops):
+        for place, line in enumerate(lines):
+            for kind, text, start, end in line:
+                fill = {"send": SENT, "forward": FORWARD, "backward": BACKWARD}.get(kind, "white")
+                room = (end - start) / (last - begin) * 8 / LETTER
+                _bar(axes, start, at + 0.8 * place, end - start, 0.72, fill, text if len(text) + 0.5 < room else "")
+    computing = [(at + 0.36, name) for (name, _, sent), at in zip(rows, tops) if not sent]
+    sending = [(at + 0.36, "sends") for (_, lines, sent), at in zip(rows, tops) if sent and lines]
+    places, names = zip(*sorted(computing + sending))
+    axes.set_yticks(places, names, size=8.5)
+    _bare(axes, "bottom")
+    return figure
+
+
+def _lines(events: Sequence[tuple]) -> list[list[tuple]]:
+    """The events on as few lines as there are at a time, at most."""
+    lines: list[list[tuple]] = []
+    for event in sorted(events, key=lambda each: each[2]):
+        line = next((line for line in lines if line[-1][3] <= event[2]), None)
+        if line is None:
+            lines.append([event])
+        else:
+            line.append(event)
+    return lines
+
+
+def _bar(axes: Axes, left: float, top: float, width: float, height: float, fill: str | None, text: str = "") -> None:
+    """A box with a word in it, in an axes' own units; without a grey it is hatched."""
+    look = {"facecolor": fill, "edgecolor": INK, "linewidth": 0.7} if fill else NOTHING
+    axes.add_patch(Rectangle((left, top), width, height, **look))
+    place = left + width / 2, top + height / 2
+    axes.text(*place, text, size=7.5, ha="center", **MONO | {"color": ink_on(fill)}, clip_on=True)
+
+
+def _bare(axes: Axes, *kept: str) -> None:
+    axes.tick_params(left=False)
+    axes.spines[[side for side in ("top", "right", "left", "bottom") if side not in kept]].set_visible(False)
+
+
+# ------------------------------------------------------------------------------------------------------------
+# A ring
+
+
+def ring_steps(ranks: int) -> Figure:
+    """An all-reduce in a ring, step by step: the reduce-scatter above, the all-gather below.
+
+    In each panel a row is a rank's tensor, cut into as many parts as there are ranks; the number in a part is of how many ranks it
+    is the sum, and the grey says the same. In the all-gather what is hatched has not come yet. What a step sends has a thick
+    frame, and an arrow to the next rank; from the last one it goes out below and comes in above.
+    """
+    size, head = 0.85, 1.5
+    gap = max(1.0, len("reduce-scatter, step 1") * 7.5 * CHARACTER + 0.4 - ranks * size)  # titles stand side by side
+    steps = ranks - 1
+    wide, tall = ranks * size + gap, ranks * size + head + 0.5
+    label = 6 * 8 * CHARACTER + 0.3
+    figure, axes = sheet(MARGIN + label + wide * ranks, MARGIN + 2 * tall)
+    held = [[1] * ranks for _ in range(ranks)]
+    for half, name in enumerate(("reduce-scatter", "all-gather")):
+        for step in range(steps + 1):
+            left, top = MARGIN + label + wide * step, MARGIN + tall * half
+            title = f"{name}, step {step + 1}" if step < steps else "reduced" if half == 0 else "gathered"
+            axes.text(left, top + 0.3, title, size=7.5, weight="bold", **MONO)
+            sent = [(rank - step - (1 - half)) % ranks if step < steps else None for rank in range(ranks)]
+            for rank in range(ranks):
+                y = top + head - 0.5 + size * rank
+                if step == 0:
+                    axes.text(MARGIN, y + size / 2, f"rank {rank}", size=8, **MONO)
+                for part in range(ranks):
+                    count = held[rank][part]
+                    fill = f"{1 - 0.6 * (count - 1) / max(ranks - 1, 1):.2f}" if count else None
+                    rectangle(axes, left + size * part, y, size, size, fill)
+                    middle = left + size * (part + 0.5), y + size / 2
+                    axes.text(*middle, str(count or ""), size=8, ha="center", **MONO | {"color": ink_on(fill)})
+            for rank, part in enumerate(sent):
+                if part is not None:
+                    _sent(axes, left + size * part, top + head - 0.5, size, rank, ranks)
+            before = [list(row) for row in held]
+            for rank, part in enumerate(sent):
+                if part is not None:
+                    other = (rank + 1) % ranks
+                    held[other][part] = before[rank][part] + (before[other][part] if half == 0 else 0)
+        held = [[ranks if part == rank else 0 for part in range(ranks)] for rank in range(ranks)]
+    return figure
+
+
+def _sent(axes: Axes, left: float, top: float, size: float, rank: int, ranks: int) -> None:
+    """The frame around what a rank sends, and its way to the next one; from the last one it goes out below and in above."""
+    y = top + size * rank
+    axes.add_patch(Rectangle((left, y), size, size, fill=False, edgecolor=INK, linewidth=2.2, zorder=3))
+    style = {"arrowstyle": "-|>", "color": INK, "linewidth": 1.2, "shrinkA": 0, "shrinkB": 0, "mutation_scale": 9}
+    x = left + size * 0.82
+    ways = [(y + size * 0.8, y + size * 1.35)]
+    if rank == ranks - 1:
+        ways = [(y + size * 0.8, y + size + 0.35), (top - 0.35, top + size * 0.35)]
+    for start, end in ways:
+        axes.annotate("", (x, end), (x, start), arrowprops=style, zorder=4)
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Shards
+
+
+def shards(parameters: Mapping[str, Sequence[int]], ranks: int, dim: int = 0) -> Figure:
+    """How parameters are cut over ranks, in parts of equal size, rounded up: which rows each rank has; padding is hatched.
+
+    Args:
+        parameters: their sizes, by name.
+        ranks: how many there are.
+        dim: the dimension that is cut.
+    """
+    label = max(len(f"{name} {_shape(sizes)}") for name, sizes in parameters.items()) * 8 * CHARACTER + 0.6
+    wide, tall, head = 3.6, 0.8, 0.9
+    figure, axes = sheet(MARGIN + label + ranks * (wide + 0.25) + MARGIN, MARGIN + head + len(parameters) * 1.15)
+    for rank in range(ranks):
+        axes.text(MARGIN + label + rank * (wide + 0.25), MARGIN + 0.3, f"rank {rank}", size=8.5, weight="bold", **MONO)
+    for row, (name, sizes) in enumerate(parameters.items()):
+        top = MARGIN + head + 1.15 * row
+        axes.text(MARGIN, top + tall / 2, f"{name} {_shape(sizes)}", size=8, **MONO)
+        each = -(-sizes[dim] // ranks)
+        for rank in range(ranks):
+            left = MARGIN + label + rank * (wide + 0.25)
+            first, end = min(rank * each, sizes[dim]), min((rank + 1) * each, sizes[dim])
+            filled = wide * (end - first) / each if each else 0
+            rectangle(axes, left, top, wide, tall, None)
+            if filled:
+                rectangle(axes, left, top, filled, tall, "0.82")
+            text = f"{first}:{end}" if end > first else "nothing"
+            plate = {"facecolor": "white", "edgecolor": "none", "pad": 1.2} if filled < wide * 0.6 else None
+            axes.text(left + 0.2, top + tall / 2, text, size=8, bbox=plate, **MONO)
+    return figure
+
+
+def _shape(sizes: Sequence[int]) -> str:
+    return f"({', '.join(map(str, sizes))}{',' if len(sizes) == 1 else ''})"
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Pipelines
+
+
+def pipeline(
+    panels: Sequence[tuple[str, Sequence[Sequence[tuple[str, int]]], Sequence[Sequence[float]]]],
+    forward: Sequence[float],
+    backward: Sequence[float],
+) -> Figure:
+    """What the stages of a pipeline do, and when; below one another, on one scale. What is hatched is the bubble.
+
+    Args:
+        panels: for each a title, the stages' orders, and the times at which their actions start, as `start_times` returns them.
+        forward: how long a forward takes, for each stage.
+        backward: how long a backward takes.
+    """
+    drawn = []
+    for title, orders, starts in panels:
+        boxes = [
+            (stage, kind, i, start, (forward if kind == "F" else backward)[stage])
+            for stage, (order, times) in enumerate(zip(orders, starts))
+            for (kind, i), start in zip(order, times)
+        ]
+        drawn.append((title, len(orders), boxes, max(start + time for *_, start, time in boxes)))
+    last = max(end for *_, end in drawn)
+    heights = [0.75 + 0.36 * stages for _, stages, _, _ in drawn]
+    figure = Picture(figsize=(9, sum(heights)), facecolor="white", layout="constrained")
+    grid = figure.subplots(len(drawn), 1, squeeze=False, height_ratios=heights)[:, 0]
+    for axes, (title, stages, boxes, end) in zip(grid, drawn):
+        for stage in range(stages):
+            _bar(axes, 0, stage, end, 0.86, None)
+        for stage, kind, i, start, time in boxes:
+            room = time / last * 8 / LETTER
+            _bar(axes, start, stage, time, 0.86, FORWARD if kind == "F" else BACKWARD, f"{kind}{i}" if room > 2 else "")
+        axes.set(xlim=(0, 1.003 * last), ylim=(stages, -0.1))
+        axes.set_yticks(
+            [stage + 0.43 for stage in range(stages)], [f"stage {stage}" for stage in range(stages)], size=8.5
+        )
+        if title:
+            axes.set_title(title, size=9, loc="left")
+        _bare(axes, "bottom")
+    grid[-1].set_xlabel("time")
+    return figure
+
+
+# ------------------------------------------------------------------------------------------------------------
+# What it costs
+
+MARKERS = (("o", "white"), ("s", "0.55"), ("^", INK), ("D", "0.8"))
+
+
+def cost(
+    measured: Mapping[str, Sequence[tuple[float, float]]],
+    model: Mapping[str, Callable[[float], float]],
+    until: float | None = None,
+    x: str = "bytes",
+    y: str = "seconds",
+) -> Figure:
+    """Measurements as points, and what a model that was fitted to them says, as a line; both axes are logarithmic.
+
+    The line is solid where there are measurements. Beyond them it is a projection, which is dashed, and is called that.
+
+    Args:
+        measured: (x, y) by name; there may be none of a name that has a model.
+        model: y of x, for each name.
+        until: how far to project, in x.
+        x: what stands on the axis, and y likewise.
+    """
+    figure = Picture(figsize=(7.6, 3.6), facecolor="white", layout="constrained")
+    axes = figure.subplots()
+    axes.set(xscale="log", yscale="log", xlabel=x, ylabel=y)
+    known = [at for points in measured.values() for at, _ in points]
+    first, last = min(known), max(known)
+    for (name, predicted), (marker, fill) in zip(model.items(), MARKERS * len(model)):
+        points = [*measured.get(name, ())]
+        start, end = first, until or last
+        if points:
+            inside = _steps(min(at for at, _ in points), max(at for at, _ in points))
+            axes.plot(inside, [predicted(at) for at in inside], color=INK, linewidth=1.2)
+            look = {"s": 30, "facecolor": fill, "edgecolor": INK, "linewidth": 0.9, "zorder": 3}
+            axes.scatter(*zip(*points), marker=marker, label=name, **look)
+            start = inside[-1]
+        if end > start:
+            beyond = _steps(start, end)
+            axes.plot(beyond, [predicted(at) for at in beyond], color=INK, linewidth=1.2, linestyle=(0, (4, 3)))
+            style = {"textcoords": "offset points", "va": "bottom", "size": 8}
+            axes.annotate("" if points else name, (start, predicted(start)), (0, 4), **style)
+    if until is not None and until > last:
+        axes.axvspan(last, until, color="0.95", linewidth=0, zorder=0)
+        place = {"transform": axes.get_xaxis_transform(), "size": 8.5, "style": "italic", "color": FAINT}
+        axes.text((last * until) ** 0.5, 0.04, "projected", ha="center", **place)
+        axes.text((first * last) ** 0.5, 0.04, "measured", ha="center", **place)
+    axes.margins(y=0.14)  # room for words below the lines
+    axes.legend(frameon=False, fontsize=8.5, loc="upper left")
+    axes.spines[["top", "right"]].set_visible(False)
+    return figure
+
+
+def _steps(first: float, last: float, count: int = 60) -> list[float]:
+    """Numbers from one to the other whose ratios are equal."""
+    return [first * (last / first) ** (i / (count - 1)) for i in range(count)]
+
+
+def by_rank(events: Sequence[tuple[int, str, str, float, float]]) -> list[list[tuple[str, str, float, float]]]:
+    """Events that have their rank as first entry, for `timeline`."""
+    ranked = sorted(events, key=lambda each: each[0])
+    found = {rank: [each[1:] for each in some] for rank, some in groupby(ranked, key=lambda each: each[0])}
+    return [found.get(rank, []) for rank in range(max(found) + 1)]

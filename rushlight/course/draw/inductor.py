@@ -1,0 +1,319 @@
+"""Pictures of compiled programs: what was fused, loops within loops, whose memory is whose, a kernel's text, and times.
+
+Greys mean the same throughout: light is what goes in and out, white does no work, each kernel has a grey of its own, and what is
+left to a library is black. Words say the same as the greys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from rushlight.course.draw.backward import LEAF, NODE, Box
+from rushlight.course.draw.capture import LETTER, MARKED, THIN, _call, _graph, _layers, _panels, _sizes
+from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MONO, Picture, ink_on, rectangle, sheet
+from rushlight.inductor.ir import Computed, Kernel
+from rushlight.inductor.scheduler import Group, inner_loops, works_by_row
+
+KERNELS = ("0.78", "0.62", "0.86", "0.7", "0.55")
+LINE = 0.52  # cells from one line of text to the next
+
+# ------------------------------------------------------------------------------------------------------------
+# What was fused
+
+
+def fused(graph: Any, steps: Sequence[tuple[str, Collection[str]]] | Any, sizes: bool = True) -> Figure:
+    """A graph of operators, each with the step in which it is worked out: a kernel, whose grey it has, or a call of a library.
+
+    What is in no step is white. What is in several is worked out again in each, or in part, and has the look of the first.
+
+    Args:
+        graph: of rushlight or torch.
+        steps: for each its name and the names of the nodes; one whose name does not begin with "kernel" is a library's. Or a
+            scheduled program of rushlight's.
+        sizes: whether to write the sizes on the arrows, if they are known.
+    """
+    steps = _steps(steps) if hasattr(steps, "steps") else steps
+    greys = iter(KERNELS * len(steps))
+    fills = {name: next(greys) if name.startswith("kernel") else MARKED for name, _ in steps}
+    boxes = {}
+    for node in _graph(graph).nodes:
+        if node.op in ("placeholder", "get_attr", "output"):
+            boxes[node] = Box([node.name], fill=LEAF)
+            continue
+        where = [name for name, members in steps if node.name in members]
+        called = _call(node)
+        lines = [node.name, *([called] if called != node.name else []), ", ".join(where) or "no work"]
+        boxes[node] = Box(lines, fill=fills[where[0]] if where else NODE)
+    nodes = list(boxes)
+    links = [
+        (other, node, _sizes(other) if sizes else "", THIN)
+        for node in nodes
+        for other in dict.fromkeys(node.all_input_nodes)
+    ]
+    first = [node for node in nodes if node.op in ("placeholder", "get_attr")]
+    last = [node for node in nodes if node.op == "output"]
+    return _panels([("", *_layers(boxes, links, first, last))])
+
+
+def _steps(program: Any) -> list[tuple[str, list[str]]]:
+    """The steps of a program with the nodes that each works out."""
+    found = []
+    for number, step in enumerate(program.steps):
+        name = f"kernel {number}" if isinstance(step, Kernel) else f"{getattr(step, 'op', 'operator')} ({number})"
+        found.append((name, step.origins))
+    return found
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Loops within loops
+
+Body = Sequence[Any]  # lines of text, and loops: (head, body)
+
+
+def nests(panels: Sequence[tuple[str, Any]]) -> Figure:
+    """Loop nests as boxes in boxes, one above the other, the darker the deeper.
+
+    Args:
+        panels: for each a title, and what it shows: a loop nest or group of rushlight's Inductor, or a list of these; or a body,
+            a list of lines of text and of loops, which are pairs of a head and a body.
+    """
+    drawn = [(title, _body(what)) for title, what in panels]
+    width = max(max(_wide(body), len(title) * 9 * CHARACTER) for title, body in drawn)
+    titles = any(title for title, _ in drawn)
+    heights = [_tall(body) + (0.75 if titles else 0) + 0.45 for _, body in drawn]
+    figure, axes = sheet(width + 2 * MARGIN, sum(heights) + MARGIN)
+    top = MARGIN
+    for (title, body), height in zip(drawn, heights):
+        axes.text(MARGIN, top + 0.2, title, size=9, weight="bold", **MONO)
+        _draw_body(axes, body, MARGIN, top + (0.75 if titles else 0), width, 0)
+        top += height
+    return figure
+
+
+def _body(what: Computed | Group | Body) -> list:
+    """The loops of a nest or of a group, with a line for what each of them does."""
+    if isinstance(what, (list, tuple)):
+        return [line for each in what for line in (_body(each) if isinstance(each, (Computed, Group)) else [each])]
+    if isinstance(what, Computed):
+        line = f"{what.buffer}[{what.index}] = {_sum_of(what, what.value)}"
+        return _loops([*what.loops, *what.reduced], [line])
+    parts: list[list] = [[] for _ in range(max(inner_loops(what), default=0) + 1)]
+    before: list[list] = [[] for _ in parts]
+    for nest, place in zip(what.nests, inner_loops(what)):
+        once = works_by_row(nest, what)
+        (before if once else parts)[place].append(f"{nest.buffer}[{nest.index}] = {_sum_of(nest, nest.value)}")
+    inside: list[Any] = []
+    for lines, inner in zip(before, parts):
+        inside += [*lines, *(_loops(what.inner, inner) if inner else [])]
+    return _loops(what.outer, inside)
+
+
+def _sum_of(nest: Computed, value: Any) -> str:
+    over = ", ".join(symbol.name for symbol in nest.reduced)
+    return f"{nest.kind} over {over} of {value}" if nest.kind else str(value)
+
+
+def _loops(symbols: Sequence[Any], body: Body) -> list:
+    for symbol in reversed([each for each in symbols if each.size != 1]):
+        body = [(f"for {symbol.name} < {symbol.size}", body)]
+    return list(body)
+
+
+def loops_in(source: str, keep: Collection[str] = ()) -> list:
+    """The loops of a kernel's C++, for `nests`: of the lines inside them those that contain one of `keep`."""
+    whole: list[Any] = []
+    open_: list[tuple[list, int]] = [(whole, -1)]
+    for line in source.splitlines():
+        text, indent = line.strip(), len(line) - len(line.lstrip())
+        while text and indent <= open_[-1][1] and text != "{":
+            open_.pop()
+        if text.startswith("for"):
+            body: list[Any] = []
+            open_[-1][0].append((_head(text), body))
+            open_.append((body, indent))
+        elif any(each in text for each in keep):
+            open_[-1][0].append(text)
+    return whole
+
+
+def _head(text: str) -> str:
+    """The head of a loop without the casts that Inductor writes."""
+    for cast in ("static_cast<int64_t>", "int64_t "):
+        text = text.replace(cast, "")
+    return text.replace("(0L)", "0").replace("L)", "").replace("(", " ").replace(")", "").rstrip(" {")
+
+
+def _tall(body: Body) -> float:
+    return sum(LINE if isinstance(each, str) else _tall(each[1]) + LINE + 0.35 for each in body)
+
+
+def _wide(body: Body) -> float:
+    widths = [len(each) * LETTER if isinstance(each, str) else 0.7 + _wide([each[0], *each[1]]) for each in body]
+    return max(widths, default=0) + 0.1
+
+
+def _draw_body(axes: Axes, body: Body, left: float, top: float, width: float, depth: int) -> None:
+    for each in body:
+        if isinstance(each, str):
+            axes.text(left, top + LINE / 2, each, size=7.5, **MONO)
+            top += LINE
+            continue
+        head, inside = each
+        tall = _tall(inside) + LINE + 0.2
+        rectangle(axes, left, top, width, tall, ("white", "0.93", "0.85", "0.77", "0.7")[min(depth, 4)])
+        axes.text(left + 0.25, top + LINE / 2 + 0.05, head, size=7.5, weight="bold", **MONO)
+        _draw_body(axes, inside, left + 0.45, top + LINE + 0.05, width - 0.65, depth + 1)
+        top += tall + 0.15
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Whose memory is whose
+
+
+def lifetimes(panels: Sequence[tuple[str, Sequence[tuple]]], nbytes: Mapping[str, int]) -> Figure:
+    """Buffers as bars over the steps of a call, one row for each piece of memory, and below what is allocated at each step.
+
+    Args:
+        panels: for each a title and the lines of a call, as `rushlight.inductor.memory` has them: ("allocate", buffer),
+            ("reuse", old, new), ("call", step), ("free", buffer).
+        nbytes: of each buffer.
+    """
+    lanes = [_lanes(lines) for _, lines in panels]
+    steps = max(sum(line[0] == "call" for line in lines) for _, lines in panels)
+    figure = Picture(
+        figsize=(4.2 * len(panels) + 0.3, 1.9 + 0.34 * max(map(len, lanes))), facecolor="white", layout="constrained"
+    )
+    grid = figure.subplots(
+        2, len(panels), sharex=True, sharey="row", squeeze=False, height_ratios=(0.34 * max(map(len, lanes)) + 0.2, 0.8)
+    )
+    for (upper, lower), (title, _), rows in zip(grid.T, panels, lanes):
+        total = [0] * steps
+        for row, bars in enumerate(rows):
+            for i, (name, begin, end) in enumerate(bars):
+                end = steps if end is None else end
+                fill = {"color": ("0.85", "0.66", "0.93", "0.75")[i % 4], "edgecolor": INK, "linewidth": 0.8}
+                upper.barh(row, end - begin, left=begin, height=0.72, **fill)
+                upper.text((begin + end) / 2, row, name, ha="center", va="center", size=7.5, family="monospace")
+                for step in range(begin, end):
+                    total[step] += nbytes[name]
+        lower.stairs(total, fill=True, color="0.8", edgecolor=INK)
+        lower.axhline(max(total), color=INK, linewidth=0.9, linestyle=(0, (4, 2)))
+        lower.annotate(
+            f"{max(total):,} bytes", (0, max(total)), (3, 3), textcoords="offset points", size=8, va="bottom"
+        )
+        lower.set(xlim=(0, steps), xlabel="step")
+        lower.set_xticks([step + 0.5 for step in range(steps)], [str(step) for step in range(steps)])
+        lower.margins(y=0.3)
+        upper.set_title(title, size=9, loc="left")
+        upper.set_yticks([])
+        upper.tick_params(bottom=False)
+        upper.spines[["top", "right", "left", "bottom"]].set_visible(False)
+        lower.spines[["top", "right"]].set_visible(False)
+        for step in range(1, steps):
+            upper.axvline(step, color="0.9", linewidth=0.6, zorder=0)
+    most = max(map(len, lanes))
+    grid[0][0].set_ylim(most - 0.5, -0.6)
+    grid[0][0].set_ylabel("memory")
+    grid[1][0].set_ylabel("allocated")
+    grid[1][0].set_ylim(0, None)
+    grid[1][0].set_yticks([])
+    return figure
+
+
+def _lanes(lines: Sequence[tuple]) -> list[list[tuple[str, int, int | None]]]:
+    """For each piece of memory the buffers that it serves in turn: name, first step, and the step before which it ends."""
+    lanes: list[list[list]] = []
+    at: dict[str, list] = {}
+    step = 0
+    for what, *names in lines:
+        if what == "call":
+            step += 1
+        elif what == "free":
+            at[names[0]][-1][2] = step
+        elif what == "allocate":
+            lanes.append([[names[0], step, None]])
+            at[names[0]] = lanes[-1]
+        else:
+            lane = at[names[1]] = at[names[0]]
+            if lane[-1][2] is None:  # in place; memory that was freed ended earlier
+                lane[-1][2] = step
+            lane.append([names[1], step, None])
+    return [[tuple(bar) for bar in lane] for lane in lanes]
+
+
+# ------------------------------------------------------------------------------------------------------------
+# A kernel's text
+
+
+def beside(rows: Sequence[tuple[str, str]], dark: Collection[str] = ()) -> Figure:
+    """Lines of a text, and beside them what they are for. Lines that follow one another for the same stand on one band.
+
+    Args:
+        rows: a line, and a note; "" for none.
+        dark: notes whose bands are darker.
+    """
+    wide = max(len(line) for line, _ in rows) * LETTER + 0.6
+    note = max(len(each) for _, each in rows) * LETTER + 0.3
+    figure, axes = sheet(MARGIN + wide + 0.5 + note + MARGIN, 2 * MARGIN + LINE * len(rows))
+    begun = 0
+    for i, (line, each) in enumerate(rows):
+        if i + 1 == len(rows) or rows[i + 1][1] != each:
+            top, tall = MARGIN + LINE * begun, LINE * (i + 1 - begun)
+            fill = "0.78" if each in dark else "0.92"
+            if each:
+                axes.add_patch(
+                    Rectangle(
+                        (MARGIN, top + 0.03), wide + 0.3, tall - 0.06, facecolor=fill, edgecolor=FAINT, linewidth=0.6
+                    )
+                )
+                axes.text(MARGIN + wide + 0.5, top + tall / 2, each, size=7.5, weight="bold", **MONO)
+            begun = i + 1
+        axes.text(MARGIN + 0.25, MARGIN + LINE * (i + 0.5), line, size=7.5, **MONO | {"color": ink_on("0.9")})
+    return figure
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Times
+
+
+def times(panels: Sequence[tuple[str, Sequence[tuple[str, Sequence[float]]]]], x: str = "microseconds") -> Figure:
+    """Times as bars from zero: the median of several runs, with a line from the smallest to the largest.
+
+    A single bar that is more than three times as long as any other is cut, with a gap near its end.
+
+    Args:
+        panels: for each a title, and for each bar its name and the times. Each panel has a scale of its own.
+        x: what the numbers are.
+    """
+    count = max(len(rows) for _, rows in panels)
+    figure = Picture(figsize=(8.4, (0.75 + 0.34 * count) * len(panels)), facecolor="white", layout="constrained")
+    for axes, (title, rows) in zip(figure.subplots(len(panels), 1, squeeze=False)[:, 0], panels):
+        medians = [sorted(values)[len(values) // 2] for _, values in rows]
+        longest, second = (sorted(medians)[::-1] + [0])[:2]
+        end = 1.5 * second if second and longest > 3 * second else longest
+        axes.barh(range(len(rows)), [min(each, end) for each in medians], **BARS)
+        for row, ((_, values), median) in enumerate(zip(rows, medians)):
+            if median > end:
+                for place in 0.93, 0.95:
+                    axes.plot([place * end, (place + 0.01) * end], [row + 0.4, row - 0.4], color="white", linewidth=3)
+            elif len(values) > 1:
+                axes.plot([min(values), min(max(values), 1.1 * end)], [row, row], color=INK, linewidth=1.3)
+            text = f"{median:.3g}" if median < 1000 else f"{median:,.0f}"
+            place = end if median > end else min(max(values), 1.1 * end)
+            axes.annotate(text, (place, row), (6, 0), textcoords="offset points", va="center", size=8.5)
+        axes.set_yticks(range(len(rows)), [name for name, _ in rows], size=8.5)
+        axes.set(xlim=(0, 1.25 * end), xlabel=x)
+        if title:
+            axes.set_title(title, size=9, loc="left")
+        axes.invert_yaxis()
+        axes.tick_params(left=False)
+        axes.spines[["top", "right"]].set_visible(False)
+    return figure
+
+
+BARS = {"color": "0.8", "edgecolor": INK, "linewidth": 0.8, "height": 0.62}

@@ -1,0 +1,269 @@
+"""Pictures of strided tensors, and of loops over them.
+
+A strided tensor is drawn as the grid that a program sees, above the memory that is there. A cell shows its element and,
+small, the place of the element in the storage. The shade is that of the place, from light to dark along the memory, so
+that a transposed grid looks transposed, and a place that is seen twice looks the same twice. Arrows carry the strides: so
+far does one step move in the row below. Places that no view reaches are hatched.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import operator
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from matplotlib.ticker import LogLocator
+
+from rushlight.aten.strided import Tensor
+from rushlight.course.draw.paper import CELL, CHARACTER, FAINT, INK, MARGIN, MONO, Picture
+
+PER_LINE = 24  # places of the storage in one line
+HEADER, GAP, ARROW = 2.4, 1.1, 0.9  # in cells
+LIGHT, DARK = (0.95, 0.95, 0.91), (0.45, 0.63, 0.71)  # dark text is legible on all shades between these
+
+
+def strides(x: Tensor, name: str = "x") -> Figure:
+    """A tensor of up to three dimensions, and the storage below it."""
+    return compare([(name, x)])
+
+
+def compare(views: Sequence[tuple[str, Tensor]]) -> Figure:
+    """Several views of one storage, each with its name, side by side above that storage."""
+    tensors = [x for _, x in views]
+    first = tensors[0]
+    if any(x.untyped_storage() is not first.untyped_storage() or x.dtype is not first.dtype for x in tensors):
+        raise ValueError("draw.compare shows views of one storage and dtype; draw the others by themselves")
+    if any(x.dim() > 3 for x in tensors):
+        raise ValueError("draw shows tensors of up to 3 dimensions; select() one index of the others")
+    total = first.untyped_storage().nbytes() // first.itemsize
+    sizes = [_panel_size(name, x) for name, x in views]
+    storage_top = MARGIN + max(height for _, height in sizes) + GAP
+    bars = [(name, set(_places(x).values())) for name, x in views] if len(views) > 1 else []
+    label_width = max((len(name) for name, _ in bars), default=0) * 8 * CHARACTER + 0.3 if bars else 0
+    line_height = 1.7 + 0.35 * len(bars)
+    width = 2 * MARGIN + max(sum(w for w, _ in sizes) + GAP * (len(sizes) - 1), label_width + min(total, PER_LINE))
+    height = storage_top + 0.7 + line_height * math.ceil(total / PER_LINE) + MARGIN / 2
+
+    figure = Picture(figsize=(width * CELL, height * CELL), facecolor="white")
+    axes = figure.add_axes((0, 0, 1, 1), xlim=(0, width), ylim=(height, 0))
+    axes.set_axis_off()
+    left = MARGIN
+    for (name, x), (panel_width, _) in zip(views, sizes):
+        _draw_panel(axes, name, x, left, MARGIN, total)
+        left += panel_width + GAP
+    _draw_storage(axes, first, set().union(*(_places(x).values() for x in tensors)), bars, label_width, storage_top)
+    return figure
+
+
+def _places(x: Tensor) -> dict[tuple[int, ...], int]:
+    """The place in the storage, in elements, of every index."""
+    indices = itertools.product(*map(range, x.shape))
+    return {index: x.storage_offset() + sum(map(operator.mul, index, x.stride())) for index in indices}
+
+
+def _grid(x: Tensor) -> tuple[int, int, int]:
+    """Slices, rows and columns of the picture."""
+    slices, rows, columns = (1,) * (3 - x.dim()) + tuple(x.shape)
+    return slices, rows, columns
+
+
+def _facts(x: Tensor) -> str:
+    return f"sizes {tuple(x.shape)}  strides {x.stride()}  offset {x.storage_offset()}"
+
+
+def _panel_size(name: str, x: Tensor) -> tuple[float, float]:
+    slices, rows, columns = _grid(x)
+    text = max(len(name) * 11, len(_facts(x)) * 8) * CHARACTER
+    return max(ARROW + slices * columns + (slices - 1) * ARROW, text), HEADER + rows
+
+
+def _draw_panel(axes: Axes, name: str, x: Tensor, left: float, top: float, total: int) -> None:
+    axes.text(left, top + 0.3, name, size=11, weight="bold", **MONO)
+    axes.text(left, top + 0.95, _facts(x), size=8, **MONO)
+    slices, rows, columns = _grid(x)
+    left, top = left + ARROW, top + HEADER
+    steps = (0,) * (3 - x.dim()) + x.stride()
+    if columns > 1:  # an arrow is one step long, from the middle of a cell to the middle of the next
+        _arrow(axes, (left + 0.5, top - 0.25), (left + 1.5, top - 0.25), f"+{steps[2]}", (0, -0.35))
+    if rows > 1:
+        _arrow(axes, (left - 0.25, top + 0.5), (left - 0.25, top + 1.5), f"+{steps[1]}", (-0.4, 0))
+    for index, place in _places(x).items():
+        i, row, column = (0,) * (3 - x.dim()) + index
+        corner = left + i * (columns + ARROW) + column, top + row
+        _draw_cell(axes, corner, _element(x, place), _shade(place, total), place)
+    for i in range(1, slices):
+        edge = left + i * (columns + ARROW)
+        _arrow(
+            axes,
+            (edge - ARROW + 0.1, top + rows / 2),
+            (edge - 0.1, top + rows / 2),
+            f"+{steps[0]}",
+            (0, -0.3),
+        )
+
+
+def _draw_storage(axes: Axes, x: Tensor, seen: set[int], bars: list, label_width: float, top: float) -> None:
+    total = x.untyped_storage().nbytes() // x.itemsize
+    text = f"storage: {total} × {x.dtype.name}, {total * x.itemsize} bytes"
+    axes.text(MARGIN, top, text, size=8, **MONO)
+    left, line_height = MARGIN + label_width, 1.7 + 0.35 * len(bars)
+    for place in range(total):
+        line, column = divmod(place, PER_LINE)
+        corner = left + column, top + 0.5 + line * line_height
+        _draw_cell(axes, corner, _element(x, place), _shade(place, total) if place in seen else None)
+        axes.text(corner[0] + 0.5, corner[1] + 1.2, place, size=6, ha="center", **{**MONO, "color": FAINT})
+        for i, (_, places) in enumerate(bars):
+            if place in places:
+                bar = corner[0] + 0.06, corner[1] + 1.45 + 0.35 * i
+                axes.add_patch(Rectangle(bar, 0.88, 0.16, facecolor=INK, edgecolor="none"))
+    for line, (i, (name, _)) in itertools.product(range(math.ceil(total / PER_LINE)), enumerate(bars)):
+        axes.text(MARGIN, top + 2.03 + line * line_height + 0.35 * i, name, size=8, **MONO)
+
+
+def _draw_cell(axes: Axes, corner: tuple[float, float], text: str, shade, place: int | None = None) -> None:
+    hatch = {"facecolor": "white", "hatch": "////", "edgecolor": "#d5d9dc", "linewidth": 0}
+    axes.add_patch(Rectangle(corner, 1, 1, **(hatch if shade is None else {"facecolor": shade})))
+    axes.add_patch(Rectangle(corner, 1, 1, fill=False, edgecolor=FAINT, linewidth=0.7))
+    middle = 0.5 if place is None else 0.6
+    style = {**MONO, "color": FAINT if shade is None else INK}
+    axes.text(corner[0] + 0.5, corner[1] + middle, text, size=9 if len(text) < 4 else 7, ha="center", **style)
+    if place is not None:
+        axes.text(corner[0] + 0.08, corner[1] + 0.19, place, size=5, ha="left", **{**MONO, "color": INK})
+
+
+def _arrow(axes: Axes, start: tuple[float, float], end: tuple[float, float], text: str, shift) -> None:
+    style = {"arrowstyle": "->", "color": FAINT, "linewidth": 0.8, "shrinkA": 0, "shrinkB": 0}
+    axes.annotate("", end, start, arrowprops=style)
+    middle = (start[0] + end[0]) / 2 + shift[0], (start[1] + end[1]) / 2 + shift[1]
+    axes.text(*middle, text, size=7, ha="center", **MONO)
+
+
+def _shade(place: int, total: int) -> tuple[float, ...]:
+    part = place / max(total - 1, 1)
+    return tuple(light + part * (dark - light) for light, dark in zip(LIGHT, DARK))
+
+
+def _element(x: Tensor, place: int) -> str:
+    value = Tensor(x.untyped_storage(), (), (), place, x.dtype).item()
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
+# Loops ---------------------------------------------------------------------------------------------------------------
+
+
+def walks(loops: Sequence[tuple[str, Sequence[int], Sequence[int]]], line: int = 0) -> Figure:
+    """How loops move through memory: which place each step reads, one panel a loop.
+
+    Args:
+        loops: for each a name, its sizes, and the strides of one operand, in elements; the last dimension is the innermost.
+        line: how many elements a cache line holds; every second line is shaded. 0 for no shading.
+    """
+    walked = [[sum(map(operator.mul, at, by)) for at in itertools.product(*map(range, to))] for _, to, by in loops]
+    last, steps = max(map(max, walked)), max(map(len, walked))
+    figure = Picture(figsize=(3.3 * len(loops), 3.3), facecolor="white", layout="constrained")
+    panels = figure.subplots(1, len(loops), sharex=True, sharey=True, squeeze=False)[0]
+    for axes, places, (name, sizes, by) in zip(panels, walked, loops):
+        for start in range(0, last + 1, 2 * line) if line else ():
+            axes.axvspan(start - 0.5, start + line - 0.5, color="0.92", linewidth=0)
+        axes.plot(places, range(len(places)), color=FAINT, linewidth=0.8, marker="o", markersize=4, markerfacecolor=INK)
+        axes.set_title(f"{name}\nsizes {tuple(sizes)}, strides {tuple(by)}", size=9, family="monospace", loc="left")
+        axes.set(xlabel="place in memory", xlim=(-0.8, last + 0.8), ylim=(steps - 0.4, -0.6))
+        axes.spines[["top", "right"]].set_visible(False)
+    panels[0].set_ylabel("step of the loop")
+    return figure
+
+
+def loop_nests(
+    stages: Sequence[tuple[str, Sequence[int], Sequence[Sequence[int]]]], names: Sequence[str], note: str = ""
+) -> Figure:
+    """The same loop in several stages, one below the other: a box a dimension, the outermost at the left.
+
+    Args:
+        stages: for each a name, the sizes of the loop, and for each operand its strides.
+        names: of the operands.
+    """
+    rows, columns = len(stages), max(len(sizes) for _, sizes, _ in stages)
+    tall, wide = 0.75 + 0.42 * len(names), 4.6
+    label = max(len(name) for name, _, _ in stages) * 9 * CHARACTER + 0.5
+    width, height = MARGIN + label + wide * columns + MARGIN, MARGIN + rows * (tall + 0.35) + (0.8 if note else 0)
+    figure = Picture(figsize=(width * CELL, height * CELL), facecolor="white")
+    axes = figure.add_axes((0, 0, 1, 1), xlim=(0, width), ylim=(height, 0))
+    axes.set_axis_off()
+    for row, (stage, sizes, operand_strides) in enumerate(stages):
+        top = MARGIN + row * (tall + 0.35)
+        axes.text(MARGIN, top + tall / 2, stage, size=9, **MONO)
+        for dim, size in enumerate(sizes):
+            left = MARGIN + label + wide * (columns - len(sizes) + dim)  # innermost loops stand below one another
+            shade = "0.88" if dim == len(sizes) - 1 else "white"
+            box = Rectangle((left, top), wide - 0.3, tall, facecolor=shade, edgecolor=FAINT, linewidth=0.8)
+            axes.add_patch(box)
+            axes.text(left + 0.2, top + 0.35, f"for {size}", size=9, weight="bold", **MONO)
+            for i, (name, strides) in enumerate(zip(names, operand_strides)):
+                axes.text(left + 0.2, top + 0.85 + 0.42 * i, f"{name} +{strides[dim]}", size=8, **MONO)
+    if note:
+        axes.text(MARGIN, height - 0.45, note, size=8, **{**MONO, "color": FAINT})
+    return figure
+
+
+def blocks(rows: int, inner: int, columns: int, block: int, at: tuple[int, int, int] = (0, 0, 0)) -> Figure:
+    """A matrix product in blocks: `out` (rows, columns) = `a` (rows, inner) times `b` (inner, columns).
+
+    Shaded are the three blocks in use at the block indices `at`, in the order row, column, inner; hatched are those that the
+    block of `out` needs in turn.
+    """
+    i, j, k = at
+    unit = max(rows, inner, columns) / 12  # of the margins and of the room for names
+    width, height = inner + columns + 4 * unit, rows + inner + 4.5 * unit
+    scale = 0.22 / unit  # inches
+    figure = Picture(figsize=(width * scale, height * scale), facecolor="white")
+    axes = figure.add_axes((0, 0, 1, 1), xlim=(0, width), ylim=(height, 0), aspect="equal")
+    axes.set_axis_off()
+    left, right, upper, lower = unit, inner + 3 * unit, 1.5 * unit, inner + 3.5 * unit
+    matrices = [  # name, corner, sizes, and the block in use; None for a whole row or column of blocks
+        ("a", (left, lower), (rows, inner), (i, k), (i, None)),
+        ("b", (right, upper), (inner, columns), (k, j), (None, j)),
+        ("out", (right, lower), (rows, columns), (i, j), (i, j)),
+    ]
+    for name, (x, y), (tall, wide), used, strip in matrices:
+        for row, column in itertools.product(range(0, tall, block), range(0, wide, block)):
+            sides = min(block, wide - column), min(block, tall - row)
+            here = (row // block, column // block)
+            corner = (x + column, y + row)
+            if here == used:
+                axes.add_patch(Rectangle(corner, *sides, facecolor="0.55"))
+            elif all(want in (None, index) for index, want in zip(here, strip)):
+                axes.add_patch(Rectangle(corner, *sides, facecolor="white", hatch="////", edgecolor="0.7", linewidth=0))
+            axes.add_patch(Rectangle(corner, *sides, fill=False, edgecolor=FAINT, linewidth=0.7))
+        axes.text(x, y - 0.6 * unit, f"{name} ({tall}, {wide})", size=9, **MONO)
+    return figure
+
+
+def ratios(measured: Sequence[tuple[str, Sequence[float]]], than: str) -> Figure:
+    """Measured ratios as bars, on a logarithmic axis: the median of each, and a line from the smallest to the largest.
+
+    Args:
+        measured: for each a name, and the ratios of several runs.
+        than: what was divided by; a dashed line stands at 1.
+    """
+    medians = [sorted(values)[len(values) // 2] for _, values in measured]
+    figure = Picture(figsize=(7, 0.7 + 0.42 * len(measured)), facecolor="white", layout="constrained")
+    axes = figure.subplots()
+    lengths = [median - 1 for median in medians]  # on a logarithmic axis 1 is the natural place to begin
+    axes.barh([name for name, _ in measured], lengths, left=1, color="0.75", edgecolor=INK, linewidth=0.8, height=0.6)
+    for row, ((_, values), median) in enumerate(zip(measured, medians)):
+        axes.plot([min(values), max(values)], [row, row], color=INK, linewidth=1.5)
+        text = f"{median:.2g}" if median < 100 else f"{median:.0f}"
+        axes.annotate(text, (max(max(values), 1), row), (6, 0), textcoords="offset points", va="center", size=9)
+    axes.axvline(1, color=INK, linewidth=1, linestyle=(0, (4, 2)))
+    axes.set(xscale="log", xlabel=f"time, in times of {than}")
+    axes.margins(x=0.15)
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.xaxis.set_minor_formatter("")
+    axes.invert_yaxis()
+    axes.spines[["top", "right"]].set_visible(False)
+    return figure

@@ -1,0 +1,258 @@
+"""Pictures of modules and of training, of rushlight's and of torch's alike.
+
+A module is drawn as boxes within boxes, which is what it is: each module holds parameters, buffers and modules. The others are
+curves: of losses, learning rates, paths through a landscape, activations from layer to layer, and of what runs when.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MONO, Picture, sheet
+
+# How lines in one panel are told apart, without colour: the first is broad and pale, so that the others show upon it.
+STYLES = (
+    {"color": "0.7", "linewidth": 4},
+    {"color": "black", "linewidth": 1.2},
+    {"color": "black", "linewidth": 1.2, "linestyle": (0, (5, 2))},
+    {"color": "black", "linewidth": 1.2, "linestyle": (0, (1, 1.5))},
+)
+
+
+def _open(axes: Axes) -> None:
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Modules
+
+
+ROW, PAD, STEP = (
+    0.74,
+    0.2,
+    0.7,
+)  # cells: from line to line, below what a module holds, and from the edge of a box to those in it
+
+
+def module_tree(module: Any, name: str = "model") -> Figure:
+    """A module as boxes within boxes, and to the right the names that it gives to what it holds.
+
+    Grey is a parameter, white a buffer; a buffer with a dashed edge is not saved. What is held twice has its first name.
+    """
+    boxes: list[_Held] = []
+    height = _lay_out(boxes, module, name, "", 0, MARGIN)
+    inner = max(box.depth * STEP * 2 + len(box.text) * 8 * CHARACTER for box in boxes) + 0.6
+    names = max(len(box.name) for box in boxes) * 8 * CHARACTER
+    figure, axes = sheet(MARGIN + inner + 0.7 + names + 1.2, height + MARGIN)
+    first: dict[int, str] = {}
+    for box in boxes:
+        left, width = MARGIN + box.depth * STEP, inner - 2 * box.depth * STEP
+        face = {
+            "facecolor": "0.85" if box.kind == "parameter" else "white",
+            "linestyle": "--" if box.kind == "lost" else "-",
+        }
+        edge = {"edgecolor": INK if box.kind == "module" else FAINT, "linewidth": 0.9}
+        axes.add_patch(Rectangle((left, box.top), width, box.bottom - box.top, **face, **edge))
+        weight = "bold" if box.kind == "module" else "normal"
+        middle = box.top + ROW / 2 - 0.05
+        axes.text(left + 0.2, middle, box.text, size=8, weight=weight, **MONO)
+        if box.kind == "module":
+            continue
+        again = first.setdefault(id(box.tensor), box.name) != box.name
+        said = f"is {first[id(box.tensor)]}" if again else box.name
+        axes.text(MARGIN + inner + 0.7, middle, said, size=8, **MONO | ({"color": FAINT} if again else {}))
+    return figure
+
+
+class _Held(NamedTuple):
+    """A box: a module, a parameter, a buffer, or a buffer that is lost when the module is saved."""
+
+    kind: str
+    text: str
+    name: str
+    depth: int
+    top: float
+    bottom: float
+    tensor: Any = None
+
+
+def _lay_out(boxes: list[_Held], module: Any, name: str, prefix: str, depth: int, top: float) -> float:
+    """Append the box of a module and then those in it; returns where the next one may begin."""
+    place, y = len(boxes), top + ROW
+    for key, tensor in (*module._parameters.items(), *module._buffers.items()):
+        if tensor is None:
+            continue
+        lost = "lost" if key in module._non_persistent_buffers_set else "buffer"
+        kind = "parameter" if key in module._parameters else lost
+        text = f"{key} {tuple(tensor.shape)}"
+        boxes.append(_Held(kind, text, prefix + key, depth + 1, y, y + ROW - 0.1, tensor))
+        y += ROW
+    for key, child in module._modules.items():
+        if child is not None:
+            y = _lay_out(boxes, child, key, f"{prefix}{key}.", depth + 1, y)
+    bottom = y + PAD - 0.1 if y > top + ROW else y - 0.1
+    boxes.insert(place, _Held("module", f"{name}: {type(module).__name__}", "", depth, top, bottom))
+    return bottom + 0.1
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Curves
+
+
+def lockstep(curves: Sequence[tuple[str, Sequence[float]]], y: str = "loss") -> Figure:
+    """Two curves over one another, and below how far they are apart, on a logarithmic axis. Where they are equal there is no
+    point; where they are so throughout, it says so."""
+    (first, ours), (second, theirs) = curves
+    figure = Picture(figsize=(7, 4.2), facecolor="white", layout="constrained")
+    upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=(2.2, 1))
+    for (name, values), style in zip(curves, STYLES):
+        upper.plot(range(len(values)), values, label=name, **style)
+    upper.set(ylabel=y, ylim=(0, None))
+    upper.legend(frameon=False)
+    apart = np.abs(np.subtract(ours, theirs, dtype=np.float64))
+    steps = np.flatnonzero(apart)
+    lower.plot(steps, apart[steps], "o", color=INK, markersize=2)
+    lower.set(yscale="log", xlabel="step", ylabel="difference")
+    if not steps.size:
+        lower.set_ylim(1e-9, 1e-5)
+        lower.text(0.5, 0.5, "equal at every step", transform=lower.transAxes, ha="center", color=INK)
+    for axes in upper, lower:
+        _open(axes)
+    return figure
+
+
+def panels(
+    drawn: Sequence[tuple[str, Sequence[tuple[str, Sequence[float], Sequence[float]]]]],
+    x: str,
+    y: str,
+    columns: int = 3,
+    log: bool = False,
+) -> Figure:
+    """Panels on the same axes, each with a title and up to four lines: the name of the line, its x and its y.
+
+    Args:
+        log: whether the vertical axis is logarithmic.
+    """
+    columns = min(columns, len(drawn))
+    rows = -(-len(drawn) // columns)
+    figure = Picture(figsize=(2.9 * columns + 0.4, 2.0 * rows + 0.4), facecolor="white", layout="constrained")
+    grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
+    for axes, (title, lines) in zip(grid.flat, drawn):
+        for (name, at, values), style in zip(lines, STYLES if len(lines) > 1 else STYLES[1:]):
+            axes.plot(at, values, label=name, **style)
+        axes.set_title(title, size=9, loc="left")
+        if log:
+            axes.set_yscale("log")
+        if any(name for name, *_ in lines):
+            axes.legend(frameon=False, fontsize=8)
+        _open(axes)
+    for axes in grid.flat[len(drawn) :]:
+        axes.set_axis_off()
+    for row in grid:
+        row[0].set_ylabel(y)
+    for column in range(columns):
+        last = max(row for row in range(rows) if row * columns + column < len(drawn))
+        grid[last, column].set_xlabel(x)
+        grid[last, column].tick_params(labelbottom=True)
+    return figure
+
+
+Landscape = Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+
+def paths(
+    walked: Sequence[tuple[str, Landscape, Sequence[Sequence[float]]]], bounds: tuple[float, float, float, float]
+) -> Figure:
+    """Ways through landscapes in two dimensions, one panel each, with lines of equal height, from a circle to a cross.
+
+    Args:
+        walked: for each a name, the height at x and y (for arrays), and the points of the way.
+        bounds: the smallest and largest x, the smallest and largest y.
+    """
+    left, right, bottom, top = bounds
+    x, y = np.meshgrid(np.linspace(left, right, 200), np.linspace(bottom, top, 200))
+    columns = min(len(walked), 3)
+    rows = -(-len(walked) // columns)
+    figure = Picture(figsize=(3.0 * columns, 2.2 * rows), facecolor="white", layout="constrained")
+    grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
+    for axes, (name, landscape, points) in zip(grid.flat, walked):
+        heights = landscape(x, y)
+        axes.contour(x, y, heights, heights.max() * np.geomspace(1e-3, 1, 10), colors="0.8", linewidths=0.7)
+        way = np.asarray(points, dtype=np.float64)
+        axes.plot(way[:, 0], way[:, 1], color=INK, linewidth=0.9, marker="o", markersize=2.2)
+        axes.plot(*way[0], marker="o", markersize=6, markerfacecolor="white", color=INK)
+        axes.plot(*way[-1], marker="x", markersize=8, markeredgewidth=2, color=INK)
+        axes.set_title(name, size=9, loc="left")
+        axes.set(xlim=(left, right), ylim=(bottom, top))
+        _open(axes)
+    for axes in grid.flat[len(walked) :]:
+        axes.set_axis_off()
+    return figure
+
+
+def spreads(networks: Sequence[tuple[str, Sequence[np.ndarray]]], low: float, high: float, y: str) -> Figure:
+    """How numbers are spread from layer to layer: for each network a panel, for each layer a column of grey, darker where more
+    of its numbers are. Below each column is the standard deviation."""
+    figure = Picture(figsize=(3.1 * len(networks) + 0.3, 2.9), facecolor="white", layout="constrained")
+    edges = np.linspace(low, high, 42)
+    for i, (axes, (name, layers)) in enumerate(
+        zip(figure.subplots(1, len(networks), sharey=True, squeeze=False)[0], networks)
+    ):
+        counts = np.stack([np.histogram(np.clip(layer, low, high), edges)[0] for layer in layers], 1).astype(float)
+        shade = (counts / counts.max(0)) ** 0.5  # so that thin parts are seen as well
+        axes.imshow(
+            shade, cmap="Greys", aspect="auto", origin="lower", extent=(0.5, len(layers) + 0.5, low, high), vmin=0
+        )
+        marks = range(1, len(layers) + 1, max(1, len(layers) // 4))
+        axes.set_xticks(marks, [f"{each}\n{np.std(layers[each - 1]):.2g}" for each in marks], size=8)
+        axes.set_title(name, size=9, loc="left")
+        axes.set_xlabel("layer, and below it the deviation", size=8)
+        if not i:
+            axes.set_ylabel(y)
+    return figure
+
+
+# ------------------------------------------------------------------------------------------------------------
+# What runs when, and what is kept
+
+
+def timeline(rows: Sequence[tuple[str, Sequence[tuple[str, float, float]]]], x: str = "seconds") -> Figure:
+    """For each row a name and the bars on it: a text, where it begins, and where it ends."""
+    figure = Picture(figsize=(8.4, 0.8 + 0.5 * len(rows)), facecolor="white", layout="constrained")
+    axes = figure.subplots()
+    for row, (_, bars) in enumerate(rows):
+        for i, (text, begin, end) in enumerate(bars):
+            style = {"color": "0.88" if i % 2 else "0.72", "edgecolor": INK, "linewidth": 0.7}
+            axes.barh(row, end - begin, left=begin, height=0.66, **style)
+            axes.text((begin + end) / 2, row, text, ha="center", va="center", size=8, clip_on=True)
+    axes.set_yticks(range(len(rows)), [name for name, _ in rows])
+    axes.set(xlabel=x, xlim=(0, None))
+    axes.invert_yaxis()
+    axes.tick_params(left=False)
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    return figure
+
+
+def stacks(rows: Sequence[tuple[str, Sequence[float]]], parts: Sequence[str], x: str) -> Figure:
+    """Amounts that add up, one row for each state of affairs: its name, and the amount of each of the parts."""
+    fills = ({"color": "0.35"}, {"color": "0.65"}, {"color": "0.88"}, {"color": "white", "hatch": "////"})
+    figure = Picture(figsize=(8, 1.1 + 0.36 * len(rows)), facecolor="white", layout="constrained")
+    axes = figure.subplots()
+    begun = np.zeros(len(rows))
+    for i, (part, fill) in enumerate(zip(parts, fills)):
+        amounts = np.array([values[i] for _, values in rows], dtype=np.float64)
+        axes.barh(range(len(rows)), amounts, left=begun, height=0.66, edgecolor=INK, linewidth=0.7, label=part, **fill)
+        begun += amounts
+    axes.set_yticks(range(len(rows)), [name for name, _ in rows], family="monospace", size=9)
+    axes.set_xlabel(x)
+    axes.invert_yaxis()
+    axes.tick_params(left=False)
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.legend(frameon=False, ncols=len(parts), loc="lower left", bbox_to_anchor=(0, 1), fontsize=9)
+    return figure

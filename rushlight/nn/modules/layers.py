@@ -1,0 +1,592 @@
+"""The layers: modules that hold the parameters of an operator, and call it.
+
+What a layer computes is in `nn/functional.py` and the operators behind it; what it holds, how that begins, and what `repr`
+shows of it is here. In PyTorch: `torch/nn/modules/` (`linear.py`, `sparse.py`, `normalization.py`, `batchnorm.py`,
+`dropout.py`, `flatten.py`, `activation.py`, `loss.py`). Left out: convolutions, recurrent and attention layers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from rushlight.aten.generated import functions
+from rushlight.aten.native import creation
+from rushlight.aten.strided import Tensor
+from rushlight.autograd.grad_mode import no_grad
+from rushlight.c10.dtypes import dtype, int64
+from rushlight.c10.storage import device
+from rushlight.nn import functional as F
+from rushlight.nn import init
+from rushlight.nn.modules.module import Module
+from rushlight.nn.parameter import Parameter
+
+__all__ = [
+    "BCEWithLogitsLoss", "BatchNorm1d", "CrossEntropyLoss", "Dropout", "ELU", "Embedding", "Flatten", "GELU", "Hardtanh",
+    "HuberLoss", "Identity", "L1Loss", "LayerNorm", "LeakyReLU", "Linear", "LogSoftmax", "MSELoss", "NLLLoss", "RMSNorm", "ReLU",
+    "ReLU6", "SiLU", "Sigmoid", "SmoothL1Loss", "Softmax", "Softmin", "Softplus", "Tanh", "Unflatten",
+]  # fmt: skip
+
+
+def _empty(sizes: Sequence[int], device: device | str | None, dtype: dtype | None) -> Parameter:
+    return Parameter(functions.empty(tuple(sizes), device=device, dtype=dtype))
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Linear, Embedding
+
+
+class Linear(Module):
+    """x @ weight.T + bias: (\\*, in_features) to (\\*, out_features). The weight is (out_features, in_features).
+
+    Both begin evenly between -1 / sqrt(in_features) and 1 / sqrt(in_features).
+
+    Source: `torch/nn/modules/linear.py`, `Linear`.
+    """
+
+    def __init__(
+        self,
+        in_features: int,
+        out_features: int,
+        bias: bool = True,
+        device: device | str | None = None,
+        dtype: dtype | None = None,
+    ) -> None:
+        super().__init__()
+        self.in_features, self.out_features = in_features, out_features
+        self.weight = _empty((out_features, in_features), device, dtype)
+        self.register_parameter("bias", _empty((out_features,), device, dtype) if bias else None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        init.kaiming_uniform_(self.weight, a=math.sqrt(5))
+        if self.bias is not None:
+            fan_in, _ = init.calculate_fan_in_and_fan_out(self.weight)
+            bound = 1 / math.sqrt(fan_in) if fan_in > 0 else 0
+            init.uniform_(self.bias, -bound, bound)
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.linear(input, self.weight, self.bias)
+
+    def extra_repr(self) -> str:
+        return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
+
+
+class Embedding(Module):
+    """A row of the weight (num_embeddings, embedding_dim) for each index: (\\*) to (\\*, embedding_dim).
+
+    The row `padding_idx` begins as 0 and gets no gradient. With `max_norm`, rows that are asked for are scaled down first, in
+    place, where their norm is larger.
+
+    Source: `torch/nn/modules/sparse.py`, `Embedding`.
+    """
+
+    def __init__(
+        self,
+        num_embeddings: int,
+        embedding_dim: int,
+        padding_idx: int | None = None,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        sparse: bool = False,
+        _weight: Tensor | None = None,
+        _freeze: bool = False,
+        device: device | str | None = None,
+        dtype: dtype | None = None,
+    ) -> None:
+        super().__init__()
+        self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
+        if padding_idx is not None:
+            if not -num_embeddings <= padding_idx < max(num_embeddings, 1):
+                raise AssertionError("Padding_idx must be within num_embeddings")
+            padding_idx += num_embeddings if padding_idx < 0 else 0
+        self.padding_idx, self.max_norm, self.norm_type = padding_idx, max_norm, norm_type
+        self.scale_grad_by_freq, self.sparse = scale_grad_by_freq, sparse
+        if _weight is None:
+            self.weight = _empty((num_embeddings, embedding_dim), device, dtype)
+            self.weight.requires_grad_(not _freeze)
+            self.reset_parameters()
+        else:
+            if tuple(_weight.shape) != (num_embeddings, embedding_dim):
+                raise AssertionError("Shape of weight does not match num_embeddings and embedding_dim")
+            self.weight = Parameter(_weight, requires_grad=not _freeze)
+
+    def reset_parameters(self) -> None:
+        init.normal_(self.weight)
+        if self.padding_idx is not None:
+            with no_grad():
+                self.weight[self.padding_idx].fill_(0)
+
+    @classmethod
+    def from_pretrained(
+        cls,
+        embeddings: Tensor,
+        freeze: bool = True,
+        padding_idx: int | None = None,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        sparse: bool = False,
+    ) -> Embedding:
+        """An Embedding on the memory of a given weight, which is not trained unless `freeze` is false."""
+        if embeddings.dim() != 2:
+            raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
+        options = padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse
+        return cls(*embeddings.shape, *options, _weight=embeddings, _freeze=freeze)
+
+    def forward(self, input: Tensor) -> Tensor:
+        options = self.max_norm, self.norm_type, self.scale_grad_by_freq, self.sparse
+        return F.embedding(input, self.weight, self.padding_idx, *options)
+
+    def extra_repr(self) -> str:
+        usual = {"padding_idx": None, "max_norm": None, "norm_type": 2.0, "scale_grad_by_freq": False, "sparse": False}
+        unusual = [f"{name}={getattr(self, name)}" for name, value in usual.items() if getattr(self, name) != value]
+        return ", ".join([str(self.num_embeddings), str(self.embedding_dim), *unusual])
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Normalisation
+
+
+class LayerNorm(Module):
+    """`layer_norm` over the last dimensions, which are `normalized_shape`; weight 1 and bias 0 at the beginning.
+
+    Source: `torch/nn/modules/normalization.py`, `LayerNorm`.
+    """
+
+    def __init__(
+        self,
+        normalized_shape: int | Sequence[int],
+        eps: float = 1e-5,
+        elementwise_affine: bool = True,
+        bias: bool = True,
+        device: device | str | None = None,
+        dtype: dtype | None = None,
+    ) -> None:
+        super().__init__()
+        self.normalized_shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
+        self.eps, self.elementwise_affine = eps, elementwise_affine
+        sizes, wanted = self.normalized_shape, elementwise_affine
+        self.register_parameter("weight", _empty(sizes, device, dtype) if wanted else None)
+        self.register_parameter("bias", _empty(sizes, device, dtype) if wanted and bias else None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        if self.weight is not None:
+            init.ones_(self.weight)
+        if self.bias is not None:
+            init.zeros_(self.bias)
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
+
+    def extra_repr(self) -> str:
+        affine = f"elementwise_affine={self.elementwise_affine}, bias={self.bias is not None}"
+        return f"{self.normalized_shape}, eps={self.eps}, {affine}"
+
+
+class RMSNorm(Module):
+    """`rms_norm` over the last dimensions, which are `normalized_shape`; weight 1 at the beginning.
+
+    Source: `torch/nn/modules/normalization.py`, `RMSNorm`.
+    """
+
+    def __init__(
+        self,
+        normalized_shape: int | Sequence[int],
+        eps: float | None = None,
+        elementwise_affine: bool = True,
+        device: device | str | None = None,
+        dtype: dtype | None = None,
+    ) -> None:
+        super().__init__()
+        self.normalized_shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
+        self.eps, self.elementwise_affine = eps, elementwise_affine
+        weight = _empty(self.normalized_shape, device, dtype) if elementwise_affine else None
+        self.register_parameter("weight", weight)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        if self.weight is not None:
+            init.ones_(self.weight)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return F.rms_norm(x, self.normalized_shape, self.weight, self.eps)
+
+    def extra_repr(self) -> str:
+        return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
+
+
+class BatchNorm1d(Module):
+    """`batch_norm` of (batch, features) or (batch, features, length): in training with the mean and variance of the batch,
+    otherwise with the running ones, which are buffers: they are kept and saved, but not trained.
+
+    With a `momentum` of None, the running ones are the plain average over all batches.
+
+    Source: `torch/nn/modules/batchnorm.py`, `BatchNorm1d`.
+    """
+
+    _version = 2
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        device: device | str | None = None,
+        dtype: dtype | None = None,
+        *,
+        bias: bool = True,
+    ) -> None:
+        super().__init__()
+        self.num_features, self.eps, self.momentum = num_features, eps, momentum
+        self.affine, self.track_running_stats = affine, track_running_stats
+        self.register_parameter("weight", _empty((num_features,), device, dtype) if affine else None)
+        self.register_parameter("bias", _empty((num_features,), device, dtype) if affine and bias else None)
+        tracked, sizes = track_running_stats, (num_features,)
+        self.register_buffer("running_mean", functions.zeros(sizes, device=device, dtype=dtype) if tracked else None)
+        self.register_buffer("running_var", functions.ones(sizes, device=device, dtype=dtype) if tracked else None)
+        self.register_buffer(
+            "num_batches_tracked", functions.zeros((), device=device, dtype=int64) if tracked else None
+        )
+        self.reset_parameters()
+
+    def reset_running_stats(self) -> None:
+        if self.track_running_stats:
+            self.running_mean.zero_()
+            self.running_var.fill_(1)
+            self.num_batches_tracked.zero_()
+
+    def reset_parameters(self) -> None:
+        self.reset_running_stats()
+        if self.weight is not None:
+            init.ones_(self.weight)
+        if self.bias is not None:
+            init.zeros_(self.bias)
+
+    def forward(self, input: Tensor) -> Tensor:
+        if input.dim() not in (2, 3):
+            raise ValueError(f"expected 2D or 3D input (got {input.dim()}D input)")
+        momentum = 0.0 if self.momentum is None else self.momentum
+        if self.training and self.track_running_stats and self.num_batches_tracked is not None:
+            self.num_batches_tracked.add_(1)
+            if self.momentum is None:
+                momentum = 1.0 / float(self.num_batches_tracked)
+        of_batch = self.training or self.running_mean is None and self.running_var is None
+        tracked = not self.training or self.track_running_stats
+        running = (self.running_mean, self.running_var) if tracked else (None, None)
+        return F.batch_norm(input, *running, self.weight, self.bias, of_batch, momentum, self.eps)
+
+    def _load_from_state_dict(self, state_dict: dict, prefix: str, local_metadata: dict, *rest: Any) -> None:
+        """Before version 2, the batches were not counted."""
+        key, version = f"{prefix}num_batches_tracked", local_metadata.get("version")
+        if (version is None or version < 2) and self.track_running_stats and key not in state_dict:
+            known = self.num_batches_tracked is not None and not self.num_batches_tracked.is_meta
+            state_dict[key] = self.num_batches_tracked if known else creation.tensor(0)
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, *rest)
+
+    def extra_repr(self) -> str:
+        return (
+            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, "
+            f"bias={self.bias is not None}, track_running_stats={self.track_running_stats}"
+        )
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Dropout, and other sizes
+
+
+class Dropout(Module):
+    """In training, each element is 0 with the probability `p`; see `random.dropout`. Otherwise, nothing.
+
+    Source: `torch/nn/modules/dropout.py`, `Dropout`.
+    """
+
+    def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
+        super().__init__()
+        if not 0 <= p <= 1:
+            raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+        self.p, self.inplace = p, inplace
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.dropout(input, self.p, self.training, self.inplace)
+
+    def extra_repr(self) -> str:
+        return f"p={self.p}, inplace={self.inplace}"
+
+
+class Identity(Module):
+    """Gives what it gets; whatever it is made with has no effect."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__()
+
+    def forward(self, input: Tensor) -> Tensor:
+        return input
+
+
+class Flatten(Module):
+    """Several dimensions as one: all but the batch, unless said."""
+
+    def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
+        super().__init__()
+        self.start_dim, self.end_dim = start_dim, end_dim
+
+    def forward(self, input: Tensor) -> Tensor:
+        return input.flatten(self.start_dim, self.end_dim)
+
+    def extra_repr(self) -> str:
+        return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
+
+
+class Unflatten(Module):
+    """One dimension as several."""
+
+    def __init__(self, dim: int, unflattened_size: Sequence[int]) -> None:
+        super().__init__()
+        if not isinstance(unflattened_size, (tuple, list)) or not all(isinstance(i, int) for i in unflattened_size):
+            raise TypeError(f"unflattened_size must be a tuple of ints, but found {unflattened_size!r}")
+        self.dim, self.unflattened_size = dim, unflattened_size
+
+    def forward(self, input: Tensor) -> Tensor:
+        return input.unflatten(self.dim, self.unflattened_size)
+
+    def extra_repr(self) -> str:
+        return f"dim={self.dim}, unflattened_size={self.unflattened_size}"
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Activations
+
+
+class Tanh(Module):
+    def forward(self, input: Tensor) -> Tensor:
+        return functions.tanh(input)
+
+
+class Sigmoid(Module):
+    def forward(self, input: Tensor) -> Tensor:
+        return functions.sigmoid(input)
+
+
+class _InPlace(Module):
+    """May write over its argument."""
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
+        self.inplace = inplace
+
+    def extra_repr(self) -> str:
+        return "inplace=True" if self.inplace else ""
+
+    def _shown(self, *names: str) -> str:
+        return ", ".join([*(f"{name}={getattr(self, name)}" for name in names), *["inplace=True"] * self.inplace])
+
+
+class ReLU(_InPlace):
+    def forward(self, input: Tensor) -> Tensor:
+        return F.relu(input, self.inplace)
+
+
+class SiLU(_InPlace):
+    def forward(self, input: Tensor) -> Tensor:
+        return F.silu(input, self.inplace)
+
+
+class LeakyReLU(_InPlace):
+    def __init__(self, negative_slope: float = 0.01, inplace: bool = False) -> None:
+        super().__init__(inplace)
+        self.negative_slope = negative_slope
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.leaky_relu(input, self.negative_slope, self.inplace)
+
+    def extra_repr(self) -> str:
+        return self._shown("negative_slope")
+
+
+class ELU(_InPlace):
+    def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
+        super().__init__(inplace)
+        self.alpha = alpha
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.elu(input, self.alpha, self.inplace)
+
+    def extra_repr(self) -> str:
+        return self._shown("alpha")
+
+
+class Hardtanh(_InPlace):
+    def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> None:
+        super().__init__(inplace)
+        if not max_val > min_val:
+            raise AssertionError(f"max_val ({max_val}) must be larger than min_val ({min_val})")
+        self.min_val, self.max_val = min_val, max_val
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.hardtanh(input, self.min_val, self.max_val, self.inplace)
+
+    def extra_repr(self) -> str:
+        return self._shown("min_val", "max_val")
+
+
+class ReLU6(Hardtanh):
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__(0.0, 6.0, inplace)
+
+    def extra_repr(self) -> str:
+        return self._shown()
+
+
+class GELU(Module):
+    def __init__(self, approximate: str = "none") -> None:
+        super().__init__()
+        self.approximate = approximate
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.gelu(input, approximate=self.approximate)
+
+    def extra_repr(self) -> str:
+        return f"approximate={self.approximate!r}"
+
+
+class Softplus(Module):
+    def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
+        super().__init__()
+        self.beta, self.threshold = beta, threshold
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.softplus(input, self.beta, self.threshold)
+
+    def extra_repr(self) -> str:
+        return f"beta={self.beta}, threshold={self.threshold}"
+
+
+class Softmax(Module):
+    def __init__(self, dim: int | None = None) -> None:
+        super().__init__()
+        self.dim = dim
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.softmax(input, self.dim, _stacklevel=5)
+
+    def extra_repr(self) -> str:
+        return f"dim={self.dim}"
+
+
+class LogSoftmax(Softmax):
+    def forward(self, input: Tensor) -> Tensor:
+        return F.log_softmax(input, self.dim, _stacklevel=5)
+
+
+class Softmin(Softmax):
+    def forward(self, input: Tensor) -> Tensor:
+        return F.softmin(input, self.dim, _stacklevel=5)
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Losses. A weight is a buffer: it moves with the module, and is saved.
+
+
+class _Loss(Module):
+    def __init__(self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean") -> None:
+        super().__init__()
+        if size_average is not None or reduce is not None:  # older ways to say it
+            reduction = "none" if reduce is False else "sum" if size_average is False else "mean"
+        self.reduction = reduction
+
+
+class MSELoss(_Loss):
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.mse_loss(input, target, reduction=self.reduction)
+
+
+class L1Loss(_Loss):
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.l1_loss(input, target, reduction=self.reduction)
+
+
+class SmoothL1Loss(_Loss):
+    def __init__(
+        self,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+        beta: float = 1.0,
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
+        self.beta = beta
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.smooth_l1_loss(input, target, reduction=self.reduction, beta=self.beta)
+
+
+class HuberLoss(_Loss):
+    def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
+        super().__init__(reduction=reduction)
+        self.delta = delta
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.huber_loss(input, target, reduction=self.reduction, delta=self.delta)
+
+
+class NLLLoss(_Loss):
+    def __init__(
+        self,
+        weight: Tensor | None = None,
+        size_average: bool | None = None,
+        ignore_index: int = -100,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
+        self.register_buffer("weight", weight)
+        self.ignore_index = ignore_index
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.nll_loss(input, target, self.weight, ignore_index=self.ignore_index, reduction=self.reduction)
+
+
+class CrossEntropyLoss(NLLLoss):
+    """Of scores, not of probabilities: `log_softmax` is part of it. Source: `torch/nn/modules/loss.py`, `CrossEntropyLoss`."""
+
+    def __init__(
+        self,
+        weight: Tensor | None = None,
+        size_average: bool | None = None,
+        ignore_index: int = -100,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+        label_smoothing: float = 0.0,
+    ) -> None:
+        super().__init__(weight, size_average, ignore_index, reduce, reduction)
+        self.label_smoothing = label_smoothing
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        options = {"ignore_index": self.ignore_index, "reduction": self.reduction}
+        return F.cross_entropy(input, target, self.weight, **options, label_smoothing=self.label_smoothing)
+
+
+class BCEWithLogitsLoss(_Loss):
+    """Of scores that a sigmoid would make probabilities of, and of their truth, 0 to 1, element by element."""
+
+    def __init__(
+        self,
+        weight: Tensor | None = None,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+        pos_weight: Tensor | None = None,
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
+        self.register_buffer("weight", weight)
+        self.register_buffer("pos_weight", pos_weight)
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        weights = {"weight": self.weight, "pos_weight": self.pos_weight}
+        return F.binary_cross_entropy_with_logits(input, target, **weights, reduction=self.reduction)

@@ -1,0 +1,618 @@
+"""A module: a function with state. It knows its parameters, its buffers and its parts, because they were assigned to it.
+
+`Module.__setattr__` sorts what is assigned into three dicts; everything else, moving to another dtype, saving, loading,
+listing, walks over these dicts. `Module.__call__` runs `forward` with the hooks around it. The functions are here, and the
+class that has them as methods after them. In PyTorch: `torch/nn/modules/module.py`. Left out: hooks for all modules at once,
+backward hooks that are not full, `always_call`, hooks of `state_dict`, extra state, `compile`, memory formats.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from rushlight.aten.generated import functions
+from rushlight.aten.strided import Tensor
+from rushlight.autograd.grad_mode import no_grad
+from rushlight.autograd.graph import RemovableHandle
+from rushlight.c10.dtypes import dtype, float16, float32, float64
+from rushlight.c10.storage import device
+from rushlight.nn.modules.hooks import BackwardHook
+from rushlight.nn.modules.state_dict import (
+    IncompatibleKeys,
+    load_from_state_dict,
+    load_state_dict,
+    save_to_state_dict,
+    state_dict,
+)
+from rushlight.nn.parameter import Buffer, Parameter
+
+__all__ = ["Module"]
+
+# ------------------------------------------------------------------------------------------------------------
+# Registration: what an attribute of a module is
+
+
+def get_attribute(module: Module, name: str) -> Any:
+    """What `module.name` gives where Python finds no ordinary attribute of that name: `Module.__getattr__`.
+
+    It is looked for in `_parameters`, then `_buffers`, then `_modules`: three dicts among the ordinary attributes of the
+    module (`module.__dict__`), which are not there yet before `Module.__init__` has run.
+
+    Args:
+        name: of an attribute that is not in `module.__dict__`, nor in its class.
+
+    Returns:
+        the value in the first of these dicts that has the name, None included.
+
+    Raises:
+        AttributeError: none of them has it. The message is `'Linear' object has no attribute 'x'`, with the name of the
+            module's class and that of the attribute.
+
+    Source: `torch/nn/modules/module.py`, `Module.__getattr__`.
+    """
+    for registry in ("_parameters", "_buffers", "_modules"):
+        members = module.__dict__.get(registry)
+        if members is not None and name in members:
+            return members[name]
+    raise AttributeError(f"'{type(module).__name__}' object has no attribute '{name}'")
+
+
+def set_attribute(module: Module, name: str, value: Any) -> None:
+    """What `module.name = value` does: `Module.__setattr__`. The value and the name decide, in this order:
+
+    1. A `Parameter` is registered with `module.register_parameter(name, value)`, after the name was taken out of
+       everything else that has it: `module.__dict__`, `_buffers`, `_non_persistent_buffers_set` and `_modules`.
+    2. If `_parameters` has the name, only None may be assigned (`register_parameter`).
+    3. A `Module` is put into `_modules`, after the name was taken out of everything else: `module.__dict__`,
+       `_parameters`, `_buffers`, `_non_persistent_buffers_set`.
+    4. If `_modules` has the name, only None may be assigned, and is put there.
+    5. A `Buffer`, or any value if `_buffers` has the name, is registered with `module.register_buffer(name, value,
+       persistent)`. A `Buffer` says for itself whether it is `persistent`; otherwise it stays what it was: it is
+       persistent unless `_non_persistent_buffers_set` has the name. Only tensors and None may be assigned.
+    6. Anything else becomes an ordinary attribute (`object.__setattr__`): a plain tensor that nobody registered, too.
+
+    `_parameters`, `_buffers` and `_modules` are dicts by name, `_non_persistent_buffers_set` is a set of names; all are in
+    `module.__dict__` once `Module.__init__` has run. Names that are registered keep their places in their dict.
+
+    Raises:
+        AttributeError: a `Parameter`, a `Module` or a `Buffer` is assigned before `Module.__init__` has run.
+        TypeError: something is assigned that 2, 4 or 5 do not allow.
+
+    Source: `torch/nn/modules/module.py`, `Module.__setattr__`.
+    """
+    state = module.__dict__
+    parameters, modules, buffers = state.get("_parameters"), state.get("_modules"), state.get("_buffers")
+    if isinstance(value, Parameter):
+        if parameters is None:
+            raise AttributeError("cannot assign parameters before Module.__init__() call")
+        _forget(module, name, but="_parameters")
+        module.register_parameter(name, value)
+    elif parameters is not None and name in parameters:
+        if value is not None:
+            raise _cannot_assign(value, "parameter", name, "Parameter")
+        module.register_parameter(name, None)
+    elif isinstance(value, Module):
+        if modules is None:
+            raise AttributeError("cannot assign module before Module.__init__() call")
+        _forget(module, name, but="_modules")
+        modules[name] = value
+    elif modules is not None and name in modules:
+        if value is not None:
+            raise _cannot_assign(value, "child module", name, "Module")
+        modules[name] = None
+    elif isinstance(value, Buffer) or buffers is not None and name in buffers:
+        stays = name not in module._non_persistent_buffers_set
+        module.register_buffer(name, value, value.persistent if isinstance(value, Buffer) else stays)
+    else:
+        object.__setattr__(module, name, value)
+
+
+def _forget(module: Module, name: str, but: str) -> None:
+    """Take a name out of all that may have it, except the dict called `but`."""
+    state = module.__dict__
+    for registry in ("_parameters", "_buffers", "_modules"):
+        if registry != but:
+            state[registry].pop(name, None)
+    state.pop(name, None)
+    state["_non_persistent_buffers_set"].discard(name)
+
+
+def _cannot_assign(value: Any, what: str, name: str, wanted: str) -> TypeError:
+    return TypeError(f"cannot assign '{type(value).__name__}' as {what} '{name}' ({wanted} or None expected)")
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Listing: all modules, and all that they hold
+
+
+def named_modules(
+    module: Module, memo: set[Module] | None, prefix: str, remove_duplicate: bool
+) -> Iterator[tuple[str, Module]]:
+    """The module and all modules in it, each with its name: `Module.named_modules`, a generator.
+
+    The module itself comes first, under the name `prefix`. Then come, for each of its children (the dict `_modules`, in its
+    order), those of `child.named_modules(...)`, with `prefix` and the child's name, joined by a dot, as prefix; an empty
+    prefix brings no dot. A child that is None is passed over.
+
+    Args:
+        memo: the modules that have been given already, which are shared by the calls for the children; None for none. A
+            module in it is passed over, and so is all that is in it.
+        remove_duplicate: whether the modules that are given are added to `memo`, so that each comes once, under the first
+            of its names.
+
+    Yields:
+        pairs (name, module).
+
+    Source: `torch/nn/modules/module.py`, `Module.named_modules`.
+    """
+    memo = set() if memo is None else memo
+    if module in memo:
+        return
+    if remove_duplicate:
+        memo.add(module)
+    yield prefix, module
+    for name, child in module._modules.items():
+        if child is not None:
+            yield from child.named_modules(memo, f"{prefix}.{name}" if prefix else name, remove_duplicate)
+
+
+def named_members(
+    module: Module, get_members_fn: Callable, prefix: str, recurse: bool, remove_duplicate: bool
+) -> Iterator[tuple[str, Any]]:
+    """What the module and all modules in it hold of a kind, each with its name: `Module._named_members`, a generator, which
+    is behind `named_parameters` and `named_buffers`.
+
+    Args:
+        get_members_fn: takes a module; gives pairs (name, member) of what this module itself holds.
+        prefix: of all names. `module.named_modules(prefix=prefix, remove_duplicate=remove_duplicate)` gives the modules and
+            their names; the name of a member is that of its module and its own, joined by a dot. If the module's is empty,
+            there is no dot.
+        recurse: whether the modules within count; if not, only `module` does, under the name `prefix`.
+        remove_duplicate: whether a member that is held in several places comes once only, under the first of its names.
+
+    Yields:
+        pairs (name, member); a member that is None is passed over. A module is not looked for, nor asked for its members,
+        before all pairs of those before it have been taken.
+
+    Source: `torch/nn/modules/module.py`, `Module._named_members`.
+    """
+    memo = set()
+    modules = module.named_modules(prefix=prefix, remove_duplicate=remove_duplicate) if recurse else [(prefix, module)]
+    for module_name, each in modules:
+        for name, member in get_members_fn(each):
+            if member is None or member in memo:
+                continue
+            if remove_duplicate:
+                memo.add(member)
+            yield f"{module_name}.{name}" if module_name else name, member
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Calling: forward, and the hooks around it
+
+
+def call_impl(module: Module, args: tuple, kwargs: dict) -> Any:
+    """What `module(*args, **kwargs)` does: `Module._call_impl`.
+
+    The hooks are in four ordered dicts by number: `_forward_pre_hooks`, `_forward_hooks`, `_backward_hooks`,
+    `_backward_pre_hooks`. They run in the order of the dict. `module.forward` is read first of all, so that a hook that
+    assigns another one changes later calls only. If all four dicts are empty then, the result is `forward(*args, **kwargs)`, and
+    nothing else happens, whatever hooks `forward` registers. Otherwise:
+
+    1. The functions in `_backward_hooks` and those in `_backward_pre_hooks` are noted, as two lists. What the hooks below
+       register or remove there changes later calls only.
+    2. Each of `_forward_pre_hooks` as they are now, whatever these hooks remove or register there: `hook(module, args)`. What it
+       returns takes the place of `args` for all that follows: a tuple as it is, the empty one too, anything else as a tuple of
+       one; None changes nothing. If its number is in `_forward_pre_hooks_with_kwargs`, it is `hook(module, args, kwargs)`,
+       and has to return None or a tuple of two, the new args and the new kwargs.
+    3. If a list of 1 is not empty, `BackwardHook(module, backward_hooks, backward_pre_hooks)` of these lists; its
+       `setup_input_hook(args)` gives the args for all that follows.
+    4. `forward(*args, **kwargs)` gives the result.
+    5. Each of `_forward_hooks` as they are by now, whatever these hooks remove or register there: `hook(module, args, result)`,
+       or, if its number is in `_forward_hooks_with_kwargs`, `hook(module, args, kwargs, result)`. What it returns, unless
+       None, takes the place of the result.
+    6. `setup_output_hook(result)` of the `BackwardHook`, if there is one, gives what is returned.
+
+    Returns:
+        the result.
+
+    Raises:
+        RuntimeError: a pre-hook with kwargs returned something else.
+
+    Source: `torch/nn/modules/module.py`, `Module._call_impl`.
+    """
+    forward = module.forward
+    if not (module._forward_pre_hooks or module._forward_hooks or module._backward_hooks or module._backward_pre_hooks):
+        return forward(*args, **kwargs)
+    backward_hooks = list(module._backward_hooks.values())
+    backward_pre_hooks = list(module._backward_pre_hooks.values())
+    for number, hook in tuple(module._forward_pre_hooks.items()):
+        if number in module._forward_pre_hooks_with_kwargs:
+            changed = hook(module, args, kwargs)
+            if changed is not None:
+                if not isinstance(changed, tuple) or len(changed) != 2:
+                    raise RuntimeError(
+                        f"forward pre-hook must return None or (new_args, new_kwargs), but got {changed}."
+                    )
+                args, kwargs = changed
+        elif (changed := hook(module, args)) is not None:
+            args = changed if isinstance(changed, tuple) else (changed,)
+    backward_hook = None
+    if backward_hooks or backward_pre_hooks:
+        backward_hook = BackwardHook(module, backward_hooks, backward_pre_hooks)
+        args = backward_hook.setup_input_hook(args)
+    result = forward(*args, **kwargs)
+    for number, hook in tuple(module._forward_hooks.items()):
+        with_kwargs = number in module._forward_hooks_with_kwargs
+        changed = hook(module, args, kwargs, result) if with_kwargs else hook(module, args, result)
+        result = result if changed is None else changed
+    return result if backward_hook is None else backward_hook.setup_output_hook(result)
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Converting: another dtype or device, in place
+
+
+def apply_impl(module: Module, fn: Callable[[Tensor], Tensor], recurse: bool) -> Module:
+    """Let `fn` convert all tensors of a module: `Module._apply`, which is behind `to`, `double` and their like.
+
+    First, if `recurse`, each of `module.children()` converts its own: `child._apply(fn)`. Then follow the tensors of the
+    module itself, those that are None left out:
+
+    - Each parameter (`_parameters`): `fn` of it is computed within `no_grad`. If that is on the same device as the
+      parameter, the parameter stays the object that it is and gets it as its `data`, so that an optimizer that knows the
+      parameter goes on knowing it. Otherwise a new `Parameter`, with the old one's `requires_grad`, takes its place.
+    - Right after each parameter its gradient, if it has one, in the same way: it gets `fn` of it as its `data`, or, from
+      another device, what `fn` gave becomes the `grad` of the new parameter, with the old gradient's `requires_grad`.
+    - Each buffer (`_buffers`): what `fn` gives, outside of `no_grad`, takes its place.
+
+    Returns:
+        the module.
+
+    Source: `torch/nn/modules/module.py`, `Module._apply`.
+    """
+    if recurse:
+        for child in module.children():
+            child._apply(fn)
+    for name, parameter in module._parameters.items():
+        if parameter is None:
+            continue
+        grad = parameter.grad
+        with no_grad():
+            applied = fn(parameter)
+        if applied.device == parameter.device:
+            parameter.data = applied
+        else:
+            parameter = module._parameters[name] = Parameter(applied, parameter.requires_grad)
+        if grad is None:
+            continue
+        with no_grad():
+            grad_applied = fn(grad)
+        if grad_applied.device == grad.device:
+            grad.data = grad_applied
+        else:
+            parameter.grad = grad_applied.requires_grad_(grad.requires_grad)
+    for name, buffer in module._buffers.items():
+        if buffer is not None:
+            module._buffers[name] = fn(buffer)
+    return module
+
+
+# ------------------------------------------------------------------------------------------------------------
+# The module
+
+
+class Module:
+    """The base class of all modules: subclasses call `super().__init__()`, assign parameters and modules, and define
+    `forward`.
+
+    Source: `torch/nn/modules/module.py`, `Module`.
+    """
+
+    training: bool
+    _version = 1  # of the format of the state dict; subclasses raise it
+
+    def __init__(self) -> None:
+        state = self.__dict__  # not by assignment, which is for what comes after
+        state["training"] = True
+        state["_parameters"], state["_buffers"], state["_non_persistent_buffers_set"], state["_modules"] = (
+            {},
+            {},
+            set(),
+            {},
+        )
+        for registry in HOOKS:
+            state[registry] = OrderedDict()
+
+    __getattr__, __setattr__ = get_attribute, set_attribute
+
+    def __delattr__(self, name: str) -> None:
+        for registry in (self._parameters, self._buffers, self._modules):
+            if name in registry:
+                del registry[name]
+                self._non_persistent_buffers_set.discard(name)
+                return
+        object.__delattr__(self, name)
+
+    def __dir__(self) -> list[str]:
+        names = [*dir(type(self)), *self.__dict__, *self._parameters, *self._modules, *self._buffers]
+        return sorted(name for name in names if not name[0].isdigit())
+
+    def register_parameter(self, name: str, param: Parameter | None) -> None:
+        self._check_name("parameter", name, "_parameters")
+        if param is not None and not isinstance(param, Parameter):
+            raise TypeError(
+                f"cannot assign '{type(param).__name__}' object to parameter '{name}' (Parameter or None required)"
+            )
+        if param is not None and param.grad_fn is not None:
+            raise ValueError(
+                f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be created explicitly. To express "
+                f"'{name}' as a function of another Tensor, compute the value in the forward() method."
+            )
+        self._parameters[name] = param
+
+    def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
+        """Keep a tensor that is not trained. A persistent one is saved with the parameters."""
+        self._check_name("buffer", name, "_buffers")
+        if tensor is not None and not isinstance(tensor, Tensor):
+            raise TypeError(
+                f"cannot assign '{type(tensor).__name__}' object to buffer '{name}' (Tensor or None required)"
+            )
+        self._buffers[name] = tensor
+        if persistent:
+            self._non_persistent_buffers_set.discard(name)
+        else:
+            self._non_persistent_buffers_set.add(name)
+
+    def add_module(self, name: str, module: Module | None) -> None:
+        if not isinstance(module, Module) and module is not None:
+            raise TypeError(f"{type(module).__name__} is not a Module subclass")
+        self._check_name("module", name, "_modules")
+        self._modules[name] = module
+
+    register_module = add_module
+
+    def _check_name(self, what: str, name: str, registry: str) -> None:
+        if registry not in self.__dict__:
+            raise AttributeError(f"cannot assign {what} before Module.__init__() call")
+        if not isinstance(name, str):
+            raise TypeError(f"{what} name should be a string. Got {type(name).__name__}")
+        if "." in name or name == "":
+            raise KeyError(f"{what} name can't contain \".\" and can't be empty, got: {name!r}")
+        if hasattr(self, name) and name not in self.__dict__[registry]:
+            raise KeyError(f"attribute '{name}' already exists")
+
+    # Calling
+
+    def __call__(self, *args, **kwargs) -> Any:
+        return call_impl(self, args, kwargs)
+
+    def forward(self, *args, **kwargs) -> Any:
+        raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
+
+    def register_forward_pre_hook(
+        self, hook: Callable, *, prepend: bool = False, with_kwargs: bool = False
+    ) -> RemovableHandle:
+        """`hook(module, args)`, or `hook(module, args, kwargs)`, runs before `forward` and may return others."""
+        return self._register_hook("_forward_pre_hooks", hook, prepend, with_kwargs)
+
+    def register_forward_hook(
+        self, hook: Callable, *, prepend: bool = False, with_kwargs: bool = False
+    ) -> RemovableHandle:
+        """`hook(module, args, result)`, or `hook(module, args, kwargs, result)`, runs after `forward` and may return another
+        result."""
+        return self._register_hook("_forward_hooks", hook, prepend, with_kwargs)
+
+    def register_full_backward_pre_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
+        """`hook(module, grad_outputs)` runs when the gradients of the results are known, and may return others."""
+        return self._register_hook("_backward_pre_hooks", hook, prepend)
+
+    def register_full_backward_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
+        """`hook(module, grad_inputs, grad_outputs)` runs when the gradients of the arguments are known, and may return other
+        `grad_inputs`."""
+        return self._register_hook("_backward_hooks", hook, prepend)
+
+    def _register_hook(self, registry: str, hook: Callable, first: bool, with_kwargs: bool = False) -> RemovableHandle:
+        hooks = self.__dict__[registry]
+        handle = RemovableHandle(hooks, hook)
+        if first:
+            hooks.move_to_end(handle.id, last=False)
+        if with_kwargs:
+            self.__dict__[f"{registry}_with_kwargs"][handle.id] = True
+        return handle
+
+    # Listing
+
+    def named_modules(
+        self, memo: set[Module] | None = None, prefix: str = "", remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Module]]:
+        return named_modules(self, memo, prefix, remove_duplicate)
+
+    def modules(self) -> Iterator[Module]:
+        return (module for _, module in self.named_modules())
+
+    def named_children(self) -> Iterator[tuple[str, Module]]:
+        """The modules directly in this one, each once."""
+        memo = set()
+        for name, child in self._modules.items():
+            if child is not None and child not in memo:
+                memo.add(child)
+                yield name, child
+
+    def children(self) -> Iterator[Module]:
+        return (child for _, child in self.named_children())
+
+    def _named_members(
+        self, get_members_fn: Callable, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Any]]:
+        return named_members(self, get_members_fn, prefix, recurse, remove_duplicate)
+
+    def named_parameters(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Parameter]]:
+        yield from self._named_members(lambda module: module._parameters.items(), prefix, recurse, remove_duplicate)
+
+    def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
+        return (parameter for _, parameter in self.named_parameters(recurse=recurse))
+
+    def named_buffers(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Tensor]]:
+        yield from self._named_members(lambda module: module._buffers.items(), prefix, recurse, remove_duplicate)
+
+    def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
+        return (buffer for _, buffer in self.named_buffers(recurse=recurse))
+
+    def get_submodule(self, target: str) -> Module:
+        """The module of a dotted name, `"layers.0.linear"`; the module itself for ""."""
+        module = self
+        for name in target.split(".") if target else ():
+            if not hasattr(module, name):
+                raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
+            module = getattr(module, name)
+            if not isinstance(module, Module):
+                raise AttributeError(f"`{name}` is not an nn.Module")
+        return module
+
+    def get_parameter(self, target: str) -> Parameter:
+        path, _, name = target.rpartition(".")
+        module = self.get_submodule(path)
+        if not hasattr(module, name):
+            raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
+        if not isinstance(parameter := getattr(module, name), Parameter):
+            raise AttributeError(f"`{name}` is not an nn.Parameter")
+        return parameter
+
+    # Changing all of it
+
+    def apply(self, fn: Callable[[Module], None]) -> Module:
+        """Call `fn` with each module in this one, and last with this one."""
+        for child in self.children():
+            child.apply(fn)
+        fn(self)
+        return self
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Module:
+        return apply_impl(self, fn, recurse)
+
+    def to(self, *args, **kwargs) -> Module:
+        """`module.to(dtype)`, `module.to(device)`, `module.to(device, dtype)` or `module.to(tensor)`. A dtype is for the
+        tensors of floating point only, and has to be of floating point itself."""
+        wanted = functions.empty(0).to(
+            *args, **{**kwargs, "copy": False}
+        )  # reads, and refuses, what a tensor's `to` does
+        given = [*args, *kwargs.values()]
+        target = next((value.dtype for value in given if isinstance(value, Tensor)), None)
+        target = target or next((value for value in given if isinstance(value, dtype)), None)
+        if target is not None and not target.is_floating_point:
+            raise TypeError(
+                f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={target}"
+            )
+        moved = any(isinstance(value, (str, device, Tensor)) for value in given)
+
+        def convert(tensor: Tensor) -> Tensor:
+            kept = target if tensor.dtype.is_floating_point and target is not None else tensor.dtype
+            return tensor.to(wanted.device if moved else tensor.device, kept)
+
+        return self._apply(convert)
+
+    def to_empty(self, *, device: device | str | None, recurse: bool = True) -> Module:
+        """Move to a device without the elements, which are whatever was in memory there."""
+        return self._apply(lambda tensor: functions.empty_like(tensor, device=device), recurse)
+
+    def float(self) -> Module:
+        return self._to_floating(float32)
+
+    def double(self) -> Module:
+        return self._to_floating(float64)
+
+    def half(self) -> Module:
+        return self._to_floating(float16)
+
+    def _to_floating(self, wanted: dtype) -> Module:
+        return self._apply(lambda tensor: tensor.to(wanted) if tensor.dtype.is_floating_point else tensor)
+
+    def train(self, mode: bool = True) -> Module:
+        if not isinstance(mode, bool):
+            raise ValueError("training mode is expected to be boolean")
+        self.training = mode
+        for child in self.children():
+            child.train(mode)
+        return self
+
+    def eval(self) -> Module:
+        return self.train(False)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Module:
+        for parameter in self.parameters():
+            parameter.requires_grad_(requires_grad)
+        return self
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        for parameter in self.parameters():
+            if parameter.grad is None:
+                continue
+            if set_to_none:
+                parameter.grad = None
+            else:
+                if parameter.grad.grad_fn is not None:
+                    parameter.grad = parameter.grad.detach()
+                parameter.grad.requires_grad_(False).zero_()
+
+    # Saving and loading
+
+    def state_dict(
+        self, *, destination: dict[str, Tensor] | None = None, prefix: str = "", keep_vars: bool = False
+    ) -> dict[str, Tensor]:
+        """All parameters and persistent buffers by name: on the memory of the module, not a copy."""
+        return state_dict(self, destination, prefix, keep_vars)
+
+    def _save_to_state_dict(self, destination: dict[str, Tensor], prefix: str, keep_vars: bool) -> None:
+        save_to_state_dict(self, destination, prefix, keep_vars)
+
+    def load_state_dict(
+        self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
+    ) -> IncompatibleKeys:
+        return load_state_dict(self, state_dict, strict, assign)
+
+    def _load_from_state_dict(self, state_dict: Mapping[str, Any], prefix: str, *rest: Any) -> None:
+        for hook in self._load_state_dict_pre_hooks.values():
+            hook(self, state_dict, prefix, *rest)
+        load_from_state_dict(self, state_dict, prefix, *rest)
+
+    def register_load_state_dict_pre_hook(self, hook: Callable) -> RemovableHandle:
+        """`hook(module, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)` runs before
+        the module is loaded."""
+        return self._register_hook("_load_state_dict_pre_hooks", hook, False)
+
+    def register_load_state_dict_post_hook(self, hook: Callable) -> RemovableHandle:
+        """`hook(module, incompatible_keys)` runs after it."""
+        return self._register_hook("_load_state_dict_post_hooks", hook, False)
+
+    # Showing
+
+    def _get_name(self) -> str:
+        return type(self).__name__
+
+    def extra_repr(self) -> str:
+        """What `repr` shows of the module itself; subclasses say."""
+        return ""
+
+    def __repr__(self) -> str:
+        extra, children = self.extra_repr(), [f"({name}): {child!r}" for name, child in self._modules.items()]
+        if not children and "\n" not in extra:
+            return f"{self._get_name()}({extra})"
+        lines = [f"  {line}" for line in extra.split("\n")] if extra else []
+        return "\n".join([f"{self._get_name()}(", *lines, *map(indented, children), ")"])
+
+
+def indented(text: str) -> str:
+    return "\n".join(f"  {line}" if line.strip() else "" for line in text.split("\n"))
+
+
+HOOKS = (
+    *("_forward_pre_hooks", "_forward_pre_hooks_with_kwargs", "_forward_hooks", "_forward_hooks_with_kwargs"),
+    *("_backward_pre_hooks", "_backward_hooks", "_load_state_dict_pre_hooks", "_load_state_dict_post_hooks"),
+)

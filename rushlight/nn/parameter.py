@@ -1,0 +1,220 @@
+"""Tensors that a module takes notice of: parameters, which are trained, and buffers, which are only kept.
+
+Both are tensors like any other; that a module registers them is in `modules.py`. An operator on a parameter gives a plain
+tensor. In PyTorch: `torch/nn/parameter.py`, and for `x.data` `torch/csrc/autograd/variable.cpp`. Left out: parameters of
+subclasses of Tensor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rushlight.aten.generated import functions
+from rushlight.aten.strided import Tensor
+from rushlight.c10.dtypes import dtype
+from rushlight.c10.storage import UntypedStorage, device
+
+__all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "is_lazy"]
+
+# ------------------------------------------------------------------------------------------------------------
+# x.data: the elements, without what autograd knows of them
+
+
+def variable_data(self: Tensor) -> Tensor:
+    """A tensor on the same memory that autograd knows nothing of: it has no history, and what is written into it is not
+    counted as a new version of `self`.
+
+    Source: `torch/csrc/autograd/variable.cpp`, `VariableHooks::variable_data`.
+    """
+    return Tensor(_uncounted(self._storage), self._sizes, self._strides, self._storage_offset, self.dtype)
+
+
+def set_data(self: Tensor, new_data: Tensor) -> None:
+    """Let a tensor show other memory, with other sizes and another dtype perhaps, and stay the object that it is.
+
+    Source: `torch/csrc/autograd/variable.cpp`, `VariableHooks::set_data`.
+    """
+    if self.device != new_data.device:
+        raise RuntimeError(
+            "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor type: one is "
+            f"on {self.device}, the other on {new_data.device}."
+        )
+    if self.requires_grad and not new_data.dtype.is_floating_point:
+        raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
+    if self._autograd is not None and (self.dtype is not new_data.dtype or self._sizes != new_data._sizes):
+        self._autograd.accumulator = None  # it expects gradients of the old sizes and dtype
+    version = self._storage.version
+    self._storage = _uncounted(new_data._storage)
+    self._storage.version = version
+    self._sizes, self._strides, self._storage_offset = new_data._sizes, new_data._strides, new_data._storage_offset
+    self.dtype = new_data.dtype
+    self.forget_metadata()
+
+
+def _uncounted(storage: UntypedStorage) -> UntypedStorage:
+    """The same memory as a storage that counts versions for itself."""
+    twin = UntypedStorage(0, storage.device_type)
+    if storage.device_type == "cpu":
+        twin._bytes = storage._bytes
+    else:
+        twin._nbytes = storage._nbytes
+    return twin
+
+
+Tensor.data = property(variable_data, set_data)
+
+# ------------------------------------------------------------------------------------------------------------
+# Parameters and buffers
+
+
+class Parameter(Tensor):
+    """A leaf on the memory of `data` that, unless told otherwise, requires grad, also where it is made within `no_grad`.
+
+    Source: `torch/nn/parameter.py`, `Parameter`.
+    """
+
+    def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Parameter:
+        self = (functions.empty(0) if data is None else data).detach()
+        self.__class__ = cls
+        self.requires_grad = requires_grad
+        return self
+
+    def __init__(self, data: Tensor | None = None, requires_grad: bool = True) -> None:
+        """Nothing is left to do: `__new__` took the metadata of `data`."""
+
+    def __deepcopy__(self, memo: dict) -> Parameter:
+        if id(self) not in memo:
+            memo[id(self)] = type(self)(self.detach().clone(), self.requires_grad)
+        return memo[id(self)]
+
+    def __reduce_ex__(self, protocol: int) -> tuple:
+        return type(self), (variable_data(self), self.requires_grad)
+
+    def __repr__(self) -> str:
+        return "Parameter containing:\n" + Tensor.__repr__(self)
+
+
+class _BufferMeta(type):
+    def __instancecheck__(self, instance: Any) -> bool:
+        return self is Buffer and hasattr(instance, "_is_buffer") or super().__instancecheck__(instance)
+
+
+class Buffer(Tensor, metaclass=_BufferMeta):
+    """A plain tensor on the memory of `data`, with a note for the module it is assigned to: register it as a buffer.
+
+    Source: `torch/nn/parameter.py`, `Buffer`.
+    """
+
+    def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Tensor:
+        data = functions.empty(0) if data is None else data
+        self = data.detach()
+        self.requires_grad = data.requires_grad
+        self.persistent, self._is_buffer = persistent, True
+        return self
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Not there yet: sizes are known at the first call
+
+
+class _Uninitialized:
+    """A tensor that has a dtype and a device, but no sizes, until `materialize` gives it some. Operators refuse it.
+
+    Source: `torch/nn/parameter.py`, `UninitializedTensorMixin`.
+    """
+
+    cls_to_become: type[Tensor]
+
+    def materialize(self, shape: Sequence[int], device: device | str | None = None, dtype: dtype | None = None) -> None:
+        """Become an ordinary parameter or buffer of this shape; its elements are whatever was in memory."""
+        data = functions.empty(tuple(shape), dtype=dtype or self.dtype, device=device or self.device)
+        self.__class__ = self.cls_to_become
+        self._key_set = data._key_set
+        if data.device != self.device:
+            self._storage = data._storage
+        self.data = data
+
+    @property
+    def shape(self) -> None:
+        raise RuntimeError(
+            "Can't access the shape of an uninitialized parameter or buffer: call `forward` once, so that the module knows it"
+        )
+
+    def requires_grad_(self, requires_grad: bool = True) -> None:
+        return self._key_set  # refused, like any operator
+
+    @property
+    def _key_set(self) -> None:  # which every call of an operator asks for
+        raise ValueError(
+            "Attempted to use an uninitialized parameter or buffer. Call the lazy module once before, on an input that tells "
+            "the sizes."
+        )
+
+    @_key_set.setter
+    def _key_set(self, key_set: int) -> None:
+        self.__dict__["_key_set"] = key_set
+
+    @property
+    def is_meta(self) -> bool:
+        return self.device.type == "meta"
+
+    def is_inference(self) -> bool:
+        return False
+
+    def detach(self) -> Tensor:
+        return self
+
+    def to(self, *args, **kwargs) -> Tensor:
+        return variable_data(self).to(*args, **kwargs)
+
+    def copy_(self, other: Tensor, non_blocking: bool = False) -> Tensor:
+        """Of another one without sizes: there is nothing to copy."""
+        return self
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}>"
+
+
+class UninitializedParameter(_Uninitialized, Parameter):
+    cls_to_become = Parameter
+
+    def __new__(
+        cls, requires_grad: bool = True, device: device | str | None = None, dtype: dtype | None = None
+    ) -> UninitializedParameter:
+        return super().__new__(cls, functions.empty(0, device=device, dtype=dtype), requires_grad)
+
+    def __init__(self, *args, **kwargs) -> None:
+        """Nothing is left to do."""
+
+    def __deepcopy__(self, memo: dict) -> UninitializedParameter:
+        if id(self) not in memo:
+            memo[id(self)] = type(self)(self.requires_grad, self.device, self.dtype)
+        return memo[id(self)]
+
+    def __reduce_ex__(self, protocol: int) -> tuple:
+        return type(self), (self.requires_grad, self.device, self.dtype)
+
+
+class UninitializedBuffer(_Uninitialized, Tensor):
+    cls_to_become = Tensor
+
+    def __new__(
+        cls,
+        requires_grad: bool = False,
+        device: device | str | None = None,
+        dtype: dtype | None = None,
+        persistent: bool = True,
+    ) -> UninitializedBuffer:
+        self = functions.empty(0, device=device, dtype=dtype)
+        self.__class__ = cls
+        self.requires_grad, self.persistent, self._is_buffer = requires_grad, persistent, True
+        return self
+
+    def __init__(self, *args, **kwargs) -> None:
+        """Nothing is left to do."""
+
+
+def is_lazy(tensor: Any) -> bool:
+    """Whether this is a parameter or a buffer that has no sizes yet. Source: `torch/nn/parameter.py`, `is_lazy`."""
+    return isinstance(tensor, _Uninitialized)

@@ -1,0 +1,30 @@
+"""What is done to parameters from outside. In PyTorch: `torch/nn/utils/`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rushlight.aten.generated import functions
+from rushlight.aten.strided import Tensor
+from rushlight.nn.utils.clip_grad import clip_grad_norm_, clip_grad_value_, clip_grads_with_norm_, get_total_norm
+
+__all__ = [
+    "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm", "parameters_to_vector",
+    "vector_to_parameters",
+]  # fmt: skip
+
+
+def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
+    """All elements of all parameters in one row. Source: `torch/nn/utils/convert_parameters.py`."""
+    return functions.cat([parameter.view(-1) for parameter in parameters])
+
+
+def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
+    """Let the parameters show slices of the vector, one after the other: they share its memory."""
+    if not isinstance(vec, Tensor):
+        raise TypeError(f"expected a Tensor, but got: {type(vec).__name__}")
+    start = 0
+    for parameter in parameters:
+        end = start + parameter.numel()
+        parameter.data = vec[start:end].view_as(parameter).data
+        start = end

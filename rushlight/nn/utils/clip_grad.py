@@ -1,0 +1,146 @@
+"""Gradients that are too large, made smaller before a step. In PyTorch: `torch/nn/utils/clip_grad.py`.
+
+`foreach` is taken and has no effect: it chooses between two ways to compute the same.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterable
+from types import GeneratorType
+
+from rushlight.aten.generated import functions
+from rushlight.aten.native import creation
+from rushlight.aten.strided import Tensor
+from rushlight.autograd.grad_mode import no_grad
+from rushlight.c10.dtypes import float16, float32
+
+
+def vector_norm(x: Tensor, ord: float) -> Tensor:
+    """(sum of |x| ** ord) ** (1 / ord) over all elements; for `inf` the largest |x|, for `-inf` the smallest, for 0 how many
+    are not 0. float16 is computed in float32, and the result converted.
+
+    Source: `aten/src/ATen/native/LinearAlgebra.cpp`, `linalg_vector_norm`.
+    """
+    wide = functions.abs(x.to(float32) if x.dtype is float16 else x)
+    if ord == 0:
+        norm = (wide != 0).to(wide.dtype).sum()
+    elif math.isinf(ord):
+        norm = wide.amax() if ord > 0 else wide.amin()
+    else:
+        norm = wide.pow(ord).sum().pow(1 / ord)
+    return norm.to(x.dtype)
+
+
+def get_total_norm(
+    tensors: Tensor | Iterable[Tensor],
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
+) -> Tensor:
+    """The norm of all elements of all tensors, as if they were one vector. Nothing is recorded for autograd (`no_grad`).
+
+    It is the norm of the norms of the tensors: `vector_norm(x, norm_type)` of each, and the same of these, put together by
+    `stack`.
+
+    Args:
+        tensors: any number of them, or one alone; an iterator may be read once only.
+        norm_type: any float, or what makes one, `"inf"` included.
+        error_if_nonfinite: whether a norm that is not finite is refused.
+
+    Returns:
+        a tensor without dimensions; 0 in float32 for no tensors.
+
+    Raises:
+        RuntimeError: the norm is nan or infinite, and `error_if_nonfinite`.
+
+    Source: `torch/nn/utils/clip_grad.py`, `_get_total_norm`.
+    """
+    tensors = [tensors] if isinstance(tensors, Tensor) else list(tensors)
+    norm_type = float(norm_type)
+    if not tensors:
+        return creation.tensor(0.0)
+    with no_grad():
+        total_norm = vector_norm(functions.stack([vector_norm(tensor, norm_type) for tensor in tensors]), norm_type)
+    if error_if_nonfinite and not math.isfinite(total_norm.item()):
+        raise RuntimeError(
+            f"The total norm of order {norm_type} for gradients from `parameters` is non-finite, so it cannot be clipped. To "
+            "disable this error and scale the gradients by the non-finite norm anyway, set `error_if_nonfinite=False`"
+        )
+    return total_norm
+
+
+def clip_grads_with_norm_(
+    parameters: Tensor | Iterable[Tensor], max_norm: float, total_norm: Tensor, foreach: bool | None = None
+) -> None:
+    """Multiply the gradients of the parameters, in place, by `max_norm / (total_norm + 1e-6)`, or by 1 where that is more.
+
+    They are multiplied also where it is 1, or nan, and it stays a tensor: nothing waits for its value. Nothing is recorded for
+    autograd (`no_grad`).
+
+    Args:
+        parameters: any number of them, or one alone; those whose `grad` is None are passed over.
+        max_norm: a number.
+        total_norm: a tensor without dimensions.
+
+    Source: `torch/nn/utils/clip_grad.py`, `_clip_grads_with_norm_`.
+    """
+    scale = (float(max_norm) / (total_norm + 1e-6)).clamp(max=1.0)
+    with no_grad():
+        for grad in _grads(parameters):
+            grad.mul_(scale)
+
+
+def clip_grad_norm_(
+    parameters: Tensor | Iterable[Tensor],
+    max_norm: float,
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
+) -> Tensor:
+    """Make the gradients of the parameters, as one vector, no longer than `max_norm`, in place.
+
+    All of them are multiplied by the same number, so that their direction stays: `get_total_norm` of the gradients, then
+    `clip_grads_with_norm_`. Nothing is recorded for autograd.
+
+    Args:
+        parameters: any number of them, or one alone; those whose `grad` is None are passed over. A generator (what
+            `parameters()` of a module gives) can be read once only; one that gives nothing is a UserWarning, for it may have
+            been read before.
+        norm_type, error_if_nonfinite: as for `get_total_norm`.
+
+    Returns:
+        the norm that the gradients had before, as `get_total_norm` gives it.
+
+    Raises:
+        RuntimeError: the norm is nan or infinite, and `error_if_nonfinite`; nothing has changed then.
+
+    Source: `torch/nn/utils/clip_grad.py`, `clip_grad_norm_`.
+    """
+    is_generator = isinstance(parameters, GeneratorType)
+    parameters = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+    if is_generator and not parameters:
+        _warn_of_nothing()
+    total_norm = get_total_norm(_grads(parameters), norm_type, error_if_nonfinite)
+    clip_grads_with_norm_(parameters, max_norm, total_norm)
+    return total_norm
+
+
+def _warn_of_nothing() -> None:
+    warnings.warn("`parameters` is an empty generator: no gradient will be clipped", stacklevel=3)
+
+
+def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None) -> None:
+    """Move each element of the gradients into the range from `-clip_value` to `clip_value`, in place.
+
+    Source: `torch/nn/utils/clip_grad.py`, `clip_grad_value_`.
+    """
+    with no_grad():
+        for grad in _grads(parameters):
+            grad.clamp_(-float(clip_value), float(clip_value))
+
+
+def _grads(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:
+    parameters = [parameters] if isinstance(parameters, Tensor) else parameters
+    return [parameter.grad for parameter in parameters if parameter.grad is not None]

@@ -1,0 +1,447 @@
+"""A device that PyTorch has never heard of: "rush", whose memory is a numpy array.
+
+PyTorch keeps one dispatch key free for backends that live outside of it, `PrivateUse1`. Whoever takes it gives the device a
+name, says how memory is come by and copied, and registers kernels; autograd, modules and optimisers are there already. A
+tensor of such a backend is an ordinary `torch.Tensor` with sizes, strides and a storage; only what the storage stands for is
+ours: an array of bytes that hangs on it. Operators without a kernel here run on the CPU, by copies, and calls can be shown.
+
+In PyTorch: `torch/utils/backend_registration.py`, `torch/csrc/acc/` (a backend in Python), and
+`aten/src/ATen/native/CPUFallback.cpp`. Left out: several devices, streams, generators, pinned memory, serialisation.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import io
+import os
+import pickle
+import signal
+import threading
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch.utils._pytree import tree_map_only
+from torch.utils.backend_registration import _setup_privateuseone_for_python_backend
+
+from rushlight.aten.strided import contiguous_strides
+
+DEVICE = "rush"
+
+# ------------------------------------------------------------------------------------------------------------
+# Memory
+
+
+def empty_strided(
+    size: Sequence[int],
+    stride: Sequence[int],
+    *,
+    dtype: torch.dtype | None = None,
+    layout: torch.layout | None = None,
+    device: torch.device | None = None,
+    pin_memory: bool | None = None,
+) -> torch.Tensor:
+    """A new tensor on "rush", over memory of its own that holds anything.
+
+    `torch._C._acc.create_empty_tensor(size, dtype)` gives a contiguous tensor of this device whose storage has no bytes. What
+    it is given as `tensor.untyped_storage().memory`, a one-dimensional numpy array of uint8, is its memory from then on:
+    the attribute lives as long as the storage does, and all views share the storage.
+    `torch.ops.inductor._reinterpret_tensor(tensor, size, stride, 0)` is the same storage seen with other sizes and strides.
+
+    Args:
+        size, stride: of the tensor, in elements; strides are 0 or more.
+        dtype: None is `torch.get_default_dtype()`.
+        device, layout, pin_memory: as `aten::empty_strided` passes them; one device is all there is.
+
+    Returns:
+        the tensor; its memory has as many bytes as it takes to reach its last element, 0 if it has no elements.
+
+    Raises:
+        RuntimeError: a layout other than None and `torch.strided`, or pinned memory.
+
+    Source: `aten::empty_strided`; `aten/src/ATen/EmptyTensor.cpp`, `computeStorageNbytes`.
+    """
+    if layout not in (None, torch.strided) or pin_memory:
+        raise RuntimeError(f"{DEVICE} has strided tensors only, and no pinned memory")
+    dtype = torch.get_default_dtype() if dtype is None else dtype
+    elements = 0 if 0 in size else sum(((n - 1) * step for n, step in zip(size, stride)), 1)
+    tensor = torch._C._acc.create_empty_tensor((), dtype)
+    tensor.untyped_storage().memory = np.empty(elements * dtype.itemsize, np.uint8)
+    return torch.ops.inductor._reinterpret_tensor(tensor, size, stride, 0)
+
+
+def array_of(tensor: torch.Tensor) -> np.ndarray:
+    """A tensor's elements as a numpy array over the same memory, on "rush" or on the CPU."""
+    if tensor.device.type == "cpu":
+        return tensor.detach().numpy()
+    dtype = np.dtype(str(tensor.dtype).removeprefix("torch."))
+    if tensor.numel() == 0:
+        return np.empty(tensor.shape, dtype)
+    steps = [step * dtype.itemsize for step in tensor.stride()]
+    memory = tensor.untyped_storage().memory
+    return np.ndarray(tensor.shape, dtype, memory.data, tensor.storage_offset() * dtype.itemsize, steps)
+
+
+def as_strided(
+    self: torch.Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
+) -> torch.Tensor:
+    """Another tensor over the same storage. All views (`t`, `expand`, `select`, slices) end here.
+
+    `torch.ops.inductor._reinterpret_tensor(self, size, stride, offset)` makes it, without looking at anything; its offset is
+    counted from the first element of `self`.
+
+    Args:
+        self: a tensor on "rush".
+        size, stride: of the result, in elements.
+        storage_offset: of the result, in elements from the beginning of the memory; None is that of `self`.
+
+    Raises:
+        RuntimeError: a stride or the offset is negative, or the result has elements and would reach beyond the memory.
+
+    Source: `aten::as_strided`; `aten/src/ATen/native/Resize.h`, `checkInBoundsForStorage`.
+    """
+    offset = self.storage_offset() if storage_offset is None else storage_offset
+    if offset < 0 or any(step < 0 for step in stride):
+        raise RuntimeError(f"as_strided: strides {list(stride)} and offset {offset} must not be negative")
+    reach = sum(((n - 1) * step for n, step in zip(size, stride)), offset + 1)
+    if 0 not in size and reach * self.dtype.itemsize > self.untyped_storage().memory.nbytes:
+        raise RuntimeError(f"as_strided: {reach} elements are more than there is memory for")
+    return torch.ops.inductor._reinterpret_tensor(self, size, stride, offset - self.storage_offset())
+
+
+def copy_from(self: torch.Tensor, dst: torch.Tensor, non_blocking: bool = False) -> torch.Tensor:
+    """Copy the elements of `self` into `dst`: the one road between devices (`to`, `cpu`, `copy_`, `clone`, `contiguous`).
+
+    Args:
+        self, dst: one of them or both on "rush", the other on the CPU; any strides, any dtypes that numpy has. `self` is
+            broadcast to the sizes of `dst`, and its elements are converted. The two may share memory: `dst` receives what was
+            in `self` before.
+        non_blocking: whether the copy may go on after the call; here it never does.
+
+    Returns:
+        `dst` itself.
+
+    Raises:
+        RuntimeError: `self` cannot be broadcast to the sizes of `dst`.
+
+    Source: `aten::_copy_from`; `aten/src/ATen/native/Copy.cpp`, `copy_impl`.
+    """
+    try:
+        source = np.broadcast_to(array_of(self), dst.shape)  # numpy would drop leading dimensions of size 1, too
+    except ValueError:
+        raise RuntimeError(f"copy: {tuple(self.shape)} does not broadcast to {tuple(dst.shape)}") from None
+    np.copyto(array_of(dst), source, casting="unsafe")
+    return dst
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Kernels
+#
+# Of a structured operator (`mm`, `add`, `sum`) the `out` form is enough: PyTorch works out sizes and dtype, calls
+# `aten::empty.memory_format`, and hands over the result to be filled.
+
+
+def empty(size: Sequence[int], *, memory_format: Any = None, **options: Any) -> torch.Tensor:
+    return empty_strided(size, contiguous_strides(size), **options)
+
+
+def view(self: torch.Tensor, size: Sequence[int]) -> torch.Tensor:
+    # tensors on "meta" have sizes and strides only: PyTorch's own rules say what the view looks like, or that there is none
+    seen = torch.empty_strided(self.shape, self.stride(), device="meta").view(size)
+    return as_strided(self, seen.shape, seen.stride())
+
+
+def filling(function: Callable) -> Callable:
+    """The kernel that fills `out` with what a function of numpy makes of the other arguments.
+
+    A number among the operands (`x * 2`) is a tensor to the dispatcher, and a number again when it arrives in Python.
+    """
+
+    def kernel(*inputs: Any, out: torch.Tensor, **options: Any) -> torch.Tensor:
+        arrays = [array_of(each) if isinstance(each, torch.Tensor) else each for each in inputs]
+        array_of(out)[...] = function(*arrays, **options)
+        return out
+
+    return kernel
+
+
+def sum_out(
+    self: torch.Tensor,
+    dim: Sequence[int] | None,
+    keepdim: bool = False,
+    *,
+    dtype: torch.dtype | None = None,
+    out: torch.Tensor,
+) -> torch.Tensor:
+    array_of(out)[...] = array_of(self).sum(tuple(dim or range(self.dim())), array_of(out).dtype, keepdims=keepdim)
+    return out
+
+
+def threshold_backward(
+    grad: torch.Tensor, self: torch.Tensor, threshold: float, *, grad_input: torch.Tensor
+) -> torch.Tensor:
+    array_of(grad_input)[...] = np.where(array_of(self) <= threshold, 0, array_of(grad))
+    return grad_input
+
+
+def relu(self: torch.Tensor) -> torch.Tensor:  # not structured, so that it allocates
+    result = empty(self.shape, dtype=self.dtype)
+    np.maximum(array_of(self), 0, out=array_of(result))
+    return result
+
+
+def fill_(self: torch.Tensor, value: float) -> torch.Tensor:
+    array_of(self)[...] = value
+    return self
+
+
+KERNELS: dict[str, Callable] = {
+    "empty.memory_format": empty,
+    "empty_strided": empty_strided,
+    "as_strided": as_strided,
+    "view": view,
+    "_copy_from": copy_from,
+    "fill_.Scalar": fill_,
+    "relu": relu,
+    "threshold_backward.grad_input": threshold_backward,
+    "add.out": filling(lambda x, y, alpha=1: x + alpha * y),
+    "mul.out": filling(np.multiply),
+    "mm.out": filling(np.matmul),
+    # 0 * nan is no 0
+    "addmm.out": filling(lambda z, x, y, beta=1, alpha=1: (beta * z if beta else 0) + alpha * (x @ y)),
+    "sum.IntList_out": sum_out,
+}
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Everything else
+
+
+def cpu_fallback(op: Any, *args: Any, **kwargs: Any) -> Any:
+    """Run an operator that this device has no kernel for on the CPU.
+
+    Every tensor on "rush" among the arguments, also in lists and tuples, is copied to the CPU, and every `torch.device` becomes the
+    CPU; the operator is called with these; its results are copied to "rush". (`tensor.cpu().clone()`: a tensor that numpy has
+    looked at cannot be resized, and an operator may want to.)
+    An argument that the operator writes into (`is_write` of `op._schema.arguments`; a tensor, or a list of them) is filled with
+    what its copy holds afterwards, and is itself what is returned in the place of the copy. If the operator has given the copy
+    other sizes (an `out` of size 0, say), `argument.data = ...` makes it the new tensor.
+
+    Args:
+        op: the operator, an OpOverload such as `torch.ops.aten.add_.Tensor`.
+        args, kwargs: its arguments. A tensor on the CPU is passed, and comes back, as it is.
+
+    Returns:
+        what the operator returns: tensors, also in tuples and lists, on "rush"; numbers and None as they are.
+
+    Raises:
+        NotImplementedError: the operator returns a view of an argument (`op._schema.returns`: an `alias_info` that is not
+            a write). A copy would have no tie to it.
+        Whatever the operator raises.
+
+    Source: `aten/src/ATen/native/CPUFallback.cpp`, `cpu_fallback`.
+    """
+    if any(result.alias_info is not None and not result.alias_info.is_write for result in op._schema.returns):
+        raise NotImplementedError(f"{op.name()} is a view: it needs a kernel for {DEVICE}, a copy would not do")
+    originals = {}  # by the identity of the copy, which is kept with it: identities of what is gone come again
+
+    def to_cpu(tensor):
+        copy = tensor.cpu().clone() if tensor.device.type == DEVICE else tensor
+        originals[id(copy)] = tensor, copy
+        return copy
+
+    def to_device(tensor):
+        return originals[id(tensor)][0] if id(tensor) in originals else tensor.to(DEVICE)
+
+    def write_back(copy):
+        original = to_device(copy)
+        if original.shape == copy.shape:
+            original.copy_(copy)
+        else:
+            original.data = copy.to(DEVICE)
+
+    args, kwargs = tree_map_only(torch.device, lambda device: torch.device("cpu"), (args, kwargs))
+    args, kwargs = tree_map_only(torch.Tensor, to_cpu, (args, kwargs))
+    result = op(*args, **kwargs)
+    for place, argument in enumerate(op._schema.arguments):
+        if argument.is_write:
+            tree_map_only(torch.Tensor, write_back, args[place] if place < len(args) else kwargs.get(argument.name))
+    return tree_map_only(torch.Tensor, to_device, result)
+
+
+# ------------------------------------------------------------------------------------------------------------
+# What is called, shown
+
+_traces: list[list[str]] = []  # of those who watch
+_depth = threading.local()  # per thread: the engine of autograd runs a device's backward pass in a thread of its own
+
+
+@contextlib.contextmanager
+def trace() -> Iterator[list[str]]:
+    """Within: every call that reaches a kernel of this device is a line of the list, indented below the one that made it. The
+    lines are printed at the end.
+
+    Source: `TORCH_SHOW_DISPATCH_TRACE`, which only debug builds of PyTorch have.
+    """
+    lines: list[str] = []
+    _traces.append(lines)
+    try:
+        yield lines
+    finally:
+        _traces.remove(lines)
+        print("\n".join(lines))
+
+
+def traced(name: str, kernel: Callable) -> Callable:
+    """A kernel that notes its calls."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        depth = getattr(_depth, "value", 0)
+        if _traces:
+            given = [*map(_described, args), *(f"{key}={_described(value)}" for key, value in kwargs.items())]
+            for lines in _traces:
+                lines.append(f"{'  ' * depth}{name}({', '.join(given)})")
+        _depth.value = depth + 1
+        try:
+            return kernel(*args, **kwargs)
+        finally:
+            _depth.value = depth
+
+    return call
+
+
+def _described(value: Any) -> str:
+    if isinstance(value, torch.Tensor):
+        return f"{value.device.type} {str(value.dtype).removeprefix('torch.')}{list(value.shape)}"
+    return f"[{', '.join(map(_described, value))}]" if isinstance(value, (list, tuple)) else str(value)
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Registering
+
+_libraries: list[torch.library.Library] = []  # a registration lasts as long as its Library
+
+
+def register_backend() -> None:
+    """Take `PrivateUse1`: name, device, kernels and fallback. Once per process; a second call does nothing.
+
+    To be called before the process has run any backward pass: the engine of autograd counts the devices at its first one, and
+    has no thread for those that come later. Where it is too late, which a warning says, all but backward works.
+
+    Source: `torch/utils/backend_registration.py`, `_setup_privateuseone_for_python_backend`; `torch/csrc/autograd/engine.cpp`,
+    `start_device_threads`.
+    """
+    if _libraries:
+        return
+    _register()
+    if not _engine_knows_device():
+        warnings.warn(
+            f"a backward pass has run in this process already: there will be none on {DEVICE} (begin anew, and register first)",
+            stacklevel=2,
+        )
+
+
+def _register() -> None:
+    _setup_privateuseone_for_python_backend(DEVICE)
+    kernels, rest = torch.library.Library("aten", "IMPL"), torch.library.Library("_", "IMPL")
+    for name, kernel in KERNELS.items():
+        kernels.impl(name, traced(f"aten::{name}", kernel), "PrivateUse1")
+
+    def fallback(op: Any, *args: Any, **kwargs: Any) -> Any:
+        return traced(f"{op.name()} on the CPU: ", cpu_fallback)(op, *args, **kwargs)
+
+    rest.fallback(fallback, "PrivateUse1")
+    _libraries.extend([kernels, rest])
+
+
+def _engine_knows_device() -> bool:
+    probe, grad = (torch._C._acc.create_empty_tensor((0,), torch.float32) for _ in range(2))
+    for tensor in (probe, grad):
+        tensor.untyped_storage().memory = np.empty(0, np.uint8)
+    try:
+        torch.autograd.backward(probe.requires_grad_(), grad)
+    except RuntimeError as error:  # of a kernel that is still to be written, perhaps
+        return "device_ready_queues_" not in str(error)
+    return True
+
+
+SECONDS = 60  # the longest that a child may take
+
+
+def apart(program: Callable, *args: Any) -> Any:
+    """What `program(*args)` returns, run in a forked child in which the device is registered.
+
+    A device, once registered, is there for the whole process, and so is the thread of its own that the engine of autograd gives
+    it, after which no fork of the process can run backward. With `apart` this process stays as it is.
+    Where the device is registered already, and on systems that cannot fork, the program runs in this process.
+
+    Args:
+        program: returns what can be pickled, tensors on the CPU for instance. What it prints is printed here.
+
+    Raises:
+        what the program raises; ChildProcessError if the child dies.
+    """
+    if _libraries or not hasattr(os, "fork"):
+        register_backend()
+        return program(*args)
+    return forked(_registered, program, *args)
+
+
+def _registered(program: Callable, *args: Any) -> Any:
+    _register()
+    return program(*args)
+
+
+def forked(program: Callable, *args: Any, seconds: int = SECONDS) -> Any:
+    """What `program(*args)` returns, run in a forked child, as in `apart`, and without the device: what it breaks is the child's.
+
+    Raises:
+        what the program raises; ChildProcessError, with the name of the signal, if the child dies or takes longer than `seconds`.
+    """
+    if not hasattr(os, "fork"):
+        return program(*args)
+    reader, writer = os.pipe()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of forking among threads: the child uses none of them
+        child = os.fork()
+    if child == 0:
+        _in_child(writer, program, args, seconds)
+    os.close(writer)
+    with os.fdopen(reader, "rb") as pipe:
+        answer = pipe.read()
+    _, status = os.waitpid(child, 0)
+    if not answer:
+        code = os.waitstatus_to_exitcode(status)
+        raise ChildProcessError(f"the child process died ({signal.Signals(-code).name if code < 0 else code})")
+    printed, error, result = pickle.loads(answer)
+    print(printed, end="")
+    if error is not None:
+        raise error
+    return result
+
+
+def _in_child(writer: int, program: Callable, args: tuple, seconds: int) -> None:
+    """Run, answer, and end, whatever happens: nothing of the parent's may run a second time here."""
+    try:
+        faulthandler.disable()  # a death is told by the parent, in one line
+        signal.alarm(seconds)
+        torch.set_num_threads(1)  # the threads of OpenMP have stayed with the parent
+        printed, error, result = io.StringIO(), None, None
+        with contextlib.redirect_stdout(printed), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                result = program(*args)
+            except Exception as raised:
+                error = raised
+        try:
+            answer = pickle.dumps((printed.getvalue(), error, result))
+            pickle.loads(answer)  # some exceptions can be sent and not received
+        except Exception as raised:
+            answer = pickle.dumps((printed.getvalue(), RuntimeError(f"cannot be sent: {raised}; {error!r}"), None))
+        with os.fdopen(writer, "wb") as pipe:
+            pipe.write(answer)
+    finally:
+        os._exit(0)

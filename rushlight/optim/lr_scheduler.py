@@ -1,0 +1,525 @@
+"""Schedules: how the learning rates of an optimiser change while it trains. They are `rl.optim.lr_scheduler`.
+
+Most rules are *chainable*: the next learning rate is made from the one that is there, not from the number of steps, so that several
+schedules can act on one optimiser, and each multiplies what the others left. Beside it stands the closed form, from the
+first learning rate and the number of steps. In PyTorch: `torch/optim/lr_scheduler.py`. Left out: `MultiplicativeLR`,
+`PolynomialLR`, `CyclicLR`, warm restarts, `ChainedScheduler`, learning rates that are tensors.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from types import FunctionType
+from typing import Any
+from warnings import warn
+
+from rushlight.optim.optimizer import Optimizer
+
+# ------------------------------------------------------------------------------------------------------------
+# Rules: from one learning rate to the next
+
+
+def cosine_annealing(lr: float, base_lr: float, last_epoch: int, T_max: int, eta_min: float) -> float:
+    """The learning rate after `last_epoch` steps (1 or more), from the one before, `lr`, down half a cosine and up again.
+
+    With c(n) = 1 + cos(pi n / T_max), and n for `last_epoch`, the distance from `eta_min` changes as c does:
+
+        eta_min + (lr - eta_min) c(n) / c(n - 1)
+
+    Where the step before was at the bottom, n - 1 an odd multiple of `T_max`, this is 0 / 0; there the result is
+
+        lr + (base_lr - eta_min) (1 - cos(pi / T_max)) / 2
+
+    `base_lr` is the learning rate at the top, where the schedule began.
+
+    Source: `torch/optim/lr_scheduler.py`, `CosineAnnealingLR.get_lr`.
+    """
+    if (last_epoch - 1 - T_max) % (2 * T_max) == 0:
+        return lr + (base_lr - eta_min) * (1 - math.cos(math.pi / T_max)) / 2
+    now, before = (1 + math.cos(math.pi * n / T_max) for n in (last_epoch, last_epoch - 1))
+    return now / before * (lr - eta_min) + eta_min
+
+
+def linear(lr: float, last_epoch: int, start_factor: float, end_factor: float, total_iters: int) -> float:
+    """The learning rate after `last_epoch` steps, from the one before, `lr`: a multiple that changes evenly.
+
+    The multiple is `start_factor` after 0 steps and `end_factor` after `total_iters`, on a straight line between, and no longer
+    changes after that. After 0 steps the result is `start_factor` times `lr`; later `lr` is multiplied by what the multiple
+    now is over what it was one step before; after more than `total_iters` steps `lr` stays.
+
+    Source: `torch/optim/lr_scheduler.py`, `LinearLR.get_lr`.
+    """
+    if last_epoch == 0:
+        return lr * start_factor
+    if last_epoch > total_iters:
+        return lr
+    rise = end_factor - start_factor
+    return lr * (1 + rise / (total_iters * start_factor + (last_epoch - 1) * rise))
+
+
+def is_better(value: float, best: float, mode: str, threshold: float, threshold_mode: str) -> bool:
+    """Whether `value` improves on `best` by more than the threshold; exactly by the threshold is not better.
+
+    In the `mode` `"min"` smaller is better, in `"max"` larger. In the `threshold_mode` `"rel"` the threshold is a part of `best`
+    (for "min", `value` is to be below (1 - threshold) best), in `"abs"` it is an amount.
+
+    Source: `torch/optim/lr_scheduler.py`, `ReduceLROnPlateau._is_better`.
+    """
+    if mode == "min":
+        return value < (best * (1 - threshold) if threshold_mode == "rel" else best - threshold)
+    return value > (best * (1 + threshold) if threshold_mode == "rel" else best + threshold)
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Schedules
+
+
+class LRScheduler:
+    """Sets the learning rate of each group when it is made, and again at each `step`, which is called after the optimiser's.
+
+    A subclass has `get_lr`, the next learning rate of each group. `last_epoch` counts the steps; a schedule that is made with
+    another one than -1 goes on where one stopped, and the groups must then say what their `initial_lr` was.
+
+    Source: `torch/optim/lr_scheduler.py`, `LRScheduler`.
+    """
+
+    _is_initial = _get_lr_called_within_step = False
+
+    def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
+        _check_optimizer(optimizer)
+        self.optimizer = optimizer
+        for i, group in enumerate(optimizer.param_groups):
+            if last_epoch == -1:
+                group.setdefault("initial_lr", group["lr"])
+            elif "initial_lr" not in group:
+                raise KeyError(f"param 'initial_lr' is not specified in param_groups[{i}] when resuming a scheduler")
+        self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
+        self.last_epoch = last_epoch
+        optimizer.__dict__.setdefault("_opt_called", False)
+        self._initial_step()
+
+    def _initial_step(self) -> None:
+        self._step_count, self._is_initial = 0, True
+        try:
+            self.step()
+        finally:
+            self._is_initial = False
+
+    def get_lr(self) -> list[float]:
+        raise NotImplementedError
+
+    def get_last_lr(self) -> list[float]:
+        """What this schedule set last."""
+        return self._last_lr
+
+    def step(self, epoch: int | None = None) -> None:
+        """One step on; or (deprecated) to `epoch`, by the closed form where there is one."""
+        if self._step_count == 1 and not self.optimizer.__dict__.get("_opt_called"):
+            warn("Detected call of `lr_scheduler.step()` before `optimizer.step()`", stacklevel=2)
+        self._step_count += 1
+        if epoch is not None:
+            warn("The epoch parameter in `scheduler.step()` is deprecated", stacklevel=2)
+        self._update_lr(epoch)
+
+    def _update_lr(self, epoch: int | None = None) -> None:
+        self._get_lr_called_within_step = True
+        try:
+            self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
+            closed = epoch is not None and hasattr(self, "_get_closed_form_lr")
+            values = self._get_closed_form_lr() if closed else self.get_lr()
+        finally:
+            self._get_lr_called_within_step = False
+        for group, lr in zip(self.optimizer.param_groups, values, strict=True):
+            group["lr"] = lr
+        self._last_lr = self._current()
+
+    def _current(self) -> list[float]:
+        return [group["lr"] for group in self.optimizer.param_groups]
+
+    def state_dict(self) -> dict[str, Any]:
+        """All but the optimiser."""
+        return {key: value for key, value in self.__dict__.items() if key != "optimizer"}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        self.__dict__.update(state_dict)
+
+
+def _check_optimizer(optimizer: Any) -> None:
+    if not isinstance(optimizer, Optimizer):
+        raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
+
+
+def _for_each_group(name: str, optimizer: Optimizer, value: Any) -> list:
+    """`value` for every group, if it is not already a list of one for each."""
+    groups = len(optimizer.param_groups)
+    if not isinstance(value, (list, tuple)):
+        return [value] * groups
+    if len(value) != groups:
+        raise ValueError(f"{name} has {len(value)} values, and there are {groups} parameter groups")
+    return list(value)
+
+
+def _warn_outside_step(schedule: LRScheduler) -> None:
+    if not schedule._get_lr_called_within_step:
+        warn("To get the last learning rate computed by the scheduler, use `get_last_lr()`.", stacklevel=3)
+
+
+class LambdaLR(LRScheduler):
+    """The first learning rate times a function of the number of steps, or one such function for each group."""
+
+    def __init__(self, optimizer: Optimizer, lr_lambda: Callable | Sequence[Callable], last_epoch: int = -1) -> None:
+        self.optimizer = optimizer
+        self.lr_lambdas = _for_each_group("lr_lambda", optimizer, lr_lambda)
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[float]:
+        _warn_outside_step(self)
+        return [base_lr * factor(self.last_epoch) for factor, base_lr in zip(self.lr_lambdas, self.base_lrs)]
+
+    def state_dict(self) -> dict[str, Any]:
+        """Of the functions only what callable objects hold: a function cannot be saved."""
+        lambdas = [None if isinstance(each, FunctionType) else each.__dict__.copy() for each in self.lr_lambdas]
+        return {**super().state_dict(), "lr_lambdas": lambdas}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        self.__dict__.update({key: value for key, value in state_dict.items() if key != "lr_lambdas"})
+        for ours, saved in zip(self.lr_lambdas, state_dict["lr_lambdas"]):
+            if saved is not None:
+                ours.__dict__.update(saved)
+
+
+class StepLR(LRScheduler):
+    """Times `gamma` every `step_size` steps."""
+
+    def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1) -> None:
+        self.step_size, self.gamma = step_size, gamma
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[float]:
+        _warn_outside_step(self)
+        if self.last_epoch == 0 or self.last_epoch % self.step_size:
+            return self._current()
+        return [lr * self.gamma for lr in self._current()]
+
+    def _get_closed_form_lr(self) -> list[float]:
+        return [base_lr * self.gamma ** (self.last_epoch // self.step_size) for base_lr in self.base_lrs]
+
+
+class MultiStepLR(LRScheduler):
+    """Times `gamma` after as many steps as each of the milestones says; twice where it is there twice."""
+
+    def __init__(
+        self, optimizer: Optimizer, milestones: Iterable[int], gamma: float = 0.1, last_epoch: int = -1
+    ) -> None:
+        self.milestones, self.gamma = Counter(milestones), gamma
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[float]:
+        _warn_outside_step(self)
+        if self.last_epoch not in self.milestones:
+            return self._current()
+        return [lr * self.gamma ** self.milestones[self.last_epoch] for lr in self._current()]
+
+    def _get_closed_form_lr(self) -> list[float]:
+        passed = bisect_right(sorted(self.milestones.elements()), self.last_epoch)
+        return [base_lr * self.gamma**passed for base_lr in self.base_lrs]
+
+
+class ConstantLR(LRScheduler):
+    """Times `factor`, until `total_iters` steps are done."""
+
+    def __init__(self, optimizer: Optimizer, factor: float = 1 / 3, total_iters: int = 5, last_epoch: int = -1) -> None:
+        if not 0 <= factor <= 1:
+            raise ValueError("Constant multiplicative factor expected to be between 0 and 1.")
+        self.factor, self.total_iters = factor, total_iters
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[float]:
+        _warn_outside_step(self)
+        if self.last_epoch == 0:
+            return [lr * self.factor for lr in self._current()]
+        if self.last_epoch != self.total_iters:
+            return self._current()
+        return [lr * (1 / self.factor) for lr in self._current()]
+
+    def _get_closed_form_lr(self) -> list[float]:
+        factor = self.factor + (self.last_epoch >= self.total_iters) * (1 - self.factor)
+        return [base_lr * factor for base_lr in self.base_lrs]
+
+
+class LinearLR(LRScheduler):
+    """Times a factor that goes from `start_factor` to `end_factor` on a line, in `total_iters` steps."""
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        start_factor: float = 1 / 3,
+        end_factor: float = 1.0,
+        total_iters: int = 5,
+        last_epoch: int = -1,
+    ) -> None:
+        if not 0 < start_factor <= 1:
+            raise ValueError("Starting multiplicative factor expected to be greater than 0 and less or equal to 1.")
+        if not 0 <= end_factor <= 1:
+            raise ValueError("Ending multiplicative factor expected to be between 0 and 1.")
+        self.start_factor, self.end_factor, self.total_iters = start_factor, end_factor, total_iters
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[float]:
+        _warn_outside_step(self)
+        if self._is_initial and self.last_epoch > 0:
+            return self._current()
+        factors = self.last_epoch, self.start_factor, self.end_factor, self.total_iters
+        return [linear(lr, *factors) for lr in self._current()]
+
+    def _get_closed_form_lr(self) -> list[float]:
+        start, end, steps = self.start_factor, self.end_factor, min(self.total_iters, self.last_epoch)
+        return [base_lr * (start + (end - start) * steps / self.total_iters) for base_lr in self.base_lrs]
+
+
+class ExponentialLR(LRScheduler):
+    """Times `gamma` at each step."""
+
+    def __init__(self, optimizer: Optimizer, gamma: float, last_epoch: int = -1) -> None:
+        self.gamma = gamma
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[float]:
+        _warn_outside_step(self)
+        return self._current() if self._is_initial else [lr * self.gamma for lr in self._current()]
+
+    def _get_closed_form_lr(self) -> list[float]:
+        return [base_lr * self.gamma**self.last_epoch for base_lr in self.base_lrs]
+
+
+class CosineAnnealingLR(LRScheduler):
+    """From the first learning rate to `eta_min` in `T_max` steps, along half a cosine; and up again."""
+
+    def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0, last_epoch: int = -1) -> None:
+        self.T_max, self.eta_min = T_max, eta_min
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[float]:
+        _warn_outside_step(self)
+        if self._is_initial:
+            return self._current()
+        if self._step_count == 1 and self.last_epoch > 0:  # the count was begun anew: there is no step before
+            return self._get_closed_form_lr()
+        place = self.last_epoch, self.T_max, self.eta_min
+        return [cosine_annealing(lr, base_lr, *place) for lr, base_lr in zip(self._current(), self.base_lrs)]
+
+    def _get_closed_form_lr(self) -> list[float]:
+        height = 1 + math.cos(math.pi * self.last_epoch / self.T_max)
+        return [self.eta_min + (base_lr - self.eta_min) * height / 2 for base_lr in self.base_lrs]
+
+
+class SequentialLR(LRScheduler):
+    """One schedule after the other: the next one begins, as if new, after as many steps as each of the milestones says."""
+
+    def __init__(
+        self, optimizer: Optimizer, schedulers: list[LRScheduler], milestones: list[int], last_epoch: int = -1
+    ) -> None:
+        if not schedulers:
+            raise ValueError("SequentialLR expects at least one scheduler, but got no scheduler.")
+        for i, scheduler in enumerate(schedulers):
+            if not hasattr(scheduler, "optimizer"):
+                raise TypeError(f"SequentialLR: the scheduler at index {i} has no `optimizer`")
+            if isinstance(scheduler, ReduceLROnPlateau):
+                raise ValueError(f"SequentialLR: ReduceLROnPlateau at index {i} needs a metric at each step")
+            if scheduler.optimizer is not optimizer:
+                raise ValueError(f"SequentialLR: the scheduler at index {i} belongs to another optimizer")
+        if len(milestones) != len(schedulers) - 1:
+            raise ValueError(f"SequentialLR: {len(schedulers)} schedulers need {len(schedulers) - 1} milestones")
+        self._schedulers, self._milestones = schedulers, milestones
+        self.last_epoch, self.optimizer = last_epoch + 1, optimizer
+        # Each schedule took its first step when it was made: take all of them back, and let only the one that is on do it again.
+        for group in optimizer.param_groups:
+            group["lr"] = group["initial_lr"]
+        self.recursive_undo()
+        first = schedulers[bisect_right(milestones, 0)]
+        first._initial_step()
+        self._last_lr = first.get_last_lr()
+
+    def recursive_undo(self, sched: LRScheduler | None = None) -> None:
+        sched = sched or self
+        for each in getattr(sched, "_schedulers", ()):
+            self.recursive_undo(each)
+        if not hasattr(sched, "_schedulers"):
+            sched.last_epoch -= 1
+
+    def step(self) -> None:
+        self.last_epoch += 1
+        passed = bisect_right(self._milestones, self.last_epoch)
+        scheduler = self._schedulers[passed]
+        if passed > 0 and self._milestones[passed - 1] == self.last_epoch:
+            scheduler._update_lr(0)
+        else:
+            scheduler.step()
+        self._last_lr = scheduler.get_last_lr()
+
+    def state_dict(self) -> dict[str, Any]:
+        return {**super().state_dict(), "_schedulers": [each.state_dict() for each in self._schedulers]}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        self.__dict__.update({key: value for key, value in state_dict.items() if key != "_schedulers"})
+        for ours, saved in zip(self._schedulers, state_dict["_schedulers"]):
+            ours.load_state_dict(saved)
+
+
+class OneCycleLR(LRScheduler):
+    """Up to `max_lr`, and down to almost nothing; momentum (or the first beta) the other way. All within `total_steps`.
+
+    It does not multiply: every learning rate is computed from the number of steps.
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        max_lr: float | Sequence[float],
+        total_steps: int | None = None,
+        epochs: int | None = None,
+        steps_per_epoch: int | None = None,
+        pct_start: float = 0.3,
+        anneal_strategy: str = "cos",
+        cycle_momentum: bool = True,
+        base_momentum: float | Sequence[float] = 0.85,
+        max_momentum: float | Sequence[float] = 0.95,
+        div_factor: float = 25.0,
+        final_div_factor: float = 1e4,
+        three_phase: bool = False,
+        last_epoch: int = -1,
+    ) -> None:
+        _check_optimizer(optimizer)
+        self.optimizer = optimizer
+        if total_steps is None and (epochs is None or steps_per_epoch is None):
+            raise ValueError("You must define either total_steps OR (epochs AND steps_per_epoch)")
+        for name, count in dict(total_steps=total_steps, epochs=epochs, steps_per_epoch=steps_per_epoch).items():
+            if count is not None and (count <= 0 or not isinstance(count, int)):
+                raise ValueError(f"Expected positive integer {name}, but got {count}")
+        self.total_steps = total_steps or epochs * steps_per_epoch
+        if not isinstance(pct_start, float) or not 0 <= pct_start <= 1:
+            raise ValueError(f"Expected float between 0 and 1 pct_start, but got {pct_start}")
+        if anneal_strategy not in ("cos", "linear"):
+            raise ValueError(f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}")
+        self._anneal_func_type, self.cycle_momentum = anneal_strategy, cycle_momentum
+        # The last step of each phase, and between which settings of the group it goes.
+        up, last = pct_start * self.total_steps - 1, self.total_steps - 1
+        rising = (up, "initial_lr", "max_lr", "max_momentum", "base_momentum")
+        falling = (last, "max_lr", "min_lr", "base_momentum", "max_momentum")
+        if three_phase:
+            back = (2 * pct_start * self.total_steps - 2, "max_lr", "initial_lr", "base_momentum", "max_momentum")
+            self._schedule_phases = [rising, back, (last, "initial_lr", "min_lr", "max_momentum", "max_momentum")]
+        else:
+            self._schedule_phases = [rising, falling]
+        self.use_beta1 = "betas" in optimizer.defaults
+        if cycle_momentum and not self.use_beta1 and "momentum" not in optimizer.defaults:
+            raise ValueError("optimizer must support momentum or beta1 with `cycle_momentum` option enabled")
+        bounds = zip(
+            _for_each_group("max_lr", optimizer, max_lr),
+            _for_each_group("max_momentum", optimizer, max_momentum),
+            _for_each_group("base_momentum", optimizer, base_momentum),
+        )
+        if last_epoch == -1:
+            for group, (peak, high, low) in zip(optimizer.param_groups, bounds):
+                group.update(initial_lr=peak / div_factor, max_lr=peak)
+                group["min_lr"] = group["initial_lr"] / final_div_factor
+                if cycle_momentum:
+                    group.update(max_momentum=high, base_momentum=low)
+                    self._set_momentum(group, high)
+        super().__init__(optimizer, last_epoch)
+
+    def _set_momentum(self, group: dict[str, Any], momentum: float) -> None:
+        if self.use_beta1:
+            group["betas"] = (momentum, *group["betas"][1:])
+        else:
+            group["momentum"] = momentum
+
+    def _anneal(self, start: float, end: float, fraction: float) -> float:
+        if self._anneal_func_type == "linear":
+            return (end - start) * fraction + start
+        return end + (start - end) / 2 * (math.cos(math.pi * fraction) + 1)
+
+    def get_lr(self) -> list[float]:
+        _warn_outside_step(self)
+        if self.last_epoch > self.total_steps:
+            raise ValueError(f"Tried to step {self.last_epoch} times. There are {self.total_steps} steps in total")
+        phases = self._schedule_phases
+        number = next((i for i, phase in enumerate(phases) if self.last_epoch <= phase[0]), len(phases) - 1)
+        end_step, *names = phases[number]
+        start_step = phases[number - 1][0] if number else 0.0
+        fraction = (self.last_epoch - start_step) / (end_step - start_step)
+        learning_rates = []
+        for group in self.optimizer.param_groups:
+            learning_rates.append(self._anneal(group[names[0]], group[names[1]], fraction))
+            if self.cycle_momentum:
+                self._set_momentum(group, self._anneal(group[names[2]], group[names[3]], fraction))
+        return learning_rates
+
+
+class ReduceLROnPlateau(LRScheduler):
+    """Times `factor` when a metric, given to each `step`, has not become better for more than `patience` steps.
+
+    After that, `cooldown` steps pass uncounted. The learning rate does not fall below `min_lr`, nor change by less than `eps`.
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        mode: str = "min",
+        factor: float = 0.1,
+        patience: int = 10,
+        threshold: float = 1e-4,
+        threshold_mode: str = "rel",
+        cooldown: int = 0,
+        min_lr: float | Sequence[float] = 0,
+        eps: float = 1e-8,
+    ) -> None:
+        if factor >= 1.0:
+            raise ValueError("Factor should be < 1.0.")
+        _check_optimizer(optimizer)
+        if mode not in ("min", "max"):
+            raise ValueError(f"mode {mode} is unknown!")
+        if threshold_mode not in ("rel", "abs"):
+            raise ValueError(f"threshold mode {threshold_mode} is unknown!")
+        self.optimizer, self.factor, self.patience, self.cooldown, self.eps = optimizer, factor, patience, cooldown, eps
+        self.min_lrs = _for_each_group("min_lr", optimizer, min_lr)
+        self.default_min_lr = None if isinstance(min_lr, (list, tuple)) else min_lr
+        self.mode, self.threshold, self.threshold_mode = mode, threshold, threshold_mode
+        self.mode_worse = math.inf if mode == "min" else -math.inf
+        self.last_epoch, self._last_lr = 0, self._current()
+        self.best, self.cooldown_counter, self.num_bad_epochs = self.mode_worse, 0, 0
+
+    @property
+    def in_cooldown(self) -> bool:
+        return self.cooldown_counter > 0
+
+    def step(self, metrics: Any, epoch: int | None = None) -> None:
+        value = float(metrics)
+        if epoch is not None:
+            warn("The epoch parameter in `scheduler.step()` is deprecated", stacklevel=2)
+        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
+        if is_better(value, self.best, self.mode, self.threshold, self.threshold_mode):
+            self.best, self.num_bad_epochs = value, 0
+        else:
+            self.num_bad_epochs += 1
+        if self.in_cooldown:
+            self.cooldown_counter -= 1
+            self.num_bad_epochs = 0
+        if self.num_bad_epochs > self.patience:
+            self._reduce_lr()
+            self.cooldown_counter, self.num_bad_epochs = self.cooldown, 0
+        self._last_lr = self._current()
+
+    def _reduce_lr(self) -> None:
+        groups = self.optimizer.param_groups
+        if len(groups) != len(self.min_lrs):
+            if self.default_min_lr is None:
+                raise RuntimeError(f"there are {len(groups)} parameter groups now, and {len(self.min_lrs)} min_lrs")
+            self.min_lrs = [self.default_min_lr] * len(groups)
+        for group, min_lr in zip(groups, self.min_lrs):
+            lr = max(group["lr"] * self.factor, min_lr)
+            if group["lr"] - lr > self.eps:
+                group["lr"] = lr

@@ -1,0 +1,597 @@
+"""Optimisers: what happens between two backward passes.
+
+An optimiser holds the parameters in groups, each with its settings, and for each parameter what it remembers of earlier steps.
+`step` is arithmetic on tensors, in place and outside the graph. In PyTorch: `torch/optim/optimizer.py`, `sgd.py`, `adam.py`, in
+their `_single_tensor_` forms. Left out: the forms for lists of tensors and the fused ones (`foreach` and `fused` choose how PyTorch
+computes, and are only kept in the groups, as `state_dict` shows them), steps that are differentiated or captured themselves,
+settings that are tensors, parameters with names, hooks of `state_dict`.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from copy import deepcopy
+from functools import wraps
+from itertools import chain
+from typing import Any
+from warnings import warn
+
+from rushlight.aten.generated import functions
+from rushlight.aten.strided import Tensor
+from rushlight.autograd.grad_mode import enable_grad, no_grad
+from rushlight.autograd.graph import RemovableHandle
+
+# ------------------------------------------------------------------------------------------------------------
+# Groups of parameters
+
+
+def add_param_group(optimizer: Optimizer, param_group: dict[str, Any]) -> None:
+    """Append to `optimizer.param_groups` one more group: parameters under the key `"params"`, settings under other keys.
+
+    The dictionary itself becomes the group: its `"params"` are made a list (a single tensor, a list of one), and each setting
+    of `optimizer.defaults` that it does not have is added to it.
+
+    A parameter is a tensor that is a leaf, or one that retains its gradient. The same parameter twice within the group is a
+    UserWarning, and stays there twice.
+
+    Raises:
+        TypeError: `param_group` is not a dict; its parameters are a set, which has no order; one of them is not a tensor.
+        KeyError: it has no `"params"`.
+        ValueError: a parameter is neither a leaf nor retains its gradient; a parameter belongs to an earlier group. The
+            optimiser's groups are then as they were.
+
+    Source: `torch/optim/optimizer.py`, `Optimizer.add_param_group`.
+    """
+    if not isinstance(param_group, dict):
+        raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
+    params = param_group["params"]
+    if isinstance(params, set):
+        raise TypeError("optimizer parameters must have an order, and a set has none: use a list instead")
+    params = param_group["params"] = [params] if isinstance(params, Tensor) else list(params)
+    for param in params:
+        if not isinstance(param, Tensor):
+            raise TypeError(f"optimizer can only optimize Tensors, but one of the params is {type(param).__name__}")
+        if not (param.is_leaf or param.retains_grad):
+            raise ValueError("can't optimize a non-leaf Tensor")
+    for name, default in optimizer.defaults.items():
+        param_group.setdefault(name, default)
+    if len(set(params)) < len(params):
+        _warn_of_duplicates()
+    if not set(params).isdisjoint(chain.from_iterable(group["params"] for group in optimizer.param_groups)):
+        raise ValueError("some parameters appear in more than one parameter group")
+    optimizer.param_groups.append(param_group)
+
+
+def _warn_of_duplicates() -> None:
+    warn("optimizer contains a parameter group with duplicate parameters", stacklevel=4)
+
+
+def state_dict(optimizer: Optimizer) -> dict[str, Any]:
+    """The optimiser as plain data: `{"state": ..., "param_groups": [...]}`, with a number in the place of each parameter.
+
+    The parameters are numbered from 0 in the order of the groups and, within a group, of its list. Every group is a new dict with
+    the same settings, and as its last entry `"params"`, the list of numbers. The places are counted also where a parameter
+    is in a group twice; it has the number of its last place, twice. `"state"` is a dict from numbers to what
+    `optimizer.state` holds: the same objects, not copies. A key of the state that is not a tensor stays as it is.
+
+    Source: `torch/optim/optimizer.py`, `Optimizer.state_dict`.
+    """
+    numbers: dict[Tensor, int] = {}
+    groups, start = [], 0
+    for group in optimizer.param_groups:
+        params = group["params"]
+        for number, param in enumerate(params, start):
+            numbers[param] = number
+        start += len(params)
+        settings = {name: value for name, value in group.items() if name != "params"}
+        groups.append({**settings, "params": [numbers[param] for param in params]})
+    state = {numbers[key] if isinstance(key, Tensor) else key: value for key, value in optimizer.state.items()}
+    return {"state": state, "param_groups": groups}
+
+
+def load_state_dict(optimizer: Optimizer, state_dict: dict[str, Any]) -> None:
+    """Bring the optimiser to the state that `state_dict` describes: settings and what is remembered. Its parameters stay.
+
+    The numbers of `state_dict` are matched with the parameters by their place, group after group. A tensor of the state is
+    converted to the dtype of its parameter, if that is floating, unless its key is `"step"`; what needs no conversion is not
+    copied. What belongs to a number that is in no group stays under that number. `state_dict` is not changed, and settings are
+    not shared with it. At the end, `optimizer.__setstate__` takes the new `"state"`, a `defaultdict` that makes dicts, and the
+    new `"param_groups"`.
+
+    Raises:
+        ValueError: there are not as many groups, or a group has not as many parameters.
+
+    Source: `torch/optim/optimizer.py`, `Optimizer.load_state_dict`.
+    """
+    groups, saved_groups = optimizer.param_groups, deepcopy(state_dict["param_groups"])
+    if len(groups) != len(saved_groups):
+        raise ValueError("loaded state dict has a different number of parameter groups")
+    if any(len(group["params"]) != len(saved["params"]) for group, saved in zip(groups, saved_groups)):
+        raise ValueError("loaded state dict has a parameter group of another size than the optimizer's")
+    numbers = chain.from_iterable(saved["params"] for saved in saved_groups)
+    param_of = dict(zip(numbers, chain.from_iterable(group["params"] for group in groups)))
+    state: defaultdict[Any, Any] = defaultdict(dict)
+    for key, value in state_dict["state"].items():
+        if key in param_of:
+            state[param_of[key]] = _converted(param_of[key], value)
+        else:
+            state[key] = value
+    for group, saved in zip(groups, saved_groups):
+        saved["params"] = group["params"]
+    optimizer.__setstate__({"state": state, "param_groups": saved_groups})
+
+
+def _converted(param: Tensor, value: Any, key: Any = None) -> Any:
+    if isinstance(value, Tensor):
+        return value.to(param.dtype) if param.dtype.is_floating_point and key != "step" else value
+    if isinstance(value, dict):
+        return {key: _converted(param, each, key) for key, each in value.items()}
+    if isinstance(value, Iterable):
+        return type(value)(_converted(param, each) for each in value)
+    return value
+
+
+class Optimizer:
+    """Base class: a subclass gives the `defaults` of its settings, and a `step`.
+
+    Source: `torch/optim/optimizer.py`, `Optimizer`.
+    """
+
+    def __init__(self, params: Iterable[Tensor] | Iterable[dict[str, Any]], defaults: dict[str, Any]) -> None:
+        if isinstance(params, Tensor):
+            raise TypeError("params given to the optimizer must be an iterable of Tensors or dicts, but got a Tensor")
+        self.defaults = defaults
+        self._pre_hooks, self._post_hooks = {}, {}
+        self.state: defaultdict[Any, Any] = defaultdict(dict)
+        self.param_groups: list[dict[str, Any]] = []
+        groups = list(params)
+        if not groups:
+            raise ValueError("optimizer got an empty parameter list")
+        if not isinstance(groups[0], dict):
+            groups = [{"params": groups}]
+        for group in groups:
+            self.add_param_group(group)
+
+    def __init_subclass__(cls) -> None:
+        if "step" in cls.__dict__:
+            cls.step = _hooked(cls.step)
+
+    add_param_group, state_dict, load_state_dict = add_param_group, state_dict, load_state_dict
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forget the gradients, or else fill them with zeros, where there are any."""
+        for param in chain.from_iterable(group["params"] for group in self.param_groups):
+            if set_to_none:
+                param.grad = None
+            elif param.grad is not None:
+                if param.grad.requires_grad:
+                    param.grad = param.grad.detach()
+                param.grad.zero_()
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Change the parameters by their gradients. Where there is a `closure`, it computes them first; returns its loss."""
+        raise NotImplementedError
+
+    def register_step_pre_hook(self, hook: Callable) -> RemovableHandle:
+        """Before each step: `hook(optimizer, args, kwargs)`; a pair that it returns takes the place of the arguments."""
+        return RemovableHandle(self._pre_hooks, hook)
+
+    def register_step_post_hook(self, hook: Callable) -> RemovableHandle:
+        """After each step: `hook(optimizer, args, kwargs)`."""
+        return RemovableHandle(self._post_hooks, hook)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"defaults": self.defaults, "state": self.state, "param_groups": self.param_groups}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.__dict__.setdefault("_pre_hooks", {})
+        self.__dict__.setdefault("_post_hooks", {})
+
+    def __repr__(self) -> str:
+        groups = []
+        for i, group in enumerate(self.param_groups):
+            settings = "".join(f"    {key}: {group[key]}\n" for key in sorted(group) if key != "params")
+            groups.append(f"\nParameter Group {i}\n{settings}")
+        return f"{type(self).__name__} ({''.join(groups)})"
+
+
+def _hooked(step: Callable) -> Callable:
+    """`step` between the hooks of its optimiser. Source: `Optimizer.profile_hook_step`."""
+
+    @wraps(step)
+    def run(*args, **kwargs):
+        optimizer = args[0]
+        for hook in tuple(optimizer._pre_hooks.values()):
+            changed = hook(optimizer, args, kwargs)
+            if changed is None:
+                continue
+            if not (isinstance(changed, tuple) and len(changed) == 2):
+                raise RuntimeError(f"a hook before step must return None or (new_args, new_kwargs), but got {changed}")
+            args, kwargs = changed
+        if "_opt_called" in optimizer.__dict__:  # a schedule has asked whether there was a step
+            optimizer._opt_called = True
+        result = step(*args, **kwargs)
+        for hook in tuple(optimizer._post_hooks.values()):
+            hook(optimizer, args, kwargs)
+        return result
+
+    return run
+
+
+def _with_gradients(group: dict[str, Any]) -> list[Tensor]:
+    return [param for param in group["params"] if param.grad is not None]
+
+
+def _evaluate(closure: Callable[[], Any] | None) -> Any:
+    if closure is not None:
+        with enable_grad():
+            return closure()
+
+
+def _refuse_negative(**settings: float) -> None:
+    """And what is not a number; but SGD lets that pass."""
+    for name, value in settings.items():
+        if not value >= 0:
+            raise ValueError(f"Invalid {name}: {value}")
+
+
+def _refuse_special(**options: bool | None) -> None:
+    for name, value in options.items():
+        if value:
+            raise NotImplementedError(f"{name}=True is left out")
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Stochastic gradient descent
+
+
+def sgd(
+    params: list[Tensor],
+    grads: list[Tensor],
+    momentum_buffers: list[Tensor | None],
+    *,
+    lr: float,
+    momentum: float,
+    dampening: float,
+    weight_decay: float,
+    nesterov: bool,
+    maximize: bool,
+) -> None:
+    """One step of gradient descent: change each parameter p, in place, by its gradient g and its buffer b.
+
+        g := -g                                        if `maximize`
+        g := g + weight_decay p                        if `weight_decay` is not 0
+        b := momentum b + (1 - dampening) g            if `momentum` is not 0 and there was a b
+        b := g                                         if `momentum` is not 0 and b is None: the first step, undamped
+        d := g                                         if `momentum` is 0
+        d := b                                         if not, and not `nesterov`
+        d := g + momentum b                            if not, and `nesterov`
+        p := p - lr d
+
+    Args:
+        params, grads: of the same length; each gradient has the sizes and dtype of its parameter.
+        momentum_buffers: of that length too, each a tensor like the parameter, changed in place, or None, in whose place a new
+            tensor is put that shares no memory with the gradient. With `momentum` 0 the list is not looked at, and may be empty.
+
+    The gradients are not changed. It is called where no graph is recorded. The operations of PyTorch are `add`, `mul` and their
+    like with `alpha`, one after the other in this order, so that the results agree to the last digits.
+
+    Source: `torch/optim/sgd.py`, `_single_tensor_sgd`.
+    """
+    for i, (param, grad) in enumerate(zip(params, grads)):
+        if maximize:
+            grad = -grad
+        if weight_decay != 0:
+            grad = grad.add(param, alpha=weight_decay)
+        if momentum != 0:
+            buffer = momentum_buffers[i]
+            if buffer is None:
+                buffer = momentum_buffers[i] = grad.detach().clone()
+            else:
+                buffer.mul_(momentum).add_(grad, alpha=1 - dampening)
+            grad = grad.add(buffer, alpha=momentum) if nesterov else buffer
+        param.add_(grad, alpha=-lr)
+
+
+class SGD(Optimizer):
+    """Source: `torch/optim/sgd.py`, `SGD`."""
+
+    def __init__(
+        self,
+        params: Iterable,
+        lr: float = 1e-3,
+        momentum: float = 0,
+        dampening: float = 0,
+        weight_decay: float = 0,
+        nesterov: bool = False,
+        *,
+        maximize: bool = False,
+        foreach: bool | None = None,
+        differentiable: bool = False,
+        fused: bool | None = None,
+    ) -> None:
+        settings = dict(lr=lr, momentum=momentum, weight_decay=weight_decay)
+        _refuse_negative(**{name: value for name, value in settings.items() if value == value})
+        if nesterov and (momentum <= 0 or dampening != 0):
+            raise ValueError("Nesterov momentum requires a momentum and zero dampening")
+        _refuse_special(differentiable=differentiable)
+        defaults = dict(
+            lr=lr, momentum=momentum, dampening=dampening, weight_decay=weight_decay, nesterov=nesterov,
+            maximize=maximize, foreach=foreach, differentiable=differentiable, fused=fused,
+        )  # fmt: skip
+        super().__init__(params, defaults)
+
+    @no_grad()
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        loss = _evaluate(closure)
+        for group in self.param_groups:
+            params, momentum = _with_gradients(group), group["momentum"]
+            buffers = [self.state[param].get("momentum_buffer") for param in params] if momentum else []
+            names = ("lr", "momentum", "dampening", "weight_decay", "nesterov", "maximize")
+            sgd(params, [param.grad for param in params], buffers, **{name: group[name] for name in names})
+            for param, buffer in zip(params, buffers):
+                self.state[param]["momentum_buffer"] = buffer
+        return loss
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Adam
+
+
+def adam(
+    params: list[Tensor],
+    grads: list[Tensor],
+    exp_avgs: list[Tensor],
+    exp_avg_sqs: list[Tensor],
+    max_exp_avg_sqs: list[Tensor],
+    state_steps: list[Tensor],
+    *,
+    lr: float,
+    beta1: float,
+    beta2: float,
+    eps: float,
+    weight_decay: float,
+    amsgrad: bool,
+    maximize: bool,
+    decoupled_weight_decay: bool,
+) -> None:
+    """One step of Adam, or of AdamW if `decoupled_weight_decay`: change each parameter p, in place, by its gradient g.
+
+    m and v are the running averages of the gradient and of its square (`exp_avgs`, `exp_avg_sqs`), w the largest v so far
+    (`max_exp_avg_sqs`), t the number of steps (`state_steps`, tensors of one element). All of them are changed in place.
+
+        t := t + 1
+        g := -g                                        if `maximize`
+        p := p (1 - lr weight_decay)                   if `weight_decay` is not 0 and `decoupled_weight_decay`
+        g := g + weight_decay p                        if `weight_decay` is not 0 and not `decoupled_weight_decay`
+        m := m + (1 - beta1) (g - m)
+        v := beta2 v + (1 - beta2) g^2
+        w := max(w, v), element by element             if `amsgrad`: then w stands in the place of v in the next line
+        p := p - lr / (1 - beta1^t) * m / (sqrt(v) / sqrt(1 - beta2^t) + eps)
+
+    Args:
+        params, grads, exp_avgs, exp_avg_sqs, state_steps: of the same length; what belongs to a parameter has its sizes and
+            dtype, the number of steps excepted.
+        max_exp_avg_sqs: of that length too if `amsgrad`; if not, it is not looked at, and may be empty.
+
+    The gradients are not changed. It is called where no graph is recorded. What depends on t alone is computed with Python's
+    numbers and what is of the parameter's size with tensors: m by `lerp`, v by `addcmul`, p by `addcdiv`, so that the results
+    agree with PyTorch's to the last digits.
+
+    Source: `torch/optim/adam.py`, `_single_tensor_adam`.
+    """
+    for i, (param, grad, exp_avg, exp_avg_sq, step) in enumerate(
+        zip(params, grads, exp_avgs, exp_avg_sqs, state_steps)
+    ):
+        step.add_(1)
+        if maximize:
+            grad = -grad
+        if weight_decay != 0 and decoupled_weight_decay:
+            param.mul_(1 - lr * weight_decay)
+        elif weight_decay != 0:
+            grad = grad.add(param, alpha=weight_decay)
+        exp_avg.lerp_(grad, 1 - beta1)
+        exp_avg_sq.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
+        if amsgrad:
+            exp_avg_sq = max_exp_avg_sqs[i].copy_(functions.maximum(max_exp_avg_sqs[i], exp_avg_sq))
+        steps = step.item()
+        scale = (1 - beta2**steps) ** 0.5
+        param.addcdiv_(exp_avg, exp_avg_sq.sqrt().div_(scale).add_(eps), value=-lr / (1 - beta1**steps))
+
+
+class Adam(Optimizer):
+    """Source: `torch/optim/adam.py`, `Adam`."""
+
+    def __init__(
+        self,
+        params: Iterable,
+        lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        amsgrad: bool = False,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        capturable: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
+        decoupled_weight_decay: bool = False,
+    ) -> None:
+        _refuse_negative(lr=lr, eps=eps)
+        for index, beta in enumerate(betas):
+            if not 0.0 <= beta < 1.0:
+                raise ValueError(f"Invalid beta parameter at index {index}: {beta}")
+        _refuse_negative(weight_decay=weight_decay)
+        if not all(isinstance(beta, float) for beta in betas):
+            raise ValueError("betas must be floats")
+        _refuse_special(differentiable=differentiable, capturable=capturable)
+        defaults = dict(
+            lr=lr, betas=tuple(betas), eps=eps, weight_decay=weight_decay, amsgrad=amsgrad, maximize=maximize,
+            foreach=foreach, capturable=capturable, differentiable=differentiable, fused=fused,
+            decoupled_weight_decay=decoupled_weight_decay,
+        )  # fmt: skip
+        super().__init__(params, defaults)
+
+    @no_grad()
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        loss = _evaluate(closure)
+        for group in self.param_groups:
+            params, amsgrad = _with_gradients(group), group["amsgrad"]
+            states = [self._state_of(param, amsgrad) for param in params]
+            exp_avgs, exp_avg_sqs, steps = ([s[name] for s in states] for name in ("exp_avg", "exp_avg_sq", "step"))
+            largest = [state["max_exp_avg_sq"] for state in states] if amsgrad else []
+            names = ("lr", "eps", "weight_decay", "amsgrad", "maximize", "decoupled_weight_decay")
+            settings = {"beta1": group["betas"][0], "beta2": group["betas"][1], **{name: group[name] for name in names}}
+            adam(params, [param.grad for param in params], exp_avgs, exp_avg_sqs, largest, steps, **settings)
+        return loss
+
+    def _state_of(self, param: Tensor, amsgrad: bool) -> dict[str, Tensor]:
+        state = self.state[param]
+        if not state:
+            names = ("exp_avg", "exp_avg_sq", "max_exp_avg_sq")
+            state.update(_fresh_state(param, *(names if amsgrad else names[:2])))
+        return state
+
+
+def _fresh_state(param: Tensor, *names: str) -> dict[str, Tensor]:
+    """The count of steps, which is a tensor (PyTorch can have it in a graph, or on the device), and zeros for each name."""
+    return {"step": functions.zeros(()), **{name: functions.zeros_like(param) for name in names}}
+
+
+class AdamW(Adam):
+    """Adam whose decay of weights does not go through the averages. Source: `torch/optim/adamw.py`, `AdamW`."""
+
+    def __init__(
+        self,
+        params: Iterable,
+        lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 1e-2,
+        amsgrad: bool = False,
+        **options: bool | None,
+    ) -> None:
+        super().__init__(params, lr, betas, eps, weight_decay, amsgrad, **options, decoupled_weight_decay=True)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        for group in self.param_groups:  # also where they were saved by Adam
+            group["decoupled_weight_decay"] = True
+
+
+# ------------------------------------------------------------------------------------------------------------
+# What came before Adam
+
+
+def _adagrad(param: Tensor, grad: Tensor, state: dict[str, Tensor], group: dict[str, Any]) -> None:
+    """s := s + g^2, p := p - lr / (1 + (t - 1) lr_decay) g / (sqrt(s) + eps). Source: `_single_tensor_adagrad`."""
+    steps = state["step"].add_(1).item()
+    grad = -grad if group["maximize"] else grad
+    if group["weight_decay"] != 0:
+        grad = grad.add(param, alpha=group["weight_decay"])
+    state["sum"].addcmul_(grad, grad, value=1)
+    rate = group["lr"] / (1 + (steps - 1) * group["lr_decay"])
+    param.addcdiv_(grad, state["sum"].sqrt().add_(group["eps"]), value=-rate)
+
+
+class Adagrad(Optimizer):
+    """Source: `torch/optim/adagrad.py`, `Adagrad`."""
+
+    def __init__(
+        self,
+        params: Iterable,
+        lr: float = 1e-2,
+        lr_decay: float = 0,
+        weight_decay: float = 0,
+        initial_accumulator_value: float = 0,
+        eps: float = 1e-10,
+        foreach: bool | None = None,
+        *,
+        maximize: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
+    ) -> None:
+        settings = dict(lr=lr, lr_decay=lr_decay, eps=eps, weight_decay=weight_decay)
+        settings["initial_accumulator_value"] = initial_accumulator_value
+        _refuse_negative(**settings)
+        _refuse_special(differentiable=differentiable)
+        options = dict(foreach=foreach, maximize=maximize, differentiable=differentiable, fused=fused)
+        super().__init__(params, settings | options)
+        for param in chain.from_iterable(group["params"] for group in self.param_groups):
+            self._state_of(param)
+
+    def _state_of(self, param: Tensor) -> dict[str, Tensor]:
+        state = self.state[param]
+        if not state:
+            state.update(_fresh_state(param, "sum"))
+            state["sum"].fill_(self.defaults["initial_accumulator_value"])
+        return state
+
+    @no_grad()
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        loss = _evaluate(closure)
+        for group in self.param_groups:
+            for param in _with_gradients(group):
+                _adagrad(param, param.grad, self._state_of(param), group)
+        return loss
+
+
+def _rmsprop(param: Tensor, grad: Tensor, state: dict[str, Tensor], group: dict[str, Any]) -> None:
+    """v := alpha v + (1 - alpha) g^2, p := p - lr g / (sqrt(v) + eps), with momentum where there is one.
+
+    `centered`: under the root, less the square of the running average of g. Source: `_single_tensor_rmsprop`.
+    """
+    state["step"].add_(1)
+    grad = -grad if group["maximize"] else grad
+    if group["weight_decay"] != 0:
+        grad = grad.add(param, alpha=group["weight_decay"])
+    average = state["square_avg"].mul_(group["alpha"]).addcmul_(grad, grad, value=1 - group["alpha"])
+    if group["centered"]:
+        mean = state["grad_avg"].lerp_(grad, 1 - group["alpha"])
+        average = average.addcmul(mean, mean, value=-1)
+    average = average.sqrt().add_(group["eps"])
+    if group["momentum"] > 0:
+        param.add_(state["momentum_buffer"].mul_(group["momentum"]).addcdiv_(grad, average), alpha=-group["lr"])
+    else:
+        param.addcdiv_(grad, average, value=-group["lr"])
+
+
+class RMSprop(Optimizer):
+    """Source: `torch/optim/rmsprop.py`, `RMSprop`."""
+
+    def __init__(
+        self,
+        params: Iterable,
+        lr: float = 1e-2,
+        alpha: float = 0.99,
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        momentum: float = 0,
+        centered: bool = False,
+        capturable: bool = False,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        differentiable: bool = False,
+    ) -> None:
+        _refuse_negative(lr=lr, eps=eps, momentum=momentum, weight_decay=weight_decay, alpha=alpha)
+        _refuse_special(differentiable=differentiable, capturable=capturable)
+        defaults = dict(
+            lr=lr, momentum=momentum, alpha=alpha, eps=eps, centered=centered, weight_decay=weight_decay,
+            capturable=capturable, foreach=foreach, maximize=maximize, differentiable=differentiable,
+        )  # fmt: skip
+        super().__init__(params, defaults)
+
+    @no_grad()
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        loss = _evaluate(closure)
+        for group in self.param_groups:
+            names = ["square_avg"] + ["momentum_buffer"] * (group["momentum"] > 0) + ["grad_avg"] * group["centered"]
+            for param in _with_gradients(group):
+                state = self.state[param]
+                if not state:
+                    state.update(_fresh_state(param, *names))
+                _rmsprop(param, param.grad, state, group)
+        return loss

@@ -1,0 +1,442 @@
+"""Writing `functions.py` and `register_kernels.py` from `native_functions.yaml`: run at build time, never at import.
+
+The first file has each operator's schema as an `OpOverload`, the function `rl.name` and the method `Tensor.name`; it imports
+no kernel. The second registers the kernels by dispatch key. In PyTorch: `torchgen/` (`RegisterSchema.cpp`, `RegisterCPU.cpp`)
+and `tools/autograd/gen_python_functions.py` (the functions that Python calls). The format is PyTorch's:
+
+- `func`: the schema;
+- `variants`: `function`, `method`, or both (`function` unless said);
+- `dispatch`: kernels by dispatch key, `module::function` of `aten` or `aten/native`. With no `dispatch` PyTorch takes the
+  kernel of the same name for `CompositeImplicitAutograd`; here the kernel must be named;
+- `structured: True` with a `dispatch` to a `Structured`: the out= form; `structured_delegate: name.out` makes a
+  functional or in-place form of it;
+- `python_module: nn`: the function is for `rl.nn.functional` and not for `rl`; `functional`: a function written in Python
+  stands in front of it.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+from dataclasses import dataclass
+from keyword import iskeyword
+from pathlib import Path
+from types import ModuleType
+
+if (
+    __name__ == "__main__"
+):  # without `rushlight/__init__`, which cannot be imported while a generated file is out of date
+    sys.modules["rushlight"] = ModuleType("rushlight")
+    sys.modules["rushlight"].__path__ = [str(Path(__file__).parents[1])]
+
+from rushlight.c10.schema import Argument, FunctionSchema, may_be_number, parse_schema
+
+PACKAGE = Path(__file__).parents[1]
+SOURCE = PACKAGE / "aten" / "native" / "native_functions.yaml"
+FUNCTIONS = PACKAGE / "aten" / "generated" / "functions.py"
+KERNELS = PACKAGE / "aten" / "generated" / "register_kernels.py"
+
+FUNCTIONS_HEADER = '''"""What `rl.add(x, y)` and `x.add(y)` run. Generated from `native_functions.yaml`. Do not edit.
+
+Each function finds the key set of the call in line, where it can, and runs the kernel that the operator's table holds for it.
+The operators are at the end of the file. `register_kernels.py` fills their tables.
+"""
+
+# ruff: noqa: A001, A002, E501
+'''
+KERNELS_HEADER = '''"""Which kernel runs for which dispatch key. Generated from `native_functions.yaml`. Do not edit.
+
+Importing this module registers the kernels. In PyTorch: `RegisterCPU.cpp`, `RegisterCompositeImplicitAutograd.cpp` and so on,
+which register theirs when the library is loaded.
+"""
+
+# ruff: noqa: E501, I001
+'''
+
+DUNDERS = {  # `x + y` calls `Tensor.__add__`, `2 + x` `Tensor.__radd__`, `x += y` `Tensor.__iadd__`
+    "add": "add.Tensor", "radd": "add.Tensor", "iadd": "add_.Tensor",
+    "sub": "sub.Tensor", "rsub": "rsub.Tensor", "isub": "sub_.Tensor",
+    "mul": "mul.Tensor", "rmul": "mul.Tensor", "imul": "mul_.Tensor",
+    "truediv": "div.Tensor", "itruediv": "div_.Tensor",
+    "floordiv": "floor_divide", "rfloordiv": "floor_divide", "ifloordiv": "floor_divide_.Tensor",
+    "mod": "remainder.Tensor", "rmod": "remainder.Tensor", "imod": "remainder_.Tensor",
+    "pow": "pow.Tensor_Tensor", "rpow": "pow.Tensor_Tensor", "ipow": "pow_.Tensor",
+    "and": "bitwise_and.Tensor", "rand": "bitwise_and.Tensor", "iand": "bitwise_and_.Tensor",
+    "or": "bitwise_or.Tensor", "ror": "bitwise_or.Tensor", "ior": "bitwise_or_.Tensor",
+    "xor": "bitwise_xor.Tensor", "rxor": "bitwise_xor.Tensor", "ixor": "bitwise_xor_.Tensor",
+    "eq": "eq.Tensor", "ne": "ne.Tensor", "lt": "lt.Tensor", "le": "le.Tensor", "gt": "gt.Tensor", "ge": "ge.Tensor",
+    "matmul": "matmul",
+}  # fmt: skip
+FOR_NUMBERS = {  # where it is another operator
+    "pow": "pow.Tensor_Scalar", "rpow": "pow.Scalar", "ipow": "pow_.Scalar",
+    "rsub": "rsub.Scalar", "mod": "remainder.Scalar", "imod": "remainder_.Scalar",
+}  # fmt: skip
+OTHER_FIRST = ("rfloordiv", "rmod", "rpow")
+PREFIX = {"neg": "neg", "pos": "positive", "abs": "abs"}
+BY_HAND = """def __invert__(self):
+    if self.dtype.is_floating_point:
+        raise TypeError("~ is for tensors of integers and bools")
+    return self.bitwise_not()
+
+
+def __rtruediv__(self, other):  # in two steps, as in PyTorch
+    return self.reciprocal() * other
+
+
+Tensor.__invert__, Tensor.__rtruediv__, Tensor.__rdiv__ = __invert__, __rtruediv__, __rtruediv__
+"""
+
+
+@dataclass
+class Native:
+    """One entry of the file."""
+
+    schema: FunctionSchema
+    text: str
+    variants: tuple[str, ...]
+    dispatch: dict[str, str]
+    structured: bool
+    delegate: str | None
+    python_module: str | None
+
+    @property
+    def name(self) -> str:
+        """`add.Tensor`."""
+        return self.schema.full_name.removeprefix("aten::")
+
+    @property
+    def variable(self) -> str:
+        return (
+            f"{self.schema.name}_{self.schema.overload_name}_op"
+            if self.schema.overload_name
+            else f"{self.schema.name}_op"
+        )
+
+    @property
+    def is_composite(self) -> bool:
+        return "CompositeImplicitAutograd" in self.dispatch
+
+    @property
+    def is_view(self) -> bool:
+        """Whether the result shows the memory of the first argument. What `detach` gives is not held for a view."""
+        alias = self.schema.returns[0].alias if self.schema.returns else ""
+        return bool(alias) and "!" not in alias and not self.is_composite and self.schema.name != "detach"
+
+    @property
+    def out(self) -> Argument | None:
+        """The argument `out`, if this is the out= form; of several results, the first."""
+        return self.written[0] if self.written else None
+
+    @property
+    def written(self) -> list[Argument]:
+        """What stands in the place of `out`: an argument for each result."""
+        return [argument for argument in self.schema.arguments if argument.kwarg_only and argument.is_written]
+
+
+def load() -> dict[str, Native]:
+    import yaml
+
+    natives = {}
+    for entry in yaml.safe_load(SOURCE.read_text(encoding="utf-8")):
+        entry = dict(entry)
+        text = entry.pop("func")
+        schema = parse_schema(text)
+        native = Native(
+            schema,
+            text,
+            tuple(part.strip() for part in entry.pop("variants", "function").split(",")),
+            {key.strip(): kernel for keys, kernel in entry.pop("dispatch", {}).items() for key in keys.split(",")},
+            entry.pop("structured", False),
+            entry.pop("structured_delegate", None),
+            entry.pop("python_module", None),
+        )
+        entry.pop("tags", None)
+        if entry:
+            raise ValueError(f"{native.name}: unknown fields {sorted(entry)}")
+        if native.name in natives:
+            raise ValueError(f"{native.name} is declared twice")
+        natives[native.name] = native
+    for native in natives.values():
+        if native.delegate and not natives.get(native.delegate, native).structured:
+            raise ValueError(f"{native.name}: {native.delegate} is not a structured operator")
+        if not native.dispatch and not native.delegate:
+            raise ValueError(f"{native.name} has no kernel")
+    return natives
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Operators and their kernels
+
+
+def kernels(native: Native, natives: dict[str, Native]) -> dict[str, str]:
+    """What to register: expressions by dispatch key."""
+    if native.delegate:
+        structured = natives[native.delegate].dispatch["CPU"].replace("::", ".")
+        if native.schema.is_mutable:
+            return {"CPU": f"{structured}.inplace", "Meta": f"{structured}.inplace"}
+        return {"CPU": f"{structured}.functional", "Meta": f"{structured}.on_meta"} | _own(native)
+    if native.structured:
+        structured = native.dispatch["CPU"].replace("::", ".")
+        return {"CPU": f"{structured}.out", "Meta": f"{structured}.out"}
+    return _own(native)
+
+
+def _own(native: Native) -> dict[str, str]:
+    return {key: kernel.replace("::", ".") for key, kernel in native.dispatch.items()}
+
+
+def declaration(native: Native) -> str:
+    quote = "'" if '"' in native.text else '"'
+    return f"{native.variable} = declare({quote}{native.text}{quote})"
+
+
+def registration(native: Native, natives: dict[str, Native]) -> str:
+    registered = ", ".join(f"{key}={kernel}" for key, kernel in kernels(native, natives).items())
+    return f'implement("{native.name}", {registered}{", factory=True" if _is_factory(native.schema) else ""})'
+
+
+def _is_factory(schema: FunctionSchema) -> bool:
+    return any(a.base == "Device" for a in schema.arguments) and not any(a.base == "Tensor" for a in schema.arguments)
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Functions and methods
+
+
+def function(name: str, overloads: list[Native], outs: list[Native], method: bool) -> str:
+    """The definition of one function or method, for all overloads of a name."""
+    makes = any(argument.base == "Device" for argument in overloads[0].schema.arguments)
+    unnameable = any(iskeyword(argument.name) for argument in overloads[0].schema.arguments)  # `from` of `uniform_`
+    if len(overloads) > 1 or len(outs) > 1 or unnameable:
+        packed = ", ".join(native.variable for native in [*overloads, *([] if method else outs)])
+        first = "self, " if method else ""
+        lines = [f"def {name}({first}*args, **kwargs):", *(of_self_alone(overloads) if method and not makes else [])]
+        lines += ['    requires_grad = kwargs.pop("requires_grad", False)'] if makes else []
+        several = [] if method else [written for written in (native.written for native in outs) if len(written) > 1]
+        lines += [f"    kwargs = each_out(kwargs, {tuple(each.name for each in written)})" for written in several]
+        if makes and outs and not method:
+            lines += ['    if (out := kwargs.pop("out", None)) is not None:', "        kwargs = for_out(out, kwargs)"]
+        result = f"resolve(({packed},), ({first}*args), kwargs)".replace("(*args)", "args")
+        lines += [f"    return leaf({result}, requires_grad)" if makes else f"    return {result}"]
+        return "\n".join(lines) + "\n"
+    (native,) = overloads
+    out = outs[0] if outs and not method else None
+    varargs = _varargs(native.schema, method)
+    more = ["requires_grad=False"] if makes else []
+    more += ["**named"] if varargs is not None else []
+    lines = [f"def {name}({', '.join([_parameters(native.schema, method, varargs, out is not None), *more])}):"]
+    for argument in native.schema.arguments:
+        parameter = _parameter_name(argument, method)
+        if argument is varargs:
+            lines.append(f'    {parameter} = int_list({parameter}, "{parameter}", named)')
+        elif argument.type.startswith("int[") and argument.type[4:5].isdigit():
+            lines.append(f"    {parameter} = ({parameter},) if {parameter}.__class__ is int else {parameter}")
+    stack = [_parameter_name(argument, method) for argument in native.schema.arguments]
+    if out is not None:
+        passed = [argument.name for argument in out.schema.arguments]
+        given = [name for name, argument in zip(stack, native.schema.arguments) if argument.name in passed]
+        lines += ["    if out is not None:"]
+        lines += ["        for_out(out, {'dtype': dtype, 'device': device})"] if makes else []
+        result = f"invoke({out.variable}, {', '.join([*given, 'out'])})"
+        lines += [f"        return leaf({result}, requires_grad)" if makes else f"        return {result}"]
+    return "\n".join(lines + call_lines(native, stack, makes)) + "\n"
+
+
+def of_self_alone(overloads: list[Native]) -> list[str]:
+    """A call of a method without arguments needs no search: the first overload that has a default for each of the others."""
+    for native in overloads:
+        if native.schema.arguments[0].type == "Tensor" and all(a.has_default for a in native.schema.arguments[1:]):
+            defaults = "".join(f", {_default(argument)}" for argument in native.schema.arguments[1:])
+            key_set = "(self._key_set | local.included) & ~local.excluded"
+            return [
+                "    if not (args or kwargs):",
+                f"        return {native.variable}.table[{key_set}](self{defaults})",
+            ]
+    return []
+
+
+def call_lines(native: Native, stack: list[str], makes: bool) -> list[str]:
+    """The call itself. Where all tensors are arguments of their own the key set is found in line."""
+    arguments = ", ".join(stack)
+    typed = list(zip(native.schema.arguments, stack))
+    tensors = [parameter for argument, parameter in typed if argument.type == "Tensor"]
+    optional = [parameter for argument, parameter in typed if argument.type == "Tensor?"]
+    if not tensors or any(argument.base == "Tensor" and argument.is_list for argument, _ in typed):
+        result = f"invoke({', '.join([native.variable, *stack])})"
+        return [f"    return leaf({result}, requires_grad)" if makes else f"    return {result}"]
+    keys = [f"{tensor}._key_set" for tensor in tensors]
+    keys += [f"(0 if {tensor} is None else {tensor}._key_set)" for tensor in optional]
+    keys = " | ".join([*keys, "local.included"])
+    result = f"{native.variable}.table[key_set]({arguments})"
+    return [
+        "    try:",
+        f"        key_set = ({keys}) & ~local.excluded",
+        "    except AttributeError:",
+        f"        return invoke({native.variable}, {arguments})",
+        f"    return leaf({result}, requires_grad)" if makes else f"    return {result}",
+    ]
+
+
+def _parameters(schema: FunctionSchema, method: bool, varargs: Argument | None, out: bool) -> str:
+    parameters, keyword_only = [], False
+    for argument in sorted(schema.arguments, key=lambda argument: method and argument.name != "self"):
+        name = _parameter_name(argument, method)
+        if argument is varargs:
+            parameters.append(f"*{name}")
+            keyword_only = True
+            continue
+        if argument.kwarg_only and not keyword_only:
+            parameters.append("*")
+            keyword_only = True
+        parameters.append(f"{name}={_default(argument)}" if argument.has_default else name)
+    if out:
+        parameters += ["out=None"] if keyword_only else ["*", "out=None"]
+    return ", ".join(parameters)
+
+
+def _parameter_name(argument: Argument, method: bool) -> str:
+    return "input" if argument.name == "self" and not method else argument.name
+
+
+def _default(argument: Argument) -> str:
+    if argument.base == "MemoryFormat" and argument.has_default:
+        return str(argument.default)
+    if isinstance(argument.default, list):
+        return repr(tuple(argument.default))  # a list would be one list for all calls
+    return f'"{argument.default}"' if isinstance(argument.default, str) else repr(argument.default)
+
+
+def _varargs(schema: FunctionSchema, method: bool) -> Argument | None:
+    """The one list of ints that may be given without brackets: the only positional argument, besides `self` of a method."""
+    positional = schema.positional[1:] if method else schema.positional
+    return positional[0] if len(positional) == 1 and positional[0].type == "int[]" else None
+
+
+def dunder(name: str, natives: dict[str, Native]) -> str:
+    """`__add__` and its like: operands that are neither tensors nor numbers are left to somebody else."""
+    native = natives[DUNDERS[name]]
+    for_numbers = natives[FOR_NUMBERS[name]] if name in FOR_NUMBERS else native
+    place = 0 if name in OTHER_FIRST else 1  # of `other`
+    takes_numbers = name in FOR_NUMBERS or may_be_number(native.schema, native.schema.arguments[place])
+    operands = ["other", "self"] if name in OTHER_FIRST else ["self", "other"]
+    arguments = ", ".join(operands + [_default(argument) for argument in native.schema.arguments[2:]])
+    lines = [
+        f"def __{name}__(self, other):",
+        "    if isinstance(other, Tensor):",
+        "        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded",
+        f"        return {native.variable}.table[key_set]({arguments})",
+        "    if isinstance(other, NUMBERS):",
+        "        key_set = (self._key_set | local.included) & ~local.excluded",
+        f"        return {for_numbers.variable}.table[key_set]({arguments})",
+        "    return NotImplemented",
+    ]
+    if not takes_numbers:
+        del lines[4:7]
+    return "\n".join(lines) + f"\n\n\nTensor.__{name}__ = __{name}__\n"
+
+
+# ------------------------------------------------------------------------------------------------------------
+# The file
+
+
+def generate() -> dict[Path, str]:
+    """The texts of the two files."""
+    natives = load()
+    return {FUNCTIONS: functions_file(natives), KERNELS: kernels_file(natives)}
+
+
+def kernels_file(natives: dict[str, Native]) -> str:
+    modules = {kernel.partition(".")[0] for n in natives.values() for kernel in kernels(n, natives).values()}
+    in_native = {module for module in modules if (SOURCE.parent / f"{module}.py").exists()}
+    sections = [
+        KERNELS_HEADER
+        + f"from rushlight.aten import {', '.join(sorted(modules - in_native))}\n"
+        + wrapped("from rushlight.aten.native import (", sorted(in_native), ")")
+        + "from rushlight.library import implement\n",
+        "\n".join(registration(native, natives) for native in natives.values()),
+    ]
+    return formatted("\n".join(sections) + "\n", KERNELS)
+
+
+def functions_file(natives: dict[str, Native]) -> str:
+    names: dict[str, list[Native]] = {}
+    for native in natives.values():
+        names.setdefault(native.schema.name, []).append(native)
+    functions, methods, public = [], [], []
+    for name, group in names.items():
+        overloads, outs = [n for n in group if n.out is None], [n for n in group if n.out is not None]
+        as_functions = [n for n in overloads if "function" in n.variants]
+        as_methods = [n for n in overloads if "method" in n.variants]
+        if as_functions:
+            functions.append(function(name, as_functions, outs, method=False))
+            # gen_python_functions.py skips them, too
+            if (
+                as_functions[0].python_module is None
+                and not name.endswith("_backward")
+                and name not in ("copy", "zero")
+            ):
+                public.append(name)
+        if as_methods:
+            methods.append(
+                f"{function(f'tensor_{name}', as_methods, [], method=True)}\n\nTensor.{name} = tensor_{name}\n"
+            )
+    dunders = [dunder(name, natives) for name, of in DUNDERS.items() if of in natives]
+    prefixes = [f"Tensor.__{name}__ = Tensor.{of}\n" for name, of in PREFIX.items() if of in natives]
+    imports = [
+        "from rushlight.aten.strided import Tensor, int_list",
+        "from rushlight.c10.dispatch import local",
+        "from rushlight.c10.memory_formats import contiguous_format",
+        "from rushlight.c10.schema import NUMBERS",
+        "from rushlight.library import declare, each_out, for_out, invoke, leaf, resolve\n",
+        wrapped("__all__ = [", [f'"{name}"' for name in sorted(public)], "]"),
+    ]
+    sections = [
+        FUNCTIONS_HEADER + "\n".join(imports),
+        *functions,
+        "# ---- Methods\n",
+        *methods,
+        *dunders,
+        *prefixes,
+        BY_HAND,
+        "# ---- Operators\n",
+        "\n".join(declaration(native) for native in natives.values()),
+    ]
+    return formatted("\n\n".join(sections) + "\n", FUNCTIONS)
+
+
+def wrapped(head: str, items: list[str], tail: str) -> str:
+    """A list with as many items a line as fit, which the formatter leaves as it is."""
+    lines = textwrap.wrap(", ".join(items) + ",", 116, break_long_words=False, break_on_hyphens=False)
+    return "\n    ".join([head, *lines]) + f"\n{tail}  # fmt: skip\n"
+
+
+def formatted(text: str, target: Path) -> str:
+    command = [sys.executable, "-m", "ruff", "format", "--stdin-filename", str(target), "-"]
+    return subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
+
+
+def stale(generator: ModuleType) -> dict[Path, str]:
+    """The files of a generator, this module or `gen_autograd`, that differ from what it writes, with what it writes."""
+    return {
+        path: text
+        for path, text in generator.generate().items()
+        if not path.exists() or path.read_text(encoding="utf-8") != text
+    }
+
+
+def write(generator: ModuleType) -> list[Path]:
+    """Bring a generator's files up to date. Returns those that were not."""
+    renewed = stale(generator)
+    for path, text in renewed.items():
+        path.write_text(text, encoding="utf-8")
+    return [*renewed]
+
+
+def main(generator: ModuleType) -> None:
+    for path in write(generator):
+        print(f"{path.name} was brought up to date")
+
+
+if __name__ == "__main__":
+    main(sys.modules[__name__])

@@ -1,0 +1,339 @@
+"""Writing `variable_type.py` from `derivatives.yaml`: run at build time, never at import.
+
+For every operator with a derivative: its node, whose `apply` holds the formulas, and its kernel for the key `Autograd`, which
+makes the node, saves what the formulas need, and calls the kernel below. In PyTorch: `tools/autograd/load_derivatives.py`,
+`gen_autograd_functions.py` and `gen_variable_type.py`.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from types import ModuleType
+
+if (
+    __name__ == "__main__"
+):  # without `rushlight/__init__`, which cannot be imported while a generated file is out of date
+    sys.modules["rushlight"] = ModuleType("rushlight")
+    sys.modules["rushlight"].__path__ = [str(Path(__file__).parents[1])]
+
+from rushlight.c10.schema import Argument, FunctionSchema, may_be_number, parse_schema
+from rushlight.torchgen.gen import PACKAGE, Native, formatted, load, main, wrapped
+
+SOURCE = PACKAGE / "autograd" / "derivatives.yaml"
+TARGET = PACKAGE / "autograd" / "generated" / "variable_type.py"
+
+HEADER = '''"""The nodes of backward graphs and the kernels that make them. Generated from `derivatives.yaml`. Do not edit.
+
+Where no gradient is asked for, a kernel calls the kernel below it (`operator.below`) and does nothing else.
+"""
+
+# ruff: noqa: E501, F401, F403, F405, I001
+'''
+
+NAMES = {  # which the generated code uses, by module
+    "engine": "sum_to",
+    "graph": "Node, gradient_edge, save, unpack",
+    "history": "call_below, check_inplace, rebase_history, refuse_grad, set_history",
+}
+METADATA = {  # what a formula may ask of a tensor without its being saved
+    ".shape": "_shape", ".dtype": "_dtype", ".stride()": "_stride", ".storage_offset()": "_offset", ".numel()": "_numel",
+}  # fmt: skip
+
+
+@dataclass
+class Derivative:
+    """One entry: the formulas of an operator by argument, and the node's name."""
+
+    native: Native
+    formulas: dict[str, str]
+    differentiable: list[bool]  # for each result
+    node: str
+
+    @property
+    def inputs(self) -> list[Argument]:
+        """The arguments that have a formula, in the schema's order: the node has an edge for each."""
+        return [argument for argument in self.native.schema.arguments if argument.name in self.formulas]
+
+    @cached_property
+    def needs(self) -> list[Needs]:
+        """What the formula of each of the `inputs` needs."""
+        return [read(self.formulas[argument.name], self.native.schema) for argument in self.inputs]
+
+    @property
+    def takes_list(self) -> bool:
+        """Whether the edges are those of a list of tensors."""
+        return any(argument.is_list for argument in self.inputs)
+
+    def users(self, kind: str) -> dict[str, list[int]]:
+        """The `tensors`, or the `results`, that formulas use, each with the places of these formulas."""
+        found: dict[str, list[int]] = {}
+        for i, each in enumerate(self.needs):
+            for name in sorted(getattr(each, kind)):
+                found.setdefault(name, []).append(i)
+        return found
+
+
+def load_derivatives(natives: dict[str, Native]) -> list[Derivative]:
+    import yaml
+
+    found, indices = [], {}
+    for entry in yaml.safe_load(SOURCE.read_text(encoding="utf-8")):
+        schema = parse_schema(entry.pop("name"))
+        name = schema.full_name.removeprefix("aten::")
+        if name not in natives:
+            raise ValueError(f"derivatives.yaml: there is no operator {name}")
+        native = natives[name]
+        if str(native.schema) != str(schema):
+            raise ValueError(f"derivatives.yaml: {name} is declared as {native.schema}")
+        differentiable = entry.pop("output_differentiability", [True] * len(schema.returns))
+        known, node = {argument.name for argument in schema.arguments}, entry.pop("node", None)
+        if not set(entry) <= known:
+            raise ValueError(f"{name} has no arguments {sorted(set(entry) - known)}")
+        base = camel(schema.name)
+        index = indices[base] = indices.get(base, -1) + 1
+        found.append(Derivative(native, dict(entry), differentiable, node or f"{base}Backward{index}"))
+    return found
+
+
+def camel(name: str) -> str:
+    """`_log_softmax` as `LogSoftmax`; an in-place operator has the name of the functional one."""
+    return name.title().replace("_", "")
+
+
+# ------------------------------------------------------------------------------------------------------------
+# What a formula needs
+
+
+@dataclass
+class Needs:
+    """What a formula uses: tensors that are saved, results that are saved, and plain values; and itself, as the node has it."""
+
+    formula: str
+    tensors: set[str]
+    results: set[str]
+    values: dict[str, str]  # attribute of the node: expression at the time of the call
+
+
+def read(formula: str, schema: FunctionSchema) -> Needs:
+    """What has to be kept for a formula."""
+    values = {}
+    for argument in schema.arguments:
+        if argument.type == "Tensor":
+            for attribute, suffix in METADATA.items():
+                pattern = rf"\b{argument.name}{re.escape(attribute)}" + (r"\b" if attribute[-1] != ")" else "")
+                if re.search(pattern, formula):
+                    formula = re.sub(pattern, argument.name + suffix, formula)
+                    values[argument.name + suffix] = argument.name + attribute
+        elif argument.type == "Tensor[]":
+            for attribute, suffix in (("shape", "_shapes"), ("dtype", "_dtypes")):
+                if f"{argument.name}{suffix}" in formula:
+                    values[argument.name + suffix] = f"[each.{attribute} for each in {argument.name}]"
+    if "result_shapes" in formula:
+        values["result_shapes"] = "[each.shape for each in result]"
+    used = {node.id for node in ast.walk(ast.parse(formula)) if isinstance(node, ast.Name)}
+    named = {argument.name: argument for argument in schema.arguments}
+    tensors = {name for name in used if name in named and named[name].base == "Tensor"}
+    for name in sorted(used & set(named) - tensors):
+        values[name] = name
+    results = used & {"result", *(part.name for part in schema.returns if part.name)}
+    return Needs(inline(formula, values), tensors, results, values)
+
+
+def inline(formula: str, values: dict[str, str]) -> str:
+    """A formula in which values that are no tensors are read off the node."""
+
+    class OffTheNode(ast.NodeTransformer):
+        def visit_Name(self, name: ast.Name) -> ast.expr:  # noqa: N802
+            return ast.Attribute(ast.Name("node"), name.id) if name.id in values else name
+
+    return ast.unparse(OffTheNode().visit(ast.parse(formula, mode="eval")))
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Nodes
+
+
+def node_class(derivative: Derivative) -> str:
+    schema, needs = derivative.native.schema, derivative.needs
+    users: dict[str, list[int]] = {}
+    for each in needs:
+        users |= dict.fromkeys(sorted(each.tensors | each.results))
+    users = {name: [i for i, each in enumerate(needs) if name in each.tensors | each.results] for name in users}
+    slots = [f"saved_{name}" for name in users]
+    lines = [f"class {derivative.node}(Node):"]
+    if slots:
+        lines += [f"    {' = '.join(slots)} = None", ""]
+    kept = ", ".join(f"node.{slot}" for slot in slots)
+    # torch looks at what is kept also where no gradient arrives
+    check = [f"            unpack(node, [{kept}])"] if slots else []
+    nothing = "[None] * len(node.next_edges)" if derivative.takes_list else "(" + "None, " * len(needs) + ")"
+    if len(schema.returns) > 1 or schema.returns[0].is_list:
+        lines += ["    def apply(node, *grads):", "        if all(grad is None for grad in grads):"]
+        lines += [*check, f"            return {nothing}"]
+        lines += [] if schema.returns[0].is_list else ["        grad = grads[0]"]
+    else:
+        lines += ["    def apply(node, grad):", "        if grad is None:", *check, f"            return {nothing}"]
+    always = derivative.takes_list or len(needs) == 1
+    lines += [] if always else ["        edges = node.next_edges"]
+    for name, places in users.items():
+        test = "" if always else f" if {' or '.join(f'edges[{i}].node' for i in places)} else None"
+        lines.append(f"        {name} = unpack(node, node.saved_{name}){test}")
+    if derivative.takes_list:
+        lines.append(f"        return {needs[0].formula}")
+    elif len(needs) == 1:
+        lines.append(f"        return ({needs[0].formula},)")
+    else:
+        parts = [f"{each.formula} if edges[{i}].node else None" for i, each in enumerate(needs)]
+        names = [argument.name for argument in derivative.inputs]
+        if names != sorted(names):  # PyTorch computes them in the order of their names
+            order = sorted(range(len(names)), key=names.__getitem__)
+            lines += [f"        grad_{names[i]} = {parts[i]}" for i in order]
+            parts = [f"grad_{name}" for name in names]
+        lines += ["        return (", *[f"            {part}," for part in parts], "        )"]
+    if slots:
+        released = " = ".join(f"node.{slot}" for slot in slots)
+        lines += ["", "    def release_variables(node):", f"        {released} = None", "        node.released = True"]
+    return "\n".join(lines) + "\n"
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Kernels
+
+
+def kernel(derivative: Derivative, native: Native) -> str:
+    """The kernel of an operator, or of its in-place form, which has the same node."""
+    schema, inputs = native.schema, derivative.inputs
+    inplace = schema.arguments[0].is_written
+    stack = ", ".join(_safe(argument.name) for argument in schema.arguments)
+    below = f"{native.variable}.below[key_set]"
+    lines = [f"def {function_name(native)}(key_set, {stack}):"]
+    if derivative.takes_list:
+        lines += [f"    edges = [gradient_edge(each) for each in {inputs[0].name}] if local.grad_enabled else []"]
+        lines += ["    if not any(edge.node for edge in edges):"]
+    else:
+        without = " and ".join(_has_no_history(schema, argument) for argument in inputs)
+        lines += [f"    if not local.grad_enabled or {without}:", f"        return {below}({stack})"]
+        lines += [f"    edges = [{', '.join(f'gradient_edge({argument.name})' for argument in inputs)}]"]
+        nobody = " is ".join(f"edges[{i}].node" for i in range(len(inputs)))
+        lines += [f"    if {nobody} is None:"]
+    lines += [f"        return {below}({stack})"]
+    for argument in schema.arguments:
+        if argument.base == "Tensor" and argument.name not in derivative.formulas:
+            lines += [f"    refuse_grad({schema.name!r}, {argument.name!r}, {_safe(argument.name)})"]
+    lines += ["    check_inplace(self)"] if inplace else []
+    lines += [f"    node = {derivative.node}()", "    node.next_edges = edges"]
+    values = {name: expression for each in derivative.needs for name, expression in each.values.items()}
+    shapes = values.pop("result_shapes", None)
+    lines += [f"    node.{name} = {_safe(expression)}" for name, expression in values.items()]
+    for name, places in derivative.users("tensors").items():
+        kept = "save(self.clone())" if inplace and name == "self" else f"save({name})"
+        lines += _if_needed(places, derivative, f"node.saved_{name} = {kept}")
+    lines.append(f"    result = call_below({below}, {stack})")
+    if inplace:
+        lines.append("    rebase_history(self, node)")
+    else:
+        which = "" if all(derivative.differentiable) else f", {derivative.differentiable}"
+        lines.append(f"    set_history(result, node{which})")
+    lines += [f"    node.result_shapes = {shapes}"] if shapes else []
+    parts = [part.name for part in schema.returns]
+    for name, places in derivative.users("results").items():
+        of = "result" if name == "result" else f"result[{parts.index(name)}]"
+        lines += _if_needed(places, derivative, f"node.saved_{name} = save({of}, True)")
+    lines.append("    return result")
+    return "\n".join(lines) + "\n"
+
+
+def _has_no_history(schema: FunctionSchema, argument: Argument) -> str:
+    """The test that a tensor argument has nothing to do with autograd; where a number or None may stand, for these too."""
+    test = f"{argument.name}._autograd is None is {argument.name}._base"
+    if may_be_number(schema, argument) or argument.is_optional or argument.name == "self" != schema.arguments[0].name:
+        return f"(not isinstance({argument.name}, Tensor) or {test})"
+    return test
+
+
+def _if_needed(places: list[int], derivative: Derivative, line: str) -> list[str]:
+    if len(places) == len(derivative.inputs) or derivative.takes_list:
+        return [f"    {line}"]
+    return [f"    if {' or '.join(f'edges[{i}].node' for i in places)}:", f"        {line}"]
+
+
+def _safe(name: str) -> str:
+    return "from_" if name == "from" else name
+
+
+def function_name(native: Native) -> str:
+    return native.variable.removesuffix("_op")
+
+
+def inplace_forms(derivative: Derivative, natives: dict[str, Native], own: set[str]) -> list[Native]:
+    """The in-place operators that have the derivative of this functional one, having no entry of their own."""
+    schema = derivative.native.schema
+    taken = [(argument.name, argument.type) for argument in schema.arguments]
+    if not derivative.formulas or schema.arguments[0].is_written or schema.arguments[0].name != "self":
+        return []
+    return [
+        native
+        for native in natives.values()
+        if native.schema.name == schema.name + "_"
+        and native.name not in own
+        and [(argument.name, argument.type) for argument in native.schema.arguments] == taken
+    ]
+
+
+# ------------------------------------------------------------------------------------------------------------
+# The file
+
+
+def generate() -> dict[Path, str]:
+    """The text of the file."""
+    natives = load()
+    derivatives = load_derivatives(natives)
+    own = {derivative.native.name for derivative in derivatives}
+    differentiated = [derivative for derivative in derivatives if derivative.formulas]
+    kernels = [
+        (native, derivative)
+        for derivative in differentiated
+        for native in [derivative.native, *inplace_forms(derivative, natives, own)]
+    ]
+    known = own | {native.name for native, _ in kernels}
+    outs = [n.variable for n in natives.values() if n.out is not None and not n.is_composite]
+    missing = [n.variable for n in natives.values() if n.name not in known and _would_need_one(n)]
+    views = [native.variable for native in natives.values() if native.is_view]
+    written = [native.variable for native in natives.values() if native.schema.is_mutable and not native.is_composite]
+    used = {*missing, *outs, *views, *written, *(native.variable for native, _ in kernels)}
+    sections = [
+        HEADER,
+        "import math\n",
+        wrapped("from rushlight.aten.generated.functions import (", sorted(used), ")").strip(),
+        "from rushlight.aten.strided import Tensor",
+        "from rushlight.autograd.derivatives import *",
+        *(f"from rushlight.autograd.{module} import {names}" for module, names in NAMES.items()),
+        "from rushlight.c10.dispatch import local\n\n",
+        "# ---- Nodes\n\n",
+        *map(node_class, differentiated),
+        "# ---- Kernels for the key Autograd\n\n",
+        *(kernel(derivative, native) for native, derivative in kernels),
+        "# ---- The operators by what `register` does with them\n",
+        wrapped("AUTOGRAD = {", [f"{native.variable}: {function_name(native)}" for native, _ in kernels], "}"),
+        wrapped("OUT = (", outs, ")"),
+        wrapped("WITHOUT_DERIVATIVE = (", missing, ")"),
+        wrapped("VIEWS = (", views, ")"),
+        wrapped("WRITTEN = (", written, ")"),
+    ]
+    return {TARGET: formatted("\n".join(sections), TARGET)}
+
+
+def _would_need_one(native: Native) -> bool:
+    """Whether an operator that has no entry would have to have a derivative: asked for a gradient, it raises."""
+    takes = any(argument.base == "Tensor" for argument in native.schema.arguments)
+    gives = any(part.base == "Tensor" for part in native.schema.returns)
+    return takes and gives and not native.is_composite and native.out is None
+
+
+if __name__ == "__main__":
+    main(sys.modules[__name__])

@@ -1,0 +1,127 @@
+"""The `DataLoader`: dataset, sampler and collate function together, with or without worker processes.
+
+In PyTorch: `torch/utils/data/dataloader.py`. Left out: pinned memory, results out of order, data pipes, distributed samplers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from itertools import repeat
+from typing import Any, Generic, TypeVar
+
+from rushlight.aten.native.random import Generator
+from rushlight.utils.data.collate import default_collate, default_convert
+from rushlight.utils.data.dataset import Dataset, IterableDataset
+from rushlight.utils.data.fetch import Fetch
+from rushlight.utils.data.sampler import BatchSampler, RandomSampler, SequentialSampler, draw_seed
+
+T = TypeVar("T", covariant=True)
+
+
+class Epoch:
+    """The batches of one epoch, fetched where they are asked for.
+
+    Source: `torch/utils/data/dataloader.py`, `_SingleProcessDataLoaderIter`.
+    """
+
+    def __init__(self, loader: DataLoader, fetch: Fetch) -> None:
+        if loader.timeout:
+            raise AssertionError("a timeout needs num_workers > 0")
+        draw_seed(loader.generator)  # for nobody; but so the generator goes on as it does with workers
+        self._sampler, self._fetch = loader.index_sampler, fetch.begin()
+        self._indices = iter(self._sampler)
+
+    def __iter__(self) -> Epoch:
+        return self
+
+    def __next__(self) -> Any:
+        return self._fetch(next(self._indices))
+
+    def __len__(self) -> int:
+        return len(self._sampler)
+
+
+class DataLoader(Generic[T]):
+    """Batches of a dataset; every `iter` is an epoch.
+
+    `batch_size=None`: no batches; each sample goes through `collate_fn` (then `default_convert` unless said). With `num_workers`
+    processes fetch ahead, `prefetch_factor` batches each, in the order of the sampler. `pin_memory` has no effect.
+    """
+
+    def __init__(
+        self, dataset: Dataset[T], batch_size: int | None = 1, shuffle: bool | None = None,
+        sampler: Iterable | None = None, batch_sampler: Iterable | None = None, num_workers: int = 0,
+        collate_fn: Callable | None = None, pin_memory: bool = False, drop_last: bool = False, timeout: float = 0,
+        worker_init_fn: Callable[[int], None] | None = None, multiprocessing_context: Any = None,
+        generator: Generator | None = None, *, prefetch_factor: int | None = None, persistent_workers: bool = False,
+    ) -> None:  # fmt: skip
+        if num_workers < 0:
+            raise ValueError("num_workers option should be non-negative; use num_workers=0 for no worker processes")
+        if timeout < 0:
+            raise ValueError("timeout option should be non-negative")
+        if prefetch_factor is not None and (num_workers == 0 or prefetch_factor < 0):
+            raise ValueError("prefetch_factor option should be non-negative, and needs num_workers > 0")
+        if persistent_workers and num_workers == 0:
+            raise ValueError("persistent_workers option needs num_workers > 0")
+        if multiprocessing_context is not None and num_workers == 0:
+            raise ValueError("multiprocessing_context option needs num_workers > 0")
+        self._is_iterable = isinstance(dataset, IterableDataset)
+        if self._is_iterable and (shuffle not in (None, False) or sampler is not None or batch_sampler is not None):
+            raise ValueError("DataLoader with IterableDataset: shuffle, sampler and batch_sampler stay unspecified")
+        if sampler is not None and shuffle:
+            raise ValueError("sampler option is mutually exclusive with shuffle")
+        if batch_sampler is not None:
+            if batch_size != 1 or shuffle or sampler is not None or drop_last:
+                raise ValueError("batch_sampler excludes batch_size, shuffle, sampler and drop_last")
+            batch_size = None
+        elif batch_size is None and drop_last:
+            raise ValueError("batch_size=None option disables auto-batching and is mutually exclusive with drop_last")
+        if sampler is None and self._is_iterable:
+            sampler = repeat(None)  # there is nothing to choose
+        elif sampler is None:
+            sampler = RandomSampler(dataset, generator=generator) if shuffle else SequentialSampler(dataset)
+        if batch_size is not None:
+            batch_sampler = BatchSampler(sampler, batch_size, drop_last)
+        self._batched = batch_sampler is not None
+        self.dataset, self.batch_size, self.sampler, self.batch_sampler = dataset, batch_size, sampler, batch_sampler
+        self.num_workers, self.prefetch_factor = (
+            num_workers,
+            2 if num_workers and prefetch_factor is None else prefetch_factor,
+        )
+        self.collate_fn = collate_fn or (default_collate if self._batched else default_convert)
+        self.pin_memory, self.drop_last, self.timeout, self.generator = pin_memory, drop_last, timeout, generator
+        self.worker_init_fn, self.multiprocessing_context = worker_init_fn, multiprocessing_context
+        self.persistent_workers, self._iterator = persistent_workers, None
+        self._fixed = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in self.__dict__.get("_fixed", ()):
+            raise ValueError(f"{name} attribute should not be set after {type(self).__name__} is initialized")
+        super().__setattr__(name, value)
+
+    @property
+    def index_sampler(self) -> Iterable:
+        return self.batch_sampler if self._batched else self.sampler
+
+    def __iter__(self) -> Iterator[T]:
+        fetch = Fetch(self.dataset, self._batched, self.collate_fn, self.drop_last)
+        if self.num_workers == 0:
+            return Epoch(self, fetch)
+        if self._iterator is not None:
+            self._iterator.reset()
+            return self._iterator
+        from rushlight.utils.data.worker import Workers  # multiprocessing is slow to import
+
+        iterator = Workers(self, fetch)
+        if self.persistent_workers:
+            self._iterator = iterator
+        return iterator
+
+    def __len__(self) -> int:
+        if not self._is_iterable:
+            return len(self.index_sampler)
+        length = len(self.dataset)
+        if self.batch_size is None:
+            return length
+        return length // self.batch_size if self.drop_last else math.ceil(length / self.batch_size)

@@ -1,0 +1,173 @@
+"""Datasets: samples by index, or one after the other, and what is made of several datasets or of a part of one.
+
+In PyTorch: `torch/utils/data/dataset.py`. Left out: `StackDataset`.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
+from typing import Any, Generic, TypeVar
+from warnings import warn
+
+from rushlight.aten.generated import functions
+from rushlight.aten.native.random import Generator, default_generator
+from rushlight.aten.strided import Tensor
+
+T = TypeVar("T", covariant=True)
+
+
+class Dataset(Generic[T]):
+    """Samples by index. A subclass has `__getitem__`, mostly `__len__`, and perhaps `__getitems__`: a list of indices to a list
+    of samples."""
+
+    def __getitem__(self, index: Any) -> T:
+        raise NotImplementedError("Subclasses of Dataset should implement __getitem__.")
+
+    def __add__(self, other: Dataset) -> ConcatDataset:
+        return ConcatDataset([self, other])
+
+
+class IterableDataset(Dataset[T], Iterable[T]):
+    """Samples one after the other: a subclass has `__iter__`."""
+
+    def __add__(self, other: Dataset) -> ChainDataset:
+        return ChainDataset([self, other])
+
+
+class TensorDataset(Dataset[tuple[Tensor, ...]]):
+    """Sample i is the tuple of the i-th elements of tensors that are equally long."""
+
+    def __init__(self, *tensors: Tensor) -> None:
+        if any(tensor.size(0) != tensors[0].size(0) for tensor in tensors):
+            raise AssertionError("Size mismatch between tensors")
+        self.tensors = tensors
+
+    def __getitem__(self, index: Any) -> tuple[Tensor, ...]:
+        return tuple(tensor[index] for tensor in self.tensors)
+
+    def __len__(self) -> int:
+        return self.tensors[0].size(0)
+
+
+def locate(cumulative_sizes: Sequence[int], index: int) -> tuple[int, int]:
+    """Where a sample of datasets put one behind the other is: the number of its dataset, and its index in it.
+
+    Args:
+        cumulative_sizes: at i, how many samples the datasets 0 to i have together. A dataset may be empty.
+        index: from 0; or negative, counted from the end.
+
+    Raises:
+        ValueError: a negative index is before the first sample.
+        IndexError: an index is behind the last sample.
+
+    Source: `torch/utils/data/dataset.py`, `ConcatDataset.__getitem__`.
+    """
+    length = cumulative_sizes[-1]
+    if index < -length:
+        raise ValueError("absolute value of index should not exceed dataset length")
+    if index >= length:
+        raise IndexError(f"index {index} is out of range for a dataset of {length} samples")
+    index %= length
+    number = bisect_right(cumulative_sizes, index)
+    return number, index - (cumulative_sizes[number - 1] if number else 0)
+
+
+class ConcatDataset(Dataset[T]):
+    """Datasets one behind the other, by index."""
+
+    def __init__(self, datasets: Iterable[Dataset]) -> None:
+        self.datasets = list(datasets)
+        if not self.datasets:
+            raise AssertionError("datasets should not be an empty iterable")
+        if any(isinstance(dataset, IterableDataset) for dataset in self.datasets):
+            raise AssertionError("ConcatDataset does not support IterableDataset")
+        self.cumulative_sizes = list(accumulate(len(dataset) for dataset in self.datasets))
+
+    def __getitem__(self, index: int) -> T:
+        number, index = locate(self.cumulative_sizes, index)
+        return self.datasets[number][index]
+
+    def __len__(self) -> int:
+        return self.cumulative_sizes[-1]
+
+
+class ChainDataset(IterableDataset):
+    """Iterable datasets one after the other."""
+
+    def __init__(self, datasets: Iterable[Dataset]) -> None:
+        self.datasets = datasets
+
+    def __iter__(self) -> Iterator:
+        for dataset in self.datasets:
+            if not isinstance(dataset, IterableDataset):
+                raise AssertionError("ChainDataset only supports IterableDataset")
+            yield from dataset
+
+    def __len__(self) -> int:
+        return sum(len(dataset) for dataset in self.datasets)
+
+
+class Subset(Dataset[T]):
+    """The samples of a dataset that `indices` names, in that order."""
+
+    def __init__(self, dataset: Dataset[T], indices: Sequence[int]) -> None:
+        self.dataset, self.indices = dataset, indices
+
+    def __getitem__(self, index: Any) -> T:
+        if isinstance(index, list):
+            return self.dataset[[self.indices[i] for i in index]]
+        return self.dataset[self.indices[index]]
+
+    def __getitems__(self, indices: list[int]) -> list[T]:
+        return fetch_samples(self.dataset, [self.indices[i] for i in indices])
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+
+def fetch_samples(dataset: Dataset, indices: Sequence) -> list:
+    """The samples at these indices, in one call if the dataset has `__getitems__`."""
+    if callable(getattr(dataset, "__getitems__", None)):
+        return dataset.__getitems__(indices)
+    return [dataset[index] for index in indices]
+
+
+def split_lengths(length: int, lengths: Sequence[int | float]) -> list[int]:
+    """How long the parts are into which `length` samples are split.
+
+    `lengths` are numbers of samples, and then are the result. Or they are fractions: so they are taken if their sum is 1
+    within the tolerance of `math.isclose` and not above 1. Each part then has that fraction of `length`, rounded down, and what
+    is left over goes to the parts from the first on, one sample to each, round and round. A UserWarning for each of these parts
+    that is empty after that.
+
+    Raises:
+        ValueError: a fraction is not between 0 and 1; the lengths do not add up to `length`.
+
+    Source: `torch/utils/data/dataset.py`, `random_split`.
+    """
+    total = sum(lengths)
+    if math.isclose(total, 1) and total <= 1:
+        for i, fraction in enumerate(lengths):
+            if not 0 <= fraction <= 1:
+                raise ValueError(f"Fraction at index {i} is not between 0 and 1")
+        lengths = [math.floor(length * fraction) for fraction in lengths]
+        for i in range(length - sum(lengths)):
+            lengths[i % len(lengths)] += 1
+        for i, part in enumerate(lengths):
+            if part == 0:
+                warn(f"Length of split at index {i} is 0. This might result in an empty dataset.", stacklevel=2)
+    if sum(lengths) != length:
+        raise ValueError("Sum of input lengths does not equal the length of the input dataset!")
+    return list(lengths)
+
+
+def random_split(
+    dataset: Dataset[T], lengths: Sequence[int | float], generator: Generator | None = default_generator
+) -> list[Subset[T]]:
+    """Parts of these lengths, or fractions of the whole, at random. Source: `torch/utils/data/dataset.py`, `random_split`."""
+    lengths = split_lengths(len(dataset), lengths)
+    order = functions.randperm(sum(lengths), generator=generator).tolist()
+    return [Subset(dataset, order[end - length : end]) for end, length in zip(accumulate(lengths), lengths)]

@@ -1,0 +1,62 @@
+"""Fetching: what the main process or a worker does with one index of the sampler.
+
+In PyTorch: `torch/utils/data/_utils/fetch.py` and, for `get_worker_info`, `torch/utils/data/_utils/worker.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import Any, NamedTuple
+
+from rushlight.utils.data.dataset import Dataset, IterableDataset, fetch_samples
+
+
+class Fetch(NamedTuple):
+    """What is done for one index of the sampler, or for one list of indices if `batched`."""
+
+    dataset: Dataset
+    batched: bool
+    collate_fn: Callable
+    drop_last: bool
+
+    def begin(self) -> Callable[[Any], Any]:
+        """The function of the index, for one epoch. StopIteration: an iterable dataset is at its end."""
+        if not isinstance(self.dataset, IterableDataset):
+            return self._by_index
+        samples = iter(self.dataset)
+        return lambda index: self._next(samples, index)
+
+    def _by_index(self, index: Any) -> Any:
+        return self.collate_fn(fetch_samples(self.dataset, index) if self.batched else self.dataset[index])
+
+    def _next(self, samples: Iterator, index: Any) -> Any:
+        if not self.batched:
+            return self.collate_fn(next(samples))
+        data = list(islice(samples, len(index)))
+        if not data or (self.drop_last and len(data) < len(index)):
+            raise StopIteration
+        return self.collate_fn(data)
+
+
+class WorkerInfo(NamedTuple):
+    """In a worker process: which one it is, of how many, its seed, and its copy of the dataset."""
+
+    id: int
+    num_workers: int
+    seed: int
+    dataset: Dataset
+
+
+_worker_info: WorkerInfo | None = None
+
+
+def get_worker_info() -> WorkerInfo | None:
+    """None in the main process. Source: `torch/utils/data/_utils/worker.py`, `get_worker_info`."""
+    return _worker_info
+
+
+def set_worker_info(info: WorkerInfo) -> None:
+    """Called once in each worker process, before it fetches."""
+    global _worker_info
+    _worker_info = info

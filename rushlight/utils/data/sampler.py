@@ -1,0 +1,145 @@
+"""Samplers: the order in which the samples of a dataset are taken, and how that order is cut into batches.
+
+A sampler draws its random numbers from its own generator if it has one. In PyTorch: `torch/utils/data/sampler.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence, Sized
+from itertools import islice
+from typing import Any, Generic, TypeVar
+
+from rushlight.aten.generated import functions
+from rushlight.aten.native import creation
+from rushlight.aten.native.random import Generator
+from rushlight.c10.dtypes import float64, int64
+
+T = TypeVar("T", covariant=True)
+
+
+class Sampler(Generic[T]):
+    """Indices in some order: a subclass has `__iter__`, and mostly `__len__`."""
+
+    def __iter__(self) -> Iterator[T]:
+        raise NotImplementedError
+
+
+class SequentialSampler(Sampler[int]):
+    def __init__(self, data_source: Sized) -> None:
+        self.data_source = data_source
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(len(self.data_source)))
+
+    def __len__(self) -> int:
+        return len(self.data_source)
+
+
+class RandomSampler(Sampler[int]):
+    """`num_samples` indices at random: with `replacement` each by itself; without, each comes once before one comes again."""
+
+    def __init__(
+        self, data_source: Sized, replacement: bool = False, num_samples: int | None = None,
+        generator: Generator | None = None,
+    ) -> None:  # fmt: skip
+        self.data_source, self.replacement, self.generator = data_source, replacement, generator
+        self._num_samples = num_samples
+        if not isinstance(replacement, bool):
+            raise TypeError(f"replacement should be a boolean value, but got replacement={replacement}")
+        _check_positive("num_samples", self.num_samples)
+
+    @property
+    def num_samples(self) -> int:
+        return len(self.data_source) if self._num_samples is None else self._num_samples
+
+    def __iter__(self) -> Iterator[int]:
+        length, remaining = len(self.data_source), self.num_samples
+        # The default generator is asked once: what else draws from it during an epoch does not change the order.
+        generator = self.generator or Generator().manual_seed(draw_seed(None))
+        while remaining > 0:
+            if self.replacement:
+                drawn = functions.randint(length, (min(remaining, 32),), generator=generator)
+            else:
+                drawn = functions.randperm(length, generator=generator)
+            yield from drawn.tolist()[:remaining]
+            remaining -= len(drawn)
+
+    def __len__(self) -> int:
+        return self.num_samples
+
+
+class SubsetRandomSampler(Sampler[int]):
+    """The given indices, in a random order."""
+
+    def __init__(self, indices: Sequence[int], generator: Generator | None = None) -> None:
+        self.indices, self.generator = indices, generator
+
+    def __iter__(self) -> Iterator[int]:
+        for i in functions.randperm(len(self.indices), generator=self.generator).tolist():
+            yield self.indices[i]
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+
+class WeightedRandomSampler(Sampler[int]):
+    """`num_samples` indices at random, each as probable as its weight is large."""
+
+    def __init__(
+        self, weights: Sequence[float], num_samples: int, replacement: bool = True, generator: Generator | None = None
+    ) -> None:
+        _check_positive("num_samples", num_samples, refuse_bool=True)
+        if not isinstance(replacement, bool):
+            raise ValueError(f"replacement should be a boolean value, but got replacement={replacement}")
+        self.weights = creation.as_tensor(weights, dtype=float64)
+        if self.weights.dim() != 1:
+            raise ValueError(f"weights should be a 1d sequence but have shape {tuple(self.weights.shape)}")
+        self.num_samples, self.replacement, self.generator = num_samples, replacement, generator
+
+    def __iter__(self) -> Iterator[int]:
+        drawn = functions.multinomial(self.weights, self.num_samples, self.replacement, generator=self.generator)
+        yield from drawn.tolist()
+
+    def __len__(self) -> int:
+        return self.num_samples
+
+
+def batches(sampler: Iterable[T], batch_size: int, drop_last: bool) -> Iterator[list[T]]:
+    """The indices of `sampler` in lists of `batch_size`, in order; at the end a shorter list of those that are left, if there are
+    any and not `drop_last`.
+
+    A generator: for each list exactly `batch_size` indices are taken from the sampler, and none before the list is asked for, so
+    that the sampler may be endless.
+
+    Source: `torch/utils/data/sampler.py`, `BatchSampler.__iter__`.
+    """
+    indices = iter(sampler)
+    while batch := list(islice(indices, batch_size)):
+        if len(batch) == batch_size or not drop_last:
+            yield batch
+
+
+class BatchSampler(Sampler[list[int]]):
+    """Source: `torch/utils/data/sampler.py`, `BatchSampler`."""
+
+    def __init__(self, sampler: Iterable[int], batch_size: int, drop_last: bool) -> None:
+        _check_positive("batch_size", batch_size, refuse_bool=True)
+        if not isinstance(drop_last, bool):
+            raise ValueError(f"drop_last should be a boolean value, but got drop_last={drop_last}")
+        self.sampler, self.batch_size, self.drop_last = sampler, batch_size, drop_last
+
+    def __iter__(self) -> Iterator[list[int]]:
+        return batches(self.sampler, self.batch_size, self.drop_last)
+
+    def __len__(self) -> int:
+        length = len(self.sampler) if self.drop_last else len(self.sampler) + self.batch_size - 1
+        return length // self.batch_size
+
+
+def _check_positive(name: str, value: Any, refuse_bool: bool = False) -> None:
+    if not isinstance(value, int) or value <= 0 or (refuse_bool and isinstance(value, bool)):
+        raise ValueError(f"{name} should be a positive integer value, but got {name}={value}")
+
+
+def draw_seed(generator: Generator | None) -> int:
+    return functions.empty((), dtype=int64).random_(generator=generator).item()

@@ -1,0 +1,145 @@
+"""The folders of the framework are PyTorch's, and imports go down: the tree itself is a map of PyTorch."""
+
+import ast
+import subprocess
+import sys
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+import rushlight
+
+PACKAGE = Path(rushlight.__file__).parent
+# From the bottom up. A room imports what is below it, and rooms of one line know each other.
+ROOMS = [
+    "c10",
+    "library",
+    "aten",
+    "autograd amp",
+    "nn optim utils _C",
+    "fx",
+    "aot",
+    "inductor",
+    "dynamo",
+    "on_torch distributed torchgen",
+    "course",
+]
+HEIGHT = {room: height for height, rooms in enumerate(ROOMS) for room in rooms.split()}
+STATEMENTS = """
+from torch.utils.data import DataLoader, TensorDataset, random_split
+from torch.utils.checkpoint import checkpoint
+from torch.optim.lr_scheduler import OneCycleLR
+from torch.optim import Adam
+from torch.nn.parameter import Parameter
+from torch.nn.modules import Linear
+import torch.nn.functional as F
+from torch.autograd.function import Function
+from torch.nn.utils import clip_grad_norm_
+import torch.fx
+from torch.library import Library
+from torch.utils.data.dataset import Dataset, Subset
+from torch.utils.data.sampler import BatchSampler
+from torch.utils.data.dataloader import DataLoader
+from torch.optim.optimizer import Optimizer
+from torch.nn.utils.clip_grad import clip_grad_value_
+from torch.autograd.grad_mode import no_grad
+from torch.autograd.gradcheck import gradcheck
+from torch.nn.modules.module import Module
+from torch.nn.init import kaiming_uniform_
+import torch.autograd.graph
+from torch.amp.autocast_mode import autocast
+from torch.amp import autocast
+""".strip().splitlines()
+
+
+def name_of(path):
+    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {name_of(path): path for path in sorted(PACKAGE.rglob("*.py"))}
+
+
+def runs(node):
+    """The statements of a tree that run when the module is imported, less those for type checkers."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            continue
+        if isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
+            continue
+        yield child
+        yield from runs(child)
+
+
+def imported(name, nodes):
+    """The modules of the framework that these import statements of a module name."""
+    package = name if MODULES[name].name == "__init__.py" else name.rpartition(".")[0]
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in MODULES)
+        elif isinstance(node, ast.ImportFrom):
+            up = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+            source = ".".join([*up, *([node.module] if node.module else [])])
+            if source in MODULES:
+                inner = [f"{source}.{alias.name}" for alias in node.names]
+                yield from [each if each in MODULES else source for each in inner]
+
+
+def at_import(name):
+    return {*imported(name, runs(ast.parse(MODULES[name].read_text(encoding="utf-8"))))} - {name}
+
+
+def at_any_time(name):
+    tree = ast.parse(MODULES[name].read_text(encoding="utf-8"))
+    for_types = [
+        node for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+    ]
+    inside = {id(each) for node in for_types for each in ast.walk(node)}
+    return {*imported(name, (node for node in ast.walk(tree) if id(node) not in inside))} - {name}
+
+
+def room(name):
+    return name.split(".")[1] if "." in name else None
+
+
+def test_every_room_has_its_height():
+    assert {room(name) for name in MODULES} - {None} == HEIGHT.keys()
+
+
+@pytest.mark.parametrize("name", [name for name in MODULES if room(name)])
+def test_a_module_imports_from_its_own_room_and_from_those_below(name):
+    wrong = [other for other in at_any_time(name) if room(other) and HEIGHT[room(other)] > HEIGHT[room(name)]]
+    assert not wrong
+
+
+@pytest.mark.parametrize("imports", [at_import, at_any_time])
+def test_no_modules_import_each_other_in_a_circle(imports):
+    """(A package's `__init__` gathers what its modules define, so a module that imports its package by name is left out.)"""
+    graph = {name: {other for other in imports(name) if not f"{name}.".startswith(f"{other}.")} for name in MODULES}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        raise AssertionError(" -> ".join(reversed(error.args[1]))) from None
+
+
+def test_the_framework_never_names_the_grader():
+    assert not [name for name, path in MODULES.items() if "autograder" in path.read_text(encoding="utf-8")]
+
+
+@pytest.mark.parametrize("statement", STATEMENTS)
+def test_what_a_script_imports_from_torch_it_imports_from_rushlight_by_the_same_statement(statement):
+    found, given = {}, {}
+    exec(statement, found)
+    exec(statement.replace("torch", "rushlight"), given)
+    names = [name for name in found if name not in ("__builtins__", "torch")]
+    assert given.keys() >= {*names} or statement.startswith("import torch.")
+    for name in names:
+        ours = getattr(given[name], "__module__", None) or given[name].__name__
+        assert ours.split(".")[0] == "rushlight"
+
+
+def test_importing_rushlight_imports_neither_torch_nor_a_compiler():
+    heavy = ["torch", "matplotlib", "rushlight.fx", "rushlight.inductor", "rushlight.on_torch", "multiprocessing"]
+    program = f"import sys, rushlight; assert not [name for name in {heavy} if name in sys.modules]"
+    subprocess.run([sys.executable, "-c", program], check=True)
