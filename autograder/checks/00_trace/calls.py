@@ -1,7 +1,5 @@
 """Checks of lab 00: recording the operators that a program calls."""
 
-from __future__ import annotations
-
 import re
 
 from ...check import program

@@ -1,7 +1,5 @@
 """Checks of lab 00: the keys of a call, and the kernel that serves each."""
 
-from __future__ import annotations
-
 import os
 import re
 from contextlib import contextmanager, nullcontext
@@ -32,7 +30,7 @@ _PLACES += ["without BackendSelect", "without CPU", "with Conjugate"]
 
 
 @contextmanager
-def within(torch, place):
+def within(torch, name):
     """Within: a thread that includes or excludes other keys."""
 
     def exclude(key):
@@ -47,7 +45,7 @@ def within(torch, place):
         "without BackendSelect": lambda: exclude("BackendSelect"),
         "without CPU": lambda: exclude("CPU"),
         "with Conjugate": lambda: torch._C._IncludeDispatchKeyGuard(torch._C.DispatchKey.Conjugate),
-    }.get(place)
+    }.get(name)
     with inside() if inside else nullcontext():
         yield
 

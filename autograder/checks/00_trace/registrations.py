@@ -1,7 +1,5 @@
 """Checks of lab 00: the kernels that native_functions.yaml registers."""
 
-from __future__ import annotations
-
 import re
 
 from ...check import program

@@ -1,7 +1,5 @@
 """Checks of lab 00: the source map, and the schemas of native_functions.yaml."""
 
-from __future__ import annotations
-
 import os
 import re
 from functools import cache

@@ -1,7 +1,5 @@
 """Checks of lab 00: a profile, and timing on a device that works asynchronously."""
 
-from __future__ import annotations
-
 from ...check import program
 from ..cases import explained, strategy
 

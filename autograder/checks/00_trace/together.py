@@ -1,7 +1,5 @@
 """The check of lab 00 that runs all pieces together."""
 
-from __future__ import annotations
-
 from ...check import program
 from .keys import OPERATORS, case_of, kernels, keys, keys_there, table_of
 from .sources import layers

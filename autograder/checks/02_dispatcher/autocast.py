@@ -1,7 +1,5 @@
 """Checks of lab 02: autocast as a kernel of the dispatcher."""
 
-from __future__ import annotations
-
 from contextlib import ExitStack
 
 from ...check import program

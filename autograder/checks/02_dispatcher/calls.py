@@ -1,7 +1,5 @@
 """Checks of lab 02: a call, from the key set of its arguments to the kernels that run."""
 
-from __future__ import annotations
-
 import re
 from contextlib import ExitStack, contextmanager
 
@@ -10,8 +8,6 @@ from ..cases import rows, strategy, when
 from .keys import BACKENDS, EXPLICIT, FUNCTIONALITIES, IMPLICIT, RUNTIME, bits_of, highest_name, names, subsets, union
 from .operators import MASK, MODES, attempt, guards, kernels_of, library, mode, operators, pack, stacks, thread, unpack
 from .schemas import CALLED, PASSED, arguments_of, split, with_defaults
-
-# The key set of a call -----------------------------------------------------------------------------------------------
 
 
 def _items(st):
@@ -127,8 +123,6 @@ def falling_through(xp, kernels, got):
         yield getattr(xp.ops, namespace).f.default
 
 
-# Kernels and their arguments -----------------------------------------------------------------------------------------
-
 _RESULTS = {  # for each return type: results of a kernel, and how many of them have this type
     "int": ([3, True, "q", None], 1),
     "float": ([2.5, 3, "q"], 1),
@@ -233,9 +227,6 @@ def _recording_kernel(xp, kind, with_key_set, result):
 
 def _packed(xp, received):
     return received | {name: pack(xp, received[name]) for name in ("args", "kwargs")}
-
-
-# The kernels that run ------------------------------------------------------------------------------------------------
 
 
 def _leaves_out_fallbacks(case):

@@ -3,8 +3,6 @@
 A case writes a key set as a list of names: of keys, or of single bits (a backend, a functionality).
 """
 
-from __future__ import annotations
-
 import re
 
 from ...check import program
@@ -70,7 +68,7 @@ def subsets(st, of, least=0, most=None):
     cases=lambda st: st.fixed_dictionaries({"keys": subsets(st, ["Undefined", "Dense", *RUNTIME, *ALIASES], 1, 3)}),
     edges=[{"keys": [key]} for key in ("Undefined", "Dense", "AutogradFunctionality", *RUNTIME, *ALIASES)],
     hint=when(
-        lambda case: set(case["keys"]) & set(ALIASES),
+        lambda case: {*case["keys"]} & {*ALIASES},
         "kernels are registered to an alias key, but no tensor has one: an alias key has no bits",
     ),
 )
@@ -122,8 +120,7 @@ def highest_name(torch, bits):
     cases=_sets_of_bits,
     edges=[{"bits": bits} for bits in _SETS],
     hint=when(
-        lambda case: len(set(BACKENDS) & set(case["bits"])) > 1,
-        "a functionality that is per backend gives one key for each backend of the set",
+        lambda case: len({*BACKENDS} & {*case["bits"]}) > 1, "a functionality per backend gives a key for each backend"
     ),
 )
 def keys_of_a_set(xp, bits):

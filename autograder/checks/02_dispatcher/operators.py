@@ -4,8 +4,6 @@ A program registers operators in a namespace of its own and removes them again. 
 its own.
 """
 
-from __future__ import annotations
-
 from contextlib import ExitStack, contextmanager
 
 from ..cases import error_name
@@ -65,9 +63,6 @@ def attempt(call):
         raise
     except Exception as error:
         return error_name(error)
-
-
-# Operators -----------------------------------------------------------------------------------------------------------
 
 
 @contextmanager

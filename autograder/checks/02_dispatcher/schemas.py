@@ -1,7 +1,5 @@
 """Checks of lab 02: operator schemas, and the arguments of a call by its schema."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from functools import cache
@@ -10,8 +8,6 @@ from ...check import program
 from ..cases import rows, strategy, when
 from .keys import IMPLICIT
 from .operators import library, pack, unpack
-
-# Reading a schema ----------------------------------------------------------------------------------------------------
 
 _TYPES = [
     "Tensor", "Tensor?", "Tensor[]", "Tensor?[]", "Tensor(a!)", "Tensor(a)", "Tensor(b!)?", "Tensor(a!)[]", "int", "int?",
@@ -174,8 +170,6 @@ def _(torch, text):
     written = str(read) if namespace else f"lab::{read}"
     return [namespace or "lab", name, read.overload_name, arguments, [result.name for result in read.returns], written]
 
-
-# Arguments of a call -------------------------------------------------------------------------------------------------
 
 _NONE, _TWO = "f() -> ()", "f(int a, int b) -> ()"
 _LONG = "f(int a, int b=2, int c=3, *, int d, int e=5) -> ()"

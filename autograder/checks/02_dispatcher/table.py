@@ -1,7 +1,5 @@
 """Checks of lab 02: the dispatch table of an operator."""
 
-from __future__ import annotations
-
 import re
 from contextlib import ExitStack
 

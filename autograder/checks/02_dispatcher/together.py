@@ -1,7 +1,5 @@
 """The check of lab 02 that runs all pieces together."""
 
-from __future__ import annotations
-
 from contextlib import ExitStack
 
 from ...check import program

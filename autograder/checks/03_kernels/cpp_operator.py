@@ -1,7 +1,5 @@
 """Checks of lab 03: an operator in C++, compiled where the student's code runs."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ... import observe

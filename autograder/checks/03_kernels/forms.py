@@ -1,7 +1,5 @@
 """Checks of lab 03: the forms of a structured operator: functional, in-place and out."""
 
-from __future__ import annotations
-
 import warnings
 from functools import cache
 

@@ -3,8 +3,6 @@
 These exercises are arithmetic. Torch shows its own answers in the results of its operators.
 """
 
-from __future__ import annotations
-
 from contextlib import suppress
 
 from ...check import program
@@ -35,10 +33,7 @@ _BROADCASTS = rows(
     "iterator.broadcast_strides",
     cases=_broadcasts,
     edges=_BROADCASTS,
-    hint=when(
-        lambda case: 1 in case["sizes"],
-        "only a dimension of size 1 is repeated, with stride 0, and only if the loop's size is another",
-    ),
+    hint=when(lambda case: 1 in case["sizes"], "only a size 1 is repeated, with stride 0, where the loop's differs"),
 )
 def strides_in_a_loop(xp, sizes, strides, to):
     return xp.iterator.broadcast_strides(sizes, strides, to)
@@ -74,7 +69,7 @@ _OPERANDS = [
     edges=[{"operands": operands} for operands in _OPERANDS],
     hint=when(
         lambda case: len(case["operands"]) > 1,
-        "a tensor without dimensions, or a number, counts only if its category is higher",
+        "a 0-dimensional tensor or a number counts only if its category is higher",
     ),
 )
 def common_type(xp, operands):
@@ -188,8 +183,7 @@ _EVEN_LOOPS = rows(
     cases=_even_loops,
     edges=_EVEN_LOOPS,
     hint=when(
-        lambda case: len(case["operand_strides"]) > 1,
-        "every operand decides: one whose strides do not continue keeps two dimensions apart",
+        lambda case: len(case["operand_strides"]) > 1, "every operand must continue, or two dimensions stay apart"
     ),
 )
 def joined(xp, sizes, operand_strides):

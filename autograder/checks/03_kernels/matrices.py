@@ -1,7 +1,5 @@
 """Checks of lab 03: products of matrices."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What several topics of lab 03 share: tensors of each dtype, dense strides, matrices that fit for a product."""
 
-from __future__ import annotations
-
 from functools import cache, partial
 
 from ..cases import strategy, tensor

@@ -1,7 +1,5 @@
 """Checks of lab 03: reductions."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ... import observe

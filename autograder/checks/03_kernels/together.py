@@ -1,7 +1,5 @@
 """The check of lab 03 that runs all pieces together."""
 
-from __future__ import annotations
-
 from ...check import program
 from ..cases import tensor
 

@@ -1,7 +1,5 @@
 """The check of lab 08 of the key under which a build is cached."""
 
-from __future__ import annotations
-
 from ...check import program
 from .loop_nests import field
 

@@ -1,7 +1,5 @@
 """The check of lab 08 that compiles programs with all pieces together."""
 
-from __future__ import annotations
-
 from ...check import program
 
 _UNARY = {

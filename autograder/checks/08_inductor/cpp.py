@@ -3,8 +3,6 @@
 Values are built from a list of steps. Python can run the C++ that is emitted for them, because the operations are few.
 """
 
-from __future__ import annotations
-
 from ...check import program
 from .loop_nests import symbols
 

@@ -1,7 +1,5 @@
 """Checks of lab 08: index arithmetic."""
 
-from __future__ import annotations
-
 from ...check import program
 from ..cases import rows, strategy
 from .loop_nests import divisions, field, is_index, numbers, shapes, symbols

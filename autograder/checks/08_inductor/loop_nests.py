@@ -4,8 +4,6 @@ An index, a loop nest and a statement have no counterpart in torch's Python, but
 program computes the numbers of an answer over all iterations of the loops, and torch those of the tensors.
 """
 
-from __future__ import annotations
-
 import math
 
 

@@ -1,7 +1,5 @@
 """Checks of lab 08: lowering an operator to a loop nest."""
 
-from __future__ import annotations
-
 from ...check import program
 from ..cases import rows, strategy
 from .loop_nests import shapes, symbols, tensor_of

@@ -4,8 +4,6 @@ A schedule is a list of steps, each with the names that it reads and that it wri
 own scheduler and memory planner, which get nodes and buffers with names and sizes and nothing else.
 """
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 from ...check import program

@@ -4,8 +4,6 @@ A case has a text that torch made, and the program of which torch made it. The j
 itself, which was asked while it wrote the text: see torch_dumps. A subject has neither.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 

@@ -3,8 +3,6 @@
 Inductor generates no loops for products, and each of them needs the one before it.
 """
 
-from __future__ import annotations
-
 import re
 
 from ...check import program

@@ -1,7 +1,5 @@
 """Checks of lab 08: which loop nests the scheduler may fuse."""
 
-from __future__ import annotations
-
 from ...check import program
 from .loop_nests import symbols
 
