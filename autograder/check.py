@@ -38,9 +38,9 @@ class Check:
 
     `cases(st)` gives a strategy for keyword arguments of the program, from hypothesis.strategies `st`; only the judge
     calls it. `edges` are always among the cases; where torch makes them, `given` is a function that only the judge calls.
-    `hint(case, mine, theirs)` may name the mistake. A `disposable` check changes what all of torch shares (registrations,
-    backends): torch's side of it runs in a process of its own. One whose cases take long says in `draws` how many are
-    drawn, and tried while shrinking.
+    `hint(case, mine, theirs)` may name the mistake; `program` also takes the text of a hint for every mistake. A
+    `disposable` check changes what all of torch shares (registrations, backends): torch's side of it runs in a process of
+    its own. One whose cases take long says in `draws` how many are drawn, and tried while shrinking.
     """
 
     name: str
@@ -94,7 +94,7 @@ def program(
     *,
     cases: Callable,
     edges: list[dict] | Callable[[], list[dict]] | None = None,
-    hint: Callable | None = None,
+    hint: str | Callable | None = None,
     disposable: bool = False,
     draws: int | None = None,
 ) -> Callable:
@@ -103,7 +103,8 @@ def program(
     def register(subject: Callable) -> Check:
         if name in _registry:
             raise ValueError(f"two checks are called {name!r}")
-        _registry[name] = Check(name, subject, cases, edges or [], hint, disposable, draws)
+        said = (lambda *_: hint) if isinstance(hint, str) else hint
+        _registry[name] = Check(name, subject, cases, edges or [], said, disposable, draws)
         return _registry[name]
 
     return register

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from types import CodeType, FunctionType, ModuleType
 
-from rushlight.c10.dispatch import stand_aside
+from rushlight.c10.dispatch import disable_fast_path
 
 _references: dict[FunctionType, CodeType] = {}  # filled slots, and the code that was there before
 
@@ -50,7 +50,7 @@ def fill(slot: FunctionType, function: Callable) -> None:
     slot.__code__ = _template.__code__.replace(co_names=(name,), co_name=slot.__name__, co_qualname=slot.__name__)
     slot.__wrapped__ = function  # what inspect and help look at
     _let_dynamo_forget(slot)
-    stand_aside(True)  # short ways of the framework would pass the student's piece by
+    disable_fast_path(True)  # short ways of the framework would pass the student's piece by
 
 
 def restore(slot: FunctionType) -> None:
@@ -59,7 +59,7 @@ def restore(slot: FunctionType) -> None:
         slot.__code__ = _references.pop(slot)
         del slot.__wrapped__, slot.__globals__[_hidden(slot)]
         _let_dynamo_forget(slot)
-        stand_aside(bool(_references))
+        disable_fast_path(bool(_references))
 
 
 def is_filled(slot: FunctionType) -> bool:

@@ -198,7 +198,7 @@ def _set_fallback(key: DispatchKey, kernel: Kernel | None) -> None:
         fallbacks.pop(key, None)
     else:
         fallbacks[key] = kernel
-    dispatch.stand_aside(dispatch.aside)  # forget every table
+    dispatch.disable_fast_path(dispatch.fast_path_disabled)  # forget every table
 
 
 def _take_back(undo: list[Callable[[], Any]]) -> None:
@@ -275,7 +275,7 @@ def check_tensors(operator: Operator, argument: Argument, value: Any) -> None:
 
 
 def _through_table(operator: Operator, stack: Sequence) -> Any:
-    if dispatch.aside:
+    if dispatch.fast_path_disabled:
         return call(operator, *stack)
     return operator.table[dispatch_key_set(stack, local.included, local.excluded)](*stack)
 
@@ -320,7 +320,7 @@ def resolve(overloads: Sequence[Operator], args: tuple, kwargs: dict[str, Any]) 
         kwargs = {"self" if name == "input" else name: value for name, value in kwargs.items()}
     pattern = (overloads, *kwargs, kinds(args), kinds(kwargs.values()) if kwargs else ())
     known = _plans.get(pattern)
-    if known is not None and not dispatch.aside:
+    if known is not None and not dispatch.fast_path_disabled:
         table, tensors, arrange = known
         stack = arrange(args, kwargs)
         key_set = local.included
@@ -361,7 +361,7 @@ _INT, _NO_TENSORS = {int}, {int, float, bool, str, type(None)}
 
 
 _plans: dict[tuple, tuple[dict, list[int], Callable]] = {}
-dispatch.memos.append(_plans.clear)
+dispatch.cache_clearers.append(_plans.clear)
 
 
 def plan(pattern: tuple, operator: Operator, args: tuple, kwargs: dict[str, Any], stack: list) -> None:

@@ -15,21 +15,6 @@ from ..observe import Tree, difference
 DTYPES = ("bool", "uint8", "int32", "int64", "float16", "float32", "float64")
 
 
-def rows(names: str, *values: tuple) -> list[dict]:
-    """A table of cases: each row of values with these names, which spaces separate, as keys."""
-    return [dict(zip(names.split(), row, strict=True)) for row in values]
-
-
-def strategy(draw_case: Callable) -> Callable:
-    """Decorator: from `draw_case(draw, st, ...)`, a function of `st, ...` that makes the strategy, as `st.composite` does."""
-
-    @wraps(draw_case)
-    def make(st: Any, *args: Any, **kwargs: Any) -> Any:
-        return st.composite(draw_case)(st, *args, **kwargs)
-
-    return make
-
-
 @cache  # drawing goes through these again and again, and a strategy that is known is not looked into again
 def sizes(st: Any, dims: tuple[int, int] = (0, 4), most: int = 4) -> Any:
     """Shapes with `dims` dimensions of 0 to `most` elements; small ones, and size 1, more often than not."""
@@ -73,6 +58,53 @@ def tensor(
     return {"tensor": spec | {"offset": offset}}
 
 
+def rows(names: str, *values: tuple) -> list[dict]:
+    """A table of cases: one case for each tuple of values, under these names."""
+    return [dict(zip(names.split(), each, strict=True)) for each in values]
+
+
+def strategy(st: Any, part: Any) -> Any:
+    """A strategy from a short description: bool, a list of choices, (least, most) of integers, or a function of `st`."""
+    if isinstance(part, list):
+        return st.sampled_from(part)
+    if isinstance(part, tuple):
+        return st.integers(*part)
+    return st.booleans() if part is bool else part(st) if callable(part) else part
+
+
+def several(part: Any, least: int = 0, most: int | None = None, unique: bool = False) -> Callable:
+    """The description of a list of `least` to `most` values, each described by `part`."""
+    return lambda st: st.lists(strategy(st, part), min_size=least, max_size=most, unique=unique)
+
+
+def listed(*parts: Any) -> Callable:
+    """The description of a list of one value for each part."""
+    return lambda st: st.tuples(*(strategy(st, part) for part in parts)).map(list)
+
+
+def drawn(**parts: Any) -> Callable:
+    """The `cases` of a program: a value for each name, as described."""
+    return lambda st: st.fixed_dictionaries({name: strategy(st, part) for name, part in parts.items()})
+
+
+def composite(draw_case: Callable) -> Callable:
+    """Decorator: the `cases` of a program, or the description of a value, from a function that draws one: `(st, draw)`."""
+    return lambda st: st.composite(lambda draw: draw_case(st, draw))()
+
+
+def drawing(draw_case: Callable) -> Callable:
+    """Decorator: from `draw_case(draw, st, ...)`, a function of `st, ...` that makes the strategy.
+
+    Hypothesis tells these strategies apart, as it does those that `st.composite` makes of different functions.
+    """
+
+    @wraps(draw_case)
+    def make(st: Any, *args: Any, **kwargs: Any) -> Any:
+        return st.composite(draw_case)(st, *args, **kwargs)
+
+    return make
+
+
 # In programs ---------------------------------------------------------------------------------------------------------
 
 
@@ -80,6 +112,23 @@ def numbers(xp: Any, shape: list[int], start: int = 0, kind: str = "float64") ->
     """A tensor of small numbers of both signs, and zeros, by rule. The same `start` gives the same numbers."""
     values = [((7 * i + 3 * start) % 11) * 0.25 - 1 for i in range(math.prod(shape))]
     return xp.tensor(values, dtype=getattr(xp, kind)).reshape(shape)
+
+
+def with_layout(torch: Any, x: Any, layout: str) -> Any:
+    """The numbers of x with other strides: with gaps, with the first dimension innermost, or all equal to the first one."""
+    if layout == "gaps":
+        return torch.zeros([*x.shape, 2], dtype=x.dtype)[..., 1].copy_(x)
+    if layout == "backwards":
+        dims = [*reversed(range(x.dim()))]
+        return x.permute(dims).contiguous().permute(dims)
+    if layout == "equal" and x.numel():
+        return x.reshape(-1)[:1].reshape([1] * x.dim()).expand(x.shape)
+    return x
+
+
+def copied(x: Any) -> Any:
+    """The values of one of torch's tensors in a new contiguous tensor without a graph, or None."""
+    return None if x is None else x.new_empty(x.shape).copy_(x.detach())
 
 
 def error_name(error: BaseException) -> str:

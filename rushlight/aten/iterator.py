@@ -39,7 +39,7 @@ def remembered(function: Callable) -> Callable:
     """`function`, whose answers are kept: the same sizes and strides come again and again. Forgotten when `dispatch` says
     so, since a piece that the answers came from may have changed."""
     kept = lru_cache(4096)(function)
-    dispatch.memos.append(kept.cache_clear)
+    dispatch.cache_clearers.append(kept.cache_clear)
     return kept
 
 

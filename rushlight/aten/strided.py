@@ -361,7 +361,7 @@ def owned(array: np.ndarray, dtype: dtype) -> Tensor:
 
 
 plain_strides = lru_cache(4096)(contiguous_strides)  # the same sizes come again and again
-dispatch.memos.append(plain_strides.cache_clear)
+dispatch.cache_clearers.append(plain_strides.cache_clear)
 
 
 def empty_strided(

@@ -136,7 +136,7 @@ class AccumulateGrad(Node):
             meta = self.variable._autograd
             if (
                 meta.grad is None
-                and not (local.grad_enabled or dispatch.aside)
+                and not (local.grad_enabled or dispatch.fast_path_disabled)
                 and sys.getrefcount(grad) <= _ONLY_OURS
                 and _is_like(grad, self.variable)
             ):

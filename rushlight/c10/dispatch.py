@@ -1,9 +1,9 @@
 """The dispatcher: which kernels a call runs, and in which order.
 
-An operator is a schema and a table. Every tensor carries a set of *dispatch keys*, bits that say where its memory is and
-what else wants to have a word: autograd, autocast, a mode. A call unites the sets of its arguments, adjusts them by what
-this thread includes and excludes, and runs the kernel that the table has for the highest key. That kernel may do its part
-and *redispatch* to the keys below it, down to the one that computes.
+An operator is a schema and a table. Every tensor carries a set of *dispatch keys*: bits that say where its memory is and
+which features must intercept the call, such as autograd, autocast or a mode. A call takes the union of its arguments' sets,
+adds what this thread includes, removes what this thread excludes, and runs the kernel that the table has for the highest key.
+That kernel can do its part and *redispatch* to the keys below it, down to the kernel that computes.
 
 In PyTorch: `c10/core/DispatchKey.h`, `c10/core/DispatchKeySet.h`, `aten/src/ATen/core/dispatch/`. Key sets are plain
 ints here. Left out: most keys (sparse, quantised, nested, named, conjugate, functorch's), their backends, `AutogradOther`,
@@ -16,7 +16,7 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
-from enum import IntEnum
+from enum import IntEnum, auto
 from functools import cached_property, partial
 from typing import Any
 
@@ -26,43 +26,44 @@ from rushlight.c10.schema import FunctionSchema, bind, cast_returns, parse_schem
 # Keys
 
 BACKENDS = ("CPU", "CUDA", "PrivateUse1", "Meta")  # one bit each, from bit 0
-FUNCTIONALITIES = (  # one bit each, above the backends'; a higher one comes first
-    "Dense",
-    "BackendSelect",
-    "Python",
-    "ADInplaceOrView",
-    "AutogradFunctionality",
-    "AutocastCPU",
-    "AutocastCUDA",
-)
-PER_BACKEND = {
-    "Dense": "",
-    "AutogradFunctionality": "Autograd",
-}  # have a kernel for each backend: CPU, AutogradCPU, ...
+FUNCTIONALITIES = (  # one bit each, above the backends' bits; a later one has the higher priority
+    "Dense", "BackendSelect", "Python", "ADInplaceOrView", "AutogradFunctionality", "AutocastCPU", "AutocastCUDA",
+)  # fmt: skip
+PER_BACKEND = {"Dense": "", "AutogradFunctionality": "Autograd"}  # have a key for each backend: CPU, AutogradCPU, ...
 ALIASES = (
-    "Autograd",
-    "CompositeImplicitAutograd",
-    "CompositeExplicitAutograd",
-    "CompositeExplicitAutogradNonFunctional",
-)
-
-
-def _runtime_keys() -> Iterable[str]:
-    """The keys that a table has an entry for, lowest first."""
-    for name in FUNCTIONALITIES:
-        yield from (PER_BACKEND[name] + backend for backend in BACKENDS) if name in PER_BACKEND else (name,)
+    "Autograd", "CompositeImplicitAutograd", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional",
+)  # fmt: skip
 
 
 class DispatchKey(IntEnum):
-    """A name for some bits, for an entry of the table, or, for the last four, for many entries at once.
+    """A name for some bits of a key set, for an entry of the table, or, if it is an alias key, for many entries at once.
 
     Source: `c10/core/DispatchKey.h`.
     """
 
-    _ignore_ = ("names", "i", "name_")
-    names = ("Undefined", *_runtime_keys(), *PER_BACKEND, *ALIASES)
-    for i, name_ in enumerate(names):
-        vars()[name_] = i
+    Undefined = 0
+    # The runtime keys, which have an entry in the table, from the lowest priority to the highest.
+    CPU = auto()
+    CUDA = auto()
+    PrivateUse1 = auto()
+    Meta = auto()
+    BackendSelect = auto()
+    Python = auto()
+    ADInplaceOrView = auto()
+    AutogradCPU = auto()
+    AutogradCUDA = auto()
+    AutogradPrivateUse1 = auto()
+    AutogradMeta = auto()
+    AutocastCPU = auto()
+    AutocastCUDA = auto()
+    # Functionalities that have a key for each backend.
+    Dense = auto()
+    AutogradFunctionality = auto()
+    # The alias keys, for which kernels are registered but no tensor has a bit.
+    Autograd = auto()
+    CompositeImplicitAutograd = auto()
+    CompositeExplicitAutograd = auto()
+    CompositeExplicitAutogradNonFunctional = auto()
 
     def __str__(self) -> str:
         return self.name
@@ -70,7 +71,7 @@ class DispatchKey(IntEnum):
     __repr__ = __str__
 
 
-RUNTIME_KEYS = tuple(DispatchKey[name] for name in _runtime_keys())
+RUNTIME_KEYS = tuple(key for key in DispatchKey if 0 < key <= DispatchKey.AutocastCUDA)
 BACKEND_KEYS = frozenset(DispatchKey[name] for name in BACKENDS)
 AUTOGRAD_KEYS = frozenset(DispatchKey["Autograd" + name] for name in BACKENDS)
 BIT = {name: 1 << i for i, name in enumerate((*BACKENDS, *FUNCTIONALITIES))}
@@ -80,11 +81,11 @@ BACKEND_MASK = (1 << len(BACKENDS)) - 1
 def bits(key: DispatchKey) -> int:
     """The set that has just this key, as an int.
 
-    `BIT` says which bit stands for a backend or a functionality. A key of one backend, such as `CPU` (`Dense` on `CPU`)
-    or `AutogradMeta` (`AutogradFunctionality` on `Meta`), has two bits; `PER_BACKEND` maps such a functionality to what
-    stands before the backend in the key's name. Any other functionality has one bit, also `Dense` and
-    `AutogradFunctionality` by themselves. `Undefined` has none, and an alias key has none either: it is registered to,
-    but no tensor has it.
+    `BIT` maps a backend or a functionality to its bit. A key of one backend, such as `CPU` (`Dense` on `CPU`)
+    or `AutogradMeta` (`AutogradFunctionality` on `Meta`), has two bits; `PER_BACKEND` maps such a functionality to the
+    prefix of the backend in the key's name. Any other functionality has one bit, also `Dense` and
+    `AutogradFunctionality` by themselves. `Undefined` has no bits. An alias key has none either: kernels are registered
+    for it, but no tensor has it.
 
     Args:
         key: any `DispatchKey`; its `name` tells which.
@@ -112,8 +113,8 @@ def highest_priority_key(key_set: int) -> DispatchKey:
     """The key whose kernel runs first: that of the highest functionality in the set.
 
     A functionality that is `PER_BACKEND` is one key for each backend; of the set's backends the highest bit counts, so
-    that {CPU, Meta} with `Dense` gives `Meta`. Without a backend such a functionality stands for itself (`Dense`). The
-    other functionalities do not ask for a backend.
+    that {CPU, Meta} with `Dense` gives `Meta`. Without a backend the key is the functionality itself (`Dense`). The
+    other functionalities do not depend on a backend.
 
     Returns:
         a `DispatchKey`, `Undefined` if the set has no functionality.
@@ -131,10 +132,10 @@ def highest_priority_key(key_set: int) -> DispatchKey:
 
 
 def keys_in(key_set: int) -> list[DispatchKey]:
-    """Every runtime key in a set, lowest first: those of `RUNTIME_KEYS` whose bits (`bits`) are all there.
+    """Every runtime key in a set, lowest first: those of `RUNTIME_KEYS` whose bits (`bits`) are all in the set.
 
-    With several backends, each functionality that is per backend is there for all of them, though the set was made of
-    fewer keys: bits cannot tell. A functionality that is per backend and has none gives no key.
+    In a set with several backends, a functionality that is per backend has a key on each of them, even if the set was made
+    from fewer keys: the bits are the same. Without a backend such a functionality gives no key.
 
     Source: `c10/core/DispatchKeySet.h`, `DispatchKeySet::iterator`.
     """
@@ -147,14 +148,14 @@ def show_key_set(key_set: int) -> str:
 
 
 def keys_below(key: DispatchKey) -> int:
-    """All functionalities below a key's, on every backend: what is left to run when its kernel has done its part.
+    """All functionalities below that of a key, on every backend: the keys to redispatch to.
 
     Source: `c10/core/DispatchKeySet.h`, `DispatchKeySet(FULL_AFTER, key)`.
     """
     return BACKEND_MASK | (1 << bits(key).bit_length() - 1) - 1
 
 
-# What follows runs at import, and so is made of `BIT` and not by `bits`: an import must call no exercise.
+# These sets are computed at import, so from `BIT` and not by `bits`: an import must not call an exercise.
 AUTOCAST_KEYS = BIT["AutocastCPU"] | BIT["AutocastCUDA"]
 PYTHON = BIT["Python"]
 ABOVE_PYTHON = sum(bit for bit in BIT.values() if bit > PYTHON)
@@ -172,7 +173,7 @@ INFERENCE_KEYS = {
 }
 
 # ------------------------------------------------------------------------------------------------------------
-# What this thread adds and takes away
+# The state of a thread
 
 
 class LocalState(threading.local):
@@ -225,9 +226,10 @@ def excluding(key_set: int):
 class Kernel:
     """A function that is registered for a key.
 
-    Ours are *unboxed*: they take one argument for each of the schema's. One from `Library.impl` takes them as Python
-    passes them, less what has its default (`pythonic`). A *boxed* one, a fallback, takes the operator before them, and
-    so serves any operator. `with_key_set` puts the key set of the call before all that, for redispatching.
+    The framework's own kernels are *unboxed*: they take one argument for each argument of the schema. A kernel from
+    `Library.impl` takes them as Python passes them, without those that have their default (`pythonic`). A *boxed* kernel, a
+    fallback, takes the operator first, so it serves any operator. With `with_key_set` the very first argument is the key set
+    of the call, for redispatching.
     """
 
     function: Callable
@@ -238,18 +240,18 @@ class Kernel:
 
 
 def fallthrough_kernel(*args: Any) -> None:
-    """Registered for a key, it makes calls pass by as if they did not have this key."""
+    """A kernel that is never called: a key for which it is registered is skipped."""
     raise RuntimeError("fallthrough_kernel was executed but it should have been skipped by the dispatcher")
 
 
 FALLTHROUGH = Kernel(fallthrough_kernel, "fallthrough")
 MISSING = Kernel(fallthrough_kernel, "missing")
 
-fallbacks: dict[DispatchKey, Kernel] = {}  # for operators that have nothing else for a key
+fallbacks: dict[DispatchKey, Kernel] = {}  # for operators that have no kernel for a key
 
 
 class Operator:
-    """One overload of an operator: its schema, the kernels that were registered, and the table made of them.
+    """One overload of an operator: its schema, the kernels registered for it, and the table computed from them.
 
     Source: `aten/src/ATen/core/dispatch/OperatorEntry.h`; in Python, `torch._ops.OpOverload`.
     """
@@ -273,7 +275,7 @@ class Operator:
         return name if "::" in name else f"aten::{name}"
 
     def register(self, key: DispatchKey, kernel: Kernel | None) -> None:
-        """Put a kernel in the place of this key's, or, with None, take it away."""
+        """Set the kernel of a key, or remove it if `kernel` is None. Clears the tables."""
         if kernel is None:
             self.kernels.pop(key, None)
         else:
@@ -282,7 +284,7 @@ class Operator:
         self.below.clear()
 
     def entry(self, key: DispatchKey) -> tuple[Kernel, str]:
-        """The kernel for a runtime key and why it is this one. A functionality without a backend is taken on the first."""
+        """The kernel for a runtime key, and the reason. A functionality without a backend counts as on the first backend."""
         if key.name in PER_BACKEND:
             key = DispatchKey[PER_BACKEND[key.name] + BACKENDS[0]]
         return compute_table_entry(self.kernels, fallbacks, key)
@@ -295,23 +297,23 @@ operators: dict[str, Operator] = {}
 
 
 def bind_kernel(kernel: Kernel, operator: Operator, key_set: int) -> Callable:
-    """A kernel as a table holds it: a callable that takes the stack, one argument for each of the schema's.
+    """A kernel as a table holds it: a callable that takes the stack, one argument for each argument of the schema.
 
     It runs `kernel.function` with, in this order:
 
     1. `key_set`, if the kernel is `with_key_set`;
     2. `operator`, if the kernel is `boxed`;
-    3. the arguments: as they come on the stack, or, if the kernel is `pythonic` or `boxed`, the args and kwargs that
-       `unbind(operator.schema, stack)` makes of it.
+    3. the arguments: as they are on the stack, or, if the kernel is `pythonic` or `boxed`, the args and kwargs that
+       `unbind(operator.schema, stack)` returns.
 
     Args:
-        kernel: how its function wants to be called; see `Kernel`.
-        operator: whose table it is.
-        key_set: of the calls that it will be run for.
+        kernel: its flags say how its function is called; see `Kernel`.
+        operator: the owner of the table.
+        key_set: the key set of the calls that it will serve.
 
     Returns:
-        the callable. It returns what the function returned, which of a kernel that is `pythonic` or `boxed` goes through
-        `cast_returns(operator.schema, result)`. For a kernel that wants nothing but the stack the function itself will do.
+        the callable. It returns the function's result; for a kernel that is `pythonic` or `boxed`, the result of
+        `cast_returns(operator.schema, result)`. For a kernel that takes only the stack it may be the function itself.
 
     Source: `aten/src/ATen/core/boxing/KernelFunction_impl.h`, `KernelFunction::call`; for kernels in Python
     `torch/csrc/utils/python_dispatch.cpp`, `PythonKernelHolder`.
@@ -331,9 +333,9 @@ def bind_kernel(kernel: Kernel, operator: Operator, key_set: int) -> Callable:
 def compute_table_entry(
     kernels: dict[DispatchKey, Kernel], fallbacks: dict[DispatchKey, Kernel], key: DispatchKey
 ) -> tuple[Kernel, str]:
-    """What an operator's table holds for one runtime key, and why.
+    """The kernel that an operator's table holds for one runtime key, and the reason.
 
-    The first of these that there is:
+    It is the first of these that exists:
 
     1. the kernel registered for this very key: "kernel";
     2. for a backend key (`BACKEND_KEYS`) or `Undefined`: the one for `CompositeExplicitAutogradNonFunctional`, else the
@@ -346,8 +348,8 @@ def compute_table_entry(
     6. `MISSING`: "missing".
 
     Args:
-        kernels: what was registered for the operator; alias keys are among the keys.
-        fallbacks: what was registered for all operators, by runtime key.
+        kernels: the kernels registered for the operator, by runtime key or alias key.
+        fallbacks: the kernels registered for all operators, by runtime key.
         key: one of `RUNTIME_KEYS`, or `Undefined`.
 
     Returns:
@@ -364,7 +366,7 @@ def compute_table_entry(
             if alias in kernels:
                 return kernels[alias], "default backend kernel"
     if (backend or autograd) and DispatchKey.CompositeImplicitAutograd in kernels:
-        own = DispatchKey[key.name.removeprefix("Autograd")]  # of a backend's own key we know already that it has none
+        own = DispatchKey[key.name.removeprefix("Autograd")]  # a backend key is known to have no kernel at this point
         if own not in kernels and explicit not in kernels:
             return kernels[DispatchKey.CompositeImplicitAutograd], "math kernel"
     if autograd and DispatchKey.Autograd in kernels:
@@ -379,7 +381,7 @@ def compute_table_entry(
 
 
 def tensors_in(stack: Sequence) -> Iterable[Any]:
-    """The tensors among the arguments of a call, and in lists among them."""
+    """The tensors among the arguments of a call, and in lists among the arguments."""
     for value in stack:
         if isinstance(value, (list, tuple)):
             yield from tensors_in(value)
@@ -389,8 +391,8 @@ def tensors_in(stack: Sequence) -> Iterable[Any]:
 
 def dispatch_key_set(stack: Sequence, included: int, excluded: int) -> int:
     """The key set of a call: the keys of all tensor arguments, those in lists included, and the keys that the thread
-    includes, less the functionalities that it excludes. Excluding wins over including. It takes away functionalities
-    only (bits above `BACKEND_MASK`): to exclude `AutogradCPU` excludes autograd on every backend, and the backend `CPU`
+    includes, less the functionalities that it excludes. Excluding wins over including. It removes functionalities
+    only (bits above `BACKEND_MASK`): excluding `AutogradCPU` excludes autograd on every backend, and the backend `CPU`
     stays.
 
     Args:
@@ -409,7 +411,7 @@ def dispatch_key_set(stack: Sequence, included: int, excluded: int) -> int:
 def skip_fallthrough(operator: Operator, key_set: int) -> int:
     """The set without the functionalities for which the operator's entry is `FALLTHROUGH`; the backends stay.
 
-    Each functionality is looked at on the set's highest backend, with `operator.entry(key)`, which gives a kernel and a
+    Each functionality is looked up on the set's highest backend by `operator.entry(key)`, which returns a kernel and a
     reason.
 
     Source: `aten/src/ATen/core/dispatch/DispatchKeyExtractor.h`, `nonFallthroughKeys_`.
@@ -424,7 +426,7 @@ def skip_fallthrough(operator: Operator, key_set: int) -> int:
 
 
 def call(operator: Operator, *stack: Any) -> Any:
-    """Call an operator with one argument for each of its schema's.
+    """Call an operator with one argument for each argument of its schema.
 
     The key set of the arguments (`dispatch_key_set`, with what `local` includes and excludes), less the fallthroughs
     (`skip_fallthrough`), goes to `run`, whose `how` is "call".
@@ -436,7 +438,7 @@ def call(operator: Operator, *stack: Any) -> Any:
 
 
 def redispatch(operator: Operator, key_set: int, *stack: Any) -> Any:
-    """Go on with a call at the highest key of `key_set`: neither the arguments nor the thread are asked again, and a
+    """Continue a call at the highest key of `key_set`: neither the arguments' keys nor the thread's are read again, and a
     fallthrough is not skipped. The `how` of `run` is "redispatch".
 
     Source: `aten/src/ATen/core/dispatch/Dispatcher.h`, `Dispatcher::redispatch`.
@@ -447,21 +449,21 @@ def redispatch(operator: Operator, key_set: int, *stack: Any) -> Any:
 def run(operator: Operator, key_set: int, stack: Sequence, how: str) -> Any:
     """Run the kernel for the highest key of a set: the end of every call.
 
-    The kernel is that of `operator.entry(key)`, which gives a kernel and a reason; `bind_kernel` makes it callable with
+    The kernel comes from `operator.entry(key)`, which returns a kernel and a reason; `bind_kernel` makes it callable with
     the stack. It runs within `traced(line)`, where the line is, for example,
     `[call] op=[aten::add.Tensor], key=[AutogradCPU]`: how, the operator's full name, the key's name.
 
     Args:
-        operator: what is called.
-        key_set: whose highest key counts; the kernel may want to see it.
-        stack: one argument for each of the schema's.
+        operator: the operator that is called.
+        key_set: its highest key counts; a kernel may take the whole set.
+        stack: one argument for each argument of the schema.
         how: "call" or "redispatch".
 
     Returns:
         what the kernel returns.
 
     Raises:
-        NotImplementedError: the entry is `MISSING`; `explain_missing` has the words. Nothing is traced then.
+        NotImplementedError: the entry is `MISSING`; the message is that of `explain_missing`. Nothing is traced then.
 
     Source: `aten/src/ATen/core/dispatch/Dispatcher.h`, `Dispatcher::call`; `OperatorEntry.h`, `OperatorEntry::lookup`.
     """
@@ -474,7 +476,7 @@ def run(operator: Operator, key_set: int, stack: Sequence, how: str) -> Any:
 
 
 def traced(line: str) -> AbstractContextManager:
-    """Write a line of the trace, if there is one (`show_dispatch_trace`); what is traced within is indented below it."""
+    """Write a line of the trace if a trace is on (`show_dispatch_trace`). Lines written within are indented below it."""
     return nullcontext() if _trace is None else _indented(line)
 
 
@@ -491,12 +493,12 @@ def _indented(line: str):
 def explain_missing(operator: Operator, key: DispatchKey) -> str:
     """Source: `aten/src/ATen/core/dispatch/OperatorEntry.cpp`, `reportError`."""
     entries = {k.name: operator.entry(k)[0] for k in RUNTIME_KEYS}
-    nothing = (MISSING, FALLTHROUGH, fallbacks[DispatchKey.Meta])  # the last has a word to say, but computes nothing
+    nothing = (MISSING, FALLTHROUGH, fallbacks[DispatchKey.Meta])  # the last only raises an error
     served = [name for name, kernel in entries.items() if kernel not in nothing]
     if key == DispatchKey.Undefined:
         return (
             f"There were no tensor arguments to {operator.full_name} (an empty list of Tensors, perhaps), and it has no "
-            f"kernel that does without. It is available for these keys: {served}"
+            f"kernel for calls without tensors. It is available for these keys: {served}"
         )
     return (
         f"Could not run '{operator.full_name}' with arguments from the '{key.name}' backend: there is no kernel for it. "
@@ -506,38 +508,38 @@ def explain_missing(operator: Operator, key: DispatchKey) -> str:
 
 
 # ------------------------------------------------------------------------------------------------------------
-# The same, fast: a call looks up its key set in a dict of bound kernels, which fills itself
+# The fast path: a call looks up its key set in a dict of bound kernels, which fills itself
 
 
 class Table(dict):
     """An operator's kernels by the key set of a call, as `dispatch_key_set` gives it.
 
-    The functions in `functions.py` compute that set in line and look here. While fast paths stand aside, for a trace or
-    because somebody has put another piece into this machinery, nothing is kept, and every call takes the long way.
+    The functions in `functions.py` compute that set in line and look it up here. While the fast path is disabled, for a trace
+    or because a function of this module has been replaced, nothing is cached, and every call takes the slow path.
     """
 
     def __init__(self, operator: Operator):
         self.operator = operator
 
     def __missing__(self, key_set: int) -> Callable:
-        if aside:
+        if fast_path_disabled:
             return partial(call, self.operator)
-        return _keep(self, key_set, skip_fallthrough(self.operator, key_set)) or partial(call, self.operator)
+        return _cache(self, key_set, skip_fallthrough(self.operator, key_set)) or partial(call, self.operator)
 
 
 class Below(dict):
-    """An operator's kernels by the key set of a call whose highest key is having its turn: the kernel for the rest."""
+    """An operator's kernels by the key set of a call whose highest key's kernel is running: the kernel for the other keys."""
 
     def __init__(self, operator: Operator):
         self.operator = operator
 
     def __missing__(self, key_set: int) -> Callable:
         rest = key_set & keys_below(highest_priority_key(key_set))
-        return (None if aside else _keep(self, key_set, rest)) or partial(redispatch, self.operator, rest)
+        return (None if fast_path_disabled else _cache(self, key_set, rest)) or partial(redispatch, self.operator, rest)
 
 
-def _keep(table: Table | Below, key_set: int, rest: int) -> Callable | None:
-    """Put the kernel for the highest key of `rest` into a table, under `key_set`. None if it is missing: the long way says so."""
+def _cache(table: Table | Below, key_set: int, rest: int) -> Callable | None:
+    """Cache the kernel for the highest key of `rest` under `key_set`. None if it is missing: the slow path raises the error."""
     kernel, _ = table.operator.entry(highest_priority_key(rest))
     if kernel is MISSING:
         return None
@@ -545,20 +547,20 @@ def _keep(table: Table | Below, key_set: int, rest: int) -> Callable | None:
     return function
 
 
-aside = False  # whether the short ways are closed
+fast_path_disabled = False
 _trace: Callable[[str], Any] | None = None
-memos: list[Callable[[], Any]] = []  # what empties the other memories of what a function said before
+cache_clearers: list[Callable[[], Any]] = []  # each empties a cache of what a function returned
 
 
-def stand_aside(wanted: bool) -> None:
-    """Whether calls take the long way. Either way, forget what is known: the tables and all `memos`."""
-    global aside
-    aside = wanted
+def disable_fast_path(disabled: bool) -> None:
+    """Make all calls take the slow path, or no longer. Either way, clear the tables and every other cache."""
+    global fast_path_disabled
+    fast_path_disabled = disabled
     for operator in operators.values():
         operator.table.clear()
         operator.below.clear()
-    for forget in memos:
-        forget()
+    for clear in cache_clearers:
+        clear()
 
 
 @contextmanager
@@ -566,13 +568,13 @@ def show_dispatch_trace(write: Callable[[str], Any] = print):
     """Within: a line for every call and redispatch, indented by depth, as `TORCH_SHOW_DISPATCH_TRACE=1` shows in a debug
     build of PyTorch."""
     global _trace
-    before, closed, _trace = _trace, aside, write
-    stand_aside(True)
+    before, disabled, _trace = _trace, fast_path_disabled, write
+    disable_fast_path(True)
     try:
         yield
     finally:
         _trace = before
-        stand_aside(closed)
+        disable_fast_path(disabled)
 
 
 # ------------------------------------------------------------------------------------------------------------

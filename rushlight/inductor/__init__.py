@@ -1,8 +1,9 @@
-"""A small Inductor: from a graph of operators to C++ loops, compiled by the system's compiler.
+"""A small Inductor: it compiles a graph of operators to C++ loops.
 
-The path: `lowering` makes loops of the operators, `scheduler` fuses them, `cpp` writes kernels, `memory` plans where buffers lie,
-`externs` multiplies matrices, `wrapper` writes the call around it all, `codecache` compiles and loads. `metrics` counts kernels,
-and `output_code` reads what the real Inductor writes.
+The path of a graph: `graph` calls the rules in `lowerings_*` for every node, which gives loops in the language of `ir`. `scheduler`
+fuses loops; `cpp_scheduling` writes a kernel for each fused node. `memory` plans the memory of buffers, `externs` multiplies
+matrices, `wrapper` writes the call around everything, `codecache` compiles and loads. `metrics` counts kernels, and `output_code`
+reads the code that the real Inductor generates.
 
 In PyTorch: `torch/_inductor/`; `compile_fx` is `torch/_inductor/compile_fx.py`. Left out: GPUs, templates and autotuning, modes,
 sizes that are not known when compiling.
@@ -15,56 +16,28 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from rushlight.aot import aot_autograd
-from rushlight.inductor import (
-    codecache,
-    cpp,
-    externs,
-    index,
-    ir,
-    lowering,
-    memory,
-    metrics,
-    output_code,
-    scheduler,
-    wrapper,
-)
+from rushlight.inductor import graph, ir, memory, metrics, output_code, scheduler, wrapper  # noqa: F401 (for its users)
 from rushlight.utils import _logging as logs
 from rushlight.utils.cpp_extension import compiler
 
-__all__ = [
-    "codecache",
-    "compile_fx",
-    "compile_inner",
-    "cpp",
-    "externs",
-    "index",
-    "ir",
-    "lowering",
-    "memory",
-    "metrics",
-    "output_code",
-    "scheduler",
-    "wrapper",
-]
-
 
 def compile_fx(module: Any, example_inputs: Sequence[Any]) -> Callable:
-    """The backend "inductor": what Dynamo captured, as compiled graphs, forward and backward.
+    """The backend "inductor": compiles the graph that Dynamo captured, forward and backward.
 
-    Where there is no compiler the graph runs as it is, and a warning says so once.
+    Without a C++ compiler the graph runs uncompiled, and one warning says so.
     """
     try:
         compiler()
     except RuntimeError as error:
         warnings.warn(f"rl.compile runs graphs uncompiled: {error}", stacklevel=2)
         return module
-    return aot_autograd(module, example_inputs, compile_inner)
+    return aot_autograd(module, example_inputs, compile_fx_inner)
 
 
-def compile_inner(module: Any, example_inputs: Sequence[Any]) -> Callable[..., list]:
-    """One functional graph, compiled: a callable that takes its inputs one by one and returns a list."""
-    program = scheduler.schedule(lowering.lower(module))
+def compile_fx_inner(module: Any, example_inputs: Sequence[Any]) -> Callable[..., list]:
+    """Compile one functional graph to a callable that takes the inputs one by one and returns a list of outputs."""
+    program = scheduler.schedule(graph.lower(module))
     metrics.generated_kernel_count += sum(isinstance(step, ir.Kernel) for step in program.steps)
-    compiled = wrapper.compile(program, memory.plan(program))
+    compiled = wrapper.compile_program(program, memory.plan(program))
     logs.artifact("output_code", f"{compiled.cpp_text}\n{compiled.python_text}")
     return compiled

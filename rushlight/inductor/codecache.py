@@ -1,8 +1,8 @@
-"""From generated C++ to a library in memory: compiled once for a text, a compiler and a machine, and kept on disk.
+"""From generated C++ to a loaded library: compiled once for a text, a compiler and a machine, and cached on disk.
 
-The key of the cache says what the library was made of, so that whoever asks for the same again is given the file that is
-there. In PyTorch: `torch/_inductor/codecache.py` (`CppCodeCache`, `code_hash`), `torch/_inductor/cpp_builder.py`. Left out:
-compiling in worker processes, caches of graphs and of autotuning, the remote cache, headers compiled beforehand.
+The key of the cache is a hash of everything that the library depends on, so that equal code is compiled once. In PyTorch:
+`torch/_inductor/codecache.py` (`CppCodeCache`, `code_hash`), `torch/_inductor/cpp_builder.py`. Left out: compiling in worker
+processes, caches of graphs and of autotuning, the remote cache, precompiled headers.
 """
 
 from __future__ import annotations
@@ -23,21 +23,20 @@ from rushlight.utils.cpp_extension import compiled, compiler
 
 
 def cache_key(texts: dict[str, str], command: Sequence[str], machine: str) -> str:
-    """The name under which the library made of these texts is kept.
+    """The key of the cache for the library made of these texts.
 
-    Two keys are equal exactly if all that the library depends on is equal: the texts and the names of their files, the words of
-    the command and their order, the machine. The order in which the texts come in the dict is none of it. Where one text or word
-    ends and the next begins matters: `["-D", "A"]` is not `["-DA"]`. So does each character: case, spaces, letters that are not
-    ASCII.
+    Two keys are equal if and only if everything that the library depends on is equal: the texts and the names of their files, the
+    words of the command and their order, the machine. The order of the texts in the dict does not matter. The boundaries between
+    texts and words matter: `["-D", "A"]` is not `["-DA"]`. Every character matters: case, spaces, letters outside ASCII.
 
     Args:
         texts: by file name.
         command: the compiler and its options, one word each.
-        machine: what a library for this machine may depend on, in any words: one str.
+        machine: a description of the machine: one str.
 
     Returns:
-        24 lower-case hexadecimal digits, the first of those of a hash for which nobody knows two texts with the same, such as
-        `hashlib.sha256(data).hexdigest()`. They are the same in every process: Python's own `hash` of a str is not.
+        24 lower-case hexadecimal digits, the first digits of a cryptographic hash such as `hashlib.sha256(data).hexdigest()`. They
+        are the same in every process: Python's own `hash` of a str is not.
 
     Source: `torch/_inductor/codecache.py`, `code_hash`, `get_hash`.
     """
@@ -52,7 +51,7 @@ def compiler_version() -> str:
 
 @cache
 def instructions() -> str:
-    """The instruction sets of this processor, in its own words."""
+    """The instruction sets of this processor, as the system lists them."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
         return next(line for line in lines if line.startswith(("flags", "Features")))
@@ -62,22 +61,22 @@ def instructions() -> str:
 
 @cache
 def machine() -> str:
-    """What `-march=native` and the system's libraries depend on."""
+    """Everything on which `-march=native` and the system's libraries depend."""
     return "\n".join([compiler_version(), platform.platform(), instructions()])
 
 
 def load(texts: dict[str, str]) -> ctypes.CDLL:
-    """The library of `graph.cpp`, and whatever it includes, by file name.
+    """The library made of `graph.cpp`. `texts` has this file and the files that it includes, by name.
 
     Raises:
-        RuntimeError: there is no compiler (one line, which says what to do), or it refuses the text.
+        RuntimeError: there is no compiler (one line, which says what to do), or the compiler reports an error.
     """
     parallel = ["-fopenmp"] if "#pragma omp parallel" in texts["graph.cpp"] else []
     command = [compiler(), *FLAGS, *parallel, "graph.cpp"]
     library = ctypes.CDLL(str(compiled(cache_key(texts, command, machine()), command, texts)))
     if parallel:
         _parallel.append(library)
-        _tell_of_fork()
+        _notify_fork()
     return library
 
 
@@ -85,7 +84,7 @@ _parallel: list[ctypes.CDLL] = []  # libraries that have threads
 _forked = False
 
 
-def _tell_of_fork() -> None:
+def _notify_fork() -> None:
     for library in _parallel if _forked else ():
         ctypes.c_int.in_dll(library, "after_fork").value = 1
 
@@ -93,25 +92,24 @@ def _tell_of_fork() -> None:
 def _after_fork() -> None:
     global _forked
     _forked = True
-    _tell_of_fork()
+    _notify_fork()
 
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
 
-# ------------------------------------------------------------------------------------------------------------
-# What generated code asks of numpy
+# Access to numpy from generated code --------------------------------------------------------------------------
 #
-# An array is handed to C++ as the address of its object, which costs least: the pointer to the data is the first field after
-# the head that all Python objects have. The same way leads from `np.matmul` to the loops that it calls, which are those of
-# numpy's BLAS. Both structs are in numpy's public headers (`ndarraytypes.h`, `ufuncobject.h`).
+# C++ gets the address of an array object, which costs least: the pointer to the data is the first field after the head that all
+# Python objects have. In the same way `np.matmul` has a pointer to its inner loops, which call numpy's BLAS. Both structs are in
+# numpy's public headers (`ndarraytypes.h`, `ufuncobject.h`).
 
 HEAD = object.__basicsize__
 
 
 class _Ufunc(ctypes.Structure):
-    """`PyUFuncObject`, up to the fields that are read here."""
+    """`PyUFuncObject`, up to the last field that is read here."""
 
     _fields_ = [
         ("head", ctypes.c_char * HEAD),
@@ -129,13 +127,13 @@ class _Ufunc(ctypes.Structure):
 def matmul_loop(dtype: str) -> int:
     """The address of numpy's loop for matmul of one dtype: `void (*)(char** args, intptr_t* sizes, intptr_t* steps, void*)`.
 
-    `args` are a, b and the result; `sizes` the number of matrices and m, k, n; `steps`, in bytes, those from a matrix of each
-    argument to the next, then those of a's two dimensions, of b's and of the result's.
+    `args` are a, b and the result. `sizes` are the number of matrices and m, k, n. `steps` are in bytes: from matrix to matrix for
+    each argument, then for the two dimensions of a, of b and of the result.
     """
     ufunc, character = _Ufunc.from_address(id(np.matmul)), np.dtype(dtype).char
     probe = np.empty(1)
     if (ufunc.nin, ufunc.nout, ufunc.nargs, ufunc.ntypes) != (2, 1, 3, len(np.matmul.types)) or (
         ctypes.c_void_p.from_address(id(probe) + HEAD).value != probe.ctypes.data
     ):
-        raise RuntimeError("this numpy lays its objects out in another way than compiled code expects")
+        raise RuntimeError("compiled code does not know the object layout of this version of numpy")
     return ufunc.functions[np.matmul.types.index(f"{character}{character}->{character}")]

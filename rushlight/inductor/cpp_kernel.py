@@ -1,606 +1,347 @@
-"""The C++ function of a fused group of loops.
+"""The C++ function of a fused node.
 
-The loops are put in the order in which memory lies, and merged. Then there are three forms. Pointwise work is one nest of
-loops. With reductions it is a loop over rows, and in it inner loops over a row, one after another (`scheduler.inner_loops`).
-Where memory goes on from row to row rather than along a row, `TILE` rows are worked on side by side. In PyTorch:
-`torch/_inductor/codegen/cpp.py` (`CppKernel`, `CppVecKernel`, `TilingSelect`, `KernelGroup`).
+Pointwise work is one nest of loops. Work with reductions is a loop over rows, and in it the inner loops over a row, one after
+another (`scheduler_node.inner_loops`). The subclass in `tiling` works on several rows at once. In PyTorch:
+`torch/_inductor/codegen/cpp.py` (`CppKernel`, `KernelGroup`).
 """
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from functools import cached_property
 
 from rushlight.aten.strided import contiguous_strides
-from rushlight.c10.dtypes import dtype, float32, float64
+from rushlight.c10.dtypes import float32, float64
 from rushlight.inductor import ir
 from rushlight.inductor.cpp import SIMD, TYPES, Statements, emit, first_value, joined, threads
-from rushlight.inductor.index import (
-    ZERO,
-    Index,
-    Indirect,
-    Symbol,
-    element_index,
-    merge_dims,
-    stride_of,
-)
-from rushlight.inductor.ir import Computed, Expr, Kernel, Layout, Load, op, walk
+from rushlight.inductor.index import Index, Symbol, element_index
+from rushlight.inductor.ir import ComputedBuffer, Layout, loads
+from rushlight.inductor.loop_order import all_indices
+from rushlight.inductor.scheduler_node import FusedSchedulerNode, inner_loops, numel
 
-if TYPE_CHECKING:
-    from rushlight.inductor.scheduler import Group
-
-GRAIN = 1 << 15  # so many elements are worth a thread of their own
-BLOCK = 256  # elements of a row of which the largest is looked for before they are looked at again
-TILE = 64  # rows that are worked on side by side, where the elements of a column lie together and those of a row do not
-LONGEST_SUM = 4096  # elements that are added up in float32 before the sum goes on in float64
-SCRATCH = 1 << 15  # bytes of a row that a kernel keeps to itself
-
-
-def affine_parts(index: Index) -> list[Index]:
-    """The index, and every index in a quotient or remainder in it: what has to go on evenly where loops are merged."""
-    found = [Index(tuple(pair for pair in index.terms if isinstance(pair[0], Symbol)))]
-    for term, _ in index.terms:
-        if not isinstance(term, (Symbol, Indirect)):
-            found += affine_parts(term.base)
-    return found
-
-
-def all_indices(group: Group) -> list[Index]:
-    found = [nest.index for nest in group.nests]
-    for nest in group.nests:
-        found += [index for value in walk(nest.value) for index in value.indices]
-    return found
-
-
-def arranged(group: Group) -> Group:
-    """The group with its loops in the order in which memory lies, as few as there can be."""
-    if any(nest.kind in ("argmax", "argmin") for nest in group.nests):
-        inner = list(group.inner)  # the first of several that are equal is wanted
-    else:
-        inner = by_stride(
-            group.inner, [e.index for n in group.nests if n.kind for e in walk(n.value) if isinstance(e, Load)]
-        )
-    outer = by_stride(group.outer, [nest.index for nest in group.nests])
-    parts = [part for index in dict.fromkeys(all_indices(group)) for part in affine_parts(index)]
-    values: dict[Symbol, Index] = {}
-    merged: list[list[Symbol]] = []
-    for loops, prefix in ((outer, "i"), (inner, "r")):
-        new = []
-        dims = merge_dims([s.size for s in loops], [[stride_of(part, s) for s in loops] for part in parts])
-        for dim, numbers in enumerate(dims):
-            symbol = Symbol(f"{prefix}{dim}", math.prod(loops[n].size for n in numbers))
-            values |= {loops[n]: ZERO for n in numbers} | {loops[numbers[-1]]: Index.of(symbol)}
-            new.append(symbol)
-        merged.append(new)
-    return group.on(*merged, values)
-
-
-def by_stride(loops: Sequence[Symbol], indices: Sequence[Index]) -> list[Symbol]:
-    """The loops in the order of their steps in memory, the largest outside, as the first of these indices that moves has them."""
-    steps = {s: next((abs(step) for step in (stride_of(index, s) for index in indices) if step), 0) for s in loops}
-    return sorted(loops, key=lambda s: -steps[s] if steps[s] else -math.inf)
+GRAIN = 1 << 15  # elements per thread at least: a thread with less work costs more than it saves
+LONGEST_SUM = 4096  # elements: a longer sum of float32 is added up in blocks of this length, and the blocks in float64
 
 
 @dataclass
-class Online:
-    """The largest of a row and the sum of `exp(a - largest)` in one loop over the row: a softmax is two loops, not three.
+class InnerLoop:
+    """The text of one inner loop over a row, as it is collected."""
 
-    The loop goes on in blocks, which stay in the cache. What has been summed before a larger element was met is made smaller
-    by the one factor that is missing; `powers`, where they are kept for the next loop, are so with a factor for each block.
-    """
-
-    most: Computed
-    total: Computed
-    power: Expr  # exp(a - largest)
-    powers: Computed | None  # the nest that keeps them
-    place: int
+    steps: list[str] = field(default_factory=list)  # add an element to the totals
+    stores: list[str] = field(default_factory=list)
+    clauses: dict[str, list[str]] = field(default_factory=dict)  # totals by the operator of their OpenMP reduction
+    ends: list[str] = field(default_factory=list)  # after the loop
+    parts: list[str] = field(default_factory=list)  # totals in float64 of parts in float32
+    in_order: bool = False  # an iteration depends on the one before
 
 
-class Writer:
-    """The text of one kernel."""
+class CppKernel:
+    """The text of one kernel: row after row, element after element."""
 
-    def __init__(self, group: Group, places: Sequence[int], unused: set[str], layouts: dict[str, Layout]):
-        before = {nest.buffer: place for nest, place in zip(group.nests, places)}
-        self.group = group = arranged(group)
-        self.layouts, self.unused = layouts, unused
-        self.places = [before[nest.buffer] for nest in group.nests]
-        self.online: Online | None = None
-        self.lanes = self.side_by_side()
-        self.local = local = {nest.buffer for nest in group.nests if nest.buffer in unused and self.fits(nest)}
-        reads = dict.fromkeys(each.buffer for n in group.nests for each in walk(n.value) if isinstance(each, Load))
-        self.outputs = [nest.buffer for nest in group.nests if nest.buffer not in local]
-        self.inputs = [name for name in reads if name not in self.outputs and name not in local]
+    rows_at_once = 1
+    scratch = 1 << 15  # bytes of the stack for a row that a later inner loop reads again
+
+    def __init__(self, node: FusedSchedulerNode, unused: set[str], layouts: dict[str, Layout]) -> None:
+        self.node, self.layouts, self.unused = node, layouts, unused
+        self.numbers = inner_loops(node)
+        self.local = {nest.buffer for nest in node.nests if nest.buffer in unused and self.needs_no_buffer(nest)}
+        reads = dict.fromkeys(load.buffer for nest in node.nests for load in loads(nest.value))
+        self.outputs = [nest.buffer for nest in node.nests if nest.buffer not in self.local]
+        self.inputs = [name for name in reads if name not in self.outputs and name not in self.local]
         self.pointers = {name: f"in_ptr{n}" for n, name in enumerate(self.inputs)}
         self.pointers |= {name: f"out_ptr{n}" for n, name in enumerate(self.outputs)}
-        self.find_online()
-        self.number = [0]
+        self.stored: dict[tuple[str, Index], str] = {}  # the C++ name of an element that is computed already
+        self.row_buffers: set[str] = set()  # declared
+        self.counter = [0]
         self.lines: list[str] = []
         self.depth = 1
 
-    def in_loop(self, nest: Computed) -> bool:
+    # -- the loop nests
+
+    def in_loop(self, nest: ComputedBuffer) -> bool:
         """Whether a nest works on every element of a row, rather than once for the row."""
-        return nest.kind is not None or len(nest.loops) > len(self.group.outer) or not self.group.inner
+        return not self.node.works_by_row(nest)
 
-    def fits(self, nest: Computed) -> bool:
-        """Whether a nest whose result nobody else reads can do without a buffer: it is a value, or a row that is not too long."""
-        if not self.in_loop(nest) or nest.kind is not None or not self.group.inner or not self.read_later(nest):
+    def needs_no_buffer(self, nest: ComputedBuffer) -> bool:
+        """Whether a nest whose result only this kernel reads needs no memory, or only a row that fits on the stack."""
+        if not self.in_loop(nest) or nest.kind is not None or not self.node.inner or not self.read_later(nest):
             return True
-        lanes = TILE if self.lanes is not None else 1
-        return math.prod(s.size for s in self.group.inner) * lanes * nest.dtype.itemsize <= SCRATCH * (
-            8 if self.lanes else 1
-        )
+        return numel(self.node.inner) * self.rows_at_once * nest.dtype.itemsize <= self.scratch
 
-    def side_by_side(self) -> Symbol | None:
-        """The outer variable along which memory lies together, if it is not the innermost one: then rows are worked on side
-        by side."""
-        group = self.group
-        if not group.inner or not group.outer or any(n.kind in ("argmax", "argmin") for n in group.nests):
-            return None
-        across, along = group.outer[-1], group.inner[-1]
-        nests = [nest for nest in group.nests if self.in_loop(nest)]
-        moves = [nest.index for nest in nests if nest.kind is None]
-        moves += [each.index for nest in nests for each in walk(nest.value) if isinstance(each, Load)]
-        votes = sum(
-            (stride_of(i, across) == 1) - (stride_of(i, along) == 1) for i in moves if {across, along} <= i.symbols
-        )
-        return across if votes > 0 else None
+    def read_later(self, nest: ComputedBuffer) -> bool:
+        """Whether a later inner loop reads the elements of a row that a nest computes."""
+        number = self.numbers[self.node.nests.index(nest)]
+        later = [other for other, at in zip(self.node.nests, self.numbers) if at > number]
+        return any(load.buffer == nest.buffer for other in later for load in loads(other.value))
 
-    def find_online(self) -> None:
-        """Look for `max(a)` and, in the next inner loop, `sum(exp(a - max(a)))`: one loop does both, in blocks (see `Online`)."""
-        group = self.group
-        if len(group.inner) != 1 or self.lanes is not None:
-            return
-        for most, place in zip(group.nests, self.places):
-            following = [n for n, at in zip(group.nests, self.places) if at == place + 1 and self.in_loop(n)]
-            powers = [n for n in following if n.kind is None and n.buffer in self.unused]
-            totals = [n for n in following if n.kind == "sum"]
-            if most.kind != "max" or len(totals) != 1 or len(powers) + 1 != len(following) or len(powers) > 1:
-                continue
-            exponential = powers[0].value if powers else totals[0].value
-            if powers and totals[0].value is not ir.load(powers[0].buffer, powers[0].index, powers[0].dtype):
-                continue
-            if exponential is not op("exp", op("sub", most.value, ir.load(most.buffer, most.index, most.dtype))):
-                continue
-            self.online = Online(most, totals[0], exponential, powers[0] if powers else None, place)
-            self.places = [
-                at - (at > place + 1 or (at == place + 1 and nest in following))
-                for nest, at in zip(group.nests, self.places)
-            ]
-            return
+    # -- lines of text
 
     def write(self, text: str) -> None:
         self.lines.append("  " * self.depth + text)
+
+    def write_all(self, lines: Sequence[str]) -> None:
+        for line in lines:
+            self.write(line)
 
     def open(self, text: str) -> None:
         self.write(text + " {")
         self.depth += 1
 
-    def close(self) -> None:
-        self.depth -= 1
-        self.write("}")
+    def close(self, depth: int) -> None:
+        """Close the blocks that are deeper than `depth`."""
+        while self.depth > depth:
+            self.depth -= 1
+            self.write("}")
 
-    # -- the whole
-
-    def body(self) -> list[str]:
-        group = self.group
-        rows = [symbol for symbol in group.outer if symbol is not self.lanes]
-        if not group.inner:
-            self.pointwise()
-            return self.lines
-        self.parallel(rows + ([self.lanes] if self.lanes else []), simd=False)
-        for symbol in rows:
-            self.loop(symbol)
-        if self.lanes is not None:
-            n = self.lanes.size
-            self.open(f"for (int64_t tile = 0; tile < {n}; tile += {min(TILE, n)})")
-            width = str(min(TILE, n)) if n % min(TILE, n) == 0 else f"({n} - tile < {TILE} ? {n} - tile : {TILE})"
-            self.write(f"const int64_t lanes = {width};")
-        self.rows()
-        for _ in rows + ([self.lanes] if self.lanes is not None else []):
-            self.close()
-        return self.lines
-
-    def loop(self, symbol: Symbol) -> None:
-        self.open(f"for (int64_t {symbol.name} = 0; {symbol.name} < {symbol.size}; {symbol.name}++)")
-
-    def parallel(self, loops: Sequence[Symbol], simd: bool) -> bool:
-        """The pragma that shares out the outermost loop, if that is worth it."""
-        most = self.threads(loops)
-        if most > 1:
-            self.write(f"#pragma omp parallel for {'simd ' if simd else ''}num_threads(team({most}))" + self.flags())
-        return most > 1
-
-    def threads(self, loops: Sequence[Symbol]) -> int:
-        """How many threads the outermost of these loops is shared among."""
-        work = math.prod(s.size for s in self.group.loops)
-        return min(threads(), work // GRAIN, loops[0].size if loops else 0)
-
-    def flags(self) -> str:
-        return " reduction(|:bad)" if self.reads_indices() else ""
-
-    def reads_indices(self) -> bool:
-        return any(next(ir.indirect(index), None) is not None for index in all_indices(self.group))
+    def loop(self, symbol: Symbol, start: str = "0", end: str | None = None) -> None:
+        name = symbol.name
+        self.open(f"for (int64_t {name} = {start}; {name} < {symbol.size if end is None else end}; {name}++)")
 
     def statements(self, hoist: Statements | None = None, varying: Sequence[Symbol] = ()) -> Statements:
-        return Statements(self.pointers, self.known, number=self.number, hoist=hoist, varying=frozenset(varying))
+        return Statements(self.pointers, self.stored, number=self.counter, hoist=hoist, varying=frozenset(varying))
 
-    # -- without reductions: one nest of loops
+    # -- threads
 
-    def pointwise(self) -> None:
-        group, self.known = self.group, {}
-        outer, last = group.outer[:-1], group.outer[-1:]
-        shared = self.parallel(group.outer, simd=not outer)
+    def threads(self, loops: Sequence[Symbol]) -> int:
+        """The number of threads that share the outermost of these loops."""
+        return min(threads(), numel(self.node.loops) // GRAIN, loops[0].size if loops else 0)
+
+    def parallel(self, loops: Sequence[Symbol], simd: bool) -> bool:
+        """Write the pragma that shares the outermost loop among threads, if there is enough work."""
+        most = self.threads(loops)
+        if most > 1:
+            self.write(f"#pragma omp parallel for {'simd ' if simd else ''}num_threads(team({most}))" + self.flags)
+        return most > 1
+
+    @cached_property
+    def flags(self) -> str:
+        """The clause for `bad`, the flag of an index from memory that is out of range."""
+        indirect = any(next(ir.indirect_values(index), None) is not None for index in all_indices(self.node))
+        return " reduction(|:bad)" if indirect else ""
+
+    # -- pointwise work: one nest of loops
+
+    def codegen(self) -> list[str]:
+        """The lines of the function's body."""
+        if self.node.inner:
+            self.codegen_rows()
+        else:
+            self.codegen_pointwise()
+        return self.lines
+
+    def codegen_pointwise(self) -> None:
+        outer, last = self.node.outer[:-1], self.node.outer[-1:]
+        shared = self.parallel(self.node.outer, simd=not outer)
         for symbol in outer:
             self.loop(symbol)
         before = self.statements()
         inside = self.statements(before, last)
         stores = []
-        for nest in group.nests:
-            value = emit(inside, nest.value)
-            self.known[nest.buffer, nest.index] = value
+        for nest in self.node.nests:
+            value = self.stored[nest.buffer, nest.index] = emit(inside, nest.value)
             if nest.buffer not in self.local:
                 stores.append(f"{self.pointers[nest.buffer]}[{inside.index(nest.index)}] = {value};")
-        for line in before.lines:
-            self.write(line)
+        self.write_all(before.lines)
         if last:
-            if not (shared and not outer):
-                self.write("#pragma omp simd" + self.flags())
+            if outer or not shared:
+                self.write("#pragma omp simd" + self.flags)
             self.loop(last[0])
-        for line in inside.lines + stores:
-            self.write(line)
-        for _ in group.outer:
-            self.close()
+        self.write_all(inside.lines + stores)
+        self.close(1)
 
-    # -- with reductions: inner loops over a row, one after another
+    # -- reductions: inner loops over a row, one after another
 
-    def rows(self) -> None:
-        self.known: dict[tuple[str, Index], str] = {}
+    def codegen_rows(self) -> None:
+        self.open_rows()
         self.row = self.statements()
-        for number in range(max(self.places) + 1):
-            self.once_for_each_row(number)
-            nests = [n for n, place in zip(self.group.nests, self.places) if place == number and self.in_loop(n)]
-            if nests:
-                self.over_the_row(nests, number)
+        for number in range(max(self.numbers) + 1):
+            nests = [nest for nest, at in zip(self.node.nests, self.numbers) if at == number]
+            self.once_for_each_row([nest for nest in nests if not self.in_loop(nest)])
+            if nests := [nest for nest in nests if self.in_loop(nest)]:
+                self.inner_loop(nests)
         self.flush()
+        self.close(1)
+
+    def open_rows(self) -> None:
+        self.parallel(self.node.outer, simd=False)
+        for symbol in self.node.outer:
+            self.loop(symbol)
 
     def flush(self) -> None:
-        for line in self.row.lines:
-            self.write(line)
+        """Write the statements of the row that are collected so far."""
+        self.write_all(self.row.lines)
         self.row.lines.clear()
 
-    def once_for_each_row(self, number: int) -> None:
-        nests = [n for n, place in zip(self.group.nests, self.places) if place == number and not self.in_loop(n)]
-        if self.lanes is None:
-            for nest in nests:
-                value = emit(self.row, nest.value)
-                self.known[nest.buffer, nest.index] = value
-                self.row.names[id(nest.value)] = value
-                self.store(nest, value, self.row.lines)
-            return
+    def once_for_each_row(self, nests: list[ComputedBuffer]) -> None:
         for nest in nests:
-            self.flush()
-            array = self.array(nest.buffer, nest.dtype)
-            self.each_lane()
-            inside = self.statements(self.row, [self.lanes])
-            value = emit(inside, nest.value)
-            self.flush_into(inside)
-            self.write(f"{array}[lane] = {value};")
-            self.store(nest, value)
-            self.close()
-            self.known[nest.buffer, nest.index] = f"{array}[lane]"
-
-    def flush_into(self, inside: Statements) -> None:
-        """Statements of the row that came up while those inside were made stand before the loop that is open already."""
-        if self.row.lines:
-            at = len(self.lines) - self.opened
-            indent = "  " * (self.depth - self.opened)
-            self.lines[at:at] = [indent + line for line in self.row.lines]
-            self.row.lines.clear()
-        for line in inside.lines:
-            self.write(line)
-
-    def each_lane(self) -> None:
-        start = len(self.lines)
-        self.write("#pragma omp simd" + self.flags())
-        self.open("for (int64_t lane = 0; lane < lanes; lane++)")
-        self.write(f"const int64_t {self.lanes.name} = tile + lane;")
-        self.opened = len(self.lines) - start
-
-    def array(self, buffer: str, dtype: dtype, first: str | None = None) -> str:
-        name = f"row_{buffer}"
-        self.write(f"{TYPES[dtype]} {name}[{TILE}];")
-        if first is not None:
-            self.write(f"for (int64_t lane = 0; lane < {TILE}; lane++) {name}[lane] = {first};")
-        return name
-
-    def store(self, nest: Computed, value: str, lines: list[str] | None = None) -> None:
-        if nest.buffer in self.local:
-            return
-        text = f"{self.pointers[nest.buffer]}[{self.row.index(nest.index)}] = {value};"
-        if lines is None:
-            self.write(text)
-        else:
-            lines.append(text)
-
-    def over_the_row(self, nests: list[Computed], number: int) -> None:
-        """One inner loop: everything that works on the elements of the row at this point."""
-        group, lanes = self.group, self.lanes
-        reduced = [nest for nest in nests if nest.kind is not None]
-        inner = group.inner
-        exact = (
-            any(n.kind == "sum" and n.dtype is float32 for n in reduced)
-            and math.prod(s.size for s in inner) > LONGEST_SUM
-        )
-        varying = [*inner, lanes] if lanes is not None else inner
-        inside = self.statements(self.row, varying)
-        self.flush()
-        online = self.online if self.online is not None and self.online.place == number else None
-        apart = [] if online is None else [online.total, online.powers]
-        totals, clauses, steps, ends = {nest: self.total(nest, exact) for nest in reduced}, {}, [], []
-        parts = [
-            totals[n]
-            for n in reduced
-            if n not in apart and exact and n.kind == "sum" and n.dtype is float32 and lanes is None
-        ]
-        stores = []
-        for nest in nests:
-            if nest in apart:
-                continue
-            value = emit(inside, nest.value)
-            if nest.kind is None:
-                kept = self.kept(nest)
-                if nest.buffer in self.local and kept:
-                    stores.append(f"{kept} = {value};")
-                elif nest.buffer not in self.local:
-                    stores.append(f"{self.pointers[nest.buffer]}[{inside.index(nest.index)}] = {value};")
-                self.known[nest.buffer, nest.index] = value
-            else:
-                total = f"{totals[nest]}_part" if totals[nest] in parts else totals[nest]
-                self.take_in(nest, value, total, steps, clauses, ends)
-        self.flush()
-        clause = (
-            "".join(f" reduction({operator}:{', '.join(names)})" for operator, names in clauses.items()) + self.flags()
-        )
-        if any(nest.kind in ("argmax", "argmin") for nest in reduced):
-            clause = None
-        if online is not None:
-            self.largest_and_sum(online, inside.lines + steps + stores, clause, totals, parts)
-        else:
-            self.inner_loops(inside.lines + steps + stores, clause, parts, self.reads_powers(nests))
-        for line in ends:
-            self.write(line)
-        if online is not None and self.kept(online.powers):
-            blocks = -(-inner[0].size // BLOCK)
-            self.write(f"for (int64_t n = 0; n < {blocks}; n++) factors[n] = exp_(factors[n] - {totals[online.most]});")
-        for nest in nests:
-            if nest.kind is None:
-                kept = self.kept(nest)
-                self.known.pop((nest.buffer, nest.index), None)
-                if kept:
-                    self.known[nest.buffer, nest.index] = f"({kept} * factor)" if nest in apart else kept
-                continue
-            name = totals[nest]
-            value = f"{name}[lane]" if lanes is not None else name
-            self.known[nest.buffer, nest.index] = value
+            value = self.stored[nest.buffer, nest.index] = emit(self.row, nest.value)
+            self.row.names[id(nest.value)] = value
             if nest.buffer not in self.local:
-                if lanes is not None:
-                    self.each_lane()
-                self.write(f"{self.pointers[nest.buffer]}[{self.row.index(nest.index)}] = {value};")
-                if lanes is not None:
-                    self.close()
+                self.row.lines.append(self.store(nest, value))
 
-    def largest_and_sum(
-        self, online: Online, lines: list[str], clause: str, totals: dict[Computed, str], parts: list[str]
-    ) -> None:
-        """One loop over a row, block by block: the largest element so far, then the sum of the powers."""
-        (symbol,) = self.group.inner
-        most, total, kind = totals[online.most], totals[online.total], TYPES[online.most.dtype]
-        kept = self.kept(online.powers)
-        if kept:
-            self.write(f"{kind} factors[{-(-symbol.size // BLOCK)}];")
-            self.flush()
-        self.open_blocks(BLOCK)
-        self.write(f"const {kind} old = {most};")
-        self.over_block(lines, clause, parts)
-        self.write(f"const {kind} shift = {most} == -INFINITY ? 0 : {most};  // or the difference would be NaN")
-        self.write(f"{kind} part = 0;")
-        self.known[online.most.buffer, online.most.index] = "shift"
-        for nest, place in zip(self.group.nests, self.places):
-            before = self.kept(nest) if place == online.place and nest.kind is None and self.in_loop(nest) else None
-            if before and nest is not online.powers:
-                self.known[nest.buffer, nest.index] = before
-        powers = Statements(self.pointers, self.known, number=self.number, hoist=self.row, varying=frozenset([symbol]))
-        value = emit(powers, online.power)
-        powers.lines += [f"part = part + {value};", *([f"{kept} = {value};"] if kept else [])]
+    def store(self, nest: ComputedBuffer, value: str) -> str:
+        return f"{self.pointers[nest.buffer]}[{self.row.index(nest.index)}] = {value};"
+
+    def inner_loop(self, nests: list[ComputedBuffer]) -> None:
+        """One inner loop: the nests that work on the elements of the row at this point."""
+        inside, loop = self.statements(self.row, self.varying()), InnerLoop()
         self.flush()
-        self.over_block(powers.lines, " reduction(+:part)" + self.flags(), [])
-        self.write(f"{total} = {total} * exp_(old - shift) + part;")
-        if kept:
-            self.write(f"factors[block / {BLOCK}] = shift;")
-        self.close()
+        totals = {nest: self.declare_total(nest, loop) for nest in nests if nest.kind is not None}
+        for nest in nests:
+            value = emit(inside, nest.value)
+            if nest.kind is None:
+                self.keep(nest, value, inside, loop)
+            else:
+                self.combine(nest, value, totals[nest], loop)
+        self.flush()
+        depth = self.depth
+        self.write_loop(inside.lines + loop.steps + loop.stores, loop)
+        self.close(depth)
+        self.write_all(loop.ends)
+        for nest in nests:
+            self.after_loop(nest, totals.get(nest))
 
-    def open_blocks(self, size: int) -> None:
-        symbol = self.group.inner[-1]
-        self.open(f"for (int64_t block = 0; block < {symbol.size}; block += {size})")
-        self.write(f"const int64_t end = {symbol.size} - block < {size} ? {symbol.size} : block + {size};")
+    def varying(self) -> list[Symbol]:
+        """The variables of the loops around an element of a row."""
+        return self.node.inner
 
-    def over_block(
-        self, lines: list[str], clause: str | None, parts: list[str], start: str = "block", end: str = "end"
-    ) -> None:
-        """The innermost loop, and what of a sum comes together in it."""
-        symbol = self.group.inner[-1]
-        for name in parts:
-            self.write(f"float {name}_part = 0;")
-        if clause is not None:
-            alone = not self.group.outer and len(self.group.inner) == 1 and start == "0"
-            most = self.threads([symbol]) if alone else 1
-            self.write(
-                "#pragma omp " + (f"parallel for simd num_threads(team({most}))" if most > 1 else "simd") + clause
-            )
-        self.open(f"for (int64_t {symbol.name} = {start}; {symbol.name} < {end}; {symbol.name}++)")
-        for line in lines:
-            self.write(line)
-        self.close()
-        for name in parts:
-            self.write(f"{name} += {name}_part;")
+    def after_loop(self, nest: ComputedBuffer, total: str | None) -> None:
+        """Say where later nests find the result of a nest, and store a total."""
+        self.stored.pop((nest.buffer, nest.index), None)
+        element = self.row_element(nest) if total is None else self.element(total)
+        if element is not None:
+            self.stored[nest.buffer, nest.index] = element
+        if total is not None and nest.buffer not in self.local:
+            self.store_total(nest, element)
 
-    def reads_powers(self, nests: Sequence[Computed]) -> bool:
-        """Whether some of these nests read powers that are kept with a factor for each block."""
-        kept = self.online.powers if self.online is not None else None
-        return kept is not None and any(
-            isinstance(e, Load) and e.buffer == kept.buffer for n in nests for e in walk(n.value)
-        )
+    def store_total(self, nest: ComputedBuffer, value: str) -> None:
+        self.write(self.store(nest, value))
 
-    def read_later(self, nest: Computed) -> bool:
-        """Whether another inner loop, or the second half of the same one, reads what a nest made of the elements of the row."""
-        place, online = self.places[self.group.nests.index(nest)], self.online
-        later = [n for n, at in zip(self.group.nests, self.places) if at > place]
-        if online is not None and place == online.place and nest is not online.powers:
-            later += [n for n in (online.total, online.powers) if n is not None]
-        return any(isinstance(e, Load) and e.buffer == nest.buffer for n in later for e in walk(n.value))
+    # -- elements that a later inner loop reads again
 
-    def kept(self, nest: Computed | None) -> str | None:
-        """Where an element of a row is kept for a later inner loop; None if there is none that reads it."""
-        if nest is None or not self.read_later(nest):
+    def keep(self, nest: ComputedBuffer, value: str, inside: Statements, loop: InnerLoop) -> None:
+        """Store an element of pointwise work, in its buffer or in a row on the stack, if there is a reader."""
+        row_element = self.row_element(nest)
+        if nest.buffer not in self.local:
+            loop.stores.append(f"{self.pointers[nest.buffer]}[{inside.index(nest.index)}] = {value};")
+        elif row_element:
+            loop.stores.append(f"{row_element} = {value};")
+        self.stored[nest.buffer, nest.index] = value
+
+    def row_element(self, nest: ComputedBuffer) -> str | None:
+        """The C++ name of an element for a later inner loop; None if no later loop reads it."""
+        if not self.read_later(nest):
             return None
         if nest.buffer not in self.local:
             return f"{self.pointers[nest.buffer]}[{self.row.index(nest.index)}]"
-        sizes = [symbol.size for symbol in self.group.inner]
-        place = self.row.index(element_index([Index.of(s) for s in self.group.inner], contiguous_strides(sizes), 0))
-        if self.lanes is not None:
-            place = f"({place}) * {TILE} + lane"
         name = f"row_{nest.buffer}"
-        declaration = (
-            f"alignas(64) {TYPES[nest.dtype]} {name}[{math.prod(sizes) * (TILE if self.lanes is not None else 1)}];"
-        )
-        if not any(line.strip() == declaration for line in self.lines):
-            self.row.lines.append(declaration)
-        return f"{name}[{place}]"
+        if name not in self.row_buffers:
+            self.row_buffers.add(name)
+            length = numel(self.node.inner) * self.rows_at_once
+            self.row.lines.append(f"alignas(64) {TYPES[nest.dtype]} {name}[{length}];")
+        return f"{name}[{self.row_position()}]"
 
-    def total(self, nest: Computed, exact: bool) -> str:
-        """The variable in which a reduction's result comes together."""
-        if nest.kind in ("argmax", "argmin"):
-            name = self.row.new_name()
-            value_type = nest.value.dtype
-            self.write(
-                f"{TYPES[value_type]} {name}_best = {first_value(nest.kind[3:], value_type)}; int64_t {name} = -1;"
-            )
-            return name
-        wide = float64 if exact and nest.kind == "sum" and nest.dtype is float32 else nest.dtype
-        if self.lanes is not None:
-            name = self.array(nest.buffer, wide, first_value(nest.kind, wide))
-            if nest.kind in ("max", "min") and nest.dtype.is_floating_point:
-                self.write(f"int32_t {name}_nan[{TILE}] = {{}};")
-            return name
+    def row_position(self) -> str:
+        """The position of an element in its row."""
+        inner = self.node.inner
+        strides = contiguous_strides([symbol.size for symbol in inner])
+        return self.row.index(element_index([Index.of(symbol) for symbol in inner], strides, 0))
+
+    # -- totals
+
+    def is_long_sum(self, nest: ComputedBuffer) -> bool:
+        """Whether a sum in float32 alone would lose digits."""
+        return nest.kind == "sum" and nest.dtype is float32 and numel(self.node.inner) > LONGEST_SUM
+
+    def declare_total(self, nest: ComputedBuffer, loop: InnerLoop) -> str:
+        """Declare the variable of a reduction's result."""
         name = self.row.new_name()
+        if nest.kind in ("argmax", "argmin"):
+            kind = nest.value.dtype
+            self.write(f"{TYPES[kind]} {name}_best = {first_value(nest.kind[3:], kind)}; int64_t {name} = -1;")
+            return name
+        wide = float64 if self.is_long_sum(nest) else nest.dtype
         self.write(f"{TYPES[wide]} {name} = {first_value(nest.kind, wide)};")
-        if nest.kind in ("max", "min") and nest.dtype.is_floating_point:
+        if notices_nan(nest):
             self.write(f"int32_t {name}_nan = 0;")
+        if self.is_long_sum(nest):
+            loop.parts.append(name)
         return name
 
-    def take_in(self, nest: Computed, value: str, total: str, steps: list, clauses: dict, ends: list) -> None:
-        """The statements by which a reduction takes in one value, and those after the loop."""
+    def element(self, name: str) -> str:
+        """The C++ name of a total in the current row."""
+        return name
+
+    def combine(self, nest: ComputedBuffer, value: str, total: str, loop: InnerLoop) -> None:
+        """The statements that add one element to a total, and those after the loop."""
         if nest.kind in ("argmax", "argmin"):
-            sizes = [symbol.size for symbol in self.group.inner]
-            place = self.row.index(element_index([Index.of(s) for s in self.group.inner], contiguous_strides(sizes), 0))
-            sign = ">" if nest.kind == "argmax" else "<"
-            beats = (
-                f"{total} < 0 || {value} {sign} {total}_best || ({value} != {value} && {total}_best == {total}_best)"
-            )
-            steps.append(f"if ({beats}) {{ {total}_best = {value}; {total} = {place}; }}")
+            self.combine_argument(nest, value, total, loop)
             return
-        minds_nan = nest.kind in ("max", "min") and nest.dtype.is_floating_point
-        if self.lanes is not None:
-            steps.append(joined(nest.kind, f"{total}[lane]", value))
-            if minds_nan:
-                steps.append(f"{total}_nan[lane] |= {value} != {value};")
-                ends.append(f"for (int64_t lane = 0; lane < lanes; lane++) if ({total}_nan[lane]) {total}[lane] = NAN;")
-            return
-        steps.append(joined(nest.kind, total, value))
-        clauses.setdefault(SIMD[nest.kind], []).append(total)
-        if minds_nan:
-            steps.append(f"{total}_nan |= {value} != {value};")
-            clauses.setdefault("|", []).append(f"{total}_nan")
-            ends.append(f"if ({total}_nan) {total} = NAN;")
+        name = f"{total}_part" if total in loop.parts else total
+        loop.steps.append(joined(nest.kind, self.element(name), value))
+        loop.clauses.setdefault(SIMD[nest.kind], []).append(name)
+        if notices_nan(nest):
+            nan = self.element(f"{total}_nan")
+            loop.steps.append(f"{nan} |= {value} != {value};")
+            loop.clauses.setdefault("|", []).append(f"{total}_nan")
+            loop.ends.append(self.for_each_row(f"if ({nan}) {self.element(total)} = NAN;"))
 
-    def inner_loops(self, lines: list[str], clause: str | None, parts: list[str], factors: bool) -> None:
-        """The loops over one row around these statements: in blocks, if a long sum is to be exact or kept powers have factors."""
-        inner, depth = self.group.inner, self.depth
-        for symbol in inner[:-1]:
+    def for_each_row(self, text: str) -> str:
+        """A statement for every row that is worked on at once."""
+        return text
+
+    def combine_argument(self, nest: ComputedBuffer, value: str, total: str, loop: InnerLoop) -> None:
+        """The position of the largest or smallest element: the first of equal ones; NaN counts as larger and as smaller."""
+        sign = ">" if nest.kind == "argmax" else "<"
+        beats = f"{total} < 0 || {value} {sign} {total}_best || ({value} != {value} && {total}_best == {total}_best)"
+        loop.steps.append(f"if ({beats}) {{ {total}_best = {value}; {total} = {self.row_position()}; }}")
+        loop.in_order = True
+
+    # -- the loop itself
+
+    def write_loop(self, lines: list[str], loop: InnerLoop) -> None:
+        """The loops over one row around these statements; in blocks for a long sum."""
+        *around, last = self.node.inner
+        for symbol in around:
             self.loop(symbol)
-        size = BLOCK if factors else LONGEST_SUM
-        if self.lanes is not None:
-            self.loop(inner[-1])
-            self.each_lane()
-            for line in lines:
-                self.write(line)
-        elif factors or (parts and inner[-1].size > size):
-            if clause is not None and not factors and self.threads(inner) > 1 and not self.group.outer:
-                self.write(
-                    f"#pragma omp parallel for num_threads(team({self.threads(inner)}))" + clause.replace("_part", "")
-                )
-            self.open_blocks(size)
-            if factors:
-                self.write(f"const {TYPES[self.online.most.dtype]} factor = factors[block / {BLOCK}];")
-            self.over_block(lines, clause, parts)
-        else:
-            if parts:
-                self.open("")
-            self.over_block(lines, clause, parts, "0", str(inner[-1].size))
-        while self.depth > depth:
-            self.close()
+        if loop.parts and last.size > LONGEST_SUM:
+            self.open_blocks(last, loop)
+            self.write_last_loop(lines, loop, "block", "end")
+            return
+        if loop.parts:
+            self.open("")
+        most = 1 if self.node.outer or around else self.threads([last])
+        self.write_last_loop(lines, loop, "0", str(last.size), most)
+
+    def open_blocks(self, symbol: Symbol, loop: InnerLoop) -> None:
+        """The loop over blocks of a long sum. Threads share the blocks if there is no loop over rows."""
+        most = self.threads(self.node.inner)
+        if not loop.in_order and most > 1 and not self.node.outer:
+            self.write(f"#pragma omp parallel for num_threads(team({most}))" + self.clause(loop).replace("_part", ""))
+        self.open(f"for (int64_t block = 0; block < {symbol.size}; block += {LONGEST_SUM})")
+        self.write(
+            f"const int64_t end = {symbol.size} - block < {LONGEST_SUM} ? {symbol.size} : block + {LONGEST_SUM};"
+        )
+
+    def write_last_loop(self, lines: list[str], loop: InnerLoop, start: str, end: str, most: int = 1) -> None:
+        """The innermost loop, and the parts of long sums that it adds up."""
+        self.write_all([f"float {name}_part = 0;" for name in loop.parts])
+        if not loop.in_order:
+            shared = f"parallel for simd num_threads(team({most}))" if most > 1 else "simd"
+            self.write(f"#pragma omp {shared}{self.clause(loop)}")
+        depth = self.depth
+        self.loop(self.node.inner[-1], start, end)
+        self.write_all(lines)
+        self.close(depth)
+        self.write_all([f"{name} += {name}_part;" for name in loop.parts])
+
+    def clause(self, loop: InnerLoop) -> str:
+        """The OpenMP clauses that allow the compiler to reorder these reductions, and no others."""
+        totals = (f" reduction({operator}:{', '.join(names)})" for operator, names in loop.clauses.items())
+        return "".join(totals) + self.flags
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Kernels
-
-
-def kernel(group: Group, places: Sequence[int], unused: set[str], layouts: dict[str, Layout], number: int) -> Kernel:
-    """The C++ function of a fused group. `unused` are the buffers that nobody else reads: they need no memory, but for a row
-    at most."""
-    writer = Writer(group, places, unused, layouts)
-    body = writer.body()
-    origins = list(dict.fromkeys(name for nest in group.nests for name in nest.origins))
-    words = [re.sub(r"_\d+$", "", name) for name in origins]
-    name = "_".join(["cpp_fused", *sorted(dict.fromkeys(words))[:6], str(number)])
-    arguments = writer.inputs + writer.outputs
-    parameters = [
-        f"{'const ' if each in writer.inputs else ''}{TYPES[layouts[each].dtype]}* {writer.pointers[each]}"
-        for each in arguments
-    ]
-    text = "\n".join(
-        [f"static int64_t {name}({', '.join(parameters)}) {{", "  int64_t bad = 0;", *body, "  return bad;", "}"]
-    )
-    work = math.prod(symbol.size for symbol in group.loops)
-    reads, written = set(), set()
-    for nest in group.nests:
-        reads |= {each.buffer for each in walk(nest.value) if isinstance(each, Load)} - written
-        written.add(nest.buffer)
-    return Kernel(
-        name, text + "\n", arguments, reads, written - writer.local, takeovers(writer, layouts), origins, work
-    )
-
-
-def takeovers(writer: Writer, layouts: dict[str, Layout]) -> dict[str, list[str]]:
-    """For each output the inputs whose memory it may take over: every element is read for the last time by the iteration, and
-    before the moment, in which the same place of the output is written."""
-    group, found = writer.group, {}
-    for nest, place in zip(group.nests, writer.places):
-        if nest.buffer in writer.local:
-            continue
-        able = []
-        for name in writer.inputs:
-            readers = [
-                (at, e.index)
-                for n, at in zip(group.nests, writer.places)
-                for e in walk(n.value)
-                if isinstance(e, Load) and e.buffer == name
-            ]
-            same = all(index == nest.index and (at <= place) for at, index in readers)
-            if same and layouts[name] == layouts[nest.buffer] and (writer.in_loop(nest) or not group.inner):
-                able.append(name)
-        found[nest.buffer] = able
-    return found
+def notices_nan(nest: ComputedBuffer) -> bool:
+    """Whether a reduction needs a flag of its own for NaN, because a comparison with NaN is false."""
+    return nest.kind in ("max", "min") and nest.dtype.is_floating_point

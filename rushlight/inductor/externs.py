@@ -1,7 +1,7 @@
-"""Products of matrices: what compiled code calls for `mm`, `addmm` and `bmm`.
+"""Products of matrices: the code that a compiled graph calls for `mm`, `addmm` and `bmm`.
 
-A small product is worked out here, in tiles that fit into vector registers; a large one by the BLAS that numpy has loaded, which
-also knows about caches and threads. In PyTorch: `torch/_inductor/codegen/cpp_gemm_template.py` and `cpp_micro_gemm.py`,
+A small product is computed in tiles that fit into vector registers. A large product calls the BLAS that numpy has loaded, which
+also blocks for caches and uses threads. In PyTorch: `torch/_inductor/codegen/cpp_gemm_template.py` and `cpp_micro_gemm.py`,
 `torch/_inductor/select_algorithm.py` (`extern_kernels`). Left out: choosing between the two by measuring.
 """
 
@@ -14,32 +14,32 @@ from functools import cache
 from rushlight.aten.strided import contiguous_strides
 from rushlight.inductor.codecache import instructions
 from rushlight.inductor.cpp import TYPES
-from rushlight.inductor.ir import Extern, Operand, Program
+from rushlight.inductor.ir import ExternKernel, Program, ReinterpretView
 
-SMALL = 1 << 23  # multiplications: above, BLAS is called
-LONGEST = 1024  # elements of a line of the first matrix: above, a stripe of the second does not stay in the cache
+SMALL = 1 << 23  # multiplications: a larger product calls BLAS
+LONGEST = 1024  # elements of a row of the first matrix: with a longer row a stripe of the second leaves the cache
 NARROWEST = 8  # columns
-STRIPE = 128  # bytes of one line of it: two of the widest vectors
+STRIPE = 128  # bytes of one row of a stripe: two of the widest vectors
 
 STRIDES = """
-// A window on a buffer: how far it is from matrix to matrix, row to row, column to column.
+// A view of a buffer: the steps from matrix to matrix, row to row, column to column.
 struct Strides { int64_t matrix, row, column; };
 """
 
 TILES = """
 #if defined(__AVX512F__)
-constexpr int64_t BYTES = 64, HEIGHT = 8;  // of a vector; rows of a tile: as many as there are registers for
+constexpr int64_t BYTES = 64, HEIGHT = 8;  // of a vector; rows of a tile, limited by the number of registers
 #elif defined(__AVX__)
 constexpr int64_t BYTES = 32, HEIGHT = 4;
 #else
 constexpr int64_t BYTES = 16, HEIGHT = 4;
 #endif
 template <class T> struct Vector { typedef T type __attribute__((vector_size(BYTES))); };
-template <class T> struct Places { typedef int32_t type __attribute__((vector_size(BYTES))); };
-template <> struct Places<double> { typedef int64_t type __attribute__((vector_size(BYTES))); };
+template <class T> struct Mask { typedef int32_t type __attribute__((vector_size(BYTES))); };
+template <> struct Mask<double> { typedef int64_t type __attribute__((vector_size(BYTES))); };
 template <class T> constexpr int64_t LANES = BYTES / sizeof(T);
 
-// A tile of the product, ROWS x VECTORS * LANES, stays in registers while k runs. Of its columns the first `width` are kept.
+// A tile of the product, ROWS x VECTORS * LANES, stays in registers over the loop of k. Its first `width` columns are stored.
 template <class T, int ROWS, int VECTORS, bool WHOLE>
 static inline void tile(const T* a, Strides s, const T* b, int64_t b_row, T* out, int64_t out_row, int64_t k, int64_t width) {
   typename Vector<T>::type sums[ROWS][VECTORS] = {};
@@ -62,11 +62,11 @@ static inline void stripe(const T* a, Strides s, const T* b, int64_t b_row, T* o
   for (; i < m; i++) tile<T, 1, VECTORS, WHOLE>(a + i * s.row, s, b, b_row, out + i * n, n, k, width);
 }
 
-// A square of LANES rows, transposed in registers: at each step the rows of a pair exchange half of what they have.
+// A square of LANES rows, transposed in registers: at each step the rows of a pair exchange half of their elements.
 template <class T>
 static inline void square(const T* from, int64_t from_row, T* to, int64_t to_row) {
   constexpr int L = LANES<T>;
-#if defined(__clang__)  // which exchanges parts of vectors by constants only
+#if defined(__clang__)  // its shuffles need constant masks
   for (int i = 0; i < L; i++)
     for (int j = 0; j < L; j++) to[j * to_row + i] = from[i * from_row + j];
 #else
@@ -74,7 +74,7 @@ static inline void square(const T* from, int64_t from_row, T* to, int64_t to_row
   for (int i = 0; i < L; i++) memcpy(&rows[i], from + i * from_row, sizeof(rows[i]));
 #pragma GCC unroll 4
   for (int step = 1; step < L; step *= 2) {
-    typename Places<T>::type low, high;
+    typename Mask<T>::type low, high;
     for (int j = 0; j < L; j++) low[j] = j & step ? (j ^ step) + L : j, high[j] = j & step ? j + L : j | step;
 #pragma GCC unroll 16
     for (int i = 0; i < L; i++)
@@ -87,9 +87,9 @@ static inline void square(const T* from, int64_t from_row, T* to, int64_t to_row
 #endif
 }
 
-// The rows of a k x n window, `row` apart, where those that there are cannot be read in vectors.
+// A copy of a k x n view with rows that are contiguous, `row` elements apart.
 template <class T>
-static void in_rows(const T* from, Strides s, T* to, int64_t row, int64_t k, int64_t n) {
+static void pack_rows(const T* from, Strides s, T* to, int64_t row, int64_t k, int64_t n) {
   const int64_t L = LANES<T>;
   if (row > n) memset(to, 0, k * row * sizeof(T));
   for (int64_t p = 0; p < k; p += L)
@@ -100,18 +100,18 @@ static void in_rows(const T* from, Strides s, T* to, int64_t row, int64_t k, int
           for (int64_t i = j; i < n && i < j + L; i++) to[q * row + i] = from[q * s.row + i * s.column];
 }
 
-// out = a @ b for `count` matrices, m x k times k x n, stripe by stripe: so many columns as two vectors have, or one.
+// out = a @ b for `count` matrices, m x k times k x n, stripe by stripe. A stripe has the columns of two vectors, or of one.
 template <class T>
 static void matmul(const T* a, Strides s, const T* b, Strides t, T* out,
                    int64_t count, int64_t m, int64_t k, int64_t n, T* scratch) {
-  const int64_t L = LANES<T>, different = s.row == 0 && m > 1 ? 1 : m;  // where all rows of a are one, so are the product's
+  const int64_t L = LANES<T>, different = s.row == 0 && m > 1 ? 1 : m;  // if all rows of a are one row, so are the product's
   for (int64_t i = 0; i < count; i++, a += s.matrix, b += t.matrix, out += m * n) {
     for (int64_t j = 0, width; j < n; j += width) {
       width = n - j >= 2 * L ? 2 * L : n - j >= L ? L : n - j;
       const bool copy = t.column != 1 || width < L;
       const int64_t row = copy ? width < L ? L : width : t.row;
       const T* lines = copy ? scratch : b + j;
-      if (copy) in_rows(b + j * t.column, t, scratch, row, k, width);
+      if (copy) pack_rows(b + j * t.column, t, scratch, row, k, width);
       if (width == 2 * L) stripe<T, 2, true>(a, s, lines, row, out + j, different, k, n, width);
       else if (width == L) stripe<T, 1, true>(a, s, lines, row, out + j, different, k, n, width);
       else stripe<T, 1, false>(a, s, lines, row, out + j, different, k, n, width);
@@ -122,7 +122,7 @@ static void matmul(const T* a, Strides s, const T* b, Strides t, T* out,
 """
 
 BLAS = """
-// numpy's own loops for matmul. They are given arguments, sizes (matrices, m, k, n), and steps in bytes.
+// numpy's loops for matmul. Their parameters are arguments, sizes (matrices, m, k, n), and steps in bytes.
 using Loop = void (*)(char**, const intptr_t*, const intptr_t*, void*);
 extern "C" { Loop matmul_float = nullptr, matmul_double = nullptr; }
 static inline Loop loop(float*) { return matmul_float; }
@@ -137,7 +137,7 @@ static void blas(const T* a, Strides s, const T* b, Strides t, T* out, int64_t c
   loop(out)(args, sizes, steps, nullptr);
 }
 
-// The window, element after element: where its strides are none that BLAS takes.
+// A contiguous copy of a view whose strides BLAS does not accept.
 template <class T>
 static const T* packed(const T* from, Strides s, T* to, int64_t count, int64_t rows, int64_t columns) {
   T* next = to;
@@ -160,29 +160,29 @@ static inline void add_bias(const T* bias, Strides s, T* out, int64_t m, int64_t
 
 
 def calls_blas(program: Program) -> bool:
-    return any(isinstance(step, Extern) and not is_small(step) for step in program.steps)
+    return any(isinstance(step, ExternKernel) and not is_small(step) for step in program.steps)
 
 
-def sizes(step: Extern) -> tuple[int, int, int, int]:
+def sizes(step: ExternKernel) -> tuple[int, int, int, int]:
     """The number of matrices, and m, k, n."""
     a, b = step.operands[-2:]
     return (1, *a.sizes)[-3], a.sizes[-2], a.sizes[-1], b.sizes[-1]
 
 
-def is_small(step: Extern) -> bool:
-    """Whether tiles do it: the product is small, and not so narrow that much of each vector would be empty."""
+def is_small(step: ExternKernel) -> bool:
+    """Whether to use tiles: the product is small, and wide enough to fill vectors."""
     _, m, k, n = sizes(step)
     return m * k * n <= SMALL and k <= LONGEST and n >= NARROWEST and has_wide_vectors()
 
 
 @cache
 def has_wide_vectors() -> bool:
-    """Whether the vectors of this machine are wide enough for tiles to keep up with BLAS."""
+    """Whether the vectors of this machine are wide enough for tiles to be as fast as BLAS."""
     return "avx" in instructions().split()
 
 
-def call(step: Extern, pool: int) -> tuple[list[str], int]:
-    """The C++ lines of a step, and how many bytes it needs of the pool, from the byte `pool` on, for copies of operands."""
+def call(step: ExternKernel, pool: int) -> tuple[list[str], int]:
+    """The C++ lines of a step, and the number of bytes that it needs for copies of operands, at the offset `pool` in the pool."""
     lines, scratch = (tiled if is_small(step) else by_blas)(step, pool)
     if step.op == "addmm":
         bias, beta, alpha = step.operands[0], step.scalars.get("beta", 1), step.scalars.get("alpha", 1)
@@ -191,10 +191,10 @@ def call(step: Extern, pool: int) -> tuple[list[str], int]:
     return lines, scratch
 
 
-def tiled(step: Extern, pool: int) -> tuple[list[str], int]:
+def tiled(step: ExternKernel, pool: int) -> tuple[list[str], int]:
     a, b = step.operands[-2:]
     count, m, k, n = sizes(step)
-    copied = b.strides[-1] != 1 or n % (STRIPE // 2 // step.dtype.itemsize)  # rows are read in whole vectors
+    copied = b.strides[-1] != 1 or n % (STRIPE // 2 // step.dtype.itemsize)  # tiles read rows in whole vectors
     scratch = f"({TYPES[step.dtype]}*)(pool + {pool})" if copied else f"({TYPES[step.dtype]}*)nullptr"
     line = (
         f"matmul({start(a)}, {strides(a)}, {start(b)}, {strides(b)}, {step.output}, {count}, {m}, {k}, {n}, {scratch});"
@@ -202,31 +202,31 @@ def tiled(step: Extern, pool: int) -> tuple[list[str], int]:
     return [line], k * STRIPE if copied else 0
 
 
-def by_blas(step: Extern, pool: int) -> tuple[list[str], int]:
-    windows, scratch = [], 0
+def by_blas(step: ExternKernel, pool: int) -> tuple[list[str], int]:
+    views, scratch = [], 0
     for operand in step.operands[-2:]:
         text = start(operand)
         if not is_blasable(operand):
-            place = f"({TYPES[step.dtype]}*)(pool + {pool + scratch})"
-            text = f"packed({text}, {strides(operand)}, {place}, {', '.join(map(str, (1, *operand.sizes)[-3:]))})"
+            copy = f"({TYPES[step.dtype]}*)(pool + {pool + scratch})"
+            text = f"packed({text}, {strides(operand)}, {copy}, {', '.join(map(str, (1, *operand.sizes)[-3:]))})"
             scratch += math.prod(operand.sizes) * step.dtype.itemsize
             operand = replace(operand, strides=contiguous_strides(operand.sizes))
-        windows.append(f"{text}, {strides(operand)}")
-    return [f"blas({', '.join(windows)}, {step.output}, {', '.join(map(str, sizes(step)))});"], scratch
+        views.append(f"{text}, {strides(operand)}")
+    return [f"blas({', '.join(views)}, {step.output}, {', '.join(map(str, sizes(step)))});"], scratch
 
 
-def is_blasable(operand: Operand) -> bool:
-    """Whether BLAS takes matrices with these strides: it wants 1 in one dimension, and in the other at least a whole line."""
+def is_blasable(operand: ReinterpretView) -> bool:
+    """Whether BLAS accepts a matrix with these strides: 1 in one dimension, and at least a whole row in the other."""
     (rows, columns), (row, column) = operand.sizes[-2:], operand.strides[-2:]
     return (column == 1 and (row >= columns or rows == 1)) or (row == 1 and (column >= rows or columns == 1))
 
 
-def start(operand: Operand) -> str:
-    """The address of a window's first element, as C++."""
+def start(operand: ReinterpretView) -> str:
+    """The address of a view's first element, in C++."""
     return f"{operand.buffer} + {operand.offset}" if operand.offset else operand.buffer
 
 
-def strides(operand: Operand) -> str:
-    """The strides of up to three dimensions, as C++."""
+def strides(operand: ReinterpretView) -> str:
+    """The strides of up to three dimensions, in C++."""
     matrix, row, column = (0, 0, 0, *operand.strides)[-3:]
     return f"Strides{{{matrix}, {row}, {column}}}"

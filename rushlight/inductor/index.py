@@ -1,9 +1,9 @@
-"""Index expressions: where in a buffer an iteration of a loop reads or writes.
+"""Index expressions: the position in a buffer that an iteration of a loop reads or writes.
 
-An `Index` is a sum of loop variables, each times a whole number, plus an offset: `600*i0 + i1 + 3`. A view needs no more than
-another index expression, so it costs nothing. Where a reshape cuts across dimensions, quotients and remainders of indices
-join the terms; sizes are known, so most of them simplify away. In PyTorch: sympy expressions, `torch/_inductor/sizevars.py`,
-and `FloorDiv` and `ModularIndexing` of `torch/utils/_sympy/functions.py`. Left out: symbolic sizes.
+An `Index` is a sum of loop variables, each times a whole number, plus an offset: `600*i0 + i1 + 3`. A view is only another index
+expression, so it costs nothing. A reshape that cuts across dimensions adds quotients and remainders of indices to the terms. Sizes
+are known, so most of these simplify away. In PyTorch: sympy expressions, `torch/_inductor/sizevars.py`, and `FloorDiv` and
+`ModularIndexing` of `torch/utils/_sympy/functions.py`. Left out: symbolic sizes.
 """
 
 from __future__ import annotations
@@ -14,13 +14,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-# ------------------------------------------------------------------------------------------------------------
-# Terms and sums of them
+# Terms and sums of them ---------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Symbol:
-    """A loop variable: a whole number, 0 <= it < `size`."""
+    """A loop variable: a whole number from 0 to `size` - 1."""
 
     name: str
     size: int
@@ -42,7 +41,7 @@ class Quotient:
 
 @dataclass(frozen=True)
 class Remainder:
-    """`base % divisor`: 0 <= it < divisor."""
+    """`base % divisor`, from 0 to `divisor` - 1."""
 
     base: Index
     divisor: int
@@ -53,7 +52,7 @@ class Remainder:
 
 @dataclass(frozen=True)
 class Indirect:
-    """A number that is itself read from memory, 0 <= it < `size`: what `gather` and embedding tables are indexed by."""
+    """A number from 0 to `size` - 1 that is read from memory, as the indices of `gather` and of embeddings are."""
 
     value: Any  # an `ir.Expr`
     size: int
@@ -67,10 +66,10 @@ Term = Symbol | Quotient | Remainder | Indirect
 
 @dataclass(frozen=True)
 class Index:
-    """`offset` plus the sum of each term times its coefficient; two that are the same sum are equal.
+    """`offset` plus the sum of each term times its coefficient. Indices that are the same sum are equal.
 
-    `terms` has every term once, none with coefficient 0, in the order of their texts: make one by adding, and by multiplying with
-    whole numbers: `Index.of(i) * 3 + 1`.
+    `terms` has every term once, none with coefficient 0, in the order of their texts. Make an index by adding, and by multiplying
+    with whole numbers: `Index.of(i) * 3 + 1`.
     """
 
     terms: tuple[tuple[Term, int], ...] = ()
@@ -109,7 +108,7 @@ class Index:
 
     @cached_property
     def symbols(self) -> frozenset[Symbol]:
-        """The loop variables that it depends on, also inside quotients and through memory."""
+        """The loop variables that the index depends on, also inside quotients and through memory."""
         found: set[Symbol] = set()
         for term, _ in self.terms:
             if isinstance(term, Symbol):
@@ -120,7 +119,7 @@ class Index:
 
     @property
     def is_affine(self) -> bool:
-        """Whether loop variables are its only terms."""
+        """Whether all terms are loop variables."""
         return all(isinstance(term, Symbol) for term, _ in self.terms)
 
     def __str__(self) -> str:
@@ -132,7 +131,7 @@ ZERO = Index()
 
 
 def _sum(counts: dict[Term, int], offset: int) -> Index:
-    """The index of these terms. `n * (x // n) + x % n` is put together again to `x`."""
+    """The index of these terms. `n * (x // n) + x % n` becomes `x`."""
     for term, coefficient in list(counts.items()):
         if isinstance(term, Remainder) and coefficient:
             whole = Quotient(term.base, term.divisor)
@@ -144,7 +143,7 @@ def _sum(counts: dict[Term, int], offset: int) -> Index:
 
 
 def bounds(index: Index) -> tuple[int, int]:
-    """The least and the greatest value that an index could have, going by the bounds of each of its terms alone."""
+    """The least and the greatest value that an index can have, by the bounds of each term alone."""
     low = high = index.offset
     for term, coefficient in index.terms:
         least, most = 0, getattr(term, "size", getattr(term, "divisor", 1)) - 1
@@ -156,7 +155,7 @@ def bounds(index: Index) -> tuple[int, int]:
 
 
 def evaluate(index: Index, values: Mapping[Symbol, int], read: Callable[[Any], int] | None = None) -> int:
-    """The number that an index is for these values of the loop variables; `read` gives what comes from memory."""
+    """The value of an index for these values of the loop variables. `read` gives the value of an `Indirect` term."""
     total = index.offset
     for term, coefficient in index.terms:
         if isinstance(term, Symbol):
@@ -174,7 +173,7 @@ def evaluate(index: Index, values: Mapping[Symbol, int], read: Callable[[Any], i
 def substitute(
     index: Index, values: Mapping[Symbol, Index | int], inside: Callable[[Any], Any] = lambda value: value
 ) -> Index:
-    """The index with other indices in place of loop variables; `inside` does the same to what is read from memory."""
+    """The index with other indices for its loop variables. `inside` does the same for values read from memory."""
     total = Index((), index.offset)
     for term, coefficient in index.terms:
         if isinstance(term, Symbol):
@@ -194,21 +193,20 @@ def symbols(prefix: str, sizes: Sequence[int]) -> list[Symbol]:
     return [Symbol(f"{prefix}{number}", size) for number, size in enumerate(sizes)]
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Views
+# Views --------------------------------------------------------------------------------------------------------
 
 
 def element_index(indices: Sequence[Index], strides: Sequence[int], offset: int) -> Index:
-    """Where the element at `indices` of a strided tensor lies in its buffer.
+    """The position in its buffer of the element at `indices` of a strided tensor.
 
     Args:
         indices: one `Index` for each dimension.
-        strides: of each dimension, in elements; 0 for a dimension that was expanded.
+        strides: of each dimension, in elements; 0 for an expanded dimension.
         offset: of the first element, in elements.
 
     Returns:
-        an `Index`, also if there are no dimensions: `Index.of(offset)` is that of a whole number. Indices are added with `+`
-        and multiplied by whole numbers with `*`.
+        an `Index`, also if there are no dimensions: `Index.of(offset)` is the index of a whole number. Add indices with `+`, and
+        multiply them by whole numbers with `*`.
 
     Source: `torch/_inductor/ir.py`, `FixedLayout.make_indexer`.
     """
@@ -221,12 +219,12 @@ def element_index(indices: Sequence[Index], strides: Sequence[int], offset: int)
 def quotient(index: Index, divisor: int) -> Index:
     """`index // divisor`, rounded down, as simple as the bounds of the index allow. `divisor` is at least 1.
 
-    The index is taken as two sums: `divisor` times a *whole* index (of all terms whose coefficient it divides, and of as much
-    of the offset as it can, so that what stays is at least 0 and less than it), and the *rest*. If by its `bounds` the rest
-    is at least 0 and less than `divisor`, the whole index is the answer. Otherwise it is that plus one term, the
-    `Quotient(rest, divisor)`: indices and terms are added with `+`.
+    The index is the sum of two parts: `divisor` times a *whole* index, and the *rest*. The whole index has all terms whose
+    coefficients are multiples of `divisor`, and so much of the offset that the offset of the rest is at least 0 and less than
+    `divisor`. If by its `bounds` the rest is at least 0 and less than `divisor`, the result is the whole index. Otherwise the
+    result is the whole index plus one term, `Quotient(rest, divisor)`. Indices and terms are added with `+`.
 
-    `divided(index, divisor)` gives the two indices, whole and rest; `bounds(index)` the least and the greatest value.
+    `divided(index, divisor)` gives the two indices, whole and rest. `bounds(index)` gives the least and the greatest value.
 
     So `(12*i + j) // 4` with `j` of size 4 is `3*i`, and with `j` of size 5 it is `3*i + j//4`.
 
@@ -240,7 +238,7 @@ def quotient(index: Index, divisor: int) -> Index:
 
 
 def divided(index: Index, divisor: int) -> tuple[Index, Index]:
-    """A whole index and a rest, with `index == divisor * whole + rest`: the rest has the terms that `divisor` does not divide."""
+    """The whole index and the rest, with `index == divisor * whole + rest`; `divisor` divides no term of the rest."""
     inside = [(term, coefficient) for term, coefficient in index.terms if coefficient % divisor]
     outside = [(term, coefficient // divisor) for term, coefficient in index.terms if coefficient % divisor == 0]
     return Index(tuple(outside), index.offset // divisor), Index(tuple(inside), index.offset % divisor)
@@ -259,9 +257,9 @@ def remainder(index: Index, divisor: int) -> Index:
 
 
 def reshaped_indices(indices: Sequence[Index], sizes: Sequence[int], new_sizes: Sequence[int]) -> list[Index]:
-    """Which element of a tensor of `sizes` is the element at `indices` of the same tensor reshaped to `new_sizes`.
+    """The indices in a tensor of `sizes` of the element at `indices` in the same tensor reshaped to `new_sizes`.
 
-    Both are row-major orders of the same elements: the last dimension goes fastest, whatever the strides are.
+    Both are row-major orders of the same elements: the last dimension varies fastest, whatever the strides are.
 
     Args:
         indices: one `Index` for each of `new_sizes`.
@@ -269,7 +267,7 @@ def reshaped_indices(indices: Sequence[Index], sizes: Sequence[int], new_sizes: 
 
     Returns:
         one `Index` for each of `sizes`, made with `+`, `*`, `quotient(index, divisor)` and `remainder(index, divisor)`, which
-        know the bounds of an index: no division is left in an answer that is a sum of loop variables without one.
+        use the bounds of an index. An answer that can be a sum of loop variables contains no division.
 
     Source: `torch/_inductor/ir.py`, `View.dynamic_reshape_indexer`.
     """
@@ -283,25 +281,24 @@ def reshaped_indices(indices: Sequence[Index], sizes: Sequence[int], new_sizes: 
     return found
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Loops
+# Loops --------------------------------------------------------------------------------------------------------
 
 
 def merge_dims(sizes: Sequence[int], strides: Sequence[Sequence[int]]) -> list[list[int]]:
-    """Which nested loops can be written as one, because every access goes on evenly from each row to the next.
+    """The groups of nested loops that can be merged into one loop each.
 
-    A loop `outer` and the loop `inner` directly inside it, of n iterations, are one loop of `size of outer * n` iterations if
-    for every access the stride of `outer` is n times the stride of `inner`. Loops of one iteration disappear: whatever their
-    strides are, they are not in the answer and stand between no two others.
+    The loop `outer` and the loop `inner` directly inside it, of n iterations, are one loop of `size of outer * n` iterations if for
+    every access the stride of `outer` is n times the stride of `inner`. Loops of one iteration disappear: they are not in the
+    answer, whatever their strides are, and do not separate the loops around them.
 
     Args:
         sizes: iterations of each loop, the outermost first; none is 0.
-        strides: for each access, by how many elements it moves when each loop goes on by one, below 0 where it goes
-            backwards; as long as `sizes`.
+        strides: for each access the strides of the loops: the number of elements that it moves with one iteration of the loop,
+            negative if it moves backwards. Each list is as long as `sizes`.
 
     Returns:
-        the loops that remain, outermost first: each a list of the numbers of the loops it is made of, in order. No two
-        neighbours in the answer can be merged any further. Only loops of one iteration (or none at all): `[]`.
+        the loops that remain, outermost first: for each a list of the numbers of the loops that it is made of, in order. No two
+        neighbours in the answer can be merged further. If all loops have one iteration, or there are none: `[]`.
 
     Source: `torch/_inductor/sizevars.py`, `SizeVarAllocator._simplify_loops`.
     """
@@ -317,7 +314,7 @@ def merge_dims(sizes: Sequence[int], strides: Sequence[Sequence[int]]) -> list[l
 
 
 def stride_of(index: Index, symbol: Symbol) -> int | None:
-    """By how many elements an index moves when a loop variable goes on by one; None where that is not always the same."""
+    """The number of elements that an index moves with one iteration of a loop; None if that number varies."""
     total = 0
     for term, coefficient in index.terms:
         if term == symbol:
@@ -330,9 +327,9 @@ def stride_of(index: Index, symbol: Symbol) -> int | None:
 
 
 def refinement(*loops: Sequence[int]) -> list[int] | None:
-    """The fewest loops into which nests of the same number of iterations can all be cut, row-major; None if there are none.
+    """The coarsest loops into which nests of the same number of iterations can all be cut, row-major; None if there are none.
 
-    `[6, 4]` and `[2, 12]` are cut into `[2, 3, 4]`; `[6, 4]` and `[4, 6]` cannot be.
+    `[6, 4]` and `[2, 12]` are cut into `[2, 3, 4]`. `[6, 4]` and `[4, 6]` have no common refinement.
     """
     steps = set()
     for sizes in loops:
@@ -347,7 +344,7 @@ def refinement(*loops: Sequence[int]) -> list[int] | None:
 
 
 def spread(loops: Iterable[Symbol], fine: Sequence[Symbol]) -> dict[Symbol, Index]:
-    """Each of these loop variables in terms of finer ones, into which their loops are cut."""
+    """The index of each of these loop variables in the finer loops into which their loops are cut."""
     waiting, values = list(fine), {}
     for symbol in loops:
         value, size = ZERO, 1

@@ -1,4 +1,4 @@
-"""Lowering rules of reductions, of what is a formula of them (softmax, norms, losses), and of products of matrices.
+"""Lowering rules of reductions, of formulas of reductions (softmax, norms, losses), and of products of matrices.
 
 In PyTorch: `torch/_inductor/lowering.py` (`make_reduction`, `var_mean_`), `decomposition.py`, and `kernel/mm.py`.
 """
@@ -12,36 +12,40 @@ from typing import Any
 from rushlight.c10.dtypes import bool_, dtype, float32, float64, int64, promote_types, uint8
 from rushlight.inductor import ir
 from rushlight.inductor.index import ZERO, Index, Indirect
-from rushlight.inductor.ir import Expr, Extern, Operand, Pointwise, Reduction, constant, op
+from rushlight.inductor.ir import Expr, ExternKernel, Pointwise, Reduction, ReinterpretView, constant, op
 from rushlight.inductor.lowering import (
     LOWERINGS,
-    Box,
-    Lowering,
+    TensorBox,
     Unsupported,
+    V,
     View,
-    layout_of,
-    lowers,
+    box,
     pointwise,
     reduction,
+    register_lowering,
 )
-from rushlight.inductor.lowerings_pointwise import comparison, elements, in_dtype, where
-from rushlight.inductor.lowerings_views import filled, result_of
+from rushlight.inductor.lowerings_pointwise import comparison, make_pointwise, to_dtype, where
+from rushlight.inductor.lowerings_views import filled, index_value, meta_result
 
-# ------------------------------------------------------------------------------------------------------------
-# Reductions
+# Reductions ---------------------------------------------------------------------------------------------------
 
 
-def reduced_dims(x: Box, dim: Any) -> list[int]:
-    """The dimensions that a reduction's argument names: an int, a list, or none, which is all."""
+NEUTRAL = {"sum": 0, "prod": 1, "any": False, "all": True}  # the result of a reduction of no elements
+
+
+def operator_name() -> str:
+    """The name of the operator that is lowered, without namespace and overload."""
+    return V.graph.node.target.name().partition("::")[2].partition(".")[0]
+
+
+def reduced_dims(x: TensorBox, dim: Any) -> list[int]:
+    """The dimensions that a reduction's argument names: an int, a list, or none for all dimensions."""
     dims = range(len(x.sizes)) if dim is None or dim == [] or dim == () else [dim] if isinstance(dim, int) else dim
     return [] if not x.sizes else sorted({each % len(x.sizes) for each in dims})
 
 
-NEUTRAL = {"sum": 0, "prod": 1, "any": False, "all": True}
-
-
-def reduce(graph: Lowering, kind: str, x: Box, dims: Sequence[int], keepdim: bool, dtype: dtype | None = None) -> Any:
-    """The loops of a reduction; none where there is one element, or none, to reduce."""
+def reduce(kind: str, x: TensorBox, dims: Sequence[int], keepdim: bool, dtype: dtype | None = None) -> Any:
+    """The loops of a reduction; pointwise work if there is at most one element to reduce."""
     loops = reduction(kind, x, dims, keepdim, dtype)
     count = math.prod(loops.reduced_sizes)
     if count == 0:
@@ -49,287 +53,272 @@ def reduce(graph: Lowering, kind: str, x: Box, dims: Sequence[int], keepdim: boo
             raise Unsupported
         return filled(loops.sizes, NEUTRAL[kind], loops.dtype)
     if count == 1:
-        return Pointwise(
-            loops.sizes, loops.dtype, lambda indices: loops.inner(indices, [ZERO] * len(loops.reduced_sizes))
-        )
+        zeros = [ZERO] * len(loops.reduced_sizes)
+        return Pointwise(loops.sizes, loops.dtype, lambda indices: loops.inner(indices, zeros))
     return loops
 
 
-@lowers("sum", "prod")
-def sum_(graph: Lowering, x: Box, dtype: dtype | None = None) -> Any:
-    name = graph.node.target.name().partition("::")[2]
-    return reduce(
-        graph, name, x, reduced_dims(x, None), False, dtype or (x.dtype if x.dtype.is_floating_point else int64)
-    )
+@register_lowering("sum", "prod")
+def sum_(x: TensorBox, dtype: dtype | None = None) -> Any:
+    return sum_dims(x, None, False, dtype)
 
 
-@lowers("sum.dim_IntList", "prod.dim_int")
-def sum_dims(graph: Lowering, x: Box, dim: Any, keepdim: bool = False, dtype: dtype | None = None) -> Any:
-    name = graph.node.target.name().partition("::")[2].partition(".")[0]
-    return reduce(
-        graph, name, x, reduced_dims(x, dim), keepdim, dtype or (x.dtype if x.dtype.is_floating_point else int64)
-    )
+@register_lowering("sum.dim_IntList", "prod.dim_int")
+def sum_dims(x: TensorBox, dim: Any, keepdim: bool = False, dtype: dtype | None = None) -> Any:
+    dtype = dtype or (x.dtype if x.dtype.is_floating_point else int64)
+    return reduce(operator_name(), x, reduced_dims(x, dim), keepdim, dtype)
 
 
-@lowers("mean")
-def mean(graph: Lowering, x: Box, dtype: dtype | None = None) -> Any:
-    return mean_dims(graph, x, None, False, dtype)
-
-
-@lowers("mean.dim")
-def mean_dims(graph: Lowering, x: Box, dim: Any, keepdim: bool = False, dtype: dtype | None = None) -> Any:
+@register_lowering("mean.dim")
+def mean_dims(x: TensorBox, dim: Any, keepdim: bool = False, dtype: dtype | None = None) -> Any:
     kind, dims = dtype or x.dtype, reduced_dims(x, dim)
     count = math.prod(x.sizes[each] for each in dims)
-    total = graph.box(reduce(graph, "sum", x, dims, keepdim, kind))
-    return elements(lambda total: total / count, [total], kind)
+    total = box(reduce("sum", x, dims, keepdim, kind))
+    return make_pointwise(lambda total: total / count, [total], kind)
 
 
-@lowers("amax", "amin")
-def amax(graph: Lowering, x: Box, dim: Any = (), keepdim: bool = False) -> Any:
-    return reduce(graph, graph.node.target.name()[-3:], x, reduced_dims(x, dim), keepdim)
+register_lowering("mean")(lambda x, dtype=None: mean_dims(x, None, False, dtype))
 
 
-@lowers("max", "min")
-def max_(graph: Lowering, x: Box) -> Any:
-    return reduce(graph, graph.node.target.name()[-3:], x, reduced_dims(x, None), False)
+@register_lowering("amax", "amin", "max", "min")
+def amax(x: TensorBox, dim: Any = (), keepdim: bool = False) -> Any:
+    return reduce(operator_name()[-3:], x, reduced_dims(x, dim), keepdim)
 
 
-@lowers("any", "all", "any.dim", "all.dim", "any.dims", "all.dims")
-def any_(graph: Lowering, x: Box, dim: Any = None, keepdim: bool = False) -> Any:
+@register_lowering("any", "all", "any.dim", "all.dim", "any.dims", "all.dims")
+def any_(x: TensorBox, dim: Any = None, keepdim: bool = False) -> Any:
     if x.dtype is uint8 or (dim is not None and not isinstance(dim, int) and not len(dim)):
         raise Unsupported
-    name = graph.node.target.name().partition("::")[2].partition(".")[0]
-    return reduce(graph, name, in_dtype(x, bool_), reduced_dims(x, dim), keepdim)
+    return reduce(operator_name(), to_dtype(x, bool_), reduced_dims(x, dim), keepdim)
 
 
-@lowers("argmax", "argmin")
-def argmax(graph: Lowering, x: Box, dim: int | None = None, keepdim: bool = False) -> Any:
+@register_lowering("argmax", "argmin")
+def argmax(x: TensorBox, dim: int | None = None, keepdim: bool = False) -> Any:
     if x.dtype is bool_ or not x.sizes or dim is None:
         raise Unsupported
-    return place_of(graph.node.target.name()[-6:], x, dim, keepdim)
+    return argument(operator_name(), x, dim, keepdim)
 
 
-def place_of(kind: str, x: Box, dim: int, keepdim: bool) -> Any:
-    """Where in a dimension the largest, or smallest, element is: the first of several."""
+def argument(kind: str, x: TensorBox, dim: int, keepdim: bool) -> Any:
+    """The index of the first of the largest, or smallest, elements in a dimension."""
     loops = reduction(kind, x, [dim], keepdim)
     if loops.reduced_sizes == (1,):
         return filled(loops.sizes, 0, int64)
     return Reduction(loops.sizes, int64, loops.inner, loops.reduced_sizes, loops.kind)
 
 
-@lowers("max.dim", "min.dim")
-def max_dim(graph: Lowering, x: Box, dim: int, keepdim: bool = False) -> Any:
+@register_lowering("max.dim", "min.dim")
+def max_dim(x: TensorBox, dim: int, keepdim: bool = False) -> Any:
     if x.dtype is bool_ or not x.sizes:
         raise Unsupported
-    kind = graph.node.target.name().partition("::")[2][:3]
-    return [reduce(graph, kind, x, [dim % len(x.sizes)], keepdim), place_of(f"arg{kind}", x, dim, keepdim)]
+    kind = operator_name()
+    return [reduce(kind, x, [dim % len(x.sizes)], keepdim), argument(f"arg{kind}", x, dim, keepdim)]
 
 
-def variance(graph: Lowering, x: Box, dim: Any, correction: float | None) -> Box:
-    """The variance, with the reduced dimensions kept: of what is left when the mean has been taken away."""
+def variance(x: TensorBox, dim: Any, correction: float | None) -> TensorBox:
+    """The variance, with the reduced dimensions kept: the mean square of the differences from the mean."""
     dims = reduced_dims(x, dim)
     count = math.prod(x.sizes[each] for each in dims)
-    centre = graph.box(mean_dims(graph, x, dims, True)) if dims else x
-    centre.window()
-    squares = graph.box(elements(lambda x, m: (x - m) * (x - m), [x, centre], x.dtype))
-    total = graph.box(reduce(graph, "sum", squares, dims, True, x.dtype)) if dims else squares
+    centre = box(mean_dims(x, dims, True)) if dims else x
+    centre.in_memory()
+    squares = make_pointwise(lambda x, m: (x - m) * (x - m), [x, centre], x.dtype)
+    total = box(reduce("sum", squares, dims, True, x.dtype)) if dims else squares
     divisor = constant(max(count - (1 if correction is None else correction), 0), x.dtype)
-    return graph.box(elements(lambda total: total / divisor, [total], x.dtype))
+    return make_pointwise(lambda total: total / divisor, [total], x.dtype)
 
 
-def without_dims(x: Box, dims: Sequence[int]) -> View:
+def without_dims(x: TensorBox, dims: Sequence[int]) -> View:
     """A view without dimensions of size 1."""
     sizes = tuple(size for dim, size in enumerate(x.sizes) if dim not in dims)
 
     def reindex(indices: Sequence[Index]) -> list[Index]:
-        waiting = iter(indices)
-        return [ZERO if dim in dims else next(waiting) for dim in range(len(x.sizes))]
+        rest = iter(indices)
+        return [ZERO if dim in dims else next(rest) for dim in range(len(x.sizes))]
 
     return View(x, sizes, reindex)
 
 
-@lowers("var.correction", "std.correction", "var.dim", "std.dim")
-def var(graph: Lowering, x: Box, dim: Any = None, correction: float | None = None, keepdim: bool = False) -> Any:
+@register_lowering("var.correction", "std.correction", "var.dim", "std.dim")
+def var(x: TensorBox, dim: Any = None, correction: float | None = None, keepdim: bool = False) -> Any:
     if not x.dtype.is_floating_point:
         raise Unsupported
-    if graph.node.target.name().endswith(".dim"):
+    if V.graph.node.target.name().endswith(".dim"):
         correction = int(correction)  # `unbiased`
-    value = variance(graph, x, dim, correction)
-    if "std" in graph.node.target.name():
-        value = graph.box(pointwise("sqrt", [value]))
+    value = variance(x, dim, correction)
+    if operator_name() == "std":
+        value = box(pointwise("sqrt", [value]))
     return value if keepdim else without_dims(value, reduced_dims(x, dim))
 
 
-@lowers("logsumexp")
-def logsumexp(graph: Lowering, x: Box, dim: Any, keepdim: bool = False) -> Any:
+@register_lowering("logsumexp")
+def logsumexp(x: TensorBox, dim: Any, keepdim: bool = False) -> Any:
     dims = reduced_dims(x, dim)
     if not x.dtype.is_floating_point or not dims:
         raise Unsupported
-    most = graph.box(reduce(graph, "max", x, dims, True))
+    most = box(reduce("max", x, dims, True))
 
     def finite(m: Expr) -> Expr:
         return where(op("isinf", m, dtype=bool_), 0, m)
 
-    powers = graph.box(elements(lambda x, m: op("exp", x - finite(m)), [x, most], x.dtype))
-    total = graph.box(reduce(graph, "sum", powers, dims, True))
-    result = graph.box(elements(lambda t, m: op("log", t) + finite(m), [total, most], x.dtype))
+    powers = make_pointwise(lambda x, m: op("exp", x - finite(m)), [x, most], x.dtype)
+    total = box(reduce("sum", powers, dims, True))
+    result = make_pointwise(lambda t, m: op("log", t) + finite(m), [total, most], x.dtype)
     return result if keepdim else without_dims(result, dims)
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Softmax, norms, losses: formulas of loops
+# Softmax and losses -------------------------------------------------------------------------------------------
 
 
-@lowers("_softmax")
-def softmax(graph: Lowering, x: Box, dim: int, half_to_float: bool) -> Any:
+@register_lowering("_softmax")
+def softmax(x: TensorBox, dim: int, half_to_float: bool) -> Any:
     if not x.sizes:
         return filled((), 1, x.dtype)
-    most = graph.box(reduce(graph, "max", x, [dim % len(x.sizes)], True))
-    powers = graph.box(elements(lambda x, m: op("exp", x - m), [x, most], x.dtype))
-    powers.window()
-    total = graph.box(reduce(graph, "sum", powers, [dim % len(x.sizes)], True))
-    return elements(lambda p, t: p * op("reciprocal", t), [powers, total], x.dtype)  # one division for each row
+    _, powers, total = powers_of_rows(x, dim, realize=True)
+    return make_pointwise(lambda p, t: p * op("reciprocal", t), [powers, total], x.dtype)  # one division for each row
 
 
-@lowers("_log_softmax")
-def log_softmax(graph: Lowering, x: Box, dim: int, half_to_float: bool) -> Any:
+@register_lowering("_log_softmax")
+def log_softmax(x: TensorBox, dim: int, half_to_float: bool) -> Any:
     if not x.sizes:
         return filled((), 0, x.dtype)
-    most = graph.box(reduce(graph, "max", x, [dim % len(x.sizes)], True))
-    powers = graph.box(elements(lambda x, m: op("exp", x - m), [x, most], x.dtype))
-    total = graph.box(reduce(graph, "sum", powers, [dim % len(x.sizes)], True))
-    return elements(lambda x, m, t: x - m - op("log", t), [x, most, total], x.dtype)
+    most, _, total = powers_of_rows(x, dim, realize=False)
+    return make_pointwise(lambda x, m, t: x - m - op("log", t), [x, most, total], x.dtype)
 
 
-@lowers("_softmax_backward_data")
-def softmax_backward(graph: Lowering, grad: Box, out: Box, dim: int, input_dtype: dtype) -> Any:
-    products = graph.box(elements(lambda g, o: g * o, [grad, out], out.dtype))
-    total = graph.box(reduce(graph, "sum", products, reduced_dims(out, dim), True))
-    return elements(lambda g, o, t: g * o - o * t, [grad, out, total], out.dtype)
+def powers_of_rows(x: TensorBox, dim: int, realize: bool) -> list[TensorBox]:
+    """The largest element of each row, the exponentials of the differences from it, and their sum."""
+    dims = [dim % len(x.sizes)]
+    most = box(reduce("max", x, dims, True))
+    powers = make_pointwise(lambda x, m: op("exp", x - m), [x, most], x.dtype)
+    if realize:
+        powers.in_memory()
+    return [most, powers, box(reduce("sum", powers, dims, True))]
 
 
-@lowers("_log_softmax_backward_data")
-def log_softmax_backward(graph: Lowering, grad: Box, out: Box, dim: int, input_dtype: dtype) -> Any:
-    total = graph.box(reduce(graph, "sum", grad, reduced_dims(out, dim), True))
-    return elements(lambda g, o, t: g - op("exp", o) * t, [grad, out, total], out.dtype)
+@register_lowering("_softmax_backward_data")
+def softmax_backward(grad: TensorBox, out: TensorBox, dim: int, input_dtype: dtype) -> Any:
+    products = make_pointwise(lambda g, o: g * o, [grad, out], out.dtype)
+    total = box(reduce("sum", products, reduced_dims(out, dim), True))
+    return make_pointwise(lambda g, o, t: g * o - o * t, [grad, out, total], out.dtype)
 
 
-@lowers("nll_loss_forward")
-def nll_loss(graph: Lowering, x: Box, target: Box, weight: Box | None, reduction: int, ignore_index: int) -> list[Any]:
+@register_lowering("_log_softmax_backward_data")
+def log_softmax_backward(grad: TensorBox, out: TensorBox, dim: int, input_dtype: dtype) -> Any:
+    total = box(reduce("sum", grad, reduced_dims(out, dim), True))
+    return make_pointwise(lambda g, o, t: g - op("exp", o) * t, [grad, out, total], out.dtype)
+
+
+@register_lowering("nll_loss_forward")
+def nll_loss(x: TensorBox, target: TensorBox, weight: TensorBox | None, reduction: int, ignore_index: int) -> list[Any]:
     if len(x.sizes) != 2:
         raise Unsupported
-    weights = graph.box(
-        Pointwise(target.sizes, x.dtype, lambda at: loss_weight(target.load(at), weight, x, ignore_index))
-    )
 
-    def inner(at: Sequence[Index]) -> Expr:
+    def weight_at(at: Sequence[Index]) -> Expr:
+        return class_weight(target.load(at), weight, x, ignore_index)
+
+    weights = box(Pointwise(target.sizes, x.dtype, weight_at))
+
+    def loss_at(at: Sequence[Index]) -> Expr:
         chosen = class_of(target.load(at), ignore_index)
         picked = x.load([at[0], Index.of(Indirect(chosen, x.sizes[1]))])
-        return where(
-            comparison("ne", ir.cast(target.load(at), int64), ignore_index),
-            -(picked * weights.load(at)) if weight else -picked,
-            0,
-        )
+        counts = comparison("ne", ir.cast(target.load(at), int64), ignore_index)
+        return where(counts, -(picked * weights.load(at)) if weight else -picked, 0)
 
-    losses = graph.box(Pointwise(target.sizes, x.dtype, inner))
+    losses = box(Pointwise(target.sizes, x.dtype, loss_at))
     if reduction == 0:
-        return [losses, graph.box(filled((), 0, x.dtype))]
-    total_weight = graph.box(reduce(graph, "sum", weights, [0], False))
-    total = graph.box(reduce(graph, "sum", losses, [0], False))
+        return [losses, box(filled((), 0, x.dtype))]
+    total_weight = box(reduce("sum", weights, [0], False))
+    total = box(reduce("sum", losses, [0], False))
     if reduction == 1:
-        total = graph.box(elements(lambda t, w: t / w, [total, total_weight], x.dtype))
+        total = make_pointwise(lambda t, w: t / w, [total, total_weight], x.dtype)
     return [total, total_weight]
 
 
 def class_of(target: Expr, ignore_index: int) -> Expr:
-    """The class that a target names; 0 where it is to be ignored, so that nothing outside is read."""
+    """The class of a target; 0 for an ignored target, so that the index is in range."""
     whole = ir.cast(target, int64)
     return where(comparison("ne", whole, ignore_index), whole, 0)
 
 
-def loss_weight(target: Expr, weight: Box | None, x: Box, ignore_index: int) -> Expr:
-    whole = ir.cast(target, int64)
+def class_weight(target: Expr, weight: TensorBox | None, x: TensorBox, ignore_index: int) -> Expr:
+    """The weight of a target's class; 0 for an ignored target."""
     found = constant(1, x.dtype)
     if weight is not None:
         found = weight.load([Index.of(Indirect(class_of(target, ignore_index), x.sizes[1]))])
-    return where(comparison("ne", whole, ignore_index), found, 0)
+    return where(comparison("ne", ir.cast(target, int64), ignore_index), found, 0)
 
 
-@lowers("nll_loss_backward")
+@register_lowering("nll_loss_backward")
 def nll_loss_backward(
-    graph: Lowering,
-    grad: Box,
-    x: Box,
-    target: Box,
-    weight: Box | None,
+    grad: TensorBox,
+    x: TensorBox,
+    target: TensorBox,
+    weight: TensorBox | None,
     reduction: int,
     ignore_index: int,
-    total_weight: Box,
+    total_weight: TensorBox,
 ) -> Pointwise:
     if len(x.sizes) != 2:
         raise Unsupported
 
     def inner(at: Sequence[Index]) -> Expr:
         row, column = at
-        named = ir.cast(target.load([row]), int64)
+        chosen = ir.cast(target.load([row]), int64)
         value = grad.load([row] if reduction == 0 else [])
         if reduction == 1:
             value = value / total_weight.load([])
-        value = -value * loss_weight(target.load([row]), weight, x, ignore_index) if weight else -value
-        here = op("eq", named, ir.position(Index.of(column), int64), dtype=bool_)
-        here = (
-            op("and", here, comparison("ne", named, ignore_index), dtype=bool_)
-            if 0 <= ignore_index < x.sizes[1]
-            else here
-        )
+        value = -value * class_weight(target.load([row]), weight, x, ignore_index) if weight else -value
+        here = comparison("eq", chosen, index_value(column))
+        if 0 <= ignore_index < x.sizes[1]:
+            here = op("and", here, comparison("ne", chosen, ignore_index), dtype=bool_)
         return where(here, value, 0)
 
     return Pointwise(x.sizes, x.dtype, inner)
 
 
-@lowers("mse_loss")
-def mse_loss(graph: Lowering, x: Box, y: Box, reduction: int = 1) -> Any:
-    squares = graph.box(elements(lambda x, y: (x - y) * (x - y), [x, y], promote_types(x.dtype, y.dtype)))
+@register_lowering("mse_loss")
+def mse_loss(x: TensorBox, y: TensorBox, reduction: int = 1) -> Any:
+    squares = make_pointwise(lambda x, y: (x - y) * (x - y), [x, y], promote_types(x.dtype, y.dtype))
     if reduction == 0:
         return squares
-    total = graph.box(reduce(graph, "sum", squares, reduced_dims(squares, None), False))
+    total = box(reduce("sum", squares, reduced_dims(squares, None), False))
     count = math.prod(squares.sizes)
-    return total if reduction == 2 else elements(lambda t: t / constant(count, t.dtype), [total], total.dtype)
+    return total if reduction == 2 else make_pointwise(lambda t: t / constant(count, t.dtype), [total], total.dtype)
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Products of matrices
+# Products of matrices -----------------------------------------------------------------------------------------
 
 
-def extern(graph: Lowering, name: str, operands: Sequence[Operand], scalars: dict[str, float] | None = None) -> Box:
-    """A product left to BLAS, into a buffer of its own."""
-    val = result_of(graph)
+def extern_kernel(name: str, operands: Sequence[ReinterpretView], scalars: dict[str, float] | None = None) -> TensorBox:
+    """A product by BLAS, into a buffer of its own."""
+    val = meta_result()
     if val.dtype not in (float32, float64) or math.prod(val.shape) == 0 or 0 in operands[-1].sizes:
         raise Unsupported
-    out = graph.new_buffer(layout_of(val))
-    graph.operations.append(Extern(name, list(operands), out.buffer, val.dtype, scalars or {}, [graph.node.name]))
-    return graph.box(out, out.strides)
+    out = V.graph.buffer_like(val)
+    kernel = ExternKernel(name, list(operands), out.value.buffer, val.dtype, scalars or {}, [V.graph.node.name])
+    V.graph.operations.append(kernel)
+    return out
 
 
-@lowers("mm", "bmm")
-def mm(graph: Lowering, a: Box, b: Box) -> Box:
-    return extern(graph, graph.node.target.name().partition("::")[2], [a.window(), b.window()])
+@register_lowering("mm", "bmm")
+def mm(a: TensorBox, b: TensorBox) -> TensorBox:
+    return extern_kernel(operator_name(), [a.in_memory(), b.in_memory()])
 
 
-@lowers("addmm")
-def addmm(graph: Lowering, bias: Box, a: Box, b: Box, beta: float = 1, alpha: float = 1) -> Any:
-    users = list(graph.node.users)
-    if beta == 1 and alpha == 1 and users and all(goes_on_in_loops(user) for user in users):
-        product = extern(graph, "mm", [a.window(), b.window()])  # the sum is done in the loops of whoever uses it
-        return elements(lambda p, b: p + b, [product, bias], product.dtype)
-    sizes, window = tuple(result_of(graph).shape), bias.window()
-    missing = len(sizes) - len(window.sizes)
-    strides = [0] * missing + [0 if size == 1 else stride for size, stride in zip(window.sizes, window.strides)]
-    spread = Operand(window.buffer, sizes, tuple(strides), window.offset, window.dtype)
-    return extern(graph, "addmm", [spread, a.window(), b.window()], {"beta": beta, "alpha": alpha})
+@register_lowering("addmm")
+def addmm(bias: TensorBox, a: TensorBox, b: TensorBox, beta: float = 1, alpha: float = 1) -> Any:
+    users = list(V.graph.node.users)
+    if beta == 1 and alpha == 1 and users and all(is_loop_user(user) for user in users):
+        product = extern_kernel("mm", [a.in_memory(), b.in_memory()])  # the users' loops add the bias
+        return make_pointwise(lambda p, b: p + b, [product, bias], product.dtype)
+    sizes, view = tuple(meta_result().shape), bias.in_memory()
+    missing = len(sizes) - len(view.sizes)
+    strides = [0] * missing + [0 if size == 1 else stride for size, stride in zip(view.sizes, view.strides)]
+    broadcast = ReinterpretView(view.buffer, sizes, tuple(strides), view.offset, view.dtype)
+    return extern_kernel("addmm", [broadcast, a.in_memory(), b.in_memory()], {"beta": beta, "alpha": alpha})
 
 
-def goes_on_in_loops(node: Any) -> bool:
-    """Whether a node computes with what it is given in loops of its own, so that this needs no memory."""
+def is_loop_user(node: Any) -> bool:
+    """Whether a node computes in loops of its own, so that its operands need no memory."""
     rule = LOWERINGS.get(getattr(node.target, "name", str)())
     return rule is not None and rule not in (mm, addmm) and not rule.__module__.endswith("_views")

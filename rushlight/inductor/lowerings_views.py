@@ -1,6 +1,6 @@
-"""Lowering rules of views, of new tensors, and of what puts tensors together or looks elements up.
+"""Lowering rules of views, of new tensors, and of operators that concatenate tensors or look elements up.
 
-A view is a function of indices, and a window on memory where its base is stored. In PyTorch: `torch/_inductor/lowering.py`
+A view is a function of indices, and a view of a buffer where its base is realized. In PyTorch: `torch/_inductor/lowering.py`
 (`view`, `permute`, `slice_`, `cat`, `gather`, `embedding`, ...), `ir.py` (`View`, `ReinterpretView`).
 """
 
@@ -14,300 +14,302 @@ from rushlight.c10.dtypes import bool_, dtype, int64
 from rushlight.inductor import ir
 from rushlight.inductor.index import ZERO, Index, Indirect, reshaped_indices
 from rushlight.inductor.ir import Expr, Pointwise, constant, op
-from rushlight.inductor.lowering import Box, Lowering, Unsupported, View, lowers
-from rushlight.inductor.lowerings_pointwise import comparison, elements, value_at, where
+from rushlight.inductor.lowering import (
+    TensorBox,
+    Unsupported,
+    V,
+    View,
+    broadcast_indices,
+    load_broadcast,
+    register_lowering,
+)
+from rushlight.inductor.lowerings_pointwise import comparison, identity, where
 
-# ------------------------------------------------------------------------------------------------------------
-# New tensors
+# New tensors --------------------------------------------------------------------------------------------------
 
 
 def filled(sizes: Sequence[int], value: Any, dtype: dtype) -> Pointwise:
     return Pointwise(tuple(sizes), dtype, lambda indices: constant(value, dtype))
 
 
-def result_of(graph: Lowering) -> Any:
-    return graph.node.meta["val"]
+def meta_result() -> Any:
+    """The meta tensor of the result of the node that is lowered."""
+    return V.graph.node.meta["val"]
 
 
-@lowers("full", "full_like", "new_full")
-def full(graph: Lowering, like: Any, *args: Any) -> Pointwise:
-    value = args[1] if graph.node.target.name() == "aten::new_full" else args[0]
-    return filled(result_of(graph).shape, value, result_of(graph).dtype)
+def result_filled(value: Any) -> Pointwise:
+    val = meta_result()
+    return filled(val.shape, value, val.dtype)
 
 
-@lowers("zeros", "zeros_like", "new_zeros", "zero")
-def zeros(graph: Lowering, *args: Any) -> Pointwise:
-    return filled(result_of(graph).shape, 0, result_of(graph).dtype)
+register_lowering("full", "full_like")(lambda like, value, *_: result_filled(value))
+register_lowering("new_full")(lambda like, sizes, value, *_: result_filled(value))
+register_lowering("zeros", "zeros_like", "new_zeros", "zero")(lambda *_: result_filled(0))
+register_lowering("ones", "ones_like", "new_ones")(lambda *_: result_filled(1))
+register_lowering("empty.memory_format", "empty_like", "new_empty", "empty_strided", "new_empty_strided")(
+    lambda *_: result_filled(0)  # any value is right
+)
 
 
-@lowers("ones", "ones_like", "new_ones")
-def ones(graph: Lowering, *args: Any) -> Pointwise:
-    return filled(result_of(graph).shape, 1, result_of(graph).dtype)
+@register_lowering("fill.Scalar", "fill.Tensor")
+def fill(x: TensorBox, value: Any) -> Pointwise:
+    return identity(value, x.dtype, x.sizes) if isinstance(value, TensorBox) else filled(x.sizes, value, x.dtype)
 
 
-@lowers("empty.memory_format", "empty_like", "new_empty", "empty_strided", "new_empty_strided")
-def empty(graph: Lowering, *args: Any) -> Pointwise:
-    return zeros(graph)  # what is in it may be anything
-
-
-@lowers("fill.Scalar", "fill.Tensor")
-def fill(graph: Lowering, x: Box, value: Any) -> Pointwise:
-    if isinstance(value, Box):
-        return elements(lambda value: value, [value], x.dtype, x.sizes)
-    return filled(x.sizes, value, x.dtype)
-
-
-@lowers("arange", "arange.start", "arange.start_step")
-def arange(graph: Lowering, *args: Any) -> Pointwise:
-    numbers = args[
-        : {"aten::arange": 1, "aten::arange.start": 2, "aten::arange.start_step": 3}[graph.node.target.name()]
-    ]
-    start, step = (0, 1) if len(numbers) == 1 else (numbers[0], numbers[2] if len(numbers) == 3 else 1)
-    if not all(isinstance(each, int) for each in (start, step)):
+@register_lowering("arange.start_step")
+def arange(start: Any, end: Any, step: Any = 1, *_: Any) -> Pointwise:
+    if not isinstance(start, int) or not isinstance(step, int):
         raise Unsupported
-    kind = result_of(graph).dtype
-    return Pointwise(
-        tuple(result_of(graph).shape),
-        kind,
-        lambda indices: ir.cast(ir.position(indices[0] * step + start, int64), kind),
-    )
+    val = meta_result()
+    return Pointwise(tuple(val.shape), val.dtype, lambda at: ir.cast(index_value(at[0] * step + start), val.dtype))
 
 
-@lowers("tril", "triu")
-def triangle(graph: Lowering, x: Box, diagonal: int = 0) -> Pointwise:
-    name = "le" if graph.node.target.name() == "aten::tril" else "ge"
+register_lowering("arange")(lambda end, *_: arange(0, end))
+register_lowering("arange.start")(lambda start, end, *_: arange(start, end))
+
+
+@register_lowering("tril", "triu")
+def triangle(x: TensorBox, diagonal: int = 0) -> Pointwise:
+    name = "le" if V.graph.node.target.name() == "aten::tril" else "ge"
 
     def inner(indices: Sequence[Index]) -> Expr:
-        *_, row, column = indices
-        inside = comparison(name, ir.position(column - row, int64), diagonal)
+        inside = comparison(name, index_value(indices[-1] - indices[-2]), diagonal)
         return where(inside, x.load(indices), 0)
 
     return Pointwise(x.sizes, x.dtype, inner)
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Views
+# Views --------------------------------------------------------------------------------------------------------
 
 
-@lowers("alias", "detach")
-def alias(graph: Lowering, x: Box) -> Box:
-    return x
+register_lowering("alias", "detach")(lambda x: x)
 
 
-@lowers("view", "reshape", "_unsafe_view", "_reshape_alias", "unsqueeze", "squeeze", "squeeze.dim", "squeeze.dims")
-def reshape(graph: Lowering, x: Box, *args: Any) -> View:
-    sizes = tuple(result_of(graph).shape)
-    return view(graph, x, lambda indices: reshaped_indices(indices, x.sizes, sizes))
+@register_lowering(
+    "view", "reshape", "_unsafe_view", "_reshape_alias", "unsqueeze", "squeeze", "squeeze.dim", "squeeze.dims"
+)
+def reshape(x: TensorBox, *args: Any) -> View:
+    sizes = tuple(meta_result().shape)
+    return view(x, lambda indices: reshaped_indices(indices, x.sizes, sizes))
 
 
-def view(graph: Lowering, x: Box, reindex: Callable) -> View:
-    """Other indices on a box, and the window on memory that eager execution gave the result."""
-    val, base = result_of(graph), graph.node.args[0].meta["val"]
-    return View(x, tuple(val.shape), reindex, tuple(val.stride()), val.storage_offset() - base.storage_offset())
+def view(x: TensorBox, reindex: Callable) -> View:
+    """The view that eager execution returns: other indices on a box, and sizes, strides and offset in memory."""
+    return view_like(x, reindex, meta_result())
 
 
-@lowers("expand", "broadcast_to")
-def expand(graph: Lowering, x: Box, *args: Any) -> View:
-    def reindex(indices: Sequence[Index]) -> list[Index]:
-        own = indices[len(indices) - len(x.sizes) :]
-        return [ZERO if size == 1 else index for index, size in zip(own, x.sizes)]
-
-    return view(graph, x, reindex)
+def view_like(x: TensorBox, reindex: Callable, val: Any) -> View:
+    offset = val.storage_offset() - V.graph.node.args[0].meta["val"].storage_offset()
+    return View(x, tuple(val.shape), reindex, tuple(val.stride()), offset)
 
 
-@lowers("permute")
-def permute(graph: Lowering, x: Box, dims: Sequence[int]) -> View:
+@register_lowering("expand", "broadcast_to")
+def expand(x: TensorBox, *args: Any) -> View:
+    return view(x, lambda indices: broadcast_indices(indices, x.sizes))
+
+
+@register_lowering("permute")
+def permute(x: TensorBox, dims: Sequence[int]) -> View:
     order = [dim % len(dims) for dim in dims]
-    return view(graph, x, lambda indices: [indices[order.index(dim)] for dim in range(len(order))])
+    return view(x, lambda indices: [indices[order.index(dim)] for dim in range(len(order))])
 
 
-@lowers("t")
-def t(graph: Lowering, x: Box) -> View:
-    return permute(graph, x, [1, 0] if len(x.sizes) == 2 else range(len(x.sizes)))
+@register_lowering("t")
+def t(x: TensorBox) -> View:
+    return permute(x, [1, 0] if len(x.sizes) == 2 else range(len(x.sizes)))
 
 
-@lowers("transpose.int")
-def transpose(graph: Lowering, x: Box, dim0: int, dim1: int) -> View | Box:
+@register_lowering("transpose.int")
+def transpose(x: TensorBox, dim0: int, dim1: int) -> View | TensorBox:
     if not x.sizes:
         return x
     order = list(range(len(x.sizes)))
     order[dim0], order[dim1] = order[dim1], order[dim0]
-    return permute(graph, x, order)
+    return permute(x, order)
 
 
-@lowers("select.int")
-def select(graph: Lowering, x: Box, dim: int, index: int) -> View:
+@register_lowering("select.int")
+def select(x: TensorBox, dim: int, index: int) -> View:
     dim, index = dim % len(x.sizes), index % x.sizes[dim]
-    return view(graph, x, lambda indices: [*indices[:dim], Index.of(index), *indices[dim:]])
+    return view(x, selected(dim, index))
 
 
-@lowers("slice.Tensor")
-def slice_(
-    graph: Lowering, x: Box, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
-) -> View:
-    if isinstance(start, Box) or isinstance(end, Box):
+@register_lowering("slice.Tensor")
+def slice_(x: TensorBox, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> View:
+    if isinstance(start, TensorBox) or isinstance(end, TensorBox):
         raise Unsupported
     dim = dim % len(x.sizes)
-    first = bounded(start or 0, x.sizes[dim])
-    return view(graph, x, lambda indices: [each * step + first if d == dim else each for d, each in enumerate(indices)])
+    return view(x, shifted(dim, clamped(start or 0, x.sizes[dim]), step))
 
 
-def bounded(place: int, size: int) -> int:
-    """A place in a dimension as slices take it: from either end, and never outside."""
-    return min(max(place + size if place < 0 else place, 0), size)
+def clamped(bound: int, size: int) -> int:
+    """A bound of a slice in a dimension: a negative one counts from the end, and the result is never outside."""
+    return min(max(bound + size if bound < 0 else bound, 0), size)
 
 
-@lowers("diagonal")
-def diagonal(graph: Lowering, x: Box, offset: int = 0, dim1: int = 0, dim2: int = 1) -> View:
+@register_lowering("diagonal")
+def diagonal(x: TensorBox, offset: int = 0, dim1: int = 0, dim2: int = 1) -> View:
     dim1, dim2 = dim1 % len(x.sizes), dim2 % len(x.sizes)
 
     def reindex(indices: Sequence[Index]) -> list[Index]:
         *others, along = indices
-        waiting = iter(others)
+        rest = iter(others)
         found = {dim1: along + max(-offset, 0), dim2: along + max(offset, 0)}
-        return [found[dim] if dim in found else next(waiting) for dim in range(len(x.sizes))]
+        return [found[dim] if dim in found else next(rest) for dim in range(len(x.sizes))]
 
-    return view(graph, x, reindex)
+    return view(x, reindex)
 
 
-@lowers("split.Tensor", "split_with_sizes", "unbind.int")
-def split(graph: Lowering, x: Box, how: Any, dim: int | None = None) -> list[View]:
-    vals, base = result_of(graph), graph.node.args[0].meta["val"]
-    unbinds = graph.node.target.name() == "aten::unbind.int"
-    dim = (how if unbinds else dim or 0) % len(x.sizes)
-    views, start = [], 0
-    for val in vals:
-
-        def reindex(indices: Sequence[Index], start: int = start) -> list[Index]:
-            if unbinds:
-                return [*indices[:dim], Index.of(start), *indices[dim:]]
-            return [each + start if d == dim else each for d, each in enumerate(indices)]
-
-        views.append(
-            View(x, tuple(val.shape), reindex, tuple(val.stride()), val.storage_offset() - base.storage_offset())
-        )
-        start += 1 if unbinds else val.shape[dim]
+@register_lowering("split.Tensor", "split_with_sizes")
+def split(x: TensorBox, how: Any, dim: int = 0) -> list[View]:
+    dim, start, views = dim % len(x.sizes), 0, []
+    for val in meta_result():
+        views.append(view_like(x, shifted(dim, start), val))
+        start += val.shape[dim]
     return views
 
 
-@lowers("flip")
-def flip(graph: Lowering, x: Box, dims: Sequence[int]) -> View:
-    gone = {dim % len(x.sizes) for dim in dims}
-    return View(
-        x,
-        x.sizes,
-        lambda indices: [
-            Index.of(size - 1) - i if d in gone else i for d, (i, size) in enumerate(zip(indices, x.sizes))
-        ],
-    )
+@register_lowering("unbind.int")
+def unbind(x: TensorBox, dim: int = 0) -> list[View]:
+    dim = dim % len(x.sizes)
+    return [view_like(x, selected(dim, number), val) for number, val in enumerate(meta_result())]
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Putting together, and looking up
+def shifted(dim: int, start: int, step: int = 1) -> Callable:
+    """The indices of a slice: in one dimension from `start`, in steps."""
+    return lambda indices: [each * step + start if d == dim else each for d, each in enumerate(indices)]
 
 
-@lowers("cat")
-def cat(graph: Lowering, tensors: Sequence[Box], dim: int = 0) -> Pointwise:
-    val = result_of(graph)
-    tensors = [each for each in tensors if each.sizes != (0,) or len(val.shape) == 1]
+def selected(dim: int, index: int) -> Callable:
+    """The indices of one element in a dimension that the view does not have."""
+    return lambda indices: [*indices[:dim], Index.of(index), *indices[dim:]]
+
+
+@register_lowering("flip")
+def flip(x: TensorBox, dims: Sequence[int]) -> View:
+    flipped = {dim % len(x.sizes) for dim in dims}
+
+    def reindex(indices: Sequence[Index]) -> list[Index]:
+        pairs = enumerate(zip(indices, x.sizes))
+        return [Index.of(size - 1) - index if dim in flipped else index for dim, (index, size) in pairs]
+
+    return View(x, x.sizes, reindex)
+
+
+# Concatenation, and indices from memory -----------------------------------------------------------------------
+
+
+def masked(condition: Expr, value: Expr, other: Expr) -> Expr:
+    """`value` where the condition is true, `other` elsewhere. Only the one that is chosen is evaluated."""
+    return op("masked", condition, value, other, dtype=value.dtype)
+
+
+def index_value(index: Index) -> Expr:
+    return ir.index_expr(Index.of(index), int64)
+
+
+@register_lowering("cat")
+def cat(tensors: Sequence[TensorBox], dim: int = 0) -> Pointwise:
+    val = meta_result()
     dim = dim % len(val.shape)
+    tensors = [each for each in tensors if each.sizes != (0,) or len(val.shape) == 1]
     for each in tensors:
         if isinstance(each.value, Pointwise) and 0 not in each.sizes:
-            each.window()  # a branch computes little: nothing in it is shared with what is outside
+            each.in_memory()  # keep branches cheap: they share no values with the code outside
 
     def inner(indices: Sequence[Index]) -> Expr:
-        where_ = ir.position(Index.of(indices[dim]), int64)
-        ends, found = sum(each.sizes[dim] for each in tensors), None
+        end, found = val.shape[dim], None
         for each in reversed(tensors):
-            ends -= each.sizes[dim]
-            if not each.sizes[dim]:
-                continue
-            own = [index - ends if d == dim else index for d, index in enumerate(indices)]
-            value = ir.cast(each.load(own), val.dtype)
-            found = (
-                value
-                if found is None
-                else op("masked", comparison("lt", where_, ends + each.sizes[dim]), value, found, dtype=val.dtype)
-            )
+            start = end - each.sizes[dim]
+            if start < end:
+                value = ir.cast(each.load(shifted(dim, -start)(indices)), val.dtype)
+                here = comparison("lt", index_value(indices[dim]), end)
+                found = value if found is None else masked(here, value, found)
+            end = start
         return found
 
     return Pointwise(tuple(val.shape), val.dtype, inner)
 
 
-@lowers("stack")
-def stack(graph: Lowering, tensors: Sequence[Box], dim: int = 0) -> Pointwise:
-    val = result_of(graph)
+@register_lowering("stack")
+def stack(tensors: Sequence[TensorBox], dim: int = 0) -> Pointwise:
+    val = meta_result()
     dim = dim % len(val.shape)
     for each in tensors:
-        each.window()
+        each.in_memory()
 
     def inner(indices: Sequence[Index]) -> Expr:
         own, found = [*indices[:dim], *indices[dim + 1 :]], None
-        for place, each in reversed(list(enumerate(tensors))):
+        for number, each in reversed(list(enumerate(tensors))):
             value = ir.cast(each.load(own), val.dtype)
-            here = comparison("le", ir.position(Index.of(indices[dim]), int64), place)
-            found = value if found is None else op("masked", here, value, found, dtype=val.dtype)
+            here = comparison("le", index_value(indices[dim]), number)
+            found = value if found is None else masked(here, value, found)
         return found
 
     return Pointwise(tuple(val.shape), val.dtype, inner)
 
 
-def looked_up(value: Expr, size: int) -> Index:
-    """What is read from memory as an index; a negative one counts from the end."""
+def indirect_index(value: Expr, size: int) -> Index:
+    """A value read from memory as an index; a negative one counts from the end."""
     whole = ir.cast(value, int64)
     return Index.of(Indirect(where(comparison("lt", whole, 0), whole + size, whole), size))
 
 
-@lowers("embedding")
-def embedding(graph: Lowering, weight: Box, indices: Box, *others: Any) -> Pointwise:
+def with_index(indices: Sequence[Index], dim: int, index: Index) -> list[Index]:
+    """The indices with another one for one dimension."""
+    return [index if d == dim else each for d, each in enumerate(indices)]
+
+
+@register_lowering("embedding")
+def embedding(weight: TensorBox, indices: TensorBox, *_: Any) -> Pointwise:
     def inner(at: Sequence[Index]) -> Expr:
         *rows, column = at
-        return weight.load([looked_up(indices.load(rows), weight.sizes[0]), column])
+        return weight.load([indirect_index(indices.load(rows), weight.sizes[0]), column])
 
     return Pointwise((*indices.sizes, weight.sizes[1]), weight.dtype, inner)
 
 
-@lowers("gather")
-def gather(graph: Lowering, x: Box, dim: int, index: Box, sparse_grad: bool = False) -> Pointwise:
+@register_lowering("gather")
+def gather(x: TensorBox, dim: int, index: TensorBox, sparse_grad: bool = False) -> Pointwise:
     if not x.sizes or not index.sizes:
         raise Unsupported
     dim = dim % len(x.sizes)
 
     def inner(at: Sequence[Index]) -> Expr:
-        return x.load([looked_up(index.load(at), x.sizes[dim]) if d == dim else each for d, each in enumerate(at)])
+        return x.load(with_index(at, dim, indirect_index(index.load(at), x.sizes[dim])))
 
     return Pointwise(index.sizes, x.dtype, inner)
 
 
-@lowers("index_select")
-def index_select(graph: Lowering, x: Box, dim: int, index: Box) -> Pointwise:
+@register_lowering("index_select")
+def index_select(x: TensorBox, dim: int, index: TensorBox) -> Pointwise:
     if not x.sizes or len(index.sizes) != 1:
         raise Unsupported
     dim = dim % len(x.sizes)
 
     def inner(at: Sequence[Index]) -> Expr:
-        return x.load([looked_up(index.load([each]), x.sizes[dim]) if d == dim else each for d, each in enumerate(at)])
+        return x.load(with_index(at, dim, indirect_index(index.load([at[dim]]), x.sizes[dim])))
 
-    return Pointwise(tuple(result_of(graph).shape), x.dtype, inner)
+    return Pointwise(tuple(meta_result().shape), x.dtype, inner)
 
 
-@lowers("index.Tensor")
-def index_tensor(graph: Lowering, x: Box, indices: Sequence[Box | None]) -> Pointwise:
-    places = [dim for dim, each in enumerate(indices) if each is not None]
-    if not places or places != list(range(places[0], places[-1] + 1)) or any(indices[d].dtype is bool_ for d in places):
+@register_lowering("index.Tensor")
+def index_tensor(x: TensorBox, indices: Sequence[TensorBox | None]) -> Pointwise:
+    dims = [dim for dim, each in enumerate(indices) if each is not None]
+    if not dims or dims != list(range(dims[0], dims[-1] + 1)) or any(indices[d].dtype is bool_ for d in dims):
         raise Unsupported
-    first, shape = places[0], tuple(broadcast_shapes(*(indices[d].sizes for d in places)))
+    first, shape = dims[0], tuple(broadcast_shapes(*(indices[d].sizes for d in dims)))
 
     def inner(at: Sequence[Index]) -> Expr:
         chosen = at[first : first + len(shape)]
-        own = [looked_up(value_at(indices[d], chosen), x.sizes[d]) for d in places]
+        own = [indirect_index(load_broadcast(indices[d], chosen), x.sizes[d]) for d in dims]
         return x.load([*at[:first], *own, *at[first + len(shape) :]])
 
-    return Pointwise(tuple(result_of(graph).shape), x.dtype, inner)
+    return Pointwise(tuple(meta_result().shape), x.dtype, inner)
 
 
-@lowers("scatter.value")
-def scatter_value(graph: Lowering, x: Box, dim: int, index: Box, value: float) -> Pointwise:
+@register_lowering("scatter.value")
+def scatter_value(x: TensorBox, dim: int, index: TensorBox, value: float) -> Pointwise:
     if not x.sizes:
         raise Unsupported
     dim = dim % len(x.sizes)
@@ -315,44 +317,37 @@ def scatter_value(graph: Lowering, x: Box, dim: int, index: Box, value: float) -
         raise Unsupported
 
     def inner(at: Sequence[Index]) -> Expr:
-        there = ir.cast(index.load([ZERO if d == dim else each for d, each in enumerate(at)]), int64)
-        here = op("eq", there, ir.position(Index.of(at[dim]), int64), dtype=bool_)
+        target = ir.cast(index.load(with_index(at, dim, ZERO)), int64)
+        here = comparison("eq", target, index_value(at[dim]))
         return where(here, constant(value, x.dtype), x.load(at))
 
     return Pointwise(x.sizes, x.dtype, inner)
 
 
-@lowers("select_backward")
-def select_backward(graph: Lowering, grad: Box, sizes: Sequence[int], dim: int, index: int) -> Pointwise:
+@register_lowering("select_backward")
+def select_backward(grad: TensorBox, sizes: Sequence[int], dim: int, index: int) -> Pointwise:
     dim, index = dim % len(sizes), index % sizes[dim]
 
     def inner(at: Sequence[Index]) -> Expr:
-        here = comparison("eq", ir.position(Index.of(at[dim]), int64), index)
+        here = comparison("eq", index_value(at[dim]), index)
         return where(here, grad.load([*at[:dim], *at[dim + 1 :]]), 0)
 
     return Pointwise(tuple(sizes), grad.dtype, inner)
 
 
-@lowers("slice_backward")
-def slice_backward(
-    graph: Lowering, grad: Box, sizes: Sequence[int], dim: int, start: int, end: int, step: int
-) -> Pointwise:
+@register_lowering("slice_backward")
+def slice_backward(grad: TensorBox, sizes: Sequence[int], dim: int, start: int, end: int, step: int) -> Pointwise:
     dim = dim % len(sizes)
     if step != 1:
         raise Unsupported
-    first = bounded(start, sizes[dim])
+    first = clamped(start, sizes[dim])
     last = first + grad.sizes[dim]
-    if grad.value and isinstance(grad.value, Pointwise):
-        grad.window()
+    if isinstance(grad.value, Pointwise):
+        grad.in_memory()
 
     def inner(at: Sequence[Index]) -> Expr:
-        place = ir.position(Index.of(at[dim]), int64)
-        here = op("and", comparison("ge", place, first), comparison("lt", place, last), dtype=bool_)
-        value = (
-            grad.load([each - first if d == dim else each for d, each in enumerate(at)])
-            if last > first
-            else constant(0, grad.dtype)
-        )
-        return op("masked", here, value, constant(0, grad.dtype), dtype=grad.dtype)
+        index, zero = index_value(at[dim]), constant(0, grad.dtype)
+        here = op("and", comparison("ge", index, first), comparison("lt", index, last), dtype=bool_)
+        return masked(here, grad.load(shifted(dim, -first)(at)) if last > first else zero, zero)
 
     return Pointwise(tuple(sizes), grad.dtype, inner)

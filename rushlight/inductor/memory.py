@@ -1,11 +1,11 @@
-"""Which memory each buffer has: when it is needed for the last time, and what may lie in its place after that.
+"""Memory planning: the lifetime of each buffer, and which buffers share memory.
 
-A schedule is a list of steps, each of which reads some buffers and writes others. From it follow the lines of the call:
-allocate, call, free. Then memory is passed on in two ways. A loop that reads a buffer for the last time may write its result
-in the same places (in place), and a new buffer may have the memory of one of the same size that has been freed (reuse). In
-PyTorch: `torch/_inductor/scheduler.py` (`last_usage`, `decide_inplace_update`), `torch/_inductor/codegen/wrapper.py`
-(`AllocateLine`, `FreeIfNotReusedLine`, `ReuseLine`), `torch/_inductor/memory.py`. Left out: sizes that are not known when
-compiling, inputs that the caller gives away, and the search for an order of the steps that needs less memory.
+A schedule is a list of steps. Each step reads some buffers and writes others. The steps determine the lines of the call: allocate,
+call, free. Memory is then passed on in two ways. A loop that reads a buffer for the last time can write its result to the same
+memory (in place). A new buffer can reuse the memory of a freed buffer of the same size. In PyTorch: `torch/_inductor/scheduler.py`
+(`last_usage`, `decide_inplace_update`), `torch/_inductor/codegen/wrapper.py` (`AllocateLine`, `FreeIfNotReusedLine`, `ReuseLine`),
+`torch/_inductor/memory.py`. Left out: sizes that are not known when compiling, inputs that the caller gives away, and the search
+for an order of the steps that needs less memory.
 """
 
 from __future__ import annotations
@@ -13,24 +13,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rushlight.inductor.ir import Extern, Fallback, Kernel, Operand, Program
+from rushlight.inductor.ir import ExternKernel, FallbackKernel, Kernel, Program, ReinterpretView
 
 Step = tuple[Sequence[str], Sequence[str]]  # the buffers that it reads, and those that it writes
 Line = tuple  # ("allocate", buffer), ("reuse", old, new), ("call", step), ("free", buffer)
 
-# ------------------------------------------------------------------------------------------------------------
-# How long a buffer is needed
+# Lifetimes ----------------------------------------------------------------------------------------------------
 
 
 def last_uses(steps: Sequence[Step], outputs: Sequence[str]) -> list[list[str]]:
     """The buffers that each step is the last to use.
 
-    A step uses what it reads and what it writes; so one that nobody reads is used for the last time where it is written. An
-    output of the graph is needed after the last step, and so has no last use.
+    A step uses the buffers that it reads and the buffers that it writes. So the last use of a buffer that no step reads is the step
+    that writes it. An output of the graph is needed after the last step, so it has no last use.
 
     Args:
-        steps: for each the names that it reads and the names that it writes, in the order of execution. Inputs of the graph are
-            named like any other buffer.
+        steps: for each step the names that it reads and the names that it writes, in the order of execution. Inputs of the graph
+            have names like any other buffer.
         outputs: the names of the graph's outputs.
 
     Returns:
@@ -48,19 +47,19 @@ def last_uses(steps: Sequence[Step], outputs: Sequence[str]) -> list[list[str]]:
 
 
 def bytes_alive(steps: Sequence[Step], nbytes: dict[str, int], outputs: Sequence[str]) -> list[int]:
-    """How much memory is in use while each step runs, if every buffer has its own.
+    """The memory in use while each step runs, if every buffer has memory of its own.
 
-    A buffer is in use from the step that writes it first to the one that uses it last, both included, and an output from the
-    step that writes it first to the end of the schedule. Several steps may write the same buffer.
+    A buffer is in use from its first write to its last use, both included. An output is in use from its first write to the end of
+    the schedule. Several steps can write the same buffer.
 
     Args:
         steps, outputs: as in `last_uses`.
-        nbytes: the size, in bytes, of each buffer that counts. Names that are not in it (inputs of the graph) do not count.
+        nbytes: the size, in bytes, of each buffer that counts. Other names (inputs of the graph) do not count.
 
     Returns:
         bytes, one number for each step.
 
-    Source: `torch/_inductor/memory.py`, `estimate_peak_memory`, of which the largest is the peak.
+    Source: `torch/_inductor/memory.py`, `estimate_peak_memory`, whose result is the largest of these numbers.
     """
     ends = last_uses(steps, outputs)
     alive = set()
@@ -72,25 +71,24 @@ def bytes_alive(steps: Sequence[Step], nbytes: dict[str, int], outputs: Sequence
     return found
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Passing memory on
+# Reuse of memory ----------------------------------------------------------------------------------------------
 
 
 def take_over(candidates: dict[str, Sequence[str]], ending: Sequence[str], kept: Sequence[str]) -> dict[str, str]:
-    """In which buffers a step writes its results in place.
+    """The buffers whose memory a step reuses to write its results in place.
 
-    A result may lie in the memory of a candidate that this step is the last to use. Results choose in their order, each the
-    first of its candidates that may be had; a buffer has one heir. Nobody gives way to one that chooses later, even if that
-    leaves a result with none.
+    A result can reuse a candidate that this step is the last to use. The results choose in their order. Each takes the first of its
+    candidates that is available. Only one result can reuse a buffer. A result takes a buffer even if a later result then has no
+    candidate left.
 
     Args:
-        candidates: for each buffer that the step writes, in order, the buffers that it could be written into element by
-            element: those of the same size and dtype of which each element is read only where the result's is written.
+        candidates: for each buffer that the step writes, in order, the buffers that it can overwrite element by element: those of
+            the same size and dtype of which each element is read only where the same element of the result is written.
         ending: the buffers that this step is the last to use (`last_uses`).
-        kept: buffers that must not be written: inputs of the graph, which are the caller's, and constants.
+        kept: buffers that must not be overwritten: inputs of the graph, which belong to the caller, and constants.
 
     Returns:
-        from the name of each result that has found one, to the name of the buffer that it takes over.
+        for the name of each result that reuses a buffer, the name of that buffer.
 
     Source: `torch/_inductor/scheduler.py`, `SchedulerNode.decide_inplace_update`.
     """
@@ -106,22 +104,22 @@ def take_over(candidates: dict[str, Sequence[str]], ending: Sequence[str], kept:
 def call_lines(
     steps: Sequence[Step], kept: Sequence[str], outputs: Sequence[str], updates: Sequence[dict[str, str]]
 ) -> list[Line]:
-    """What the call does, line by line, before memory is reused.
+    """The lines of the call, before freed memory is reused.
 
     For each step, in this order:
 
-    - for each buffer that it writes, in their order, if no earlier step wrote it and it is not kept: `("reuse", old, new)`
-      where it takes over another (`updates`), else `("allocate", new)`;
-    - `("call", i)`, with the number of the step, from 0;
-    - `("free", name)` for each buffer that it is the last to use, in the order of `last_uses`, unless this step has passed it
-      on, or it is kept.
+    - For each buffer that it writes, in their order, if no earlier step wrote the buffer and the buffer is not kept:
+      `("reuse", old, new)` if it is written in place of another (`updates`), else `("allocate", new)`.
+    - `("call", i)`, with the number of the step, from 0.
+    - `("free", name)` for each buffer that it is the last to use, in the order of `last_uses`, unless this step reuses the buffer,
+      or the buffer is kept.
 
-    Nothing is freed after the last call, when everything is going to be.
+    After the last call no buffer is freed, because all memory is freed then.
 
     Args:
         steps, outputs: as in `last_uses`.
-        kept: buffers that are not allocated, and not freed: inputs of the graph and constants.
-        updates: for each step what `take_over` found.
+        kept: buffers that are neither allocated nor freed: inputs of the graph and constants.
+        updates: for each step the result of `take_over`.
 
     Source: `torch/_inductor/codegen/wrapper.py`, `codegen_allocation`, `codegen_inplace_reuse`, `codegen_free`.
     """
@@ -140,23 +138,23 @@ def call_lines(
 
 
 def plan_reuse(lines: Sequence[Line], sizes: dict[str, tuple[str, int]], alive: Sequence[int]) -> list[Line]:
-    """The lines of a call, in which new buffers have the memory of freed ones where that costs nothing.
+    """The lines of a call, in which new buffers reuse the memory of freed buffers where that does not raise the peak.
 
-    Freed buffers wait. An `("allocate", new)` looks at the one that has been waiting for the shortest time, of those with the
-    dtype and the number of bytes that `new` has. If it is taken, the line becomes `("reuse", old, new)`, the line that freed
-    `old` goes away, and `old` waits no longer. It is not taken, and goes on waiting, if that would raise the peak, since its
-    memory would then be held through steps that could have done without it: let `f` be the step before the line that freed it
-    and `a` the step after the allocation. If there are steps between the two, then the most that is alive during them
-    (`alive[f + 1]` to `alive[a - 1]`), and the bytes of `new`, must together be no more than the peak, the largest of `alive` as
-    given. When it is taken, the bytes of `new` are added to what is alive during these steps, for later lines to count with.
+    Freed buffers wait. An `("allocate", new)` looks at the freed buffer that has waited for the shortest time, of those with the
+    same dtype and the same number of bytes as `new`. If it takes this buffer, the line becomes `("reuse", old, new)`, the line
+    that freed `old` is removed, and `old` waits no longer. Otherwise the buffer goes on waiting. The buffer is not taken if that
+    would raise the peak, because its memory would be held during steps that do not need it: let `f` be the step before the line
+    that freed it, and `a` the step after the allocation. If there are steps between the two, then the largest of `alive[f + 1]`
+    to `alive[a - 1]` plus the bytes of `new` must not exceed the peak, which is the largest of `alive` as given. If the buffer is
+    taken, the bytes of `new` are added to what is alive during these steps, and later lines use these new numbers.
 
     Args:
-        lines: as `call_lines` makes them, tuples. They may have "reuse" lines, which stay as they are.
+        lines: tuples, as `call_lines` makes them. Lines with "reuse" stay unchanged.
         sizes: dtype and number of bytes, for each buffer.
-        alive: `bytes_alive`, a number for each step. It is not changed.
+        alive: the result of `bytes_alive`, a number for each step. It is not changed.
 
     Returns:
-        a new list; `lines` stays as it is.
+        a new list; `lines` stays unchanged.
 
     Source: `torch/_inductor/codegen/wrapper.py`, `AllocateLine.plan`, `should_reuse_buffer`, `FreeIfNotReusedLine.plan`.
     """
@@ -181,19 +179,18 @@ def plan_reuse(lines: Sequence[Line], sizes: dict[str, tuple[str, int]], alive: 
     return [line for line in planned if line not in passed_on]
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Where the memory comes from
+# The plan of a program ----------------------------------------------------------------------------------------
 
-ALIGNMENT = 64  # bytes: a line of the cache, and the widest vector
+ALIGNMENT = 64  # bytes: a cache line, and the widest vector
 
 
 @dataclass
 class Plan:
-    """The lines of a call, and where each buffer that they allocate lies.
+    """The lines of a call, and the memory of each buffer that they allocate.
 
-    A buffer that takes over another, or reuses it (`before`), has the memory of the first of them, its root. What leaves the
-    graph, and what is handed to an operator that is called from Python, is `held` as a tensor; all else lies in a pool of
-    `nbytes` bytes, at an offset, while one run of compiled steps is on.
+    A buffer that reuses the memory of another (`before`) has the memory of the first buffer of this chain, its root. Outputs of the
+    graph and arguments of operators that Python calls are `held` as tensors. All other roots have an offset in a pool of `nbytes`
+    bytes, for the time of one segment.
     """
 
     lines: list[Line]
@@ -206,46 +203,45 @@ class Plan:
 
 def plan(program: Program) -> Plan:
     """The plan of a scheduled graph."""
-    layouts = program.layouts
-    outside = [step for step in program.steps if isinstance(step, Fallback)]
-    made = [name for step in outside for name in step.outputs if name is not None]
+    fallbacks = [step for step in program.steps if isinstance(step, FallbackKernel)]
+    made = [name for step in fallbacks for name in step.outputs if name is not None]
     kept = {*program.inputs, *program.constants, *made}
-    views = [step for step in outside if any(each.alias for each in step.target._schema.returns)]
-    outputs = [each.buffer for each in program.outputs if isinstance(each, Operand)]
-    outputs += [name for step in views for name in sorted(step.reads)]  # for what is seen through another must stay
+    views = [step for step in fallbacks if any(each.alias for each in step.target._schema.returns)]
+    outputs = [each.buffer for each in program.outputs if isinstance(each, ReinterpretView)]
+    outputs += [name for step in views for name in sorted(step.reads)]  # a view keeps its base alive
     steps = [(sorted(step.reads), writes_in_order(step)) for step in program.steps]
     updates = [
         take_over(step.inplace if isinstance(step, Kernel) else {}, ending, kept)
         for step, ending in zip(program.steps, last_uses(steps, outputs))
     ]
-    nbytes = {name: layout.nbytes for name, layout in layouts.items() if name not in kept}
-    sizes = {name: (str(layouts[name].dtype), nbytes[name]) for name in nbytes}
+    sizes = {name: (str(each.dtype), each.nbytes) for name, each in program.layouts.items() if name not in kept}
     written = {name for _, writes in steps for name in writes}
-    empty = [name for name in sizes if name not in written]  # nothing needs to fill a buffer without elements
+    empty = [name for name in sizes if name not in written]  # buffers without elements: no step writes them
     lines = [("allocate", name) for name in empty] + call_lines(steps, kept, outputs, updates)
     if steps:
+        nbytes = {name: size for name, (_, size) in sizes.items()}
         lines = plan_reuse(lines, sizes, bytes_alive(steps, nbytes, outputs))
-    return place(lines, program, outputs)
+    return assign_memory(lines, program, outputs)
 
 
-def writes_in_order(step: Kernel | Extern | Fallback) -> list[str]:
-    """What a step writes, in the order of its parameters: the lines of the call are the same each time that it is planned."""
+def writes_in_order(step: Kernel | ExternKernel | FallbackKernel) -> list[str]:
+    """The buffers that a step writes, in the order of its parameters, so that every plan has the same lines."""
     return sorted(step.writes, key=step.arguments.index) if isinstance(step, Kernel) else sorted(step.writes)
 
 
 def segments(program: Program) -> list[int | None]:
-    """For each step the number of the run of compiled steps that it is in; None for an operator called from Python."""
+    """For each step the number of its segment, a run of compiled steps; None for an operator that Python calls."""
     found, number, running = [], -1, False
     for step in program.steps:
-        compiled = not isinstance(step, Fallback)
+        compiled = not isinstance(step, FallbackKernel)
         number += compiled and not running
         running = compiled
         found.append(number if compiled else None)
     return found
 
 
-def place(lines: list[Line], program: Program, outputs: Sequence[str]) -> Plan:
-    """The plan that these lines make: what is passed on from whom, and where it lies."""
+def assign_memory(lines: list[Line], program: Program, outputs: Sequence[str]) -> Plan:
+    """The plan of these lines: which buffer reuses which, and the offsets in the pool."""
     before = {line[2]: line[1] for line in lines if line[0] == "reuse"}
     roots: dict[str, str] = {}
     for line in lines:

@@ -1,6 +1,6 @@
-"""Counts of what was generated. Source: `torch/_inductor/metrics.py`."""
+"""Counts of generated code. Source: `torch/_inductor/metrics.py`."""
 
-generated_kernel_count = 0  # loops compiled from here on; calls of BLAS and of operators are none of them
+generated_kernel_count = 0  # kernels of loops; calls of BLAS and of eager kernels do not count
 
 
 def reset() -> None:

@@ -1,71 +1,47 @@
 """Scheduling: which loops become one kernel, and in which order everything runs.
 
-Two loop nests that go over the same elements can share their loops when whatever passes between them passes within one
-iteration. What a reduction leaves is there after its loop over a row; so a fused kernel is an outer loop over rows and in it,
-one after another, as few *inner loops* over a row as its reductions demand. In PyTorch: `torch/_inductor/scheduler.py`,
-`dependencies.py`, `codegen/cpp.py` (`can_fuse_*`).
+Two loop nests over the same elements can share their loops if every element that one passes to the other is passed within one
+iteration. The scheduler brings pairs of nodes to common loops, and fuses the pairs that share most memory first. In PyTorch:
+`torch/_inductor/scheduler.py`, `codegen/cpp.py` (`can_fuse_*`).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
 
-from rushlight.inductor import cpp_kernel
-from rushlight.inductor.index import Index, Symbol, refinement, spread, substitute, symbols
-from rushlight.inductor.ir import Computed, Extern, Fallback, Kernel, Layout, Load, Lowered, Operand, Program, walk
-from rushlight.inductor.ir import replace as replace_in
+from rushlight.inductor.cpp_scheduling import codegen_node
+from rushlight.inductor.dependencies import extract_read_writes
+from rushlight.inductor.graph import GraphLowering
+from rushlight.inductor.index import Symbol, refinement, spread, symbols
+from rushlight.inductor.ir import ComputedBuffer, ExternKernel, FallbackKernel, Kernel, Layout, Program, ReinterpretView
+from rushlight.inductor.scheduler_node import FusedSchedulerNode
 
-# ------------------------------------------------------------------------------------------------------------
-# Dependencies
+MOST_NESTS = 64  # in one kernel, as torch/_inductor/config.py: max_fusion_size
 
-
-@dataclass(frozen=True)
-class Access:
-    """An element of a buffer that one iteration of some loops reads or writes."""
-
-    buffer: str
-    index: Index
+# Pairs of loop nests ------------------------------------------------------------------------------------------
 
 
-def accesses(computed: Computed) -> tuple[list[Access], Access]:
-    """What one iteration of a loop nest reads, each element once and in no particular order, and what it writes.
+def can_fuse(first: ComputedBuffer, second: ComputedBuffer) -> bool:
+    """Whether two loop nests over the same loop variables can be one nest, in which every iteration does the work of the first
+    nest and then the work of the second.
 
-    Args:
-        computed: its `value` is an `Expr`; `walk(value)` gives every `Expr` in it, those from which an index is read too.
-            Each `Load` has `buffer` and `index`. `computed.buffer` at `computed.index` is what is written.
+    They can be one nest if everything that passes from one to the other through memory passes within one iteration:
 
-    Source: `torch/_inductor/dependencies.py`, `extract_read_writes`.
-    """
-    if computed.accesses is None:
-        loads = [each for each in walk(computed.value) if isinstance(each, Load)]
-        reads = dict.fromkeys(Access(each.buffer, each.index) for each in loads)
-        computed.accesses = list(reads), Access(computed.buffer, computed.index)
-    return computed.accesses
+    - If the second nest reads a buffer that the first writes, every such read has the index expression of the write.
+    - If the second nest writes a buffer that the first reads, every such read has the index expression of the write. (Otherwise
+        the second nest overwrites an element before the first has read it.)
+    - The nests do not write to the same buffer.
 
-
-def can_fuse(first: Computed, second: Computed) -> bool:
-    """Whether two loop nests over the same loop variables can be one nest, in which every iteration does what the first does,
-    then what the second does.
-
-    They can if whatever goes from one to the other through memory does so within one iteration:
-
-    - an element of a buffer that the first writes and the second reads has in both the same index expression, for each such read;
-    - so has an element that the first reads and the second writes (or the second would overwrite what the first has still to
-        read);
-    - they do not write to the same buffer.
-
-    What they only read, both of them, does not matter. Nor does it matter whether one of them reduces (its `kind`): what a
-    reduction leaves is there after its loop over a row, and `inner_loops` sees to it that whoever reads it works in a later
-    one. Index expressions are equal (`==`) if and only if they are the same
-    sum of the same loop variables. `accesses(computed)` gives what a nest reads and what it writes.
+    Buffers that both nests only read do not matter. It does not matter either whether a nest reduces (its `kind`): the result of
+    a reduction is complete after its loop over a row, and `inner_loops` puts the nests that read it into a later loop. Index
+    expressions are equal (`==`) if and only if they are the same sum of the same loop variables. `extract_read_writes(computed)`
+    gives the elements that a nest reads, as a list, and the element that it writes; each has a `buffer` and an `index`.
 
     Source: `torch/_inductor/scheduler.py`, `Scheduler.can_fuse_vertical`, `fusable_read_and_write`.
     """
-    first_reads, first_write = accesses(first)
-    second_reads, second_write = accesses(second)
+    first_reads, first_write = extract_read_writes(first)
+    second_reads, second_write = extract_read_writes(second)
     if first_write.buffer == second_write.buffer:
         return False
     forth = all(read == first_write for read in second_reads if read.buffer == first_write.buffer)
@@ -73,62 +49,14 @@ def can_fuse(first: Computed, second: Computed) -> bool:
     return forth and back
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Groups of loop nests that run as one
+# Common loops of two nodes ------------------------------------------------------------------------------------
 
 
-@dataclass(eq=False)
-class Group:
-    """Loop nests in common loops: `outer` over rows, `inner` over each row, none in pointwise work. A nest reduces over
-    `inner`, or works on every element (outer and inner), or once for each row (outer only)."""
-
-    outer: list[Symbol]
-    inner: list[Symbol]
-    nests: list[Computed]
-
-    @cached_property
-    def reads(self) -> set[str]:
-        return {read.buffer for nest in self.nests for read in accesses(nest)[0]}
-
-    @cached_property
-    def writes(self) -> set[str]:
-        return {nest.buffer for nest in self.nests}
-
-    @property
-    def loops(self) -> list[Symbol]:
-        return self.outer + self.inner
-
-    def iterations(self) -> tuple[int, int]:
-        return count(self.outer), count(self.inner)
-
-    def on(self, outer: list[Symbol], inner: list[Symbol], values: dict[Symbol, Index]) -> Group:
-        """The same group with other loop variables."""
-        return Group(outer, inner, [moved(nest, outer, inner, values) for nest in self.nests])
-
-
-def count(loops: Sequence[Symbol]) -> int:
-    return math.prod(symbol.size for symbol in loops)
-
-
-def moved(nest: Computed, outer: list[Symbol], inner: list[Symbol], values: dict[Symbol, Index]) -> Computed:
-    index = substitute(nest.index, values)
-    value = replace_in(nest.value, values)
-    if nest.kind is not None:
-        return replace(nest, loops=outer, reduced=inner, index=index, value=value, accesses=None)
-    everywhere = count(nest.loops) == count(outer) * count(inner)
-    return replace(nest, loops=outer + inner if everywhere else outer, index=index, value=value, accesses=None)
-
-
-def group_of(nest: Computed) -> Group:
-    """The group of one loop nest, without loops of one iteration."""
-    outer = [symbol for symbol in nest.loops if symbol.size != 1]
-    return Group(outer, [symbol for symbol in nest.reduced if symbol.size != 1], [replace(nest, loops=outer)])
-
-
-def common_loops(first: Group, second: Group, rotate: bool = True) -> Iterator[tuple[Group, Group]]:
-    """Both groups in the same loops, in every way that is tried: row-major first, then with the loops of a pointwise group
-    rotated."""
-    (rows, columns), (other_rows, other_columns) = first.iterations(), second.iterations()
+def common_loops(
+    first: FusedSchedulerNode, second: FusedSchedulerNode, rotate: bool = True
+) -> Iterator[tuple[FusedSchedulerNode, FusedSchedulerNode]]:
+    """Both nodes in the same loops, in every order to try: row-major first, then with the loops of a pointwise node rotated."""
+    (rows, columns), (other_rows, other_columns) = first.numels, second.numels
     if bool(first.inner) == bool(second.inner):
         if (rows, columns) == (other_rows, other_columns):
             yield from cut(first, second, [first.outer, first.inner], [second.outer, second.inner])
@@ -139,95 +67,67 @@ def common_loops(first: Group, second: Group, rotate: bool = True) -> Iterator[t
         yield from ((one, other) for other, one in common_loops(second, first, rotate))
     elif other_rows == rows * columns:
         for order in [second.outer, *(rotations(second.outer) if rotate else [])]:
-            sizes = refinement([s.size for s in first.loops], [s.size for s in order])
-            if sizes is not None:
-                place = 0
-                while math.prod(sizes[:place]) != rows:
-                    place += 1
-                fine = symbols("i", sizes)
-                outer, inner = fine[:place], [Symbol(f"r{n}", s.size) for n, s in enumerate(fine[place:])]
-                yield (
-                    first.on(outer, inner, spread(first.outer, outer) | spread(first.inner, inner)),
-                    second.on(outer, inner, spread(order, outer + inner)),
-                )
+            yield from cut_into_rows(first, second, order)
     elif other_rows == rows:
         yield from cut(first, second, [first.outer, first.inner], [second.outer, first.inner])
 
 
 def cut(
-    first: Group, second: Group, mine: list[list[Symbol]], theirs: list[list[Symbol]]
-) -> Iterator[tuple[Group, Group]]:
-    """Both groups in loops into which the outer ones of both, and the inner ones of both, can be cut."""
+    first: FusedSchedulerNode, second: FusedSchedulerNode, mine: list[list[Symbol]], theirs: list[list[Symbol]]
+) -> Iterator[tuple[FusedSchedulerNode, FusedSchedulerNode]]:
+    """Both nodes in the coarsest loops that refine the outer loops of both, and the inner loops of both."""
     sizes = [refinement([s.size for s in a], [s.size for s in b]) for a, b in zip(mine, theirs)]
     if None not in sizes:
         outer, inner = symbols("i", sizes[0]), symbols("r", sizes[1])
         values = [spread(loops[0], outer) | spread(loops[1], inner) for loops in (mine, theirs)]
-        yield first.on(outer, inner, values[0]), second.on(outer, inner, values[1])
+        yield first.reindexed(outer, inner, values[0]), second.reindexed(outer, inner, values[1])
+
+
+def cut_into_rows(
+    reduction: FusedSchedulerNode, pointwise: FusedSchedulerNode, order: list[Symbol]
+) -> Iterator[tuple[FusedSchedulerNode, FusedSchedulerNode]]:
+    """A node with reductions and a pointwise node over the same elements, whose loops, in this order, are cut into rows too."""
+    sizes = refinement([s.size for s in reduction.loops], [s.size for s in order])
+    if sizes is None:
+        return
+    rows = next(n for n in range(len(sizes) + 1) if math.prod(sizes[:n]) == reduction.numels[0])
+    outer, inner = symbols("i", sizes[:rows]), symbols("r", sizes[rows:])
+    yield (
+        reduction.reindexed(outer, inner, spread(reduction.outer, outer) | spread(reduction.inner, inner)),
+        pointwise.reindexed(outer, inner, spread(order, outer + inner)),
+    )
 
 
 def rotations(loops: Sequence[Symbol]) -> list[list[Symbol]]:
     return [[*loops[n:], *loops[:n]] for n in range(1, len(loops))]
 
 
-def fused(first: Group, second: Group) -> Group | None:
-    """The two groups as one, the first one's work first in every iteration; None if that would change a result."""
+def fused(first: FusedSchedulerNode, second: FusedSchedulerNode) -> FusedSchedulerNode | None:
+    """The two nodes as one, with the work of `first` first in every iteration; None if that would change a result."""
     linked = bool(first.writes & (second.reads | second.writes) or first.reads & second.writes)
     if len(first.nests) + len(second.nests) > MOST_NESTS:
         return None
     for one, other in common_loops(first, second, linked):
         if all(can_fuse(a, b) for a in one.nests for b in other.nests):
-            return Group(one.outer, one.inner, one.nests + other.nests)
+            return FusedSchedulerNode(one.outer, one.inner, one.nests + other.nests)
     return None
 
 
-MOST_NESTS = 64  # in one kernel, as torch/_inductor/config.py: max_fusion_size
+# The schedule -------------------------------------------------------------------------------------------------
 
-# ------------------------------------------------------------------------------------------------------------
-# Inner loops
-
-
-def inner_loops(group: Group) -> list[int]:
-    """For each nest of a group the number of the inner loop in which it works: 0 is the first over a row.
-
-    A nest that works once for each row runs just before the inner loop of its number (which may be one more than there are).
-    What a nest reads of another nest is there in the same inner loop, if that works on every element or has worked once for
-    the row; in the next, if it is a reduction.
-    """
-    places: list[int] = []
-    for nest in group.nests:
-        reads, write = accesses(nest)
-        names, place = {read.buffer for read in reads}, 0
-        for before, at in zip(group.nests, places):
-            if before.buffer in names:
-                place = max(place, at + (before.kind is not None))
-            if any(read.buffer == write.buffer for read in accesses(before)[0]):
-                by_row = nest.kind is None and works_by_row(nest, group)
-                place = max(place, at + (by_row and not works_by_row(before, group)))
-        places.append(place)
-    return places
+BaseSchedulerNode = FusedSchedulerNode | ExternKernel | FallbackKernel
 
 
-def works_by_row(nest: Computed, group: Group) -> bool:
-    """Whether a nest works once for each row of a group."""
-    return nest.kind is None and bool(group.inner) and len(nest.loops) == len(group.outer)
-
-
-# ------------------------------------------------------------------------------------------------------------
-# The schedule
-
-Unit = Group | Extern | Fallback
-
-
-def needed(lowered: Lowered) -> list[Computed | Extern | Fallback]:
-    """The operations whose results somebody uses."""
-    wanted = {each.buffer for each in lowered.outputs if isinstance(each, Operand)} | set(lowered.mutated)
+def live_operations(graph: GraphLowering) -> list[ComputedBuffer | ExternKernel | FallbackKernel]:
+    """The operations whose results are used. Source: `torch/_inductor/scheduler.py`, `Scheduler.dead_node_elimination`."""
+    wanted = {each.buffer for each in graph.outputs if isinstance(each, ReinterpretView)} | set(graph.mutated)
     kept = []
-    for operation in reversed(lowered.operations):
-        if isinstance(operation, Computed):
+    for operation in reversed(graph.operations):
+        if isinstance(operation, ComputedBuffer):
             if operation.buffer not in wanted:
                 continue
-            wanted |= {read.buffer for read in accesses(operation)[0]}
-        elif isinstance(operation, Extern) and not operation.writes & wanted:
+            wanted |= {read.buffer for read in extract_read_writes(operation)[0]}
+        elif isinstance(operation, ExternKernel) and not operation.writes & wanted:
             continue
         else:
             wanted |= operation.reads
@@ -235,42 +135,60 @@ def needed(lowered: Lowered) -> list[Computed | Extern | Fallback]:
     return kept[::-1]
 
 
-def fuse_all(units: list[Unit], layouts: dict[str, Layout]) -> list[Unit]:
-    """Fuse pairs of groups, those first that share most memory, until none is left that can be.
+def create_nodes(operations: Sequence[ComputedBuffer | ExternKernel | FallbackKernel]) -> list[BaseSchedulerNode]:
+    """A node for each operation."""
+    return [FusedSchedulerNode.of(each) if isinstance(each, ComputedBuffer) else each for each in operations]
+
+
+def fuse_nodes(nodes: list[BaseSchedulerNode], layouts: dict[str, Layout]) -> list[BaseSchedulerNode]:
+    """Fuse pairs of nodes, the pairs that share most memory first, until no pair can be fused.
 
     Source: `torch/_inductor/scheduler.py`, `Scheduler.fuse_nodes`.
     """
-    refused: set[tuple[int, int]] = set()
-    keep = list(units)  # refused pairs are known by id
+    refused: set[tuple[BaseSchedulerNode, BaseSchedulerNode]] = set()
     while True:
-        before = reachable(units)
-        pairs = []
-        for b, second in enumerate(units):
-            for a, first in enumerate(units[:b]):
-                if not (isinstance(first, Group) and isinstance(second, Group)) or (id(first), id(second)) in refused:
-                    continue
-                shared = (first.reads | first.writes) & (second.reads | second.writes)
-                if shared and not any(c in before[b] and a in before[c] for c in range(a + 1, b)):
-                    pairs.append((-sum(layouts[name].nbytes for name in shared), b - a, a, b))
-        for _, _, a, b in sorted(pairs):
-            together = fused(units[a], units[b])
+        ancestors = compute_ancestors(nodes)
+        for a, b in possible_fusions(nodes, ancestors, layouts, refused):
+            together = fused(nodes[a], nodes[b])
             if together is not None:
-                keep.append(together)
-                # what needs the first part comes after both: the second part needs none of it
-                behind = [c for c in range(a + 1, b) if a in before[c]]
-                ahead = [c for c in range(a + 1, b) if a not in before[c]]
-                places = [*range(a), *ahead, None, *behind, *range(b + 1, len(units))]
-                units = [together if place is None else units[place] for place in places]
+                nodes = with_fused(nodes, a, b, together, ancestors)
                 break
-            refused.add((id(units[a]), id(units[b])))
+            refused.add((nodes[a], nodes[b]))
         else:
-            return units
+            return nodes
 
 
-def reachable(units: Sequence[Unit]) -> list[set[int]]:
-    """For each unit the places of those before it on which it depends, directly or not."""
+def possible_fusions(
+    nodes: Sequence[BaseSchedulerNode], ancestors: list[set[int]], layouts: dict[str, Layout], refused: set
+) -> list[tuple[int, int]]:
+    """The positions of pairs that share buffers and have no node between them that must run between them, best pairs first."""
+    pairs = []
+    for b, second in enumerate(nodes):
+        for a, first in enumerate(nodes[:b]):
+            if not isinstance(first, FusedSchedulerNode) or not isinstance(second, FusedSchedulerNode):
+                continue
+            shared = (first.reads | first.writes) & (second.reads | second.writes)
+            if not shared or (first, second) in refused:
+                continue
+            if not any(c in ancestors[b] and a in ancestors[c] for c in range(a + 1, b)):
+                pairs.append((-sum(layouts[name].nbytes for name in shared), b - a, a, b))
+    return [(a, b) for _, _, a, b in sorted(pairs)]
+
+
+def with_fused(
+    nodes: list[BaseSchedulerNode], a: int, b: int, together: FusedSchedulerNode, ancestors: list[set[int]]
+) -> list[BaseSchedulerNode]:
+    """The nodes with those at `a` and `b` fused. A node between them that needs `a` comes after both, any other before both."""
+    between = range(a + 1, b)
+    before = [nodes[c] for c in between if a not in ancestors[c]]
+    after = [nodes[c] for c in between if a in ancestors[c]]
+    return [*nodes[:a], *before, together, *after, *nodes[b + 1 :]]
+
+
+def compute_ancestors(nodes: Sequence[BaseSchedulerNode]) -> list[set[int]]:
+    """For each node the positions of the earlier nodes on which it depends, directly or not."""
     found: list[set[int]] = []
-    sets = [(unit.reads, unit.writes) for unit in units]
+    sets = [(node.reads, node.writes) for node in nodes]
     for b, (reads, writes) in enumerate(sets):
         mine: set[int] = set()
         for a in range(b):
@@ -280,18 +198,17 @@ def reachable(units: Sequence[Unit]) -> list[set[int]]:
     return found
 
 
-def schedule(lowered: Lowered) -> Program:
-    """The kernels and calls of a lowered graph, in the order in which they run."""
-    units: list[Unit] = [group_of(each) if isinstance(each, Computed) else each for each in needed(lowered)]
-    units = fuse_all(units, lowered.layouts)
-    kept = {each.buffer for each in lowered.outputs if isinstance(each, Operand)}
-    kept |= {*lowered.inputs, *lowered.constants}
-    steps: list[Kernel | Extern | Fallback] = []
-    for place, unit in enumerate(units):
-        if isinstance(unit, Group):
-            used = kept.union(*(other.reads for other in units[:place] + units[place + 1 :]))
-            unit = cpp_kernel.kernel(unit, inner_loops(unit), unit.writes - used, lowered.layouts, place)
-        steps.append(unit)
+def schedule(graph: GraphLowering) -> Program:
+    """The kernels and calls of a lowered graph, in the order of execution."""
+    nodes = fuse_nodes(create_nodes(live_operations(graph)), graph.layouts)
+    kept = {each.buffer for each in graph.outputs if isinstance(each, ReinterpretView)}
+    kept |= {*graph.inputs, *graph.constants}
+    steps: list[Kernel | ExternKernel | FallbackKernel] = []
+    for number, node in enumerate(nodes):
+        if isinstance(node, FusedSchedulerNode):
+            used = kept.union(*(other.reads for other in nodes if other is not node))
+            node = codegen_node(node, node.writes - used, graph.layouts, number)
+        steps.append(node)
     alive = kept.union(*(step.reads | step.writes for step in steps))
-    layouts = {name: layout for name, layout in lowered.layouts.items() if name in alive}
-    return Program(lowered.inputs, layouts, lowered.constants, steps, lowered.outputs, lowered.mutated)
+    layouts = {name: layout for name, layout in graph.layouts.items() if name in alive}
+    return Program(graph.inputs, layouts, graph.constants, steps, graph.outputs, graph.mutated)

@@ -1,10 +1,10 @@
-"""The call: generated code that takes the inputs of a graph, allocates, runs the kernels, and returns the outputs.
+"""The call: generated code that takes the inputs of a graph, allocates buffers, runs the kernels, and returns the outputs.
 
-One C++ function runs all the steps between two operators that only Python can call, which mostly means all steps. Around it is a
-few lines of Python: they make the tensors that leave the graph, and hand over the addresses. In PyTorch:
-`torch/_inductor/codegen/wrapper.py` (`PythonWrapperCodegen`, which calls kernel by kernel from Python) and `cpp_wrapper_cpu.py`
-(the whole call in C++). Left out: checks of sizes and strides, which the guards have made; inputs that the call lets go of
-early.
+A *segment* is a run of compiled steps between two operators that only Python can call; most graphs have one segment. Each segment
+is one C++ function. A few lines of Python around the segments allocate the tensors that leave the graph and pass the addresses.
+In PyTorch: `torch/_inductor/codegen/wrapper.py` (`PythonWrapperCodegen`, which calls kernel by kernel from Python) and
+`cpp_wrapper_cpu.py` (the whole call in C++). Left out: checks of sizes and strides, because guards have made them, and inputs that
+the call frees early.
 """
 
 from __future__ import annotations
@@ -21,15 +21,12 @@ from rushlight.autograd.grad_mode import no_grad
 from rushlight.c10.storage import Size
 from rushlight.inductor import codecache, externs
 from rushlight.inductor.cpp import PRELUDE, TYPES
-from rushlight.inductor.ir import Extern, Fallback, Kernel, Operand, Program
+from rushlight.inductor.ir import ExternKernel, FallbackKernel, Kernel, Program, ReinterpretView
 from rushlight.inductor.memory import ALIGNMENT, Plan, segments
 
-MOST_KEPT = (
-    1 << 26
-)  # bytes of a pool that is kept for the next call: new memory is mapped page by page, and that takes long
+MOST_KEPT = 1 << 26  # bytes of a pool that is kept for the next call, because the system maps new memory page by page
 
-# ------------------------------------------------------------------------------------------------------------
-# The C++ half
+# The C++ half -------------------------------------------------------------------------------------------------
 
 ARRAYS = """
 // The data of a numpy array: a pointer after the head that every Python object has.
@@ -41,19 +38,19 @@ static inline char* aligned(char* pool) { return pool + (-reinterpret_cast<uintp
 
 
 def header() -> str:
-    """`inductor.h`, with which the C++ of every graph begins."""
+    """`inductor.h`, the header of every graph."""
     arrays = ARRAYS.replace("HEAD", str(codecache.HEAD)).replace("ALIGNMENT", str(ALIGNMENT))
     return "\n".join(["#pragma once", PRELUDE, arrays, externs.STRIDES, externs.TILES, externs.BLAS, externs.ADD_BIAS])
 
 
-class Source:
-    """The text of a graph's C++, as it grows: for each segment one function."""
+class CppWrapper:
+    """The C++ text of a graph: one function for each segment."""
 
     def __init__(self, program: Program, plan: Plan) -> None:
         self.program, self.plan = program, plan
-        self.scratch = 0  # bytes at the end of the pool, for operands that must be copied
+        self.scratch = 0  # bytes at the end of the pool, for copies of operands
         self.functions: list[str] = []
-        self.parameters: list[list[str]] = []  # of each segment: what Python hands over
+        self.parameters: list[list[str]] = []  # of each segment
         for _, steps in groupby(zip(segments(program), program.steps), lambda pair: pair[0]):
             numbers, members = zip(*steps)
             if numbers[0] is not None:
@@ -69,8 +66,8 @@ class Source:
         kernels = [step.text for step in self.program.steps if isinstance(step, Kernel)]
         return "\n".join(['#include "inductor.h"\n', *kernels, *self.functions])
 
-    def segment(self, number: int, steps: Sequence[Kernel | Extern]) -> None:
-        """The function of one segment: its parameters, and then each call after the buffers that it is the first to name."""
+    def segment(self, number: int, steps: Sequence[Kernel | ExternKernel]) -> None:
+        """The function of one segment: its parameters, then the calls, each after the declarations of its new buffers."""
         plan = self.plan
         used = dict.fromkeys(name for step in steps for name in named(step))
         outside = [name for name in used if name not in plan.roots]
@@ -91,7 +88,7 @@ class Source:
         self.parameters.append(parameters)
 
     def declaration(self, name: str, known: dict[str, None]) -> str:
-        """The line that gives a buffer its memory."""
+        """The line that declares a buffer in the pool, or in the memory of another buffer."""
         known[name] = None
         root, old = self.plan.roots[name], self.plan.before.get(name)
         if old is None:
@@ -104,7 +101,7 @@ class Source:
     def pointer(self, name: str) -> str:
         return f"{self.type(name)}* const {name}"
 
-    def call(self, step: Kernel | Extern) -> list[str]:
+    def call(self, step: Kernel | ExternKernel) -> list[str]:
         if isinstance(step, Kernel):
             return [f"if ({step.name}({', '.join(step.arguments)})) return 1;"]
         lines, scratch = externs.call(step, self.plan.nbytes)
@@ -112,33 +109,35 @@ class Source:
         return lines
 
 
-def named(step: Kernel | Extern) -> list[str]:
-    """The buffers that a step names, in the order of its parameters."""
+def named(step: Kernel | ExternKernel) -> list[str]:
+    """The buffers of a step, in the order of its parameters."""
     if isinstance(step, Kernel):
         return step.arguments
     return [*(operand.buffer for operand in step.operands), step.output]
 
 
-# ------------------------------------------------------------------------------------------------------------
-# The Python half
+# The Python half ----------------------------------------------------------------------------------------------
 
 
-class Wrapper:
+class PythonWrapper:
     """The text of the function `call`, and the names that it uses."""
 
-    def __init__(self, source: Source) -> None:
-        self.source, self.program, self.plan = source, source.program, source.plan
+    def __init__(self, cpp: CppWrapper) -> None:
+        self.cpp, self.program, self.plan = cpp, cpp.program, cpp.plan
         self.names: dict[str, Any] = {"fresh": fresh, "empty": np.empty, "empty_strided": empty_strided}
-        self.names |= {
-            "alias": plain_alias,
-            "no_grad": no_grad,
-            "uint8": np.dtype(np.uint8),
-            "pools": [],
-        } | self.program.constants
+        self.names |= {"alias": plain_alias, "no_grad": no_grad, "uint8": np.dtype(np.uint8), "pools": []}
+        self.names |= self.program.constants
         self.lines: list[str] = []
-        kept = 0 < source.pool <= MOST_KEPT
-        if source.pool:
-            self.lines.append(f"pool = {'pools.pop() if pools else ' * kept}empty({source.pool}, uint8)")
+        keeps_pool = 0 < cpp.pool <= MOST_KEPT
+        if cpp.pool:
+            self.lines.append(f"pool = {'pools.pop() if pools else ' * keeps_pool}empty({cpp.pool}, uint8)")
+        self.write_steps()
+        self.lines += ["pools.append(pool)"] * keeps_pool
+        self.lines += [f"{name}._storage.version += 1" for name in self.program.mutated]
+        self.lines.append(f"return [{', '.join(map(self.value, self.program.outputs))}]")
+
+    def write_steps(self) -> None:
+        """The lines that allocate tensors, call segments, and call eager kernels."""
         numbers = [*segments(self.program), None]
         for what, which, *_ in self.plan.lines:
             if what == "allocate" and which in self.plan.held:
@@ -147,15 +146,12 @@ class Wrapper:
                 self.lines += ["with no_grad():", "    " + self.fallback(self.program.steps[which])]
             elif what == "call" and numbers[which + 1] != numbers[which]:
                 self.lines.append(self.segment(numbers[which]))
-        self.lines += ["pools.append(pool)"] * kept
-        self.lines += [f"{name}._storage.version += 1" for name in self.program.mutated]
-        self.lines.append(f"return [{', '.join(map(self.value, self.program.outputs))}]")
 
     def text(self) -> str:
         return f"def call({', '.join(self.program.inputs)}):\n" + "".join(f"    {line}\n" for line in self.lines)
 
     def constant(self, prefix: str, value: Any) -> str:
-        """A name for a value that the text cannot spell."""
+        """A name for a value that has no literal in Python."""
         for name, known in self.names.items():
             if name.startswith(prefix) and known is value:
                 return name
@@ -173,11 +169,11 @@ class Wrapper:
         return f"{name} = fresh(empty({layout.sizes}, {kind}), {name}_like)"
 
     def segment(self, number: int) -> str:
-        handed = self.source.parameters[number]
-        arguments = ["id(pool)" if name == "pool" else f"id({name}._array)" for name in handed]
+        parameters = self.cpp.parameters[number]
+        arguments = ["id(pool)" if name == "pool" else f"id({name}._array)" for name in parameters]
         return f"if segment_{number}({', '.join(arguments)}):\n        raise IndexError('index out of range')"
 
-    def fallback(self, step: Fallback) -> str:
+    def fallback(self, step: FallbackKernel) -> str:
         arguments = [self.value(each) for each in step.args]
         arguments += [f"{key}={self.value(each)}" for key, each in step.kwargs.items()]
         call = f"{self.constant('operator_', step.target)}({', '.join(arguments)})  # {step.target}"
@@ -191,55 +187,58 @@ class Wrapper:
 
     def value(self, value: Any) -> str:
         """A value of the graph as Python text."""
-        if isinstance(value, Operand):
-            return self.operand(value)
+        if isinstance(value, ReinterpretView):
+            return self.view(value)
         if isinstance(value, list):
             return f"[{', '.join(map(self.value, value))}]"
         if isinstance(value, tuple):
             return f"({''.join(f'{self.value(each)}, ' for each in value)})"
         return repr(value) if type(value) in (type(None), bool, int, str) else self.constant("constant_", value)
 
-    def operand(self, window: Operand) -> str:
-        """A tensor: the buffer's own where the window is all of it, else a view."""
-        name = self.plan.roots.get(window.buffer, window.buffer)
+    def view(self, view: ReinterpretView) -> str:
+        """A tensor: the buffer's own if the view has the whole buffer, else an alias."""
+        name = self.plan.roots.get(view.buffer, view.buffer)
         layout = self.program.layouts[name]
-        if (layout.sizes, layout.strides, 0) == (window.sizes, window.strides, window.offset):
+        if (layout.sizes, layout.strides, 0) == (view.sizes, view.strides, view.offset):
             return name
-        size = self.constant("size_", Size(window.sizes))
-        return f"alias({name}, {size}, {window.strides}, {name}._storage_offset + {window.offset})"
+        size = self.constant("size_", Size(view.sizes))
+        return f"alias({name}, {size}, {view.strides}, {name}._storage_offset + {view.offset})"
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Both together
+# Both together ------------------------------------------------------------------------------------------------
 
 
-def generate(program: Program, plan: Plan) -> tuple[str, Wrapper]:
+def generate(program: Program, plan: Plan) -> tuple[str, PythonWrapper]:
     """The C++ text of a graph, and its wrapper, which has the Python text."""
-    source = Source(program, plan)
-    return source.text(), Wrapper(source)
+    cpp = CppWrapper(program, plan)
+    return cpp.text(), PythonWrapper(cpp)
 
 
-def compile(program: Program, plan: Plan) -> Callable[..., list]:
-    """The callable of a scheduled graph: it takes the inputs one by one, and returns a list of the outputs.
+def compile_program(program: Program, plan: Plan) -> Callable[..., list]:
+    """The callable of a scheduled graph: it takes the inputs one by one and returns a list of the outputs.
 
-    Its texts are its attributes `cpp_text` and `python_text`. It is native: it calls no operator that
-    autograd would record, and counts the versions of inputs that it writes to.
+    Its texts are its attributes `cpp_text` and `python_text`. It is native: it calls no operator that autograd would record, and
+    it increments the versions of inputs that it writes to.
 
     Raises RuntimeError, in one line, if there is no compiler.
     """
     cpp_text, wrapper = generate(program, plan)
-    names = wrapper.names
-    if wrapper.source.parameters:
-        library = codecache.load({"graph.cpp": cpp_text, "inductor.h": header()})
-        for number, parameters in enumerate(wrapper.source.parameters):
-            function = library[f"segment_{number}"]
-            function.argtypes = [ctypes.c_void_p] * len(parameters)
-            names[f"segment_{number}"] = function
-        if externs.calls_blas(program):
-            for kind, name in (("float32", "matmul_float"), ("float64", "matmul_double")):
-                ctypes.c_void_p.in_dll(library, name).value = codecache.matmul_loop(kind)
-    exec(wrapper.text(), names)
-    call = names["call"]
+    if wrapper.cpp.parameters:
+        wrapper.names |= load_segments(program, wrapper.cpp, cpp_text)
+    exec(wrapper.text(), wrapper.names)
+    call = wrapper.names["call"]
     call.cpp_text, call.python_text = cpp_text, wrapper.text()
     call.is_native = True
     return call
+
+
+def load_segments(program: Program, cpp: CppWrapper, text: str) -> dict[str, Any]:
+    """The compiled functions of the segments, by name."""
+    library, found = codecache.load({"graph.cpp": text, "inductor.h": header()}), {}
+    for number, parameters in enumerate(cpp.parameters):
+        found[f"segment_{number}"] = function = library[f"segment_{number}"]
+        function.argtypes = [ctypes.c_void_p] * len(parameters)
+    if externs.calls_blas(program):
+        for kind, name in (("float32", "matmul_float"), ("float64", "matmul_double")):
+            ctypes.c_void_p.in_dll(library, name).value = codecache.matmul_loop(kind)
+    return found

@@ -15,6 +15,7 @@ from rushlight.aten.strided import contiguous_strides
 from rushlight.c10.dtypes import result_type
 from rushlight.inductor import ir, memory, output_code
 from rushlight.inductor.cpp import TYPES, emit, literal
+from rushlight.inductor.dependencies import extract_read_writes
 from rushlight.inductor.index import (
     ZERO,
     Index,
@@ -26,7 +27,6 @@ from rushlight.inductor.index import (
     remainder,
 )
 from rushlight.inductor.ir import Constant, Load, Pointwise, Reduction
-from rushlight.inductor.scheduler import accesses
 
 # ---- dumps ---------------------------------------------------------------------------------------------------------
 
@@ -500,7 +500,10 @@ def reduction__with_dictionaries(kind, operand, dims, keepdim, dtype=None):
 
 
 def can_fuse__with_sets(first, second):
-    reads, (writes, later) = zip(accesses(first), accesses(second)), (accesses(first)[1], accesses(second)[1])
+    reads, (writes, later) = (
+        zip(extract_read_writes(first), extract_read_writes(second)),
+        (extract_read_writes(first)[1], extract_read_writes(second)[1]),
+    )
     first_reads, second_reads = (set(side) for side in next(iter(reads)))
     if writes.buffer == later.buffer:
         return False
@@ -510,7 +513,7 @@ def can_fuse__with_sets(first, second):
 
 
 def can_fuse__one_conflict_after_another(first, second):
-    (before, put), (after, get) = accesses(first), accesses(second)
+    (before, put), (after, get) = extract_read_writes(first), extract_read_writes(second)
     if put.buffer == get.buffer:
         return False
     for reads, write in ((after, put), (before, get)):
@@ -524,8 +527,8 @@ def emit__with_one_return(code, value):
     name = code.names.get(id(value))
     if name is None and isinstance(value, Constant):
         name = literal(value.value, value.dtype)
-    elif name is None and isinstance(value, Load) and (value.buffer, value.index) in code.places:
-        name = code.places[(value.buffer, value.index)]
+    elif name is None and isinstance(value, Load) and (value.buffer, value.index) in code.store_cache:
+        name = code.store_cache[(value.buffer, value.index)]
     elif name is None:
         if code.hoist and code.varying.isdisjoint(value.symbols):
             name = emit(code.hoist, value)
@@ -543,8 +546,8 @@ def emit__remembering_constants_too(code, value):
         return code.names[key]
     if type(value) is Constant:
         found = literal(value.value, value.dtype)
-    elif type(value) is Load and code.places.get((value.buffer, value.index)):
-        return code.places[value.buffer, value.index]
+    elif type(value) is Load and code.store_cache.get((value.buffer, value.index)):
+        return code.store_cache[value.buffer, value.index]
     elif code.hoist is None or value.symbols & code.varying:
         for part in value.parts:
             emit(code, part)

@@ -6,8 +6,9 @@ import hashlib
 import numpy as np
 
 import rushlight as rl
-from rushlight.inductor import cpp, ir, lowering, scheduler
-from rushlight.inductor.ir import Computed, Extern, Kernel, Operand
+from rushlight.inductor import cpp, ir, scheduler
+from rushlight.inductor.graph import lower
+from rushlight.inductor.ir import ComputedBuffer, ExternKernel, Kernel, ReinterpretView
 from rushlight.utils.cpp_extension import compiled, compiler
 
 
@@ -17,7 +18,7 @@ def graph_of(function, *inputs):
 
 
 def lowered(function, *inputs):
-    return lowering.lower(graph_of(function, *inputs))
+    return lower(graph_of(function, *inputs))
 
 
 def scheduled(function, *inputs):
@@ -61,11 +62,11 @@ def build(found, layouts, flags=("-O1",)):
 def _run(program, steps, inputs, loops):
     memory = dict(zip(program.inputs, inputs)) | program.constants
     for step in steps:
-        if isinstance(step, (Computed, Kernel)):
-            for name in [step.buffer] if isinstance(step, Computed) else step.arguments:
+        if isinstance(step, (ComputedBuffer, Kernel)):
+            for name in [step.buffer] if isinstance(step, ComputedBuffer) else step.arguments:
                 allocate(program, memory, name)
             loops(step, memory)
-        elif isinstance(step, Extern):
+        elif isinstance(step, ExternKernel):
             operands = [window(memory, each) for each in step.operands]
             memory[step.output] = getattr(rl, step.op)(*operands, **step.scalars)
         else:
@@ -73,9 +74,9 @@ def _run(program, steps, inputs, loops):
             results = results if isinstance(results, (list, tuple)) else [results]
             memory |= {name: result for name, result in zip(step.outputs, results) if name is not None}
     for each in program.outputs:
-        if isinstance(each, Operand):
+        if isinstance(each, ReinterpretView):
             allocate(program, memory, each.buffer)  # one without elements, which nobody writes
-    return [window(memory, each) if isinstance(each, Operand) else each for each in program.outputs]
+    return [window(memory, each) if isinstance(each, ReinterpretView) else each for each in program.outputs]
 
 
 def allocate(program, memory, name):
@@ -90,7 +91,7 @@ def window(memory, operand):
 
 
 def real(memory, value):
-    if isinstance(value, Operand):
+    if isinstance(value, ReinterpretView):
         return window(memory, value)
     if isinstance(value, dict):
         return {key: real(memory, each) for key, each in value.items()}

@@ -4,7 +4,8 @@ import pytest
 from pictures import is_whole
 
 import rushlight as rl
-from rushlight.inductor import ir, lowering, scheduler
+from rushlight.inductor import ir, scheduler
+from rushlight.inductor.graph import lower
 
 LINES = [
     ("allocate", "buf0"),
@@ -38,17 +39,16 @@ def graph():
 
 
 def lowered():
-    return lowering.lower(graph())
+    return lower(graph())
 
 
 def nests():
-    return [each for each in lowered().operations if isinstance(each, ir.Computed)]
+    return [each for each in lowered().operations if isinstance(each, ir.ComputedBuffer)]
 
 
-def group():
+def node():
     program = lowered()
-    units = [scheduler.group_of(each) if isinstance(each, ir.Computed) else each for each in program.operations]
-    return scheduler.fuse_all(units, program.layouts)[-1]
+    return scheduler.fuse_nodes(scheduler.create_nodes(program.operations), program.layouts)[-1]
 
 
 def fused():
@@ -58,11 +58,11 @@ def fused():
 PICTURES = {
     "what was fused": fused,
     "what was fused, in words": lambda: rl.draw.fused(graph(), [("mm", ["mm"]), ("kernel 0", ["relu", "_softmax"])]),
-    "loop nests": lambda: rl.draw.nests([("before", nests()), ("after", group())]),
+    "loop nests": lambda: rl.draw.nests([("before", nests()), ("after", node())]),
     "one loop nest": lambda: rl.draw.nests([("", nests()[0])]),
     "the loops of a text": lambda: rl.draw.nests([("kernel", rl.draw.loops_in(SOURCE, ["tmp_acc0"]))]),
     "lifetimes": lambda: rl.draw.lifetimes([("one", LINES), ("two", LINES)], NBYTES),
-    "a text": lambda: rl.draw.beside([("a line", "what it does"), ("another", ""), ("and a third", "more")], ["more"]),
+    "a text": lambda: rl.draw.annotated_lines([("a line", "what it does"), ("another", ""), ("and a third", "more")], ["more"]),
     "times": lambda: rl.draw.times([("one", [("eager", [9.0, 10.0, 12.0]), ("compiled", [2.0])])]),
     "times, one of which is long": lambda: rl.draw.times([("", [("eager", [9000.0, 9001.0]), ("compiled", [2.0])])]),
 }
@@ -82,8 +82,8 @@ def test_a_node_is_said_to_be_where_it_is_worked_out():
     assert "no work" in said and "mm (0)" in said and said.count("kernel 1") == 2
 
 
-def test_loops_of_one_group_are_drawn_once():
-    said = written(rl.draw.nests([("", group())]))
+def test_common_loops_are_drawn_once():
+    said = written(rl.draw.nests([("", node())]))
     assert said.count("for i0 < 3") == 1 and said.count("for r0 < 5") == 3
 
 

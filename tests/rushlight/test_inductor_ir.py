@@ -37,22 +37,22 @@ def test_walk_gives_each_value_once_after_what_it_is_computed_from():
 
 def test_replace_moves_a_value_to_other_loops():
     k = Symbol("k", 6)
-    moved = ir.replace(ir.op("neg", x), {i: Index.of(0), r: Index.of(k)})
+    moved = ir.reindexed(ir.op("neg", x), {i: Index.of(0), r: Index.of(k)})
     assert moved is ir.op("neg", ir.load("x", Index.of(k), rl.float32))
 
 
 def test_loops_run_element_by_element():
     memory = {"x": np.arange(6, dtype=np.float32), "sum": np.zeros(2, np.float32)}
-    ir.run(ir.Computed("sum", [i], Index.of(i), x, rl.float32, [r], "sum"), memory)
+    ir.run(ir.ComputedBuffer("sum", [i], Index.of(i), x, rl.float32, [r], "sum"), memory)
     assert memory["sum"].tolist() == [3.0, 12.0]
 
 
 def test_what_is_behind_a_condition_is_not_looked_at_where_it_does_not_hold():
-    inside = ir.op("lt", ir.position(Index.of(r), rl.int64), ir.constant(2, rl.int64), dtype=rl.bool)
+    inside = ir.op("lt", ir.index_expr(Index.of(r), rl.int64), ir.constant(2, rl.int64), dtype=rl.bool)
     beyond = ir.load("y", Index.of(r), rl.float32)
     value = ir.op("masked", inside, beyond, ir.constant(-1.0, rl.float32), dtype=rl.float32)
     memory = {"y": np.ones(2, np.float32), "out": np.zeros(3, np.float32)}
-    ir.run(ir.Computed("out", [r], Index.of(r), value, rl.float32), memory)
+    ir.run(ir.ComputedBuffer("out", [r], Index.of(r), value, rl.float32), memory)
     assert memory["out"].tolist() == [1.0, 1.0, -1.0]
 
 

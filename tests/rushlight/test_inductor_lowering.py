@@ -5,8 +5,8 @@ import torch
 from inductor_run import lowered, run_loops, same
 
 import rushlight as rl
-from rushlight.inductor.ir import Computed, Extern, Fallback
-from rushlight.inductor.lowering import lower
+from rushlight.inductor.graph import lower
+from rushlight.inductor.ir import ComputedBuffer, ExternKernel, FallbackKernel
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")  # numpy's, of overflow and the like
 
@@ -118,7 +118,7 @@ def test_a_view_costs_nothing():
     found = lowered(lambda x: x.t().reshape(2, 12)[:, ::3].unsqueeze(1).expand(2, 3, 4), rl.randn(4, 6).t())
     assert found.operations == [] and found.outputs[0].buffer == found.inputs[0]
     (one,) = lowered(lambda x: x.flip(0).t() + x.reshape(6, 4), x).operations
-    assert isinstance(one, Computed) and one.kind is None
+    assert isinstance(one, ComputedBuffer) and one.kind is None
 
 
 def test_a_chain_of_pointwise_operators_is_one_loop_nest():
@@ -136,8 +136,8 @@ def test_what_is_expensive_and_used_twice_is_computed_once():
 def test_products_are_left_to_blas_and_what_has_no_loop_to_its_kernel():
     a, b = rl.randn(3, 4), rl.randn(4, 5)
     product, summed = lowered(lambda a, b: a.relu() @ b, a, b), lowered(lambda a: (a + 1).cumsum(0), a)
-    assert [type(each) for each in product.operations] == [Computed, Extern]
-    assert [type(each) for each in summed.operations] == [Computed, Fallback]
+    assert [type(each) for each in product.operations] == [ComputedBuffer, ExternKernel]
+    assert [type(each) for each in summed.operations] == [ComputedBuffer, FallbackKernel]
 
 
 def test_the_bias_of_a_linear_layer_is_added_where_its_result_is_used():
@@ -172,7 +172,7 @@ def test_a_chain_of_any_length_is_lowered():
 
 def test_half_precision_is_left_to_the_eager_kernels():
     found = lowered(lambda x: (x + 1).float() * 2, rl.ones(3, dtype=rl.float16))
-    assert [type(each) for each in found.operations] == [Fallback, Fallback, Computed]
+    assert [type(each) for each in found.operations] == [FallbackKernel, FallbackKernel, ComputedBuffer]
 
 
 def test_a_graph_of_symbolic_sizes_is_refused_in_one_line():

@@ -11,7 +11,7 @@ from torch._inductor.utils import run_and_get_code
 import rushlight as rl
 from rushlight import inductor
 from rushlight.inductor import memory
-from rushlight.inductor.ir import Fallback, Kernel, Operand
+from rushlight.inductor.ir import FallbackKernel, Kernel, ReinterpretView
 
 
 def programs_of(function, *arguments):
@@ -19,7 +19,7 @@ def programs_of(function, *arguments):
     found = []
 
     def compiler(module, inputs):
-        program = inductor.scheduler.schedule(inductor.lowering.lower(module))
+        program = inductor.scheduler.schedule(inductor.graph.lower(module))
         found.append((program, memory.plan(program)))
         return module
 
@@ -65,7 +65,7 @@ def uses(program):
         for name in step.reads | step.writes:
             found.setdefault(name, [i, i])[1] = i
     for each in program.outputs:
-        if isinstance(each, Operand):
+        if isinstance(each, ReinterpretView):
             found[each.buffer][1] = len(program.steps)
     return found
 
@@ -92,7 +92,7 @@ def test_pieces_of_the_pool_do_not_overlap_and_what_leaves_is_not_in_it(seed):
         for each in program.outputs:
             assert plan.roots.get(each.buffer, each.buffer) not in plan.offsets
         for step in program.steps:
-            if isinstance(step, Fallback):
+            if isinstance(step, FallbackKernel):
                 assert not {plan.roots.get(name) for name in step.reads} & plan.offsets.keys()
 
 
@@ -144,16 +144,19 @@ def test_what_is_seen_through_the_view_of_an_operator_outside_stays():
 
     layout = inductor.ir.Layout.contiguous((4, 4), rl.float32)
     row = inductor.ir.Layout.contiguous((4,), rl.float32)
-    whole = Operand("buf0", (4, 4), (4, 1), 0, rl.float32)
+    whole = ReinterpretView("buf0", (4, 4), (4, 1), 0, rl.float32)
     text = "static int64_t {}(float* out) {{ for (int i = 0; i < 16; i++) out[i] = {}; return 0; }}"
-    ones = Kernel("ones", text.format("ones", 1), ["buf0"], set(), {"buf0"}, {}, [], 16)
-    twos = Kernel("twos", text.format("twos", 2), ["buf2"], set(), {"buf2"}, {}, [], 16)
-    view = Fallback(rl.ops.test_inductor_memory.first.default, (whole,), {}, ["buf1"])
-    outputs = [Operand("buf1", (4,), (1,), 0, rl.float32), Operand("buf2", (4, 4), (4, 1), 0, rl.float32)]
+    ones = Kernel("ones", text.format("ones", 1), ["buf0"], set(), {"buf0"}, {}, [])
+    twos = Kernel("twos", text.format("twos", 2), ["buf2"], set(), {"buf2"}, {}, [])
+    view = FallbackKernel(rl.ops.test_inductor_memory.first.default, (whole,), {}, ["buf1"])
+    outputs = [
+        ReinterpretView("buf1", (4,), (1,), 0, rl.float32),
+        ReinterpretView("buf2", (4, 4), (4, 1), 0, rl.float32),
+    ]
     program = inductor.ir.Program(
         [], {"buf0": layout, "buf1": row, "buf2": layout}, {}, [ones, view, twos], outputs, []
     )
-    first, second = inductor.wrapper.compile(program, memory.plan(program))()
+    first, second = inductor.wrapper.compile_program(program, memory.plan(program))()
     assert first.tolist() == [1, 1, 1, 1]
     assert second.tolist() == [[2] * 4] * 4
     schema._destroy()

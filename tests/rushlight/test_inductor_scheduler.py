@@ -5,7 +5,8 @@ from inductor_run import kernels, lowered, run_kernels, same, scheduled
 
 import rushlight as rl
 from rushlight.inductor import scheduler
-from rushlight.inductor.ir import Computed, Extern, Fallback, Kernel
+from rushlight.inductor.ir import ComputedBuffer, ExternKernel, FallbackKernel, Kernel
+from rushlight.inductor.scheduler_node import FusedSchedulerNode, inner_loops
 
 x, y, row, square = rl.randn(4, 6), rl.randn(4, 6), rl.randn(6), rl.randn(6, 6)
 functional = rl.nn.functional
@@ -41,10 +42,10 @@ def test_a_graph_becomes_so_many_kernels(name):
         same(mine, theirs)
 
 
-def fused_group(function, *inputs):
-    units = [scheduler.group_of(each) for each in scheduler.needed(lowered(function, *inputs))]
-    (group,) = scheduler.fuse_all(units, lowered(function, *inputs).layouts)
-    return group
+def fused_node(function, *inputs):
+    graph = lowered(function, *inputs)
+    (node,) = scheduler.fuse_nodes(scheduler.create_nodes(scheduler.live_operations(graph)), graph.layouts)
+    return node
 
 
 @pytest.mark.parametrize(
@@ -57,17 +58,9 @@ def fused_group(function, *inputs):
     ],
 )
 def test_a_row_is_gone_over_as_often_as_its_reductions_demand(function, loops):
-    group = fused_group(function, x)
-    assert (
-        len(
-            {
-                place
-                for nest, place in zip(group.nests, scheduler.inner_loops(group))
-                if nest.loops != group.outer or nest.kind
-            }
-        )
-        == loops
-    )
+    node = fused_node(function, x)
+    numbers = {number for nest, number in zip(node.nests, inner_loops(node)) if not node.works_by_row(nest)}
+    assert len(numbers) == loops
 
 
 def test_what_a_kernel_alone_uses_has_no_memory():
@@ -82,7 +75,7 @@ def test_what_nobody_uses_is_not_computed():
 
 def test_steps_come_in_the_order_of_what_they_need():
     program = scheduled(lambda s: (s @ s.exp()).cumsum(0).relu() @ s, square)
-    assert [type(step) for step in program.steps] == [Kernel, Extern, Fallback, Kernel, Extern]
+    assert [type(step) for step in program.steps] == [Kernel, ExternKernel, FallbackKernel, Kernel, ExternKernel]
     there = set(program.inputs)
     for step in program.steps:
         assert step.reads - step.writes <= there
@@ -98,7 +91,7 @@ def test_a_kernel_writes_an_input_only_after_everybody_has_read_it():
     p, g = rl.randn(6, 6), rl.randn(6, 6)
     expected = step(p.clone(), g)
     program = scheduled(step, p.clone(), g)
-    assert isinstance(program.steps[0], Extern) and program.mutated == program.inputs[:1]
+    assert isinstance(program.steps[0], ExternKernel) and program.mutated == program.inputs[:1]
     (mine,) = run_kernels(program, [now := p.clone(), g])
     same(mine, expected)
     same(now, p - g * 0.1)
@@ -115,12 +108,12 @@ def test_a_kernel_says_which_inputs_an_output_may_take_over():
 
 
 def test_loops_that_are_cut_alike_are_common_and_others_are_not():
-    def group(*sizes):
+    def node(*sizes):
         (operation,) = lowered(lambda x: x + 1, rl.zeros(sizes)).operations
-        assert isinstance(operation, Computed)
-        return scheduler.group_of(operation)
+        assert isinstance(operation, ComputedBuffer)
+        return FusedSchedulerNode.of(operation)
 
-    first, second = next(scheduler.common_loops(group(6, 4), group(2, 12)))
+    first, second = next(scheduler.common_loops(node(6, 4), node(2, 12)))
     assert [symbol.size for symbol in first.outer] == [2, 3, 4] and first.outer == second.outer
-    assert not list(scheduler.common_loops(group(6, 4), group(4, 6), rotate=False))
-    assert not list(scheduler.common_loops(group(6, 4), group(5, 5)))
+    assert not list(scheduler.common_loops(node(6, 4), node(4, 6), rotate=False))
+    assert not list(scheduler.common_loops(node(6, 4), node(5, 5)))

@@ -254,11 +254,11 @@ def test_the_short_ways_give_what_the_long_way_gives(shape, name, operand, alpha
     short, torchs = outcome(program, rl), outcome(program, torch)
     from rushlight.c10 import dispatch
 
-    dispatch.stand_aside(True)
+    dispatch.disable_fast_path(True)
     try:
         long = outcome(program, rl)
     finally:
-        dispatch.stand_aside(False)
+        dispatch.disable_fast_path(False)
     assert short == long == torchs
 
 

@@ -6,7 +6,7 @@ from contextlib import contextmanager, nullcontext
 
 from ...check import program
 from ...recorder import fresh_namespace
-from ..cases import strategy
+from ..cases import drawing
 from .sources import split_at_semicolons, words
 
 _KINDS = {
@@ -77,7 +77,7 @@ def enter(torch, look, make, places):
 _OUTSIDE = ("below autograd", "without BackendSelect", "without CPU", "with Conjugate", "vmap", "grad")
 
 
-@strategy
+@drawing
 def _keys(draw, st):
     places = draw(st.lists(st.sampled_from(_PLACES), max_size=3))
     kind, before = draw(st.sampled_from(list(_KINDS))), draw(st.booleans())

@@ -3,7 +3,7 @@
 import re
 
 from ...check import program
-from ..cases import strategy
+from ..cases import drawing
 from .sources import known_tags, native_functions, words
 
 
@@ -11,7 +11,7 @@ def _entries(*names):
     return "".join(native_functions()[name] for name in names)
 
 
-@strategy
+@drawing
 def _sections(draw, st):
     names = list(native_functions())
     name, others = draw(st.sampled_from(names)), draw(st.lists(st.sampled_from(names[:300]), max_size=2))

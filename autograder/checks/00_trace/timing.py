@@ -1,10 +1,10 @@
 """Checks of lab 00: a profile, and timing on a device that works asynchronously."""
 
 from ...check import program
-from ..cases import explained, strategy
+from ..cases import drawing, explained
 
 
-@strategy
+@drawing
 def _profiles(draw, st):
     events = []
     for thread in range(draw(st.integers(1, 3))):

@@ -4,7 +4,7 @@ import re
 from contextlib import ExitStack, contextmanager
 
 from ...check import program
-from ..cases import rows, strategy, when
+from ..cases import drawing, rows, when
 from .keys import BACKENDS, EXPLICIT, FUNCTIONALITIES, IMPLICIT, RUNTIME, bits_of, highest_name, names, subsets, union
 from .operators import MASK, MODES, attempt, guards, kernels_of, library, mode, operators, pack, stacks, thread, unpack
 from .schemas import CALLED, PASSED, arguments_of, split, with_defaults
@@ -133,7 +133,7 @@ _RESULTS = {  # for each return type: results of a kernel, and how many of them 
 _BOUND = [schema.removesuffix(" -> ()") for schema in CALLED]
 
 
-@strategy
+@drawing
 def _bindings(draw, st):
     schema = draw(st.sampled_from(_BOUND))
     returns = draw(st.sampled_from(sorted(_RESULTS)))

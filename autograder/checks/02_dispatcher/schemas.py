@@ -5,7 +5,7 @@ import re
 from functools import cache
 
 from ...check import program
-from ..cases import rows, strategy, when
+from ..cases import drawing, rows, when
 from .keys import IMPLICIT
 from .operators import library, pack, unpack
 
@@ -23,7 +23,7 @@ _DEFAULTS = {
 
 
 @cache  # other strategies draw from it
-@strategy
+@drawing
 def _arguments(draw, st, name="x"):
     """The text of an argument, with or without a default."""
     type = draw(st.sampled_from(_TYPES))
@@ -34,7 +34,7 @@ def _arguments(draw, st, name="x"):
     return f"{type}{gap}{name}{around}={around}{draw(st.sampled_from(defaults))}"
 
 
-@strategy
+@drawing
 def _lists_of_arguments(draw, st):
     count = draw(st.integers(0, 5))
     parts = [draw(st.one_of(_arguments(st, f"x{i}"), st.just(f"(int, float) x{i}"))) for i in range(count)]
@@ -121,7 +121,7 @@ def _(torch, text, kwarg_only):
     return found | {"default": default, "kwarg_only": kwarg_only}
 
 
-@strategy
+@drawing
 def _schemas(draw, st):
     arguments = [draw(_arguments(st, f"x{i}")) for i in range(draw(st.integers(0, 4)))]
     if draw(st.integers(0, 5)) or any("[" in argument for argument in arguments):
@@ -197,7 +197,7 @@ def arguments_of(schema):
     return found
 
 
-@strategy
+@drawing
 def _calls(draw, st):
     schema = draw(st.sampled_from(CALLED))
     args, kwargs, by_name = [], {}, False
@@ -267,7 +267,7 @@ def _(torch, schema, args, kwargs):
     return pack(torch, with_defaults(torch, schema, args, kwargs))
 
 
-@strategy
+@drawing
 def _stacks(draw, st):
     schema = draw(st.sampled_from(CALLED))
     return {"schema": schema, "stack": [draw(st.sampled_from(PASSED[type])) for _, type, _, _ in arguments_of(schema)]}

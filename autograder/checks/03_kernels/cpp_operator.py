@@ -4,11 +4,11 @@ import numpy as np
 
 from ... import observe
 from ...check import program
-from ..cases import strategy, tensor, tensors
+from ..cases import drawing, tensor, tensors
 from .operands import f32, i64
 
 
-@strategy
+@drawing
 def _lines(draw, st):
     x = draw(tensors(st, (1, 4), 4, ("float32", "float32", "float64", "float64", "int64")))["tensor"]
     size = x["sizes"][-1]

@@ -4,7 +4,7 @@ import warnings
 from functools import cache
 
 from ...check import program
-from ..cases import rows, sizes, strategy, tensor, tensors, when
+from ..cases import drawing, rows, sizes, tensor, tensors, when
 from .operands import b8, dense, f32, f64, i32, i64, products, u8
 
 
@@ -20,7 +20,7 @@ def _never_zero(x):
     return tensor(spec["sizes"], None if 0 in strides else strides, spec["offset"], spec["dtype"])
 
 
-@strategy
+@drawing
 def _resizings(draw, st):
     out = draw(_without_overlap(st))
     same = draw(st.integers(0, 3)) == 0
@@ -90,7 +90,7 @@ def _kernel(xp, name):
 
 
 @cache  # other strategies draw from it
-@strategy
+@drawing
 def _pairs(draw, st, dtypes):
     """Two operands that often broadcast."""
     x = draw(tensors(st, (0, 3), 3, dtypes))
@@ -103,7 +103,7 @@ def _pairs(draw, st, dtypes):
 
 
 @cache
-@strategy
+@drawing
 def _matrices(draw, st, dtypes=("float32", "int64")):
     rows, inner, columns = (draw(st.integers(0, 3)) for _ in range(3))
     dtype = draw(st.sampled_from(dtypes))
@@ -120,7 +120,7 @@ _ANY = ("int64", "float32", "int32", "bool", "uint8", "float64")
 
 
 @cache
-@strategy
+@drawing
 def _calls(draw, st):
     name = draw(st.sampled_from(["add", "sub", "mul", "eq", "mm"]))
     x, y = draw(_matrices(st) if name == "mm" else _pairs(st, _ANY))
@@ -149,7 +149,7 @@ def _(torch, name, x, y):
 
 
 @cache
-@strategy
+@drawing
 def _views(draw, st, count):
     """Views of one storage, as sizes, strides and offset. They have no gaps, so that torch knows whether they overlap."""
     shape = draw(st.sampled_from([[2], [3], [2, 2], [2, 3], [4]]))
@@ -171,7 +171,7 @@ def _observed(x, meta):
     return (x.shape, x.stride(), x.dtype) if meta else x
 
 
-@strategy
+@drawing
 def _inplace_calls(draw, st):
     name = draw(st.sampled_from(["add", "sub", "mul", "eq"]))
     if draw(st.integers(0, 2)) == 0:
@@ -250,7 +250,7 @@ def _(torch, bias, mat1, mat2):
     return bias.addmm_(mat1, mat2)
 
 
-@strategy
+@drawing
 def _out_calls(draw, st):
     if draw(st.integers(0, 3)) == 0:
         name = draw(st.sampled_from(["add", "mul", "eq"]))

@@ -6,11 +6,11 @@ These exercises are arithmetic. Torch shows its own answers in the results of it
 from contextlib import suppress
 
 from ...check import program
-from ..cases import DTYPES, rows, sizes, strategy, tensor, when
+from ..cases import DTYPES, drawing, rows, sizes, tensor, when
 from .operands import b8, dense, f16, f64, i32, i64, u8
 
 
-@strategy
+@drawing
 def _broadcasts(draw, st):
     to = draw(sizes(st))
     new = draw(st.integers(0, len(to)))
@@ -85,7 +85,7 @@ def _(torch, operands):
     return elementwise_dtypes(*operands, type_promotion_kind=ELEMENTWISE_TYPE_PROMOTION_KIND.DEFAULT)[1]
 
 
-@strategy
+@drawing
 def _loops(draw, st):
     """Sizes without 0, and one or two operands' strides: those of some order of the dimensions, or any."""
     shape = draw(st.lists(st.sampled_from([1, 2, 2, 3]), max_size=5))
@@ -141,7 +141,7 @@ def _(torch, sizes, operand_strides):
     return result.stride(), list(range(len(sizes)))
 
 
-@strategy
+@drawing
 def _even_loops(draw, st):
     """Sizes and strides of a loop, the innermost first. Many a dimension continues where the one before it ends."""
     shape = draw(st.lists(st.sampled_from([1, 2, 2, 3, 4]), max_size=5))

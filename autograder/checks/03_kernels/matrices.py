@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 
 from ...check import program
-from ..cases import rows, strategy, tensor, when
+from ..cases import drawing, rows, tensor, when
 from .operands import FLOATING, NUMERIC, dense, f16, f32, f64, i32, i64, products, u8
 
 _PRODUCTS = rows(
@@ -35,7 +35,7 @@ def _(torch, bias, mat1, mat2):
     return result.shape, result.stride(), result.dtype
 
 
-@strategy
+@drawing
 def _scaled_products(draw, st):
     case = draw(products(st, forms=("functional",), faults=False))
     floating = case["bias"]["tensor"]["dtype"] in FLOATING
@@ -106,7 +106,7 @@ def _written(xp, bias, mat1, mat2, nan, transposed, own):
     return (out.copy_(bias), out) if own else (bias, out)
 
 
-@strategy
+@drawing
 def _block_products(draw, st):
     rows, inner, columns = (draw(st.integers(0, 6)) for _ in range(3))
     dtype = draw(st.sampled_from(["float64", "float32", "int64"]))

@@ -2,7 +2,7 @@
 
 from functools import cache, partial
 
-from ..cases import strategy, tensor
+from ..cases import drawing, tensor
 
 FLOATING = ("float16", "float32", "float64")
 NUMERIC = ("float32", "int64", "float64", "uint8", "float16", "int32")
@@ -20,7 +20,7 @@ def dense(sizes, order):
 
 
 @cache
-@strategy
+@drawing
 def products(draw, st, forms, faults=True):
     """A bias and two matrices; sometimes of sizes, dimensions or dtypes that do not fit."""
     rows, inner, columns = (draw(st.integers(0, 4)) for _ in range(3))

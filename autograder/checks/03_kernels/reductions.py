@@ -4,7 +4,7 @@ import numpy as np
 
 from ... import observe
 from ...check import program
-from ..cases import dim, sizes, strategy, tensors, when
+from ..cases import dim, drawing, sizes, tensors, when
 from .operands import FLOATING
 
 
@@ -21,7 +21,7 @@ def _dims(draw, st, ndim, fault=True):
     return chosen
 
 
-@strategy
+@drawing
 def _reductions(draw, st):
     shape = draw(sizes(st))
     dims = None if draw(st.integers(0, 9)) == 0 else _dims(draw, st, len(shape))
@@ -70,7 +70,7 @@ def _numbers(xp, values, kind, view):
     return xp.tensor([float(value) for value in values], dtype=kind).as_strided(*view)
 
 
-@strategy
+@drawing
 def _softmaxes(draw, st):
     case = _tensor_of_numbers(draw, st, FLOATING)
     return case | {"dim": draw(dim(st, max(len(case["view"][0]), 1), draw(st.integers(0, 1))))}
@@ -131,7 +131,7 @@ def softmax(xp, values, kind, view, dim):
     return {"softmax": xp.softmax(x, dim), "x afterwards": x}
 
 
-@strategy
+@drawing
 def _logsumexps(draw, st):
     case = _tensor_of_numbers(draw, st, FLOATING[1:])
     ndim = len(case["view"][0])

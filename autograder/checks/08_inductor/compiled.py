@@ -65,7 +65,7 @@ def _whole_programs(st):
 def compiled_programs(xp, shapes, steps, results):
     inputs = inputs_of(xp, shapes)
     graph = xp.aot.make_fx(lambda *inputs: run_steps(xp, inputs, steps, results))(*inputs)
-    return [each.clone() for each in xp.inductor.compile_inner(graph, inputs)(*inputs)]
+    return [each.clone() for each in xp.inductor.compile_fx_inner(graph, inputs)(*inputs)]
 
 
 @compiled_programs.oracle

@@ -1,11 +1,11 @@
 """Checks of lab 08: index arithmetic."""
 
 from ...check import program
-from ..cases import rows, strategy
+from ..cases import drawing, rows
 from .loop_nests import divisions, field, is_index, numbers, shapes, symbols
 
 
-@strategy
+@drawing
 def _strided(draw, st, most=4):
     """Sizes, strides and the offset of a tensor, and which of its dimensions are indexed from their end."""
     sizes = draw(shapes(st, most))
@@ -99,7 +99,7 @@ def _(torch, terms, offset, divisor):
     return values | {"quotients": int(kept), "outside": sorted(outside), "offset": offset // divisor}
 
 
-@strategy
+@drawing
 def _reshapes(draw, st):
     """Two lists of sizes with the same product: the same factors, multiplied in two ways."""
     factors = draw(st.lists(st.sampled_from([1, 2, 2, 3, 4, 5]), max_size=4))
@@ -164,7 +164,7 @@ def _is_affine(torch, index):
     return all(bool((each == each.reshape(-1)[:1]).all()) for each in steps if each.numel())
 
 
-@strategy
+@drawing
 def _nests(draw, st):
     """Sizes of nested loops, and the strides of some accesses: contiguous, permuted, expanded, with gaps."""
     sizes = draw(st.lists(st.sampled_from([1, 2, 2, 3, 4]), max_size=4))

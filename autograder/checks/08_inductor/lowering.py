@@ -1,7 +1,7 @@
 """Checks of lab 08: lowering an operator to a loop nest."""
 
 from ...check import program
-from ..cases import rows, strategy
+from ..cases import drawing, rows
 from .loop_nests import shapes, symbols, tensor_of
 
 
@@ -40,7 +40,7 @@ def _computed(xp, loops, stored):
     memory = {each.name: each.tensor.reshape(-1).numpy() for each in stored} | {"out": out.reshape(-1).numpy()}
     kind = loops.kind if reduced or hasattr(loops, "kind") else None
     if out.numel():
-        ir.run(ir.Computed("out", variables, where, value, loops.dtype, reduced, kind), memory)
+        ir.run(ir.ComputedBuffer("out", variables, where, value, loops.dtype, reduced, kind), memory)
     return out, value
 
 
@@ -48,7 +48,7 @@ _BINARY = ["add", "mul", "maximum", "sub", "lt", "eq"]
 _DTYPES = ("uint8", "int32", "int64", "float32", "float64")
 
 
-@strategy
+@drawing
 def _pointwise_cases(draw, st):
     sizes, operands = draw(shapes(st, 3, 3, 0)), []
     for _ in range(2):
@@ -107,7 +107,7 @@ def _(torch, name, operands):
     return found | {"operation": name, "dtypes of the operands": [common] * len(values)}
 
 
-@strategy
+@drawing
 def _reduction_cases(draw, st):
     sizes = draw(st.lists(st.integers(1, 3), max_size=4))
     dims = [dim for dim in range(len(sizes)) if draw(st.booleans())]

@@ -7,7 +7,7 @@ own scheduler and memory planner, which get nodes and buffers with names and siz
 from types import SimpleNamespace
 
 from ...check import program
-from ..cases import strategy
+from ..cases import drawing
 from .loop_nests import field, first_line
 
 
@@ -86,7 +86,7 @@ class Inductor:
 BUFFER_SIZES = [["float32", 64], ["float32", 128], ["float32", 512], ["float64", 128], ["int64", 64], ["float32", 4096]]
 
 
-@strategy
+@drawing
 def schedules(draw, st, most=7):
     """Steps, outputs and sizes. `arg0_1` and the like are inputs; one step makes each of `buf0` and so on."""
     inputs = [f"arg{i}_1" for i in range(draw(st.integers(0, 2)))]
@@ -172,7 +172,7 @@ def _(xp, steps, outputs, sizes):
     return {"alive": list(alive)[: len(steps)], "nbytes": {name: size for name, (_, size) in sizes.items()}}
 
 
-@strategy
+@drawing
 def updates_in_place(draw, st):
     """One step: its reads and writes with sizes, the reads that no later step needs, and those that are inputs."""
     kinds = draw(st.lists(st.sampled_from(BUFFER_SIZES[:4]), min_size=1, max_size=2))
@@ -251,7 +251,7 @@ def _(xp, reads, writes, ending, kept, turned):
     return found
 
 
-@strategy
+@drawing
 def calls(draw, st):
     """Schedules, and for each step what it may write in place."""
     case = draw(schedules(st))

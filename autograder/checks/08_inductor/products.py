@@ -6,12 +6,12 @@ Inductor generates no loops for products, and each of them needs the one before 
 import re
 
 from ...check import program
-from ..cases import strategy
+from ..cases import drawing
 
 _INPUTS = {"arg0_1": (4, 4), "arg1_1": (4, 6), "arg2_1": (6, 4)}
 
 
-@strategy
+@drawing
 def chains_of_products(draw, st):
     shapes, products = dict(_INPUTS), []
     for number in range(draw(st.integers(2, 7))):

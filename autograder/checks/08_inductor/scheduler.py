@@ -67,7 +67,7 @@ def fusable(xp, first, second):
             value = ir.op("add", value, ir.load(read[0], index_of(read), xp.float32))
         loops, reduced = (variables[:1], variables[1:]) if nest["kind"] else (variables, [])
         index = index_of(nest["writes"])
-        nests.append(ir.Computed(nest["writes"][0], loops, index, value, xp.float32, reduced, nest["kind"]))
+        nests.append(ir.ComputedBuffer(nest["writes"][0], loops, index, value, xp.float32, reduced, nest["kind"]))
     return xp.inductor.scheduler.can_fuse(*nests)
 
 

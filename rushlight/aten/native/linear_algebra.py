@@ -74,7 +74,7 @@ def mm_out(self: Tensor, mat2: Tensor, out: Tensor) -> None:
 
 def are_multipliable(a: Tensor, b: Tensor) -> bool:
     """Whether numpy multiplies two matrices as they are."""
-    if dispatch.aside or a.dtype is not b.dtype or a.dtype not in (float32, float64):
+    if dispatch.fast_path_disabled or a.dtype is not b.dtype or a.dtype not in (float32, float64):
         return False
     a_sizes, b_sizes = a._array.shape, b._array.shape
     return len(a_sizes) == len(b_sizes) == 2 and a_sizes[1] == b_sizes[0]

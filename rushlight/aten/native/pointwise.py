@@ -193,7 +193,7 @@ def with_short_way(kernel: Structured, function: np.ufunc, kinds: tuple[int, ...
             and self._has_plain_strides
             and self.dtype.category in kinds
             and (not alpha or alpha[0].__class__ is int and alpha[0] == 1)
-            and not dispatch.aside
+            and not dispatch.fast_path_disabled
         ):
             return fresh(function(self._array, other._array), self)
         operand = simple_operand(self, other, alpha, kinds)
@@ -220,7 +220,7 @@ def is_one(alpha: Scalar = 1) -> bool:
 
 def simple_operand(self: Operand, other: Operand, alpha: tuple, kinds: tuple[int, ...]) -> np.ndarray | Scalar | None:
     """What numpy can take for `alpha * other`, beside the array of `self`, to give what the long way gives; None if nothing."""
-    if not isinstance(self, Tensor) or dispatch.aside or not self._has_plain_strides:
+    if not isinstance(self, Tensor) or dispatch.fast_path_disabled or not self._has_plain_strides:
         return None
     if self.dtype.category not in kinds:
         return None
@@ -241,7 +241,11 @@ def simple_operand(self: Operand, other: Operand, alpha: tuple, kinds: tuple[int
 
 def broadcast_together(function: np.ufunc, self: Operand, other: Operand, kinds: tuple[int, ...]) -> Tensor | None:
     """The result for two contiguous tensors of one dtype and of any sizes, which is contiguous too; None for others."""
-    if not (isinstance(self, Tensor) and isinstance(other, Tensor)) or self.dtype is not other.dtype or dispatch.aside:
+    if (
+        not (isinstance(self, Tensor) and isinstance(other, Tensor))
+        or self.dtype is not other.dtype
+        or dispatch.fast_path_disabled
+    ):
         return None
     if not (self._has_plain_strides and other._has_plain_strides and self.dtype.category in kinds):
         return None
@@ -257,7 +261,7 @@ def broadcast_together(function: np.ufunc, self: Operand, other: Operand, kinds:
 
 def is_simple(self: Tensor) -> bool:
     """Whether numpy can be given the array of `self`, and what it gives be taken for the result."""
-    return self._has_plain_strides and self.dtype in SIMPLE_DTYPES and not dispatch.aside
+    return self._has_plain_strides and self.dtype in SIMPLE_DTYPES and not dispatch.fast_path_disabled
 
 
 def unary(function: Callable, dtypes: Callable = to_floating, *args, **options) -> Structured:

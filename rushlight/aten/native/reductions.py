@@ -155,7 +155,7 @@ class Sum(ToDtype):
     def functional(self, tensor, dims, keepdim, dtype):
         ndim = len(tensor._sizes)
         one = dims[0] if dims and len(dims) == 1 else None
-        if dispatch.aside or dtype is not None or tensor.dtype not in (float32, float64) or not ndim:
+        if dispatch.fast_path_disabled or dtype is not None or tensor.dtype not in (float32, float64) or not ndim:
             return super().functional(tensor, dims, keepdim, dtype)
         if dims and (one is None or not -ndim <= one < ndim):
             return super().functional(tensor, dims, keepdim, dtype)

@@ -49,10 +49,10 @@ def alias(self: Tensor) -> Tensor:
 def with_memory(kernel: Callable) -> Callable:
     """The kernel of a view that has other sizes, on the same place: it remembers which strides they get."""
     known: dict[tuple, tuple[Size, tuple[int, ...]]] = {}
-    dispatch.memos.append(known.clear)
+    dispatch.cache_clearers.append(known.clear)
 
     def remembering(self: Tensor, sizes: tuple[int, ...]) -> Tensor:
-        if dispatch.aside or sizes.__class__ is not tuple:
+        if dispatch.fast_path_disabled or sizes.__class__ is not tuple:
             return kernel(self, sizes)
         wanted = (self._sizes, self._strides, sizes)
         found = known.get(wanted)

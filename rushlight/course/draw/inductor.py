@@ -1,7 +1,7 @@
-"""Pictures of compiled programs: what was fused, loops within loops, whose memory is whose, a kernel's text, and times.
+"""Pictures of compiled programs: fused operators, nested loops, the memory of buffers, a kernel's text, and times.
 
-Greys mean the same throughout: light is what goes in and out, white does no work, each kernel has a grey of its own, and what is
-left to a library is black. Words say the same as the greys.
+The greys have the same meaning in all pictures: light for inputs and outputs, white for operators without work, one grey for each
+kernel, black for a call of a library. Labels say the same as the greys.
 """
 
 from __future__ import annotations
@@ -16,25 +16,24 @@ from matplotlib.patches import Rectangle
 from rushlight.course.draw.backward import LEAF, NODE, Box
 from rushlight.course.draw.capture import LETTER, MARKED, THIN, _call, _graph, _layers, _panels, _sizes
 from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MONO, Picture, ink_on, rectangle, sheet
-from rushlight.inductor.ir import Computed, Kernel
-from rushlight.inductor.scheduler import Group, inner_loops, works_by_row
+from rushlight.inductor.ir import ComputedBuffer, Kernel
+from rushlight.inductor.scheduler_node import FusedSchedulerNode, inner_loops
 
 KERNELS = ("0.78", "0.62", "0.86", "0.7", "0.55")
 LINE = 0.52  # cells from one line of text to the next
 
-# ------------------------------------------------------------------------------------------------------------
-# What was fused
+# Fusion -------------------------------------------------------------------------------------------------------
 
 
 def fused(graph: Any, steps: Sequence[tuple[str, Collection[str]]] | Any, sizes: bool = True) -> Figure:
-    """A graph of operators, each with the step in which it is worked out: a kernel, whose grey it has, or a call of a library.
+    """A graph of operators, each with the step that computes it: a kernel, whose grey it has, or a call of a library.
 
-    What is in no step is white. What is in several is worked out again in each, or in part, and has the look of the first.
+    An operator that no step computes is white. An operator that several steps compute has the grey of the first of them.
 
     Args:
         graph: of rushlight or torch.
-        steps: for each its name and the names of the nodes; one whose name does not begin with "kernel" is a library's. Or a
-            scheduled program of rushlight's.
+        steps: for each step its name and the names of its nodes. A step whose name does not begin with "kernel" is a library's. Or
+            a scheduled program of rushlight's.
         sizes: whether to write the sizes on the arrows, if they are known.
     """
     steps = _steps(steps) if hasattr(steps, "steps") else steps
@@ -61,7 +60,7 @@ def fused(graph: Any, steps: Sequence[tuple[str, Collection[str]]] | Any, sizes:
 
 
 def _steps(program: Any) -> list[tuple[str, list[str]]]:
-    """The steps of a program with the nodes that each works out."""
+    """The steps of a program with the nodes that each computes."""
     found = []
     for number, step in enumerate(program.steps):
         name = f"kernel {number}" if isinstance(step, Kernel) else f"{getattr(step, 'op', 'operator')} ({number})"
@@ -69,18 +68,17 @@ def _steps(program: Any) -> list[tuple[str, list[str]]]:
     return found
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Loops within loops
+# Nested loops -------------------------------------------------------------------------------------------------
 
 Body = Sequence[Any]  # lines of text, and loops: (head, body)
 
 
 def nests(panels: Sequence[tuple[str, Any]]) -> Figure:
-    """Loop nests as boxes in boxes, one above the other, the darker the deeper.
+    """Loop nests as boxes in boxes, one above the other; deeper loops are darker.
 
     Args:
-        panels: for each a title, and what it shows: a loop nest or group of rushlight's Inductor, or a list of these; or a body,
-            a list of lines of text and of loops, which are pairs of a head and a body.
+        panels: for each panel a title and its content: a loop nest or fused node of rushlight's Inductor, or a list of these; or a
+            body, which is a list of lines of text and of loops. A loop is a pair of a head and a body.
     """
     drawn = [(title, _body(what)) for title, what in panels]
     width = max(max(_wide(body), len(title) * 9 * CHARACTER) for title, body in drawn)
@@ -95,27 +93,31 @@ def nests(panels: Sequence[tuple[str, Any]]) -> Figure:
     return figure
 
 
-def _body(what: Computed | Group | Body) -> list:
-    """The loops of a nest or of a group, with a line for what each of them does."""
-    if isinstance(what, (list, tuple)):
-        return [line for each in what for line in (_body(each) if isinstance(each, (Computed, Group)) else [each])]
-    if isinstance(what, Computed):
-        line = f"{what.buffer}[{what.index}] = {_sum_of(what, what.value)}"
-        return _loops([*what.loops, *what.reduced], [line])
-    parts: list[list] = [[] for _ in range(max(inner_loops(what), default=0) + 1)]
-    before: list[list] = [[] for _ in parts]
-    for nest, place in zip(what.nests, inner_loops(what)):
-        once = works_by_row(nest, what)
-        (before if once else parts)[place].append(f"{nest.buffer}[{nest.index}] = {_sum_of(nest, nest.value)}")
-    inside: list[Any] = []
-    for lines, inner in zip(before, parts):
-        inside += [*lines, *(_loops(what.inner, inner) if inner else [])]
-    return _loops(what.outer, inside)
+def _body(what: ComputedBuffer | FusedSchedulerNode | Body) -> list:
+    """The loops of a nest or of a fused node, with a line for the work of each nest."""
+    if isinstance(what, ComputedBuffer):
+        return _loops([*what.loops, *what.reduced], [_line(what)])
+    if isinstance(what, FusedSchedulerNode):
+        return _loops(what.outer, _rows(what))
+    return [line for each in what for line in ([each] if isinstance(each, (str, tuple)) else _body(each))]
 
 
-def _sum_of(nest: Computed, value: Any) -> str:
+def _rows(node: FusedSchedulerNode) -> list:
+    """The body of the loop over rows: lines that run once for a row, and inner loops."""
+    found: list[Any] = []
+    numbers = inner_loops(node)
+    for number in range(max(numbers, default=0) + 1):
+        nests = [nest for nest, at in zip(node.nests, numbers) if at == number]
+        inside = [_line(nest) for nest in nests if not node.works_by_row(nest)]
+        found += [_line(nest) for nest in nests if node.works_by_row(nest)]
+        found += _loops(node.inner, inside) if inside else []
+    return found
+
+
+def _line(nest: ComputedBuffer) -> str:
     over = ", ".join(symbol.name for symbol in nest.reduced)
-    return f"{nest.kind} over {over} of {value}" if nest.kind else str(value)
+    value = f"{nest.kind} over {over} of {nest.value}" if nest.kind else str(nest.value)
+    return f"{nest.buffer}[{nest.index}] = {value}"
 
 
 def _loops(symbols: Sequence[Any], body: Body) -> list:
@@ -125,7 +127,7 @@ def _loops(symbols: Sequence[Any], body: Body) -> list:
 
 
 def loops_in(source: str, keep: Collection[str] = ()) -> list:
-    """The loops of a kernel's C++, for `nests`: of the lines inside them those that contain one of `keep`."""
+    """The loops of a kernel's C++, for `nests`, with the lines inside them that contain one of `keep`."""
     whole: list[Any] = []
     open_: list[tuple[list, int]] = [(whole, -1)]
     for line in source.splitlines():
@@ -171,15 +173,14 @@ def _draw_body(axes: Axes, body: Body, left: float, top: float, width: float, de
         top += tall + 0.15
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Whose memory is whose
+# The memory of buffers ----------------------------------------------------------------------------------------
 
 
 def lifetimes(panels: Sequence[tuple[str, Sequence[tuple]]], nbytes: Mapping[str, int]) -> Figure:
-    """Buffers as bars over the steps of a call, one row for each piece of memory, and below what is allocated at each step.
+    """Buffers as bars over the steps of a call, one row for each piece of memory, and below the allocated bytes at each step.
 
     Args:
-        panels: for each a title and the lines of a call, as `rushlight.inductor.memory` has them: ("allocate", buffer),
+        panels: for each panel a title and the lines of a call, as `rushlight.inductor.memory` has them: ("allocate", buffer),
             ("reuse", old, new), ("call", step), ("free", buffer).
         nbytes: of each buffer.
     """
@@ -226,7 +227,7 @@ def lifetimes(panels: Sequence[tuple[str, Sequence[tuple]]], nbytes: Mapping[str
 
 
 def _lanes(lines: Sequence[tuple]) -> list[list[tuple[str, int, int | None]]]:
-    """For each piece of memory the buffers that it serves in turn: name, first step, and the step before which it ends."""
+    """For each piece of memory its buffers, one after another: name, first step, and the step before which the buffer ends."""
     lanes: list[list[list]] = []
     at: dict[str, list] = {}
     step = 0
@@ -246,15 +247,14 @@ def _lanes(lines: Sequence[tuple]) -> list[list[tuple[str, int, int | None]]]:
     return [[tuple(bar) for bar in lane] for lane in lanes]
 
 
-# ------------------------------------------------------------------------------------------------------------
-# A kernel's text
+# A kernel's text ----------------------------------------------------------------------------------------------
 
 
-def beside(rows: Sequence[tuple[str, str]], dark: Collection[str] = ()) -> Figure:
-    """Lines of a text, and beside them what they are for. Lines that follow one another for the same stand on one band.
+def annotated_lines(rows: Sequence[tuple[str, str]], dark: Collection[str] = ()) -> Figure:
+    """Lines of a text, each with a note beside it. Neighbouring lines with the same note share one band.
 
     Args:
-        rows: a line, and a note; "" for none.
+        rows: a line, and its note; "" for none.
         dark: notes whose bands are darker.
     """
     wide = max(len(line) for line, _ in rows) * LETTER + 0.6
@@ -277,8 +277,7 @@ def beside(rows: Sequence[tuple[str, str]], dark: Collection[str] = ()) -> Figur
     return figure
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Times
+# Times --------------------------------------------------------------------------------------------------------
 
 
 def times(panels: Sequence[tuple[str, Sequence[tuple[str, Sequence[float]]]]], x: str = "microseconds") -> Figure:
@@ -287,8 +286,8 @@ def times(panels: Sequence[tuple[str, Sequence[tuple[str, Sequence[float]]]]], x
     A single bar that is more than three times as long as any other is cut, with a gap near its end.
 
     Args:
-        panels: for each a title, and for each bar its name and the times. Each panel has a scale of its own.
-        x: what the numbers are.
+        panels: for each panel a title, and for each bar its name and the times. Each panel has a scale of its own.
+        x: the label of the scale.
     """
     count = max(len(rows) for _, rows in panels)
     figure = Picture(figsize=(8.4, (0.75 + 0.34 * count) * len(panels)), facecolor="white", layout="constrained")
@@ -299,13 +298,13 @@ def times(panels: Sequence[tuple[str, Sequence[tuple[str, Sequence[float]]]]], x
         axes.barh(range(len(rows)), [min(each, end) for each in medians], **BARS)
         for row, ((_, values), median) in enumerate(zip(rows, medians)):
             if median > end:
-                for place in 0.93, 0.95:
-                    axes.plot([place * end, (place + 0.01) * end], [row + 0.4, row - 0.4], color="white", linewidth=3)
+                for gap in 0.93, 0.95:
+                    axes.plot([gap * end, (gap + 0.01) * end], [row + 0.4, row - 0.4], color="white", linewidth=3)
             elif len(values) > 1:
                 axes.plot([min(values), min(max(values), 1.1 * end)], [row, row], color=INK, linewidth=1.3)
             text = f"{median:.3g}" if median < 1000 else f"{median:,.0f}"
-            place = end if median > end else min(max(values), 1.1 * end)
-            axes.annotate(text, (place, row), (6, 0), textcoords="offset points", va="center", size=8.5)
+            right = end if median > end else min(max(values), 1.1 * end)
+            axes.annotate(text, (right, row), (6, 0), textcoords="offset points", va="center", size=8.5)
         axes.set_yticks(range(len(rows)), [name for name, _ in rows], size=8.5)
         axes.set(xlim=(0, 1.25 * end), xlabel=x)
         if title:

@@ -13,6 +13,7 @@ from rushlight.aten.native.views import broadcast_shapes
 from rushlight.c10.dtypes import result_type
 from rushlight.inductor import ir, output_code
 from rushlight.inductor.cpp import TYPES, emit, literal
+from rushlight.inductor.dependencies import extract_read_writes
 from rushlight.inductor.index import (
     ZERO,
     Index,
@@ -24,7 +25,6 @@ from rushlight.inductor.index import (
     remainder,
 )
 from rushlight.inductor.ir import Constant, Load, Pointwise, Reduction
-from rushlight.inductor.scheduler import accesses
 
 # ---- dumps ---------------------------------------------------------------------------------------------------------
 
@@ -617,15 +617,15 @@ def reduction__converts_the_result_only(kind, operand, dims, keepdim, dtype=None
 
 
 def can_fuse__looks_forth_only(first, second):
-    _, first_write = accesses(first)
-    reads, second_write = accesses(second)
+    _, first_write = extract_read_writes(first)
+    reads, second_write = extract_read_writes(second)
     same = all(read == first_write for read in reads if read.buffer == first_write.buffer)
     return same and first_write.buffer != second_write.buffer
 
 
 def can_fuse__is_content_with_one_read_in_place(first, second):
-    first_reads, first_write = accesses(first)
-    second_reads, second_write = accesses(second)
+    first_reads, first_write = extract_read_writes(first)
+    second_reads, second_write = extract_read_writes(second)
     if first_write.buffer == second_write.buffer:
         return False
     for reads, write in ((second_reads, first_write), (first_reads, second_write)):
@@ -636,28 +636,28 @@ def can_fuse__is_content_with_one_read_in_place(first, second):
 
 
 def can_fuse__compares_all_indices(first, second):
-    first_reads, first_write = accesses(first)
-    second_reads, second_write = accesses(second)
+    first_reads, first_write = extract_read_writes(first)
+    second_reads, second_write = extract_read_writes(second)
     indices = {access.index for access in (*first_reads, first_write, *second_reads, second_write)}
     return len(indices) == 1 and first_write.buffer != second_write.buffer
 
 
 def can_fuse__refuses_every_dependency(first, second):
-    first_reads, first_write = accesses(first)
-    second_reads, second_write = accesses(second)
+    first_reads, first_write = extract_read_writes(first)
+    second_reads, second_write = extract_read_writes(second)
     names = {read.buffer for read in second_reads} | {second_write.buffer}
     return first_write.buffer not in names and second_write.buffer not in {read.buffer for read in first_reads}
 
 
 def can_fuse__lets_both_write_one_buffer(first, second):
-    first_reads, first_write = accesses(first)
-    second_reads, second_write = accesses(second)
+    first_reads, first_write = extract_read_writes(first)
+    second_reads, second_write = extract_read_writes(second)
     forth = all(read == first_write for read in second_reads if read.buffer == first_write.buffer)
     return forth and all(read == second_write for read in first_reads if read.buffer == second_write.buffer)
 
 
 def _fusable(first, second):
-    (first_reads, first_write), (second_reads, second_write) = accesses(first), accesses(second)
+    (first_reads, first_write), (second_reads, second_write) = extract_read_writes(first), extract_read_writes(second)
     forth = all(read == first_write for read in second_reads if read.buffer == first_write.buffer)
     back = all(read == second_write for read in first_reads if read.buffer == second_write.buffer)
     return forth and back and first_write.buffer != second_write.buffer
@@ -684,8 +684,8 @@ def emit__everything_is_a_float(code, value):
         return code.names[id(value)]
     if isinstance(value, Constant):
         return literal(value.value, value.dtype)
-    if isinstance(value, Load) and (value.buffer, value.index) in code.places:
-        return code.places[value.buffer, value.index]
+    if isinstance(value, Load) and (value.buffer, value.index) in code.store_cache:
+        return code.store_cache[value.buffer, value.index]
     if code.hoist is not None and not value.symbols & code.varying:
         name = emit(code.hoist, value)
     else:
@@ -701,7 +701,7 @@ def emit__one_place_for_a_whole_buffer(code, value):
         return code.names[id(value)]
     if isinstance(value, Constant):
         return literal(value.value, value.dtype)
-    places = {buffer: place for (buffer, _), place in code.places.items()}
+    places = {buffer: place for (buffer, _), place in code.store_cache.items()}
     if isinstance(value, Load) and value.buffer in places:
         return places[value.buffer]
     if code.hoist is not None and not value.symbols & code.varying:
@@ -717,8 +717,8 @@ def emit__one_place_for_a_whole_buffer(code, value):
 def emit__forgets_the_names(code, value):
     if isinstance(value, Constant):
         return literal(value.value, value.dtype)
-    if isinstance(value, Load) and (value.buffer, value.index) in code.places:
-        return code.places[value.buffer, value.index]
+    if isinstance(value, Load) and (value.buffer, value.index) in code.store_cache:
+        return code.store_cache[value.buffer, value.index]
     if code.hoist is not None and not value.symbols & code.varying:
         return emit(code.hoist, value)
     text = code.text(value)
@@ -732,8 +732,8 @@ def emit__hoists_nothing(code, value):
         return code.names[id(value)]
     if isinstance(value, Constant):
         return literal(value.value, value.dtype)
-    if isinstance(value, Load) and (value.buffer, value.index) in code.places:
-        return code.places[value.buffer, value.index]
+    if isinstance(value, Load) and (value.buffer, value.index) in code.store_cache:
+        return code.store_cache[value.buffer, value.index]
     text = code.text(value)
     name = code.names[id(value)] = code.new_name()
     code.lines.append(f"const {TYPES[value.dtype]} {name} = {text};")
@@ -745,8 +745,8 @@ def emit__hoists_what_varies_too(code, value):
         return code.names[id(value)]
     if isinstance(value, Constant):
         return literal(value.value, value.dtype)
-    if isinstance(value, Load) and (value.buffer, value.index) in code.places:
-        return code.places[value.buffer, value.index]
+    if isinstance(value, Load) and (value.buffer, value.index) in code.store_cache:
+        return code.store_cache[value.buffer, value.index]
     home = code.hoist or code
     text = home.text(value)
     name = code.names[id(value)] = home.new_name()
@@ -774,8 +774,8 @@ def emit__writes_the_statement_first(code, value):
         return code.names[id(value)]
     if isinstance(value, Constant):
         return literal(value.value, value.dtype)
-    if isinstance(value, Load) and (value.buffer, value.index) in code.places:
-        return code.places[value.buffer, value.index]
+    if isinstance(value, Load) and (value.buffer, value.index) in code.store_cache:
+        return code.store_cache[value.buffer, value.index]
     if code.hoist is not None and not value.symbols & code.varying:
         name = emit(code.hoist, value)
     else:

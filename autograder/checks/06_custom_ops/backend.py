@@ -1,0 +1,433 @@
+"""Lab 06, a device: allocating, views, copies and the fallback to the CPU.
+
+The device exists in a child process only (`backend.apart`), unless the notebook has registered it. One child sees several
+tensors, because starting a child takes a tenth of a second.
+"""
+
+from __future__ import annotations
+
+from ...check import program
+from ..cases import drawn, error_name, explained, listed, numbers, rows, several, tensor, tensors, with_layout
+
+
+def _on_device(module, x):
+    """A copy of a tensor of the CPU on the device, with the same strides and offset. `empty_strided` makes its memory."""
+    elements = x.untyped_storage().nbytes() // x.itemsize
+    there = module.empty_strided([elements], [1], dtype=x.dtype)
+    module.array_of(there)[...] = x.as_strided([elements], [1], 0).numpy()
+    return module.torch.ops.inductor._reinterpret_tensor(there, x.shape, x.stride(), x.storage_offset())
+
+
+def _seen(module, t):
+    """The device, the metadata and the numbers of a tensor; without a module, of a tensor on the CPU."""
+    what = [t.device.type, list(t.shape), list(t.stride()), t.storage_offset(), str(t.dtype)]
+    return [*what, module.array_of(t).tolist() if module else t.tolist()]
+
+
+def _allocated(st):
+    kinds = st.sampled_from([None, "float32", "float64", "int64", "uint8", "bool", "float16"])
+    return st.builds(
+        lambda x, kind: [x["tensor"]["sizes"], x["tensor"]["strides"], kind], tensors(st, (0, 4), 3), kinds
+    )
+
+
+_ALLOCATIONS = rows(
+    "several default",
+    ([
+        [[2, 3], [3, 1], "float32"], [[2, 3], [1, 2], "float64"], [[2, 3], [4, 1], "uint8"], [[3], [2], "int64"],
+        [[3, 2], [0, 1], "float16"], [[2, 2, 3], [6, 3, 1], "bool"], [[2, 2, 3], [12, 6, 2], "int32"],
+    ], "float32"),
+    ([[[], [], "float32"], [[0], [1], "float64"], [[2, 0, 3], [3, 3, 1], None], [[1], [5], None]], "float64"),
+    ([[[2, 3], [3, 1], None], [[4], [1], None]], "float32"),
+)  # fmt: skip
+
+
+@program(
+    "backend.empty_strided",
+    cases=drawn(several=several(_allocated, 1, 6), default=["float32", "float64"]),
+    edges=_ALLOCATIONS,
+    hint=explained(
+        result="memory reaches just as far as the last element, in bytes; a tensor without elements needs none",
+        apart="two tensors never share memory",
+        refused="only strided layouts, and no pinned memory",
+    ),
+    draws=8,
+)
+def allocations(xp, several, default):
+    module, torch = xp.backend, xp.backend.torch
+
+    def allocate():
+        torch.set_default_dtype(getattr(torch, default))
+        try:
+            made = [allocated(size, stride, kind) for size, stride, kind in several]
+            again = module.empty_strided([3], [1])
+            known = [each for each, _ in made if each.numel()]
+            shared = [module.np.shares_memory(module.array_of(each), module.array_of(again)) for each in known]
+            found = {"result": [what for _, what in made], "apart": not any(shared)}
+            return found | {"refused": [refused(layout=torch.sparse_coo), refused(pin_memory=True)]}
+        finally:
+            torch.set_default_dtype(torch.float32)
+
+    def allocated(size, stride, kind):
+        dtype = {} if kind is None else {"dtype": getattr(torch, kind)}
+        more = {"layout": torch.strided, "device": torch.device("rush"), "pin_memory": False} if len(size) == 2 else {}
+        t = module.empty_strided(list(size), list(stride), **dtype, **more)
+        memory = t.untyped_storage().memory
+        module.array_of(t)[...] = 1  # it must be possible to write there
+        what = [t.device.type, list(t.shape), list(t.stride()), t.storage_offset(), str(t.dtype)]
+        return t, [*what, memory.nbytes, str(memory.dtype), memory.ndim, type(t).__name__]
+
+    def refused(**options):
+        try:
+            return str(type(module.empty_strided([2], [1], **options)))
+        except Exception as error:
+            return error_name(error)
+
+    return module.apart(allocate)
+
+
+@allocations.oracle
+def torch_allocations(torch, several, default):
+    def allocated(size, stride, kind):
+        t = torch.empty_strided(size, stride, dtype=getattr(torch, kind or default))
+        what = ["rush", list(t.shape), list(t.stride()), 0, str(t.dtype)]
+        return [*what, t.untyped_storage().nbytes(), "uint8", 1, "Tensor"]
+
+    found = {"result": [allocated(*each) for each in several], "apart": True}
+    return found | {"refused": ["RuntimeError", "RuntimeError"]}
+
+
+def _views(module, base, steps):
+    """Views of views: each step has the number of a tensor, and a view of it. Then all are written to, in order."""
+    known, found = [base], []
+    for number, size, stride, offset in steps:
+        given = [list(size), list(stride)] + ([] if offset == "none" else [None if offset == "None" else offset])
+        of = known[number % len(known)]
+        try:
+            view = module.as_strided(of, *given) if module else of.as_strided(*given)
+        except Exception as error:
+            found.append(error_name(error))
+            continue
+        same = view.untyped_storage()._cdata == base.untyped_storage()._cdata
+        found.append([_seen(module, view)[1:], view is of, same])
+        known.append(view)
+    for number, view in enumerate(known):
+        (module.array_of(view) if module else view.numpy())[...] = 100 + number
+    return {"views": found, "memory": _seen(module, known[0])[-1]}
+
+
+def _step(st):
+    strides, offsets = [0, 1, 1, 2, 3, 5, -1], ["none", "None", 0, 1, 2, 4, 7, -1]
+    step = listed((0, 5), several((0, 3), 0, 3), several(strides, 3, 3), offsets)(st)
+    return step.map(lambda each: [each[0], each[1], each[2][: len(each[1])], each[3]])
+
+
+_WALKS = rows(
+    "base steps",
+    (tensor([4, 3], None, 0, "float32"), [
+        [0, [3, 4], [1, 3], "none"], [0, [2, 3], [3, 1], 6], [2, [3], [1], "None"], [2, [3], [1], 0], [2, [2], [1], 2],
+        [0, [], [], 11], [0, [4], [0], 5], [0, [5, 3], [0, 1], 9], [0, [2, 2], [3, 1], "None"],
+    ]),
+    (tensor([2, 3], None, 2, "int64", 2), [
+        [0, [6], [1], 0], [0, [8], [1], "none"], [0, [9], [1], "none"], [0, [10], [1], 0], [0, [11], [1], 0],
+        [0, [1], [1], 9], [0, [1], [1], 10], [0, [], [], 10], [0, [0], [1], 99], [0, [2, 0], [50, 1], "none"],
+        [0, [2], [9], 0], [0, [2], [10], 0], [0, [2], [-1], 3], [0, [1], [-1], 3], [0, [2], [1], -1],
+        [0, [0], [-1], 0], [0, [2, 3], [3, 2], 1], [0, [2, 3], [3, 3], 1],
+    ]),
+    (tensor([3], [2], 1, "float32"), [[0, [6], [1], 0], [0, [5], [1], "none"], [0, [6], [1], "none"]]),
+    (tensor([0]), [[0, [0], [1], 0], [0, [2, 0], [0, 5], "none"], [0, [], [], 0], [0, [0], [1], 3]]),
+)  # fmt: skip
+
+
+@program(
+    "backend.as_strided",
+    cases=drawn(base=lambda st: tensors(st, (1, 2), 4, ("float32", "int64")), steps=several(_step, 1, 6)),
+    edges=_WALKS,
+    hint=explained(
+        views="a view has the same storage; a given offset counts from the beginning of the memory",
+        memory="a write through one view is seen through all",
+    ),
+    draws=15,
+)
+def views_there(xp, base, steps):
+    module = xp.backend
+    return module.apart(lambda: _views(module, _on_device(module, base), steps))
+
+
+@views_there.oracle
+def torch_views_there(torch, base, steps):
+    return _views(None, base, steps)
+
+
+_KINDS = ("float32", "float64", "int64", "int32", "uint8", "bool", "float16")
+
+
+def _copy(st):
+    @st.composite
+    def draw_copy(draw):
+        to = draw(st.lists(st.integers(1, 3), max_size=3))
+        shape = [1 if draw(st.integers(0, 3)) == 0 else size for size in to[draw(st.integers(0, len(to))) :]]
+        if shape and draw(st.integers(0, 9)) == 0:
+            shape[-1] += 1
+        small = st.integers(0, 2)
+        return [_strided(each, draw(small), draw(small), draw(st.sampled_from(_KINDS))) for each in (shape, to)] + [
+            None
+        ]
+
+    return draw_copy()
+
+
+def _strided(sizes, layout=0, offset=0, kind="float32"):
+    """A tensor in rows (0), with gaps (1), or with the first dimension innermost (2)."""
+    strides, step = [], 1
+    for size in sizes if layout == 2 else reversed(sizes):
+        strides.append(step * (2 if layout == 1 else 1))
+        step *= max(size, 1)
+    return tensor(sizes, strides if layout == 2 else strides[::-1], offset, kind, 1)
+
+
+_BROADCASTS = (
+    ([3], [2, 3]), ([2, 1], [2, 3]), ([], [2, 3]), ([], []), ([1, 3], [3]), ([2], [3]), ([2, 3], [3]), ([3], [0]),
+    ([0], [0]), ([1], [2, 0]),
+)  # fmt: skip
+_CASTS = (("float32", "int64"), ("float64", "uint8"), ("int64", "float16"), ("float32", "bool"), ("bool", "float32"))
+_OVERLAPS = [  # the target is a part of the source's own memory: sizes, strides, offset
+    [_strided([5]), _strided([5]), [[5], [1], 1]],
+    [tensor([5], [1], 1, "float32"), _strided([5]), [[5], [1], 0]],
+    [_strided([3, 3]), _strided([3, 3]), [[3, 3], [1, 3], 0]],
+    [_strided([3, 3]), _strided([3, 3]), [[3, 3], [3, 1], 0]],
+    [_strided([1]), _strided([3]), [[2], [1], 0]],
+]
+_COPIES = (
+    [[_strided([2, 3], a), _strided([2, 3], b, 1), None] for a in (0, 1, 2) for b in (0, 1, 2)],
+    [[_strided(source, 0, 1), _strided(target, 2), None] for source, target in _BROADCASTS],
+    [[_strided([3], kind=source), _strided([3], kind=target), None] for source, target in _CASTS],
+    _OVERLAPS,
+)
+
+
+@program(
+    "backend.copy_from",
+    cases=drawn(several=several(_copy, 1, 5)),
+    edges=[{"several": several} for several in _COPIES],
+    hint=explained(
+        result="elements are converted and broadcast, whatever the strides; the target receives the source's old elements",
+        memory="nothing is written outside the target",
+        returned="dst itself is returned",
+        source="the source is only read",
+    ),
+    draws=15,
+)
+def copies(xp, several):
+    module = xp.backend
+
+    def copy(start, end, source, target, view):
+        src = source if view else _changed(source)
+        src = _on_device(module, src) if start == "rush" else src
+        dst = _on_device(module, target) if end == "rush" else _copy_of_memory(target)
+        if view:
+            dst = module.torch.ops.inductor._reinterpret_tensor(src, *view[:2], view[2] - src.storage_offset())
+        result = module.copy_from(src, dst, *[True][: len(several) % 2])
+        found = {"result": _seen(module, dst), "returned": result is dst, "memory": _memory(module, dst)}
+        return found | {"source": None if view else _seen(module, src)}
+
+    return module.apart(lambda: _each_way(copy, several))
+
+
+def _each_way(copy, several):
+    """What several copies show, each in every direction between two devices, entry by entry; or the name of the error."""
+    seen = []
+    for source, target, view in several:
+        for start, end in (("rush", "rush"), *(() if view else (("cpu", "rush"), ("rush", "cpu")))):
+            try:
+                seen.append(copy(start, end, source, target, view))
+            except Exception as error:
+                seen.append(dict.fromkeys(("result", "returned", "memory", "source"), error_name(error)))
+    return {name: [each[name] for each in seen] for name in ("result", "returned", "memory", "source")}
+
+
+def _whole(x):
+    """All elements of a tensor's memory on the CPU, flat."""
+    return x.as_strided([x.untyped_storage().nbytes() // x.itemsize], [1], 0)
+
+
+def _copy_of_memory(x):
+    """The same tensor in a copy of its memory."""
+    return _whole(x).clone().as_strided(x.shape, x.stride(), x.storage_offset())
+
+
+def _changed(x):
+    """The same with other numbers, halves among them if the dtype has any."""
+    x = _copy_of_memory(x)
+    whole = _whole(x)
+    if str(whole.dtype) == "torch.bool":
+        whole.logical_not_()
+    else:
+        whole.add_(2.5 if whole.is_floating_point() else 3)
+    return x
+
+
+def _memory(module, x):
+    """All elements of a tensor's memory."""
+    if x.device.type == "cpu":
+        return _whole(x).tolist()
+    return x.untyped_storage().memory.view(module.array_of(x).dtype).tolist()
+
+
+@copies.oracle
+def torch_copies(torch, several):
+    def copy(start, end, source, target, view):
+        src = _copy_of_memory(source) if view else _changed(source)
+        dst = src.as_strided(*view) if view else _copy_of_memory(target)
+        dst.copy_(src.clone())
+        found = {"result": [end, *_seen(None, dst)[1:]], "returned": True, "memory": _memory(None, dst)}
+        return found | {"source": None if view else [start, *_seen(None, src)[1:]]}
+
+    return _each_way(copy, several)
+
+
+def _fallen_back(torch, name, place, layout):
+    """An operator and its arguments, on a device: `place` puts a tensor there."""
+    aten = torch.ops.aten
+
+    def made(shape, start, kind="float64"):
+        return place(with_layout(torch, numbers(torch, shape, start, kind), layout))
+
+    x, y, row, one = made([3, 2], 1), made([3, 2], 2), made([2], 3), made([], 4)
+    ints, none = place(torch.tensor([2, 0])), place(torch.empty(0, dtype=torch.float64))
+    there = place(torch.ones(1)).device
+    more = place(torch.zeros(3, 2, dtype=torch.int32)), place(torch.zeros(2, dtype=torch.int64))
+    means = [place(numbers(torch, [3, 1], i)) for i in (5, 6)]  # torch assumes that these are contiguous
+    half = torch.tensor(3.0, dtype=torch.float16)  # on the CPU
+    layer_norm, norm = (x, y, [2], *means, row, row, [True, False, True]), (True, 0.5, 1e-5)
+    op, *rest = {
+        "abs": lambda: (aten.abs.default, x), "add": lambda: (aten.add.Tensor, x, y, {"alpha": 2}),
+        "add to itself": lambda: (aten.add.Tensor, x, x),
+        "with a number of the CPU's": lambda: (aten.mul.Tensor, x, half),
+        "into a number of the CPU's": lambda: (aten.sum.out, x, {"out": half}),
+        "copy_ of sizes": lambda: (aten.copy_.default, x, row), "sort": lambda: (aten.sort.default, x),
+        "cat": lambda: (aten.cat.default, [x, y, x], 1), "index": lambda: (aten.index.Tensor, x, [ints]),
+        "clamp": lambda: (aten.clamp.Tensor, x, None, y), "number": lambda: (aten._local_scalar_dense.default, one),
+        "equal": lambda: (aten.equal.default, x, y),
+        "layer norm backward": lambda: (aten.native_layer_norm_backward.default, *layer_norm),
+        "arange": lambda: (aten.arange.default, 5, {"device": there}),
+        "full": lambda: (aten.full.default, [2], 3.0, {"device": there, "dtype": torch.float32}),
+        "exp_": lambda: (aten.exp_.default, x), "add_": lambda: (aten.add_.Tensor, x, y),
+        "add_ itself": lambda: (aten.add_.Tensor, x, x),
+        "add_ a row": lambda: (aten.add_.Tensor, x, row, {"alpha": 3}),
+        "index_put_": lambda: (aten.index_put_.default, x, [ints], row),
+        "exp out": lambda: (aten.exp.out, x, {"out": y}), "exp out itself": lambda: (aten.exp.out, x, {"out": x}),
+        "exp out of size 0": lambda: (aten.exp.out, x, {"out": none}),
+        "min out": lambda: (aten.min.dim_min, x, 0, {"min": row, "min_indices": more[1]}),
+        "frexp out": lambda: (aten.frexp.Tensor_out, x, {"mantissa": y, "exponent": more[0]}),
+        "resize_": lambda: (aten.resize_.default, place(numbers(torch, [3, 2], 1)), [2]),  # without gaps, which it would show
+        "running averages": lambda: (aten._native_batch_norm_legit.default, x, None, None, row, made([2], 1), *norm),
+        "foreach": lambda: (aten._foreach_mul.Scalar, [x, y], 2.0),
+        "foreach into": lambda: (aten._foreach_add_.Scalar, [x, y], 1.0),
+        "foreach into the first": lambda: (aten._foreach_add_.List, [x, row], [y, row]),
+        "unfold": lambda: (aten.unfold.default, x, 0, 2, 1),
+        "t": lambda: (aten.t.default, x), "split": lambda: (aten.split.Tensor, x, 1),
+        "mm of wrong sizes": lambda: (aten.mm.default, x, y), "no such dimension": lambda: (aten.cumsum.default, x, 5),
+    }[name]()  # fmt: skip
+    return op, [each for each in rest if not isinstance(each, dict)], next((e for e in rest if isinstance(e, dict)), {})
+
+
+_FALLBACKS = """abs; add; add to itself; with a number of the CPU's; into a number of the CPU's; copy_ of sizes; sort; cat; index;
+clamp; number; equal; layer norm backward; arange; full; exp_; add_; add_ itself; add_ a row; index_put_; exp out;
+exp out itself; exp out of size 0; min out; frexp out; resize_; running averages; foreach; foreach into;
+foreach into the first; unfold; t; split; mm of wrong sizes; no such dimension""".replace("\n", " ").split("; ")
+
+
+def _called(module, torch, names, layout, call, place):
+    """What some operators return, and what is in their arguments afterwards; whether an argument is returned."""
+    seen = [_called_once(module, *_fallen_back(torch, name, place, layout), call) for name in names]
+    return {name: [each[name] for each in seen] for name in ("result", "arguments", "memory", "called with")}
+
+
+class RecordedOperator:
+    """An operator that records the devices of its arguments, and which of the caller's own tensors are among them."""
+
+    def __init__(self, op, known):
+        self._op, self._known, self.seen = op, known, []
+
+    def __getattr__(self, name):
+        return getattr(self._op, name)
+
+    def __call__(self, *args, **kwargs):
+        flat = _flattened(args, kwargs)
+        devices = [getattr(each, "device", each) for each in flat]
+        self.seen = [str(device) for device in devices if type(device).__name__ in ("device", "str")]
+        self.seen += [any(each is one for one in flat) for each in self._known]
+        return self._op(*args, **kwargs)
+
+
+def _flattened(args, kwargs):
+    return [each for arg in [*args, *kwargs.values()] for each in (arg if isinstance(arg, list | tuple) else [arg])]
+
+
+def _called_once(module, op, args, kwargs, call):
+    known = [each for each in _flattened(args, kwargs) if hasattr(each, "untyped_storage")]
+    before = [(each.untyped_storage()._cdata, each.shape) for each in known]
+    recorded = RecordedOperator(
+        op, [each for each in known if str(each.dtype) == "torch.float16"]
+    )  # those stay on the CPU
+
+    def described(value):
+        if isinstance(value, list | tuple):
+            return [described(each) for each in value]
+        if not hasattr(value, "untyped_storage"):
+            return value
+        numbers = [number for number, each in enumerate(known) if each is value]
+        seen = _seen(module, value)
+        return [f"argument {numbers[0]}"] if numbers else [*seen[:2], *seen[4:]]
+
+    try:
+        result = described(call(recorded, *args, **kwargs))
+    except Exception as error:
+        result = error_name(error)
+    found = {"result": result, "arguments": [[list(each.shape), _seen(module, each)[-1]] for each in known]}
+    same = [each.shape != shape or each.untyped_storage()._cdata == was for each, (was, shape) in zip(known, before)]
+    return found | {"memory": same, "called with": recorded.seen}
+
+
+@program(
+    "backend.cpu_fallback",
+    cases=drawn(names=several([*_FALLBACKS], 1, 8), layout=["", "gaps", "backwards"]),
+    edges=rows(
+        "names layout",
+        *[([name], "") for name in ("abs", "add_", "exp out")],
+        *[([*_FALLBACKS], layout) for layout in ("", "gaps", "backwards")],  # all that can be drawn
+    ),
+    hint=explained(
+        result="the operator's results come to the device; an argument that it writes into is itself returned",
+        arguments="an argument that the schema says is written to holds afterwards what its copy holds",
+        memory="an argument keeps its memory, unless the operator has given it other sizes",
+        called_with="the operator is called with tensors on the CPU; tensors that are there already are passed as they are",
+    ),
+    draws=6,
+)
+def fallbacks(xp, names, layout):
+    module, torch = xp.backend, xp.backend.torch
+
+    def place(x):
+        return _on_device(module, x)
+
+    return module.apart(lambda: _called(module, torch, names, layout, module.cpu_fallback, place))
+
+
+@fallbacks.oracle
+def torch_fallbacks(torch, names, layout):
+    def call(op, *args, **kwargs):
+        if any(each.alias_info is not None and not each.alias_info.is_write for each in op._schema.returns):
+            raise NotImplementedError("a view")
+        return op(*args, **kwargs)
+
+    found = _called(None, torch, names, layout, call, lambda x: x)
+    return {key: value if key == "called with" else _renamed(value) for key, value in found.items()}
+
+
+def _renamed(told):
+    """The same with "rush" in place of "cpu"."""
+    if isinstance(told, list):
+        return [_renamed(each) for each in told]
+    return "rush" if told == "cpu" else told

@@ -1,0 +1,122 @@
+"""Lab 06, operators that change their arguments: a step with momentum, and its registration."""
+
+from __future__ import annotations
+
+from ...check import program
+from ...recorder import fresh_namespace, recorded
+from ..cases import copied, drawn, listed, numbers, several, with_layout
+from .operators import POINTWISE, SHAPES, calls_in, explained_or_beyond, registered
+
+_LAYOUTS = ["", "gaps", "backwards"]
+_steps = drawn(
+    sizes=several((0, 4), 0, 3),
+    layouts=listed(_LAYOUTS, _LAYOUTS, ["", "gaps", "equal"]),
+    lr=[0.0, 0.1, 0.5, 1.0, 2.0],
+    momentum=[0.0, 0.5, 0.9, 1.0],
+    kind=["float32", "float64"],
+)
+
+
+def _step(sizes=(3,), layouts=("", "", ""), lr=0.5, momentum=0.9, kind="float64"):
+    return {"sizes": list(sizes), "layouts": list(layouts), "lr": lr, "momentum": momentum, "kind": kind}
+
+
+def _inputs(torch, sizes, layouts, kind):
+    """weight, buffer and gradient."""
+    return [with_layout(torch, numbers(torch, sizes, i, kind).clone(), layout) for i, layout in enumerate(layouts)]
+
+
+@program(
+    "custom_ops.momentum_step",
+    cases=_steps,
+    edges=[
+        *(_step(), _step([2, 3]), _step([]), _step([0, 2]), _step(lr=0.0), _step(momentum=0.0), _step(kind="float32")),
+        *(_step([2, 3], ("gaps", "gaps", "")), _step([2, 3], ("backwards", "", "equal"))),
+    ],
+    hint=explained_or_beyond(
+        weight="subtract lr times the new buffer from the weight, in its own memory, where a view of it sees the change",
+        buffer="multiply the buffer by momentum before the gradient is added, in its own memory, where a view of it sees it",
+        grad="the gradient is only read",
+        returned="nothing is returned: a returned tensor would share memory with an argument",
+    ),
+)
+def steps(xp, sizes, layouts, lr, momentum, kind):
+    torch = xp.custom_ops.torch
+    weight, buffer, grad = _inputs(torch, sizes, layouts, kind)
+    views = [each.detach() for each in (weight, buffer, grad)]
+    with recorded([*POINTWISE, *SHAPES]) as beyond:
+        returned = xp.custom_ops.momentum_step(weight, buffer, grad, lr, momentum)
+    weight, buffer, grad = map(copied, views)  # what is in memory now
+    return {"weight": weight, "buffer": buffer, "grad": grad, "returned": returned, "beyond": beyond}
+
+
+@steps.oracle
+def torch_steps(torch, sizes, layouts, lr, momentum, kind):
+    weight, buffer, grad = _inputs(torch, sizes, layouts, kind)
+    weight.grad = grad
+    optimizer = torch.optim.SGD([weight], lr=lr, momentum=momentum)
+    optimizer.state[weight]["momentum_buffer"] = buffer
+    optimizer.step()
+    if momentum == 0:  # then torch keeps no buffer
+        buffer = grad
+    found = {"weight": copied(weight), "buffer": copied(buffer), "grad": copied(grad)}
+    return found | {"returned": None, "beyond": []}
+
+
+def _in_training(torch, namespace, sizes, layouts, lr, momentum, kind):
+    """What a step does to versions, and the graph and the results of a function that makes two steps."""
+    from functorch.compile import make_boxed_func
+    from torch._dynamo.backends.common import aot_autograd
+
+    op, graphs = getattr(torch.ops, namespace).momentum_step, []
+    inputs = _inputs(torch, sizes, layouts, kind)
+    before = [each._version for each in inputs]
+    op(*inputs, lr, momentum)
+    versions = [each._version != old for each, old in zip(inputs, before)]
+
+    def keep(graph, inputs):
+        graphs.append(graph)
+        return make_boxed_func(graph.forward)
+
+    def train(weight, buffer, grad):
+        op(weight, buffer, grad, lr, momentum)
+        seen = weight * 2
+        op(weight, buffer, grad, lr, momentum)
+        return seen + buffer
+
+    inputs = _inputs(torch, sizes, layouts, kind)
+    seen = torch.compile(train, fullgraph=True, backend=aot_autograd(fw_compiler=keep))(*inputs)
+    found = {"versions": versions, "calls": calls_in(graphs[-1], namespace), "seen": copied(seen)}
+    return found | {"after": [copied(each) for each in inputs]}
+
+
+@program(
+    "custom_ops.register_momentum_step",
+    cases=lambda st: _steps(st).map(lambda case: case | {"sizes": [3, 2], "layouts": ["", "", ""]}),
+    edges=[_step(), _step([2, 3])],
+    hint=explained_or_beyond(
+        schema="mutates_args names what the operator writes to",
+        kernels="an operator that writes to its arguments has a kernel for ADInplaceOrView, which raises their versions",
+        calls="an operator that writes to its arguments is functional in the graph, so that no write is lost or out of order",
+        versions="both tensors that are written to have another version afterwards, the gradient has not",
+    ),
+    draws=4,
+    disposable=True,
+)
+def mutation(xp, **case):
+    torch, namespace = xp.custom_ops.torch, fresh_namespace()
+    xp.custom_ops.register_momentum_step(namespace)
+    return registered(torch, namespace, "momentum_step") | _in_training(torch, namespace, **case)
+
+
+@mutation.oracle
+def torch_mutation(torch, **case):
+    def step(weight, buffer, grad, lr, momentum):
+        buffer.mul_(momentum).add_(grad)
+        weight.add_(buffer, alpha=-lr)
+
+    namespace = fresh_namespace()
+    schema = "(Tensor(a0!) weight, Tensor(a1!) buffer, Tensor grad, float lr, float momentum) -> ()"
+    mutated = ("weight", "buffer")
+    torch.library.custom_op(f"{namespace}::momentum_step", step, mutates_args=mutated, schema=schema)
+    return registered(torch, namespace, "momentum_step") | _in_training(torch, namespace, **case)

@@ -1,0 +1,309 @@
+"""Lab 06, registration: the operator as a custom_op, as an autograd Function, and key by key in a library."""
+
+from __future__ import annotations
+
+from ...check import program
+from ...recorder import fresh_namespace, recorded
+from ..cases import copied, numbers, several
+from .operators import (
+    ACTIVATIONS,
+    PRODUCTS,
+    SHAPES,
+    arguments,
+    calls_in,
+    explained_or_beyond,
+    keys_of,
+    linear,
+    metadata,
+    operators_inside,
+    registered,
+    shape,
+    shapes,
+)
+
+_SCHEMA = '(Tensor x, Tensor weight, Tensor? bias=None, str activation="none") -> Tensor'
+
+
+def _meta(given):
+    """The arguments, with tensors on the meta device."""
+    return [each.to("meta") if hasattr(each, "to") else each for each in given]
+
+
+def _results_of(torch, op, lead, features, outs, bias, activation, passed):
+    """An operator's result, its gradients, its result without data, and its results for two batches."""
+    x, weight, bias = inputs = arguments(torch, lead, features, outs, bias)
+    asked = [each.requires_grad_() for each in inputs if each is not None]
+    given = (x, weight, bias, activation)[:passed]
+    result = op(*given)
+    gradients = torch.autograd.grad((result * numbers(torch, result.shape, 4)).sum(), asked)
+    meta = op(*_meta(given))
+    in_dims = (0, None, None, None)[:passed]
+    batch = torch.vmap(op, in_dims)(torch.stack([x.detach() + i for i in range(3)]), *given[1:])
+    pairs = [torch.stack([each.detach(), each + 1]) for each in given[:2]]
+    own = torch.vmap(op, (0, 0, *in_dims[2:]))(*pairs, *given[2:])
+    found = {"result": copied(result), "gradients": [copied(each) for each in gradients]}
+    found["meta"] = metadata(meta.detach())
+    return found | {"batch": copied(batch), "batch of weights": copied(own)}
+
+
+def _calls_of(torch, namespace, op, lead, features, outs, bias, activation, passed):
+    """The operators that arrive at a device, for one example and for a batch, and the products computed without data."""
+    given = (*arguments(torch, lead, features, outs, bias), activation)[:passed]
+    batch = torch.stack([given[0], given[0] + 1])
+    for each in given[:2]:
+        each.requires_grad_()
+    with recorded(SHAPES) as alone:
+        op(*given)
+    with recorded(SHAPES) as together:
+        torch.vmap(op, (0, None, None, None)[:passed])(batch, *given[1:])
+    _, without_data = operators_inside(lambda: op(*_meta(given)))
+    products = sorted(without_data & {*PRODUCTS, "matmul", "linear"})
+    alone, together = ([name.replace(namespace, "ns") for name in names] for names in (alone, together))
+    return {"arrives": alone, "arrives of a batch": together, "products without data": products}
+
+
+_ARRIVES = {"arrives": ["ns::fused_linear"], "arrives of a batch": ["ns::fused_linear"], "products without data": []}
+
+
+def _passed(st):
+    def settled(case):
+        passed = case["passed"] if case["activation"] == "none" else 4
+        return case | {"passed": passed, "bias": case["bias"] and passed > 2}
+
+    return shapes(passed=(2, 4))(st).map(settled)
+
+
+_PASSED = [shape(lead=[2, 3], activation=name, passed=4) for name in ACTIVATIONS]
+_PASSED += [shape(lead=[3], passed=3), shape(lead=[3], bias=False, passed=2)]
+_PASSED += [shape(lead=[], bias=False, activation="relu", passed=4)]
+
+
+@program(
+    "custom_ops.register_fused_linear",
+    cases=_passed,
+    edges=_PASSED,
+    hint=explained_or_beyond(
+        schema="the schema is inferred from the annotations of the kernel, and says what is written to",
+        kernels="one registration for each: the kernel, the fake kernel, the derivative, the batching rule",
+        gradients="register_autograd takes the backward, and by name setup_context",
+        meta="on tensors without data the fake kernel runs",
+        batch="the batching rule gets the operator as its first argument",
+        batch_of_weights="the batching rule gets the operator as its first argument",
+        returned="the result of torch.library.custom_op is returned",
+        arrives_of_a_batch="the batching rule calls the operator, which stays one operator in a graph; not its kernel",
+        products_without_data="the fake kernel computes no product: it is fused_linear_fake",
+    ),
+    draws=15,
+    disposable=True,
+)
+def registration(xp, **sizes):
+    torch, namespace = xp.custom_ops.torch, fresh_namespace()
+    op = xp.custom_ops.register_fused_linear(namespace)
+    found = registered(torch, namespace, "fused_linear") | {"returned": type(op).__name__}
+    return found | _results_of(torch, op, **sizes) | _calls_of(torch, namespace, op, **sizes)
+
+
+@registration.oracle
+def torch_registration(torch, **sizes):
+    def op(x, weight, bias=None, activation="none"):
+        return linear(torch, x, weight, bias, activation)
+
+    namespace = fresh_namespace()
+    own = torch.library.custom_op(f"{namespace}::fused_linear", op, mutates_args=(), schema=_SCHEMA)
+    own.register_vmap(op)
+    found = registered(torch, namespace, "fused_linear") | {"returned": type(own).__name__}
+    return found | _results_of(torch, op, **sizes) | _ARRIVES
+
+
+def _captured(torch, namespace, lead, features, outs, bias, activation, lengths):
+    """What torch.compile and torch.export make of a function that calls an operator, for batches of some lengths."""
+    op, graphs, results = getattr(torch.ops, namespace).fused_linear, [], []
+    x, weight, bias = inputs = arguments(torch, lead, features, outs, bias)
+
+    class Head(torch.nn.Module):
+        def forward(self, x, weight, bias):
+            return op(x, weight, bias, activation) * 2
+
+    def backend(graph, inputs):
+        graphs.append(graph)
+        return graph.forward
+
+    compiled = torch.compile(Head(), fullgraph=True, backend=backend)
+    for length in lengths:
+        results.append(copied(compiled(torch.cat([x] * length), weight, bias)))
+    sizes = {"x": {0: torch.export.Dim("batch")}, "weight": None, "bias": None}
+    exported = torch.export.export(Head(), inputs, dynamic_shapes=sizes).graph_module
+    found = {"calls": calls_in(graphs[-1], namespace), "compilations": len(graphs), "results": results}
+    return found | {"exported": calls_in(exported, namespace)}
+
+
+def _series(st):
+    lengths = several((1, 6), 1, 4, unique=True)
+    return shapes(lengths=lengths)(st).map(lambda case: case | {"lead": [2, *case["lead"][:1]]})
+
+
+@program(
+    "custom_ops.register_fused_linear.compiled",
+    cases=_series,
+    edges=[
+        shape(lead=[2], activation="gelu", lengths=[1, 2, 4, 3]),
+        shape(lead=[2, 3], bias=False, lengths=[3, 1]),
+    ],
+    hint=explained_or_beyond(
+        calls="in a graph the operator is one call",
+        compilations="a comparison of sizes in the fake kernel makes a graph right for some batches only",
+        exported="in an exported graph the operator is one call",
+    ),
+    draws=3,
+    disposable=True,
+)
+def compiling(xp, **case):
+    namespace = fresh_namespace()
+    xp.custom_ops.register_fused_linear(namespace)
+    return _captured(xp.custom_ops.torch, namespace, **case)
+
+
+@compiling.oracle
+def torch_compiling(torch, **case):
+    def op(x, weight, bias=None, activation="none"):
+        return linear(torch, x, weight, bias, activation)
+
+    namespace = fresh_namespace()
+    own = torch.library.custom_op(f"{namespace}::fused_linear", op, mutates_args=(), schema=_SCHEMA)
+    own.register_fake(op)
+    return _captured(torch, namespace, **case)
+
+
+_ONE_CALL = ("forward", "backward", "twice", "grad", "jacrev")
+_TRANSFORMS = (*_ONE_CALL, "vmap", "vmap of grad", "grad of vmap", "compile")
+
+
+def _transformed(torch, op, transform, inputs):
+    """One of torch's transforms of an operator, applied to one, two or three tensors: a tuple of tensors."""
+    func = torch.func
+
+    def total(*inputs):
+        return (op(*inputs) ** 2).sum()
+
+    every, first_only = tuple(range(len(inputs))), (0, *[None] * (len(inputs) - 1))
+    if transform in ("backward", "twice", "compile"):
+        inputs = [each.detach().requires_grad_() for each in inputs]
+    if transform == "forward":
+        return (op(*inputs),)
+    if transform == "backward":
+        return torch.autograd.grad(total(*inputs), inputs)
+    if transform == "twice":
+        first = torch.autograd.grad(total(*inputs), inputs, create_graph=True)
+        return torch.autograd.grad(sum((each**2).sum() for each in first), inputs)
+    if transform == "grad":
+        return func.grad(total, every)(*inputs)
+    if transform == "jacrev":
+        return func.jacrev(op, every)(*inputs)
+    if transform == "compile":
+        compiled = torch.compile(total, fullgraph=True, backend="aot_eager")
+        return torch.autograd.grad(compiled(*inputs), inputs)
+    batch = [torch.stack([each, each + 0.5, each - 1]) for each in inputs]
+    if transform == "vmap":
+        return func.vmap(op)(*batch), func.vmap(op, first_only)(batch[0], *inputs[1:])
+    if transform == "vmap of grad":
+        return func.vmap(func.grad(total, every))(*batch)
+    own = func.grad(lambda *batch: func.vmap(total)(*batch).sum(), every)(*batch)
+    return own + func.grad(lambda *batch: func.vmap(total, first_only)(*batch).sum(), every)(batch[0], *inputs[1:])
+
+
+def _functions(st):
+    return _passed(st).flatmap(
+        lambda case: st.sampled_from(_TRANSFORMS[:-1]).map(lambda transform: case | {"transform": transform})
+    )
+
+
+@program(
+    "custom_ops.fused_linear_function",
+    cases=_functions,
+    edges=[
+        *[shape([2], activation="gelu", passed=4, transform=each) for each in _TRANSFORMS],
+        *[shape([2], bias=False, activation="tanh", passed=4, transform=each) for each in _TRANSFORMS[:-1]],
+        *[shape([2], bias=False, passed=2, transform=each) for each in _TRANSFORMS[:-1]],
+        *[shape([2], passed=3, transform=each) for each in _TRANSFORMS[:-1]],
+    ],
+    hint=explained_or_beyond(
+        calls_of_op="forward calls op, once; a batch without weights of its own is one call too",
+        result="forward without ctx, setup_context, backward, vmap; in the batching rule the class's own apply replaces op",
+        bases="a subclass of torch.autograd.Function",
+    ),
+    draws=40,
+)
+def functions(xp, lead, features, outs, bias, activation, passed, transform):
+    torch, calls = xp.custom_ops.torch, []
+
+    def op(x, weight, bias=None, activation="none"):
+        calls.append(activation)  # autograd sees nothing of the rest, as with an operator
+        return linear(torch, *[each if each is None else each.detach() for each in (x, weight, bias)], activation)
+
+    made = xp.custom_ops.fused_linear_function(op)
+    tensors = [each for each in arguments(torch, lead, features, outs, bias) if each is not None]
+    rest = (() if bias or passed == 2 else (None,)) + (activation,) * (passed == 4)
+    found = _transformed(torch, lambda *inputs: made.apply(*inputs, *rest), transform, tensors)
+    bases = [each.__name__ for each in made.__mro__ if each is torch.autograd.Function]
+    calls = calls if transform in _ONE_CALL else []
+    return {"result": [copied(each) for each in found], "bases": bases, "calls of op": calls}
+
+
+@functions.oracle
+def torch_functions(torch, lead, features, outs, bias, activation, passed, transform):
+    tensors = [each for each in arguments(torch, lead, features, outs, bias) if each is not None]
+
+    def op(x, weight, bias=None):
+        return linear(torch, x, weight, bias, activation)
+
+    found = _transformed(torch, op, transform if transform != "compile" else "backward", tensors)
+    calls = [activation] if transform in _ONE_CALL else []
+    return {"result": [copied(each) for each in found], "bases": ["Function"], "calls of op": calls}
+
+
+@program(
+    "custom_ops.library_fused_linear",
+    cases=_passed,
+    edges=_PASSED,
+    hint=explained_or_beyond(
+        schema="the library defines SCHEMA",
+        kernels="one kernel for each of CPU, Meta and Autograd, and the batching rule for FuncTorchBatched",
+        result="for the key CPU: the kernel",
+        gradients="for the key Autograd: the Function over the operator below autograd, or the two call one another for ever",
+        meta="for the key Meta: the fake kernel",
+        batch="the batching rule gets the operator as its first argument",
+        arrives="the Function calls the operator below autograd, so one operator arrives there, not its kernel's parts",
+        arrives_of_a_batch="the batching rule calls the operator, which stays one operator in a graph; not its kernel",
+        products_without_data="for the key Meta: the fake kernel, which computes no product",
+        left_behind="the registrations of the library are removed with it",
+    ),
+    draws=15,
+    disposable=True,
+)
+def libraries(xp, **sizes):
+    torch, namespace = xp.custom_ops.torch, fresh_namespace()
+    owner = torch.library.Library(namespace, "DEF")  # a namespace can have only one
+    library = xp.custom_ops.library_fused_linear(namespace)
+    op = getattr(torch.ops, namespace).fused_linear
+    found = registered(torch, namespace, "fused_linear")
+    found |= {"returned": [each.__name__ for each in type(library).__mro__]}
+    found |= _results_of(torch, op, **sizes) | _calls_of(torch, namespace, op, **sizes)
+    library._destroy()
+    owner._destroy()
+    return found | {"left behind": keys_of(torch, f"{namespace}::fused_linear")}
+
+
+@libraries.oracle
+def torch_libraries(torch, **sizes):
+    def op(x, weight, bias=None, activation="none"):
+        return linear(torch, x, weight, bias, activation)
+
+    namespace = fresh_namespace()
+    library = torch.library.Library(namespace, "FRAGMENT")
+    library.define("fused_linear" + _SCHEMA)
+    for key in ("CPU", "Meta", "Autograd", "FuncTorchBatched"):
+        library.impl("fused_linear", op, key)
+    found = registered(torch, namespace, "fused_linear") | {"returned": ["Library", "object"]}
+    found |= _results_of(torch, op, **sizes) | _ARRIVES
+    library._destroy()
+    return found | {"left behind": keys_of(torch, f"{namespace}::fused_linear")}

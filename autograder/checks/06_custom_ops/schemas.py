@@ -1,0 +1,192 @@
+"""Lab 06, schemas: the type of a parameter in a schema, and a schema inferred from a function's signature."""
+
+from __future__ import annotations
+
+import logging
+from contextlib import contextmanager
+
+from ...check import program
+from ...recorder import recorded
+from ..cases import drawn, first_apart, listed
+from .operators import beyond_what_is_allowed, field
+
+_SIMPLE = ["Tensor", "int", "float", "bool", "str", "Number", "dtype", "device"]
+_NO_TYPES = """dict; complex; list; bytes; None; tuple[int, int]; tuple[Tensor, ...]; tuple[Tensor]; tuple[int, None]; int | str;
+int | str | None; list[str]; list[dtype]; Sequence[device]; list[dict]; dict | None; list[list[int]]; Tensor | int;
+dict[str, int]; set[int]; Optional[complex]""".replace("\n", " ").split("; ")
+_TYPES = [
+    *_SIMPLE,
+    *[f"{name} | None" for name in _SIMPLE],
+    *[f"Optional[{name}]" for name in ("Tensor", "int", "str")],
+    *[f"{many}[{name}]" for many in ("list", "Sequence") for name in ("Tensor", "int", "float", "bool", "Number")],
+]
+_RESULTS = ["Tensor", "list[Tensor]", "int", "float", "bool", "Number", "None", "tuple[Tensor, Tensor]"]
+_RESULTS += ["tuple[Tensor, list[Tensor], int]", "tuple[float, bool]"]
+_TEXTS = ["'Tensor'", "'int'", "'Tensor | None'"]  # annotations may be texts
+_NO_RESULTS = ["str", "missing", "dtype", "list[int]", "Tensor | None"]
+_DEFAULTS = ["", "", "", "None", "0", "-2", "0.5", "1e-05", "True", "'relu'", "float32", "cpu", "[1]", "(2, 3)"]
+_KINDS = ["first", "any", "many", "named", "rest"]
+
+
+def _types(torch):
+    """The objects that the names in annotations and defaults mean."""
+    from collections.abc import Sequence
+    from typing import Optional
+
+    names = {"Tensor": torch.Tensor, "Number": torch.types.Number, "dtype": torch.dtype, "device": torch.device}
+    return names | {"Sequence": Sequence, "Optional": Optional, "float32": torch.float32, "cpu": torch.device("cpu")}
+
+
+def _function(torch, parameters, returns):
+    """A function with these parameters, `[name, kind, annotation, default]`, and this result."""
+    written, defaults = [], False
+    for name, kind, annotation, default in sorted(parameters, key=lambda each: _KINDS.index(each[1])):
+        if kind == "named" and not any(text.startswith("*") for text in written):
+            written.append("*")
+        star = {"many": "*", "rest": "**"}.get(kind, "")
+        defaults = kind in ("first", "any") and (defaults or bool(default))
+        default = "" if star else default or ("None" if defaults else "")
+        annotation = "" if annotation == "missing" else f": {annotation}"
+        written.append(f"{star}{name}{annotation}" + f" = {default}" * bool(default) + ", /" * (kind == "first"))
+    names = _types(torch)
+    result = "" if returns == "missing" else f" -> {returns}"
+    text = f"def function({', '.join(written)}){result}: ..."
+    code = compile(text, "<signature>", "exec", dont_inherit=True)  # else its annotations are text, as this file's are
+    exec(code, names)
+    return names["function"]
+
+
+def _about_types(case, mine, theirs):
+    if first_apart(mine, theirs) == "beyond":
+        return beyond_what_is_allowed(mine)
+    if isinstance(theirs, dict) and "error" in theirs:
+        return "this annotation is not among the types of the contract: ValueError"
+    return "the types of SCHEMA_TYPES, each also with ? and, if it is in LISTED, with []; Number is a union of types itself"
+
+
+@contextmanager
+def _without_its_table(torch):
+    """Within: torch's own table of types is empty."""
+    table = torch._library.infer_schema.SUPPORTED_PARAM_TYPES
+    kept = dict(table)
+    table.clear()
+    try:
+        yield
+    finally:
+        table.update(kept)
+
+
+@contextmanager
+def _without_warnings():
+    """Within: torch does not warn of each type that it does not know."""
+    logging.disable(logging.WARNING)
+    try:
+        yield
+    finally:
+        logging.disable(logging.NOTSET)
+
+
+@program(
+    "custom_ops.schema_type",
+    cases=drawn(annotation=[*_TYPES, *_NO_TYPES]),
+    edges=[{"annotation": annotation} for annotation in [*_TYPES, *_NO_TYPES]],
+    hint=_about_types,
+    draws=40,
+)
+def types(xp, annotation):
+    torch = xp.custom_ops.torch
+    annotation = eval(annotation, _types(torch))
+    with recorded(watched=["torch.library.infer_schema"]) as beyond, _without_its_table(torch):
+        result = xp.custom_ops.schema_type(annotation)
+    return {"result": result, "beyond": beyond}
+
+
+@types.oracle
+def torch_types(torch, annotation):
+    function = _function(torch, [["x", "any", annotation, ""]], "None")
+    with _without_warnings():
+        schema = torch.library.infer_schema(function, mutates_args=())
+    return {"result": schema.removeprefix("(").removesuffix(" x) -> ()"), "beyond": []}
+
+
+def _signatures(st):
+    kinds, names = ["any", "any", "any", "named"], [*"abcdef"]
+    usual = listed(names, kinds, [*["Tensor"] * 8, *_TYPES, *_TEXTS], _DEFAULTS[:-2])(st)
+    seldom = listed(names, _KINDS, ["Tensor", "int", "missing", "dict"], _DEFAULTS)(st)
+    parameter = st.integers(0, 12).flatmap(lambda chosen: usual if chosen else seldom)
+    stars = st.lists(parameter, max_size=5, unique_by=lambda each: each[0]).map(
+        lambda each: [p for i, p in enumerate(each) if p[1] not in {q[1] for q in each[:i]} & {"many", "rest", "first"}]
+    )
+    result = st.sampled_from([*_RESULTS, *_RESULTS, *_RESULTS, *_NO_RESULTS])
+
+    @st.composite
+    def draw_signature(draw):
+        parameters = draw(stars)
+        tensors = [each[0] for each in parameters if "Tensor" in each[2]]
+        others = [each[0] for each in parameters] + ["z"]
+        chosen = draw(st.lists(st.sampled_from(tensors), max_size=3, unique=True)) if tensors else []
+        if not draw(st.integers(0, 9)):
+            chosen = [*chosen, draw(st.sampled_from(others))]
+        return {"parameters": parameters, "returns": draw(result), "mutates_args": chosen}
+
+    return draw_signature()
+
+
+def _signature(*parameters, returns="Tensor", mutates_args=()):
+    return {"parameters": [list(each) for each in parameters], "returns": returns, "mutates_args": list(mutates_args)}
+
+
+_X, _Y, _N = ("x", "any", "Tensor", ""), ("y", "any", "Tensor", ""), ("n", "any", "int", "")
+_FEW = ("Tensor | None", "list[int]", "dict", "missing")
+
+
+def _about_schemas(case, mine, theirs):
+    if first_apart(mine, theirs) == "beyond":
+        return beyond_what_is_allowed(mine)
+    mine, theirs = field("result", mine, theirs)
+    if not isinstance(theirs, str):
+        return "a signature that no schema can express is a ValueError: the contract lists the cases"
+    if isinstance(mine, str) and mine.partition("->")[2] != theirs.partition("->")[2]:
+        return "the parameters are right so far; the results are as result_type writes them"
+    if any("'" in each for each in (*[annotation for _, _, annotation, _ in case["parameters"]], case["returns"])):
+        return "an annotation may be a text; the text means the type of that name in the function's module"
+    if case["mutates_args"]:
+        return "the number in (a0!) is the parameter's position among all of them; it comes after the word Tensor"
+    return None
+
+
+@program(
+    "custom_ops.infer_schema",
+    cases=_signatures,
+    edges=[
+        *[_signature(), _signature(_X), _signature(_X, _N), _signature(_X, ("n", "named", "int", ""))],
+        _signature(_X, ("n", "named", "int", ""), ("m", "named", "float", "0.5")),
+        _signature(("n", "named", "int", ""), ("m", "named", "bool", "")),
+        *[_signature(_X, ("n", "any", "int", default)) for default in _DEFAULTS[3:]],
+        *[_signature(_X, ("n", "any", annotation, "")) for annotation in _FEW],
+        *[_signature(("n", kind, annotation, "")) for kind in _KINDS for annotation in ("int", "Tensor", "missing")],
+        *[_signature(_X, returns=returns) for returns in [*_RESULTS, *_NO_RESULTS, "'Tensor'", "'None'", "'str'"]],
+        *[_signature(_X, ("n", "any", annotation, "None")) for annotation in [*_TEXTS, "'dict'"]],
+        _signature(_X, ("y", "named", "'list[Tensor]'", ""), returns="'tuple[Tensor, int]'", mutates_args=["y"]),
+        *[_signature(_X, mutates_args=["x"]), _signature(_X, _Y, mutates_args=["x"])],
+        _signature(_X, _Y, mutates_args=["y"]),
+        _signature(_X, _N, ("y", "any", "Tensor | None", "None"), mutates_args=["y"], returns="None"),
+        _signature(_X, ("y", "any", "list[Tensor]", ""), mutates_args=["y", "x"], returns="None"),
+        _signature(_X, ("n", "named", "int", ""), ("y", "named", "Tensor", ""), mutates_args=["y"]),
+        *[_signature(_X, _N, mutates_args=["n"]), _signature(_X, ("n", "any", "list[int]", ""), mutates_args=["n"])],
+        *[_signature(_X, mutates_args=["y"]), _signature(_X, mutates_args=["x", "y"]), _signature(mutates_args=["x"])],
+    ],
+    hint=_about_schemas,
+)
+def schemas(xp, parameters, returns, mutates_args):
+    function = _function(xp.custom_ops.torch, parameters, returns)
+    with recorded(watched=["torch.library.infer_schema"]) as beyond:
+        result = xp.custom_ops.infer_schema(function, mutates_args)
+    return {"result": result, "beyond": beyond}
+
+
+@schemas.oracle
+def torch_schemas(torch, parameters, returns, mutates_args):
+    with _without_warnings():
+        schema = torch.library.infer_schema(_function(torch, parameters, returns), mutates_args=mutates_args)
+    return {"result": schema, "beyond": []}

@@ -1,0 +1,179 @@
+"""Lab 06, what breaks: which transforms a function survives that was defined in one way or another; and all pieces together."""
+
+from __future__ import annotations
+
+from ...check import program
+from ...recorder import fresh_namespace, recorded
+from ..cases import copied, error_name, numbers, rows
+from .operators import arguments, linear, shape, shapes
+
+_BODIES = ("torch", "numpy")
+_WAYS = [("custom_op", rule, body) for rule in ("none", "own") for body in _BODIES]
+_KINDS, _RULES = ("ctx in forward", "setup_context"), ("none", "own", "generated")
+_WAYS += [(kind, rule, body) for kind in _KINDS for rule in _RULES for body in _BODIES]
+_FATES = ("backward", "twice", "vmap", "grad", "vmap of grad", "jacrev", "jvp", "compile", "export")
+_KNOWN = {}  # results so far: the judge tries each case once
+
+
+def _fates(*cases):
+    return rows("kind rule body transform", *cases)
+
+
+@program(
+    "custom_ops.what_breaks",
+    cases=lambda st: st.tuples(st.sampled_from(_WAYS), st.sampled_from(_FATES)).map(
+        lambda each: _fates((*each[0], each[1]))[0]
+    ),
+    edges=_fates(
+        *[
+            (*way, transform)
+            for way in _WAYS
+            for transform in _FATES
+            if way[1] == "own" or transform not in ("compile", "export")  # which take a while
+        ]
+    ),
+    hint="try it: make such a function, apply the transform, and see",
+    draws=5,
+)
+def fates(xp, kind, rule, body, transform):
+    with recorded() as beyond:
+        result = xp.custom_ops.what_breaks(kind, rule, body, transform)
+    return {"result": result, "beyond": beyond}
+
+
+def _outcome(torch, f, transform):
+    """The result of a transform of a function of one tensor."""
+
+    class Module(torch.nn.Module):
+        def forward(self, x):
+            return f(x)
+
+    def total(x):
+        return f(x).sum()
+
+    x = numbers(torch, [2, 3])
+    if transform in ("backward", "twice", "compile"):
+        x.requires_grad_()
+    if transform == "compile":
+        f = torch.compile(f, fullgraph=True, backend="aot_eager")
+    if transform in ("backward", "compile"):
+        return torch.autograd.grad(f(x).sum(), x)[0]
+    if transform == "twice":
+        (first,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
+        return torch.autograd.grad(first.sum(), x)[0]
+    return {
+        "vmap": lambda: torch.vmap(f)(x),
+        "grad": lambda: torch.func.grad(total)(x),
+        "vmap of grad": lambda: torch.vmap(torch.func.grad(total))(x),
+        "jacrev": lambda: torch.func.jacrev(f)(x),
+        "jvp": lambda: torch.func.jvp(f, (x,), (torch.ones_like(x),))[1],
+        "export": lambda: torch.export.export(Module(), (x,)).module()(x),
+    }[transform]()
+
+
+@fates.oracle
+def torch_fates(torch, kind, rule, body, transform):
+    def in_body(y):
+        return y if body == "torch" else torch.from_numpy(y.detach().numpy())
+
+    def cube(x):
+        return in_body(x * x * x)
+
+    def backward(ctx, grad):
+        (x,) = ctx.saved_tensors
+        return in_body(3 * grad * x * x)
+
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(*inputs)
+
+    def forward_with_context(ctx, x):
+        ctx.save_for_backward(x)
+        return cube(x)
+
+    def made():
+        if kind == "custom_op":
+            name = f"{fresh_namespace()}::cube"
+            op = torch.library.custom_op(name, cube, mutates_args=(), schema="(Tensor x) -> Tensor")
+            op.register_fake(torch.empty_like)
+            op.register_autograd(backward, setup_context=setup_context)
+            if rule == "own":
+                op.register_vmap(lambda info, in_dims, x: (op(x), in_dims[0]))
+            return op
+        methods = {"forward": cube, "setup_context": setup_context, "backward": backward}
+        if kind == "ctx in forward":
+            methods = {"forward": forward_with_context, "backward": backward}
+        if rule == "own":
+            methods["vmap"] = lambda info, in_dims, x: (function.apply(x), in_dims[0])
+        members = {name: staticmethod(method) for name, method in methods.items()}
+        function = type("Cube", (torch.autograd.Function,), members | {"generate_vmap_rule": rule == "generated"})
+        return function.apply
+
+    torch._C._functorch._set_vmap_fallback_warning_enabled(False)
+    key = (kind, rule, body, transform)
+    if key not in _KNOWN:
+        try:
+            found = _outcome(torch, made(), transform)
+            right = torch.allclose(found, _outcome(torch, lambda x: x * x * x, transform))
+            _KNOWN[key] = "right" if right else "wrong"
+        except Exception as error:
+            _KNOWN[key] = error_name(error)
+    return {"result": _KNOWN[key], "beyond": []}
+
+
+# The head, trained ---------------------------------------------------------------------------------------------------
+
+
+def _trainings(st):
+    made = shapes(steps=(1, 3), compiled=bool, momentum=[0.5, 0.9])(st)
+    return made.map(lambda case: case | {"lead": [2 + len(case["lead"])]})
+
+
+def _losses(torch, head, step, compiled, lead, features, outs, bias, activation, steps, momentum):
+    """A head trained by some steps: the losses, and its parameters afterwards."""
+    x, *parameters = (each for each in arguments(torch, lead, features, outs, bias) if each is not None)
+    target, losses = numbers(torch, [*lead, outs], 7), []
+    parameters = [each.requires_grad_() for each in parameters]
+    buffers = [torch.zeros_like(each) for each in parameters]
+
+    def loss_of(*parameters):
+        result = head(x, *parameters, *[None] * (2 - len(parameters)), activation)
+        return ((result - target) ** 2).mean()
+
+    if compiled:
+        loss_of = torch.compile(loss_of, fullgraph=True, backend="aot_eager")
+    for _ in range(steps):
+        loss = loss_of(*parameters)
+        gradients = torch.autograd.grad(loss, parameters)
+        losses.append(copied(loss))
+        with torch.no_grad():
+            for parts in zip(parameters, buffers, gradients):
+                step(*parts, 0.1, momentum)
+    return {"losses": losses, "parameters": [copied(each) for each in parameters]}
+
+
+@program(
+    "together.custom_ops",
+    cases=_trainings,
+    edges=[shape(steps=2, compiled=compiled, momentum=0.9, activation="gelu") for compiled in (False, True)],
+    draws=4,
+)
+def training(xp, **case):
+    torch, namespace = xp.custom_ops.torch, fresh_namespace()
+    xp.custom_ops.register_fused_linear(namespace)
+    xp.custom_ops.register_momentum_step(namespace)
+    ops = getattr(torch.ops, namespace)
+    return _losses(torch, ops.fused_linear, ops.momentum_step, **case)
+
+
+@training.oracle
+def torch_training(torch, **case):
+    def head(x, weight, bias, activation):
+        return linear(torch, x, weight, bias, activation)
+
+    def step(weight, buffer, grad, lr, momentum):
+        weight.grad = grad
+        optimizer = torch.optim.SGD([weight], lr=lr, momentum=momentum)
+        optimizer.state[weight]["momentum_buffer"] = buffer
+        optimizer.step()
+
+    return _losses(torch, head, step, **case | {"compiled": False})

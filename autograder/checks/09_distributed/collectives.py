@@ -1,0 +1,321 @@
+"""Lab 09, collectives: rings and trees made of messages, and an all-reduce of several tensors at once."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+
+from ...check import program
+from ..cases import listed, numbers, rows, several, with_layout
+from .ranks import WatchedWork, explained_by_rank, global_ranks, on_ranks, recorded_traffic, recorded_waits, rings
+
+_KINDS = ["float64", "float32", "int64"]
+_OPS = ["SUM", "MAX"]
+
+
+@contextmanager
+def recorded_messages():
+    """Within, on a rank: records the receiver and the number of bytes of each message that is not empty, in order."""
+    from rushlight.distributed import Traffic
+
+    with recorded_traffic(("send", "recv")) as seen, Traffic() as traffic:
+        yield seen
+    sent = [each for each in traffic.operations if each.kind == "send"]
+    del seen["sent"]
+    if any(each.kind == "recv" and each.peer is None for each in traffic.operations):
+        seen["beyond"].append("a recv from any rank")
+    seen["messages"] = [[each.peer, each.nbytes] for each in sent if each.nbytes]
+
+
+def messages_to_next(rank, ranks, nbytes):
+    """The record of a rank of a ring: messages of these sizes to the next rank, without the empty ones."""
+    return {"beyond": [], "messages": [[(rank + 1) % ranks, size] for size in nbytes if size]}
+
+
+_PEERS = "all messages of a ring go to the next rank; p - 1 of them (2(p - 1) of an all-reduce), each of one part"
+_SHIFTS = rows(
+    "ranks members sizes kind",
+    (2, None, [3, 3], "float64"), (3, None, [1, 2, 3], "float64"), (4, None, [2, 0, 3, 1], "int64"),
+    (1, None, [2], "float64"), (3, [1, 2], [4, 1], "float32"), (4, [0, 2, 3], [1, 2, 3], "float64"),
+    (3, [1], [2], "float64"), (2, None, [600000] * 2, "float32"), (3, None, [600000] * 3, "float32"),
+)  # fmt: skip
+
+
+@program(
+    "distributed.collectives.ring_shift",
+    cases=lambda st: rings(st, sizes=lambda count: several((0, 5), count, count), kind=_KINDS),
+    edges=_SHIFTS,
+    hint=explained_by_rank(
+        first="send to rank + 1, receive from rank - 1, both modulo the number of ranks of the group, not of the world",
+        messages="one message for each rank, to the next one in its group",
+        kept="the outgoing tensor is not changed",
+    ),
+    draws=6,
+)
+@on_ranks
+def shift(xp, torch, group, sizes, kind):
+    rank = torch.distributed.get_rank(group)
+    outgoing = numbers(torch, [sizes[rank]], rank, kind)
+    before, incoming = outgoing.clone(), torch.zeros(sizes[rank - 1], dtype=outgoing.dtype)
+    with recorded_messages() as seen:
+        xp.distributed.collectives.ring_shift(outgoing, incoming, group)
+    return {"first": incoming[:9].clone(), "sum": incoming.sum(), "kept": torch.equal(outgoing, before)} | seen
+
+
+@shift.oracle
+def shift_by_lists(torch, ranks, members, sizes, kind):
+    members = members or range(ranks)
+    count = len(members)
+    sent = [numbers(torch, [size], i, kind) for i, size in enumerate(sizes)]
+    seen = {
+        rank: {"first": sent[i - 1][:9].clone(), "sum": sent[i - 1].sum(), "kept": True}
+        | messages_to_next(i, count, [sent[i].nbytes] if count > 1 else [])
+        for i, rank in enumerate(members)
+    }
+    return [seen.get(rank) for rank in range(ranks)]
+
+
+def _shapes(count):
+    """A shape for each rank of the group."""
+    return several(several((0, 3), 0, 2), count, count)
+
+
+_REDUCE_SCATTERS = rows(
+    "ranks members shapes op kind",
+    (2, None, [[3], [3]], "SUM", "float64"), (3, None, [[3], [3], [3]], "SUM", "float64"),
+    (3, None, [[1], [2], [3]], "MAX", "float64"), (4, None, [[2], [2, 3], [], [1, 1]], "SUM", "float32"),
+    (4, None, [[1], [0], [2], [0, 3]], "MAX", "int64"), (4, None, [[4], [4], [4], [4]], "SUM", "int64"),
+    (1, None, [[2]], "SUM", "float64"), (3, [1, 2], [[2], [3]], "SUM", "float64"),
+    (4, [0, 2, 3], [[2], [3], [1]], "SUM", "float64"), (3, [2], [[3, 2]], "MAX", "float64"),
+)  # fmt: skip
+
+
+def _to_reduce(torch, group, shapes, kind):
+    """This rank's number in the group, its tensors, and an output for the reduction of the one with that number."""
+    rank = torch.distributed.get_rank(group)
+    inputs = [numbers(torch, shape, 5 * rank + i, kind) for i, shape in enumerate(shapes)]
+    return rank, inputs, torch.zeros_like(inputs[rank])
+
+
+@program(
+    "distributed.collectives.ring_reduce_scatter",
+    cases=lambda st: rings(st, shapes=_shapes, op=_OPS, kind=_KINDS),
+    edges=_REDUCE_SCATTERS,
+    hint=explained_by_rank(
+        output="the partial result number i ends on rank i, so it must begin on the rank after it",
+        kept="the given tensors are not changed: received parts need memory of their own",
+        messages=_PEERS,
+    ),
+    draws=6,
+)
+@on_ranks
+def reduce_scatter(xp, torch, group, shapes, op, kind):
+    _, inputs, output = _to_reduce(torch, group, shapes, kind)
+    before = [each.clone() for each in inputs]
+    with recorded_messages() as seen:
+        reduction = getattr(torch.distributed.ReduceOp, op)
+        xp.distributed.collectives.ring_reduce_scatter(output, inputs, reduction, group)
+    return {"output": output, "kept": all(map(torch.equal, inputs, before))} | seen
+
+
+@reduce_scatter.oracle
+@on_ranks
+def torch_reduce_scatter(torch, group, shapes, op, kind):
+    rank, inputs, output = _to_reduce(torch, group, shapes, kind)
+    torch.distributed.reduce_scatter(output, inputs, getattr(torch.distributed.ReduceOp, op), group)
+    count = len(shapes)
+    nbytes = [inputs[(rank - step) % count].nbytes for step in range(1, count)]
+    return {"output": output, "kept": True} | messages_to_next(rank, count, nbytes)
+
+
+_ALL_GATHERS = rows(
+    "ranks members shapes kind shared",
+    (2, None, [[3], [3]], "float64", False), (3, None, [[2], [2], [2]], "float64", True),
+    (3, None, [[1], [2], [3]], "float64", False), (4, None, [[2], [2, 3], [], [1, 1]], "float32", False),
+    (4, None, [[1], [0], [2], [0, 3]], "int64", False), (1, None, [[2]], "float64", False),
+    (1, None, [[2]], "float64", True), (3, [1, 2], [[2], [3]], "float64", False),
+    (4, [0, 2, 3], [[2], [3], [1]], "float64", False),
+)  # fmt: skip
+
+
+@program(
+    "distributed.collectives.ring_all_gather",
+    cases=lambda st: rings(st, shapes=_shapes, kind=_KINDS, shared=lambda _: bool),
+    edges=_ALL_GATHERS,
+    hint=explained_by_rank(
+        outputs="in step k each rank sends the part that it received in step k - 1; in step 0, its own part",
+        kept="input is not changed",
+        messages=_PEERS,
+    ),
+    draws=6,
+)
+@on_ranks
+def all_gather(xp, torch, group, shapes, kind, shared):
+    rank = torch.distributed.get_rank(group)
+    mine = numbers(torch, shapes[rank], rank, kind)
+    before, outputs = mine.clone(), [torch.zeros(shape, dtype=mine.dtype) for shape in shapes]
+    if shared:
+        mine = outputs[rank].copy_(mine)
+    with recorded_messages() as seen:
+        xp.distributed.collectives.ring_all_gather(outputs, mine, group)
+    return {"outputs": outputs, "kept": torch.equal(mine, before)} | seen
+
+
+@all_gather.oracle
+def gather_by_lists(torch, ranks, members, shapes, kind, shared):
+    members = members or range(ranks)
+    count = len(members)
+    outputs = [numbers(torch, shape, i, kind) for i, shape in enumerate(shapes)]
+    seen = {}
+    for i, rank in enumerate(members):
+        nbytes = [outputs[(i - step) % count].nbytes for step in range(count - 1)]
+        seen[rank] = {"outputs": outputs, "kept": True} | messages_to_next(i, count, nbytes)
+    return [seen.get(rank) for rank in range(ranks)]
+
+
+_ALL_REDUCES = rows(
+    "ranks members shape op kind",
+    (2, None, [4], "SUM", "float64"), (3, None, [6], "SUM", "float64"), (3, None, [7], "MAX", "float64"),
+    (4, None, [2, 3], "SUM", "float32"), (4, None, [3], "SUM", "float64"), (3, None, [], "SUM", "int64"),
+    (3, None, [0, 2], "SUM", "float64"), (4, None, [4, 1, 2], "MAX", "int64"), (1, None, [3], "SUM", "float64"),
+    (3, [1, 2], [5], "SUM", "float64"), (4, [0, 2, 3], [7], "MAX", "float64"), (3, [0], [2], "SUM", "float64"),
+    (2, None, [3, 200001], "SUM", "float32"),
+)  # fmt: skip
+
+
+@program(
+    "distributed.collectives.ring_all_reduce",
+    cases=lambda st: rings(st, shape=lambda _: several((0, 5), 0, 3), op=_OPS, kind=_KINDS),
+    edges=_ALL_REDUCES,
+    hint=explained_by_rank(
+        first="cut the flat tensor in as many parts as the group has ranks; reduce-scatter, then all-gather them in place",
+        messages="2(p - 1) messages, each of one part of tensor_split, all of them to the next rank of the group",
+    ),
+    draws=6,
+)
+@on_ranks
+def all_reduce(xp, torch, group, shape, op, kind):
+    tensor = numbers(torch, shape, torch.distributed.get_rank(group), kind)
+    with recorded_messages() as seen:
+        xp.distributed.collectives.ring_all_reduce(tensor, getattr(torch.distributed.ReduceOp, op), group)
+    return {"shape": tensor.shape, "first": tensor.reshape(-1)[:99].clone(), "sum": tensor.double().sum()} | seen
+
+
+@all_reduce.oracle
+@on_ranks
+def torch_all_reduce(torch, group, shape, op, kind):
+    rank, count = torch.distributed.get_rank(group), torch.distributed.get_world_size(group)
+    tensor = numbers(torch, shape, rank, kind)
+    torch.distributed.all_reduce(tensor, getattr(torch.distributed.ReduceOp, op), group)
+    few, more = divmod(tensor.numel(), count)
+    steps = [*range(1, count), *range(count - 1)]
+    nbytes = [tensor.element_size() * (few + ((rank - step) % count < more)) for step in steps]
+    seen = {"shape": tensor.shape, "first": tensor.reshape(-1)[:99].clone(), "sum": tensor.double().sum()}
+    return seen | messages_to_next(rank, count, nbytes)
+
+
+_BROADCASTS = rows(
+    "ranks members root shape kind",
+    (2, None, 0, [3], "float64"), (2, None, 1, [3], "float64"), (3, None, 0, [2], "float64"),
+    (3, None, 2, [2, 2], "int64"), (4, None, 0, [2], "float64"), (4, None, 1, [], "float32"),
+    (4, None, 3, [2], "float64"), (1, None, 0, [2], "float64"), (3, [1, 2], 0, [2], "float64"),
+    (4, [0, 2, 3], 1, [2], "float64"), (4, [1, 2, 3], 2, [2], "float64"), (3, [2], 0, [2], "float64"),
+)  # fmt: skip
+
+
+@program(
+    "distributed.collectives.tree_broadcast",
+    cases=lambda st: rings(st, root=lambda count: (0, count - 1), shape=lambda _: several((1, 3), 0, 2), kind=_KINDS),
+    edges=_BROADCASTS,
+    hint=explained_by_rank(
+        tensor="src is a rank of the world, peers are ranks of the group, counted from the source",
+        messages="count ranks from the source: in round k the ranks below 2^k send, each to the rank 2^k further on",
+    ),
+    draws=6,
+)
+@on_ranks
+def broadcast(xp, torch, group, root, shape, kind):
+    tensor = numbers(torch, shape, torch.distributed.get_rank(), kind)
+    with recorded_messages() as seen:
+        xp.distributed.collectives.tree_broadcast(tensor, global_ranks(group)[root], group)
+    return {"tensor": tensor} | seen
+
+
+@broadcast.oracle
+@on_ranks
+def torch_broadcast(torch, group, root, shape, kind):
+    tensor, count = numbers(torch, shape, torch.distributed.get_rank(), kind), torch.distributed.get_world_size(group)
+    torch.distributed.broadcast(tensor, global_ranks(group)[root], group)
+    distance = (torch.distributed.get_rank(group) - root) % count  # from the source
+    hops = [2**k for k in range(8) if distance < 2**k and distance + 2**k < count]
+    sent = [[(root + distance + hop) % count, tensor.nbytes] for hop in hops]
+    return {"tensor": tensor, "beyond": [], "messages": sent}
+
+
+def _to_coalesce(torch, tensors, rank):
+    """The tensors of a description: [shape, dtype, layout] each."""
+    made = []
+    for i, (shape, kind, layout) in enumerate(tensors):
+        tensor = with_layout(torch, numbers(torch, shape, 5 * rank + i, kind), layout)
+        made.append(tensor.permute([*reversed(range(tensor.dim()))]) if layout == "turned" else tensor)
+    return made
+
+
+_COALESCED = rows(
+    "ranks members op tensors",
+    (2, None, "SUM", [[[3], "float64", "plain"]]),
+    (2, None, "SUM", [[[3], "float64", "plain"], [[2, 2], "float64", "plain"]]),
+    (3, None, "SUM", [[[2], "int64", "plain"], [[3], "float32", "plain"], [[1], "int64", "plain"]]),
+    (3, None, "MAX", [[[], "float64", "plain"], [[2, 3], "float64", "turned"], [[3], "int64", "gaps"]]),
+    (2, None, "SUM", [[[2], "float32", "plain"], [[2], "float64", "plain"], [[3], "float32", "gaps"]]),
+    (3, [1, 2], "SUM", [[[2, 2], "float64", "turned"], [[0, 2], "float64", "plain"]]),
+    (3, [0, 2], "MAX", [[[0], "int64", "plain"], [[2], "float64", "plain"]]),
+    (2, None, "SUM", []),
+)
+
+
+def _coalesced(st):
+    tensor = listed(several((0, 3), 0, 3), _KINDS, ["plain", "plain", "gaps", "turned"])
+    return rings(st, op=_OPS, tensors=lambda _: several(tensor, 0, 5))
+
+
+@program(
+    "distributed.collectives.all_reduce_coalesced",
+    cases=_coalesced,
+    edges=_COALESCED,
+    hint=explained_by_rank(
+        waits="nothing is waited for before wait() is called",
+        unchanged="the tensors are written to by wait(), not before",
+        works="wait() waits for one work of each all_reduce, which it returns if async_op=True",
+        sent="one all_reduce for each dtype, of all the elements of that dtype in one buffer, in order of first appearance",
+        tensors="each tensor takes its own elements back from its buffer, in its own shape",
+    ),
+    draws=6,
+)
+@on_ranks
+def coalesced(xp, torch, group, op, tensors):
+    given = _to_coalesce(torch, tensors, torch.distributed.get_rank(group))
+    before, reduction = [each.clone() for each in given], getattr(torch.distributed.ReduceOp, op)
+    with (
+        recorded_traffic(["all_reduce"]) as seen,
+        xp.distributed.Traffic() as traffic,
+        recorded_waits("all_reduce") as waited,
+    ):
+        pending = xp.distributed.collectives.all_reduce_coalesced(given, reduction, group)
+        unchanged, sent, waits = all(map(torch.equal, given, before)), traffic.operations[:], [*waited]
+        pending.wait()
+    works = sum(isinstance(work, torch.distributed.Work | WatchedWork) for work in pending.works)
+    seen = {"sent": [each.nbytes for each in sent], "beyond": seen["beyond"], "waits": waits}
+    return seen | {"unchanged": unchanged, "works": works, "tensors": [each.clone() for each in given]}
+
+
+@coalesced.oracle
+@on_ranks
+def one_by_one(torch, group, op, tensors):
+    given, sent = _to_coalesce(torch, tensors, torch.distributed.get_rank(group)), {}
+    for each in given:
+        sent[each.dtype] = sent.get(each.dtype, 0) + each.nbytes
+        flat = each.contiguous()
+        torch.distributed.all_reduce(flat, getattr(torch.distributed.ReduceOp, op), group)
+        each.copy_(flat)
+    seen = {"sent": [*sent.values()], "beyond": [], "waits": [], "unchanged": True, "works": len(sent)}
+    return seen | {"tensors": [each.clone() for each in given]}

@@ -1,0 +1,183 @@
+"""What the programs of this lab share: running a function on ranks, recording what a rank sends, and hints by rank."""
+
+from __future__ import annotations
+
+import ctypes
+import inspect
+import io
+import threading
+from contextlib import contextmanager, nullcontext, redirect_stderr
+from functools import partial, update_wrapper, wraps
+
+from ...observe import difference
+from ...recorder import called
+from ..cases import first_apart, strategy
+
+_failed = set()  # functions that did not end in time: their next call gets less time
+
+
+def on_ranks(work, quiet=False):
+    """Decorator: a program that runs `work(xp, torch, group, **case)` on each of `ranks` ranks, and returns the results by
+    rank. On torch's side, where xp is torch, the function is `work(torch, group, **case)`.
+
+    In a case, `members` are the ranks of the group; with `part` the group has all ranks, or all but the first one if it is
+    true. A rank outside the group returns None. The group of a case with neither is None, which means all ranks. A rank that
+    raises, dies or waits for ever fails the case; if all ranks sleep for a second, they count as waiting for ever. `quiet`
+    hides the standard error output of the ranks.
+    """
+
+    def run(xp, ranks, members=None, part=None, **case):
+        members = members if part is None else range(int(part), ranks)
+
+        @wraps(work)
+        def on_rank():
+            import torch  # which only ranks and the judge have imported
+
+            group = torch.distributed.new_group([*members]) if members else None
+            if members and torch.distributed.get_rank() not in members:
+                return None
+            return work(*[torch] if xp is torch else [xp, torch], group, **case)
+
+        with redirect_stderr(io.StringIO()) if quiet else nullcontext():
+            return _results(on_rank, ranks)
+
+    run.__signature__ = inspect.signature(
+        run
+    )  # the text that a student sees is the function's, the parameters are these
+    return update_wrapper(run, work)
+
+
+on_ranks_quietly = partial(on_ranks, quiet=True)  # DDP warns of searches for unused parameters that find none
+
+
+def _results(on_rank, ranks):
+    from rushlight.distributed import RanksFailed, run_ranks
+
+    name = on_rank.__qualname__
+    timeout, still = (5.0, 0.4) if name in _failed else (15.0, 1.0)
+    try:
+        results = run_ranks(on_rank, ranks, timeout=timeout, still=still)
+    except RanksFailed:
+        _failed.add(name)
+        raise
+    _failed.discard(name)
+    return results
+
+
+@contextmanager
+def time_limit(name):
+    """Within, a TimeoutError on this thread after two seconds, a thousand times what is needed; sooner after a timeout."""
+    raised = ctypes.c_ulong(threading.get_ident()), ctypes.py_object(TimeoutError)
+    timer = threading.Timer(0.1 if name in _failed else 2.0, ctypes.pythonapi.PyThreadState_SetAsyncExc, raised)
+    timer.start()
+    try:
+        yield
+    except TimeoutError:
+        _failed.add(name)
+        raise
+    else:
+        _failed.discard(name)
+    finally:
+        timer.cancel()
+
+
+# Records of a rank ---------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def recorded_traffic(allowed=(), watched=()):
+    """Within, on a rank: records what it sends, in a dict that is filled at the end.
+
+    "sent" has the number of operations and of bytes by kind ("send", "recv", "all_reduce", ...). "beyond" has the calls that
+    are not allowed: kinds of operations besides `allowed`, and the functions named in `watched` ("torch.distributed.send").
+    """
+    from rushlight.distributed import Traffic
+
+    seen = {}
+    try:
+        with called(watched) as names, Traffic() as traffic:
+            yield seen
+    finally:
+        nbytes = traffic.nbytes
+        seen["sent"] = {kind: [count, nbytes[kind]] for kind, count in sorted(traffic.counts.items())}
+        seen["beyond"] = sorted({*nbytes} - {*allowed}) + names
+
+
+class WatchedWork:
+    """The work of an asynchronous collective. It records each wait."""
+
+    def __init__(self, work, waits):
+        self.work, self.waits = work, waits
+
+    def wait(self, *args):
+        self.waits.append("wait")
+        return self.work.wait(*args)
+
+    def __getattr__(self, name):
+        return getattr(self.work, name)
+
+
+@contextmanager
+def recorded_waits(*names):
+    """Within: a list that grows with each wait for a work that one of these functions of torch.distributed returned."""
+    import torch.distributed as dist
+
+    waits, kept = [], {name: getattr(dist, name) for name in names}
+
+    def watched(function):
+        def call(*args, **kwargs):
+            work = function(*args, **kwargs)
+            return work if work is None else WatchedWork(work, waits)
+
+        return call
+
+    for name, function in kept.items():
+        setattr(dist, name, watched(function))
+    try:
+        yield waits
+    finally:
+        for name, function in kept.items():
+            setattr(dist, name, function)
+
+
+# Cases and hints -----------------------------------------------------------------------------------------------------
+
+
+def rings(st, **more):
+    """How many ranks there are, which of them form the group (None: all), and what else a case has: descriptions of values,
+    or functions that return one for the number of ranks in the group."""
+
+    @st.composite
+    def draw_ring(draw):
+        ranks = draw(st.sampled_from([2, 3, 3, 4, 4]))
+        members = draw(st.one_of(st.none(), st.lists(st.integers(0, ranks - 1), min_size=1, unique=True).map(sorted)))
+        count = ranks if members is None else len(members)
+        parts = {name: part(count) if callable(part) else part for name, part in more.items()}
+        made = {name: draw(strategy(st, part)) for name, part in parts.items()}
+        return {"ranks": ranks, "members": members} | made
+
+    return draw_ring()
+
+
+def explained_by_rank(**reasons):
+    """A hint chosen by the first entry that differs on the first rank whose results differ. Underscores are spaces."""
+
+    def hint(case, mine, theirs):
+        if not (isinstance(mine, list) and isinstance(theirs, list)):
+            return None
+        for rank, pair in enumerate(zip(mine, theirs)):
+            if difference(*pair):
+                wrong = str(first_apart(*pair))
+                if wrong == "beyond":
+                    return f"rank {rank} calls functions of torch.distributed that the contract does not allow"
+                return reasons.get(wrong.replace(" ", "_"))
+        return None
+
+    return hint
+
+
+def global_ranks(group):
+    """On a rank: the ranks of a group in the world, in the group's order."""
+    import torch.distributed as dist
+
+    return dist.get_process_group_ranks(group or dist.group.WORLD)

@@ -1,0 +1,274 @@
+"""Lowering of a graph: every node becomes loop IR, an extern kernel or a fallback kernel.
+
+`lower` goes through the nodes in order and calls the rule of each operator (`lowering.LOWERINGS`). An operator without a rule runs
+its eager kernel. In PyTorch: `torch/_inductor/graph.py` (`GraphLowering`).
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from itertools import count
+from typing import Any
+
+from rushlight.aten.strided import Tensor, contiguous_strides
+from rushlight.c10.schema import bind
+from rushlight.inductor import ir, lowerings_pointwise, lowerings_reductions, lowerings_views  # noqa: F401 (they register rules)
+from rushlight.inductor.index import Index, element_index, symbols
+from rushlight.inductor.ir import (
+    ComputedBuffer,
+    ExternKernel,
+    FallbackKernel,
+    Layout,
+    Pointwise,
+    Reduction,
+    ReinterpretView,
+)
+from rushlight.inductor.lowering import LOWERINGS, TensorBox, Unsupported, V, View, box, load_broadcast, loop_indices
+
+LONGEST_CHAIN = 24  # nodes whose work one loop nest does: a deeper expression would exceed Python's recursion limit
+
+
+def lower(module: Any) -> GraphLowering:
+    """The loops of a graph module of functional aten operators, whose nodes have their meta tensors in `meta["val"]`.
+
+    Source: `torch/_inductor/graph.py`, `GraphLowering.run`.
+    """
+    ir.clear_expressions()
+    graph = GraphLowering(module)
+    graph.run()
+    return graph
+
+
+class GraphLowering:
+    """A graph and its loops: the buffers, also those of inputs and constants, and the operations that fill them, in order."""
+
+    def __init__(self, module: Any) -> None:
+        self.module = module
+        self.inputs: list[str] = []
+        self.layouts: dict[str, Layout] = {}
+        self.constants: dict[str, Tensor] = {}
+        self.operations: list[ComputedBuffer | ExternKernel | FallbackKernel] = []
+        self.outputs: list[ReinterpretView | bool | int | float | None] = []
+        self.mutated: list[str] = []
+        self.node: Any = None  # the node that is lowered now
+        self.origins: list[str] = []  # its name, and the names of nodes whose pending work it does
+        self.boxes: dict[Any, Any] = {}
+
+    # -- buffers
+
+    def new_buffer(self, layout: Layout, name: str | None = None) -> ReinterpretView:
+        """A new buffer, as a view of the whole of it."""
+        name = name or next(name for n in count(len(self.operations)) if (name := f"buf{n}") not in self.layouts)
+        self.layouts[name] = layout
+        return ReinterpretView(name, layout.sizes, layout.strides, 0, layout.dtype)
+
+    def compute(self, value: Pointwise | Reduction, strides: Sequence[int], origins: list[str]) -> ReinterpretView:
+        """A new buffer, and the loops that fill it."""
+        out = self.new_buffer(Layout(tuple(value.sizes), tuple(strides), value.dtype))
+        self.fill(out, value, origins)
+        return out
+
+    def fill(self, out: ReinterpretView, value: Pointwise | Reduction, origins: list[str]) -> None:
+        """The loops that fill a view of a buffer."""
+        if 0 in out.sizes:
+            return
+        loops, reduced, kind = symbols("i", out.sizes), [], None
+        indices = [Index.of(symbol) for symbol in loops]
+        if isinstance(value, Reduction):
+            reduced, kind = symbols("r", value.reduced_sizes), value.kind
+            element = value.inner(indices, [Index.of(symbol) for symbol in reduced])
+        else:
+            element = value.inner(indices)
+        index = element_index(indices, out.strides, out.offset)
+        self.operations.append(
+            ComputedBuffer(out.buffer, loops, index, element, out.dtype, reduced, kind, list(origins))
+        )
+
+    def buffer_like(self, tensor: Tensor, name: str | None = None) -> TensorBox:
+        """The box of a new buffer with the layout of a tensor."""
+        return box(self.new_buffer(layout_of(tensor), name), tensor.stride())
+
+    # -- nodes
+
+    def run(self) -> None:
+        """Lower all nodes."""
+        V.graph = self
+        outputs: Sequence[Any] = []
+        copies: list[tuple[TensorBox, TensorBox]] = []  # target and source, at the end of the graph
+        for node in self.module.graph.nodes:
+            self.node = node
+            if node.op == "output":
+                outputs = node.args[0] if isinstance(node.args[0], (list, tuple)) else [node.args[0]]
+            elif is_copy_to_input(node):
+                target, source = (self.boxes[each] for each in node.args[:2])
+                copies.append((target, source))
+                self.boxes[node] = target
+            else:
+                self.boxes[node] = self.run_node(node)
+        self.node = None
+        written = {target.in_memory().buffer for target, _ in copies}
+        for result in (self.boxes[each] for each in outputs if hasattr(each, "op")):
+            if isinstance(result, TensorBox) and not (result.is_realized and result.in_memory().buffer in written):
+                result.in_memory()  # before the graph writes to an input
+        self.write_inputs(copies)
+        self.outputs = map_arguments(list(outputs), lambda node: in_memory(self.boxes[node]))
+
+    def run_node(self, node: Any) -> Any:
+        """The result of a node: a box, or a list of boxes."""
+        if node.op == "placeholder":
+            return self.placeholder(node)
+        if node.op == "get_attr":
+            self.constants[node.name] = operator.attrgetter(node.target)(self.module)
+            return self.buffer_like(self.constants[node.name], node.name)
+        result = self.call_function(node)
+        if isinstance(result, TensorBox):
+            if len(node.users) > 1:
+                result.mark_reuse()
+            if len(result.pending_origins) > LONGEST_CHAIN:
+                result.realize()
+        return result
+
+    def placeholder(self, node: Any) -> TensorBox:
+        val = node.meta.get("val")
+        self.inputs.append(node.name)
+        if not isinstance(val, Tensor):
+            raise RuntimeError(
+                f"the graph's input {node.name} is no tensor: Inductor compiles for given sizes and numbers only"
+            )
+        return self.buffer_like(val, node.name)
+
+    def call_function(self, node: Any) -> Any:
+        """The result of an operator: a box, or a list of boxes."""
+        if node.target is operator.getitem:
+            return self.boxes[node.args[0]][node.args[1]]
+        args, kwargs = map_arguments((node.args, node.kwargs), self.boxes.__getitem__)
+        pending = [
+            name
+            for each in tensors_in((args, list(kwargs.values())))
+            if isinstance(each, TensorBox)
+            for name in each.pending_origins
+        ]
+        self.origins = list(dict.fromkeys([*pending, node.name]))
+        rule, val = LOWERINGS.get(node.target.name()), node.meta["val"]
+        if rule is None or not all(each.dtype in ir.LOOP_DTYPES for each in tensors_in((args, val))):
+            return self.fallback(node, args, kwargs)
+        try:
+            results = rule(*bind(node.target._schema, args, kwargs))
+        except Unsupported:
+            return self.fallback(node, args, kwargs)
+        if isinstance(val, (list, tuple)):
+            return [self.finish(each, meta) for each, meta in zip(results, val)]
+        return self.finish(results, val)
+
+    def finish(self, result: Any, val: Tensor) -> TensorBox | None:
+        """The box of a rule's result, with the strides that eager execution gives it."""
+        if result is None:
+            return None
+        strides = val.stride() if is_dense(val) else contiguous_strides(val.shape)
+        if isinstance(result, TensorBox) and isinstance(result.value, Pointwise):
+            result.strides = tuple(strides)
+        is_view = isinstance(result, View) and result.strides is not None
+        result = box(result, result.strides if is_view else strides)
+        if result.sizes != tuple(val.shape) or result.dtype is not val.dtype:
+            raise AssertionError(
+                f"{self.node.target}: {result.sizes} {result.dtype} instead of {val.shape} {val.dtype}"
+            )
+        return result
+
+    def fallback(self, node: Any, args: tuple, kwargs: dict) -> Any:
+        """A call of the operator's eager kernel, with tensors in memory."""
+        val = node.meta["val"]
+        vals = list(val) if isinstance(val, (list, tuple)) else [val]
+        args, kwargs = map_arguments((args, kwargs), in_memory)
+        results = [self.buffer_like(each) if isinstance(each, Tensor) else None for each in vals]
+        names = [None if each is None else each.value.buffer for each in results]
+        mutates = [
+            view.buffer
+            for argument, value in zip(node.target._schema.arguments, args)
+            if argument.alias.endswith("!")
+            for view in ir.views_in(value)
+        ]
+        self.operations.append(FallbackKernel(node.target, args, kwargs, names, mutates, [node.name]))
+        return results if isinstance(val, (list, tuple)) else results[0]
+
+    # -- copies to the graph's inputs
+
+    def write_inputs(self, copies: list[tuple[TensorBox, TensorBox]]) -> None:
+        """Copy results to the graph's inputs, as the `copy_` at the end of a functional graph do.
+
+        A source that reads an element which an earlier copy, or an earlier iteration of the same copy, has overwritten is computed
+        into a buffer of its own first.
+        """
+        written: set[str] = set()
+        for number, (target, source) in enumerate(copies):
+            if reads_overwritten(target, source, written):
+                kept = self.compute(copied(target, source), contiguous_strides(target.sizes), source.origins)
+                copies[number] = target, box(kept)
+            written.add(target.in_memory().buffer)
+        for target, source in copies:
+            self.fill(target.in_memory(), copied(target, source), source.origins or ["copy_"])
+            self.mutated.append(target.in_memory().buffer)
+
+
+def is_copy_to_input(node: Any) -> bool:
+    """Whether a node is the `copy_` with which a functional graph writes to one of its inputs."""
+    return getattr(node.target, "name", str)() == "aten::copy_" and node.args[0].op == "placeholder"
+
+
+def copied(target: TensorBox, source: TensorBox) -> Pointwise:
+    """The elements of `source`, broadcast and converted to those of `target`."""
+
+    def inner(indices: Sequence[Index]) -> ir.Expr:
+        return ir.cast(load_broadcast(source, indices), target.dtype)
+
+    return Pointwise(target.sizes, target.dtype, inner)
+
+
+def reads_overwritten(target: TensorBox, source: TensorBox, written: set[str]) -> bool:
+    """Whether a copy reads a buffer in `written`, or reads its target at another element than it writes."""
+    view, indices = target.in_memory(), loop_indices(target.sizes)
+    index = element_index(indices, view.strides, view.offset)
+    return any(
+        load.buffer in written or (load.buffer == view.buffer and load.index != index)
+        for load in ir.loads(copied(target, source).inner(indices))
+    )
+
+
+# Tensors and arguments ----------------------------------------------------------------------------------------
+
+
+def layout_of(val: Tensor) -> Layout:
+    return Layout(tuple(val.shape), tuple(val.stride()), val.dtype)
+
+
+def is_dense(val: Tensor) -> bool:
+    """Whether the elements fill their memory without gaps and overlaps, in any order of dimensions."""
+    step = 1
+    for stride, size in sorted((stride, size) for size, stride in zip(val.shape, val.stride()) if size != 1):
+        if stride != step:
+            return False
+        step *= size
+    return True
+
+
+def in_memory(value: Any) -> Any:
+    """The view of a buffer with the elements of a box; other values unchanged."""
+    return value.in_memory() if isinstance(value, TensorBox) else value
+
+
+def map_arguments(value: Any, function: Callable[[Any], Any]) -> Any:
+    """Nested arguments with `function` of every node and every box."""
+    if isinstance(value, dict):
+        return {key: map_arguments(each, function) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        kind = tuple if type(value) is tuple else list
+        return kind(map_arguments(each, function) for each in value)
+    return function(value) if isinstance(value, TensorBox) or hasattr(value, "users") else value
+
+
+def tensors_in(value: Any) -> list[Any]:
+    """The boxes and tensors in nested lists and tuples."""
+    if isinstance(value, (list, tuple)):
+        return [found for each in value for found in tensors_in(each)]
+    return [value] if isinstance(value, (TensorBox, Tensor)) else []
