@@ -1,39 +1,34 @@
 """Capturing graphs from the bytecode of ordinary functions: `torch._dynamo`, on CPython 3.11 to 3.13.
 
-bytecode     reading instructions, and a small set of them for all versions
-guards       what a capture has taken for granted, and one function that checks it
-variables    what stands on the symbolic stack
-output       the graph, its inputs, and the Python around it
-values       what is known becomes a constant, what is not becomes a node
-training     backward, grad and step within a captured function
-tensors      methods and attributes of a tensor
-objects      names, attributes, objects and classes
-containers   lists, tuples, dicts, sets, and what goes through them
-rules        builtin functions
-calls        what becomes of a call
-symbolic     the interpreter that runs instructions on variables
-handlers     what each instruction does
-concrete     the interpreter that runs them for real, where the graph breaks
-cache        entries, and why none of them fits
-eval_frame   running functions with all this
+bytecode          reading instructions, and a small set of them for all versions
+guards            the conditions under which a capture may be used again, and one function that checks them
+variables/        the kinds of values on the symbolic stack: a class for each
+codegen           the Python around a graph
+output_graph      the graph of a capture, its inputs, guards and side effects
+calls             what becomes of a call
+symbolic          operators and branches on variables
+opcodes           what each instruction does
+symbolic_convert  the interpreter that runs instructions on variables
+resume_execution  the interpreter that runs them for real, where the graph breaks
+cache             entries, and why none of them fits
+convert_frame     running a function region by region
+eval_frame        the surface: `compile`, `explain`, `reset`
 """
 
-from rushlight.dynamo import calls  # first: it and the modules that it stands upon know each other  # isort: skip
 from rushlight.dynamo import (
     bytecode,
     cache,
-    concrete,
-    containers,
+    calls,
+    codegen,
+    convert_frame,
     eval_frame,
+    exc,
     guards,
-    handlers,
-    objects,
-    output,
-    rules,
+    opcodes,
+    output_graph,
+    resume_execution,
     symbolic,
-    tensors,
-    training,
-    values,
+    symbolic_convert,
     variables,
 )
 from rushlight.dynamo.eval_frame import (
@@ -47,10 +42,10 @@ from rushlight.dynamo.eval_frame import (
     lookup_backend,
     reset,
 )
-from rushlight.dynamo.variables import Unsupported
+from rushlight.dynamo.exc import Unsupported
 
 __all__ = [
-    "ExplainOutput", "OptimizedModule", "Unsupported", "bytecode", "cache", "calls", "compile", "concrete", "containers",
-    "disable", "eval_frame", "explain", "graph_break", "guards", "handlers", "list_backends", "lookup_backend", "objects",
-    "output", "reset", "rules", "symbolic", "tensors", "training", "values", "variables",
+    "ExplainOutput", "OptimizedModule", "Unsupported", "bytecode", "cache", "calls", "codegen", "compile", "convert_frame",
+    "disable", "eval_frame", "exc", "explain", "graph_break", "guards", "list_backends", "lookup_backend", "opcodes",
+    "output_graph", "reset", "resume_execution", "symbolic", "symbolic_convert", "variables",
 ]  # fmt: skip

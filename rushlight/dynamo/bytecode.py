@@ -1,9 +1,10 @@
 """Reading bytecode: from the bytes of a code object to a small set of instructions, the same for CPython 3.11, 3.12 and 3.13.
 
-Each version of CPython has instructions of its own. `read_instructions` takes the bytes apart; `simplify` brings what it finds
-to a small set by one table, `SMALL_SET`: a fused instruction becomes two, a jump says where it goes, a call is one of three.
-What the table does not know becomes `UNKNOWN`, and a function that has one is left to Python. In PyTorch:
-`torch/_dynamo/bytecode_transformation.py`, `bytecode_analysis.py`. Left out: writing bytecode, since no frame is rewritten here.
+Each version of CPython has instructions of its own. `read_instructions` takes the bytes apart. `simplify` translates the
+instructions into a small set by one table, `SMALL_SET`: a fused instruction becomes two, a jump has the index of its target, a
+call is one of three. An instruction that is not in the table becomes `UNKNOWN`, and a function that has one is left to Python. In
+PyTorch: `torch/_dynamo/bytecode_transformation.py`, `bytecode_analysis.py`. Left out: writing bytecode, because no frame is
+rewritten here.
 """
 
 from __future__ import annotations
@@ -12,13 +13,13 @@ import dis
 import operator
 import sys
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from types import CodeType
 from typing import Any
 
-__all__ = ["Instruction", "Handlers", "read_instructions", "simplify", "live_names", "instructions_of"]
+__all__ = ["Instruction", "read_instructions", "simplify", "live_names", "instructions_of"]
 
 VERSION = sys.version_info[:2]
 
@@ -27,7 +28,7 @@ VERSION = sys.version_info[:2]
 
 
 def inline_caches(opname: str) -> int:
-    """How many code units after an instruction the interpreter keeps for itself."""
+    """The number of code units after an instruction in which the interpreter keeps its caches."""
     entries = dis._inline_cache_entries
     return entries.get(opname, 0) if isinstance(entries, dict) else entries[dis.opmap[opname]]
 
@@ -35,18 +36,18 @@ def inline_caches(opname: str) -> int:
 def read_instructions(code: CodeType) -> list[tuple[int, str, int, int | None]]:
     """The instructions in the bytes of a code object, `code.co_code`, in order.
 
-    The bytes are code units of two: the number of the instruction, whose name is `dis.opname[number]`, and its argument. After
-    an instruction come `inline_caches(name)` units that are none: the interpreter notes things there. An `EXTENDED_ARG` is none
-    either: its argument gives the bits above the eight of the next unit's argument, and those of several before an instruction
-    add up, the first the highest.
+    The bytes are code units of two: the number of an instruction, whose name is `dis.opname[number]`, and its argument. After an
+    instruction come `inline_caches(name)` units that are no instructions: the interpreter keeps its caches there. An `EXTENDED_ARG`
+    is no instruction either: its argument gives the bits above the eight of the next unit's argument. Several of them before an
+    instruction add up, and the first gives the highest bits.
 
-    The argument of a jump is a distance in code units, from the end of the instruction, its caches included: back if "BACKWARD"
-    is in its name, otherwise forward. The jumps are those of `dis.hasjrel`, a list of numbers.
+    The argument of a jump is a distance in code units from the end of the instruction and its caches: backward if "BACKWARD" is in
+    its name, otherwise forward. The jumps are those of `dis.hasjrel`, a list of numbers.
 
     Returns:
         for each instruction a tuple (offset, name, argument, target): the offset in bytes of its own unit, not of an
-        `EXTENDED_ARG` before it; its whole argument, 0 where it takes none; and the offset in bytes of where a jump goes, None
-        for all others.
+        `EXTENDED_ARG` before it; its whole argument, 0 if it takes none; and the offset in bytes of the target of a jump, None for
+        all other instructions.
 
     Source: `torch/_dynamo/bytecode_transformation.py`, `cleaned_instructions`; CPython's `Lib/dis.py`.
     """
@@ -68,19 +69,19 @@ def read_instructions(code: CodeType) -> list[tuple[int, str, int, int | None]]:
 
 
 def exception_table(code: CodeType) -> list[tuple[int, int, int, int, bool]]:
-    """Which handlers cover which instructions: (start, end, target, depth, whether the place is pushed), offsets in bytes."""
-    data, place, entries = code.co_exceptiontable, 0, []
+    """Which handlers cover which instructions: (start, end, target, depth, whether the offset is pushed), offsets in bytes."""
+    data, position, entries = code.co_exceptiontable, 0, []
 
     def number() -> int:
-        nonlocal place
-        value = data[place] & 63
-        while data[place] & 64:  # six bits each, the highest first; bit 7 marks the start of an entry
-            place += 1
-            value = value << 6 | data[place] & 63
-        place += 1
+        nonlocal position
+        value = data[position] & 63
+        while data[position] & 64:  # six bits each, the highest first; bit 7 marks the start of an entry
+            position += 1
+            value = value << 6 | data[position] & 63
+        position += 1
         return value
 
-    while place < len(data):
+    while position < len(data):
         start, length, target, depth = number(), number(), number(), number()
         entries.append((2 * start, 2 * (start + length), 2 * target, depth >> 1, bool(depth & 1)))
     return entries
@@ -92,9 +93,9 @@ def exception_table(code: CodeType) -> list[tuple[int, int, int, int, bool]]:
 
 @dataclass(eq=False, slots=True)
 class Instruction:
-    """One of the small set. `arg` is what it is about: a name, a value, a symbol, a number; of a jump, the index of its target.
+    """One of the small set. `arg` is a name, a value, a symbol or a number; for a jump, the index of its target.
 
-    `handler` is (index, depth of the stack, whether the place is pushed) of what takes an exception here, or None.
+    `handler` is (index, depth of the stack, whether the offset is pushed) of the handler of an exception here, or None.
     """
 
     op: str
@@ -105,19 +106,6 @@ class Instruction:
 
     def __repr__(self) -> str:
         return f"{self.offset:4} {self.op}" + ("" if self.arg is None else f" {self.arg!r}")
-
-
-class Handlers(dict[str, Callable]):
-    """What a frame does for each instruction: functions of the frame and the instruction, by the instruction's name."""
-
-    def handles(self, *names: str) -> Callable[[Callable], Callable]:
-        """Decorator: this function is for these instructions."""
-
-        def register(handler: Callable) -> Callable:
-            self.update(dict.fromkeys(names, handler))
-            return handler
-
-        return register
 
 
 OPERATORS: dict[str, Callable] = {
@@ -138,16 +126,16 @@ _INTRINSICS = {3: ("STOPITERATION_ERROR", None), 5: ("UNARY_OP", "+"), 6: ("LIST
 
 
 class _Reader:
-    """What a rule of the table may ask: the names and constants of the code."""
+    """The names and constants of the code, for the rules of the table."""
 
     def __init__(self, code: CodeType) -> None:
         self.code = code
         cells = [name for name in code.co_cellvars if name not in code.co_varnames]
-        self.places = [*code.co_varnames, *cells, *code.co_freevars]  # what the fast locals are
+        self.fast_names = [*code.co_varnames, *cells, *code.co_freevars]
         self.boxed = {*code.co_cellvars, *code.co_freevars}
 
-    def fast(self, op: str, place: int) -> list[tuple[str, Any]]:
-        name = self.places[place]
+    def fast(self, op: str, index: int) -> list[tuple[str, Any]]:
+        name = self.fast_names[index]
         if name in self.boxed and VERSION >= (3, 13) and op == "LOAD_FAST":
             return [("LOAD_CLOSURE", name)]  # the cell itself
         if name in self.boxed and op in ("LOAD_FAST_AND_CLEAR", "STORE_FAST"):
@@ -180,7 +168,7 @@ def _two(first: str, second: str) -> Callable:
 
 
 def _cell(op: str) -> Callable:
-    return lambda reader, arg: [(op, reader.places[arg])]
+    return lambda reader, arg: [(op, reader.fast_names[arg])]
 
 
 def _load_global(reader: _Reader, arg: int) -> list:
@@ -284,24 +272,11 @@ JUMPS = {"JUMP" if name.startswith("JUMP_NO") or name == "JUMP" else name for na
 
 def simplify(code: CodeType) -> list[Instruction]:
     """The instructions of a code object, in the small set. Jumps and handlers are indices into the list."""
-    reader, raw = _Reader(code), read_instructions(code)
-    lines = dict(_lines(code))
-    entries, result, offsets, indices, targets, names, line = exception_table(code), [], [], [], [], None, None
-    for place, (offset, name, argument, target) in enumerate(raw):
+    entries = exception_table(code)
+    result, offsets, indices, targets = [], [], [], []
+    for offset, line, simple, target in _small_instructions(code):
         offsets.append(offset)
         indices.append(len(result))
-        line = lines.get(offset, line)
-        if name == "END_FOR":  # 3.12 and later: jumped over, see below
-            continue
-        if name == "POP_TOP" and VERSION >= (3, 13) and place and raw[place - 1][1] == "END_FOR":
-            continue
-        if name == "KW_NAMES":
-            names = _const(reader, argument)
-            continue
-        rule = SMALL_SET.get(name)
-        simple = rule(reader, argument) if rule else [("UNKNOWN", name)]
-        if name == "CALL" and names is not None:  # from 3.13 on the names are on the stack
-            simple, names = [*names, ("CALL_KW", argument)], None
         handler = next((entry for entry in reversed(entries) if entry[0] <= offset < entry[1]), None)
         for op, arg in simple:
             result.append(Instruction(op, arg, offset, line, handler and handler[2:]))
@@ -311,13 +286,27 @@ def simplify(code: CodeType) -> list[Instruction]:
         instruction.arg = indices[bisect_left(offsets, target)]  # a jump goes to the EXTENDED_ARG before an instruction
     for instruction in result:
         if instruction.handler is not None:
-            target, depth, lasti = instruction.handler
-            instruction.handler = indices[bisect_left(offsets, target)], depth, lasti
+            target, depth, push_offset = instruction.handler
+            instruction.handler = indices[bisect_left(offsets, target)], depth, push_offset
     return result
 
 
-def _lines(code: CodeType) -> list[tuple[int, int]]:
-    return [(start, line) for start, _, line in code.co_lines() if line is not None]
+def _small_instructions(code: CodeType) -> Iterator[tuple[int, int | None, list[tuple[str, Any]], int | None]]:
+    """For each instruction of CPython: its offset, its line, those of the small set that replace it, the target of a jump."""
+    reader, names, line, previous = _Reader(code), None, None, ""
+    lines = {start: line for start, _, line in code.co_lines() if line is not None}
+    for offset, name, argument, target in read_instructions(code):
+        line = lines.get(offset, line)
+        rule = SMALL_SET.get(name)
+        simple = rule(reader, argument) if rule else [("UNKNOWN", name)]
+        if name == "END_FOR" or name == "POP_TOP" and VERSION >= (3, 13) and previous == "END_FOR":
+            simple = []  # 3.12 and later: FOR_ITER itself ends the loop
+        elif name == "KW_NAMES":
+            simple, names = [], simple
+        elif name == "CALL" and names is not None:  # from 3.13 on the names are on the stack
+            simple, names = [*names, ("CALL_KW", argument)], None
+        yield offset, line, simple, target
+        previous = name
 
 
 @lru_cache(maxsize=4096)
@@ -326,32 +315,32 @@ def instructions_of(code: CodeType) -> list[Instruction]:
 
 
 # ------------------------------------------------------------------------------------------------------------
-# What is needed later
+# Live variables
 
 
-def ways_on(instructions: list[Instruction], index: int) -> set[int]:
-    """The indices of the instructions that may come right after one: the next, the target of a jump, a handler."""
+def successors(instructions: list[Instruction], index: int) -> set[int]:
+    """The indices of the instructions that may run right after one: the next, the target of a jump, a handler."""
     instruction = instructions[index]
-    ways = set() if instruction.op in ENDS else {index + 1}
+    found = set() if instruction.op in ENDS else {index + 1}
     if instruction.op in JUMPS:
-        ways.add(instruction.arg)
+        found.add(instruction.arg)
     if instruction.handler is not None:
-        ways.add(instruction.handler[0])
-    return ways
+        found.add(instruction.handler[0])
+    return found
 
 
 def live_names(instructions: list[Instruction], start: int) -> set[str]:
-    """The local variables that must be kept if a function stops before `instructions[start]` and goes on there later.
+    """The local variables that must be kept if a function stops before `instructions[start]` and is resumed there later.
 
     They are the names that may be read from there on before they are surely written. An instruction `LOAD_FAST`, `LOAD_DEREF`,
     `LOAD_CLOSURE`, `LOAD_FAST_AND_CLEAR`, `DELETE_FAST` or `DELETE_DEREF` reads the name in its `arg`; `STORE_FAST` and
-    `STORE_DEREF` write it. A name is surely written by an instruction on the straight way from `start` on that is before the
-    first jump; what is written later, on a way that may be taken or not, does not count.
+    `STORE_DEREF` write it. A name is surely written if an instruction on the straight path from `start` to the first jump writes
+    it. A later write, on a path that may or may not be taken, does not count.
 
-    `ways_on(instructions, index)` gives the indices of the instructions that may come next. A jump has its `op` in `JUMPS`; the
-    straight way also ends at an instruction whose `op` is in `ENDS`. An instruction with a `handler` may go to the index
-    `handler[0]` after it has read or written: for the handler is sure what was surely written before, and what this instruction
-    writes itself.
+    `successors(instructions, index)` gives the indices of the instructions that may come next. A jump has its `op` in `JUMPS`. The
+    straight path also ends at an instruction whose `op` is in `ENDS`. An instruction with a `handler` may go to the index
+    `handler[0]` after it has read or written its name. In the handler, the names are surely written that were surely written before
+    this instruction, and the name that it writes itself.
 
     Source: `torch/_dynamo/bytecode_analysis.py`, `livevars_analysis`.
     """
@@ -359,7 +348,7 @@ def live_names(instructions: list[Instruction], start: int) -> set[str]:
     written = set()
     seeds = []
     index = start
-    while True:  # the straight way
+    while True:  # the straight path
         instruction = instructions[index]
         if instruction.op in READS and instruction.arg not in written:
             live.add(instruction.arg)
@@ -370,7 +359,7 @@ def live_names(instructions: list[Instruction], start: int) -> set[str]:
         if instruction.op in JUMPS or instruction.op in ENDS:
             break
         index += 1
-    seeds += [(way, written) for way in ways_on(instructions, index)]
+    seeds += [(way, written) for way in successors(instructions, index)]
     seen = set()
     for seed, sure in seeds:  # those with the fewest names surely written come first
         waiting = {seed}
@@ -379,7 +368,7 @@ def live_names(instructions: list[Instruction], start: int) -> set[str]:
             seen.add(index)
             if instructions[index].op in READS and instructions[index].arg not in sure:
                 live.add(instructions[index].arg)
-            waiting |= ways_on(instructions, index) - seen
+            waiting |= successors(instructions, index) - seen
     return live
 
 

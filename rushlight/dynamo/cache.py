@@ -1,8 +1,8 @@
-"""What was captured is kept here: for each function, and each place where it goes on after a break, a few entries.
+"""The cache of captures: a few entries for each function, and for each instruction at which it resumes after a break.
 
-An `Entry` is one capture: its guards as one function, and `run`, which calls the compiled graph. A call looks for an entry whose
-guards hold; if there is none it says why, and captures anew, up to a limit. In PyTorch: `torch/csrc/dynamo/cache_entry.cpp`,
-`extra_state.cpp`, `torch/_dynamo/cache_size.py`, `guards.py`.
+A `CacheEntry` is one capture: its guards as one function, and `run`, which calls the compiled graph. A call looks for an entry
+whose guards hold. If there is none, it logs why and captures again, up to a limit. In PyTorch: `torch/csrc/dynamo/cache_entry.cpp`,
+`extra_state.cpp`, `torch/_dynamo/cache_size.py`, `guards.py`. Left out: entries that are dropped when an object dies.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from typing import Any
 from rushlight.dynamo import guards
 from rushlight.dynamo.guards import Guard
 
-__all__ = ["Entry", "Region", "lookup", "recompile_reasons", "recompile_limit"]
+__all__ = ["CacheEntry", "Region", "lookup", "recompile_reasons", "recompile_limit"]
 
 recompile_limit = 8
 
 
 @dataclass(eq=False)
-class Entry:
-    """One capture: guards, the check made of them, and the function `run(L)` that does what was captured."""
+class CacheEntry:
+    """One capture: guards, the check made of them, and the function `run(L)`, which runs what was captured."""
 
     guards: list[Guard]
     scope: dict[str, Any]
@@ -31,35 +31,34 @@ class Entry:
 
 @dataclass(eq=False)
 class Region:
-    """A function from its beginning, or from an instruction on: `name` is torch's, such as `0` for its first frame.
+    """A function from its beginning, or from an instruction on.
 
-    `left_to_python`: why nothing is captured here, if so.
+    `skip_reason`: why nothing is captured here; None if it is.
     """
 
-    number: int
-    entries: list[Entry] = field(default_factory=list)
-    left_to_python: str | None = None
+    entries: list[CacheEntry] = field(default_factory=list)
+    skip_reason: str | None = None
 
 
-def lookup(entries: list[Entry], L: dict[str, Any]) -> Entry | None:  # noqa: N803
+def lookup(entries: list[CacheEntry], L: dict[str, Any]) -> CacheEntry | None:
     """The first entry whose `check` holds for these locals, None if there is none.
 
-    It is moved to the front of `entries`, since it will be wanted again; the others keep their order. The checks of those after
-    it are not called.
+    It moves to the front of `entries`, because the next call probably needs it again. The others keep their order. The checks of
+    the entries after it are not called.
 
     Source: `torch/csrc/dynamo/extra_state.cpp`, `lookup`.
     """
-    for place, entry in enumerate(entries):
+    for index, entry in enumerate(entries):
         if entry.check(L):
-            entries.insert(0, entries.pop(place))
+            entries.insert(0, entries.pop(index))
             return entry
 
 
-def recompile_reasons(entries: list[Entry], L: dict[str, Any]) -> list[str]:  # noqa: N803
-    """Why none of the entries fits: for each, in their order, the first of its guards that does not hold, in words.
+def recompile_reasons(entries: list[CacheEntry], L: dict[str, Any]) -> list[str]:
+    """Why none of the entries fits: for each entry, in order, a message about the first of its guards that does not hold.
 
-    `guards.failing_guard(entry.guards, entry.scope, L)` finds it and `guards.explain_failure(guard, entry.scope, L)` puts it in
-    words. An entry whose guards all hold gives nothing.
+    `guards.failing_guard(entry.guards, entry.scope, L)` finds this guard and `guards.explain_failure(guard, entry.scope, L)` gives
+    the message. An entry whose guards all hold gives none.
 
     Source: `torch/_dynamo/guards.py`, `get_and_maybe_log_recompilation_reasons`.
     """

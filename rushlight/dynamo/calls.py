@@ -1,57 +1,28 @@
-"""Calls, as far as they are known while a graph is captured.
+"""What becomes of a call, as far as that is known while a graph is captured.
 
-`call` asks `how_to_call` what becomes of a callable: a node of the graph, a frame of its own, a value that Python computes at
-once, a rule from the table `BUILTINS`. What has no rule breaks the graph: the reason is in the `Unsupported`. Operators and
-methods are calls too, with rules by the kind of variable: `tensors`, `containers`, `objects`. In PyTorch:
-`torch/_dynamo/trace_rules.py` (which functions go into the graph), `variables/functions.py`, `variables/torch.py`.
+`how_to_call` says it in a word, and `call_callable` looks up the class of variables that handles the call: a node of the graph, an
+inlined function, a value that Python computes at once, or a rule from the table `BUILTINS`. Any other callable breaks the graph. In
+PyTorch: `torch/_dynamo/trace_rules.py`, where `lookup` gives the class itself. Left out: its lists of thousands of names.
 """
 
 from __future__ import annotations
 
-import operator
-from types import BuiltinFunctionType, FunctionType, MethodDescriptorType, WrapperDescriptorType
-from typing import Any
+from types import BuiltinFunctionType, FunctionType
+from typing import TYPE_CHECKING, Any
 
 import rushlight as rl
-from rushlight.dynamo import symbolic
-from rushlight.dynamo.bytecode import OPERATORS
-from rushlight.dynamo.containers import (
-    container_method,
-    contains,
-    dict_method,
-    get_item,
-    items_of,
-    iterator_over,
-    next_item,
-    same,
-    set_item,
-)
-from rushlight.dynamo.objects import class_attribute, get_attribute, new_object, object_attribute
-from rushlight.dynamo.rules import BUILTINS
-from rushlight.dynamo.tensors import call_tensor_method
-from rushlight.dynamo.training import enter_grad_mode, set_grad_mode
-from rushlight.dynamo.values import call_in_graph, fold
-from rushlight.dynamo.variables import (
-    Constant,
-    DictVariable,
-    FunctionVariable,
-    GradModeVariable,
-    IteratorVariable,
-    ListVariable,
-    MethodVariable,
-    ObjectVariable,
-    SetVariable,
-    TensorVariable,
-    TupleVariable,
-    Unsupported,
-    Variable,
-)
+from rushlight.dynamo.variables.base import VariableTracker
+from rushlight.dynamo.variables.builtin import BUILTINS, BuiltinVariable, FoldedFunctionVariable
+from rushlight.dynamo.variables.constant import fold
+from rushlight.dynamo.variables.functions import BaseUserFunctionVariable, SkipFunctionVariable
+from rushlight.dynamo.variables.torch import TorchInGraphFunctionVariable, call_in_graph
+from rushlight.dynamo.variables.user_defined import UserDefinedClassVariable
 from rushlight.library import OpOverload, OpOverloadPacket
 
-__all__ = ["BUILTINS", "call", "call_in_graph", "call_method", "compute", "fold", "how_to_call", "items_of"]
+if TYPE_CHECKING:
+    from rushlight.dynamo.symbolic_convert import InstructionTranslatorBase as Translator
 
-# ------------------------------------------------------------------------------------------------------------
-# What becomes of a callable
+__all__ = ["BUILTINS", "call_callable", "call_in_graph", "fold", "how_to_call"]
 
 # Modules whose functions are operations on tensors; all others of the framework are inlined as a user's are.
 IN_GRAPH = (
@@ -68,20 +39,20 @@ OPERATOR_TYPES = (OpOverload, OpOverloadPacket)
 
 
 def how_to_call(function: Any) -> str:
-    """What becomes of a call of `function`, a callable of Python, while a graph is captured: one word.
+    """How a call of `function`, a Python callable, is captured: one word.
 
     - "rule": it has a rule of its own in `BUILTINS`, a dict by callable.
     - "break": it has an attribute `_dynamo_disable` that is true.
-    - "graph": a Python function of one of the modules `IN_GRAPH` (`__module__`), or an operator, of one of
-      the classes `OPERATOR_TYPES`: it becomes a node.
-    - "inline": any other Python function (`FunctionType`): its instructions are run in turn.
-    - "fold": it is in `FOLDED` or one of the classes `FOLDED_TYPES`, or it is builtin (`BuiltinFunctionType`) and of one of the
-      modules `FOLDED_MODULES`, or a method of an object of one of the classes `FOLDED_TYPES` (`__self__`): with known
-      arguments Python computes the value.
-    - "new": any other class: an object of it is made.
+    - "graph": a Python function whose `__module__` is in `IN_GRAPH`, or an operator, which is an instance of a class in
+      `OPERATOR_TYPES`: the call becomes a node.
+    - "inline": any other Python function (`FunctionType`): its instructions are captured too.
+    - "fold": a member of `FOLDED` or of `FOLDED_TYPES`; or a builtin function (`BuiltinFunctionType`) whose `__module__` is in
+      `FOLDED_MODULES`, or whose `__self__` is an instance of a class in `FOLDED_TYPES`: Python computes the value, if the
+      arguments are known.
+    - "new": any other class: the call makes an object.
     - "break": anything else.
 
-    The first that fits counts.
+    The first line that fits counts.
 
     Source: `torch/_dynamo/trace_rules.py`, `lookup`.
     """
@@ -102,111 +73,25 @@ def how_to_call(function: Any) -> str:
     return "new" if isinstance(function, type) else "break"
 
 
-def call(frame: Any, function: Variable, args: list[Variable], kwargs: dict[str, Variable]) -> Variable:
-    """Call what a variable stands for."""
-    function = frame.output.realize(function)
-    match function:
-        case MethodVariable(function=str() as name, owner=owner):
-            return call_method(frame, owner, name, args, kwargs)
-        case MethodVariable(function=bound, owner=owner):
-            return call(frame, bound, [owner, *args], kwargs)
-        case FunctionVariable(real=None):
-            return symbolic.inline(frame, function, args, kwargs)
-        case FunctionVariable(real=real):
-            return call_python(frame, real, function, args, kwargs)
-        case Constant(value=value) if callable(value):
-            return call_python(frame, value, function, args, kwargs)
-        case ObjectVariable(cls=cls):
-            method = class_attribute(cls, "__call__")
-            if isinstance(method, FunctionType):
-                return call(frame, frame.output.wrap_function(method, None), [function, *args], kwargs)
-    raise Unsupported(f"a call of {function!r}")
+KINDS = {
+    "rule": BuiltinVariable, "graph": TorchInGraphFunctionVariable, "fold": FoldedFunctionVariable,
+    "new": UserDefinedClassVariable,
+}  # fmt: skip
 
 
-def call_python(
-    frame: Any, value: Any, function: Variable, args: list[Variable], kwargs: dict[str, Variable]
-) -> Variable:
-    """Call a callable of Python. `function` is its variable, which has a closure where it needs one."""
-    how = how_to_call(value)
-    name = getattr(value, "__name__", repr(value))
+def call_callable(
+    tx: Translator,
+    function: Any,
+    variable: VariableTracker,
+    args: list[VariableTracker],
+    kwargs: dict[str, VariableTracker],
+) -> VariableTracker:
+    """Call a callable of Python. `variable` is its variable, which has a closure where it needs one."""
+    how = how_to_call(function)
     if how == "inline":
-        if not isinstance(function, FunctionVariable):
-            function = frame.output.wrap_function(value, None)
-        return symbolic.inline(frame, function, args, kwargs)
-    args = [frame.output.realize(arg) for arg in args]
-    kwargs = {key: frame.output.realize(arg) for key, arg in kwargs.items()}
-    if how == "rule":
-        return BUILTINS[value](frame, *args, **kwargs)
-    if how == "graph":
-        return call_in_graph(frame, value, args, kwargs)
-    if how == "fold":
-        if any(isinstance(arg, TensorVariable) for arg in args) and value in (abs, pow, round, *OPERATORS.values()):
-            target = {abs: operator.abs, pow: operator.pow}.get(value, value)
-            return call_in_graph(frame, target, args, kwargs)
-        if value in (int, float, complex) and args and isinstance(args[0], TensorVariable):
-            raise Unsupported(f"{name}() of a tensor: its data are not known")
-        return fold(frame, value, args, kwargs)
-    if how == "new":
-        return new_object(frame, value, args, kwargs)
-    raise Unsupported(f"call of {name}")
-
-
-# ------------------------------------------------------------------------------------------------------------
-# Methods and operators
-
-
-def call_method(
-    frame: Any, owner: Variable, name: str, args: list[Variable], kwargs: dict[str, Variable] | None = None
-) -> Variable:
-    """Call a method by its name: by the kind of the variable that has it."""
-    owner, kwargs = frame.output.realize(owner), kwargs or {}
-    if isinstance(owner, TensorVariable):
-        return call_tensor_method(frame, owner, name, [frame.output.realize(arg) for arg in args], kwargs)
-    if isinstance(owner, (ListVariable, TupleVariable, DictVariable, SetVariable)):
-        rule = {"__getitem__": get_item, "__setitem__": set_item}.get(name)
-        if rule is not None:
-            args = [frame.output.realize(args[0]), *args[1:]]
-            return rule(frame, owner, *args) or Constant(None)
-        if name == "__iter__":
-            return iterator_over(frame, owner)
-        if name == "__len__":
-            return Constant(len(owner.items))
-        if name == "__contains__":
-            return Constant(contains(frame, owner, frame.output.realize(args[0])))
-        if isinstance(owner, DictVariable):
-            return dict_method(frame, owner, name, args, kwargs)
-        return container_method(frame, owner, name, args, kwargs)
-    if isinstance(owner, GradModeVariable):
-        if name == "_recreate_cm":  # of a mode as a decorator
-            return owner
-        if name == "__enter__":
-            enter_grad_mode(frame, owner)
-        else:
-            set_grad_mode(frame, owner.before.pop())
-        return Constant(None)
-    if isinstance(owner, IteratorVariable) and name == "__next__":
-        return next_item(frame, owner)
-    if isinstance(owner, ObjectVariable):
-        found = class_attribute(owner.cls, name)
-        if isinstance(found, (WrapperDescriptorType, MethodDescriptorType)):
-            if name == "__setattr__":
-                owner.attributes[args[0].value] = args[1]
-                if owner.source is not None:
-                    frame.output.effect("attribute", owner, args[0].value)
-                return Constant(None)
-            if name == "__eq__":
-                return Constant(same(frame, owner, frame.output.realize(args[0])))
-            raise Unsupported(f"{owner.cls.__name__}.{name}")
-        return call(frame, object_attribute(frame, owner, name), args, kwargs)
-    return call(frame, get_attribute(frame, owner, name), args, kwargs)
-
-
-def compute(frame: Any, symbol: str, left: Variable, right: Variable) -> Variable:
-    """A binary operator, with those that classes of the user define."""
-    for owner, other, name in ((left, right, "__{}__"), (right, left, "__r{}__")):
-        if isinstance(owner, ObjectVariable):
-            method = name.format(OPERATORS[symbol].__name__.strip("_"))
-            found = class_attribute(owner.cls, method)
-            if isinstance(found, FunctionType):
-                return call_method(frame, owner, method, [other])
-    return symbolic.binary_op(frame, symbol, left, right)
+        if not isinstance(variable, BaseUserFunctionVariable):
+            variable = tx.builder.function(function)
+        return tx.inline_user_function_return(variable, args, kwargs)
+    args = [arg.realize() for arg in args]
+    kwargs = {name: arg.realize() for name, arg in kwargs.items()}
+    return KINDS.get(how, SkipFunctionVariable)(function).call_function(tx, args, kwargs)

@@ -1,40 +1,26 @@
-"""Running a function with what was captured of it: `compile`, `explain`, `reset`.
+"""The surface of `torch.compile`: `compile`, `explain`, `disable`, `reset`, and the backends.
 
-A call goes through the function region by region: from its beginning, look for an entry, run it; where that stops before an
-instruction that could not be captured, run the instruction for real, and go on with the region that begins there. PyTorch hooks
-into CPython's loop (`_PyInterpreterState_SetEvalFrameFunc`), so that every function below is seen too; here it is only those that
-a captured function calls. In PyTorch: `torch/_dynamo/eval_frame.py`, `convert_frame.py`, `torch/csrc/dynamo/eval_frame.c`.
+`compile` gives a function that calls `Compiler.start` of `convert_frame`. In PyTorch: `torch/_dynamo/eval_frame.py`,
+`torch/_dynamo/backends/registry.py`. Left out: modes and options of a backend, and symbolic sizes.
 """
 
 from __future__ import annotations
 
 import functools
-import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from types import CodeType, FunctionType, MethodType
+from types import FunctionType, MethodType
 from typing import Any
 
 import rushlight as rl
 from rushlight import fx
-from rushlight.c10.dispatch import local
-from rushlight.dynamo import bytecode, cache, calls, concrete, guards, rules, symbolic
-from rushlight.dynamo.cache import Entry, Region
-from rushlight.dynamo.output import Consumed, Output, Suspended
-from rushlight.dynamo.variables import NULL, Lazy, Raised, Unsupported
-from rushlight.utils import _logging as logs
+from rushlight.dynamo import bytecode, guards
+from rushlight.dynamo.convert_frame import Compiler, GraphCompileReason, has_hooks
+from rushlight.dynamo.variables.builtin import graph_break
 
 __all__ = [
-    "compile",
-    "disable",
-    "explain",
-    "reset",
-    "graph_break",
-    "lookup_backend",
-    "list_backends",
-    "OptimizedModule",
-    "ExplainOutput",
-]
+    "ExplainOutput", "OptimizedModule", "compile", "disable", "explain", "graph_break", "list_backends", "lookup_backend", "reset",
+]  # fmt: skip
 
 # ------------------------------------------------------------------------------------------------------------
 # Backends
@@ -70,292 +56,6 @@ def lookup_backend(backend: str | Callable) -> Callable:
     if backend not in BACKENDS:
         raise RuntimeError(f"Invalid backend: {backend!r}; there are {', '.join(list_backends())}")
     return BACKENDS[backend]
-
-
-# ------------------------------------------------------------------------------------------------------------
-# A compiler: a backend, and all that was captured for it
-
-
-@dataclass(eq=False)
-class GraphCompileReason:
-    """Why a graph ended."""
-
-    reason: str
-    line: int | None
-    graph_break: bool
-
-    def __repr__(self) -> str:
-        return f"{self.reason} (line {self.line})"
-
-
-class Compiler:
-    """What `compile` makes once for each backend. `regions` has, by code and globals, what was captured of it, by place."""
-
-    def __init__(self, backend: Callable, fullgraph: bool = False) -> None:
-        self.backend, self.fullgraph = backend, fullgraph
-        self.regions: dict[tuple[int, int], dict[int, Region]] = {}
-        self.held: list[Any] = []  # whose ids are keys
-        self.graphs: list[tuple[fx.GraphModule, GraphCompileReason]] = []
-        self.out_guards: list[guards.Guard] = []
-
-    def places(self, code: CodeType, f_globals: dict[str, Any]) -> dict[int, Region]:
-        key = id(code), id(f_globals)  # a code object is slow to hash, and every call comes by here
-        found = self.regions.get(key)
-        if found is None:
-            self.held.append((code, f_globals))
-            found = self.regions[key] = {}
-            found[0] = Region(len(self.regions) - 1)
-            if any(map(needs_its_frame, bytecode.instructions_of(code))):
-                found[0].left_to_python = "instructions or functions that only Python's own loop can run"
-        return found
-
-    def start(self, function: FunctionType, args: tuple, kwargs: dict[str, Any]) -> Any:
-        """Call a function with what was captured of it."""
-        code, f_globals = function.__code__, function.__globals__
-        places = self.places(code, f_globals)
-        region = places[0]
-        if region.left_to_python or code.co_flags & 0x2A0 or local.inference:
-            return function(*args, **kwargs)
-        if not kwargs and len(args) == code.co_argcount and not code.co_kwonlyargcount and not code.co_flags & 0x0C:
-            values = dict(zip(code.co_varnames, args))
-        else:
-            values = arguments_of(function, args, kwargs)
-        cells = dict(zip(code.co_freevars, function.__closure__)) if code.co_freevars else {}
-        L = for_guards(values, cells) if cells else values  # noqa: N806
-        entry = cache.lookup(region.entries, L)
-        if entry is not None:
-            result = entry.run(L)
-        else:
-            state = Suspended(0, values, cells, [])
-            result = self.anew(code, f_globals, region, state, L, functools.partial(function, *args, **kwargs))
-        return result if type(result) is not Suspended else self.go_on(code, f_globals, places, result)
-
-    def go_on(self, code: CodeType, f_globals: dict[str, Any], places: dict[int, Region], result: Any) -> Any:
-        """Run a function to its end from where a graph of it stopped; `result` is what running that graph gave."""
-        while type(result) is Suspended:
-            state = concrete.execute(code, f_globals, result, self.call)
-            while type(state) is Suspended and state.handled:  # an exception is being handled: Python's own business
-                state = concrete.execute(code, f_globals, state, self.call)
-            if type(state) is not Suspended:
-                return state[0]
-            region = places.setdefault(state.index, Region(places[0].number))
-            L = for_guards(state.locals, state.cells, state.stack)  # noqa: N806
-            entry = cache.lookup(region.entries, L)
-            result = entry.run(L) if entry is not None else self.anew(code, f_globals, region, state, L)
-        return result
-
-    def anew(
-        self, code: CodeType, f_globals: dict[str, Any], region: Region, state: Suspended, L: dict[str, Any],  # noqa: N803
-        plainly: Callable[[], Any] | None = None,
-    ) -> Any:  # fmt: skip
-        """Where no entry fits: capture another one and run it; or, where that cannot be, run the rest of the function.
-
-        `plainly` calls the function, where it stands at its beginning.
-        """
-        if region.left_to_python is None and len(region.entries) >= cache.recompile_limit:
-            logs.artifact("recompiles", f"{code.co_name}: the limit of {cache.recompile_limit} is reached")
-            return plainly() if plainly else concrete.finish(code, f_globals, state, _plain_call)
-        if region.left_to_python is None:
-            if region.entries:
-                reasons = "\n".join(cache.recompile_reasons(region.entries, L))
-                logs.artifact("recompiles", reasons, f"{code.co_name}, {len(region.entries)} before")
-            try:
-                entry = self.capture(code, f_globals, state, L)
-            except LeftToPython as error:
-                region.left_to_python = str(error)
-            else:
-                region.entries.insert(0, entry)
-                return entry.run(L)
-        return concrete.finish(code, f_globals, state, self.call)
-
-    # Capture
-
-    def capture(self, code: CodeType, f_globals: dict, state: Suspended, L: dict[str, Any]) -> Entry:  # noqa: N803
-        """One capture from a state: to the end of the function, or to an instruction that cannot be captured.
-
-        What cannot be captured is found out by trying; the second try then stops before it. So nothing of an instruction that
-        breaks the graph, or of a function that it calls, is left in the graph.
-        """
-        stop_at, reason, before = None, None, local.grad_enabled
-        while True:
-            out = Output(f_globals)
-            frame = symbolic.Root(out, code, f_globals, stop_at)
-            try:
-                populate(frame, state)
-                frame.run()
-                resume = None
-            except symbolic.Break:
-                resume = True
-            except (
-                Exception
-            ) as error:  # also one that should not be: what is not known breaks the graph, never the result
-                if stop_at is not None and frame.steps >= stop_at:
-                    raise LeftToPython(str(error)) from error
-                stop_at, reason = frame.steps, _reason(error)
-                line = frame.instructions[max(frame.index - 1, 0)].line
-                if self.fullgraph:
-                    raise Unsupported(f"{reason} ({code.co_filename}:{line}, in {code.co_name})") from error
-                continue
-            finally:
-                after, local.grad_enabled = local.grad_enabled, before
-            try:
-                return self.entry(frame, out, state, resume, reason, after)
-            except Consumed as error:
-                if self.fullgraph:
-                    raise
-                stop_at, reason = out.first_grad, _reason(error)
-            except Unsupported as error:
-                if self.fullgraph:
-                    raise
-                raise LeftToPython(str(error)) from error
-
-    def entry(
-        self, frame: symbolic.Root, out: Output, state: Suspended, resume: Any, reason: Any, grad_mode: bool
-    ) -> Entry:
-        code = frame.code
-        if resume:
-            logs.artifact("graph_breaks", f"{reason} ({code.co_filename}:{_line(frame)}, in {code.co_name})")
-            if frame.handled or has_backedge(frame.instructions, frame.index):
-                raise LeftToPython(f"a graph break in a loop or a handler: {reason}")
-            resume = resume_state(frame)
-        elif not self.fullgraph and not any(node.op != "placeholder" for node in out.graph.nodes):
-            raise LeftToPython("no operation: nothing to capture")  # as in PyTorch, for good
-        if (
-            grad_mode != local.grad_enabled
-        ):  # a graph ends in the mode in which it began; Python sets the other one after it
-            out.grad_mode_after = grad_mode
-            out.emit("call_function", rl._C._set_grad_enabled, (local.grad_enabled,), {}, None)
-        why = GraphCompileReason(str(reason) if resume else "return_value", _line(frame), bool(resume))
-
-        def compile_graph(gm: fx.GraphModule, inputs: list) -> Callable:
-            gm.compile_subgraph_reason = why
-            self.graphs.append((gm, why))
-            logs.artifact("graph_code", gm.code, f"{code.co_name}, graph {len(self.graphs) - 1}")
-            compiled = self.backend(gm, inputs)
-            if not callable(compiled):
-                raise TypeError(f"the backend {self.backend} returned {type(compiled).__name__}, not a callable")
-            return compiled
-
-        run = out.finish(frame.returned, resume, compile_graph)
-        out.scope = {name: value for name, value in run.__globals__.items() if not name.startswith("__")}
-        check = guards.build_check(out.guards, out.scope)
-        self.out_guards += out.guards
-        logs.artifact("guards", check.source, code.co_name)
-        logs.artifact("bytecode", run.source, f"{code.co_name}, after the graph")
-        return Entry(out.guards, out.scope, check, run)
-
-    def call(self, function: Any, args: list, kwargs: dict[str, Any]) -> Any:
-        """A call where the graph breaks: what is called may be captured by itself."""
-        if isinstance(function, MethodType):
-            function, args = function.__func__, [function.__self__, *args]
-        if isinstance(function, rl.nn.Module) and not isinstance(function, OptimizedModule):
-            forward, plain = function.forward, type(function).__call__ is rl.nn.Module.__call__
-            if plain and not _has_hooks(function) and isinstance(forward, MethodType):
-                function, args = forward.__func__, [forward.__self__, *args]
-        if isinstance(function, FunctionType) and not hasattr(function, "_dynamo_compiled"):
-            framework = (function.__module__ or "").startswith("rushlight.")
-            if not framework and calls.how_to_call(function) == "inline":
-                return self.start(function, tuple(args), kwargs)
-        return function(*args, **kwargs)
-
-
-NEVER = {"RETURN_GENERATOR", "SEND", "GET_YIELD_FROM_ITER", "YIELD_VALUE"}
-FRAME_FUNCTIONS = {"locals", "globals", "vars", "dir", "eval", "exec"}  # they look at the frame that calls them
-FRAME_ATTRIBUTES = {"_getframe", "currentframe", "exc_info"}
-
-
-def needs_its_frame(instruction: bytecode.Instruction) -> bool:
-    """Whether only CPython's own loop can run an instruction."""
-    if instruction.op in ("UNKNOWN", *NEVER):
-        return True
-    names = {"LOAD_GLOBAL": FRAME_FUNCTIONS, "LOAD_ATTR": FRAME_ATTRIBUTES}.get(instruction.op, ())
-    return instruction.arg in names
-
-
-class LeftToPython(Exception):  # noqa: N818
-    """From here on a function is not captured at all."""
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, Unsupported):
-        return str(error)
-    if not isinstance(error, Raised):
-        return f"{type(error).__name__}: {error}"
-    words = ", ".join(str(arg.value) for arg in error.variable.args if hasattr(arg, "value"))
-    return f"Observed exception: {error.variable.cls.__name__}({words})"
-
-
-def _line(frame: symbolic.Root) -> int | None:
-    return frame.instructions[min(frame.index, len(frame.instructions) - 1)].line
-
-
-def _plain_call(function: Any, args: list, kwargs: dict[str, Any]) -> Any:
-    return function(*args, **kwargs)
-
-
-def _has_hooks(module: rl.nn.Module) -> bool:
-    return bool(
-        module._forward_pre_hooks or module._forward_hooks or module._backward_hooks or module._backward_pre_hooks
-    )
-
-
-def has_backedge(instructions: list[bytecode.Instruction], index: int) -> bool:
-    """Whether a jump after this place goes back before it: the place is in a loop, whose rest is not worth resuming.
-
-    Source: `torch/_dynamo/symbolic_convert.py`, `maybe_has_backedge`.
-    """
-    for instruction in instructions[index:]:
-        if instruction.op in bytecode.JUMPS and instruction.arg < index:
-            return True
-        if instruction.op == "RETURN_VALUE":
-            return False
-    return False
-
-
-def arguments_of(function: FunctionType, args: tuple, kwargs: dict[str, Any]) -> dict[str, Any]:
-    """The locals with which a call begins. Raises the TypeError of a call that does not fit."""
-    bound = inspect.signature(function, follow_wrapped=False).bind(*args, **kwargs)
-    bound.apply_defaults()
-    return dict(bound.arguments)
-
-
-def for_guards(values: dict[str, Any], cells: dict[str, Any], stack: Sequence[Any] = ()) -> dict[str, Any]:
-    """What guards and generated code call `L`: locals, what is in cells, the cells themselves, the stack."""
-    L = dict(values)  # noqa: N806
-    for name, cell in cells.items():
-        L["__cell_" + name] = cell
-        try:  # noqa: SIM105  (each call comes by here, and `suppress` costs as much as all the guards)
-            L[name] = cell.cell_contents
-        except ValueError:  # an empty cell
-            pass
-    for place, value in enumerate(stack):
-        L[f"___stack{place}"] = value
-    return L
-
-
-def populate(frame: symbolic.Root, state: Suspended) -> None:
-    """Start a frame from a state: everything is from before, and nothing was looked at yet."""
-    frame.index = state.index
-    for name, value in state.locals.items():
-        frame.locals[name] = Lazy(value, f"L[{name!r}]")
-    for name, cell in state.cells.items():
-        source = f"L['__cell_{name}']"
-        known = frame.output.by_identity.get(id(cell))
-        variable = known or frame.output.wrap_cell(cell, source, f"L[{name!r}]")
-        frame.output.by_identity[id(cell)] = frame.cells[name] = variable
-        if variable.contents is None:
-            frame.output.add_guard(guards.Guard("", f"{name!r} not in L"))
-    for place, value in enumerate(state.stack):
-        frame.push(NULL if value is NULL.value else Lazy(value, f"L['___stack{place}']"))
-
-
-def resume_state(frame: symbolic.Root) -> tuple:
-    """What must be kept of a frame to go on before its next instruction: index, locals, cells, stack."""
-    live = bytecode.live_names(frame.instructions, frame.index)
-    local_variables = {name: value for name, value in frame.locals.items() if name in live}
-    written = {each.arg for each in frame.instructions if each.op == "STORE_DEREF"}  # a cell to write to is needed, too
-    cells = {name: cell for name, cell in frame.cells.items() if name in {"__class__", *live, *written}}
-    return frame.index, local_variables, cells, frame.stack
 
 
 # ------------------------------------------------------------------------------------------------------------
@@ -436,7 +136,7 @@ class OptimizedModule(rl.nn.Module):
 
     def __call__(self, *args, **kwargs) -> Any:
         module = self._modules["_orig_mod"]
-        if _has_hooks(module) or not isinstance(module.forward, MethodType):
+        if has_hooks(module) or not isinstance(module.forward, MethodType):
             return self._compiler.start(type(module).__call__, (module, *args), kwargs)
         return self._compiler.start(module.forward.__func__, (module, *args), kwargs)
 
@@ -462,9 +162,6 @@ def reset() -> None:
     for compiler in _compilers.values():
         compiler.__init__(compiler.backend, compiler.fullgraph)
     bytecode.instructions_of.cache_clear()
-
-
-graph_break = rules.graph_break
 
 
 @dataclass

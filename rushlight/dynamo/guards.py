@@ -1,8 +1,8 @@
-"""Guards: what a captured graph has taken for granted, as expressions that are checked before it is used again.
+"""Guards: the conditions under which a captured graph is valid, as expressions that are checked before it runs again.
 
-A value that the captured function started from has a *source*: the expression that finds it again, `L['x']` among the locals,
-`G['alpha']` among the globals, `L['self']._modules['fc']` below another. `guards_for` says what must hold of a value at its
-source; `build_check` makes one Python function of all guards of a capture. In PyTorch: `torch/_dynamo/guards.py`, where the
+A value from before the capture has a *source*, the expression that finds it again: `L['x']` is a local, `G['alpha']` a global, and
+`L['self']._modules['fc']` a part of another value. `guards_for` gives the conditions on a value at its source, and `build_check`
+makes one Python function of all guards of a capture. In PyTorch: `torch/_dynamo/guards.py`, where the
 check is a tree in C++ (`torch/csrc/dynamo/guards.cpp`). Left out: guards on sizes as symbols, on global state other than grad mode.
 """
 
@@ -20,19 +20,19 @@ from rushlight.c10.dispatch import local
 
 __all__ = ["Guard", "guards_for", "build_check", "failing_guard", "bind"]
 
-WRITTEN = (int, float, complex, str, bytes)  # constants that are written into the guard as they are
+WRITTEN = (int, float, complex, str, bytes)  # constants that are compared by value
 CONSTANTS = (*WRITTEN, bool, type(None), type(Ellipsis))
 
 
 class Guard(NamedTuple):
-    """One condition: the source of the value that it is about, and an expression in which that source stands."""
+    """One condition: the source of the value that it is about, and an expression that contains this source."""
 
     source: str
     text: str
 
 
 def bind(scope: dict[str, Any], value: Any, hint: str = "") -> str:
-    """A name for a value in the scope of guards and generated code: the same for the same object, made from `hint` if new."""
+    """The name of a value in the scope of guards and generated code. A new name is made from `hint`."""
     for name, other in scope.items():
         if other is value:
             return name
@@ -53,28 +53,28 @@ RESERVED = set(dir(__builtins__) if isinstance(__builtins__, ModuleType) else __
 
 
 def guards_for(value: Any, source: str, scope: dict[str, Any]) -> list[str]:
-    """What must hold, when a graph is used again, of the value that was found at `source` when it was captured.
+    """The conditions that the value at `source` must meet when a graph is used again: those that `value` meets now.
 
-    The result is a list of Python expressions, in the order in which they are checked, that are about `source`, an expression
-    itself. They may use names in `scope`: `bind(scope, value)` puts an object there, under a name that it returns. What a
-    container or an object holds is none of their business: it has sources, and guards, of its own.
+    The result is a list of Python expressions in the order in which they are checked. They contain `source`, itself an expression,
+    and may use names in `scope`: `bind(scope, value)` puts an object there and returns its name. They say nothing of the items of a
+    container or the attributes of an object, which have sources and guards of their own.
 
-    - A tensor: that its type is this very class; that its `_key_set` and `dtype` are the same; that it
-      `requires_grad`, or that it does not; that its `_sizes` and `_strides` are the same.
-    - None, True, False and Ellipsis: that it is this object.
-    - An `int`, `float`, `complex`, `str` or `bytes` (the classes in `WRITTEN`): that its type is this very class and that it is
-      equal. For one that is not equal to itself, as what is not a number: that the other is not equal to itself either.
-    - A list or a tuple, of a class derived from them too: that its type is this very class and that its length is the same.
-    - A dict whose keys are all of the types in `CONSTANTS`: that its type is this very class and that it has the same keys, of
-      the same types, in the same order. Any other dict: that its type is this very class and that its keys are the very same
-      objects (`id` tells), in the same order.
-    - A set or a frozenset: that its type is this very class and that it is equal to a copy made now.
-    - A Python function (`FunctionType`): that its `__code__` is the same object. A bound method (`MethodType`): that its type is
-      that, and the same of its `__func__`.
-    - A class, a module of Python, a builtin function, a member of an `enum.Enum`, and a `rl.dtype`: that it is this object.
-    - A `slice` and a `rl.device`: that its type is this very class and that it is equal. A `range`: that its type is that, and
-      that its `start`, `stop` and `step` are the same, for two that are equal may have been written otherwise.
-    - Anything else: that its type is this very class.
+    - A tensor: the type is exactly this class; `_key_set` and `dtype` are the same; it `requires_grad`, or it does not; `_sizes`
+      and `_strides` are the same.
+    - None, True, False and Ellipsis: it is this object.
+    - An `int`, `float`, `complex`, `str` or `bytes` (the classes in `WRITTEN`): the type is exactly this class, and the value is
+      equal. If `value` is not equal to itself (NaN): the other is not equal to itself either.
+    - A list or a tuple, or an instance of a class derived from them: the type is exactly this class, and the length is the same.
+    - A dict whose keys are all of the types in `CONSTANTS`: the type is exactly this class, and it has the same keys, of the same
+      types, in the same order. Any other dict: the type is exactly this class, and the keys are the same objects (by `id`), in the
+      same order.
+    - A set or a frozenset: the type is exactly this class, and it is equal to a copy made now.
+    - A Python function (`FunctionType`): its `__code__` is the same object. A bound method (`MethodType`): the type is the same,
+      and its `__func__` meets the conditions of a function.
+    - A class, a Python module, a builtin function, a member of an `enum.Enum`, and a `rl.dtype`: it is this object.
+    - A `slice` and a `rl.device`: the type is exactly this class, and it is equal. A `range`: the type is the same, and so are
+      `start`, `stop` and `step`, because two ranges that are equal may have been written differently.
+    - Anything else: the type is exactly this class.
 
     Source: `torch/_dynamo/guards.py`, `GuardBuilder`.
     """
@@ -101,7 +101,7 @@ def guards_for(value: Any, source: str, scope: dict[str, Any]) -> list[str]:
             return [same_type, f"{source} != {source}"]
         written = (
             bind(scope, value, "constant") if type(value) in (float, complex) else repr(value)
-        )  # inf is no word of Python's
+        )  # Python has no literal for inf
         return [same_type, f"{source} == {written}"]
     if type(value) in CONSTANTS:
         return [f"{source} is {value}"]
@@ -113,7 +113,7 @@ def guards_for(value: Any, source: str, scope: dict[str, Any]) -> list[str]:
         return [same_type, f"{source} == {bind(scope, value.copy(), 'elements')}"]
     if isinstance(value, dict) and all(type(key) in CONSTANTS for key in value):
         same_keys = [same_type, f"list({source}) == {bind(scope, list(value), 'keys')}"]
-        if all(type(key) is str for key in value):  # a word is equal to words only
+        if all(type(key) is str for key in value):  # a string is equal to strings only
             return same_keys
         return [*same_keys, f"list(map(type, {source})) == {bind(scope, list(map(type, value)), 'types')}"]
     if isinstance(value, dict):
@@ -126,19 +126,19 @@ def guards_for(value: Any, source: str, scope: dict[str, Any]) -> list[str]:
 def build_check(guards: list[Guard], scope: dict[str, Any]) -> Callable[[dict[str, Any]], bool]:
     """One function of all guards of a capture: `check(L)` says whether all of them hold for these locals.
 
-    Its text is Python, a line for each step, and is kept as `check.source`. A guard's `text` speaks of its `source`; a source
-    may begin with the source of an earlier guard, `L['self']._modules['fc']` after `L['self']`. Each source is evaluated once
-    only: its value gets a name, which takes the source's place in all texts about it and at the beginning of the sources below.
-    The guards are checked in their order, and none after one that fails.
+    Its text is Python, a line for each step, and is kept as `check.source`. A guard's `text` contains its `source`. A source may
+    begin with the source of an earlier guard: `L['self']._modules['fc']` after `L['self']`. Each source is evaluated only once: its
+    value gets a name, which replaces the source in all texts about it, and at the beginning of longer sources. The guards are
+    checked in their order, and the first that fails ends the check.
 
     Args:
-        guards: the guards; their sources use `L`, the argument, and the names in `scope`. A guard whose source is empty is
-            about no value in particular.
+        guards: the guards; their sources use `L`, the argument, and the names in `scope`. A guard with an empty source is about
+            no value.
         scope: the globals of the function; it is not changed.
 
     Returns:
-        the function. It returns True or False. A source that cannot be evaluated, since a name, an attribute, a key or an
-        index is not there or the value is of another kind (`LookupError`, `AttributeError`, `TypeError`), fails.
+        the function. It returns True or False. A source that cannot be evaluated, because a name, an attribute, a key or an index
+        is missing or the value has another type (`LookupError`, `AttributeError`, `TypeError`), fails.
 
     Source: `torch/_dynamo/guards.py`, `CheckFunctionManager`, `build_guard_function`.
     """
@@ -158,7 +158,7 @@ def build_check(guards: list[Guard], scope: dict[str, Any]) -> Callable[[dict[st
     return space["check"]
 
 
-def failing_guard(guards: list[Guard], scope: dict[str, Any], L: dict[str, Any]) -> Guard | None:  # noqa: N803
+def failing_guard(guards: list[Guard], scope: dict[str, Any], L: dict[str, Any]) -> Guard | None:
     """The first guard that does not hold for these locals; None if all do."""
     for guard in guards:
         try:
@@ -170,19 +170,19 @@ def failing_guard(guards: list[Guard], scope: dict[str, Any], L: dict[str, Any])
 
 
 def grad_mode_guard(scope: dict[str, Any]) -> Guard:
-    """Grad mode is no one's value, but what is recorded depends on it."""
+    """The guard on the grad mode: it has no source, but the recorded graph depends on it."""
     name = bind(scope, local, "state")
     return Guard("", f"{name}.grad_enabled" if local.grad_enabled else f"not {name}.grad_enabled")
 
 
 # ------------------------------------------------------------------------------------------------------------
-# Words
+# Messages
 
 _WORDS = {"_key_set": "dispatch key set", "dtype": "dtype", "_sizes": "size", "_strides": "stride"}
 
 
-def explain_failure(guard: Guard, scope: dict[str, Any], L: dict[str, Any]) -> str:  # noqa: N803
-    """Why this guard does not hold, in torch's words where it is about a tensor and says one thing of it."""
+def explain_failure(guard: Guard, scope: dict[str, Any], L: dict[str, Any]) -> str:
+    """Why this guard does not hold: PyTorch's message for a property of a tensor, else the text of the guard."""
     what = re.search(r"\.(_key_set|dtype|_sizes|_strides) (?:==|is) (.+)$", guard.text)
     try:
         value = eval(guard.source, scope, {"L": L}) if guard.source else None
@@ -190,7 +190,7 @@ def explain_failure(guard: Guard, scope: dict[str, Any], L: dict[str, Any]) -> s
     except (LookupError, AttributeError, TypeError, SyntaxError, NameError):
         return guard.text
     if isinstance(value, Tensor) and re.search(r"\.requires_grad( (==|is) \w+)?\)*$", guard.text):
-        wanted = int(not value.requires_grad)  # since the guard does not hold
+        wanted = int(not value.requires_grad)  # because the guard does not hold
         return f"tensor '{_plain(guard.source)}' requires_grad mismatch. expected requires_grad={wanted}"
     actual = getattr(value, what[1]) if expected is not None else None
     if not isinstance(actual, type(expected)) or expected == actual:

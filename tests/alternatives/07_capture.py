@@ -23,20 +23,21 @@ from rushlight.autograd.engine import sum_to
 from rushlight.autograd.grad_mode import no_grad
 from rushlight.c10.dtypes import float16, float32
 from rushlight.dynamo import bytecode, calls, guards, symbolic
+from rushlight.dynamo.exc import Unsupported
 from rushlight.dynamo.variables import (
-    Constant,
-    DictVariable,
+    BaseUserFunctionVariable,
+    ConstantVariable,
+    ConstDictVariable,
     ExceptionVariable,
-    FunctionVariable,
+    GetAttrVariable,
     GradModeVariable,
     IteratorVariable,
     ListVariable,
-    MethodVariable,
-    ObjectVariable,
     SetVariable,
     TensorVariable,
     TupleVariable,
-    Unsupported,
+    UserDefinedObjectVariable,
+    UserMethodVariable,
 )
 from rushlight.fx.codegen import FORMATS, IN_PLACE, arguments, attribute_of, expression, qualified_name
 from rushlight.fx.graph import Graph, is_reserved
@@ -755,7 +756,7 @@ def binary_op__with_match(frame, symbol, left, right):
             symbol = bytecode.PLAIN.get(symbol, symbol)
             return calls.call_in_graph(frame, bytecode.OPERATORS[symbol], [left, right], {})
         case "+=", ListVariable(), _:
-            added = calls.items_of(frame, right)
+            added = right.unpack_var_sequence(frame)
             frame.output.changed(left)
             left.items += added
             return left
@@ -763,13 +764,13 @@ def binary_op__with_match(frame, symbol, left, right):
             return ListVariable([*left.items, *right.items])
         case (("+" | "+="), TupleVariable(), TupleVariable()) if left.cls is tuple and right.cls is tuple:
             return TupleVariable([*left.items, *right.items])
-        case "*", ListVariable(items=items), Constant(value=int() as n):
+        case "*", ListVariable(items=items), ConstantVariable(value=int() as n):
             return ListVariable(items * n)
-        case "*", Constant(value=int() as n), ListVariable(items=items):
+        case "*", ConstantVariable(value=int() as n), ListVariable(items=items):
             return ListVariable(n * items)
-        case "*", TupleVariable(items=items, cls=cls), Constant(value=int() as n) if cls is tuple:
+        case "*", TupleVariable(items=items, cls=cls), ConstantVariable(value=int() as n) if cls is tuple:
             return TupleVariable(items * n)
-        case "*", Constant(value=int() as n), TupleVariable(items=items, cls=cls) if cls is tuple:
+        case "*", ConstantVariable(value=int() as n), TupleVariable(items=items, cls=cls) if cls is tuple:
             return TupleVariable(n * items)
     return calls.fold(frame, bytecode.OPERATORS[symbol], [left, right])
 
@@ -783,7 +784,7 @@ def binary_op__known_values_first(frame, symbol, left, right):
         function = bytecode.OPERATORS[symbol if tensors[0] else bytecode.PLAIN.get(symbol, symbol)]
         return calls.call_in_graph(frame, function, [left, right], {})
     if symbol == "+=" and isinstance(left, ListVariable):
-        added = [*calls.items_of(frame, right)]
+        added = [*right.unpack_var_sequence(frame)]
         frame.output.changed(left)
         left.items[len(left.items) :] = added
         return left
@@ -793,50 +794,65 @@ def binary_op__known_values_first(frame, symbol, left, right):
         if mine and theirs and plain and symbol in {"+", "+="}:
             return kind(left.items + right.items)
         several, count = (left, right) if mine else (right, left)
-        if mine != theirs and plain and symbol == "*" and isinstance(count, Constant) and isinstance(count.value, int):
+        if (
+            mine != theirs
+            and plain
+            and symbol == "*"
+            and isinstance(count, ConstantVariable)
+            and isinstance(count.value, int)
+        ):
             return kind([item for _ in range(count.value) for item in several.items])
     return calls.fold(frame, bytecode.OPERATORS[symbol], [left, right])
 
 
 def truth__by_a_table(frame, value):
     table = {
-        Constant: lambda: bool(value.value),
+        ConstantVariable: lambda: bool(value.value),
         ListVariable: lambda: bool(value.items),
         TupleVariable: lambda: bool(value.items),
-        DictVariable: lambda: bool(value.items),
+        ConstDictVariable: lambda: bool(value.items),
         SetVariable: lambda: bool(value.items),
-        FunctionVariable: lambda: True,
-        MethodVariable: lambda: True,
+        BaseUserFunctionVariable: lambda: True,
+        UserMethodVariable: lambda: True,
+        GetAttrVariable: lambda: True,
         ExceptionVariable: lambda: True,
         IteratorVariable: lambda: True,
         GradModeVariable: lambda: True,
     }
-    if type(value) in table:
-        return table[type(value)]()
-    if isinstance(value, ObjectVariable):
+    known = next((answer for kind, answer in table.items() if isinstance(value, kind)), None)
+    if known is not None:
+        return known()
+    if isinstance(value, UserDefinedObjectVariable):
         name = "__bool__" if hasattr(value.cls, "__bool__") else "__len__" if hasattr(value.cls, "__len__") else None
-        return True if name is None else symbolic.truth(frame, calls.call_method(frame, value, name, []))
+        return True if name is None else symbolic.truth(frame, value.call_method(frame, name, [], {}))
     raise Unsupported("Data-dependent branching" if isinstance(value, TensorVariable) else "a truth that is not known")
 
 
 def truth__with_match(frame, value):
     match value:
-        case Constant(value=known):
+        case ConstantVariable(value=known):
             return bool(known)
         case (
             ListVariable(items=items)
             | TupleVariable(items=items)
-            | DictVariable(items=items)
+            | ConstDictVariable(items=items)
             | SetVariable(items=items)
         ):
             return bool(items)
-        case FunctionVariable() | MethodVariable() | ExceptionVariable() | IteratorVariable() | GradModeVariable():
+        case (
+            BaseUserFunctionVariable()
+            | UserMethodVariable()
+            | GetAttrVariable()
+            | ExceptionVariable()
+            | IteratorVariable()
+            | GradModeVariable()
+        ):
             return True
-        case ObjectVariable(cls=cls) if hasattr(cls, "__bool__"):
-            return truth__with_match(frame, calls.call_method(frame, value, "__bool__", []))
-        case ObjectVariable(cls=cls) if hasattr(cls, "__len__"):
-            return truth__with_match(frame, calls.call_method(frame, value, "__len__", []))
-        case ObjectVariable():
+        case UserDefinedObjectVariable(cls=cls) if hasattr(cls, "__bool__"):
+            return truth__with_match(frame, value.call_method(frame, "__bool__", [], {}))
+        case UserDefinedObjectVariable(cls=cls) if hasattr(cls, "__len__"):
+            return truth__with_match(frame, value.call_method(frame, "__len__", [], {}))
+        case UserDefinedObjectVariable():
             return True
         case TensorVariable():
             raise Unsupported("Data-dependent branching")

@@ -81,7 +81,7 @@ def test_a_stage_may_run_ahead_of_its_neighbour():
         module = torch.nn.Linear(3, 3)
         return run_stage(orders[rank], module, [torch.ones(1, 3)] * 4, [0] * 4, lambda y, _: y.sum(), torch.empty(1, 3))
 
-    assert [len(losses) for losses in run_ranks(ahead, 2, timeout=20)] == [0, 4]
+    assert [len(losses) for losses in run_ranks(ahead, 2, timeout=600)] == [0, 4]
 
 
 @pytest.mark.parametrize("schedule", [gpipe_order, one_f_one_b_order])

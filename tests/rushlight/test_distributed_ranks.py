@@ -26,7 +26,7 @@ def alive(pid):
         return False
 
 
-def gone(pids, seconds=10.0):
+def gone(pids, seconds=300.0):
     """Whether these processes end by themselves."""
     limit = time.monotonic() + seconds
     while any(map(alive, pids)) and time.monotonic() < limit:
@@ -37,7 +37,7 @@ def gone(pids, seconds=10.0):
 def failing(fn, n=2, *args, **options):
     """The error of a call that fails, of which nothing is left over."""
     with pytest.raises(RanksFailed) as caught:
-        run_ranks(fn, n, *args, **{"timeout": 20.0, "still": 0.6} | options)
+        run_ranks(fn, n, *args, **{"timeout": 600.0, "still": 0.6} | options)
     nursery = ranks._nursery.process.pid
     assert Path(f"/proc/{nursery}/task/{nursery}/children").read_text() == ""
     return caught.value
@@ -247,7 +247,7 @@ def notebook(tmp_path, monkeypatch):
     def rest(request):
         text = ""
         while True:
-            message = client.get_iopub_msg(timeout=60)
+            message = client.get_iopub_msg(timeout=600)
             if message["parent_header"].get("msg_id") == request:
                 text += message["content"].get("text", "") + message["content"].get("ename", "")
                 if message["content"].get("execution_state") == "idle":
@@ -265,7 +265,7 @@ def begin(notebook):
     """Ranks that are at work, and the request that began it."""
     for path in notebook.seen.iterdir():
         path.unlink()
-    request, limit = notebook.client.execute("run_ranks(work, 2, 100, still=100)"), time.monotonic() + 30
+    request, limit = notebook.client.execute("run_ranks(work, 2, 100, still=100)"), time.monotonic() + 300
     while len(names := [*notebook.seen.iterdir()]) < 2 and time.monotonic() < limit:
         time.sleep(0.05)
     return [int(path.name) for path in names], request

@@ -12,7 +12,7 @@ PROGRAM = Path(__file__).resolve().parents[2] / "phases/09_distributed/train_hea
 def test_torchrun_runs_the_same_function():
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", str(PROGRAM)]
     environ = os.environ | {"GLOO_SOCKET_IFNAME": "lo", "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=100)
+    done = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     losses = [float(word) for word in done.stdout.split()]
     here = run_ranks(runpy.run_path(str(PROGRAM))["train"], 2)

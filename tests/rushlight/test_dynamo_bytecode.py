@@ -6,7 +6,9 @@ import inspect
 import pytest
 
 import rushlight as rl
-from rushlight.dynamo import bytecode, concrete, eval_frame, handlers
+from rushlight.dynamo import bytecode, convert_frame
+from rushlight.dynamo.resume_execution import PythonInterpreter
+from rushlight.dynamo.symbolic_convert import InstructionTranslatorBase
 
 
 def ordinary(a, b=1, *c, d=2, **e):
@@ -62,13 +64,13 @@ def test_every_jump_and_handler_goes_to_an_instruction(function):
 
 def test_both_interpreters_know_the_same_instructions():
     generators = {"RETURN_GENERATOR", "YIELD_VALUE"}
-    assert set(handlers.HANDLERS) - set(concrete.HANDLERS) == generators
-    assert set(concrete.HANDLERS) <= set(handlers.HANDLERS)
+    assert set(InstructionTranslatorBase.handlers) - set(PythonInterpreter.handlers) == generators
+    assert set(PythonInterpreter.handlers) <= set(InstructionTranslatorBase.handlers)
 
 
 def test_every_rule_of_the_table_gives_instructions_that_are_known():
     made = {instruction.op for function in functions() for instruction in bytecode.simplify(function.__code__)}
-    assert made - {"UNKNOWN", *eval_frame.NEVER} <= set(handlers.HANDLERS)
+    assert made - {"UNKNOWN", *convert_frame.NEVER} <= set(InstructionTranslatorBase.handlers)
 
 
 def test_an_unknown_instruction_is_called_unknown():

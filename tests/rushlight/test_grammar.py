@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 from both import FRAMEWORKS
+from sweep import swept
 
 from rushlight.course import grammar
 
@@ -99,8 +100,8 @@ def _train(xp, make):
 @pytest.mark.parametrize(
     "make",
     [
-        lambda optim, params: optim.Adam(params, lr=0.02),
-        lambda optim, params: optim.AdamW(params, lr=0.02),
+        swept(lambda optim, params: optim.Adam(params, lr=0.02)),
+        swept(lambda optim, params: optim.AdamW(params, lr=0.02)),
         lambda optim, params: optim.SGD(params, lr=0.3, momentum=0.9),
     ],
 )

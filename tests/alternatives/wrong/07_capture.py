@@ -21,14 +21,14 @@ from rushlight.autograd.engine import sum_to
 from rushlight.autograd.grad_mode import no_grad
 from rushlight.c10.dtypes import float16, float32
 from rushlight.dynamo import bytecode, calls, guards, symbolic
+from rushlight.dynamo.exc import Unsupported
 from rushlight.dynamo.variables import (
-    DictVariable,
+    ConstDictVariable,
     ListVariable,
-    ObjectVariable,
     SetVariable,
     TensorVariable,
     TupleVariable,
-    Unsupported,
+    UserDefinedObjectVariable,
 )
 from rushlight.fx.codegen import FORMATS, IN_PLACE, arguments, attribute_of, expression, qualified_name
 from rushlight.fx.graph import Graph, is_reserved
@@ -661,19 +661,19 @@ BINARY_OP = types.FunctionType(symbolic.binary_op.__code__, vars(symbolic))
 
 
 def truth__a_length_before_a_truth(frame, value):
-    if isinstance(value, ObjectVariable) and hasattr(value.cls, "__len__"):
-        return symbolic.truth(frame, calls.call_method(frame, value, "__len__", []))
+    if isinstance(value, UserDefinedObjectVariable) and hasattr(value.cls, "__len__"):
+        return symbolic.truth(frame, value.call_method(frame, "__len__", [], {}))
     return TRUTH(frame, value)
 
 
 def truth__forgets_lengths(frame, value):
-    if isinstance(value, ObjectVariable) and not hasattr(value.cls, "__bool__"):
+    if isinstance(value, UserDefinedObjectVariable) and not hasattr(value.cls, "__bool__"):
         return True
     return TRUTH(frame, value)
 
 
 def truth__every_object_is_true(frame, value):
-    return True if isinstance(value, ObjectVariable) else TRUTH(frame, value)
+    return True if isinstance(value, UserDefinedObjectVariable) else TRUTH(frame, value)
 
 
 def truth__of_the_meta_tensor(frame, value):
@@ -681,7 +681,7 @@ def truth__of_the_meta_tensor(frame, value):
 
 
 def truth__of_containers_is_not_known(frame, value):
-    if isinstance(value, (ListVariable, TupleVariable, DictVariable, SetVariable)):
+    if isinstance(value, (ListVariable, TupleVariable, ConstDictVariable, SetVariable)):
         raise Unsupported("a container")
     return TRUTH(frame, value)
 

@@ -1,0 +1,35 @@
+"""The exceptions with which a capture ends, or goes back.
+
+`Unsupported` breaks the graph, `SkipFrame` gives a frame up, `AutogradGradRestartAnalysis` begins the capture again with an earlier
+end. An exception of the captured function itself travels through the capture as an `ObservedException`. In PyTorch:
+`torch/_dynamo/exc.py`. Left out: hints for the user, and errors of a backend, which pass through as they are.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rushlight.dynamo.variables.misc import ExceptionVariable
+
+__all__ = ["AutogradGradRestartAnalysis", "ObservedException", "SkipFrame", "Unsupported"]
+
+
+class Unsupported(Exception):
+    """An operation cannot be captured: the graph breaks here. The message is the reason."""
+
+
+class AutogradGradRestartAnalysis(Unsupported):
+    """The graph returns a tensor whose history `autograd.grad` consumes in the same graph."""
+
+
+class SkipFrame(Exception):  # noqa: N818  (PyTorch's name)
+    """From here on a function is not captured at all."""
+
+
+class ObservedException(Exception):  # noqa: N818  (PyTorch's name)
+    """The captured function raises an exception, `variable`."""
+
+    def __init__(self, variable: ExceptionVariable) -> None:
+        super().__init__(variable)
+        self.variable = variable

@@ -1,0 +1,154 @@
+"""Where the graph breaks: one instruction, or all that are left, run on Python's own values.
+
+A captured function that stops before an instruction leaves a `SuspendedFrame`: its locals, its cells, its stack. `run_instruction`
+runs that instruction as CPython would, and the function is captured again from the next one. PyTorch generates a new function, a
+*resume function*, which jumps to that instruction; without a hook in CPython's loop nothing would capture such a function, so the
+rest is run from here. In PyTorch: `torch/_dynamo/resume_execution.py`.
+"""
+
+from __future__ import annotations
+
+import operator
+import sys
+from collections.abc import Callable
+from types import CellType, CodeType, FunctionType
+from typing import Any
+
+from rushlight.dynamo.bytecode import OPERATORS, UNARY, Instruction
+from rushlight.dynamo.opcodes import END, Interpreter, SuspendedFrame
+
+__all__ = ["PythonInterpreter", "SuspendedFrame", "run_instruction", "run_to_end"]
+
+Call = Callable[[Any, list, dict[str, Any]], Any]
+
+
+def identity(value: Any) -> Any:
+    return value
+
+
+class PythonInterpreter(Interpreter):
+    """Runs instructions for real. `call` makes the calls, so a function that is called may be captured in its turn."""
+
+    observed = Exception
+    new_cell = CellType
+    constant = realize = python_value = items = key = mapping = exception_value = staticmethod(identity)
+    truth, iterate, type_of, unpack = bool, iter, type, list
+    is_same, contains = operator.is_, operator.contains
+    load_attr, store_attr, delete_attr, make_super = getattr, setattr, delattr, super
+    store_item, delete_item = operator.setitem, operator.delitem
+    build_tuple, build_list, build_set, build_map = tuple, list, set, dict
+    operands = Interpreter.popn
+    build_slice = staticmethod(lambda parts: slice(*parts))
+    error = compute_constant = operator.call
+    is_none = staticmethod(lambda value: value is None)
+    advance = staticmethod(lambda iterator: next(iterator, END))
+    binary_op = staticmethod(lambda symbol, left, right: OPERATORS[symbol](left, right))
+    unary_op = staticmethod(lambda symbol, value: UNARY[symbol](value))
+
+    def __init__(self, code: CodeType, f_globals: dict[str, Any], state: SuspendedFrame, call: Call) -> None:
+        super().__init__(code, f_globals, state)
+        self.call_function, self.pop = call, self.stack.pop
+
+    # The most frequent instructions, without a call of an operation
+
+    def LOAD_CONST(self, instruction: Instruction) -> None:
+        self.push(instruction.arg)
+
+    def BINARY_OP(self, instruction: Instruction) -> None:
+        right, left = self.pop(), self.pop()
+        self.push(OPERATORS[instruction.arg](left, right))
+
+    # Names
+
+    def STORE_DEREF(self, instruction: Instruction) -> None:
+        self.cells[instruction.arg].cell_contents = self.stack.pop()
+
+    def DELETE_DEREF(self, instruction: Instruction) -> None:
+        del self.cells[instruction.arg].cell_contents
+
+    def LOAD_GLOBAL(self, instruction: Instruction) -> None:
+        name, space = instruction.arg, self.f_globals
+        if name not in space:
+            builtins = space.get("__builtins__", sys.modules["builtins"])
+            space = builtins if isinstance(builtins, dict) else vars(builtins)
+        if name not in space:
+            raise NameError(f"name '{name}' is not defined")
+        self.push(space[name])
+
+    def STORE_GLOBAL(self, instruction: Instruction) -> None:
+        self.f_globals[instruction.arg] = self.stack.pop()
+
+    def IMPORT_NAME(self, instruction: Instruction) -> None:
+        level, names = self.popn(2)
+        self.push(__import__(instruction.arg, self.f_globals, None, names, level))
+
+    # Calls and functions
+
+    def call(self, function: Any, args: list, kwargs: dict[str, Any]) -> Any:
+        if function is super and not args:  # it looks for its arguments in the frame that calls it
+            name = self.code.co_varnames[0]
+            owner = self.locals[name] if name in self.locals else self.cells[name].cell_contents
+            return super(self.cells["__class__"].cell_contents, owner)
+        return self.call_function(function, args, kwargs)
+
+    def new_function(self, code: CodeType) -> FunctionType:
+        cells = tuple(CellType() for _ in code.co_freevars) or None  # the real ones come as a part of it
+        return FunctionType(code, self.f_globals, code.co_name, None, cells)
+
+    def set_function_part(self, function: FunctionType, flag: int, value: Any) -> FunctionType:
+        match flag:
+            case 8:  # a closure can be given to a new function only
+                kwdefaults = function.__kwdefaults__
+                function = FunctionType(
+                    function.__code__, self.f_globals, function.__name__, function.__defaults__, value
+                )
+                function.__kwdefaults__ = kwdefaults
+            case 2:
+                function.__kwdefaults__ = value
+            case 1:
+                function.__defaults__ = value
+        return function
+
+    # Exceptions and blocks
+
+    def RAISE_VARARGS(self, instruction: Instruction) -> None:
+        if instruction.arg == 0:
+            if not self.handled:
+                raise RuntimeError("No active exception to reraise")
+            raise self.handled[-1]
+        if instruction.arg == 2:
+            cause = self.stack.pop()
+            raise self.stack.pop() from cause
+        raise self.stack.pop()
+
+    def RERAISE(self, instruction: Instruction) -> None:
+        raise self.stack.pop()
+
+    def BEFORE_WITH(self, instruction: Instruction) -> None:
+        manager = self.stack.pop()
+        self.push(type(manager).__exit__.__get__(manager))
+        self.push(type(manager).__enter__(manager))
+
+    def WITH_EXCEPT_START(self, instruction: Instruction) -> None:
+        error = self.stack[-1]
+        self.push(self.stack[-4](type(error), error, error.__traceback__))
+
+
+def run_instruction(code: CodeType, f_globals: dict[str, Any], state: SuspendedFrame, call: Call) -> Any:
+    """Run one instruction. Returns the state after it, or (value,) if the function has returned.
+
+    `call` takes a function, args and kwargs, and makes a call.
+    """
+    frame = PythonInterpreter(code, f_globals, state, call)
+    frame.step()
+    if frame.returned:
+        return (frame.value,)
+    return SuspendedFrame(frame.index, frame.locals, frame.cells, frame.stack, frame.handled)
+
+
+def run_to_end(code: CodeType, f_globals: dict[str, Any], state: SuspendedFrame, call: Call) -> Any:
+    """Run the rest. Returns what the function returns."""
+    frame = PythonInterpreter(code, f_globals, state, call)
+    while not frame.returned:
+        frame.step()
+    return frame.value

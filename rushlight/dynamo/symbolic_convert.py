@@ -1,0 +1,367 @@
+"""The symbolic interpreter: runs a function's instructions on variables, and records what happens to tensors.
+
+`InstructionTranslatorBase` has the operations that `opcodes.Interpreter` calls, for variables. The outermost frame, an
+`InstructionTranslator`, may start anywhere in its function, and may stop before an instruction that cannot be captured. A function
+that is called is run by an `InliningInstructionTranslator`, and can only be captured whole. In PyTorch:
+`torch/_dynamo/symbolic_convert.py`. Left out: asynchronous functions, and blocks that PyTorch leaves and enters again at a break.
+"""
+
+from __future__ import annotations
+
+import builtins
+import inspect
+from collections.abc import Callable, Iterable, Iterator
+from operator import attrgetter, methodcaller
+from types import CodeType
+from typing import Any
+
+from rushlight.dynamo import calls, symbolic
+from rushlight.dynamo.bytecode import Instruction
+from rushlight.dynamo.codegen import write_global
+from rushlight.dynamo.exc import ObservedException, Unsupported
+from rushlight.dynamo.opcodes import END, NULL, Interpreter, SuspendedFrame
+from rushlight.dynamo.output_graph import OutputGraph
+from rushlight.dynamo.variables import (
+    BaseUserFunctionVariable,
+    CellVariable,
+    ConstantVariable,
+    ConstDictVariable,
+    ExceptionVariable,
+    IteratorVariable,
+    LazyVariableTracker,
+    ListVariable,
+    NestedUserFunctionVariable,
+    SetVariable,
+    SuperVariable,
+    TensorVariable,
+    TupleVariable,
+    VariableTracker,
+)
+from rushlight.dynamo.variables.builder import VariableBuilder
+from rushlight.dynamo.variables.constant import fold, literal
+from rushlight.dynamo.variables.dicts import key_of
+
+__all__ = ["GraphBreak", "InliningInstructionTranslator", "InstructionTranslator", "InstructionTranslatorBase"]
+
+MAX_INSTRUCTIONS = 200_000  # of one capture: Python runs a longer loop better
+MAX_DEPTH = 60
+GENERATOR = type(_ for _ in ())
+
+Args = list[VariableTracker]
+Kwargs = dict[str, VariableTracker]
+
+
+class GraphBreak(Exception):  # noqa: N818  (it ends a capture as a return does)
+    """The outermost frame stops before its next instruction."""
+
+
+class InstructionTranslatorBase(Interpreter):
+    """A function that is being run on variables. `root` is the outermost frame."""
+
+    null = ConstantVariable(NULL)
+    observed, exception_value = ObservedException, attrgetter("variable")
+    constant, new_cell = staticmethod(literal), CellVariable
+    build_tuple, build_list, items = TupleVariable, ListVariable, attrgetter("items")
+    realize, python_value = methodcaller("realize"), methodcaller("as_python_constant")
+    type_of, is_none = methodcaller("python_type"), methodcaller("is_constant_none")
+
+    root: InstructionTranslator
+
+    def __init__(self, output: OutputGraph, code: CodeType, f_globals: dict[str, Any]) -> None:
+        super().__init__(code, f_globals, SuspendedFrame(0, {}, {}, []))
+        self.output = output
+
+    @property
+    def builder(self) -> VariableBuilder:
+        return self.output.builder
+
+    def step(self) -> None:
+        self.root.count += 1
+        if self.root.count > MAX_INSTRUCTIONS:
+            raise Unsupported("a capture of too many instructions")
+        instruction = self.instructions[self.index]
+        if instruction.op not in self.handlers:
+            self.index += 1
+            raise Unsupported(f"the instruction {instruction.arg or instruction.op}")
+        super().step()
+
+    def pop(self) -> VariableTracker:
+        return self.stack.pop().realize()
+
+    def operands(self, count: int) -> list[VariableTracker]:
+        return [value.realize() for value in self.popn(count)]
+
+    def run(self) -> VariableTracker:
+        while not self.returned:
+            self.step()
+        return self.value
+
+    def error(self, cls: type[BaseException], *args: Any) -> ObservedException:
+        """To be raised: an exception that the captured function may catch."""
+        return ObservedException(ExceptionVariable(cls, [ConstantVariable(arg) for arg in args]))
+
+    # Operators
+
+    def compute(self, symbol: str, left: VariableTracker, right: VariableTracker) -> VariableTracker:
+        return symbolic.compute(self, symbol, left, right)
+
+    def binary_op(self, symbol: str, left: VariableTracker, right: VariableTracker) -> VariableTracker:
+        return left.getitem(self, right) if symbol == "[]" else self.compute(symbol, left, right)
+
+    def unary_op(self, symbol: str, value: VariableTracker) -> VariableTracker:
+        return symbolic.unary_op(self, symbol, value)
+
+    def compute_constant(self, function: Callable, *args: VariableTracker) -> VariableTracker:
+        return fold(self, function, list(args))
+
+    def truth(self, value: VariableTracker) -> bool:
+        return symbolic.truth(self, value)
+
+    def is_same(self, left: VariableTracker, right: VariableTracker) -> bool:
+        return left.is_same(right)
+
+    def contains(self, container: VariableTracker, item: VariableTracker) -> bool:
+        return container.contains(self, item)
+
+    def TO_BOOL(self, instruction: Instruction) -> None:
+        if not self.stack[-1].realize().is_tensor():  # the jump or the `not` that follows breaks the graph
+            super().TO_BOOL(instruction)
+
+    # Attributes, items and containers
+
+    def load_attr(self, owner: VariableTracker, name: str) -> VariableTracker:
+        return owner.var_getattr(self, name)
+
+    def store_attr(self, owner: VariableTracker, name: str, value: VariableTracker) -> None:
+        owner.var_setattr(self, name, value)
+
+    def delete_attr(self, owner: VariableTracker, name: str) -> None:
+        owner.var_setattr(self, name, None)
+
+    def make_super(self, cls: VariableTracker, owner: VariableTracker) -> SuperVariable:
+        return SuperVariable(cls.as_python_constant(), owner)
+
+    def store_item(self, container: VariableTracker, key: VariableTracker, value: VariableTracker) -> None:
+        container.setitem(self, key, value)
+
+    def delete_item(self, container: VariableTracker, key: VariableTracker) -> None:
+        container.call_method(self, "__delitem__", [key], {})
+
+    def build_set(self, items: list[VariableTracker]) -> SetVariable:
+        return SetVariable({key_of(self, item) for item in items})
+
+    def build_map(self, pairs: Iterable[tuple[VariableTracker, VariableTracker]]) -> ConstDictVariable:
+        return ConstDictVariable({key_of(self, key): value for key, value in pairs})
+
+    def build_slice(self, parts: list[VariableTracker]) -> ConstantVariable:
+        return ConstantVariable(slice(*[part.as_python_constant() for part in parts]))
+
+    def key(self, value: VariableTracker) -> Any:
+        return key_of(self, value)
+
+    def mapping(self, value: VariableTracker) -> dict[Any, VariableTracker]:
+        if not isinstance(value, ConstDictVariable):
+            raise Unsupported(f"a dict from {value!r}")
+        return value.items
+
+    def iterate(self, value: VariableTracker) -> VariableTracker:
+        return value.iterate(self)
+
+    def advance(self, iterator: VariableTracker) -> Any:
+        item = iterator.realize().next_variable(self)
+        return END if item is None else item
+
+    def unpack(self, value: VariableTracker) -> list[VariableTracker]:
+        return value.unpack_var_sequence(self)
+
+    # Names
+
+    def STORE_FAST(self, instruction: Instruction) -> None:
+        value = self.stack[-1]
+        seen = value.real if isinstance(value, LazyVariableTracker) else value
+        if isinstance(seen, TensorVariable) and not seen.named:  # nodes are named after the variables of the program
+            seen.node._rename(instruction.arg)
+            seen.named = True
+        super().STORE_FAST(instruction)
+
+    def STORE_DEREF(self, instruction: Instruction) -> None:
+        self.write_cell(self.cells[instruction.arg], self.stack.pop())
+
+    def DELETE_DEREF(self, instruction: Instruction) -> None:
+        self.write_cell(self.cells[instruction.arg], None)
+
+    def write_cell(self, cell: CellVariable, contents: VariableTracker | None) -> None:
+        if cell.source is not None:
+            self.output.effect(cell.write_contents)
+        cell.contents = contents
+
+    def LOAD_GLOBAL(self, instruction: Instruction) -> None:
+        name, space = instruction.arg, self.f_globals
+        written = self.output.written.get(id(space), {})
+        if name in written:
+            self.push(written[name])
+        elif name in space and str(space.get("__name__", "")).startswith("rushlight."):  # the framework stays as it is
+            self.push(self.builder.known(space[name]))
+        elif name in space:
+            self.push(self.builder.lazy(space[name], f"{self.output.globals_name(space)}[{name!r}]"))
+        elif hasattr(builtins, name):
+            self.push(ConstantVariable(getattr(builtins, name)))
+        else:
+            raise self.error(NameError, f"name '{name}' is not defined")
+
+    def STORE_GLOBAL(self, instruction: Instruction) -> None:
+        values = self.output.written.setdefault(id(self.f_globals), {})
+        values[instruction.arg] = self.stack.pop()
+        self.output.effect(write_global, self.f_globals, instruction.arg, values)
+
+    def IMPORT_NAME(self, instruction: Instruction) -> None:
+        names, level = self.pop(), self.pop()
+        args = [ConstantVariable(each) for each in (instruction.arg, self.f_globals, None)]
+        self.push(fold(self, __import__, [*args, names, level]))
+
+    # Calls and functions
+
+    def call(self, function: VariableTracker, args: Args, kwargs: Kwargs) -> VariableTracker:
+        return function.call_function(self, args, kwargs)
+
+    def call_callable(self, function: Any, variable: VariableTracker, args: Args, kwargs: Kwargs) -> VariableTracker:
+        return calls.call_callable(self, function, variable, args, kwargs)
+
+    def inline_user_function_return(
+        self, function: BaseUserFunctionVariable, args: Args, kwargs: Kwargs
+    ) -> VariableTracker:
+        return InliningInstructionTranslator.inline_call(self, function, args, kwargs)
+
+    def new_function(self, code: CodeType) -> NestedUserFunctionVariable:
+        return NestedUserFunctionVariable(code, self.f_globals)
+
+    def set_function_part(
+        self, function: NestedUserFunctionVariable, flag: int, value: VariableTracker
+    ) -> NestedUserFunctionVariable:
+        match flag:
+            case 8:
+                function.closure = list(value.items)
+            case 2:
+                function.kwdefaults = dict(value.items)
+            case 1:
+                function.defaults = [each.realize() for each in value.unpack_var_sequence(self)]  # as PyTorch does
+        return function
+
+    def RETURN_GENERATOR(self, instruction: Instruction) -> None:
+        self.push(ConstantVariable(None))  # a POP_TOP takes it away
+
+    def YIELD_VALUE(self, instruction: Instruction) -> None:
+        self.yielded = self.stack.pop()
+        self.push(ConstantVariable(None))  # the value that is sent in
+
+    # Exceptions and blocks
+
+    def RAISE_VARARGS(self, instruction: Instruction) -> None:
+        if instruction.arg == 2:
+            self.pop()  # the cause
+        if instruction.arg == 0:
+            if not self.handled:
+                raise Unsupported("raise without an exception")
+            raise ObservedException(self.handled[-1])
+        value = self.pop()
+        known = value.value if isinstance(value, ConstantVariable) else None
+        if isinstance(known, type) and issubclass(known, BaseException):
+            value = self.call(value, [], {})
+        if not isinstance(value, ExceptionVariable):
+            raise Unsupported(f"raise of {value!r}")
+        raise ObservedException(value)
+
+    def RERAISE(self, instruction: Instruction) -> None:
+        value = self.pop()
+        if not isinstance(value, ExceptionVariable):
+            raise Unsupported("raise of an exception from before")
+        raise ObservedException(value)
+
+    def BEFORE_WITH(self, instruction: Instruction) -> None:
+        self.stack.extend(self.pop().enter(self))
+
+    def WITH_EXCEPT_START(self, instruction: Instruction) -> None:
+        value = self.stack[-1]
+        args = [ConstantVariable(value.python_type()), value, ConstantVariable(None)]
+        self.push(self.call(self.stack[-4], args, {}))
+
+
+class InstructionTranslator(InstructionTranslatorBase):
+    """The outermost frame, from a state (`locals`, `cells`, `stack`, `index`) to a return, or to instruction `stop_at`."""
+
+    def __init__(
+        self, output: OutputGraph, code: CodeType, f_globals: dict[str, Any], stop_at: int | None = None
+    ) -> None:
+        super().__init__(output, code, f_globals)
+        self.root, self.count, self.steps, self.stop_at = self, 0, 0, stop_at
+        self.depth = 1
+
+    def step(self) -> None:
+        if self.steps == self.stop_at:
+            raise GraphBreak
+        super().step()
+        self.steps += 1
+
+
+class InliningInstructionTranslator(InstructionTranslatorBase):
+    """The frame of a function that is called, in the same graph."""
+
+    def __init__(self, parent: InstructionTranslatorBase, function: BaseUserFunctionVariable) -> None:
+        super().__init__(parent.output, function.code, function.globals)
+        self.root, self.depth = parent.root, parent.depth + 1
+        self.yielded: VariableTracker | None = None
+        if self.depth > MAX_DEPTH:
+            raise Unsupported("calls that are nested too deeply")
+        self.cells.update(zip(function.code.co_freevars, function.closure))
+
+    @classmethod
+    def inline_call(
+        cls, parent: InstructionTranslatorBase, function: BaseUserFunctionVariable, args: Args, kwargs: Kwargs
+    ) -> VariableTracker:
+        flags = function.code.co_flags
+        if flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
+            raise Unsupported("an asynchronous function")
+        callee = cls(parent, function)
+        callee.bind_args(function, args, kwargs)
+        if flags & inspect.CO_GENERATOR:
+            return IteratorVariable(callee.generate(), cls=GENERATOR, made=(function, tuple(args), kwargs))
+        return callee.run()
+
+    def generate(self) -> Iterator[VariableTracker]:
+        """The values of a generator."""
+        while not self.returned:
+            self.yielded = None
+            while not self.returned and self.yielded is None:
+                self.step()
+            if self.yielded is not None:
+                yield self.yielded
+
+    def bind_args(self, function: BaseUserFunctionVariable, args: Args, kwargs: Kwargs) -> None:
+        """Put the arguments of a call into the locals, as Python does."""
+        code, kwargs = function.code, dict(kwargs)
+        names = code.co_varnames[: code.co_argcount]
+        keyword_only = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
+        self.locals.update(zip(names, args))
+        for name in (*names[code.co_posonlyargcount :], *keyword_only):
+            if name in kwargs:
+                if name in self.locals:
+                    raise self.error(TypeError, f"{function.name}() got multiple values for argument '{name}'")
+                self.locals[name] = kwargs.pop(name)
+        defaults = zip(reversed(names), reversed(function.defaults))
+        for name, value in (*defaults, *function.kwdefaults.items()):
+            self.locals.setdefault(name, value)
+        missing = [name for name in (*names, *keyword_only) if name not in self.locals]
+        if missing:
+            raise self.error(TypeError, f"{function.name}() missing a required argument: '{missing[0]}'")
+        self.bind_rest(function, args[len(names) :], kwargs)
+
+    def bind_rest(self, function: BaseUserFunctionVariable, extra: Args, kwargs: Kwargs) -> None:
+        """The arguments that no parameter takes: those of `*args` and `**kwargs`."""
+        code = function.code
+        rest = code.co_varnames[code.co_argcount + code.co_kwonlyargcount :]
+        if code.co_flags & inspect.CO_VARARGS:
+            self.locals[rest[0]], extra, rest = TupleVariable(extra), [], rest[1:]
+        if code.co_flags & inspect.CO_VARKEYWORDS:
+            self.locals[rest[0]], kwargs = ConstDictVariable(kwargs), {}
+        if extra or kwargs:
+            raise self.error(TypeError, f"{function.name}() got an unexpected argument")

@@ -1,0 +1,157 @@
+"""`VariableTracker`: a value of the captured function, as far as it is known while the graph is captured.
+
+Each kind of value has a class with the same methods: `call_function`, `call_method`, `var_getattr`, `as_proxy`, `reconstruct` and
+others. The interpreter never asks for the kind: it calls the method, and a kind that has none breaks the graph. A variable with a
+`source` existed before the captured function began, and the expression `source` finds it again. In PyTorch:
+`torch/_dynamo/variables/base.py`. Left out: the mutation type, which is a note in `OutputGraph.effect` here.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from rushlight.dynamo.exc import ObservedException, Unsupported
+
+if TYPE_CHECKING:
+    from rushlight.dynamo.codegen import PyCodegen
+    from rushlight.dynamo.symbolic_convert import InstructionTranslatorBase as Translator
+
+__all__ = ["VariableTracker", "known_value", "static_getattr"]
+
+Args = list["VariableTracker"]
+Kwargs = dict[str, "VariableTracker"]
+
+
+class VariableTracker:
+    """A value of the captured function. The methods here are those of a value of which nothing is known."""
+
+    source: str | None = None
+    has_identity = True  # whether `is` can be answered
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.source or ''})"
+
+    # What is known of the value
+
+    def realize(self) -> VariableTracker:
+        """The variable behind a lazy one: now its guards are needed."""
+        return self
+
+    def is_tensor(self) -> bool:
+        return False
+
+    def is_constant_none(self) -> bool:
+        return False
+
+    def children(self) -> Sequence[VariableTracker]:
+        """The variables inside a container."""
+        return ()
+
+    def python_type(self) -> type:
+        raise Unsupported(f"type of {self!r}")
+
+    def as_python_constant(self) -> Any:
+        """The value, if it is known with all its parts. Raises Unsupported if it is not."""
+        raise Unsupported(f"{self!r} is not known while the graph is captured")
+
+    def is_python_constant(self) -> bool:
+        try:
+            self.as_python_constant()
+        except Unsupported:
+            return False
+        return True
+
+    def as_proxy(self) -> Any:
+        """The value as an argument of a node: nodes for tensors."""
+        return self.as_python_constant()
+
+    def is_same(self, other: VariableTracker) -> bool:
+        """Whether two variables are one object."""
+        if self is other:
+            return True
+        if not (self.has_identity and other.has_identity):
+            raise Unsupported("the identity of methods")
+        return False
+
+    # Attributes
+
+    def var_getattr(self, tx: Translator, name: str) -> VariableTracker:
+        if name == "__class__":
+            return tx.constant(self.python_type())
+        raise Unsupported(f"the attribute {name} of {self!r}")
+
+    def var_setattr(self, tx: Translator, name: str, value: VariableTracker | None) -> None:
+        """Write an attribute, or delete it if the value is None."""
+        raise Unsupported(f"writing the attribute {name} of {self!r}")
+
+    def call_obj_hasattr(self, tx: Translator, name: str) -> bool:
+        try:
+            self.var_getattr(tx, name)
+        except ObservedException as error:
+            if issubclass(error.variable.cls, AttributeError):
+                return False
+            raise
+        return True
+
+    # Calls
+
+    def call_function(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        raise Unsupported(f"a call of {self!r}")
+
+    def call_method(self, tx: Translator, name: str, args: Args, kwargs: Kwargs) -> VariableTracker:
+        return self.var_getattr(tx, name).call_function(tx, args, kwargs)
+
+    def enter(self, tx: Translator) -> tuple[VariableTracker, VariableTracker]:
+        """Enter a context manager: its `__exit__`, and what `__enter__` returns."""
+        raise Unsupported(f"the context manager {self!r}")
+
+    # Items
+
+    def getitem(self, tx: Translator, key: VariableTracker) -> VariableTracker:
+        raise Unsupported(f"an item of {self!r}")
+
+    def setitem(self, tx: Translator, key: VariableTracker, value: VariableTracker) -> None:
+        raise Unsupported(f"writing an item of {self!r}")
+
+    def contains(self, tx: Translator, item: VariableTracker) -> bool:
+        raise Unsupported(f"whether an item is in {self!r}")
+
+    def iterate(self, tx: Translator) -> VariableTracker:
+        """`iter` of the value."""
+        raise Unsupported(f"iteration over {self!r}")
+
+    def next_variable(self, tx: Translator) -> VariableTracker | None:
+        """The next item of an iterator; None at its end."""
+        raise Unsupported(f"the next of {self!r}")
+
+    def unpack_var_sequence(self, tx: Translator) -> list[VariableTracker]:
+        """All items that an iteration over the value gives."""
+        iterator, items = self.iterate(tx), []
+        while (item := iterator.next_variable(tx)) is not None:
+            items.append(item)
+        return items
+
+    # After the graph
+
+    def reconstruct(self, codegen: PyCodegen) -> str:
+        """An expression for a value that the captured function made."""
+        raise Unsupported(f"{self!r} cannot be made again after the graph")
+
+    def write_contents(self, codegen: PyCodegen) -> list[str]:
+        """Statements that give a container from before its new items."""
+        raise Unsupported(f"a change of {self!r}")
+
+
+def known_value(variable: VariableTracker) -> Any:
+    """The value of a variable all of whose parts are realized first."""
+    variable = variable.realize()
+    for item in variable.children():
+        known_value(item)
+    return variable.as_python_constant()
+
+
+def static_getattr(cls: type, name: str) -> Any:
+    """The attribute of a class as it is in its dict, no descriptor called; None if there is none."""
+    return inspect.getattr_static(cls, name, None)

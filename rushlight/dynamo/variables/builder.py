@@ -1,0 +1,184 @@
+"""`VariableBuilder`: from a value that existed before the capture to its variable, with its guards.
+
+`wrap` is for a value with a source: a tensor becomes an input of the graph, any other value becomes a variable by its type, and the
+items of a container become lazy variables. `known` is for a value that is taken never to change: one of a class or of the
+framework. In PyTorch: `torch/_dynamo/variables/builder.py` (`VariableBuilder`, `SourcelessBuilder`). Left out: NumPy arrays,
+symbolic integers, subclasses of tensors.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections import defaultdict
+from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
+from typing import TYPE_CHECKING, Any
+
+import rushlight as rl
+from rushlight.aten.strided import Tensor
+from rushlight.c10.dispatch import local
+from rushlight.dynamo.guards import CONSTANTS, Guard, bind
+from rushlight.dynamo.variables.base import VariableTracker
+from rushlight.dynamo.variables.constant import ConstantVariable, literal
+from rushlight.dynamo.variables.ctx_manager import EnteredGradMode, GradModeMethodVariable, GradModeVariable
+from rushlight.dynamo.variables.dicts import MAPPINGS, ConstDictVariable, TensorKey
+from rushlight.dynamo.variables.functions import UserFunctionVariable, UserMethodVariable
+from rushlight.dynamo.variables.lazy import LazyVariableTracker
+from rushlight.dynamo.variables.lists import ListVariable, TupleVariable
+from rushlight.dynamo.variables.misc import CellVariable
+from rushlight.dynamo.variables.nn_module import UnspecializedNNModuleVariable
+from rushlight.dynamo.variables.sets import SetVariable
+from rushlight.dynamo.variables.user_defined import UserDefinedObjectVariable
+from rushlight.library import OpOverload, OpOverloadPacket
+
+if TYPE_CHECKING:
+    from rushlight.dynamo.output_graph import OutputGraph
+
+_OPERATORS = (type(rl.ops), type(rl.ops.aten), OpOverload, OpOverloadPacket)
+_FRAMEWORK_CLASSES = (type, ModuleType, BuiltinFunctionType, rl.dtype, rl.device, range, slice, *_OPERATORS)
+_CONSTANT_CLASSES = (*_FRAMEWORK_CLASSES, rl.layout, rl.memory_format, enum.Enum)
+_KNOWN_CLASSES = (*_FRAMEWORK_CLASSES, int, float, complex, str, bytes)
+
+
+class VariableBuilder:
+    """Makes variables for one `OutputGraph`. `by_identity` has the variable of each value that was wrapped, by the value's id."""
+
+    def __init__(self, output: OutputGraph) -> None:
+        self.output = output
+        self.by_identity: dict[int, VariableTracker] = {}
+
+    def remember(self, value: Any, variable: VariableTracker) -> None:
+        self.by_identity[id(value)] = variable
+        self.output.held.append(value)  # no other value gets its id
+
+    def lazy(self, value: Any, source: str) -> LazyVariableTracker:
+        return LazyVariableTracker(value, source, self)
+
+    def wrap(self, value: Any, source: str) -> VariableTracker:
+        """The variable of a value from before, with its guards. A value with two sources has one variable."""
+        known = self.by_identity.get(id(value)) if not isinstance(value, CONSTANTS) else None
+        if known is not None:
+            if known.source is not None and known.source != source:
+                self.output.add_guard(Guard(source, f"{source} is {known.source}"))
+            return known
+        variable = self._wrap(value, source)
+        if not isinstance(variable, ConstantVariable):
+            self.remember(value, variable)
+        return variable
+
+    def _wrap(self, value: Any, source: str) -> VariableTracker:
+        if isinstance(value, Tensor):
+            return self.output.add_input(value, source)
+        self.output.guard(value, source)
+        kind = type(value)
+        if isinstance(value, _CONSTANT_CLASSES) or kind in CONSTANTS:
+            return ConstantVariable(value, source)
+        if kind in (list, set, frozenset) or kind in MAPPINGS or isinstance(value, tuple):
+            container = self.container(value, kind, source)
+            if container is not None:
+                return container
+        if kind is FunctionType:
+            return self.function(value, source)
+        if kind is MethodType:
+            return self.bound_method(value, source)
+        if kind is CellType:
+            return self.cell(value, source)
+        if kind in (rl.no_grad, rl.enable_grad):
+            return GradModeVariable(kind, kind.mode, source=source)
+        cls = UnspecializedNNModuleVariable if isinstance(value, rl.nn.Module) else UserDefinedObjectVariable
+        return cls(kind, value, source)
+
+    def container(self, value: Any, kind: type, source: str) -> VariableTracker | None:
+        if kind is list:
+            return ListVariable([self.lazy(item, f"{source}[{i}]") for i, item in enumerate(value)], source)
+        if kind in MAPPINGS:
+            return self.mapping(value, source)
+        if kind in (set, frozenset):
+            known = all(type(item) in CONSTANTS for item in value)
+            return SetVariable(set(value), source, kind) if known else None
+        keys = [f".{name}" for name in getattr(kind, "_fields", ())] or [f"[{i}]" for i in range(len(value))]
+        return TupleVariable([self.lazy(item, f"{source}{key}") for key, item in zip(keys, value)], source, kind)
+
+    def mapping(self, value: dict, source: str) -> ConstDictVariable:
+        items: dict[Any, VariableTracker] = {}
+        for i, (key, item) in enumerate(value.items()):
+            if type(key) in CONSTANTS:
+                items[key] = self.lazy(item, f"{source}[{key!r}]")
+                continue
+            name = bind(self.output.scope, key, "key")
+            self.output.add_guard(Guard(source, f"list({source})[{i}] is {name}"))
+            if isinstance(key, Tensor):
+                variable = self.wrap(key, f"list({source})[{i}]")
+                items[TensorKey(variable)] = self.lazy(item, f"list({source}.values())[{i}]")
+            else:
+                items[key] = self.lazy(item, f"{source}[{name}]")
+        factory = None
+        if isinstance(value, defaultdict):
+            factory = self.lazy(value.default_factory, f"{source}.default_factory")
+        return ConstDictVariable(items, source, type(value), factory)
+
+    # Functions
+
+    def function(self, fn: FunctionType, source: str | None = None) -> UserFunctionVariable:
+        """A function that exists. Without a source it is taken for one that never changes."""
+
+        def base() -> str:
+            return source if source is not None else bind(self.output.scope, fn)
+
+        def default(item: Any, suffix: str) -> VariableTracker:
+            if source is None and type(item) in CONSTANTS:
+                return ConstantVariable(item)
+            return self.lazy(item, f"{base()}{suffix}")
+
+        defaults = [default(item, f".__defaults__[{i}]") for i, item in enumerate(fn.__defaults__ or ())]
+        by_name = (fn.__kwdefaults__ or {}).items()
+        kwdefaults = {name: default(item, f".__kwdefaults__[{name!r}]") for name, item in by_name}
+        cells = enumerate(fn.__closure__ or ())
+        closure = [self.shared_cell(cell, f"{base()}.__closure__[{i}]") for i, cell in cells]
+        return UserFunctionVariable(fn, defaults, kwdefaults, closure, source)
+
+    def method(self, fn: FunctionType, obj: VariableTracker) -> UserMethodVariable:
+        """A function that never changes, bound to its first argument."""
+        return UserMethodVariable(self.function(fn), obj)
+
+    def bound_method(self, value: MethodType, source: str) -> VariableTracker:
+        if type(value.__self__) is EnteredGradMode:
+            before = value.__self__.before
+            self.output.add_guard(Guard(source, f"{source}.__self__.before is {before}"))
+            manager = GradModeVariable(EnteredGradMode, local.grad_enabled, before, f"{source}.__self__")
+            return GradModeMethodVariable(manager, "__exit__", source)
+        obj = self.lazy(value.__self__, f"{source}.__self__")
+        return UserMethodVariable(self.wrap(value.__func__, f"{source}.__func__"), obj, source)
+
+    def cell(self, cell: CellType, source: str, contents: str | None = None) -> CellVariable:
+        try:
+            value = cell.cell_contents
+        except ValueError:
+            return CellVariable(None, source)
+        return CellVariable(self.lazy(value, contents or f"{source}.cell_contents"), source)
+
+    def shared_cell(self, cell: CellType, source: str) -> CellVariable:
+        """A cell of a closure: one variable for all functions that share it."""
+        known = self.by_identity.get(id(cell))
+        if known is None:
+            known = self.cell(cell, source)
+            self.remember(cell, known)
+        elif known.source != source:
+            self.output.add_guard(Guard(source, f"{source} is {known.source}"))
+        return known
+
+    # Values that never change
+
+    def known(self, value: Any) -> VariableTracker:
+        """A value of a class, or of the framework: it is taken to stay as it is."""
+        if isinstance(value, FunctionType):
+            return self.function(value)
+        if type(value) in CONSTANTS or isinstance(value, _KNOWN_CLASSES):
+            return ConstantVariable(value)
+        if type(value) in (tuple, list, dict, set, frozenset) and has_known_items(value):
+            return literal(value)
+        return self.lazy(value, bind(self.output.scope, value))
+
+
+def has_known_items(value: Any) -> bool:
+    items = (*value.keys(), *value.values()) if isinstance(value, dict) else value
+    return all(type(item) in CONSTANTS or isinstance(item, (type, rl.dtype)) for item in items)

@@ -1,0 +1,123 @@
+"""`ConstantVariable`: a value that is known, and Python's arithmetic on such values.
+
+`literal` makes the variable of a new value: the classes of containers register in its table, `LITERALS`. `fold` lets Python
+compute what is known. Classes, modules and functions of the framework are constants too: `calls.lookup` chooses the class that
+handles a call of one. In PyTorch: `torch/_dynamo/variables/constant.py`, `variables/builder.py` (`SourcelessBuilder`),
+`misc.py` (`PythonModuleVariable`).
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from types import BuiltinFunctionType, MethodDescriptorType, ModuleType, WrapperDescriptorType
+from typing import TYPE_CHECKING, Any
+
+import rushlight as rl
+from rushlight.aten.strided import Tensor
+from rushlight.dynamo.exc import Unsupported
+from rushlight.dynamo.guards import CONSTANTS, bind
+from rushlight.dynamo.variables.base import VariableTracker, known_value, static_getattr
+from rushlight.dynamo.variables.iter import IteratorVariable
+
+if TYPE_CHECKING:
+    from rushlight.dynamo.symbolic_convert import InstructionTranslatorBase as Translator
+
+NOT_ITERABLE = (int, float, bool, type(None))
+FIXED = (type, ModuleType, BuiltinFunctionType, MethodDescriptorType, WrapperDescriptorType)
+
+
+class ConstantVariable(VariableTracker):
+    """A known value: a number, a string, a class, a function of the framework, a module, a dtype."""
+
+    def __init__(self, value: Any, source: str | None = None) -> None:
+        self.value, self.source = value, source
+
+    def __repr__(self) -> str:
+        return f"ConstantVariable({self.value!r})"
+
+    def python_type(self) -> type:
+        return type(self.value)
+
+    def as_python_constant(self) -> Any:
+        return self.value
+
+    def is_constant_none(self) -> bool:
+        return self.value is None
+
+    def is_same(self, other):
+        return self.value is other.value if isinstance(other, ConstantVariable) else super().is_same(other)
+
+    def var_getattr(self, tx, name):
+        try:
+            found = getattr(self.value, name)
+        except AttributeError as error:
+            raise tx.error(AttributeError, str(error)) from None
+        if isinstance(self.value, (ModuleType, type)):
+            return self.static_attribute(tx, name, found)
+        return ConstantVariable(found) if callable(found) or self.value is rl.ops else literal(found)
+
+    def static_attribute(self, tx: Translator, name: str, found: Any) -> VariableTracker:
+        """An attribute of a module or a class."""
+        value = self.value
+        if isinstance(value, type) and isinstance(static_getattr(value, name), classmethod):
+            return tx.builder.method(found.__func__, self)
+        framework = str(getattr(value, "__name__", "")).startswith("rushlight") or self.source is None
+        if not framework and not isinstance(found, FIXED):
+            return tx.builder.lazy(found, f"{self.source}.{name}")
+        if isinstance(found, Tensor):
+            return tx.builder.lazy(found, f"{bind(tx.output.scope, value)}.{name}")
+        return tx.builder.known(found)
+
+    def call_function(self, tx, args, kwargs):
+        if not callable(self.value):
+            return super().call_function(tx, args, kwargs)
+        return tx.call_callable(self.value, self, args, kwargs)
+
+    def getitem(self, tx, key):
+        return fold(tx, operator.getitem, [self, key])
+
+    def contains(self, tx, item):
+        if isinstance(self.value, (str, range, bytes)):
+            return fold(tx, operator.contains, [self, item]).value
+        if type(self.value) in NOT_ITERABLE:
+            raise tx.error(TypeError, f"argument of type '{type(self.value).__name__}' is not iterable")
+        return super().contains(tx, item)
+
+    def iterate(self, tx):
+        if isinstance(self.value, (range, str, bytes)):
+            return IteratorVariable((ConstantVariable(item) for item in self.value), self)
+        if type(self.value) in NOT_ITERABLE:
+            raise tx.error(TypeError, f"'{type(self.value).__name__}' object is not iterable")
+        return super().iterate(tx)
+
+    def reconstruct(self, codegen):
+        value = self.value
+        if value is None or type(value) in (bool, int, str) or value is Ellipsis:
+            return repr(value)
+        return codegen.bind(value, "constant" if isinstance(value, (float, complex, tuple, bytes)) else "")
+
+
+LITERALS: dict[type, Callable[[Any], VariableTracker]] = {}  # by the type of a container
+
+
+def literal(value: Any) -> VariableTracker:
+    """The variable of a new value that is known."""
+    if isinstance(value, Tensor):
+        raise Unsupported("a tensor that was made while the graph was captured")
+    return LITERALS.get(type(value), ConstantVariable)(value)
+
+
+def fold(
+    tx: Translator, function: Callable, args: list[VariableTracker], kwargs: dict[str, VariableTracker] | None = None
+) -> VariableTracker:
+    """Let Python compute what is known. An exception becomes one of the captured function."""
+    values = [known_value(arg) for arg in args]
+    named = {key: known_value(arg) for key, arg in (kwargs or {}).items()}
+    try:
+        result = function(*values, **named)
+    except Exception as error:
+        if all(type(arg) in CONSTANTS for arg in error.args):
+            raise tx.error(type(error), *error.args) from None
+        raise Unsupported(f"{type(error).__name__} from {function}") from None
+    return literal(result)

@@ -1,0 +1,180 @@
+"""`ConstDictVariable`: a dict whose keys are known, and whose values are variables.
+
+A tensor as a key is equal to itself only, so `TensorKey` stands for it. In PyTorch: `torch/_dynamo/variables/dicts.py`,
+`user_defined.py` (`DefaultDictVariable`, `OrderedDictVariable`). Left out: views, for which a list is enough while the dict is
+only read, and dicts of subclasses.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, defaultdict
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from rushlight.dynamo.exc import Unsupported
+from rushlight.dynamo.guards import CONSTANTS
+from rushlight.dynamo.variables.base import VariableTracker
+from rushlight.dynamo.variables.constant import LITERALS, ConstantVariable, literal
+from rushlight.dynamo.variables.iter import IteratorVariable
+from rushlight.dynamo.variables.lists import ContainerVariable, ListVariable, TupleVariable
+
+if TYPE_CHECKING:
+    from rushlight.dynamo.codegen import PyCodegen
+    from rushlight.dynamo.symbolic_convert import InstructionTranslatorBase as Translator
+    from rushlight.dynamo.variables.tensor import TensorVariable
+
+MAPPINGS = (dict, OrderedDict, defaultdict)
+
+
+class TensorKey:
+    """A tensor as a key: equal to itself only."""
+
+    def __init__(self, variable: TensorVariable) -> None:
+        self.variable = variable
+
+    def __hash__(self) -> int:
+        return id(self.variable.fake)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TensorKey) and other.variable.fake is self.variable.fake
+
+
+def key_of(tx: Translator, variable: VariableTracker) -> Any:
+    """A key of a dict or a set: a constant, or a tensor as itself."""
+    variable = variable.realize()
+    if variable.is_tensor():
+        return TensorKey(variable)
+    value = variable.as_python_constant()
+    try:
+        hash(value)
+    except TypeError as error:
+        raise tx.error(TypeError, *error.args) from None
+    return value
+
+
+class ConstDictVariable(ContainerVariable):
+    """A dict: `items` maps known keys to variables. `factory` is the default factory of a defaultdict."""
+
+    def __init__(
+        self,
+        items: dict[Any, VariableTracker],
+        source: str | None = None,
+        cls: type = dict,
+        factory: VariableTracker | None = None,
+    ) -> None:
+        self.items, self.source, self.cls, self.factory = items, source, cls, factory
+
+    def children(self):
+        return tuple(self.items.values())
+
+    def as_python_constant(self) -> Any:
+        if self.cls is defaultdict or any(isinstance(key, TensorKey) for key in self.items):
+            return super().as_python_constant()
+        return self.cls((key, item.as_python_constant()) for key, item in self.items.items())
+
+    def as_proxy(self) -> Any:
+        return {key: item.as_proxy() for key, item in self.items.items()}
+
+    def keys(self, tx: Translator) -> Iterator[VariableTracker]:
+        count = len(self.items)
+        for key in list(self.items):
+            if len(self.items) != count:
+                raise tx.error(RuntimeError, "dictionary changed size during iteration")
+            yield key.variable if isinstance(key, TensorKey) else literal(key)
+
+    def getitem(self, tx, key):
+        key = key_of(tx, key)
+        if key in self.items:
+            return self.items[key]
+        if self.factory is None:
+            raise self.missing(tx, key)
+        tx.output.changed(self)
+        self.items[key] = self.factory.call_function(tx, [], {})
+        return self.items[key]
+
+    def missing(self, tx: Translator, key: Any) -> Exception:
+        return tx.error(KeyError, key) if type(key) in CONSTANTS else Unsupported("a key that is not there")
+
+    def setitem(self, tx, key, value):
+        key = key_of(tx, key)
+        tx.output.changed(self)
+        self.items[key] = value
+
+    def contains(self, tx, item):
+        return key_of(tx, item) in self.items
+
+    def iterate(self, tx):
+        return IteratorVariable(self.keys(tx), self)
+
+    def call_own_method(self, tx, name, args, kwargs):
+        match name:
+            case "get" | "pop" | "setdefault" | "__delitem__" | "move_to_end":
+                return self.call_method_of_key(tx, name, key_of(tx, args[0]), args[1] if len(args) > 1 else None)
+            case "keys":
+                return ListVariable(list(self.keys(tx)))
+            case "values":
+                return ListVariable(list(self.items.values()))
+            case "items":
+                pairs = zip(self.keys(tx), self.items.values())
+                return ListVariable([TupleVariable([key, item]) for key, item in pairs])
+            case "copy":
+                return ConstDictVariable(dict(self.items), cls=self.cls, factory=self.factory)
+        tx.output.changed(self)
+        match name:
+            case "update":
+                for arg in args:
+                    self.items.update(self.pairs_of(tx, arg.realize()))
+                self.items.update(kwargs)
+            case "clear":
+                self.items.clear()
+            case _:
+                raise Unsupported(f"dict.{name}")
+        return ConstantVariable(None)
+
+    def call_method_of_key(
+        self, tx: Translator, name: str, key: Any, default: VariableTracker | None
+    ) -> VariableTracker:
+        if name == "get":
+            return self.items.get(key, default or ConstantVariable(None))
+        tx.output.changed(self)
+        if name == "setdefault":
+            return self.items.setdefault(key, default or ConstantVariable(None))
+        if name == "move_to_end":
+            self.items[key] = self.items.pop(key)
+            return ConstantVariable(None)
+        if key not in self.items:
+            if default is not None:
+                return default
+            raise self.missing(tx, key)
+        found = self.items.pop(key)
+        return found if name == "pop" else ConstantVariable(None)
+
+    def pairs_of(self, tx: Translator, other: VariableTracker) -> Any:
+        if isinstance(other, ConstDictVariable):
+            return other.items
+        pairs = (pair.unpack_var_sequence(tx) for pair in other.unpack_var_sequence(tx))
+        return [(key_of(tx, key), value) for key, value in pairs]
+
+    def reconstruct(self, codegen):
+        empty = "{}" if self.cls is dict else f"{codegen.bind(self.cls)}()"
+        if self.cls is defaultdict:
+            empty = f"{codegen.bind(self.cls)}({codegen(self.factory)})"
+        name = codegen.remember(self, empty)
+        codegen.realize_constants(self.items.values())
+        for key, item in self.items.items():
+            codegen.lines.append(f"{name}[{self.reconstruct_key(codegen, key)}] = {codegen(item)}")
+        return name
+
+    def write_contents(self, codegen):
+        name = codegen(self)
+        pairs = (f"({self.reconstruct_key(codegen, key)}, {codegen(item)})" for key, item in self.items.items())
+        pairs = codegen.name(f"[{', '.join(pairs)}]")
+        return [f"{name}.clear()", f"{name}.update({pairs})"]
+
+    def reconstruct_key(self, codegen: PyCodegen, key: Any) -> str:
+        return codegen(key.variable if isinstance(key, TensorKey) else ConstantVariable(key))
+
+
+LITERALS[dict] = LITERALS[OrderedDict] = lambda value: ConstDictVariable(
+    {key: literal(item) for key, item in value.items()}, cls=type(value)
+)

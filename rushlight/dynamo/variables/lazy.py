@@ -1,0 +1,48 @@
+"""`LazyVariableTracker`: a value from before the capture at which nothing has looked yet.
+
+While it only passes through, it needs no guard: an argument that is returned as it is, an item of a list that nothing reads. The
+first method that is called on it realizes it. In PyTorch: `torch/_dynamo/variables/lazy.py`. Left out: lazy constants.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rushlight.dynamo.exc import Unsupported
+from rushlight.dynamo.variables.base import VariableTracker
+
+if TYPE_CHECKING:
+    from rushlight.dynamo.variables.builder import VariableBuilder
+
+
+class LazyVariableTracker(VariableTracker):
+    """`real` is the variable behind it, None before `realize`."""
+
+    def __init__(self, value: Any, source: str, builder: VariableBuilder) -> None:
+        self.value, self.source, self.builder = value, source, builder
+        self.real: VariableTracker | None = None
+
+    def realize(self) -> VariableTracker:
+        if self.real is None:
+            self.real = self.builder.wrap(self.value, self.source)
+        return self.real
+
+    def as_python_constant(self) -> Any:
+        if self.real is None:
+            raise Unsupported("a value that was not looked at")
+        return self.real.as_python_constant()
+
+    def as_proxy(self) -> Any:
+        return self.realize().as_proxy()
+
+    def var_getattr(self, tx, name):
+        return self.realize().var_getattr(tx, name)
+
+    def call_function(self, tx, args, kwargs):
+        return self.realize().call_function(tx, args, kwargs)
+
+    def call_method(self, tx, name, args, kwargs):
+        return self.realize().call_method(tx, name, args, kwargs)
+
+    def iterate(self, tx):
+        return self.realize().iterate(tx)

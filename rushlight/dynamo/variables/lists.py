@@ -1,0 +1,252 @@
+"""Lists and tuples of variables: Python's operations on the items, done to variables.
+
+A list that existed before the capture is written to only after the graph, so each write first tells `OutputGraph.changed`. In
+PyTorch: `torch/_dynamo/variables/lists.py`. Left out: `deque`, and ranges and slices as variables, which are constants here.
+"""
+
+from __future__ import annotations
+
+import operator
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+import rushlight as rl
+from rushlight import fx
+from rushlight.dynamo.exc import Unsupported
+from rushlight.dynamo.variables.base import VariableTracker, static_getattr
+from rushlight.dynamo.variables.constant import LITERALS, ConstantVariable, fold, literal
+from rushlight.dynamo.variables.functions import BaseUserFunctionVariable, UserMethodVariable
+from rushlight.dynamo.variables.iter import IteratorVariable
+from rushlight.dynamo.variables.misc import GetAttrVariable
+from rushlight.dynamo.variables.torch import call_in_graph
+
+if TYPE_CHECKING:
+    from rushlight.dynamo.symbolic_convert import InstructionTranslatorBase as Translator
+
+COMPARING = ("sort", "count", "index", "remove")  # methods that look at the values of items
+
+
+class ContainerVariable(VariableTracker):
+    """What lists, tuples, dicts and sets have in common: `items`, and `cls`, the class of the container."""
+
+    items: Any
+    cls: type
+    frozen = False  # whether a write to it breaks the graph
+
+    def python_type(self) -> type:
+        return self.cls
+
+    def var_getattr(self, tx, name):
+        if not hasattr(self.cls, name) or name == "__class__":
+            return super().var_getattr(tx, name)
+        found = static_getattr(self.cls, name)
+        return tx.builder.method(found, self) if isinstance(found, FunctionType) else GetAttrVariable(self, name)
+
+    def call_method(self, tx, name, args, kwargs):
+        match name:
+            case "__getitem__":
+                return self.getitem(tx, args[0].realize())
+            case "__setitem__":
+                self.setitem(tx, args[0].realize(), args[1])
+                return ConstantVariable(None)
+            case "__iter__":
+                return self.iterate(tx)
+            case "__len__":
+                return ConstantVariable(len(self.items))
+            case "__contains__":
+                return ConstantVariable(self.contains(tx, args[0].realize()))
+        return self.call_own_method(tx, name, args, kwargs)
+
+    def call_own_method(
+        self, tx: Translator, name: str, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
+    ) -> VariableTracker:
+        raise Unsupported(f"{self.cls.__name__}.{name}")
+
+
+class BaseListVariable(ContainerVariable):
+    """A sequence: `items` are variables."""
+
+    items: list[VariableTracker]
+
+    def children(self):
+        return self.items
+
+    def as_python_constant(self) -> Any:
+        return make_sequence(self.cls, [item.as_python_constant() for item in self.items])
+
+    def getitem(self, tx, key):
+        if key.is_tensor():
+            return call_in_graph(tx, operator.getitem, [self, key], {})
+        index = key.as_python_constant()
+        try:
+            found = self.items[index]
+        except (IndexError, TypeError, ValueError) as error:
+            raise tx.error(type(error), *error.args) from None
+        return self.part(found) if isinstance(index, slice) else found
+
+    def contains(self, tx, item):
+        if item.is_tensor() and any(each.realize() is item for each in self.items[:1]):
+            return True
+        return any(equal(tx, each, item) for each in self.items)
+
+    def iterate(self, tx):
+        return IteratorVariable(iter(self.items), self)
+
+    def call_own_method(self, tx, name, args, kwargs):
+        """A method that compares items: all of them must be known."""
+        values = [item.realize() for item in self.items]
+        if name == "index" and args[0].realize().is_tensor():
+            raise Unsupported("a comparison of tensors by value")
+        plain = make_sequence(self.cls, [value.as_python_constant() for value in values])
+        arguments = [arg.realize().as_python_constant() for arg in args]
+        try:
+            return literal(getattr(plain, name)(*arguments))
+        except ValueError as error:
+            raise tx.error(ValueError, *error.args) from None
+
+
+class ListVariable(BaseListVariable):
+    """A list."""
+
+    def __init__(self, items: list[VariableTracker], source: str | None = None) -> None:
+        self.items, self.source, self.cls = items, source, list
+
+    def part(self, items: list[VariableTracker]) -> ListVariable:
+        return ListVariable(items)
+
+    def as_proxy(self) -> Any:
+        return [item.as_proxy() for item in self.items]
+
+    def setitem(self, tx, key, value):
+        index = key.as_python_constant()
+        if isinstance(index, slice):
+            value = value.unpack_var_sequence(tx)
+        tx.output.changed(self)
+        try:
+            self.items[index] = value
+        except (IndexError, TypeError, ValueError) as error:
+            raise tx.error(type(error), *error.args) from None
+
+    def call_own_method(self, tx, name, args, kwargs):
+        if name in COMPARING:
+            return self.call_comparing_method(tx, name, args, kwargs)
+        if name == "copy":
+            return ListVariable(list(self.items))
+        if kwargs:
+            raise Unsupported(f"list.{name}")
+        tx.output.changed(self)
+        match name:
+            case "extend":
+                self.items.extend(args[0].unpack_var_sequence(tx))
+            case "append":
+                self.items.append(args[0])
+            case "pop" | "insert" | "clear" | "reverse" | "__delitem__":
+                numbers = [arg.realize().as_python_constant() for arg in (args[:1] if name == "insert" else args)]
+                try:
+                    found = getattr(self.items, name)(*numbers, *(args[1:] if name == "insert" else ()))
+                except (IndexError, TypeError) as error:
+                    raise tx.error(type(error), *error.args) from None
+                return found if name == "pop" else ConstantVariable(None)
+            case _:
+                raise Unsupported(f"list.{name}")
+        return ConstantVariable(None)
+
+    def call_comparing_method(self, tx, name, args, kwargs):
+        values = [item.realize() for item in self.items]
+        if name == "sort":
+            ordered = sorted_items(tx, values, **kwargs)
+            tx.output.changed(self)
+            self.items[:] = ordered
+            return ConstantVariable(None)
+        if name == "remove":
+            known = [value.as_python_constant() for value in values]
+            index = fold(tx, known.index, args).value
+            tx.output.changed(self)
+            del self.items[index]
+            return ConstantVariable(None)
+        return super().call_own_method(tx, name, args, kwargs)
+
+    def reconstruct(self, codegen):
+        name = codegen.remember(self, "[]")
+        codegen.realize_constants(self.items)
+        codegen.lines.append(f"{name} += [{', '.join(map(codegen, self.items))}]")
+        return name
+
+    def write_contents(self, codegen):
+        return [f"{codegen(self)}[:] = [{', '.join(map(codegen, self.items))}]"]
+
+
+class TupleVariable(BaseListVariable):
+    """A tuple, or a class derived from tuple: a named tuple, a `Size`."""
+
+    def __init__(self, items: list[VariableTracker], source: str | None = None, cls: type = tuple) -> None:
+        self.items, self.source, self.cls = items, source, cls
+
+    def part(self, items: list[VariableTracker]) -> TupleVariable:
+        return TupleVariable(items, cls=self.cls if self.cls is rl.Size else tuple)
+
+    def as_proxy(self) -> Any:
+        values = tuple(item.as_proxy() for item in self.items)
+        plain = self.cls is tuple or any(isinstance(value, fx.Node) for value in values)
+        return values if plain else self.as_python_constant()
+
+    def var_getattr(self, tx, name):
+        if name in getattr(self.cls, "_fields", ()):
+            return self.items[self.cls._fields.index(name)]
+        found = static_getattr(self.cls, name)
+        if self.cls is not tuple and isinstance(found, property):
+            return tx.builder.function(found.fget).call_function(tx, [self], {})
+        return super().var_getattr(tx, name)
+
+    def call_own_method(self, tx, name, args, kwargs):
+        if name not in COMPARING and self.cls is tuple:
+            raise Unsupported(f"tuple.{name}")
+        return super().call_own_method(tx, name, args, kwargs)
+
+    def reconstruct(self, codegen):
+        written = "".join(f"{codegen(item)}, " for item in self.items)
+        if self.cls is tuple:
+            return codegen.name(f"({written})")
+        make = "._make" if hasattr(self.cls, "_make") else ""
+        return codegen.name(f"{codegen.bind(self.cls)}{make}(({written}))")
+
+
+LITERALS[list] = lambda value: ListVariable([literal(item) for item in value])
+LITERALS[tuple] = lambda value: TupleVariable([literal(item) for item in value])
+
+
+def make_sequence(cls: type, values: list) -> Any:
+    return values if cls is list else cls._make(values) if hasattr(cls, "_make") else cls(values)
+
+
+def equal(tx: Translator, left: VariableTracker, right: VariableTracker) -> bool:
+    left, right = left.realize(), right.realize()
+    if left is right:
+        return True
+    if left.is_tensor() or right.is_tensor():
+        raise Unsupported("a comparison of tensors by value")
+    if left.is_python_constant() and right.is_python_constant():
+        return bool(left.as_python_constant() == right.as_python_constant())
+    return tx.truth(tx.compute("==", left, right))
+
+
+def sorted_items(
+    tx: Translator,
+    items: list[VariableTracker],
+    key: VariableTracker | None = None,
+    reverse: VariableTracker | None = None,
+) -> list[VariableTracker]:
+    """The items in order, by what `key` gives for each; this must be known."""
+    ranks = items
+    if isinstance(key, (BaseUserFunctionVariable, UserMethodVariable, GetAttrVariable)):
+        ranks = [key.call_function(tx, [item], {}).realize() for item in items]
+    elif key is not None and not key.is_constant_none():
+        raise Unsupported("sorting by this key")
+    values = [rank.as_python_constant() for rank in ranks]
+    try:
+        order = sorted(
+            range(len(items)), key=values.__getitem__, reverse=bool(reverse and reverse.as_python_constant())
+        )
+    except TypeError as error:
+        raise tx.error(TypeError, *error.args) from None
+    return [items[i] for i in order]

@@ -1,0 +1,114 @@
+"""Small kinds of variables: a method by its name, a cell of a closure, an exception, `super()`.
+
+In PyTorch: `torch/_dynamo/variables/misc.py`. Left out: variables for generators that live on, for NumPy, for streams, and for
+subclasses of tensors.
+"""
+
+from __future__ import annotations
+
+from types import CellType, FunctionType, MethodDescriptorType, WrapperDescriptorType
+from typing import TYPE_CHECKING, Any
+
+from rushlight.dynamo.exc import Unsupported
+from rushlight.dynamo.guards import CONSTANTS, bind
+from rushlight.dynamo.variables.base import VariableTracker
+
+if TYPE_CHECKING:
+    from rushlight.dynamo.symbolic_convert import InstructionTranslatorBase as Translator
+
+
+class GetAttrVariable(VariableTracker):
+    """The method `name` of a tensor, a container or an iterator, bound to it."""
+
+    has_identity = False
+
+    def __init__(self, obj: VariableTracker, name: str) -> None:
+        self.obj, self.name = obj, name
+
+    def var_getattr(self, tx, name):
+        return self.obj if name == "__self__" else super().var_getattr(tx, name)
+
+    def call_function(self, tx, args, kwargs):
+        return self.obj.call_method(tx, self.name, args, kwargs)
+
+    def reconstruct(self, codegen):
+        return codegen.name(f"{codegen(self.obj)}.{self.name}")
+
+
+class CellVariable(VariableTracker):
+    """A cell of a closure, with the interface of Python's own. `contents` is None while it is empty."""
+
+    def __init__(self, contents: VariableTracker | None = None, source: str | None = None) -> None:
+        self.contents, self.source = contents, source
+
+    @property
+    def cell_contents(self) -> VariableTracker:
+        if self.contents is None:
+            raise ValueError("Cell is empty")
+        return self.contents
+
+    def reconstruct(self, codegen):
+        name = codegen.remember(self, f"{codegen.bind(CellType)}()")
+        if self.contents is not None:
+            codegen.lines.append(f"{name}.cell_contents = {codegen(self.contents)}")
+        return name
+
+    def write_contents(self, codegen) -> list[str]:
+        """Statements that write to a cell from before."""
+        cell = codegen(self)
+        return [f"{cell}.cell_contents = {codegen(self.contents)}" if self.contents else f"del {cell}.cell_contents"]
+
+
+class ExceptionVariable(VariableTracker):
+    """An exception that the captured function makes, or that a known operation raised."""
+
+    def __init__(self, cls: type, args: list[VariableTracker]) -> None:
+        self.cls, self.args = cls, args
+
+    def python_type(self) -> type:
+        return self.cls
+
+    def var_getattr(self, tx, name):
+        return tx.build_tuple(list(self.args)) if name == "args" else super().var_getattr(tx, name)
+
+    def reconstruct(self, codegen):
+        return codegen.name(f"{codegen.bind(self.cls)}({', '.join(map(codegen, self.args))})")
+
+
+class SuperVariable(VariableTracker):
+    """`super(cls, obj)`."""
+
+    def __init__(self, cls: type, obj: VariableTracker) -> None:
+        self.cls, self.obj = cls, obj
+
+    def var_getattr(self, tx, name):
+        kind = self.obj.python_type()
+        if issubclass(kind, type):  # in a class method
+            kind = self.obj.as_python_constant()
+        mro = kind.__mro__
+        for base in mro[mro.index(self.cls) + 1 :]:
+            if name in base.__dict__:
+                return bind_class_attribute(tx, base.__dict__[name], self.obj, kind)
+        raise tx.error(AttributeError, f"'super' object has no attribute '{name}'")
+
+
+def bind_class_attribute(tx: Translator, found: Any, obj: VariableTracker, cls: type) -> VariableTracker:
+    """The value in the dict of a class as an access through `obj` gives it: a descriptor is called."""
+    if isinstance(found, FunctionType):
+        return tx.builder.method(found, obj)
+    if isinstance(found, staticmethod):
+        return tx.builder.known(found.__func__)
+    if isinstance(found, classmethod):
+        return tx.builder.method(found.__func__, tx.constant(cls))
+    if isinstance(found, property):
+        return tx.builder.function(found.fget).call_function(tx, [obj], {})
+    if isinstance(found, WrapperDescriptorType) and found is object.__init__:
+        return tx.constant(lambda *args: None)
+    if isinstance(found, (WrapperDescriptorType, MethodDescriptorType)) or hasattr(type(found), "__get__"):
+        if issubclass(obj.python_type(), type):
+            raise Unsupported(f"{found!r}")
+        return GetAttrVariable(obj, found.__name__)
+    if type(found) not in CONSTANTS or not cls.__module__.startswith("rushlight."):
+        name = next(name for base in cls.__mro__ for name, value in base.__dict__.items() if value is found)
+        return tx.builder.lazy(found, f"{bind(tx.output.scope, cls)}.{name}")
+    return tx.constant(found)

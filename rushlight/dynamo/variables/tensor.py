@@ -1,0 +1,264 @@
+"""`TensorVariable`: a tensor, of which the metadata are known and the data are not.
+
+Sizes, strides and dtypes hold for every tensor that passes the guards, so Python may compute with them. An operation that needs
+the data, `item` or `tolist`, breaks the graph. `autograd.grad` becomes a node, and `loss.backward()` one `autograd.grad` for all
+leaves that the loss depends on, with the accumulation into `p.grad` as further nodes; `p.grad` itself is written after the graph.
+So a whole training step is one graph. In PyTorch: `torch/_dynamo/variables/tensor.py`, and the setting `trace_autograd_ops` of
+`torch._dynamo.config`, off by default. There and here a returned loss must be detached (`AutogradGradRestartAnalysis`). Left out:
+hooks, and `create_graph` for `backward`.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any
+
+import rushlight as rl
+from rushlight.aten.strided import Tensor
+from rushlight.dynamo.bytecode import OPERATORS, UNARY
+from rushlight.dynamo.exc import Unsupported
+from rushlight.dynamo.guards import Guard
+from rushlight.dynamo.variables.base import VariableTracker
+from rushlight.dynamo.variables.constant import ConstantVariable
+from rushlight.dynamo.variables.ctx_manager import set_grad_mode
+from rushlight.dynamo.variables.iter import IteratorVariable
+from rushlight.dynamo.variables.lists import ListVariable, TupleVariable
+from rushlight.dynamo.variables.misc import GetAttrVariable
+from rushlight.dynamo.variables.torch import call_in_graph, fakes
+
+if TYPE_CHECKING:
+    from rushlight.dynamo.codegen import PyCodegen
+    from rushlight.dynamo.symbolic_convert import InstructionTranslatorBase as Translator
+
+KNOWN_METHODS = {
+    "size", "dim", "ndimension", "numel", "nelement", "element_size", "stride", "is_contiguous", "is_floating_point",
+    "is_complex", "storage_offset", "__len__",
+}  # fmt: skip
+KNOWN_ATTRIBUTES = {"shape", "dtype", "ndim", "requires_grad", "layout", "itemsize", "nbytes", "is_leaf"}
+DATA_DEPENDENT = {
+    "item", "tolist", "numpy", "data_ptr", "untyped_storage", "register_hook", "retain_grad", "__bool__", "__int__", "__float__",
+    "__index__", "__array__", "__iter__", "requires_grad_", "share_memory_", "cpu", "is_inference", "_is_view", "set_",
+}  # fmt: skip
+
+OPERATOR_METHODS = {
+    f"__{function.__name__.strip('_')}__": function for function in (*OPERATORS.values(), *UNARY.values())
+}
+OPERATOR_METHODS |= {"__setitem__": operator.setitem, "__abs__": operator.abs}
+OPERATOR_METHODS.pop("__not___", None)
+
+
+class TensorVariable(VariableTracker):
+    """A node of the graph. `fake` is a meta tensor with its sizes, strides, dtype and autograd state.
+
+    `real` is the tensor itself, for an input of the graph, and `kind` its class. `named`: whether the node has its final name.
+    """
+
+    def __init__(self, node: Any, fake: Tensor, source: str | None = None, real: Tensor | None = None) -> None:
+        self.node, self.fake, self.source, self.real = node, fake, source, real
+        self.kind = type(real) if real is not None else Tensor
+        self.named = node.op == "placeholder"
+
+    def is_tensor(self) -> bool:
+        return True
+
+    def python_type(self) -> type:
+        return self.kind
+
+    def as_proxy(self) -> Any:
+        return self.node
+
+    def is_same(self, other):
+        return self.fake is other.fake if isinstance(other, TensorVariable) else super().is_same(other)
+
+    def reconstruct(self, codegen):
+        return codegen.graph_output(self)
+
+    # Attributes and methods
+
+    def var_getattr(self, tx, name):
+        if name in KNOWN_ATTRIBUTES and not (name == "is_leaf" and self.real is not None):
+            return known_metadata(getattr(self.fake, name))
+        match name:
+            case "is_leaf":
+                return ConstantVariable(self.real.is_leaf)
+            case "device":
+                return ConstantVariable(rl.device("cpu"))
+            case "is_meta":
+                return ConstantVariable(False)
+            case "grad":
+                return self.grad(tx)
+            case "T" | "mT":
+                return call_in_graph(tx, getattr, [self, ConstantVariable(name)], {})
+            case "data":
+                return call_in_graph(tx, "detach", [self], {}, op="call_method")
+            case "__class__":
+                return ConstantVariable(self.kind)
+        found = getattr(Tensor, name, None)
+        if found is None:
+            raise tx.error(AttributeError, f"'{self.kind.__name__}' object has no attribute '{name}'")
+        if callable(found):
+            return GetAttrVariable(self, name)
+        raise Unsupported(f"the attribute {name} of a tensor")
+
+    def var_setattr(self, tx, name, value):
+        if name != "grad" or value is None:
+            return super().var_setattr(tx, name, value)
+        return self.set_grad(tx, value.realize())
+
+    def call_method(self, tx, name, args, kwargs):
+        args = [arg.realize() for arg in args]
+        if name in KNOWN_METHODS:
+            values = [arg.as_python_constant() for arg in args]
+            named = {key: arg.realize().as_python_constant() for key, arg in kwargs.items()}
+            try:
+                return known_metadata(getattr(self.fake, name)(*values, **named))
+            except (IndexError, TypeError) as error:
+                raise tx.error(type(error), *error.args) from None
+        if name == "backward":
+            return self.backward(tx, *args, **kwargs)
+        if name in DATA_DEPENDENT:
+            raise Unsupported(f"Unsupported Tensor.{name}() call")
+        if name in OPERATOR_METHODS:
+            return call_in_graph(tx, OPERATOR_METHODS[name], [self, *args], kwargs)
+        return call_in_graph(tx, name, [self, *args], kwargs, op="call_method")
+
+    # Items
+
+    def getitem(self, tx, key):
+        return call_in_graph(tx, operator.getitem, [self, key], {})
+
+    def setitem(self, tx, key, value):
+        node_args = tuple(arg.as_proxy() for arg in (self, key, value))
+        try:
+            operator.setitem(*fakes(node_args))
+        except Exception as error:
+            raise Unsupported(f"setitem on fake tensors: {error}") from error
+        tx.output.emit("call_function", operator.setitem, node_args, {}, None)
+
+    def iterate(self, tx):
+        if self.fake.dim() == 0:
+            raise tx.error(TypeError, "iteration over a 0-d tensor")
+        rows = [self.getitem(tx, ConstantVariable(i)) for i in range(self.fake.shape[0])]
+        return IteratorVariable(iter(rows))
+
+    # Training
+
+    def grad(self, tx: Translator) -> VariableTracker:
+        """`tensor.grad`: what was written to it in this capture, or what was there before."""
+        written = tx.output.grads.get(id(self.fake))
+        if written is not None:
+            return written
+        if self.real is None:
+            return ConstantVariable(None)
+        return tx.builder.lazy(self.real.grad, f"{self.source}.grad").realize()
+
+    def set_grad(self, tx: Translator, value: VariableTracker) -> None:
+        """`tensor.grad = value`, done after the graph."""
+        if self.real is None:
+            raise Unsupported("writing the grad of a tensor that the graph makes")
+        if isinstance(value, TensorVariable):
+            if value.fake.dtype is not self.fake.dtype or value.fake.shape != self.fake.shape:
+                raise Unsupported("a grad of another kind")
+        elif not value.is_constant_none():
+            raise Unsupported("a grad that is no tensor")
+        tx.output.grads[id(self.fake)] = value
+        tx.output.effect(self.write_grad, tx.output.grads)
+
+    def write_grad(self, codegen: PyCodegen, grads: dict[int, VariableTracker]) -> list[str]:
+        return [f"{codegen(self)}.grad = {codegen(grads[id(self.fake)])}"]
+
+    def backward(self, tx, gradient=None, retain_graph=None, create_graph=None, inputs=None) -> VariableTracker:
+        """`loss.backward()`: one `autograd.grad` for all leaves among the graph's inputs, and the accumulation of its results."""
+        if create_graph is not None and create_graph.as_python_constant() or inputs is not None:
+            raise Unsupported("backward with create_graph or inputs")
+        if self.real is not None and not self.real.is_leaf:
+            raise Unsupported("backward into a graph from before")
+        kwargs: dict[str, VariableTracker] = {}
+        if gradient is not None and not gradient.is_constant_none():
+            kwargs["grad_outputs"] = gradient
+        if retain_graph is not None:
+            kwargs["retain_graph"] = retain_graph
+        reached = self.reached_leaves(leaves_of(tx), kwargs.get("grad_outputs"))
+        if not reached:
+            raise Unsupported("backward of what depends on no leaf")
+        gradients = call_grad(tx, self, ListVariable(list(reached)), allow_unused=ConstantVariable(True), **kwargs)
+        accumulate_all(tx, reached, gradients.items)
+        return ConstantVariable(None)
+
+    def reached_leaves(self, leaves: list[TensorVariable], gradient: VariableTracker | None) -> list[TensorVariable]:
+        """The leaves that get a gradient."""
+        if not self.fake.requires_grad or not leaves:
+            return []
+        given = gradient.fake if isinstance(gradient, TensorVariable) else None
+        inputs = [leaf.fake for leaf in leaves]
+        try:
+            found = rl.autograd.grad(self.fake, inputs, given, retain_graph=True, allow_unused=True)
+        except Exception as error:
+            raise Unsupported(f"backward on fake tensors: {error}") from error
+        return [leaf for leaf, fake in zip(leaves, found) if fake is not None]
+
+    def accumulate_grad(self, tx: Translator, new: TensorVariable, shared: bool) -> None:
+        """The work of `AccumulateGrad`: keep the first gradient, add a later one in place."""
+        before = self.grad(tx).realize()
+        if before.is_tensor():
+            call_in_graph(tx, "add_", [before, new], {}, op="call_method")
+            return
+        if shared or new.fake._strides != self.fake._strides:
+            new = call_in_graph(tx, "clone", [new], {}, op="call_method")
+        self.set_grad(tx, new)
+
+
+def known_metadata(value: Any) -> VariableTracker:
+    """A size as a tuple of constants that stays a `Size`; anything else as a constant."""
+    if isinstance(value, tuple):
+        return TupleVariable([ConstantVariable(item) for item in value], cls=type(value))
+    return ConstantVariable(value)
+
+
+def call_grad(
+    tx: Translator, outputs: VariableTracker, inputs: VariableTracker, *args: VariableTracker, **kwargs: VariableTracker
+) -> TupleVariable:
+    """`rl.autograd.grad` as a node of the graph. The gradients of the fakes tell its results."""
+    names = ("grad_outputs", "retain_graph", "create_graph", "only_inputs", "allow_unused")
+    kwargs = dict(zip(names, args)) | kwargs
+    node_args = (outputs.as_proxy(), inputs.as_proxy())
+    node_kwargs = {name: arg.as_proxy() for name, arg in kwargs.items()}
+    try:
+        found = rl.autograd.grad(*fakes(node_args), **fakes(node_kwargs))
+    except Exception as error:
+        raise Unsupported(f"autograd.grad on fake tensors: {error}") from error
+    if tx.output.first_grad is None:
+        tx.output.first_grad = tx.root.steps
+    node = tx.output.graph.create_node("call_function", rl.autograd.grad, node_args, node_kwargs)
+    node.meta["example_value"] = found
+    items = [fake if fake is None else (operator.getitem, (node, i), {}, fake) for i, fake in enumerate(found)]
+    return TupleVariable(
+        [ConstantVariable(None) if item is None else tx.output.emit("call_function", *item) for item in items]
+    )
+
+
+def leaves_of(tx: Translator) -> list[TensorVariable]:
+    """The leaves among the graph's inputs, with guards that they have no hooks."""
+    leaves = []
+    for node, source, tensor in tx.output.inputs:
+        if tensor.requires_grad:
+            if not tensor.is_leaf:
+                raise Unsupported("backward into a graph from before")
+            if tensor._autograd.hooks or tensor._autograd.post_hooks:
+                raise Unsupported("backward through a tensor with hooks")
+            tx.output.add_guard(Guard(source, f"not ({source}._autograd.hooks or {source}._autograd.post_hooks)"))
+            leaves.append(tx.output.by_fake[id(node.meta["example_value"])])
+    return leaves
+
+
+def accumulate_all(tx: Translator, leaves: list[TensorVariable], gradients: list[TensorVariable]) -> None:
+    """Add each gradient to its leaf, without recording it."""
+    recorded = rl.is_grad_enabled() and any(leaf.grad(tx).is_tensor() for leaf in leaves)
+    values = [node.meta.get("example_value") for node in tx.output.graph.nodes]
+    storages = [fake._storage for fake in {id(v): v for v in values if isinstance(v, Tensor)}.values()]
+    if recorded:
+        set_grad_mode(tx, False)
+    for leaf, new in zip(leaves, gradients):
+        leaf.accumulate_grad(tx, new, sum(storage is new.fake._storage for storage in storages) > 1)
+    if recorded:
+        set_grad_mode(tx, True)

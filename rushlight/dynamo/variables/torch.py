@@ -1,0 +1,59 @@
+"""Operations on tensors: a call becomes a node of the graph.
+
+`call_in_graph` runs the operation on the fakes of its arguments to find out what it gives. In PyTorch:
+`torch/_dynamo/variables/torch.py` (`TorchInGraphFunctionVariable`), `variables/builder.py` (`wrap_fx_proxy`). Left out: operations
+whose result depends on data, and symbolic sizes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rushlight import fx
+from rushlight.aten.strided import Tensor
+from rushlight.dynamo.exc import Unsupported
+from rushlight.dynamo.variables.base import VariableTracker
+from rushlight.dynamo.variables.constant import ConstantVariable
+
+if TYPE_CHECKING:
+    from rushlight.dynamo.symbolic_convert import InstructionTranslatorBase as Translator
+
+CREATIONS = {
+    "zeros", "ones", "empty", "full", "arange", "eye", "linspace", "rand", "randn", "randint", "randperm", "tensor", "logspace",
+    "empty_strided", "as_tensor", "scalar_tensor",
+}  # fmt: skip
+
+
+class TorchInGraphFunctionVariable(ConstantVariable):
+    """A function of the framework, or an operator, whose call is a node."""
+
+    def call_function(self, tx, args, kwargs):
+        return call_in_graph(tx, self.value, args, kwargs)
+
+
+def fakes(value: Any) -> Any:
+    """Arguments of a node with the fakes of its nodes."""
+    return fx.node.map_arg(value, lambda node: node.meta["example_value"])
+
+
+def call_in_graph(
+    tx: Translator,
+    target: Any,
+    args: list[VariableTracker],
+    kwargs: dict[str, VariableTracker],
+    op: str = "call_function",
+) -> VariableTracker:
+    """A node for an operation, and the variable of its result, which the fakes tell."""
+    node_args = tuple(arg.as_proxy() for arg in args)
+    node_kwargs = {key: arg.as_proxy() for key, arg in kwargs.items()}
+    function = target if op == "call_function" else getattr(Tensor, target)
+    fake_args, fake_kwargs = fakes(node_args), fakes(node_kwargs)
+    if getattr(function, "__name__", "") in CREATIONS or "device" in fake_kwargs:
+        fake_kwargs = {**fake_kwargs, "device": "meta"}
+    try:
+        fake = function(*fake_args, **fake_kwargs)
+    except Exception as error:  # the operation itself reports it better
+        raise Unsupported(f"{getattr(function, '__name__', function)} on fake tensors: {error}") from error
+    if isinstance(fake, Tensor) and not fake.is_meta:
+        raise Unsupported(f"{function.__name__} gives data that are known only later")
+    return tx.output.emit(op, target, node_args, node_kwargs, fake)

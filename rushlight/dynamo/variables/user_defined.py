@@ -1,0 +1,253 @@
+"""Objects and classes that the user has written.
+
+`var_getattr` follows Python's rules of attribute lookup on variables. An attribute that the captured function writes is kept in
+the variable, in `attributes`, and written to the object itself only after the graph. In PyTorch:
+`torch/_dynamo/variables/user_defined.py`. Left out: metaclasses, `__new__`, `__getattribute__`, exceptions with an `__init__`.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator
+from types import FunctionType, MethodDescriptorType, WrapperDescriptorType
+from typing import TYPE_CHECKING, Any
+
+import rushlight as rl
+from rushlight.aten.strided import Tensor
+from rushlight.c10.dispatch import local
+from rushlight.dynamo.exc import ObservedException, Unsupported
+from rushlight.dynamo.guards import Guard
+from rushlight.dynamo.variables.base import VariableTracker, static_getattr
+from rushlight.dynamo.variables.constant import ConstantVariable
+from rushlight.dynamo.variables.ctx_manager import GradModeVariable, set_grad_mode
+from rushlight.dynamo.variables.iter import IteratorVariable
+from rushlight.dynamo.variables.lists import TupleVariable
+from rushlight.dynamo.variables.misc import ExceptionVariable, bind_class_attribute
+from rushlight.dynamo.variables.torch import call_in_graph
+
+if TYPE_CHECKING:
+    from rushlight.dynamo.codegen import PyCodegen
+    from rushlight.dynamo.symbolic_convert import InstructionTranslatorBase as Translator
+
+
+class _Slots:
+    __slots__ = ("slot",)
+
+
+SLOT = type(_Slots.__dict__["slot"])
+
+
+class UserDefinedObjectVariable(VariableTracker):
+    """An object of a class that the user has written. `attributes` is what the capture wrote to it; None: deleted.
+
+    `real` is the object, None for one that the captured function makes.
+    """
+
+    def __init__(self, cls: type, real: Any = None, source: str | None = None) -> None:
+        self.cls, self.real, self.source = cls, real, source
+        self.attributes: dict[str, VariableTracker | None] = {}
+
+    def python_type(self) -> type:
+        return self.cls
+
+    def state(self) -> dict[str, Any]:
+        return getattr(self.real, "__dict__", {})
+
+    # Reading attributes
+
+    def var_getattr(self, tx, name):
+        if name in self.attributes:
+            if self.attributes[name] is None:
+                raise tx.error(AttributeError, name)
+            return self.attributes[name]
+        if isinstance(static_getattr(self.cls, "__getattribute__"), FunctionType):
+            raise Unsupported(f"{self.cls.__name__}.__getattribute__")
+        in_class = static_getattr(self.cls, name)
+        if isinstance(in_class, property):
+            return tx.builder.function(in_class.fget).call_function(tx, [self], {})
+        if name == "__dict__":
+            return self.dict_variable(tx)
+        if name == "__class__":
+            return ConstantVariable(self.cls)
+        found = self.instance_attribute(tx, name, in_class)
+        if found is not None:
+            return found
+        if in_class is None:
+            return self.missing_attribute(tx, name)
+        if self.source is not None and hasattr(self.real, "__dict__") and not hasattr(type(in_class), "__set__"):
+            tx.output.add_guard(Guard(self.source, f"{name!r} not in {self.source}.__dict__"))
+        return bind_class_attribute(tx, in_class, self, self.cls)
+
+    def dict_variable(self, tx: Translator) -> VariableTracker:
+        if self.real is None or self.attributes:
+            raise Unsupported("the dict of an object that was written to")
+        variable = tx.builder.wrap(self.state(), f"{self.source}.__dict__")
+        variable.frozen = True
+        return variable
+
+    def instance_attribute(self, tx: Translator, name: str, in_class: Any) -> VariableTracker | None:
+        """A slot, or an entry of the object's dict."""
+        if self.real is not None and isinstance(in_class, SLOT):
+            try:
+                return tx.builder.lazy(getattr(self.real, name), f"{self.source}.{name}")
+            except AttributeError as error:
+                raise tx.error(AttributeError, str(error)) from None
+        state = self.state()
+        return tx.builder.lazy(state[name], f"{self.source}.{name}") if name in state else None
+
+    def missing_attribute(self, tx: Translator, name: str) -> VariableTracker:
+        fallback = static_getattr(self.cls, "__getattr__")
+        if isinstance(fallback, FunctionType):
+            return tx.builder.function(fallback).call_function(tx, [self, ConstantVariable(name)], {})
+        raise self.no_attribute(tx, name)
+
+    def no_attribute(self, tx: Translator, name: str) -> Exception:
+        if self.source is not None:
+            tx.output.add_guard(Guard(self.source, f"{name!r} not in {self.source}.__dict__"))
+        return tx.error(AttributeError, f"'{self.cls.__name__}' object has no attribute '{name}'")
+
+    # Writing attributes
+
+    def var_setattr(self, tx, name, value):
+        in_class = static_getattr(self.cls, name)
+        if isinstance(in_class, property) and in_class.fset is not None and value is not None:
+            tx.builder.function(in_class.fset).call_function(tx, [self, value], {})
+        elif not self.intercept_setattr(tx, name, value):
+            if value is None and name not in self.attributes:
+                self.var_getattr(tx, name)
+            self.store_attribute(tx, name, value)
+
+    def intercept_setattr(self, tx: Translator, name: str, value: VariableTracker | None) -> bool:
+        """Whether the class itself handles the write, by `__setattr__`."""
+        setter = static_getattr(self.cls, "__setattr__")
+        if not isinstance(setter, FunctionType):
+            return False
+        if value is None:
+            raise Unsupported(f"{self.cls.__name__}.__delattr__")
+        tx.builder.function(setter).call_function(tx, [self, ConstantVariable(name), value], {})
+        return True
+
+    def store_attribute(self, tx: Translator, name: str, value: VariableTracker | None) -> None:
+        self.attributes[name] = value
+        if self.source is not None:
+            tx.output.effect(self.write_attribute, name)
+
+    def write_attribute(self, codegen: PyCodegen, name: str) -> list[str]:
+        """Statements that write to an object from before."""
+        value = self.attributes[name]
+        if value is None:
+            return [f"del {codegen(self)}.{name}"]
+        return [self.assignment(codegen, name, value)]
+
+    def assignment(self, codegen: PyCodegen, name: str, value: VariableTracker) -> str:
+        return f"object.__setattr__({codegen(self)}, {name!r}, {codegen(value)})"
+
+    def reconstruct(self, codegen):
+        name = codegen.remember(self, f"object.__new__({codegen.bind(self.cls)})")
+        for attribute, value in self.attributes.items():
+            if value is not None:
+                codegen.lines.append(f"object.__setattr__({name}, {attribute!r}, {codegen(value)})")
+        return name
+
+    # Calls
+
+    def call_function(self, tx, args, kwargs):
+        method = static_getattr(self.cls, "__call__")
+        if not isinstance(method, FunctionType):
+            return super().call_function(tx, args, kwargs)
+        return tx.builder.function(method).call_function(tx, [self, *args], kwargs)
+
+    def call_method(self, tx, name, args, kwargs):
+        if not isinstance(static_getattr(self.cls, name), (WrapperDescriptorType, MethodDescriptorType)):
+            return self.var_getattr(tx, name).call_function(tx, args, kwargs)
+        if name == "__setattr__":
+            self.store_attribute(tx, args[0].value, args[1])
+            return ConstantVariable(None)
+        if name == "__eq__":
+            return ConstantVariable(self.is_same(args[0].realize()))
+        raise Unsupported(f"{self.cls.__name__}.{name}")
+
+    def enter(self, tx):
+        if not hasattr(self.cls, "__enter__"):
+            return super().enter(tx)
+        return self.var_getattr(tx, "__exit__"), self.call_method(tx, "__enter__", [], {})
+
+    # Items
+
+    def getitem(self, tx, key):
+        if key.is_tensor():
+            return call_in_graph(tx, operator.getitem, [self, key], {})
+        return self.call_method(tx, "__getitem__", [key], {})
+
+    def setitem(self, tx, key, value):
+        self.call_method(tx, "__setitem__", [key, value], {})
+
+    def contains(self, tx, item):
+        if not hasattr(self.cls, "__contains__"):
+            return super().contains(tx, item)
+        return tx.truth(self.call_method(tx, "__contains__", [item], {}))
+
+    def iterate(self, tx):
+        if hasattr(self.cls, "__iter__"):
+            return self.call_method(tx, "__iter__", [], {})
+        return IteratorVariable(self.by_index(tx)) if hasattr(self.cls, "__getitem__") else super().iterate(tx)
+
+    def by_index(self, tx: Translator) -> Iterator[VariableTracker]:
+        for i in range(1 << 30):
+            try:
+                yield self.getitem(tx, ConstantVariable(i))
+            except ObservedException as error:
+                if issubclass(error.variable.cls, IndexError):
+                    return
+                raise
+
+    def next_variable(self, tx):
+        if not hasattr(self.cls, "__next__"):
+            return super().next_variable(tx)
+        try:
+            return self.call_method(tx, "__next__", [], {})
+        except ObservedException as error:
+            if error.variable.cls is StopIteration:
+                return None
+            raise
+
+
+class UserDefinedClassVariable(ConstantVariable):
+    """A class: a call makes an object."""
+
+    def call_function(self, tx, args, kwargs):
+        cls = self.value
+        if issubclass(cls, BaseException):
+            return self.new_exception(args)
+        if issubclass(cls, tuple) and hasattr(cls, "_fields"):
+            values = dict(zip(cls._fields, args)) | kwargs
+            values = {**{key: ConstantVariable(value) for key, value in cls._field_defaults.items()}, **values}
+            return TupleVariable([values[name] for name in cls._fields], cls=cls)
+        if cls in (rl.no_grad, rl.enable_grad, rl.set_grad_enabled):
+            return self.new_grad_mode(tx, args)
+        plain = static_getattr(cls, "__new__") is static_getattr(object, "__new__")
+        if not plain or type(cls) is not type or issubclass(cls, (rl.nn.Module, Tensor)):
+            raise Unsupported(f"a new object of the class {cls.__name__}")
+        variable = UserDefinedObjectVariable(cls)
+        init = static_getattr(cls, "__init__")
+        if isinstance(init, FunctionType):
+            tx.builder.function(init).call_function(tx, [variable, *args], kwargs)
+        elif args or kwargs:
+            raise tx.error(TypeError, f"{cls.__name__}() takes no arguments")
+        return variable
+
+    def new_exception(self, args: list[VariableTracker]) -> ExceptionVariable:
+        if isinstance(static_getattr(self.value, "__init__"), FunctionType):
+            raise Unsupported(f"an exception of the class {self.value.__name__}")
+        return ExceptionVariable(self.value, args)
+
+    def new_grad_mode(self, tx: Translator, args: list[VariableTracker]) -> GradModeVariable:
+        cls = self.value
+        if cls is rl.set_grad_enabled:
+            mode = args[0].as_python_constant()
+            variable = GradModeVariable(cls, mode, before=local.grad_enabled)
+            set_grad_mode(tx, mode)
+            return variable
+        if args:
+            raise Unsupported("a mode as a decorator")
+        return GradModeVariable(cls, cls.mode)
