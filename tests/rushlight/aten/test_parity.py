@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from sweep import sweep
 
-sys.path.append(str(Path(__file__).parents[2] / "bench"))  # behind tests/, where a name may be the same
+sys.path.append(str(Path(__file__).parents[3] / "bench"))  # behind tests/, where a name may be the same
 import parity  # noqa: E402
 
 COUNT = 6  # samples of each dtype of each entry

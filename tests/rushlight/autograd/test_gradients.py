@@ -14,7 +14,7 @@ from sweep import sweep
 import rushlight as rl
 from rushlight.aten.generated import functions
 
-sys.path.append(str(Path(__file__).parents[2] / "bench"))  # behind tests/, where a name may be the same
+sys.path.append(str(Path(__file__).parents[3] / "bench"))  # behind tests/, where a name may be the same
 import gradients  # noqa: E402
 
 COUNT = 5  # samples of each entry

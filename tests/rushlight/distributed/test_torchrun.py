@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rushlight.distributed import run_ranks
 
-PROGRAM = Path(__file__).resolve().parents[2] / "phases/09_distributed/train_head.py"
+PROGRAM = Path(__file__).resolve().parents[3] / "phases/09_distributed/train_head.py"
 
 
 def test_torchrun_runs_the_same_function():
