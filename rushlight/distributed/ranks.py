@@ -40,8 +40,8 @@ from typing import Any
 
 import cloudpickle
 
-from rushlight.course import extensions
 from rushlight.distributed.failures import DEADLOCK, DIED, DONE, RAISED, RUNNING, Fate, RanksFailed, failure, parts
+from rushlight.utils import _extensions as extensions
 
 __all__ = ["run_ranks", "device", "backend", "RanksFailed", "stop"]
 
