@@ -22,7 +22,7 @@ def maybe_multiply(grad: Tensor, factor: Scalar) -> Tensor:
 
 
 def mul_scalar(x: Tensor, number: Scalar) -> Tensor:
-    """`x * number` by the operator that PyTorch's C++ uses, `mul.Scalar`. Without a graph or a mode, the operator is not visible."""
+    """`x * number` by `mul.Scalar`, as PyTorch's C++ does. Without a graph or a mode, the operator is not visible."""
     return functions.mul_Scalar_op(x, number) if local.grad_enabled or local.modes else x * number
 
 
