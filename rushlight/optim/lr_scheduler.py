@@ -395,26 +395,13 @@ class OneCycleLR(LRScheduler):
     ) -> None:
         _check_optimizer(optimizer)
         self.optimizer = optimizer
-        if total_steps is None and (epochs is None or steps_per_epoch is None):
-            raise ValueError("You must define either total_steps OR (epochs AND steps_per_epoch)")
-        for name, count in dict(total_steps=total_steps, epochs=epochs, steps_per_epoch=steps_per_epoch).items():
-            if count is not None and (count <= 0 or not isinstance(count, int)):
-                raise ValueError(f"Expected positive integer {name}, but got {count}")
-        self.total_steps = total_steps or epochs * steps_per_epoch
+        self.total_steps = _count_total_steps(total_steps, epochs, steps_per_epoch)
         if not isinstance(pct_start, float) or not 0 <= pct_start <= 1:
             raise ValueError(f"Expected float between 0 and 1 pct_start, but got {pct_start}")
         if anneal_strategy not in ("cos", "linear"):
             raise ValueError(f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}")
         self._anneal_func_type, self.cycle_momentum = anneal_strategy, cycle_momentum
-        # The last step of each phase, and the group's settings at its start and end: learning rate, then momentum.
-        up, last = pct_start * self.total_steps - 1, self.total_steps - 1
-        rising = (up, "initial_lr", "max_lr", "max_momentum", "base_momentum")
-        falling = (last, "max_lr", "min_lr", "base_momentum", "max_momentum")
-        if three_phase:
-            back = (2 * pct_start * self.total_steps - 2, "max_lr", "initial_lr", "base_momentum", "max_momentum")
-            self._schedule_phases = [rising, back, (last, "initial_lr", "min_lr", "max_momentum", "max_momentum")]
-        else:
-            self._schedule_phases = [rising, falling]
+        self._schedule_phases = _one_cycle_phases(self.total_steps, pct_start, three_phase)
         self.use_beta1 = "betas" in optimizer.defaults
         if cycle_momentum and not self.use_beta1 and "momentum" not in optimizer.defaults:
             raise ValueError("optimizer must support momentum or beta1 with `cycle_momentum` option enabled")
@@ -458,6 +445,25 @@ class OneCycleLR(LRScheduler):
             if self.cycle_momentum:
                 self._set_momentum(group, self._anneal(group[names[2]], group[names[3]], fraction))
         return learning_rates
+
+
+def _count_total_steps(total_steps: int | None, epochs: int | None, steps_per_epoch: int | None) -> int:
+    if total_steps is None and (epochs is None or steps_per_epoch is None):
+        raise ValueError("You must define either total_steps OR (epochs AND steps_per_epoch)")
+    for name, count in dict(total_steps=total_steps, epochs=epochs, steps_per_epoch=steps_per_epoch).items():
+        if count is not None and (count <= 0 or not isinstance(count, int)):
+            raise ValueError(f"Expected positive integer {name}, but got {count}")
+    return total_steps or epochs * steps_per_epoch
+
+
+def _one_cycle_phases(total_steps: int, pct_start: float, three_phase: bool) -> list[tuple]:
+    """For each phase, its last step, and the group's settings at its start and end: learning rate, then momentum."""
+    up, last = pct_start * total_steps - 1, total_steps - 1
+    rising = (up, "initial_lr", "max_lr", "max_momentum", "base_momentum")
+    if not three_phase:
+        return [rising, (last, "max_lr", "min_lr", "base_momentum", "max_momentum")]
+    back = (2 * pct_start * total_steps - 2, "max_lr", "initial_lr", "base_momentum", "max_momentum")
+    return [rising, back, (last, "initial_lr", "min_lr", "max_momentum", "max_momentum")]
 
 
 class ReduceLROnPlateau(LRScheduler):

@@ -316,12 +316,8 @@ class Module:
     def __init__(self) -> None:
         state = self.__dict__  # assignment to attributes works only after these dicts exist
         state["training"] = True
-        state["_parameters"], state["_buffers"], state["_non_persistent_buffers_set"], state["_modules"] = (
-            {},
-            {},
-            set(),
-            {},
-        )
+        state["_parameters"], state["_buffers"] = {}, {}
+        state["_non_persistent_buffers_set"], state["_modules"] = set(), {}
         for registry in HOOKS:
             state[registry] = OrderedDict()
 
@@ -499,9 +495,8 @@ class Module:
     def to(self, *args, **kwargs) -> Module:
         """`module.to(dtype)`, `module.to(device)`, `module.to(device, dtype)` or `module.to(tensor)`. The dtype must
         be floating point. Only floating-point tensors get it."""
-        wanted = functions.empty(0).to(
-            *args, **{**kwargs, "copy": False}
-        )  # reads, and refuses, what a tensor's `to` does
+        # A tensor's `to` parses and checks the arguments.
+        wanted = functions.empty(0).to(*args, **{**kwargs, "copy": False})
         given = [*args, *kwargs.values()]
         target = next((value.dtype for value in given if isinstance(value, Tensor)), None)
         target = target or next((value for value in given if isinstance(value, dtype)), None)

@@ -95,9 +95,9 @@ def load_from_state_dict(
     - If the module's tensor has no dimensions and the loaded tensor has the shape (1,), use element 0 of the loaded tensor.
     - If the shapes differ, add a message that begins with `size mismatch for `, the key and a colon, and copy nothing.
     - Otherwise, copy the elements into the module's tensor (`copy_`, in `no_grad`). If `local_metadata` has a true
-      `"assign_to_params_buffers"`, assign the loaded tensor instead (`setattr`). What replaces a `Parameter` must be a
-      `Parameter` (make one if it is not) and gets the `requires_grad` of the old one. Catch an error in either case and add a
-      message.
+      `"assign_to_params_buffers"`, assign the loaded tensor instead (`setattr`). A tensor that replaces a
+      `Parameter` must be a `Parameter` (make one if it is not) and gets the `requires_grad` of the old one. Catch an error in
+      either case and add a message.
 
     Tensors of the module that are lazy (`is_lazy`) have no shape: do not read it.
 

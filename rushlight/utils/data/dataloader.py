@@ -86,10 +86,8 @@ class DataLoader(Generic[T]):
             batch_sampler = BatchSampler(sampler, batch_size, drop_last)
         self._batched = batch_sampler is not None
         self.dataset, self.batch_size, self.sampler, self.batch_sampler = dataset, batch_size, sampler, batch_sampler
-        self.num_workers, self.prefetch_factor = (
-            num_workers,
-            2 if num_workers and prefetch_factor is None else prefetch_factor,
-        )
+        self.num_workers = num_workers
+        self.prefetch_factor = 2 if num_workers and prefetch_factor is None else prefetch_factor
         self.collate_fn = collate_fn or (default_collate if self._batched else default_convert)
         self.pin_memory, self.drop_last, self.timeout, self.generator = pin_memory, drop_last, timeout, generator
         self.worker_init_fn, self.multiprocessing_context = worker_init_fn, multiprocessing_context
