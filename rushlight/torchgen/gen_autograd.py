@@ -38,7 +38,7 @@ Where no gradient is asked for, a kernel calls the kernel below it (`operator.be
 NAMES = {  # which the generated code uses, by module
     "engine": "sum_to",
     "graph": "Node, gradient_edge, save, unpack",
-    "history": "call_below, check_inplace, rebase_history, refuse_grad, set_history",
+    "history": "call_below, check_inplace, check_no_requires_grad, rebase_history, set_history",
 }
 METADATA = {  # what a formula may ask of a tensor without its being saved
     ".shape": "_shape", ".dtype": "_dtype", ".stride()": "_stride", ".storage_offset()": "_offset", ".numel()": "_numel",
@@ -224,7 +224,7 @@ def kernel(derivative: Derivative, native: Native) -> str:
     lines += [f"        return {below}({stack})"]
     for argument in schema.arguments:
         if argument.base == "Tensor" and argument.name not in derivative.formulas:
-            lines += [f"    refuse_grad({schema.name!r}, {argument.name!r}, {_safe(argument.name)})"]
+            lines += [f"    check_no_requires_grad({schema.name!r}, {argument.name!r}, {_safe(argument.name)})"]
     lines += ["    check_inplace(self)"] if inplace else []
     lines += [f"    node = {derivative.node}()", "    node.next_edges = edges"]
     values = {name: expression for each in derivative.needs for name, expression in each.values.items()}
