@@ -339,7 +339,7 @@ class Tensor:
         return self.item()
 
 
-def fresh(array: np.ndarray, like: Tensor) -> Tensor:
+def wrap_like(array: np.ndarray, like: Tensor) -> Tensor:
     """A tensor on the memory of a new array, which has the sizes and the dtype of `like`, and contiguous strides, as `like` has.
     Without dimensions numpy gives a number in the place of an array."""
     self = Tensor.__new__(Tensor)
@@ -350,7 +350,7 @@ def fresh(array: np.ndarray, like: Tensor) -> Tensor:
     return self
 
 
-def owned(array: np.ndarray, dtype: dtype) -> Tensor:
+def wrap_contiguous(array: np.ndarray, dtype: dtype) -> Tensor:
     """A tensor on the memory of a new array that is C-contiguous, of any sizes."""
     self = Tensor.__new__(Tensor)
     self._array, self._storage = array, UntypedStorage.of(array)
@@ -784,7 +784,7 @@ def clone(self: Tensor, memory_format: memory_format | None = None) -> Tensor:
     Source: `aten/src/ATen/native/TensorFactories.cpp`, `clone`.
     """
     if (memory_format is contiguous_format or memory_format is None and self._has_plain_strides) and not self.is_meta:
-        return owned(np.array(self._array, order="C"), self.dtype)
+        return wrap_contiguous(np.array(self._array, order="C"), self.dtype)
     out = empty_strided(self.shape, strides_for(self, memory_format), self.dtype, self.device.type)
     if not self.is_meta:
         out._array[...] = self._array

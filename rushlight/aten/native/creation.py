@@ -21,9 +21,9 @@ from rushlight.aten.strided import (
     alias,
     contiguous_strides,
     empty_strided,
-    fresh,
     storage_size,
     strides_for,
+    wrap_like,
 )
 from rushlight.aten.structured import resize_ as resize
 from rushlight.aten.structured import resize_output
@@ -109,7 +109,7 @@ def full_like(self, fill_value, dtype=None, layout=None, device=None, pin_memory
     if dtype is device is memory_format is None and is_simple(self) and not self.is_meta:
         array = np.empty(self._sizes, self.dtype.numpy)
         array.fill(1 if fill_value == 1 else convert(fill_value, self.dtype))
-        return fresh(array, self)
+        return wrap_like(array, self)
     return fill_(empty_like(self, dtype, layout, device, pin_memory, memory_format), fill_value)
 
 

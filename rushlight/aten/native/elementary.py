@@ -28,7 +28,7 @@ from rushlight.aten.native.pointwise import (
     refuse_bool,
     unary,
 )
-from rushlight.aten.strided import Tensor, fresh, strides_for
+from rushlight.aten.strided import Tensor, strides_for, wrap_like
 from rushlight.aten.structured import Output, Structured, call_functional
 from rushlight.c10.dtypes import FLOATING, Scalar, bool_, result_type
 
@@ -156,7 +156,7 @@ pow_of_number = Structured(pow_of_number_meta, pow_tensor.impl, casts=True)
 def pow_number_functional(self: Tensor, exponent: Scalar) -> Tensor:
     """With the short way of `unary` for the exponents in `POWERS`."""
     if exponent.__class__ in PLAIN_NUMBERS and exponent in POWERS and is_simple(self):
-        return fresh(POWERS[exponent](self._array), self)
+        return wrap_like(POWERS[exponent](self._array), self)
     return call_functional(pow_number, (self, exponent))
 
 
@@ -313,7 +313,7 @@ def of_gradient(
         if is_simple(self) and self.dtype is grad_output.dtype and is_like(grad_output, self):
             if check is not None:
                 check(grad_output, self, *given)
-            return fresh(function(grad_output._array, self._array, *given), self)
+            return wrap_like(function(grad_output._array, self._array, *given), self)
         return call_functional(kernel, (grad_output, self, *given))
 
     kernel.functional = functional

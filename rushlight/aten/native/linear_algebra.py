@@ -15,7 +15,7 @@ import numpy as np
 
 from rushlight.aten.generated import functions
 from rushlight.aten.native.views import is_watched
-from rushlight.aten.strided import Tensor, infer_size, owned
+from rushlight.aten.strided import Tensor, infer_size, wrap_contiguous
 from rushlight.aten.structured import Output, Structured, resize_output
 from rushlight.c10 import dispatch
 from rushlight.c10.dispatch import local
@@ -88,8 +88,8 @@ class Mm(Structured):
         if not are_multipliable(a, b):
             return super().functional(a, b)
         if a._strides[0] == 0 and (rows := len(a._array)) > 1:
-            return owned(np.matmul(a._array[:1], b._array).repeat(rows, 0), a.dtype)
-        return owned(np.matmul(a._array, b._array), a.dtype)
+            return wrap_contiguous(np.matmul(a._array[:1], b._array).repeat(rows, 0), a.dtype)
+        return wrap_contiguous(np.matmul(a._array, b._array), a.dtype)
 
 
 mm = Mm(meta_mm, mm_out)
@@ -167,7 +167,7 @@ class Addmm(Structured):
             and bias._array.shape == mat2._array.shape[1:]
         ):
             product = np.matmul(mat1._array, mat2._array)
-            return owned(np.add(product, bias._array, product), bias.dtype)
+            return wrap_contiguous(np.add(product, bias._array, product), bias.dtype)
         return super().functional(bias, mat1, mat2, beta, alpha)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from rushlight.aten.generated import functions
 from rushlight.aten.iterator import common_sizes, for_each
 from rushlight.aten.native.pointwise import is_simple, output_of, widened
-from rushlight.aten.strided import Tensor, fresh, owned, strides_for
+from rushlight.aten.strided import Tensor, strides_for, wrap_contiguous, wrap_like
 from rushlight.aten.structured import Output, Structured, allocate, call_functional
 from rushlight.c10.dtypes import FLOATING, Scalar, can_cast, int64, result_type, uint8
 
@@ -104,7 +104,7 @@ def _nll_of_plain_rows(self: Tensor, target: Tensor, reduction: int, ignore_inde
     total = np.add.reduce(scores[np.arange(len(targets)), targets])
     count = scores.dtype.type(len(targets))
     loss = -total / count if reduction == MEAN else -total
-    return owned(np.asarray(loss), self.dtype), owned(np.asarray(count), self.dtype)
+    return wrap_contiguous(np.asarray(loss), self.dtype), wrap_contiguous(np.asarray(count), self.dtype)
 
 
 def _all_count(targets: np.ndarray, sizes: tuple[int, int], ignore_index: int) -> bool:
@@ -489,7 +489,7 @@ def nll_backward_functional(
         if total_weight._sizes == () and _all_count(targets, self._sizes, ignore_index):
             array = np.zeros(self._sizes, self.dtype.numpy)
             array[np.arange(len(targets)), targets] = -(grad_output._array / total_weight._array)
-            return fresh(array, self)
+            return wrap_like(array, self)
     return call_functional(nll_backward, (grad_output, self, target, weight, reduction, ignore_index, total_weight))
 
 

@@ -22,7 +22,7 @@ from rushlight.aten.iterator import (
     loop_arrays,
     output_strides,
 )
-from rushlight.aten.strided import Tensor, fresh, infer_size, strides_for
+from rushlight.aten.strided import Tensor, infer_size, strides_for, wrap_like
 from rushlight.aten.structured import Output, Structured
 from rushlight.c10 import dispatch
 from rushlight.c10.dtypes import (
@@ -195,10 +195,10 @@ def with_short_way(kernel: Structured, function: np.ufunc, kinds: tuple[int, ...
             and (not alpha or alpha[0].__class__ is int and alpha[0] == 1)
             and not dispatch.fast_path_disabled
         ):
-            return fresh(function(self._array, other._array), self)
+            return wrap_like(function(self._array, other._array), self)
         operand = simple_operand(self, other, alpha, kinds)
         if operand is not None:
-            return fresh(function(self._array, operand), self)
+            return wrap_like(function(self._array, operand), self)
         result = broadcast_together(function, self, other, kinds) if is_one(*alpha) else None
         return long_way(self, other, *alpha) if result is None else result
 
@@ -255,7 +255,7 @@ def broadcast_together(function: np.ufunc, self: Operand, other: Operand, kinds:
         return None
     like = self if array.shape == self._sizes else other
     if array.shape == like._sizes and array.shape and array.size and array.flags.c_contiguous:
-        return fresh(array, like)
+        return wrap_like(array, like)
     return None
 
 
@@ -270,7 +270,7 @@ def unary(function: Callable, dtypes: Callable = to_floating, *args, **options) 
     long_way = kernel.functional
 
     def functional(self: Tensor) -> Tensor:
-        return fresh(function(self._array), self) if is_simple(self) else long_way(self)
+        return wrap_like(function(self._array), self) if is_simple(self) else long_way(self)
 
     kernel.functional = functional
     return kernel
@@ -319,7 +319,7 @@ minimum = pointwise(np.minimum, exact)
 def rsub(self: Tensor, other: Operand, alpha: Scalar) -> Tensor:
     """`other - alpha * self`. Source: `aten/src/ATen/native/BinaryOps.cpp`, `rsub`."""
     operand = simple_operand(self, other, (), NUMERIC) if is_one(alpha) else None
-    return sub.functional(other, self, alpha) if operand is None else fresh(np.subtract(operand, self._array), self)
+    return sub.functional(other, self, alpha) if operand is None else wrap_like(np.subtract(operand, self._array), self)
 
 
 def rsub_on_meta(self: Tensor, other: Operand, alpha: Scalar) -> Tensor:
@@ -575,7 +575,7 @@ def with_number(function: Callable, kinds: tuple[int, ...], check: Callable | No
 
     def functional(*args: Operand) -> Tensor:
         found = plainly(*args)
-        return long_way(*args) if found is None else fresh(found, args[0])
+        return long_way(*args) if found is None else wrap_like(found, args[0])
 
     def inplace(self: Tensor, *args: Operand) -> Tensor:
         found = plainly(self, *args)

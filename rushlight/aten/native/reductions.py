@@ -18,7 +18,7 @@ import numpy as np
 
 from rushlight.aten.generated import functions
 from rushlight.aten.native.pointwise import is_simple
-from rushlight.aten.strided import Tensor, fresh, owned, wrap_dim
+from rushlight.aten.strided import Tensor, wrap_contiguous, wrap_dim, wrap_like
 from rushlight.aten.structured import Output, Structured, allocate, call_functional, resize_output
 from rushlight.c10 import dispatch
 from rushlight.c10.dtypes import (
@@ -159,7 +159,7 @@ class Sum(ToDtype):
             return super().functional(tensor, dims, keepdim, dtype)
         if dims and (one is None or not -ndim <= one < ndim):
             return super().functional(tensor, dims, keepdim, dtype)
-        return owned(np.asarray(np.add.reduce(tensor._array, one, keepdims=keepdim), order="C"), tensor.dtype)
+        return wrap_contiguous(np.asarray(np.add.reduce(tensor._array, one, keepdims=keepdim), order="C"), tensor.dtype)
 
 
 sum_dim = Sum(meta_sum, sum_out)
@@ -522,7 +522,7 @@ def along(name: str, kernel: Callable[[np.ndarray, int], np.ndarray]) -> Structu
 
     def functional(self: Tensor, dim: int, half_to_float: bool) -> Tensor:
         if is_simple(self) and self._array.size and -len(self._sizes) <= dim < len(self._sizes) and not half_to_float:
-            return fresh(kernel(self._array, dim), self)
+            return wrap_like(kernel(self._array, dim), self)
         return call_functional(structured, (self, dim, half_to_float))
 
     structured.functional = functional
@@ -557,7 +557,7 @@ def of_lines(name: str, kernel: Callable[[np.ndarray, np.ndarray, int], np.ndarr
             and grad_output._has_plain_strides
             and -len(output._sizes) <= dim < len(output._sizes)
         ):
-            return fresh(kernel(grad_output._array, output._array, dim), output)
+            return wrap_like(kernel(grad_output._array, output._array, dim), output)
         return call_functional(structured, (grad_output, output, dim, input_dtype))
 
     structured.functional = functional
