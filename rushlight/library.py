@@ -71,7 +71,7 @@ class Library:
         if kind == "DEF":
             _defined.add(ns)
             self._undo.append(lambda: _defined.discard(ns))
-        self._finalizer = weakref.finalize(self, _take_back, self._undo)
+        self._finalizer = weakref.finalize(self, _undo_all, self._undo)
         self._finalizer.atexit = False
 
     def define(self, schema: str, alias_analysis: str = "") -> str:
@@ -87,7 +87,7 @@ class Library:
         name = parsed.full_name
         if name in operators:
             raise RuntimeError(f"Tried to register an operator ({name}) that is there: {operators[name].schema}")
-        operator = OpOverload(parsed, _here())
+        operator = OpOverload(parsed, _caller_location())
         for key, kernels in _registered.get(name, {}).items():
             operator.kernels[key] = kernels[-1]
         self._undo.append(lambda: operators.pop(name, None))
@@ -173,7 +173,7 @@ _registered: dict[str, dict[DispatchKey, list[Kernel]]] = {}  # by operator, whi
 
 
 def _kernel(fn: Callable, boxed: bool, with_key_set: bool) -> Kernel:
-    return FALLTHROUGH if fn is fallthrough_kernel else Kernel(fn, _here(), not boxed, boxed, with_key_set)
+    return FALLTHROUGH if fn is fallthrough_kernel else Kernel(fn, _caller_location(), not boxed, boxed, with_key_set)
 
 
 def _register(name: str, key: DispatchKey, kernel: Kernel) -> None:
@@ -201,12 +201,12 @@ def _set_fallback(key: DispatchKey, kernel: Kernel | None) -> None:
     dispatch.disable_fast_path(dispatch.fast_path_disabled)  # forget every table
 
 
-def _take_back(undo: list[Callable[[], Any]]) -> None:
+def _undo_all(undo: list[Callable[[], Any]]) -> None:
     while undo:
         undo.pop()()
 
 
-def _here() -> str:
+def _caller_location() -> str:
     """Where the caller of this module stands, for `_dispatch_dump`."""
     frame = next(f for f in reversed(traceback.extract_stack(sys._getframe(1))) if f.filename != __file__)
     return f"registered at {frame.filename}:{frame.lineno}"
@@ -285,7 +285,7 @@ def leaf(tensor: Any, requires_grad: bool) -> Any:
     return tensor.requires_grad_() if requires_grad else tensor
 
 
-def for_out(out: Any, options: dict[str, Any]) -> dict[str, Any]:
+def check_out_options(out: Any, options: dict[str, Any]) -> dict[str, Any]:
     """What is left of the keywords of a call that creates a tensor, when there is an `out`: the options, which may be
     given besides, say what `out` is already.
 
@@ -301,7 +301,7 @@ def for_out(out: Any, options: dict[str, Any]) -> dict[str, Any]:
     return left | {"out": out}
 
 
-def each_out(kwargs: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+def unpack_out(kwargs: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
     """The keywords of a call with several results: a tuple given as `out` has one tensor for each of these names."""
     out = kwargs.get("out")
     if not isinstance(out, (tuple, list)):
@@ -318,7 +318,7 @@ def resolve(overloads: Sequence[Operator], args: tuple, kwargs: dict[str, Any]) 
     """
     if "input" in kwargs:
         kwargs = {"self" if name == "input" else name: value for name, value in kwargs.items()}
-    pattern = (overloads, *kwargs, kinds(args), kinds(kwargs.values()) if kwargs else ())
+    pattern = (overloads, *kwargs, argument_types(args), argument_types(kwargs.values()) if kwargs else ())
     known = _plans.get(pattern)
     if known is not None and not dispatch.fast_path_disabled:
         table, tensors, arrange = known
@@ -331,7 +331,7 @@ def resolve(overloads: Sequence[Operator], args: tuple, kwargs: dict[str, Any]) 
         stack = fit(operator.schema, args, kwargs)
         if stack is not None:
             if None not in pattern:
-                plan(pattern, operator, args, kwargs, stack)
+                cache_plan(pattern, operator, args, kwargs, stack)
             return invoke(operator, *stack)
     given = ", ".join([type(a).__name__ for a in args] + [f"{name}={type(a).__name__}" for name, a in kwargs.items()])
     expected = "\n".join(f" * {operator.schema}" for operator in overloads)
@@ -341,7 +341,7 @@ def resolve(overloads: Sequence[Operator], args: tuple, kwargs: dict[str, Any]) 
     )
 
 
-def kinds(values: Iterable[Any]) -> tuple | None:
+def argument_types(values: Iterable[Any]) -> tuple | None:
     """The types of arguments, and of the ints in a list, if these decide alone which overload fits; or None: a tensor without
     dimensions may stand for a number, and other lists may hold anything."""
     found = []
@@ -364,7 +364,7 @@ _plans: dict[tuple, tuple[dict, list[int], Callable]] = {}
 dispatch.cache_clearers.append(_plans.clear)
 
 
-def plan(pattern: tuple, operator: Operator, args: tuple, kwargs: dict[str, Any], stack: list) -> None:
+def cache_plan(pattern: tuple, operator: Operator, args: tuple, kwargs: dict[str, Any], stack: list) -> None:
     """Remember for calls with arguments of these kinds how the stack is made of them: a function, written out and compiled."""
     parts, defaults = [], []
     for i, (argument, value) in enumerate(zip(operator.schema.arguments, stack)):

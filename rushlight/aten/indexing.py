@@ -85,7 +85,7 @@ def _apply_slicing(self: Tensor, key, keep_slices: bool = False) -> tuple[Tensor
 
     Source: `torch/csrc/autograd/python_variable_indexing.cpp`, `applySlicing`.
     """
-    keys = key if isinstance(key, tuple) else tuple(key) if _stands_for_a_tuple(key) else (key,)
+    keys = key if isinstance(key, tuple) else tuple(key) if _treat_sequence_as_tuple(key) else (key,)
     mentioned = sum(map(_dimensions, keys))
     if mentioned > self.dim():
         raise IndexError(f"too many indices for tensor of dimension {self.dim()}")
@@ -99,9 +99,9 @@ def _apply_slicing(self: Tensor, key, keep_slices: bool = False) -> tuple[Tensor
         elif each is None:
             view = view.unsqueeze(dim)
         elif isinstance(each, slice):
-            view = _sliced(view, dim, each, keep_slices)
+            view = _apply_slice(view, dim, each, keep_slices)
         elif _is_one_bool(each):
-            view, index = view.unsqueeze(dim), _once_or_never(bool(each), self)
+            view, index = view.unsqueeze(dim), _index_of_bool(bool(each), self)
         elif isinstance(each, Tensor) and (each.dim() or each.dtype.category != INTEGRAL):
             passed, index = _dimensions(each), each
         else:
@@ -112,7 +112,7 @@ def _apply_slicing(self: Tensor, key, keep_slices: bool = False) -> tuple[Tensor
     return view, indices if indexed else []
 
 
-def _stands_for_a_tuple(key) -> bool:
+def _treat_sequence_as_tuple(key) -> bool:
     """Whether a list means what the tuple of its elements means: numpy's old rule, which PyTorch has kept."""
     if not isinstance(key, Sequence) or isinstance(key, tuple) or len(key) >= 32:
         return False
@@ -141,7 +141,7 @@ def _is_one_bool(key) -> bool:
     return isinstance(key, bool) or isinstance(key, Tensor) and key.dim() == 0 and key.dtype in (uint8, bool_)
 
 
-def _once_or_never(wanted: bool, self: Tensor) -> Tensor:
+def _index_of_bool(wanted: bool, self: Tensor) -> Tensor:
     """An index for the dimension of size 1 that a bool adds."""
     index = functions.empty((int(wanted),), dtype=int64, device=self.device)
     return index.fill_(0) if wanted else index
@@ -156,7 +156,7 @@ def _as_int(key) -> int:
         ) from None
 
 
-def _sliced(view: Tensor, dim: int, key: slice, keep: bool) -> Tensor:
+def _apply_slice(view: Tensor, dim: int, key: slice, keep: bool) -> Tensor:
     start, end, step = (part if part is None else operator.index(part) for part in (key.start, key.stop, key.step))
     if step is not None and step <= 0:  # a ValueError, where the operator `slice` raises RuntimeError: as in PyTorch
         raise ValueError("step must be greater than zero")

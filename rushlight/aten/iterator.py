@@ -35,7 +35,7 @@ from rushlight.c10.memory_formats import (
 Operand = Tensor | Scalar
 
 
-def remembered(function: Callable) -> Callable:
+def cached(function: Callable) -> Callable:
     """`function`, whose answers are kept: the same sizes and strides come again and again. Forgotten when `dispatch` says
     so, since a piece that the answers came from may have changed."""
     kept = lru_cache(4096)(function)
@@ -103,7 +103,7 @@ def coalesce_dimensions(
     return tuple(new_sizes), tuple(tuple(new) for new in new_strides)
 
 
-@remembered
+@cached
 def loop_geometry(
     sizes: tuple[int, ...], operands: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]
 ) -> tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]:
@@ -115,7 +115,7 @@ def loop_geometry(
     return sizes[::-1], tuple(each[::-1] for each in strides)
 
 
-@remembered
+@cached
 def output_strides(
     sizes: tuple[int, ...], operands: tuple[tuple[tuple[int, ...], tuple[int, ...]] | None, ...]
 ) -> tuple[int, ...]:

@@ -206,24 +206,32 @@ def _is_factory(schema: FunctionSchema) -> bool:
 
 def function(name: str, overloads: list[Native], outs: list[Native], method: bool) -> str:
     """The definition of one function or method, for all overloads of a name."""
-    makes = any(argument.base == "Device" for argument in overloads[0].schema.arguments)
-    unnameable = any(iskeyword(argument.name) for argument in overloads[0].schema.arguments)  # `from` of `uniform_`
-    if len(overloads) > 1 or len(outs) > 1 or unnameable:
+    is_factory = any(argument.base == "Device" for argument in overloads[0].schema.arguments)
+    has_keyword_name = any(
+        iskeyword(argument.name) for argument in overloads[0].schema.arguments
+    )  # `from` of `uniform_`
+    if len(overloads) > 1 or len(outs) > 1 or has_keyword_name:
         packed = ", ".join(native.variable for native in [*overloads, *([] if method else outs)])
         first = "self, " if method else ""
-        lines = [f"def {name}({first}*args, **kwargs):", *(of_self_alone(overloads) if method and not makes else [])]
-        lines += ['    requires_grad = kwargs.pop("requires_grad", False)'] if makes else []
+        lines = [
+            f"def {name}({first}*args, **kwargs):",
+            *(self_only_call(overloads) if method and not is_factory else []),
+        ]
+        lines += ['    requires_grad = kwargs.pop("requires_grad", False)'] if is_factory else []
         several = [] if method else [written for written in (native.written for native in outs) if len(written) > 1]
-        lines += [f"    kwargs = each_out(kwargs, {tuple(each.name for each in written)})" for written in several]
-        if makes and outs and not method:
-            lines += ['    if (out := kwargs.pop("out", None)) is not None:', "        kwargs = for_out(out, kwargs)"]
+        lines += [f"    kwargs = unpack_out(kwargs, {tuple(each.name for each in written)})" for written in several]
+        if is_factory and outs and not method:
+            lines += [
+                '    if (out := kwargs.pop("out", None)) is not None:',
+                "        kwargs = check_out_options(out, kwargs)",
+            ]
         result = f"resolve(({packed},), ({first}*args), kwargs)".replace("(*args)", "args")
-        lines += [f"    return leaf({result}, requires_grad)" if makes else f"    return {result}"]
+        lines += [f"    return leaf({result}, requires_grad)" if is_factory else f"    return {result}"]
         return "\n".join(lines) + "\n"
     (native,) = overloads
     out = outs[0] if outs and not method else None
     varargs = _varargs(native.schema, method)
-    more = ["requires_grad=False"] if makes else []
+    more = ["requires_grad=False"] if is_factory else []
     more += ["**named"] if varargs is not None else []
     lines = [f"def {name}({', '.join([_parameters(native.schema, method, varargs, out is not None), *more])}):"]
     for argument in native.schema.arguments:
@@ -237,13 +245,13 @@ def function(name: str, overloads: list[Native], outs: list[Native], method: boo
         passed = [argument.name for argument in out.schema.arguments]
         given = [name for name, argument in zip(stack, native.schema.arguments) if argument.name in passed]
         lines += ["    if out is not None:"]
-        lines += ["        for_out(out, {'dtype': dtype, 'device': device})"] if makes else []
+        lines += ["        check_out_options(out, {'dtype': dtype, 'device': device})"] if is_factory else []
         result = f"invoke({out.variable}, {', '.join([*given, 'out'])})"
-        lines += [f"        return leaf({result}, requires_grad)" if makes else f"        return {result}"]
-    return "\n".join(lines + call_lines(native, stack, makes)) + "\n"
+        lines += [f"        return leaf({result}, requires_grad)" if is_factory else f"        return {result}"]
+    return "\n".join(lines + call_lines(native, stack, is_factory)) + "\n"
 
 
-def of_self_alone(overloads: list[Native]) -> list[str]:
+def self_only_call(overloads: list[Native]) -> list[str]:
     """A call of a method without arguments needs no search: the first overload that has a default for each of the others."""
     for native in overloads:
         if native.schema.arguments[0].type == "Tensor" and all(a.has_default for a in native.schema.arguments[1:]):
@@ -256,7 +264,7 @@ def of_self_alone(overloads: list[Native]) -> list[str]:
     return []
 
 
-def call_lines(native: Native, stack: list[str], makes: bool) -> list[str]:
+def call_lines(native: Native, stack: list[str], is_factory: bool) -> list[str]:
     """The call itself. Where all tensors are arguments of their own the key set is found in line."""
     arguments = ", ".join(stack)
     typed = list(zip(native.schema.arguments, stack))
@@ -264,7 +272,7 @@ def call_lines(native: Native, stack: list[str], makes: bool) -> list[str]:
     optional = [parameter for argument, parameter in typed if argument.type == "Tensor?"]
     if not tensors or any(argument.base == "Tensor" and argument.is_list for argument, _ in typed):
         result = f"invoke({', '.join([native.variable, *stack])})"
-        return [f"    return leaf({result}, requires_grad)" if makes else f"    return {result}"]
+        return [f"    return leaf({result}, requires_grad)" if is_factory else f"    return {result}"]
     keys = [f"{tensor}._key_set" for tensor in tensors]
     keys += [f"(0 if {tensor} is None else {tensor}._key_set)" for tensor in optional]
     keys = " | ".join([*keys, "local.included"])
@@ -274,7 +282,7 @@ def call_lines(native: Native, stack: list[str], makes: bool) -> list[str]:
         f"        key_set = ({keys}) & ~local.excluded",
         "    except AttributeError:",
         f"        return invoke({native.variable}, {arguments})",
-        f"    return leaf({result}, requires_grad)" if makes else f"    return {result}",
+        f"    return leaf({result}, requires_grad)" if is_factory else f"    return {result}",
     ]
 
 
@@ -388,7 +396,7 @@ def functions_file(natives: dict[str, Native]) -> str:
         "from rushlight.c10.dispatch import local",
         "from rushlight.c10.memory_formats import contiguous_format",
         "from rushlight.c10.schema import NUMBERS",
-        "from rushlight.library import declare, each_out, for_out, invoke, leaf, resolve\n",
+        "from rushlight.library import check_out_options, declare, invoke, leaf, resolve, unpack_out\n",
         wrapped("__all__ = [", [f'"{name}"' for name in sorted(public)], "]"),
     ]
     sections = [

@@ -14,7 +14,7 @@ from functools import reduce
 
 import numpy as np
 
-from rushlight.aten.native.pointwise import convert, copy_, fill_, is_simple
+from rushlight.aten.native.pointwise import convert, copy_, fill_, fits_fast_path
 from rushlight.aten.strided import (
     Tensor,
     UntypedStorage,
@@ -106,7 +106,7 @@ def ones_like(self, *options) -> Tensor:
 
 def full_like(self, fill_value, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None) -> Tensor:
     """A tensor of one value; with nothing else said, and contiguous ones on the CPU, there is a short way."""
-    if dtype is device is memory_format is None and is_simple(self) and not self.is_meta:
+    if dtype is device is memory_format is None and fits_fast_path(self) and not self.is_meta:
         array = np.empty(self._sizes, self.dtype.numpy)
         array.fill(1 if fill_value == 1 else convert(fill_value, self.dtype))
         return wrap_like(array, self)

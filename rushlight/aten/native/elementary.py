@@ -20,8 +20,8 @@ from rushlight.aten.native.pointwise import (
     between,
     convert,
     exact,
+    fits_fast_path,
     functions,
-    is_simple,
     loop,
     output_of,
     pointwise,
@@ -36,7 +36,7 @@ from rushlight.c10.dtypes import FLOATING, Scalar, bool_, result_type
 # Elementary functions
 
 
-def leaving_integers(function: Callable) -> Callable:
+def skip_integers(function: Callable) -> Callable:
     """The function that gives integers back as they are: they are round."""
 
     def rounding(x: np.ndarray) -> np.ndarray:
@@ -76,10 +76,10 @@ neg = unary(
     casts=False,
 )
 signum = unary(sign, exact, casts=False)
-ceil = unary(leaving_integers(np.ceil), exact, NUMERIC, casts=False)
-floor = unary(leaving_integers(np.floor), exact, NUMERIC, casts=False)
-trunc = unary(leaving_integers(np.trunc), exact, NUMERIC, casts=False)
-rounded = unary(leaving_integers(np.rint), exact, NUMERIC, casts=False)
+ceil = unary(skip_integers(np.ceil), exact, NUMERIC, casts=False)
+floor = unary(skip_integers(np.floor), exact, NUMERIC, casts=False)
+trunc = unary(skip_integers(np.trunc), exact, NUMERIC, casts=False)
+rounded = unary(skip_integers(np.rint), exact, NUMERIC, casts=False)
 rounded_to = pointwise(round_decimals, exact, FLOATS, parameters=1, casts=False)
 
 exp = unary(np.exp)
@@ -155,7 +155,7 @@ pow_of_number = Structured(pow_of_number_meta, pow_tensor.impl, casts=True)
 
 def pow_number_functional(self: Tensor, exponent: Scalar) -> Tensor:
     """With the short way of `unary` for the exponents in `POWERS`."""
-    if exponent.__class__ in PLAIN_NUMBERS and exponent in POWERS and is_simple(self):
+    if exponent.__class__ in PLAIN_NUMBERS and exponent in POWERS and fits_fast_path(self):
         return wrap_like(POWERS[exponent](self._array), self)
     return call_functional(pow_number, (self, exponent))
 
@@ -299,7 +299,7 @@ hardtanh = Structured(hardtanh_meta, hardtanh_impl)
 # Derivatives that are operators of their own: the gradient of the result, and what it was made of or what it is
 
 
-def of_gradient(
+def backward_kernel(
     function: Callable, check: Callable | None = None, parameters: int = 0, x_first: bool = False
 ) -> Structured:
     """The `pointwise` kernel of `function(grad, x, *parameters)`, with a short way for two contiguous floating tensors of one
@@ -310,7 +310,7 @@ def of_gradient(
         kernel.meta = lambda grad_output, self, *given: meta(self, grad_output, *given)
 
     def functional(grad_output: Tensor, self: Tensor, *given: Scalar | str) -> Tensor:
-        if is_simple(self) and self.dtype is grad_output.dtype and is_like(grad_output, self):
+        if fits_fast_path(self) and self.dtype is grad_output.dtype and is_like(grad_output, self):
             if check is not None:
                 check(grad_output, self, *given)
             return wrap_like(function(grad_output._array, self._array, *given), self)
@@ -416,14 +416,14 @@ def where_between(grad: np.ndarray, x: np.ndarray, min_val: Scalar, max_val: Sca
     return np.where((x <= min_val) | (x >= max_val), grad.dtype.type(0), grad)
 
 
-tanh_backward = of_gradient(tanh_slope)
-sigmoid_backward = of_gradient(logistic_slope)
-threshold_backward = of_gradient(where_above, parameters=1, x_first=True)
-gelu_backward = of_gradient(gelu_slope, lambda grad, x, approximate: check_gelu(x, approximate), parameters=1)
-silu_backward = of_gradient(silu_slope)
-leaky_relu_backward = of_gradient(leaky_slope, check_leaky_slope, parameters=2, x_first=True)
-softplus_backward = of_gradient(softplus_slope, parameters=2)
-hardtanh_backward = of_gradient(where_between, parameters=2)
+tanh_backward = backward_kernel(tanh_slope)
+sigmoid_backward = backward_kernel(logistic_slope)
+threshold_backward = backward_kernel(where_above, parameters=1, x_first=True)
+gelu_backward = backward_kernel(gelu_slope, lambda grad, x, approximate: check_gelu(x, approximate), parameters=1)
+silu_backward = backward_kernel(silu_slope)
+leaky_relu_backward = backward_kernel(leaky_slope, check_leaky_slope, parameters=2, x_first=True)
+softplus_backward = backward_kernel(softplus_slope, parameters=2)
+hardtanh_backward = backward_kernel(where_between, parameters=2)
 
 
 def elu_slope(
@@ -450,7 +450,7 @@ def check_elu_slope(
         )
 
 
-elu_backward_of_two = of_gradient(elu_slope, check_elu_slope, parameters=4)
+elu_backward_of_two = backward_kernel(elu_slope, check_elu_slope, parameters=4)
 
 
 def tensors_first(grad_output: Tensor, *rest: Scalar | bool | Tensor) -> tuple:

@@ -32,7 +32,7 @@ def zero(self: Tensor) -> Tensor:
     return clone_preserve_strides(self).zero_()
 
 
-def _written(result: Tensor, view: Tensor, src: Tensor) -> Tensor:
+def _copy_into_view(result: Tensor, view: Tensor, src: Tensor) -> Tensor:
     if view.shape != src.shape:
         raise RuntimeError(
             f"expected src to have a size equal to the slice of self. src size = {list(src.shape)}, slice size = "
@@ -44,23 +44,23 @@ def _written(result: Tensor, view: Tensor, src: Tensor) -> Tensor:
 
 def select_scatter(self: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
     result = clone_preserve_strides(self)
-    return _written(result, result.select(dim, index), src)
+    return _copy_into_view(result, result.select(dim, index), src)
 
 
 def slice_scatter(
     self: Tensor, src: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
 ) -> Tensor:
     result = clone_preserve_strides(self)
-    return _written(result, functions.slice_Tensor_op(result, dim, start, end, step), src)
+    return _copy_into_view(result, functions.slice_Tensor_op(result, dim, start, end, step), src)
 
 
 def diagonal_scatter(self: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     result = clone_preserve_strides(self)
-    return _written(result, result.diagonal(offset, dim1, dim2), src)
+    return _copy_into_view(result, result.diagonal(offset, dim1, dim2), src)
 
 
 def as_strided_scatter(
     self: Tensor, src: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
 ) -> Tensor:
     result = clone_preserve_strides(self)
-    return _written(result, result.as_strided(size, stride, storage_offset), src)
+    return _copy_into_view(result, result.as_strided(size, stride, storage_offset), src)

@@ -45,7 +45,7 @@ def cat_meta(tensors: Sequence[Tensor], dim: int) -> Output:
     for position, tensor in enumerate(tensors):
         if tensor.dim() == 0:
             raise RuntimeError(f"zero-dimensional tensor (at position {position}) cannot be concatenated")
-    dtype, joined = result_type(*tensors), _joined(tensors)
+    dtype, joined = result_type(*tensors), _not_skipped(tensors)
     if not joined:
         return Output((0,), None, dtype)
     first = joined[0]
@@ -65,7 +65,7 @@ def cat_meta(tensors: Sequence[Tensor], dim: int) -> Output:
     return Output(sizes, channels_last_strides(sizes) if formats == {channels_last} else None, dtype)
 
 
-def _joined(tensors: Sequence[Tensor]) -> list[Tensor]:
+def _not_skipped(tensors: Sequence[Tensor]) -> list[Tensor]:
     """Those that count: a tensor of shape (0,) goes with tensors of any shape and adds nothing, as in the first torch."""
     return [tensor for tensor in tensors if tensor.shape != (0,)]
 
@@ -74,7 +74,7 @@ def cat_impl(tensors: Sequence[Tensor], dim: int, out: Tensor) -> None:
     for tensor in tensors:
         _assert_no_overlap(out, tensor)
     start = 0
-    for tensor in _joined(tensors):
+    for tensor in _not_skipped(tensors):
         part = [slice(None)] * out.dim()
         part[dim] = slice(start, start + tensor.size(dim))
         out._array[tuple(part)] = tensor._array
@@ -327,14 +327,14 @@ scatter_reduce = Structured(scatter_meta, lambda *args: scatter_impl(*args[:-1],
 
 def take_along_dim(self: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
     """As `gather`, but the other dimensions broadcast. Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`."""
-    return functions.gather(*_taken_along(self, indices, dim))
+    return functions.gather(*_broadcast_for_gather(self, indices, dim))
 
 
 def take_along_dim_out(self: Tensor, indices: Tensor, dim: int | None, out: Tensor) -> Tensor:
-    return functions.gather(*_taken_along(self, indices, dim), out=out)
+    return functions.gather(*_broadcast_for_gather(self, indices, dim), out=out)
 
 
-def _taken_along(self: Tensor, indices: Tensor, dim: int | None) -> tuple[Tensor, int, Tensor]:
+def _broadcast_for_gather(self: Tensor, indices: Tensor, dim: int | None) -> tuple[Tensor, int, Tensor]:
     if indices.dtype is not int64:
         raise RuntimeError(f"torch.take_along_dim(): dtype of indices should be Long but got {indices.dtype.type_name}")
     if dim is None:
@@ -378,7 +378,7 @@ class AdvancedIndex:
     @property
     def sizes(self) -> tuple[int, ...]:
         """Of the result."""
-        return self._instead(self.src.shape, self.indices[0].shape)
+        return self._replace_indexed(self.src.shape, self.indices[0].shape)
 
     @property
     def strides(self) -> tuple[int, ...]:
@@ -386,11 +386,11 @@ class AdvancedIndex:
         sizes, index_sizes = self.sizes, self.indices[0].shape
         ones = (1,) * self.before, (1,) * (len(sizes) - self.before - len(index_sizes))
         indices = [view(index, (*ones[0], *index_sizes, *ones[1])) for index in self.indices]
-        operands = [(sizes, self._instead(self.src.stride(), (0,) * len(index_sizes)))]
+        operands = [(sizes, self._replace_indexed(self.src.stride(), (0,) * len(index_sizes)))]
         operands += [(tuple(index.shape), index.stride()) for index in indices]
         return output_strides(sizes, tuple(operands))
 
-    def _instead(self, of: Sequence[int], new: Sequence[int]) -> tuple[int, ...]:
+    def _replace_indexed(self, of: Sequence[int], new: Sequence[int]) -> tuple[int, ...]:
         return (*of[: self.before], *new, *of[self.before + len(self.indices) :])
 
     def key(self) -> tuple:
@@ -408,7 +408,7 @@ def advanced_index(self: Tensor, indices: Sequence[Tensor | None]) -> AdvancedIn
     """Source: `aten/src/ATen/native/TensorAdvancedIndexingUtils.h`, `make_info`."""
     if len(indices) > self.dim():
         raise IndexError(f"too many indices for tensor of dimension {self.dim()} (got {len(indices)})")
-    indices = _without_masks(self, indices)
+    indices = _expand_masks(self, indices)
     dims = [dim for dim, index in enumerate(indices) if index is not None]
     if not dims:
         raise (RuntimeError if indices else IndexError)("at least one index must be provided")
@@ -439,7 +439,7 @@ def _as_long(index: Tensor) -> Tensor:
     return copy
 
 
-def _without_masks(self: Tensor, indices: Sequence[Tensor | None]) -> list[Tensor | None]:
+def _expand_masks(self: Tensor, indices: Sequence[Tensor | None]) -> list[Tensor | None]:
     """A mask is an index tensor for each of its dimensions: where it is true.
 
     Source: `aten/src/ATen/native/IndexingUtils.h`, `expandTensors`.
@@ -498,7 +498,7 @@ def index_put_(self: Tensor, indices: Sequence[Tensor | None], values: Tensor, a
         raise IndexError(f"too many indices for tensor of dimension {self.dim()} (got {len(indices)})")
     if has_internal_overlap(self.shape, self.stride()):
         warnings.warn("index_put_ on an expanded tensor is deprecated; clone() it first", stacklevel=2)
-    mask = None if accumulate else _as_one_mask(self, indices, values)
+    mask = None if accumulate else _mask_to_fill(self, indices, values)
     if mask is not None:
         return masked_fill_(self, mask, values.item())
     for tensor in (values, *indices):
@@ -531,7 +531,7 @@ def _index_put_impl_(
     return index_put_(self, indices, values, accumulate)
 
 
-def _as_one_mask(self: Tensor, indices: Sequence[Tensor | None], values: Tensor) -> Tensor | None:
+def _mask_to_fill(self: Tensor, indices: Sequence[Tensor | None], values: Tensor) -> Tensor | None:
     """The mask with which `masked_fill_` does it: a single value goes to where a single mask is true.
 
     Source: `aten/src/ATen/native/TensorAdvancedIndexingUtils.h`, `canDispatchToMaskedFill`.

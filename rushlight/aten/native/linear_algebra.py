@@ -299,7 +299,7 @@ def meta_dot(self: Tensor, tensor: Tensor) -> Output:
     return Output((), None, self.dtype)
 
 
-def into(name: str) -> Callable[[Tensor, Tensor, Tensor], None]:
+def vector_product_impl(name: str) -> Callable[[Tensor, Tensor, Tensor], None]:
     """The half of a structured kernel that computes a product with a vector."""
 
     def impl(self: Tensor, vec: Tensor, out: Tensor) -> None:
@@ -310,7 +310,10 @@ def into(name: str) -> Callable[[Tensor, Tensor, Tensor], None]:
     return impl
 
 
-matrix_vector, vector_vector = Structured(meta_mv, into("mv")), Structured(meta_dot, into("dot"))
+matrix_vector, vector_vector = (
+    Structured(meta_mv, vector_product_impl("mv")),
+    Structured(meta_dot, vector_product_impl("dot")),
+)
 
 
 def mv(self: Tensor, vec: Tensor) -> Tensor:
@@ -362,7 +365,7 @@ def matmul(self: Tensor, other: Tensor) -> Tensor:
     """The product, by whichever operator takes operands of these dimensions.
 
     Two vectors make a number, a matrix and a vector a vector. More dimensions are batches and are broadcast. A batch of
-    matrices times one matrix is one tall matrix times that matrix (`folds`).
+    matrices times one matrix is one tall matrix times that matrix (`should_fold`).
 
     Source: `aten/src/ATen/native/LinearAlgebra.cpp`, `_matmul_impl`.
     """
@@ -386,12 +389,12 @@ def _matmul(self: Tensor, other: Tensor, out: Tensor | None) -> Tensor:
             return functions.mm(self.unsqueeze(0), other, out=out).squeeze_(0)
         case 2, 2:
             return functions.mm(self, other, out=out)
-    if folds(self, other, out is not None):
-        return _folded(self, other, out)
-    return _batched(self, other, out)
+    if should_fold(self, other, out is not None):
+        return _matmul_folded(self, other, out)
+    return _matmul_batched(self, other, out)
 
 
-def folds(self: Tensor, other: Tensor, has_out: bool = False) -> bool:
+def should_fold(self: Tensor, other: Tensor, has_out: bool = False) -> bool:
     """Whether one operand is a matrix or a vector, and the batch dimensions of the other shall become rows: so they do
     where it takes no copy, and always where the gradient of the smaller one is wanted, which else would be computed for
     each matrix of the batch and then summed.
@@ -409,7 +412,7 @@ def folds(self: Tensor, other: Tensor, has_out: bool = False) -> bool:
     return 0 in sizes or all(strides[i] == strides[i + 1] * sizes[i + 1] for i in range(large.dim() - 2))
 
 
-def _folded(self: Tensor, other: Tensor, out: Tensor | None) -> Tensor:
+def _matmul_folded(self: Tensor, other: Tensor, out: Tensor | None) -> Tensor:
     turned = self.dim() < other.dim()
     large = other.mT if turned else self
     small = other if not turned else self.t() if self.dim() == 2 else self
@@ -425,8 +428,8 @@ def _folded(self: Tensor, other: Tensor, out: Tensor | None) -> Tensor:
     return out if is_alias(flat, out) else out.copy_(flat)
 
 
-def _batched(self: Tensor, other: Tensor, out: Tensor | None) -> Tensor:
-    # As in `folds`: where somebody might want the gradient of one matrix for all, it must not be expanded.
+def _matmul_batched(self: Tensor, other: Tensor, out: Tensor | None) -> Tensor:
+    # As in `should_fold`: where somebody might want the gradient of one matrix for all, it must not be expanded.
     if self.dim() == other.dim() == 3 and self.size(0) != other.size(0):
         if self.size(0) == 1 and is_watched(self):
             return _matmul(self.squeeze(0), other, out)

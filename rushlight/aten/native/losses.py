@@ -14,7 +14,7 @@ import numpy as np
 
 from rushlight.aten.generated import functions
 from rushlight.aten.iterator import common_sizes, for_each
-from rushlight.aten.native.pointwise import is_simple, output_of, widened
+from rushlight.aten.native.pointwise import fits_fast_path, output_of, widened
 from rushlight.aten.strided import Tensor, strides_for, wrap_contiguous, wrap_like
 from rushlight.aten.structured import Output, Structured, allocate, call_functional
 from rushlight.c10.dtypes import FLOATING, Scalar, can_cast, int64, result_type, uint8
@@ -82,8 +82,8 @@ def nll_loss_forward(
 
     Source: `aten/src/ATen/native/LossNLL.cpp`, `TORCH_META_FUNC(nll_loss_forward)` and `nll_loss_out_frame`.
     """
-    if is_simple(self) and not self.is_meta and weight is None and reduction != NONE:
-        found = _nll_of_plain_rows(self, target, reduction, ignore_index)
+    if fits_fast_path(self) and not self.is_meta and weight is None and reduction != NONE:
+        found = _fast_nll(self, target, reduction, ignore_index)
         if found is not None:
             return found
     if self.dim() not in (1, 2):
@@ -96,10 +96,10 @@ def nll_loss_forward(
     return _nll(self, target, weight, reduction, ignore_index, () if self.dim() == 1 else target.shape)
 
 
-def _nll_of_plain_rows(self: Tensor, target: Tensor, reduction: int, ignore_index: int) -> tuple[Tensor, Tensor] | None:
+def _fast_nll(self: Tensor, target: Tensor, reduction: int, ignore_index: int) -> tuple[Tensor, Tensor] | None:
     """A short way for the commonest call: a contiguous matrix, and targets that all count; None for anything else."""
     scores, targets = self._array, target._array
-    if scores.ndim != 2 or not _all_count(targets, scores.shape, ignore_index):
+    if scores.ndim != 2 or not _none_ignored(targets, scores.shape, ignore_index):
         return None
     total = np.add.reduce(scores[np.arange(len(targets)), targets])
     count = scores.dtype.type(len(targets))
@@ -107,7 +107,7 @@ def _nll_of_plain_rows(self: Tensor, target: Tensor, reduction: int, ignore_inde
     return wrap_contiguous(np.asarray(loss), self.dtype), wrap_contiguous(np.asarray(count), self.dtype)
 
 
-def _all_count(targets: np.ndarray, sizes: tuple[int, int], ignore_index: int) -> bool:
+def _none_ignored(targets: np.ndarray, sizes: tuple[int, int], ignore_index: int) -> bool:
     """Whether there are targets, one for each row of scores of these sizes, each a class, and none of them ignored."""
     rows, classes = sizes
     if targets.shape != (rows,) or rows == 0 or 0 <= ignore_index < classes or targets.dtype != np.int64:
@@ -484,9 +484,15 @@ def nll_backward_functional(
     total_weight: Tensor,
 ) -> Tensor:
     """With a short way for the mean over rows that all count, without weights."""
-    if reduction == MEAN and weight is None and is_simple(self) and len(self._sizes) == 2 and not grad_output._sizes:
+    if (
+        reduction == MEAN
+        and weight is None
+        and fits_fast_path(self)
+        and len(self._sizes) == 2
+        and not grad_output._sizes
+    ):
         targets = target._array
-        if total_weight._sizes == () and _all_count(targets, self._sizes, ignore_index):
+        if total_weight._sizes == () and _none_ignored(targets, self._sizes, ignore_index):
             array = np.zeros(self._sizes, self.dtype.numpy)
             array[np.arange(len(targets)), targets] = -(grad_output._array / total_weight._array)
             return wrap_like(array, self)

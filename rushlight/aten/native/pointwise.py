@@ -180,12 +180,12 @@ SIMPLE_DTYPES = (float32, float64)  # in which numpy computes with a Python numb
 PLAIN_NUMBERS = (float, int)  # not bool, nor a number of numpy's, which has a dtype of its own
 
 
-def with_short_way(kernel: Structured, function: np.ufunc, kinds: tuple[int, ...] = NUMERIC) -> Structured:
+def with_fast_path(kernel: Structured, function: np.ufunc, kinds: tuple[int, ...] = NUMERIC) -> Structured:
     """The same kernel, with a short way for a contiguous tensor and another one of its shape and dtype, or a number."""
-    long_way, long_way_in_place = kernel.functional, kernel.inplace
+    slow_path, slow_path_inplace = kernel.functional, kernel.inplace
 
     def functional(self: Operand, other: Operand, *alpha: Scalar) -> Tensor:
-        if (  # what `simple_operand` finds out for two tensors, written out: the commonest call of all
+        if (  # what `fast_operand` finds out for two tensors, written out: the commonest call of all
             self.__class__ is other.__class__ is Tensor
             and self.dtype is other.dtype
             and self._sizes == other._sizes
@@ -196,16 +196,16 @@ def with_short_way(kernel: Structured, function: np.ufunc, kinds: tuple[int, ...
             and not dispatch.fast_path_disabled
         ):
             return wrap_like(function(self._array, other._array), self)
-        operand = simple_operand(self, other, alpha, kinds)
+        operand = fast_operand(self, other, alpha, kinds)
         if operand is not None:
             return wrap_like(function(self._array, operand), self)
-        result = broadcast_together(function, self, other, kinds) if is_one(*alpha) else None
-        return long_way(self, other, *alpha) if result is None else result
+        result = broadcast_contiguous(function, self, other, kinds) if is_one(*alpha) else None
+        return slow_path(self, other, *alpha) if result is None else result
 
     def inplace(self: Tensor, other: Operand, *alpha: Scalar) -> Tensor:
-        operand = None if self.is_meta else simple_operand(self, other, alpha, kinds)
+        operand = None if self.is_meta else fast_operand(self, other, alpha, kinds)
         if operand is None or isinstance(other, Tensor) and self._storage is other._storage:
-            return long_way_in_place(self, other, *alpha)
+            return slow_path_inplace(self, other, *alpha)
         function(self._array, operand, self._array)
         return self
 
@@ -218,16 +218,16 @@ def is_one(alpha: Scalar = 1) -> bool:
     return alpha.__class__ is int and alpha == 1
 
 
-def simple_operand(self: Operand, other: Operand, alpha: tuple, kinds: tuple[int, ...]) -> np.ndarray | Scalar | None:
+def fast_operand(self: Operand, other: Operand, alpha: tuple, kinds: tuple[int, ...]) -> np.ndarray | Scalar | None:
     """What numpy can take for `alpha * other`, beside the array of `self`, to give what the long way gives; None if nothing."""
     if not isinstance(self, Tensor) or dispatch.fast_path_disabled or not self._has_plain_strides:
         return None
     if self.dtype.category not in kinds:
         return None
     if isinstance(other, Tensor):
-        alike = self._sizes == other._sizes and self._strides == other._strides
-        one_for_all = not other._sizes and 0 not in self._sizes
-        if self.dtype is not other.dtype or not (alike or one_for_all):
+        is_same = self._sizes == other._sizes and self._strides == other._strides
+        is_scalar = not other._sizes and 0 not in self._sizes
+        if self.dtype is not other.dtype or not (is_same or is_scalar):
             return None
         operand = other._array
     elif self.dtype in SIMPLE_DTYPES and other.__class__ in PLAIN_NUMBERS and 0 not in self._sizes:
@@ -239,7 +239,7 @@ def simple_operand(self: Operand, other: Operand, alpha: tuple, kinds: tuple[int
     return operand * alpha[0] if self.dtype in SIMPLE_DTYPES and alpha[0].__class__ in PLAIN_NUMBERS else None
 
 
-def broadcast_together(function: np.ufunc, self: Operand, other: Operand, kinds: tuple[int, ...]) -> Tensor | None:
+def broadcast_contiguous(function: np.ufunc, self: Operand, other: Operand, kinds: tuple[int, ...]) -> Tensor | None:
     """The result for two contiguous tensors of one dtype and of any sizes, which is contiguous too; None for others."""
     if (
         not (isinstance(self, Tensor) and isinstance(other, Tensor))
@@ -259,7 +259,7 @@ def broadcast_together(function: np.ufunc, self: Operand, other: Operand, kinds:
     return None
 
 
-def is_simple(self: Tensor) -> bool:
+def fits_fast_path(self: Tensor) -> bool:
     """Whether numpy can be given the array of `self`, and what it gives be taken for the result."""
     return self._has_plain_strides and self.dtype in SIMPLE_DTYPES and not dispatch.fast_path_disabled
 
@@ -267,10 +267,10 @@ def is_simple(self: Tensor) -> bool:
 def unary(function: Callable, dtypes: Callable = to_floating, *args, **options) -> Structured:
     """A `pointwise` kernel of one operand, with a short way for a contiguous floating tensor."""
     kernel = pointwise(function, dtypes, *args, **options)
-    long_way = kernel.functional
+    slow_path = kernel.functional
 
     def functional(self: Tensor) -> Tensor:
-        return wrap_like(function(self._array), self) if is_simple(self) else long_way(self)
+        return wrap_like(function(self._array), self) if fits_fast_path(self) else slow_path(self)
 
     kernel.functional = functional
     return kernel
@@ -306,19 +306,21 @@ def check_alpha(common: dtype, alpha: Scalar) -> None:
         raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
 
 
-no_bool_subtraction = refuse_bool("Subtraction with a bool tensor is not supported. To compare two masks, use `ne`.")
+refuse_bool_subtraction = refuse_bool(
+    "Subtraction with a bool tensor is not supported. To compare two masks, use `ne`."
+)
 
-add = with_short_way(with_alpha(np.add), np.add)
-sub = with_short_way(with_alpha(np.subtract, no_bool_subtraction), np.subtract)
-mul = with_short_way(pointwise(np.multiply), np.multiply)
-div = with_short_way(pointwise(np.true_divide, to_floating), np.true_divide, FLOATS)
+add = with_fast_path(with_alpha(np.add), np.add)
+sub = with_fast_path(with_alpha(np.subtract, refuse_bool_subtraction), np.subtract)
+mul = with_fast_path(pointwise(np.multiply), np.multiply)
+div = with_fast_path(pointwise(np.true_divide, to_floating), np.true_divide, FLOATS)
 maximum = pointwise(np.maximum, exact)
 minimum = pointwise(np.minimum, exact)
 
 
 def rsub(self: Tensor, other: Operand, alpha: Scalar) -> Tensor:
     """`other - alpha * self`. Source: `aten/src/ATen/native/BinaryOps.cpp`, `rsub`."""
-    operand = simple_operand(self, other, (), NUMERIC) if is_one(alpha) else None
+    operand = fast_operand(self, other, (), NUMERIC) if is_one(alpha) else None
     return sub.functional(other, self, alpha) if operand is None else wrap_like(np.subtract(operand, self._array), self)
 
 
@@ -558,15 +560,15 @@ def check_addcdiv(self: Tensor, tensor1: Tensor, tensor2: Tensor, value: Scalar)
         raise RuntimeError("addcdiv of two integer tensors is not supported: make one of them floating")
 
 
-def with_number(function: Callable, kinds: tuple[int, ...], check: Callable | None = None) -> Structured:
+def with_scalar(function: Callable, kinds: tuple[int, ...], check: Callable | None = None) -> Structured:
     """The `pointwise` kernel of tensors and a number, which comes last, with a short way for contiguous floating tensors of one
     shape and dtype."""
     kernel = pointwise(function, arithmetic, kinds, check, parameters=1)
-    long_way, long_way_in_place = kernel.functional, kernel.inplace
+    slow_path, slow_path_inplace = kernel.functional, kernel.inplace
 
-    def plainly(self: Tensor, *args: Operand) -> np.ndarray | None:
+    def compute(self: Tensor, *args: Operand) -> np.ndarray | None:
         *others, number = args
-        if not is_simple(self) or self.is_meta or number.__class__ not in PLAIN_NUMBERS:
+        if not fits_fast_path(self) or self.is_meta or number.__class__ not in PLAIN_NUMBERS:
             return None
         for each in others:
             if each.dtype is not self.dtype or each._sizes != self._sizes or not each._has_plain_strides:
@@ -574,13 +576,13 @@ def with_number(function: Callable, kinds: tuple[int, ...], check: Callable | No
         return function(self._array, *(each._array for each in others), number)
 
     def functional(*args: Operand) -> Tensor:
-        found = plainly(*args)
-        return long_way(*args) if found is None else wrap_like(found, args[0])
+        found = compute(*args)
+        return slow_path(*args) if found is None else wrap_like(found, args[0])
 
     def inplace(self: Tensor, *args: Operand) -> Tensor:
-        found = plainly(self, *args)
+        found = compute(self, *args)
         if found is None:
-            return long_way_in_place(self, *args)
+            return slow_path_inplace(self, *args)
         self._array[...] = found
         return self
 
@@ -588,10 +590,10 @@ def with_number(function: Callable, kinds: tuple[int, ...], check: Callable | No
     return kernel
 
 
-lerp_number = with_number(interpolated, FLOATS, check_lerp)
+lerp_number = with_scalar(interpolated, FLOATS, check_lerp)
 lerp_tensor = pointwise(interpolated, arithmetic, FLOATS, check_lerp)
-addcmul = with_number(add_product, NUMERIC)
-addcdiv = with_number(add_quotient, FLOATS, check_addcdiv)
+addcmul = with_scalar(add_product, NUMERIC)
+addcdiv = with_scalar(add_quotient, FLOATS, check_addcdiv)
 
 
 # ------------------------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rushlight.aten.generated import functions
-from rushlight.aten.native.pointwise import is_simple
+from rushlight.aten.native.pointwise import fits_fast_path
 from rushlight.aten.strided import Tensor, wrap_contiguous, wrap_dim, wrap_like
 from rushlight.aten.structured import Output, Structured, allocate, call_functional, resize_output
 from rushlight.c10 import dispatch
@@ -72,16 +72,16 @@ def axes(self: Tensor, dims: Sequence[int] | None) -> tuple[int, ...] | None:
     return tuple(wrap_dim(dim, self.dim()) for dim in dims) if self.dim() else ()
 
 
-def summed(self: Tensor) -> dtype:
+def sum_dtype(self: Tensor) -> dtype:
     """The dtype of a sum or a product: integers and bools make int64."""
     return self.dtype if self.dtype.category == FLOATING else int64
 
 
-def floating(self: Tensor) -> dtype:
+def floating_dtype(self: Tensor) -> dtype:
     return self.dtype if self.dtype.category == FLOATING else get_default_dtype()
 
 
-def wide(dtype: dtype) -> np.dtype:
+def accumulate_dtype(dtype: dtype) -> np.dtype:
     """What numpy accumulates in. Half precision gathers in single, and is rounded once, at the end.
 
     Source: `aten/src/ATen/AccumulateType.h`, `aten/src/ATen/OpMathType.h`.
@@ -89,7 +89,7 @@ def wide(dtype: dtype) -> np.dtype:
     return np.dtype(np.float32) if dtype is float16 else dtype.numpy
 
 
-def fold(
+def reduce_into(
     function: np.ufunc, self: Tensor, dims: Sequence[int] | None, keepdim: bool, out: Tensor, divisor: int | None = None
 ) -> None:
     """`out` = `function` between all elements of `dims`, cast to the dtype of `out` before; divided by `divisor`."""
@@ -119,7 +119,7 @@ class ToDtype(Structured):
         return super().inplace(*args, dtype or args[0].dtype)
 
 
-def of_all(kernel: Structured) -> Callable:
+def reduce_all_kernel(kernel: Structured) -> Callable:
     """The form that takes no dims and reduces all: `sum(self, *, dtype)`."""
 
     def reduce_all(self: Tensor, dtype: dtype | None = None) -> Tensor:
@@ -128,7 +128,7 @@ def of_all(kernel: Structured) -> Callable:
     return reduce_all
 
 
-def of_all_out(kernel: Structured) -> Callable:
+def reduce_all_out_kernel(kernel: Structured) -> Callable:
     """The same, written into a tensor."""
 
     def reduce_all_out(self: Tensor, dtype: dtype | None, out: Tensor) -> Tensor:
@@ -142,11 +142,11 @@ def of_all_out(kernel: Structured) -> Callable:
 
 
 def meta_sum(self: Tensor, dims: Sequence[int] | None, keepdim: bool, dtype: dtype | None) -> Output:
-    return Output(reduced_sizes(self.shape, dims, keepdim), None, dtype or summed(self))
+    return Output(reduced_sizes(self.shape, dims, keepdim), None, dtype or sum_dtype(self))
 
 
 def sum_out(self: Tensor, dims: Sequence[int] | None, keepdim: bool, dtype: dtype | None, out: Tensor) -> None:
-    fold(np.add, self, dims, keepdim, out)
+    reduce_into(np.add, self, dims, keepdim, out)
 
 
 class Sum(ToDtype):
@@ -163,7 +163,7 @@ class Sum(ToDtype):
 
 
 sum_dim = Sum(meta_sum, sum_out)
-sum_all, sum_all_out = of_all(sum_dim), of_all_out(sum_dim)
+sum_all, sum_all_out = reduce_all_kernel(sum_dim), reduce_all_out_kernel(sum_dim)
 
 
 def meta_prod(self: Tensor, dim: int | None, keepdim: bool, dtype: dtype | None) -> Output:
@@ -171,11 +171,11 @@ def meta_prod(self: Tensor, dim: int | None, keepdim: bool, dtype: dtype | None)
 
 
 def prod_out(self: Tensor, dim: int | None, keepdim: bool, dtype: dtype | None, out: Tensor) -> None:
-    fold(np.multiply, self, None if dim is None else (dim,), keepdim, out)
+    reduce_into(np.multiply, self, None if dim is None else (dim,), keepdim, out)
 
 
 prod_dim = ToDtype(meta_prod, prod_out)
-prod_all, prod_all_out = of_all(prod_dim), of_all_out(prod_dim)
+prod_all, prod_all_out = reduce_all_kernel(prod_dim), reduce_all_out_kernel(prod_dim)
 
 
 def meta_mean(self: Tensor, dims: Sequence[int] | None, keepdim: bool, dtype: dtype | None) -> Output:
@@ -190,7 +190,7 @@ def meta_mean(self: Tensor, dims: Sequence[int] | None, keepdim: bool, dtype: dt
 
 
 def mean_out(self: Tensor, dims: Sequence[int] | None, keepdim: bool, dtype: dtype | None, out: Tensor) -> None:
-    fold(np.add, self, dims, keepdim, out, divisor=count(self, dims))
+    reduce_into(np.add, self, dims, keepdim, out, divisor=count(self, dims))
 
 
 def count(self: Tensor, dims: Sequence[int] | None) -> int:
@@ -199,7 +199,7 @@ def count(self: Tensor, dims: Sequence[int] | None) -> int:
 
 
 mean_dim = ToDtype(meta_mean, mean_out)
-mean_all, mean_all_out = of_all(mean_dim), of_all_out(mean_dim)
+mean_all, mean_all_out = reduce_all_kernel(mean_dim), reduce_all_out_kernel(mean_dim)
 
 
 def meta_var(self: Tensor, dims: Sequence[int] | None, correction: Scalar | None, keepdim: bool) -> Output:
@@ -280,7 +280,7 @@ def extreme(name: str, function: np.ufunc) -> Structured:
     return Structured(meta, impl)
 
 
-def place_of_extreme(name: str, function: Callable) -> Structured:
+def index_of_extreme(name: str, function: Callable) -> Structured:
     """The structured kernel of argmax or argmin: the index of the first extreme; without `dim`, in row-major order."""
 
     def meta(self: Tensor, dim: int | None, keepdim: bool) -> Output:
@@ -298,7 +298,7 @@ def place_of_extreme(name: str, function: Callable) -> Structured:
 
 
 amax, amin = extreme("amax", np.maximum), extreme("amin", np.minimum)
-argmax, argmin = place_of_extreme("argmax", np.argmax), place_of_extreme("argmin", np.argmin)
+argmax, argmin = index_of_extreme("argmax", np.argmax), index_of_extreme("argmin", np.argmin)
 
 
 class Extremes(NamedTuple):
@@ -326,7 +326,7 @@ def extreme_of_all(name: str, function: np.ufunc) -> tuple[Callable, Callable]:
     return kernel, structured.out
 
 
-def extreme_and_place(name: str, function: Callable) -> tuple[Callable, Callable]:
+def extreme_and_index(name: str, function: Callable) -> tuple[Callable, Callable]:
     """The kernels for the extremes along one dimension, and where they are: two new tensors, and two that are given.
 
     Source: `aten/src/ATen/native/TensorCompare.cpp`.
@@ -378,8 +378,8 @@ def min_other_out(self: Tensor, other: Tensor, out: Tensor) -> Tensor:
 
 max_all, max_all_out = extreme_of_all("max", np.maximum)
 min_all, min_all_out = extreme_of_all("min", np.minimum)
-max_dim, max_dim_out = extreme_and_place("max", np.argmax)
-min_dim, min_dim_out = extreme_and_place("min", np.argmin)
+max_dim, max_dim_out = extreme_and_index("max", np.argmax)
+min_dim, min_dim_out = extreme_and_index("min", np.argmin)
 
 
 # ------------------------------------------------------------------------------------------------------------
@@ -499,7 +499,7 @@ def _ones(count: int, dtype: np.dtype) -> np.ndarray:
     return np.ones(count, dtype)
 
 
-def along(name: str, kernel: Callable[[np.ndarray, int], np.ndarray]) -> Structured:
+def softmax_kernel(name: str, kernel: Callable[[np.ndarray, int], np.ndarray]) -> Structured:
     """The structured kernel of `_softmax` or `_log_softmax`."""
 
     def meta(self: Tensor, dim: int, half_to_float: bool) -> Output:
@@ -521,7 +521,12 @@ def along(name: str, kernel: Callable[[np.ndarray, int], np.ndarray]) -> Structu
     structured = Structured(meta, impl)
 
     def functional(self: Tensor, dim: int, half_to_float: bool) -> Tensor:
-        if is_simple(self) and self._array.size and -len(self._sizes) <= dim < len(self._sizes) and not half_to_float:
+        if (
+            fits_fast_path(self)
+            and self._array.size
+            and -len(self._sizes) <= dim < len(self._sizes)
+            and not half_to_float
+        ):
             return wrap_like(kernel(self._array, dim), self)
         return call_functional(structured, (self, dim, half_to_float))
 
@@ -529,10 +534,10 @@ def along(name: str, kernel: Callable[[np.ndarray, int], np.ndarray]) -> Structu
     return structured
 
 
-softmax_along, log_softmax_along = along("softmax", softmax), along("log_softmax", log_softmax)
+softmax_along, log_softmax_along = softmax_kernel("softmax", softmax), softmax_kernel("log_softmax", log_softmax)
 
 
-def of_lines(name: str, kernel: Callable[[np.ndarray, np.ndarray, int], np.ndarray]) -> Structured:
+def softmax_backward_kernel(name: str, kernel: Callable[[np.ndarray, np.ndarray, int], np.ndarray]) -> Structured:
     """The structured kernel of `_softmax_backward_data` or `_log_softmax_backward_data`, which take the gradient of the result
     and the result, with a short way for contiguous ones of one dtype."""
 
@@ -544,14 +549,17 @@ def of_lines(name: str, kernel: Callable[[np.ndarray, np.ndarray, int], np.ndarr
 
     def impl(grad_output: Tensor, output: Tensor, dim: int, input_dtype: dtype, out: Tensor) -> None:
         if output.numel():
-            arrays = [np.atleast_1d(each._array).astype(wide(each.dtype), copy=False) for each in (grad_output, output)]
+            arrays = [
+                np.atleast_1d(each._array).astype(accumulate_dtype(each.dtype), copy=False)
+                for each in (grad_output, output)
+            ]
             out._array[...] = kernel(*arrays, wrap_dim(dim, output.dim())).reshape(output.shape)
 
     structured = Structured(meta, impl)
 
     def functional(grad_output: Tensor, output: Tensor, dim: int, input_dtype: dtype) -> Tensor:
         if (
-            is_simple(output)
+            fits_fast_path(output)
             and output.dtype is grad_output.dtype is input_dtype
             and output._sizes == grad_output._sizes
             and grad_output._has_plain_strides
@@ -578,8 +586,8 @@ def log_softmax_slope(grad: np.ndarray, y: np.ndarray, dim: int) -> np.ndarray:
     return np.subtract(grad, slope, slope)
 
 
-softmax_backward = of_lines("softmax_backward", softmax_slope)
-log_softmax_backward = of_lines("log_softmax_backward", log_softmax_slope)
+softmax_backward = softmax_backward_kernel("softmax_backward", softmax_slope)
+log_softmax_backward = softmax_backward_kernel("log_softmax_backward", log_softmax_slope)
 
 
 def value_selecting_reduction_backward(
@@ -594,32 +602,32 @@ def value_selecting_reduction_backward(
     return zeros.scatter_(dim, indices, grad)
 
 
-def in_dtype(self: Tensor, dtype: dtype | None) -> Tensor:
+def to_dtype(self: Tensor, dtype: dtype | None) -> Tensor:
     return self if dtype in (None, self.dtype) else self.to(dtype)
 
 
 def softmax_int(self: Tensor, dim: int, dtype: dtype | None = None) -> Tensor:
-    return functions._softmax(in_dtype(self, dtype), dim, False)
+    return functions._softmax(to_dtype(self, dtype), dim, False)
 
 
 def log_softmax_int(self: Tensor, dim: int, dtype: dtype | None = None) -> Tensor:
-    return functions._log_softmax(in_dtype(self, dtype), dim, False)
+    return functions._log_softmax(to_dtype(self, dtype), dim, False)
 
 
 def softmax_int_out(self: Tensor, dim: int, dtype: dtype | None, out: Tensor) -> Tensor:
-    return functions._softmax(in_dtype(self, dtype), dim, False, out=out)
+    return functions._softmax(to_dtype(self, dtype), dim, False, out=out)
 
 
 def log_softmax_int_out(self: Tensor, dim: int, dtype: dtype | None, out: Tensor) -> Tensor:
-    return functions._log_softmax(in_dtype(self, dtype), dim, False, out=out)
+    return functions._log_softmax(to_dtype(self, dtype), dim, False, out=out)
 
 
 def meta_logsumexp(self: Tensor, dims: Sequence[int], keepdim: bool) -> Output:
-    return Output(reduced_sizes(self.shape, dims, keepdim), None, floating(self))
+    return Output(reduced_sizes(self.shape, dims, keepdim), None, floating_dtype(self))
 
 
 def logsumexp_out(self: Tensor, dims: Sequence[int], keepdim: bool, out: Tensor) -> None:
-    array = self._array.astype(floating(self).numpy, copy=False)
+    array = self._array.astype(floating_dtype(self).numpy, copy=False)
     all_of_them = range(self.dim()) if not dims else axes(self, dims)
     out._array[...] = logsumexp(array, tuple(all_of_them), keepdim)
 
@@ -629,7 +637,7 @@ logsumexp_dim = Structured(meta_logsumexp, logsumexp_out, casts=True)
 
 def meta_cumsum(self: Tensor, dim: int, dtype: dtype | None) -> Output:
     wrap_dim(dim, self.dim())
-    return Output(self.shape, None, dtype or summed(self))
+    return Output(self.shape, None, dtype or sum_dtype(self))
 
 
 def cumsum_out(self: Tensor, dim: int, dtype: dtype | None, out: Tensor) -> None:
@@ -637,7 +645,7 @@ def cumsum_out(self: Tensor, dim: int, dtype: dtype | None, out: Tensor) -> None
     if out.dtype is bool_ and self.dim() and out.numel():
         raise NotImplementedError("\"cumsum\" not implemented for 'Bool'")
     array = np.atleast_1d(self._array).astype(out.dtype.numpy, copy=False)
-    found = np.add.accumulate(array, wrap_dim(dim, self.dim()), wide(out.dtype))
+    found = np.add.accumulate(array, wrap_dim(dim, self.dim()), accumulate_dtype(out.dtype))
     out._array[...] = found.reshape(self.shape)
 
 

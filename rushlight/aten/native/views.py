@@ -46,12 +46,12 @@ def alias(self: Tensor) -> Tensor:
     return view
 
 
-def with_memory(kernel: Callable) -> Callable:
+def with_cached_strides(kernel: Callable) -> Callable:
     """The kernel of a view that has other sizes, on the same place: it remembers which strides they get."""
     known: dict[tuple, tuple[Size, tuple[int, ...]]] = {}
     dispatch.cache_clearers.append(known.clear)
 
-    def remembering(self: Tensor, sizes: tuple[int, ...]) -> Tensor:
+    def cached(self: Tensor, sizes: tuple[int, ...]) -> Tensor:
         if dispatch.fast_path_disabled or sizes.__class__ is not tuple:
             return kernel(self, sizes)
         wanted = (self._sizes, self._strides, sizes)
@@ -64,10 +64,10 @@ def with_memory(kernel: Callable) -> Callable:
             return view
         return plain_alias(self, *found, self._storage_offset)
 
-    return remembering
+    return cached
 
 
-view, expand = with_memory(strided.view), with_memory(strided.expand)
+view, expand = with_cached_strides(strided.view), with_cached_strides(strided.expand)
 
 
 def is_watched(self: Tensor) -> bool:
@@ -332,7 +332,7 @@ def mT(self: Tensor) -> Tensor:
 # Derivatives that are operators of their own: what a view did not show gets 0
 
 
-def padded(grad: Tensor, sizes: Sequence[int], view: Callable[[Tensor], Tensor]) -> Tensor:
+def embed_in_zeros(grad: Tensor, sizes: Sequence[int], view: Callable[[Tensor], Tensor]) -> Tensor:
     """Zeros of these sizes, but what `view` shows of them is the gradient."""
     out = zeros_for(grad, sizes)
     if not out.is_meta:
@@ -348,17 +348,17 @@ def zeros_for(grad: Tensor, sizes: Sequence[int]) -> Tensor:
 
 
 def select_backward(grad_output: Tensor, input_sizes: Sequence[int], dim: int, index: int) -> Tensor:
-    return padded(grad_output, input_sizes, lambda out: select(out, dim, index))
+    return embed_in_zeros(grad_output, input_sizes, lambda out: select(out, dim, index))
 
 
 def slice_backward(
     grad_output: Tensor, input_sizes: Sequence[int], dim: int, start: int, end: int, step: int
 ) -> Tensor:
-    return padded(grad_output, input_sizes, lambda out: slice(out, dim, start, end, step))
+    return embed_in_zeros(grad_output, input_sizes, lambda out: slice(out, dim, start, end, step))
 
 
 def diagonal_backward(grad_output: Tensor, input_sizes: Sequence[int], offset: int, dim1: int, dim2: int) -> Tensor:
-    return padded(grad_output, input_sizes, lambda out: diagonal(out, offset, dim1, dim2))
+    return embed_in_zeros(grad_output, input_sizes, lambda out: diagonal(out, offset, dim1, dim2))
 
 
 def unfold_backward(grad_in: Tensor, input_sizes: Sequence[int], dim: int, size: int, step: int) -> Tensor:
@@ -378,7 +378,7 @@ def unfold_backward(grad_in: Tensor, input_sizes: Sequence[int], dim: int, size:
 # In place: the tensor itself becomes the view
 
 
-def become(self: Tensor, view: Tensor) -> Tensor:
+def set_geometry(self: Tensor, view: Tensor) -> Tensor:
     """Give a tensor the sizes, strides and offset of a view of it."""
     self._sizes, self._strides, self._storage_offset = view.shape, view.stride(), view.storage_offset()
     self.forget_metadata()
@@ -386,20 +386,20 @@ def become(self: Tensor, view: Tensor) -> Tensor:
 
 
 def as_strided_(self: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None) -> Tensor:
-    return become(self, as_strided(self, size, stride, storage_offset))
+    return set_geometry(self, as_strided(self, size, stride, storage_offset))
 
 
 def squeeze_(self: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
-    return become(self, squeeze(self, dim))
+    return set_geometry(self, squeeze(self, dim))
 
 
 def t_(self: Tensor) -> Tensor:
-    return become(self, t(self))
+    return set_geometry(self, t(self))
 
 
 def transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
-    return become(self, transpose(self, dim0, dim1))
+    return set_geometry(self, transpose(self, dim0, dim1))
 
 
 def unsqueeze_(self: Tensor, dim: int) -> Tensor:
-    return become(self, unsqueeze(self, dim))
+    return set_geometry(self, unsqueeze(self, dim))
