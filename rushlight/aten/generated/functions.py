@@ -1,6 +1,7 @@
-"""What `rl.add(x, y)` and `x.add(y)` run. Generated from `native_functions.yaml`. Do not edit.
+"""The functions and methods of the operators. Generated from `native_functions.yaml`. Do not edit.
 
-Each function finds the key set of the call in line, where it can, and runs the kernel that the operator's table holds for it.
+If all tensors are arguments of their own, a function such as `rl.add(x, y)` computes the key set of the call inline and runs
+the kernel that the operator's table has for it. Otherwise it calls `invoke` or `resolve`.
 The operators are at the end of the file. `register_kernels.py` fills their tables.
 """
 

@@ -1,7 +1,7 @@
-"""Functional forms of operators that write: what functionalisation puts in their place.
+"""Functional forms of in-place operators, with which functionalisation replaces them.
 
-`copy` and `zero` give a new tensor where `copy_` and `zero_` change one. The `scatter`s are the views turned round: each gives
-a copy of `self` in which what the view of that name would show is `src`.
+`copy` and `zero` return a new tensor, while `copy_` and `zero_` change one. Each `..._scatter` is the inverse of a view: it
+returns a copy of `self` in which the elements of that view are those of `src`.
 
 In PyTorch: `aten/src/ATen/native/Copy.cpp`, `TensorShape.cpp`.
 """
@@ -15,7 +15,7 @@ from rushlight.aten.strided import Tensor
 
 
 def clone_preserve_strides(self: Tensor) -> Tensor:
-    """A copy that lies in memory as `self` does, gaps included; one that can be written to.
+    """A copy with the strides of `self`, including gaps. The copy of an expanded tensor is dense, so that it can be written.
 
     Source: `aten/src/ATen/native/TensorShape.cpp`.
     """

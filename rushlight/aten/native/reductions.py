@@ -1,9 +1,8 @@
-"""Kernels that make one element of many: sums, extremes, softmax.
+"""Kernels that combine many elements: sums, extremes, softmax.
 
-A reduction goes over some dimensions; they vanish, or stay with size 1 (`keepdim`). numpy walks the memory; which sizes
-and which dtype the result has, in which dtype is accumulated, and what happens where there is nothing to reduce, is
-decided here. In PyTorch: `aten/src/ATen/native/ReduceOps.cpp`, `TensorCompare.cpp`, `SoftMax.cpp`. Left out: sums that are
-compensated for rounding, and products and extremes of complex numbers.
+A reduction removes some dimensions, or keeps them with size 1 (`keepdim`). numpy runs the loop. This module decides the sizes
+and the dtype of the result, the dtype of the accumulation, and the result of empty reductions. In PyTorch:
+`aten/src/ATen/native/ReduceOps.cpp`, `TensorCompare.cpp`, `SoftMax.cpp`. Left out: sums with compensation for rounding.
 """
 
 from __future__ import annotations
@@ -39,17 +38,17 @@ from rushlight.c10.dtypes import (
 
 
 def reduced_sizes(sizes: Sequence[int], dims: Sequence[int] | None, keepdim: bool) -> tuple[int, ...]:
-    """The sizes of what is left when `dims` are reduced.
+    """The sizes of the result when `dims` are reduced.
 
     Args:
         sizes: of the tensor.
         dims: the dimensions to reduce, in any order; negative ones count from the end (`wrap_dim`). None or `()` for all
-            of them. A tensor without dimensions takes 0 and -1, and its result has none either.
-        keepdim: whether a reduced dimension stays, with size 1, or goes. The others keep their sizes and their order.
+            of them. A tensor without dimensions accepts 0 and -1, and its result has no dimensions either.
+        keepdim: whether a reduced dimension stays, with size 1, or is removed. The others keep their sizes and order.
 
     Raises:
-        IndexError: a dimension out of range.
-        RuntimeError: a dimension twice, however it is written.
+        IndexError: a dimension is out of range.
+        RuntimeError: a dimension appears twice, also if once as a negative number.
 
     Source: `aten/src/ATen/native/ReduceOpsUtils.h`, `make_dim_mask` and `shape_from_dim_mask`.
     """
@@ -66,14 +65,14 @@ def reduced_sizes(sizes: Sequence[int], dims: Sequence[int] | None, keepdim: boo
 
 
 def axes(self: Tensor, dims: Sequence[int] | None) -> tuple[int, ...] | None:
-    """Dimensions that `reduced_sizes` has accepted, as numpy's axes."""
+    """Convert dimensions that `reduced_sizes` has accepted to numpy's axes."""
     if not dims:
         return None
     return tuple(wrap_dim(dim, self.dim()) for dim in dims) if self.dim() else ()
 
 
 def sum_dtype(self: Tensor) -> dtype:
-    """The dtype of a sum or a product: integers and bools make int64."""
+    """The dtype of a sum or a product: int64 for integers and bools."""
     return self.dtype if self.dtype.category == FLOATING else int64
 
 
@@ -82,7 +81,7 @@ def floating_dtype(self: Tensor) -> dtype:
 
 
 def accumulate_dtype(dtype: dtype) -> np.dtype:
-    """What numpy accumulates in. Half precision gathers in single, and is rounded once, at the end.
+    """The dtype in which numpy accumulates. Half precision is accumulated in single and rounded once, at the end.
 
     Source: `aten/src/ATen/AccumulateType.h`, `aten/src/ATen/OpMathType.h`.
     """
@@ -92,7 +91,7 @@ def accumulate_dtype(dtype: dtype) -> np.dtype:
 def reduce_into(
     function: np.ufunc, self: Tensor, dims: Sequence[int] | None, keepdim: bool, out: Tensor, divisor: int | None = None
 ) -> None:
-    """`out` = `function` between all elements of `dims`, cast to the dtype of `out` before; divided by `divisor`."""
+    """Reduce `dims` with `function` into `out`, and divide by `divisor`. Elements are first cast to the dtype of `out`."""
     array = self._array.astype(out.dtype.numpy, copy=False)
     if out.dtype is float16:
         found = function.reduce(array, axes(self, dims), np.float32, keepdims=keepdim)
@@ -105,7 +104,7 @@ def reduce_into(
 
 @dataclass
 class ToDtype(Structured):
-    """A structured kernel whose last argument is `dtype`. Where it is not given, the tensor that is written to has the say.
+    """A structured kernel whose last argument is `dtype`. Its default is the dtype of the tensor that is written to.
 
     Source: `aten/src/ATen/native/ReduceOps.cpp`, `infer_dtype_from_optional`.
     """
@@ -120,7 +119,7 @@ class ToDtype(Structured):
 
 
 def reduce_all_kernel(kernel: Structured) -> Callable:
-    """The form that takes no dims and reduces all: `sum(self, *, dtype)`."""
+    """The form without dims, which reduces all: `sum(self, *, dtype)`."""
 
     def reduce_all(self: Tensor, dtype: dtype | None = None) -> Tensor:
         return (kernel.on_meta if self.is_meta else kernel.functional)(self, None, False, dtype)
@@ -129,7 +128,7 @@ def reduce_all_kernel(kernel: Structured) -> Callable:
 
 
 def reduce_all_out_kernel(kernel: Structured) -> Callable:
-    """The same, written into a tensor."""
+    """The out= form of `reduce_all_kernel`."""
 
     def reduce_all_out(self: Tensor, dtype: dtype | None, out: Tensor) -> Tensor:
         return kernel.out(self, None, False, dtype, out)
@@ -150,7 +149,7 @@ def sum_out(self: Tensor, dims: Sequence[int] | None, keepdim: bool, dtype: dtyp
 
 
 class Sum(ToDtype):
-    """The two halves, and a short way for what numpy sums as it is."""
+    """A structured kernel with a fast path for tensors that numpy can sum without a conversion."""
 
     def functional(self, tensor, dims, keepdim, dtype):
         ndim = len(tensor._sizes)
@@ -194,7 +193,7 @@ def mean_out(self: Tensor, dims: Sequence[int] | None, keepdim: bool, dtype: dty
 
 
 def count(self: Tensor, dims: Sequence[int] | None) -> int:
-    """How many elements make one."""
+    """How many elements are reduced to one."""
     return math.prod(self.size(dim) for dim in dims) if dims and self.dim() else self.numel()
 
 
@@ -209,7 +208,8 @@ def meta_var(self: Tensor, dims: Sequence[int] | None, correction: Scalar | None
 
 
 def variance(self: Tensor, dims: Sequence[int] | None, correction: Scalar | None, keepdim: bool) -> np.ndarray:
-    """The squared distances from the mean, in double precision, over the number of elements less `correction` (1)."""
+    """The sum of the squared distances from the mean, in double precision, divided by the number of elements minus `correction`
+    (by default 1)."""
     array = self._array.astype(np.float64, copy=False)
     correction = 1 if correction is None else correction
     distances = array - np.true_divide(array.sum(axes(self, dims), keepdims=True), count(self, dims))
@@ -253,7 +253,7 @@ def std_dim_out(self: Tensor, dim: Sequence[int] | None, unbiased: bool, keepdim
 
 
 # ------------------------------------------------------------------------------------------------------------
-# Extremes, which need something to choose from
+# Extremes, which need at least one element
 
 
 def assert_not_empty(name: str, self: Tensor, dims: Sequence[int] | None, error: type[Exception]) -> None:
@@ -261,14 +261,14 @@ def assert_not_empty(name: str, self: Tensor, dims: Sequence[int] | None, error:
     if self.numel():
         return
     if not dims:
-        raise error(f"{name}(): there are no elements; say which dimension to reduce with the argument 'dim'")
+        raise error(f"{name}(): the tensor has no elements; pass the dimension to reduce as 'dim'")
     for dim in dims:
         if self.dim() and self.size(dim) == 0:
             raise IndexError(f"{name}(): Expected reduction dim {dim} to have non-zero size.")
 
 
 def extreme(name: str, function: np.ufunc) -> Structured:
-    """The structured kernel of amax or amin. NaN is more extreme than any number."""
+    """The structured kernel of amax or amin. NaN wins over any number."""
 
     def meta(self: Tensor, dims: Sequence[int], keepdim: bool) -> Output:
         assert_not_empty(name, self, dims, RuntimeError)
@@ -281,7 +281,7 @@ def extreme(name: str, function: np.ufunc) -> Structured:
 
 
 def index_of_extreme(name: str, function: Callable) -> Structured:
-    """The structured kernel of argmax or argmin: the index of the first extreme; without `dim`, in row-major order."""
+    """The structured kernel of argmax or argmin: the index of the first extreme. Without `dim`, the index is in row-major order."""
 
     def meta(self: Tensor, dim: int | None, keepdim: bool) -> Output:
         dims = None if dim is None else (dim,)
@@ -309,7 +309,7 @@ class Extremes(NamedTuple):
 
 
 def extreme_of_all(name: str, function: np.ufunc) -> tuple[Callable, Callable]:
-    """The kernels of `max(self)` or `min(self)`: a new tensor, and one that is given."""
+    """The kernels of `max(self)` or `min(self)`: the functional and the out= form."""
 
     def meta(self: Tensor) -> Output:
         assert_not_empty(name, self, None, RuntimeError)
@@ -327,7 +327,7 @@ def extreme_of_all(name: str, function: np.ufunc) -> tuple[Callable, Callable]:
 
 
 def extreme_and_index(name: str, function: Callable) -> tuple[Callable, Callable]:
-    """The kernels for the extremes along one dimension, and where they are: two new tensors, and two that are given.
+    """The kernels for the extremes along one dimension and their indices: the functional and the out= form.
 
     Source: `aten/src/ATen/native/TensorCompare.cpp`.
     """
@@ -340,9 +340,9 @@ def extreme_and_index(name: str, function: Callable) -> tuple[Callable, Callable
     def impl(self: Tensor, dim: int, values: Tensor, indices: Tensor) -> Extremes:
         if not self.is_meta:
             array, axis = np.atleast_1d(self._array), wrap_dim(dim, self.dim())
-            places = np.expand_dims(function(array, axis), axis)
-            indices._array[...] = places.reshape(indices.shape)
-            values._array[...] = np.take_along_axis(array, places, axis).reshape(values.shape)
+            found = np.expand_dims(function(array, axis), axis)
+            indices._array[...] = found.reshape(indices.shape)
+            values._array[...] = np.take_along_axis(array, found, axis).reshape(values.shape)
         return Extremes(values, indices)
 
     def kernel(self: Tensor, dim: int, keepdim: bool = False) -> Extremes:
@@ -387,13 +387,13 @@ min_dim, min_dim_out = extreme_and_index("min", np.argmin)
 
 
 def logical(name: str, function: np.ufunc) -> tuple[Structured, Structured, Structured]:
-    """The structured kernels of `all` or `any`: over one dimension, over some, over every one. bool, but uint8 of uint8.
+    """The structured kernels of `all` or `any`: over one dimension, over some, over all. The result is bool, or uint8 for uint8.
 
     Source: `aten/src/ATen/native/ReduceOps.cpp`, `allany_meta`.
     """
 
     def some_meta(self: Tensor, dims: Sequence[int] | None, keepdim: bool) -> Output:
-        nothing = dims is not None and len(dims) == 0  # unlike other reductions, these take () at its word
+        nothing = dims is not None and len(dims) == 0  # unlike in other reductions, () means no dimension
         sizes = self.shape if nothing else reduced_sizes(self.shape, dims, keepdim)
         return Output(sizes, None, uint8 if self.dtype is uint8 else bool_)
 
@@ -422,18 +422,18 @@ any_dim, any_dims, any_all = logical("any", np.logical_or)
 
 
 # ------------------------------------------------------------------------------------------------------------
-# Softmax and its relatives
+# Softmax and related functions
 
 
 def softmax(array: np.ndarray, dim: int) -> np.ndarray:
     """exp(x) / sum of exp(x) along one dimension, for elements of any size.
 
-    exp overflows above 88 in single precision, so the largest element along `dim` is subtracted first: it changes the
-    numerator and the denominator by the same factor. An element of minus infinity gets 0. A line along `dim` that has
-    infinity or NaN in it, or nothing but minus infinity, is NaN throughout.
+    exp overflows above 88 in single precision, so the largest element along `dim` is subtracted first. This changes the
+    numerator and the denominator by the same factor. An element of minus infinity gives 0. A line along `dim` that has
+    infinity or NaN in it, or only minus infinity, is NaN throughout.
 
     Args:
-        array: float16, float32 or float64, with at least one dimension and one element, any strides; it is left as it is.
+        array: float16, float32 or float64, with at least one dimension and one element, any strides; it is not changed.
             float16 is computed in float32 and rounded at the end.
         dim: counted from the front.
 
@@ -450,17 +450,17 @@ def softmax(array: np.ndarray, dim: int) -> np.ndarray:
 def logsumexp(array: np.ndarray, dims: Sequence[int], keepdim: bool) -> np.ndarray:
     """log(sum of exp(x)) over some dimensions, for elements of any size.
 
-    The largest element m is taken out: m + log(sum of exp(x - m)). Where m is infinite, 0 is taken out in its place, so
-    that nothing but minus infinity gives minus infinity, and infinity among numbers gives infinity. NaN gives NaN. The
-    sum of nothing is 0, and its logarithm minus infinity.
+    The largest element m is subtracted: m + log(sum of exp(x - m)). If m is infinite, 0 is subtracted instead of m. So
+    elements that are all minus infinity give minus infinity, and infinity among numbers gives infinity. NaN gives NaN. An
+    empty sum is 0, and its logarithm is minus infinity.
 
     Args:
-        array: float32 or float64, any sizes (0 too) and strides; it is left as it is.
+        array: float32 or float64, any sizes (also 0) and strides; it is not changed.
         dims: a tuple, each dimension once, counted from the front; `()` for an array without dimensions.
         keepdim: whether the reduced dimensions stay, with size 1.
 
     Returns:
-        an array of the same dtype; where no dimensions are left, a numpy number will do.
+        an array of the same dtype, or, if no dimensions are left, possibly a numpy number.
 
     Source: `aten/src/ATen/native/ReduceOps.cpp`, `logsumexp_out_impl`.
     """
@@ -471,9 +471,9 @@ def logsumexp(array: np.ndarray, dims: Sequence[int], keepdim: bool) -> np.ndarr
 
 
 def log_softmax(array: np.ndarray, dim: int) -> np.ndarray:
-    """The logarithm of `softmax`, exact also where that rounds to 0. Arguments and result as there.
+    """The logarithm of `softmax`, exact also where `softmax` rounds to 0. Arguments and result are those of `softmax`.
 
-    Half precision is computed in single; but along the last dimension PyTorch keeps the sum of each row, and its logarithm, in
+    Half precision is computed in single. But along the last dimension PyTorch keeps the sum of each row, and its logarithm, in
     half.
     """
     half = array.dtype == np.float16
@@ -488,7 +488,7 @@ def log_softmax(array: np.ndarray, dim: int) -> np.ndarray:
 
 
 def line_sums(array: np.ndarray, dim: int) -> np.ndarray:
-    """The sums along a dimension, which stays, with size 1. Rows of a matrix are summed by a BLAS, as their products with ones."""
+    """The sums along a dimension, which stays with size 1. A BLAS sums the rows of a matrix by a product with ones."""
     if array.ndim == 2 and dim in (1, -1):
         return np.matmul(array, _ones(array.shape[1], array.dtype))[:, None]
     return np.add.reduce(array, dim, keepdims=True)
@@ -538,8 +538,8 @@ softmax_along, log_softmax_along = softmax_kernel("softmax", softmax), softmax_k
 
 
 def softmax_backward_kernel(name: str, kernel: Callable[[np.ndarray, np.ndarray, int], np.ndarray]) -> Structured:
-    """The structured kernel of `_softmax_backward_data` or `_log_softmax_backward_data`, which take the gradient of the result
-    and the result, with a short way for contiguous ones of one dtype."""
+    """The structured kernel of `_softmax_backward_data` or `_log_softmax_backward_data`. They take the gradient of the result and
+    the result. There is a fast path if both are contiguous and have one dtype."""
 
     def meta(grad_output: Tensor, output: Tensor, dim: int, input_dtype: dtype) -> Output:
         wrap_dim(dim, grad_output.dim())
@@ -593,11 +593,11 @@ log_softmax_backward = softmax_backward_kernel("log_softmax_backward", log_softm
 def value_selecting_reduction_backward(
     grad: Tensor, dim: int, indices: Tensor, sizes: Sequence[int], keepdim: bool
 ) -> Tensor:
-    """The gradient of an extreme at its place, 0 elsewhere. Source: `aten/src/ATen/native/ReduceOps.cpp`."""
+    """The gradient at the index of an extreme, 0 elsewhere. Source: `aten/src/ATen/native/ReduceOps.cpp`."""
     if not keepdim and len(sizes):
         grad, indices = grad.unsqueeze(dim), indices.unsqueeze(dim)
     zeros = grad.new_zeros(sizes)
-    if dispatch.local.modes:  # a graph that is recorded is to write to nothing
+    if dispatch.local.modes:  # a captured graph must not write in place
         return zeros.scatter(dim, indices, grad)
     return zeros.scatter_(dim, indices, grad)
 

@@ -1,6 +1,6 @@
 """The nodes of backward graphs and the kernels that make them. Generated from `derivatives.yaml`. Do not edit.
 
-Where no gradient is asked for, a kernel calls the kernel below it (`operator.below`) and does nothing else.
+If no gradient is needed, a kernel only calls the kernel below it (`operator.below`).
 """
 
 # ruff: noqa: E501, F401, F403, F405, I001
