@@ -409,7 +409,7 @@ def stack_of(operator: Operator, args: Sequence, kwargs: dict[str, Any]) -> list
 
 
 class OpOverload(Operator):
-    """An operator with the methods of `rl.ops.namespace.name.overload`: its schema gives the arguments of a call."""
+    """The operator `rl.ops.namespace.name.overload`, which is called with the arguments of its schema."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return _through_table(self, stack_of(self, args, kwargs))

@@ -24,9 +24,8 @@ from keyword import iskeyword
 from pathlib import Path
 from types import ModuleType
 
-if (
-    __name__ == "__main__"
-):  # without `rushlight/__init__`, which cannot be imported while a generated file is out of date
+if __name__ == "__main__":
+    # Without `rushlight/__init__`, which cannot be imported while a generated file is out of date.
     sys.modules["rushlight"] = ModuleType("rushlight")
     sys.modules["rushlight"].__path__ = [str(Path(__file__).parents[1])]
 

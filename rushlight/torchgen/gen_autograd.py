@@ -16,9 +16,8 @@ from functools import cached_property
 from pathlib import Path
 from types import ModuleType
 
-if (
-    __name__ == "__main__"
-):  # without `rushlight/__init__`, which cannot be imported while a generated file is out of date
+if __name__ == "__main__":
+    # Without `rushlight/__init__`, which cannot be imported while a generated file is out of date.
     sys.modules["rushlight"] = ModuleType("rushlight")
     sys.modules["rushlight"].__path__ = [str(Path(__file__).parents[1])]
 
@@ -319,7 +318,7 @@ def generate() -> dict[Path, str]:
         *map(node_class, differentiated),
         "# ---- Kernels for the key Autograd\n\n",
         *(kernel(derivative, native) for native, derivative in kernels),
-        "# ---- The operators by what `register` does with them\n",
+        "# ---- The groups of operators that `register` uses\n",
         wrapped("AUTOGRAD = {", [f"{native.variable}: {function_name(native)}" for native, _ in kernels], "}"),
         wrapped("OUT = (", outs, ")"),
         wrapped("WITHOUT_DERIVATIVE = (", missing, ")"),

@@ -6819,7 +6819,7 @@ def unfold_backward(key_set, grad_in, input_sizes, dim, size, step):
     return result
 
 
-# ---- The operators by what `register` does with them
+# ---- The groups of operators that `register` uses
 
 AUTOGRAD = {
     alias_op: alias, as_strided_op: as_strided, as_strided__op: as_strided_, as_strided_scatter_op: as_strided_scatter,
