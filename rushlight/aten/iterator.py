@@ -3,7 +3,7 @@
 TensorIterator prepares the operands before the loop. It broadcasts their sizes, promotes their dtypes, and allocates a result
 whose strides follow theirs. It sorts the dimensions so that the loop reads memory in order, and joins neighbouring dimensions
 where one stride is enough. A short loop over raw memory remains. This module decides which memory the loop reads, and in which
-order; numpy runs the loop. In PyTorch: `aten/src/ATen/TensorIterator.cpp`. Left out: splitting the loop over threads, 32-bit
+order. numpy runs the loop. In PyTorch: `aten/src/ATen/TensorIterator.cpp`. Left out: splitting the loop over threads, 32-bit
 indexing, named dimensions.
 """
 

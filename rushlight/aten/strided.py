@@ -43,7 +43,7 @@ META = BIT["Meta"]
 def contiguous_strides(sizes: Sequence[int]) -> tuple[int, ...]:
     """Row-major strides of a tensor with these `sizes`, in elements.
 
-    The last dimension has stride 1; each other one has the stride of the dimension after it times that
+    The last dimension has stride 1. Each other one has the stride of the dimension after it times that
     dimension's size. A size 0 counts as 1 in this product, as in PyTorch, so that strides stay positive.
 
     Returns:
@@ -456,7 +456,7 @@ def permute(self: Tensor, dims: Sequence[int]) -> Tensor:
 
 
 def select(self: Tensor, dim: int, index: int) -> Tensor:
-    """A view of one index of a dimension; the dimension disappears.
+    """A view of one index of a dimension. The dimension disappears.
 
     The storage offset grows by `index` strides of `dim`, in elements. The other sizes and strides stay.
 
@@ -599,8 +599,8 @@ def as_strided(self: Tensor, sizes: Sequence[int], strides: Sequence[int], stora
 def infer_size(a: Sequence[int], b: Sequence[int]) -> tuple[int, ...]:
     """The sizes to which tensors with sizes `a` and `b` broadcast.
 
-    The sizes are compared from the last dimension to the first; a missing dimension counts as 1. Two equal
-    sizes stay; a size 1 becomes the other size, which may also be 0.
+    The sizes are compared from the last dimension to the first. A missing dimension counts as 1. Two equal
+    sizes stay. A size 1 becomes the other size, which may also be 0.
 
     Returns:
         a tuple as long as the longer of `a` and `b`.
@@ -624,7 +624,7 @@ def infer_size(a: Sequence[int], b: Sequence[int]) -> tuple[int, ...]:
 def expand(self: Tensor, sizes: Sequence[int]) -> Tensor:
     """A view in which dimensions of size 1 are repeated, without copying, by giving them stride 0.
 
-    The last size belongs to the last dimension of `self`, and so on; additional sizes at the front make new
+    The last size belongs to the last dimension of `self`, and so on. Additional sizes at the front make new
     dimensions. A dimension that already has the requested size keeps its stride, also if this size is 1. A
     dimension of size 1 that gets another size has stride 0. A new dimension has stride 0, unless its requested
     size is 1. Then, similar to `unsqueeze`, its stride is the size times the stride of the next dimension of the
@@ -697,7 +697,7 @@ def compute_stride(
     1, or if its stride is the number of elements that the chunk has so far times the chunk's stride, which is the
     stride of the dimension that began the chunk. Otherwise it begins a new chunk.
 
-    The new sizes, from the last to the first, must fill these chunks one after the other exactly; otherwise
+    The new sizes, from the last to the first, must fill these chunks one after the other exactly. Otherwise
     the result is `None`. The stride of a new size is the number of elements filled in its chunk before it, times
     the chunk's stride. Sizes of 1 that follow when a chunk is full still belong to that chunk.
 

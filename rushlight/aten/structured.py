@@ -32,7 +32,7 @@ class Structured:
     """`meta(*args) -> Output` and `impl(*args, out)`.
 
     If `casts` is true, `impl` can write into a tensor of another dtype, like TensorIterator. Then the `out` and in-place forms
-    accept any dtype to which the result's dtype can be cast; otherwise only the result's dtype.
+    accept any dtype to which the result's dtype can be cast. Otherwise they accept only the result's dtype.
     """
 
     meta: Callable[..., Output]

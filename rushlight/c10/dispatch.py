@@ -82,7 +82,7 @@ def bits(key: DispatchKey) -> int:
     """The set that has just this key, as an int.
 
     `BIT` maps a backend or a functionality to its bit. A key of one backend, such as `CPU` (`Dense` on `CPU`)
-    or `AutogradMeta` (`AutogradFunctionality` on `Meta`), has two bits; `PER_BACKEND` maps such a functionality to the
+    or `AutogradMeta` (`AutogradFunctionality` on `Meta`), has two bits. `PER_BACKEND` maps such a functionality to the
     prefix of the backend in the key's name. Any other functionality has one bit, also `Dense` and
     `AutogradFunctionality` by themselves. `Undefined` has no bits. An alias key has none either: kernels are registered
     for it, but no tensor has it.
@@ -604,7 +604,7 @@ def call_mode(operator: Operator, *args: Any, **kwargs: Any) -> Any:
     """The boxed kernel for the key `Python` of every operator: pass the call to the innermost mode, the last of
     `local.modes`.
 
-    While that mode handles the call, it is not among the modes. The calls that it makes go to the next outer mode; if there
+    While that mode handles the call, it is not among the modes. The calls that it makes go to the next outer mode. If there
     is none, the key `Python` is no longer included. The keys above `Python` (`ABOVE_PYTHON`) are excluded, because their
     kernels have run already. Afterwards, also if the mode raises, modes and keys are as before.
 

@@ -66,7 +66,7 @@ def reorder_dimensions(sizes: Sequence[int], operand_strides: Sequence[Sequence[
     The order begins row-major: the last dimension first. Then, from the second to the last in this order, each dimension
     is moved towards the front past every one that is slower. The first operand that has strides other than 0 in both of two
     dimensions compares them. The smaller stride is faster. If the strides are equal, the dimension with the larger size is
-    slower if it comes before the other in the order; otherwise this operand cannot tell, and the next one decides. A moving
+    slower if it comes before the other in the order. Otherwise this operand cannot tell, and the next one decides. A moving
     dimension passes over those that no operand can tell apart from it, and stops at the first that is faster than it. Only
     with a slower dimension does it swap positions.
 

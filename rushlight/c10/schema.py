@@ -4,7 +4,7 @@
 
 PyTorch declares every operator like this, in `native_functions.yaml` and in `Library.define`; its parser is
 `torch/csrc/jit/frontend/function_schema_parser.cpp`. A type may be followed by `?` (may be None), `[]` or `[2]` (a
-list), and an alias annotation. Arguments and returns with the same letter may share memory; `!` marks memory that the
+list), and an alias annotation. Arguments and returns with the same letter may share memory. `!` marks memory that the
 operator writes to. Left out: wildcards and sets in annotations, tuples as types, and `...`.
 """
 
@@ -153,7 +153,7 @@ def parse_argument(text: str, kwarg_only: bool = False) -> Argument:
         kwarg_only: whether the argument comes after a `*`.
 
     Returns:
-        an `Argument`. If there is no name, its `name` is ""; if there is no default, its `default` is `REQUIRED`.
+        an `Argument`. If there is no name, its `name` is "". If there is no default, its `default` is `REQUIRED`.
         `parse_default` reads the default.
 
     Raises:
@@ -212,7 +212,7 @@ def _literal(default: Any, length: int | None = None) -> str:
 def parse_schema(text: str, namespace: str = "aten") -> FunctionSchema:
     """The schema that a line declares.
 
-    The line is `name(arguments) -> returns`, with an optional `namespace::` before and `.overload` after the name; `_SCHEMA`
+    The line is `name(arguments) -> returns`, with an optional `namespace::` before and `.overload` after the name. `_SCHEMA`
     matches it up to its first parenthesis. A `*` among the arguments is not an argument: those after it are keyword only.
     There is one return, with or without parentheses, or any number of returns in parentheses.
 
@@ -308,7 +308,7 @@ def explain_keywords(schema: FunctionSchema, args: Sequence, kwargs: dict[str, A
 def unbind(schema: FunctionSchema, stack: Sequence) -> tuple[tuple, dict[str, Any]]:
     """The args and kwargs that a kernel written in Python receives for a stack, without the defaults where possible.
 
-    The values of `schema.positional` become args. Values at the end that are their argument's default are dropped; a default
+    The values of `schema.positional` become args. Values at the end that are their argument's default are dropped. A default
     that is followed by another value stays. The other values become kwargs by name, without those that are their argument's
     default. `is_default` tells whether a value is the default.
 

@@ -4,14 +4,14 @@ The first file has each operator's schema as an `OpOverload`, the function `rl.n
 no kernel. The second file registers the kernels by dispatch key. In PyTorch: `torchgen/` (`RegisterSchema.cpp`, `RegisterCPU.cpp`)
 and `tools/autograd/gen_python_functions.py` (the functions that Python calls). The format is PyTorch's:
 
-- `func`: the schema;
-- `variants`: `function` (the default), `method`, or both;
+- `func`: the schema.
+- `variants`: `function` (the default), `method`, or both.
 - `dispatch`: kernels by dispatch key, `module::function` of `aten` or `aten/native`. Without `dispatch`, PyTorch takes the
-  kernel of the same name for `CompositeImplicitAutograd`. Here the entry must name the kernel;
+  kernel of the same name for `CompositeImplicitAutograd`. Here the entry must name the kernel.
 - `structured: True` with a `dispatch` to a `Structured`: the out= form. `structured_delegate: name.out` makes a
-  functional or in-place form of it;
-- `python_module: nn`: the function is in `rl.nn.functional` and not in `rl`; `functional`: a function written in Python
-  calls it.
+  functional or in-place form of it.
+- `python_module: nn`: the function is in `rl.nn.functional` and not in `rl`. `python_module: functional`: a function written in
+  Python calls it.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 In PyTorch: `aten/src/ATen/native/TensorShape.cpp` (`cat`, `repeat`), `TensorAdvancedIndexing.cpp` (`gather`, `scatter`,
 `index`, `index_put_`, `masked_fill`), `TensorTransformations.cpp` (`flip`, `roll`), `TriangularOps.cpp`, `Embedding.cpp`,
-`Onehot.cpp`. An index counts from 0 and must be within the size; only `index`, `index_put_` and `take_along_dim` accept negative
+`Onehot.cpp`. An index counts from 0 and must be within the size. Only `index`, `index_put_` and `take_along_dim` accept negative
 indices. Left out: all reductions of `scatter` but "add" and "multiply".
 """
 
@@ -299,7 +299,7 @@ def scatter_impl(
     self: Tensor, dim: int, index: Tensor, src: Tensor | Scalar, reduce: str | None = None, *, out: Tensor
 ) -> None:
     """Write, add or multiply `src` to the positions in `index`. If several elements have the same position, a reduction uses
-    all of them. Without a reduction, the last one wins here; in PyTorch the order is undefined."""
+    all of them. Without a reduction, the last one wins. In PyTorch the order is undefined."""
     for tensor in (index, src):
         if isinstance(tensor, Tensor):
             _assert_no_overlap(out, tensor)
@@ -494,7 +494,7 @@ def index_put(self: Tensor, indices: Sequence[Tensor | None], values: Tensor, ac
 
 def index_put_(self: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool = False) -> Tensor:
     """Write `values`, broadcast, to the elements that `index` would return, or add them (`accumulate`). Repeated indices add all
-    values. Without `accumulate`, the last one wins here; in PyTorch the order is undefined.
+    values. Without `accumulate`, the last one wins. In PyTorch the order is undefined.
 
     Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `_index_put_impl_`.
     """

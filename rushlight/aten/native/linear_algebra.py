@@ -2,7 +2,7 @@
 
 `mm`, `bmm`, `addmm` and others are kernels. `matmul` and `linear` are composites: they check the number of dimensions of their
 arguments and call the matching operator, so autograd needs only the derivatives of the kernels. In PyTorch:
-`aten/src/ATen/native/LinearAlgebra.cpp`, `Linear.cpp`. numpy's BLAS multiplies; `blocked_mm` shows how a BLAS works. Left out:
+`aten/src/ATen/native/LinearAlgebra.cpp`, `Linear.cpp`. numpy's BLAS multiplies. `blocked_mm` shows how a BLAS works. Left out:
 results with another dtype than the operands, complex products, and the choice between several libraries.
 """
 
@@ -200,7 +200,7 @@ def blocked_mm(
 
     Args:
         a, b: numpy arrays of sizes (rows, inner) and (inner, columns), any strides, one dtype.
-        out: (rows, columns), the same dtype, any strides; its contents are overwritten. Without an inner dimension
+        out: (rows, columns), the same dtype, any strides. Its contents are overwritten. Without an inner dimension
             (size 0) the product is 0.
         blocks: the longest run of rows, of the inner dimension, of columns; each at least 1.
         multiply: `multiply(a_block, b_block, out_block)` adds the product of two blocks to a block of `out`. All three are

@@ -195,7 +195,7 @@ def cross_entropy_loss(
     If `target` has the shape of `self`, it holds the probabilities of the classes. With s > 0, it is first mixed with equal
     probabilities: 1 - s times `target`, plus s / classes. At each position, the loss is minus the sum over the classes of
     logarithm times probability times weight, if there are weights. The mean is the sum divided by the number of positions, also
-    with weights; it is nan if there are no elements. `of_probabilities(self, target, weight, reduction, label_smoothing)` does
+    with weights. It is nan if there are no elements. `of_probabilities(self, target, weight, reduction, label_smoothing)` does
     all of this.
 
     A composite kernel: it calls operators (`rl.functions`, or methods), so that autograd can follow.

@@ -59,7 +59,7 @@ def exact(*operands: Operand) -> tuple[dtype, dtype]:
 
 
 def comparison(*operands: Operand) -> tuple[dtype, dtype]:
-    """Compute in the common type; the result is bool. Source: `build_comparison_op`."""
+    """Compute in the common type. The result is bool. Source: `build_comparison_op`."""
     return result_type(*operands), bool_
 
 
@@ -352,7 +352,7 @@ def eq_scalar(self: Tensor, other: Scalar) -> Tensor:
 
 
 def refuse_zero(divisor: np.ndarray) -> None:
-    """Refuse to divide integers by 0. PyTorch raises an error; numpy returns 0."""
+    """Refuse to divide integers by 0. PyTorch raises an error, while numpy returns 0."""
     if divisor.dtype.kind != "f" and not divisor.all():
         raise RuntimeError("ZeroDivisionError")
 
@@ -371,7 +371,7 @@ def truncated_quotient(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def floor_remainder(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """The remainder of `floor_quotient`, with the sign of `b`. A zero has the sign of `a`; numpy's has the sign of `b`.
+    """The remainder of `floor_quotient`, with the sign of `b`. A zero has the sign of `a`. In numpy it has the sign of `b`.
 
     Source: `aten/src/ATen/native/cpu/BinaryOpsKernel.cpp`, `remainder_kernel`.
     """
@@ -476,7 +476,7 @@ where = Structured(where_meta, where_impl)
 
 def between(x: np.ndarray, lower: np.ndarray | None, upper: np.ndarray | None) -> np.ndarray:
     """Clamp `x`. NaN in `x` or in a bound gives NaN. If the bounds are crossed, the result is the upper bound. If `x` equals a
-    bound, for example -0. and 0., PyTorch returns `x`; numpy returns its second argument."""
+    bound, for example -0. and 0., PyTorch returns `x`, while numpy returns its second argument."""
     raised = x if lower is None else np.maximum(lower, x)
     return raised if upper is None else np.minimum(upper, raised)
 

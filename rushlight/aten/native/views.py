@@ -128,7 +128,7 @@ def t(self: Tensor) -> Tensor:
 
 
 def movedim(self: Tensor, source: int | Sequence[int], destination: int | Sequence[int]) -> Tensor:
-    """Dimensions moved from `source` to `destination`; the others keep their order."""
+    """Dimensions moved from `source` to `destination`. The others keep their order."""
     source, destination = _dims(source), _dims(destination)
     if len(source) != len(destination):
         raise RuntimeError(f"movedim: source {list(source)} and destination {list(destination)} differ in length")
@@ -192,7 +192,7 @@ def flatten(self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 
 
 def unflatten(self: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
-    """One dimension as several, with these sizes; one of them may be -1."""
+    """One dimension as several, with these sizes. One of them may be -1."""
     if not sizes:
         raise RuntimeError("unflatten: sizes must be non-empty")
     dim = wrap_dim(dim, self.dim())
@@ -203,7 +203,7 @@ def unflatten(self: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
 
 
 def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
-    """All windows of `size` neighbours along a dimension, `step` apart; the window becomes the last
+    """All windows of `size` neighbours along a dimension, `step` apart. The window becomes the last
     dimension.
 
     Windows that overlap share their elements, like the windows of a convolution.
