@@ -1,6 +1,6 @@
 """The nodes of backward graphs and the kernels that make them. Generated from `derivatives.yaml`. Do not edit.
 
-Where no gradient is asked for, a kernel calls the kernel below it (`operator.below`) and does nothing else.
+If no gradient is needed, a kernel only calls the kernel below it (`operator.below`).
 """
 
 # ruff: noqa: E501, F401, F403, F405, I001
@@ -6815,7 +6815,7 @@ def unfold_backward(key_set, grad_in, input_sizes, dim, size, step):
     return result
 
 
-# ---- The operators by what `register` does with them
+# ---- The groups of operators that `register` uses
 
 AUTOGRAD = {
     alias_op: alias, as_strided_op: as_strided, as_strided__op: as_strided_, as_strided_scatter_op: as_strided_scatter,
