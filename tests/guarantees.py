@@ -25,8 +25,8 @@ from types import CodeType
 import pytest
 
 from autograder import checks, mutants
-from autograder.build import labs
 from autograder.check import exercises, function_of
+from autograder.course import labs
 
 HERE = Path(__file__).parent
 LOCK = HERE / "guarantees.lock"

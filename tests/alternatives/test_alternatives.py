@@ -7,8 +7,8 @@ import pytest
 from answers import RIGHT, WRONG, over_the_wire
 from sweep import sweep
 
-from autograder.build import labs
 from autograder.check import exercises, function_of
+from autograder.course import labs
 from autograder.exercise import fill, restore
 from autograder.judge import Judge
 from autograder.mutants import graded_checks

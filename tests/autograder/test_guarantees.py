@@ -11,8 +11,8 @@ import pytest
 from answers import RIGHT, WRONG, over_the_wire
 
 from autograder import mutants as m
-from autograder.build import labs
 from autograder.check import exercises, function_of
+from autograder.course import labs
 from autograder.exercise import fill, restore
 from autograder.judge import Judge
 from autograder.mutants import graded_checks

@@ -6,8 +6,9 @@ from functools import cache
 import pytest
 
 from autograder import mutants as m
-from autograder.build import exercise_source, labs
+from autograder.build import exercise_source
 from autograder.check import exercises
+from autograder.course import labs
 from autograder.judge import Judge
 
 mutants = cache(m.mutants)

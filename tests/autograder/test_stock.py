@@ -8,8 +8,8 @@ from nbgrader.api import Gradebook
 from sweep import sweep
 
 from autograder import sample
-from autograder.build import labs, points
 from autograder.check import exercises
+from autograder.course import labs, points
 
 LAB = "01_strided"
 
