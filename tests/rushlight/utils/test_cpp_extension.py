@@ -89,9 +89,9 @@ def test_operators_are_called_through_the_dispatcher_and_replaced_by_later_ones(
 
 
 def test_a_text_is_compiled_once(monkeypatch, tmp_path):
-    library = cpp._library(DOUBLED)
+    library = cpp._build_library(DOUBLED)
     monkeypatch.setattr(cpp.subprocess, "run", None)
-    assert cpp._library(DOUBLED) == library and cpp.build(DOUBLED) is cpp.build(DOUBLED)
+    assert cpp._build_library(DOUBLED) == library and cpp.build(DOUBLED) is cpp.build(DOUBLED)
 
 
 def test_what_does_not_compile_says_where():
