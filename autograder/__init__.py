@@ -1,11 +1,11 @@
-"""The grader: exercises that plug into rushlight, and checks that hold them against real torch.
+"""The grader: exercises that plug into rushlight, and checks that compare them with real torch.
 
-A lab needs two names from here: `exercise`, a decorator, and `check`, a function. (The module `autograder.check` is
-reached as `from autograder.check import ...`.) `use` plugs in what other labs have been solved with.
+A lab needs two names from here: `exercise`, a decorator, and `check`, a function. (Import from the module `autograder.check`
+by `from autograder.check import ...`.) `use` plugs in a student's pieces of other labs.
 """
 
 from .exercise import exercise
-from .subject import check
+from .notebook import check
 from .work import use
 
 __all__ = ["check", "exercise", "use"]

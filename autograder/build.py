@@ -1,8 +1,8 @@
 """Building notebooks from their sources.
 
-A lab's source, `solutions/NN_name/NN_name.md`, is Markdown with cells. A cell that names an exercise is empty: its
-decorator, signature and docstring come from the framework, its body goes between nbgrader's solution marks, and its check
-follows in a locked cell. nbgrader then makes the students' notebook in `labs/` from it. A reading, `phases/NN_name/reading.md`,
+A lab's source, `solutions/NN_name/NN_name.md`, is Markdown with cells. A cell that names an exercise is empty. The
+builder takes its decorator, signature and docstring from the framework, puts the body between nbgrader's solution marks, and
+adds the check in a locked cell. nbgrader makes the students' notebook in `labs/` from that. A reading, `phases/NN_name/reading.md`,
 becomes a notebook and is executed. Notebooks are built, never edited.
 """
 
@@ -20,10 +20,9 @@ import nbformat
 from nbformat import NotebookNode
 
 from .check import find, function_of
+from .course import READINGS, RELEASED, ROOT, SOURCES, set_environment
 from .edition import body_lines
-from .plugin import RELEASED, ROOT, SOURCES
 
-READINGS = ROOT / "phases"
 _METADATA = {
     "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
@@ -31,47 +30,7 @@ _METADATA = {
 
 
 class BuildError(Exception):
-    """A source that cannot be built, with the place and the reason."""
-
-
-def labs() -> list[str]:
-    """The labs that there are, in order: those with a source, and those that came without it."""
-    found = [*SOURCES.glob("*/*.md"), *RELEASED.glob("*/*.ipynb")]
-    return sorted({path.stem for path in found if path.stem == path.parent.name})
-
-
-def find_lab(number: str) -> str:
-    """The lab that `01`, `1` or `01_strided` means. Raises LookupError, naming the ones that there are."""
-    wanted = number.zfill(2) if number.isdigit() else number
-    found = [lab for lab in labs() if wanted in (lab, lab.partition("_")[0])]
-    if not found:
-        raise LookupError(f"there is no lab {number!r}; the labs are {', '.join(labs())}")
-    return found[0]
-
-
-def find_released(number: str) -> str:
-    """The lab that `01`, `1` or `01_strided` means. Raises LookupError if there is none, or it has not been built."""
-    lab = find_lab(number)
-    if lab not in released_labs():
-        raise LookupError(f"labs/{lab}/{lab}.ipynb has not been built yet: `rushlight build {lab[:2]}` builds it")
-    return lab
-
-
-def released_labs() -> list[str]:
-    """The labs that students can be given, in order."""
-    return [lab for lab in labs() if (RELEASED / lab / f"{lab}.ipynb").exists()]
-
-
-def points(lab: str) -> dict[str, float]:
-    """The points of each check of a lab, in the notebook's order. Checks that are only shown are not among them."""
-    return {cell.metadata["rushlight"]["check"]: cell.metadata["nbgrader"]["points"] for cell in _graded(lab)}
-
-
-def _graded(lab: str) -> list[NotebookNode]:
-    notebook = nbformat.read(RELEASED / lab / f"{lab}.ipynb", as_version=4)
-    return [
-        c for c in notebook.cells if "check" in c.metadata.get("rushlight", {}) and c.metadata.nbgrader.get("grade")
-    ]
+    """Raised for a source that cannot be built. The message has the position and the reason."""
 
 
 # The solution notebook -----------------------------------------------------------------------------------------------
@@ -100,7 +59,7 @@ def solution(lab: str) -> NotebookNode:
 
 
 def _read(path: Path) -> list[NotebookNode]:
-    """The cells of a Markdown source; a heading begins a cell of its own."""
+    """The cells of a Markdown source. A heading begins a new cell."""
     cells = []
     for cell in jupytext.read(path, fmt="md").cells:
         if cell.cell_type == "markdown" and not cell.metadata:
@@ -111,7 +70,7 @@ def _read(path: Path) -> list[NotebookNode]:
 
 
 def _at_headings(text: str) -> list[str]:
-    """Markdown cut in front of its headings; a `#` inside a fence is none."""
+    """Markdown, split before each heading. A `#` inside a fence is no heading."""
     parts, fenced = [[]], False
     for line in text.splitlines():
         fenced ^= line.startswith("```")
@@ -138,7 +97,8 @@ def _exercise_cell(name: str) -> NotebookNode:
 def exercise_source(name: str) -> str:
     """An exercise's definition with the body between solution marks.
 
-    Annotations are left out, for their names are the module's; where they are data and not text, torch reads them, and they stay.
+    Annotations are left out, because their names belong to the module. Annotations that are data and not text stay, because
+    torch reads them.
     """
     try:
         function = function_of(name)
@@ -161,7 +121,7 @@ def exercise_source(name: str) -> str:
 
 
 def _check_cell(name: str, worth: float | None) -> NotebookNode:
-    """A check cell: with points it is graded, without it is shown. Either is locked."""
+    """A locked check cell. It is graded if it has points, and otherwise only shown."""
     try:
         find(name)
     except LookupError as error:
@@ -185,12 +145,12 @@ def _nbgrader(key: str, points: float | None = None, solution: bool = False) -> 
 
 
 def _id(name: str) -> str:
-    """A cell id made of a name, in the letters that nbformat and nbgrader both allow."""
+    """A cell id made of a name, with the characters that both nbformat and nbgrader allow."""
     return re.sub(r"[^a-zA-Z0-9_-]+", "-", name).strip("-")[:56]
 
 
 def _notebook(cells: list[NotebookNode]) -> NotebookNode:
-    """A notebook with ids that depend on the content alone: a plain cell is known by its heading and its place under it."""
+    """A notebook whose ids depend on the content alone. The id of a plain cell is its heading and its position under it."""
     heading, count = "top", 0
     for cell in cells:
         title = re.search(r"^#+ +(.+)$", cell.source, re.MULTILINE) if cell.cell_type == "markdown" else None
@@ -214,20 +174,21 @@ def _notebook(cells: list[NotebookNode]) -> NotebookNode:
 
 
 def release(lab: str, source: NotebookNode) -> NotebookNode:
-    """What `nbgrader generate_assignment` makes of a solution notebook."""
+    """The notebook that `nbgrader generate_assignment` makes of a solution notebook."""
     from nbgrader.apps import NbGraderAPI
     from traitlets.config import Config
 
-    with tempfile.TemporaryDirectory() as place:
-        path = Path(place) / "source" / lab / f"{lab}.ipynb"
+    set_environment()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "source" / lab / f"{lab}.ipynb"
         path.parent.mkdir(parents=True)
         nbformat.write(source, path)
         config = Config()
-        config.CourseDirectory.root = place
+        config.CourseDirectory.root = folder
         result = NbGraderAPI(config=config).generate_assignment(lab)
         if not result["success"]:
             raise BuildError(f"nbgrader cannot release {lab}: {result.get('error') or result['log']}")
-        return nbformat.read(Path(place) / "release" / lab / f"{lab}.ipynb", as_version=4)
+        return nbformat.read(Path(folder) / "release" / lab / f"{lab}.ipynb", as_version=4)
 
 
 # The reading ---------------------------------------------------------------------------------------------------------
@@ -249,7 +210,7 @@ def execute(notebook: NotebookNode) -> NotebookNode:
             timeout=120,
             kernel_name="python3",
             resources={"metadata": {"path": str(ROOT)}},
-            coalesce_streams=True,  # in how many parts a line arrives is chance
+            coalesce_streams=True,  # a line arrives in a random number of parts
         ).execute()
     except CellExecutionError as error:
         raise BuildError(f"a cell fails with {error.ename}: {error.evalue}") from None
@@ -263,7 +224,7 @@ def execute(notebook: NotebookNode) -> NotebookNode:
 
 
 def built(lab: str) -> dict[Path, NotebookNode]:
-    """Every notebook of a lab, by where it belongs; readings are not executed."""
+    """Every notebook of a lab, by its path. Readings are not executed."""
     source = solution(lab)
     notebooks = {SOURCES / lab / f"{lab}.ipynb": source, RELEASED / lab / f"{lab}.ipynb": release(lab, source)}
     if (READINGS / lab / "reading.md").exists():
@@ -277,10 +238,10 @@ def stale(lab: str) -> list[Path]:
 
 
 def build(lab: str, force: bool = False) -> list[Path]:
-    """Rebuild a lab's notebooks and return what was written.
+    """Rebuild a lab's notebooks and return the paths that were written.
 
-    A notebook is written, and a reading executed, only if its cells have changed or with `force`. In the students'
-    notebook the cells that only draw show their pictures already, taken from a run of the solutions.
+    A notebook is written, and a reading executed, only if its cells have changed or with `force`. The students' notebook has
+    the outputs of cells that only draw, from a run of the solutions.
     """
     written = []
     for path, notebook in built(lab).items():

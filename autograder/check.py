@@ -1,8 +1,8 @@
-"""The registry of checks, and what a student sees of one.
+"""The registry of checks, and the verdict that a student sees.
 
-A check is one small program and the cases to run it on. `@program` registers it; the program is run with `xp = rushlight`
-in the student's process and with `xp = torch` in the judge's, and what it shows must agree. Where torch has no
-counterpart in Python, `.oracle` gives the judge another program, which derives the answer from torch.
+A check is one small program and the cases to run it on. `@program` registers it. The student's process runs the program with
+`xp = rushlight`, the judge runs it with `xp = torch`, and the observed results must agree. If torch has no counterpart in
+Python, `.oracle` gives the judge another program, which derives the answer from torch.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ MALFORMED, GRADER_ERROR = "malformed", "grader error"
 
 @dataclass(eq=False)
 class Check:
-    """One program, its cases, and the exercise that it is about.
+    """One program, its cases, and the exercise that it tests.
 
-    `cases(st)` gives a strategy for keyword arguments of the program, from hypothesis.strategies `st`; only the judge
-    calls it. `edges` are always among the cases; where torch makes them, `given` is a function that only the judge calls.
-    `hint(case, mine, theirs)` may name the mistake; `program` also takes the text of a hint for every mistake. A
-    `disposable` check changes what all of torch shares (registrations, backends): torch's side of it runs in a process of
-    its own. One whose cases take long says in `draws` how many are drawn, and tried while shrinking.
+    `cases(st)` returns a strategy for keyword arguments of the program, from hypothesis.strategies `st`. `edges` are always
+    among the cases. If torch makes the edges, `given` is a function. Only the judge calls either function.
+    `hint(case, mine, theirs)` may name the mistake; `program` also takes the text of a hint for every mistake. A `disposable`
+    check changes process-wide state of torch (registrations, backends), so torch's side of it runs in a process of its own.
+    `draws` limits the cases that are drawn, and those that are tried while shrinking, for a check whose cases take long.
     """
 
     name: str
@@ -57,7 +57,7 @@ class Check:
         return self.given() if callable(self.given) else self.given
 
     def oracle(self, reference: Callable) -> Check:
-        """Decorator: what the judge runs, with `xp = torch`, in place of the program itself."""
+        """Decorator: the program that the judge runs, with `xp = torch`, instead of the check's own."""
         self.reference = reference
         return self
 
@@ -72,7 +72,7 @@ class Check:
         return self.subject.__module__.removeprefix(f"{checks.__name__}.").partition(".")[0]
 
     def in_order(self, case: dict) -> dict:
-        """A case with its values in the order of the program's parameters. What `**case` takes comes last."""
+        """A case with its values in the order of the program's parameters. The values that `**case` takes come last."""
         parameters = inspect.signature(self.subject).parameters
         named = {name: case[name] for name in parameters if name in case}
         takes_more = any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters.values())
@@ -80,7 +80,7 @@ class Check:
 
 
 def source(program: Callable) -> str:
-    """A program's own text, without the decorator."""
+    """The text of a program, without the decorator."""
     lines = textwrap.dedent(inspect.getsource(program)).splitlines()
     start = next(i for i, line in enumerate(lines) if line.startswith("def "))
     return "\n".join(lines[start:])
@@ -121,14 +121,14 @@ def registry() -> dict[str, Check]:
 
 
 def find(name: str) -> Check:
-    """The check called `name`. Raises LookupError with the names that it may have been meant to be."""
+    """The check called `name`. Raises LookupError with similar names."""
     if name not in registry():
-        beside = [other for other in _registry if other.partition(".")[0] == name.partition(".")[0]]
+        same_module = [other for other in _registry if other.partition(".")[0] == name.partition(".")[0]]
         close = difflib.get_close_matches(name, _registry, n=1, cutoff=0.8)
-        those = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(beside)}"
-        if not beside:
-            those = "its name stands in the lab, in the locked cell below the exercise"
-        raise LookupError(f"there is no check {name!r} in this version of the course; {those}")
+        advice = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(same_module)}"
+        if not same_module:
+            advice = "its name is in the lab, in the locked cell below the exercise"
+        raise LookupError(f"there is no check {name!r} in this version of the course; {advice}")
     return _registry[name]
 
 
@@ -139,11 +139,11 @@ def exercises(lab: str) -> list[str]:
 
 BENCH = ("00", "06", "09", "10", "11")
 SKIPPED_TAGS = {"torch", "figure"}  # cells that run real torch or only draw; no exercise depends on one
-LONGEST_REPLAY = 1000  # characters: a case that holds a page of text is not for typing
+LONGEST_REPLAY = 1000  # characters: a student does not type a case with a page of text
 
 
 def is_bench(lab: str) -> bool:
-    """Whether a lab works on real torch itself, which its sandbox therefore has."""
+    """Whether a lab works on real torch itself, so that its sandbox has torch."""
     return lab[:2] in BENCH
 
 
@@ -153,7 +153,7 @@ def is_shown(name: str) -> bool:
 
 
 def exercise_of(check: str) -> str:
-    """The exercise that a check of this name is about: the path of attributes from `rl` to the first function.
+    """The exercise that a check of this name tests: the path of attributes from `rl` to the first function.
 
     Raises LookupError if the path names no function.
     """
@@ -161,12 +161,12 @@ def exercise_of(check: str) -> str:
 
 
 def function_of(exercise: str) -> FunctionType:
-    """The framework's function that an exercise is about. Raises LookupError if there is none."""
+    """The framework's function of an exercise. Raises LookupError if there is none."""
     return _resolve(exercise)[1]
 
 
 def binding(exercise: str) -> str:
-    """The statement that gives a notebook the framework's function, under its own name and no other."""
+    """The statement that gives a notebook the framework's function under its own name, and no other name."""
     return f'{exercise.rpartition(".")[2]} = __import__("rushlight").{exercise}'
 
 
@@ -191,18 +191,18 @@ def _resolve(path: str) -> tuple[str, FunctionType]:
 
 @dataclass
 class Verdict:
-    """What the judge decided about one check, and the smallest case that shows why."""
+    """The judge's decision on one check, and the smallest case that shows the reason."""
 
     check: str
     outcome: str
     cases: int = 0
     agreed: int = 0
     seconds: float = 0.0
-    message: str = ""  # one line: what differs, or what happened
+    message: str = ""  # one line: the difference, or the event
     hint: str = ""
     case: dict | None = None
     program: str = ""
-    oracle: str = ""  # what ran on torch, where that is another program
+    oracle: str = ""  # the program that ran on torch, if it is another one
     mine: str = ""
     theirs: str = ""
     notes: list[str] = field(default_factory=list)  # added by grading
@@ -228,7 +228,7 @@ class Verdict:
         return self.headline() + (f": {self.message}" if self.message else "")
 
     def rows(self) -> list[tuple[str, str]]:
-        """What the table shows below its headline."""
+        """The rows of the table below its headline."""
         rows = [("note", note) for note in self.notes]
         if self.message and self.outcome != DISAGREED:
             rows.insert(0, ("why", self.message))
@@ -251,7 +251,7 @@ class Verdict:
         return "\n".join(lines)
 
     def html(self) -> str:
-        """The same as a small table. Everything that came from the student's process is escaped."""
+        """The verdict as a small table. All text from the student's process is escaped."""
         colour = "#1a7f37" if self.passed else "#bf8700" if self.outcome == NOT_ATTEMPTED else "#cf222e"
         mark = "✓" if self.passed else "✗"
         cell = "padding:2px 12px 2px 0;text-align:left;vertical-align:top"
@@ -273,7 +273,7 @@ def describe(case: dict) -> str:
 
 
 def _text(value: Tree) -> str | None:
-    """A text of several lines as one can read it."""
+    """A text of several lines as a readable literal."""
     return f'"""\\\n{value}"""' if isinstance(value, str) and "\n" in value and '"""' not in value else None
 
 

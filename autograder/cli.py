@@ -21,19 +21,30 @@ from rich.table import Table
 from rushlight.torchgen import gen, gen_autograd
 
 from . import build, sandbox
-from .build import BuildError, find_lab, find_released, labs, points, released_labs
+from .build import BuildError
+from .course import (
+    RELEASED,
+    ROOT,
+    WORK,
+    classroom,
+    find_lab,
+    find_released,
+    labs,
+    points,
+    released_labs,
+    set_environment,
+)
 from .grade import GradingError, Row, grade, students, write_csv
-from .plugin import RELEASED, ROOT, changes, restore
 from .release import release
+from .restore import differences, released_notebook, restore
 from .run import run
 from .sample import make
 
-WORK = ROOT / "work"
 out = Console(highlight=False, soft_wrap=True)
 
 
 def main() -> None:
-    """Run one command; what goes wrong is one line on standard error and exit code 1."""
+    """Run one command. An error is one line on standard error and exit code 1."""
     arguments = _parser().parse_args()
     try:
         sys.exit(arguments.run(arguments))
@@ -56,27 +67,25 @@ def _parser() -> argparse.ArgumentParser:
         return sub
 
     sub = command(lab, "copy a lab to work/ (once) and open it in JupyterLab")
-    sub.add_argument("lab", nargs="?", help="01, unless said")
+    sub.add_argument("lab", nargs="?", help="01 by default")
     sub.add_argument("--no-open", action="store_true", help="only copy")
     sub.add_argument(
-        "more", nargs="*", metavar="-- OPTION", help="handed to jupyter lab, such as --no-browser --port 8899"
+        "more", nargs="*", metavar="-- OPTION", help="passed to jupyter lab, such as --no-browser --port 8899"
     )
-    sub = command(check, "hold your copy of a lab against torch, without opening it")
-    sub.add_argument("lab", nargs="?", help="01, unless said")
+    sub = command(check, "compare your copy of a lab with torch, without opening it")
+    sub.add_argument("lab", nargs="?", help="01 by default")
     sub.add_argument("--notebook", type=Path, help="another notebook than the one in work/")
     sub.add_argument("--no-sandbox", action="store_true", help="run its cells as an ordinary process")
     sub = command(status, "show which pieces in work/ agree with torch, and the points")
     sub.add_argument("--no-sandbox", action="store_true", help="run the cells as an ordinary process")
     sub = command(build_, "build the notebooks and the generated part of the framework from their sources")
-    sub.add_argument("lab", nargs="*", help="all of them, unless said")
+    sub.add_argument("lab", nargs="*", help="all of them by default")
     sub.add_argument("--check", action="store_true", help="build nothing; fail if a notebook differs from a rebuild")
     sub.add_argument("--force", action="store_true", help="write and execute them even if no cell has changed")
     sub = command(grade_, "autograde every submission of a lab with nbgrader, and write feedback")
     sub.add_argument("lab", nargs="?", default="01")
-    sub.add_argument(
-        "--sample", action="store_true", help="grade a made-up class in sample/, not the one in classroom/"
-    )
-    sub.add_argument("--force", action="store_true", help="grade again what is graded already (manual scores stay)")
+    sub.add_argument("--sample", action="store_true", help="grade a sample class in sample/, not the one in classroom/")
+    sub.add_argument("--force", action="store_true", help="grade all submissions again (manual scores stay)")
     sub.add_argument(
         "--no-sandbox", action="store_true", help="run submissions as ordinary processes: only for code you trust"
     )
@@ -88,7 +97,7 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("lab", nargs="+")
     sub.add_argument("--out", type=Path, required=True, metavar="DIR", help="a folder that does not exist yet")
     sub = command(mutants_, "look for mistakes in a lab's references that its checks do not catch")
-    sub.add_argument("lab", nargs="*", help="all of them, unless said")
+    sub.add_argument("lab", nargs="*", help="all of them by default")
     sub = command(docs, "build the site into site/")
     sub.add_argument("--serve", action="store_true", help="serve it on this machine instead, and rebuild on changes")
     return parser
@@ -108,18 +117,19 @@ def lab(arguments: argparse.Namespace) -> int:
     if arguments.no_open:
         return 0
     if hasattr(os, "geteuid") and os.geteuid() == 0 and "--allow-root" not in arguments.more:
-        out.print(f"for root JupyterLab starts only if told so: `.venv/bin/rushlight lab {name[:2]} -- --allow-root`")
+        out.print(f"root must allow JupyterLab to start: `.venv/bin/rushlight lab {name[:2]} -- --allow-root`")
     quiet = ["--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
-    place = [f"--ServerApp.root_dir={ROOT}", f"--LabApp.default_url=/lab/tree/{copy.relative_to(ROOT).as_posix()}"]
-    command = [sys.executable, "-m", "jupyter", "lab", *quiet, *place, *arguments.more]
+    start = [f"--ServerApp.root_dir={ROOT}", f"--LabApp.default_url=/lab/tree/{copy.relative_to(ROOT).as_posix()}"]
+    command = [sys.executable, "-m", "jupyter", "lab", *quiet, *start, *arguments.more]
+    set_environment()
     with subprocess.Popen(command, cwd=ROOT) as jupyterlab:
         while True:
-            with suppress(KeyboardInterrupt):  # it reaches JupyterLab too, which asks whether to stop
+            with suppress(KeyboardInterrupt):  # JupyterLab receives it too, and asks whether to stop
                 return jupyterlab.wait()
 
 
 def _usual_lab() -> str:
-    """Lab 01; where that is not among the labs, as in a class repository, the first of them."""
+    """Lab 01, or the first lab of a class repository without it."""
     return next((lab for lab in labs() if lab.startswith("01")), labs()[0])
 
 
@@ -153,14 +163,14 @@ def status(arguments: argparse.Namespace) -> int:
 
 
 def _run(name: str, path: Path, isolated: bool) -> dict:
-    from .judge import Judge  # and torch, which most commands need not wait for
+    from .judge import Judge  # imports torch, which most commands do not need
 
     if isolated and (reason := sandbox.missing()):
         raise GradingError(reason.replace("grade with", "use").replace(" (the report will say so)", ""))
-    released = nbformat.read(RELEASED / name / f"{name}.ipynb", as_version=4)
+    released = released_notebook(name)
     try:
         copy = nbformat.read(path, as_version=4)
-        notebook, remarks = restore(copy, released), changes(copy, released)
+        notebook, remarks = restore(copy, released), differences(copy, released)
     except (ValueError, AttributeError) as error:
         raise LookupError(f"{_short(path)} is not a notebook of {name}: {str(error).splitlines()[0]}") from None
     for line in remarks:
@@ -192,9 +202,8 @@ def build_(arguments: argparse.Namespace) -> int:
 def grade_(arguments: argparse.Namespace) -> int:
     name = find_released(arguments.lab)
     if arguments.sample:
-        place = ROOT / "sample"
-        os.environ["RUSHLIGHT_CLASSROOM"] = str(place)
-        make(place)
+        os.environ["RUSHLIGHT_CLASSROOM"] = str(ROOT / "sample")
+        make(classroom())
     total = len(students(name))
     columns = (
         SpinnerColumn(),
@@ -211,7 +220,7 @@ def grade_(arguments: argparse.Namespace) -> int:
 
         executor = _engine(arguments.scheduler) if arguments.scheduler else None
         rows = grade(name, arguments.force, not arguments.no_sandbox, arguments.jobs, executor, progress)
-    from .report import write_report  # and with it matplotlib, which other commands need not wait for
+    from .report import write_report  # imports matplotlib, which other commands do not need
 
     path, report = write_csv(name, rows), write_report(name, rows)
     _print_table(name, rows)
@@ -260,8 +269,8 @@ def _print_table(name: str, rows: list[Row]) -> None:
 
 
 def release_(arguments: argparse.Namespace) -> int:
-    place = release([find_released(number) for number in arguments.lab], arguments.out.resolve())
-    out.print(f"the class repository is {_short(place)}: `git init` there, or hand it out as it is")
+    folder = release([find_released(number) for number in arguments.lab], arguments.out.resolve())
+    out.print(f"the class repository is {_short(folder)}: `git init` there, or hand it out as it is")
     return 0
 
 
@@ -289,7 +298,7 @@ def docs(arguments: argparse.Namespace) -> int:
 def _free_port(first: int) -> int:
     for port in range(first, first + 50):
         with socket.socket() as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # one that a server has just left is free
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # a port that a server has just left is free
             try:
                 probe.bind(("127.0.0.1", port))
                 return port

@@ -1,9 +1,9 @@
 """Editions: copies of the framework without the answers.
 
-A student's code is graded on an edition of `rushlight` in which the bodies of the lab's exercises are gone, next to the
-few modules of `autograder` that a subject needs. Neither torch nor a solution is in it. Editions are made once, kept in the
-user's cache under a name that depends on their content, and mounted read-only. In a bench lab, where torch is at hand, the
-judge's half of the checks is missing too.
+A student's code is graded on an edition of `rushlight` without the bodies of the lab's exercises, together with the few
+modules of `autograder` that a subject needs. It contains neither torch nor a solution. Editions are made once, kept in the
+user's cache under a name that depends on their content, and mounted read-only. In a bench lab, where the subject has torch,
+the judge's half of the checks is missing too.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 import ast
 import hashlib
 import importlib.util
-import os
 import py_compile
 import shutil
 import tempfile
@@ -23,13 +22,14 @@ from pathlib import Path
 import rushlight
 
 from .check import exercises, function_of, is_bench
+from .course import cache_folder
 
 BENCH_MODULES = ("recorder.py", "torch_side.py")
-SUBJECT_MODULES = ("__init__.py", "check.py", "exercise.py", "observe.py", "subject.py", "work.py")
+SUBJECT_MODULES = ("__init__.py", "check.py", "exercise.py", "notebook.py", "observe.py", "subject.py", "work.py")
 
 
 def edition(lab: str, missing: list[str] | None = None) -> Path:
-    """The folder of an edition in which the exercises `missing` (all of the lab's, unless said) have no body."""
+    """The folder of an edition in which the exercises `missing` (by default all of the lab's) have no body."""
     missing = tuple(exercises(lab) if missing is None else missing)
     folder = cache_folder() / "editions" / _name(lab, missing)
     if not folder.exists():
@@ -37,15 +37,10 @@ def edition(lab: str, missing: list[str] | None = None) -> Path:
     return folder
 
 
-@cache  # every second chance asks for one
+@cache  # every second chance needs one
 def _name(lab: str, missing: tuple[str, ...]) -> str:
     digest = hashlib.sha256(repr(sorted(_files(lab, missing).items())).encode()).hexdigest()[:16]
     return f"{lab}-{digest}"
-
-
-def cache_folder() -> Path:
-    """Where this user keeps what can be made again at any time."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "rushlight"
 
 
 def framework_files(missing: Sequence[str]) -> dict[str, str]:
@@ -65,7 +60,7 @@ def file_of(exercise: str) -> str:
     return function_of(exercise).__module__.replace(".", "/") + ".py"
 
 
-@cache  # a process has one state of the files, that in which it began
+@cache  # a process works on the files as they were when it read them first
 def _text(path: Path) -> str:
     return path.read_text(encoding="utf-8")
 
@@ -81,7 +76,7 @@ def _files(lab: str, missing: Sequence[str]) -> dict[str, str]:
 
 
 def check_files(labs: Sequence[str]) -> list[Path]:
-    """The files with the checks of these labs, and those that all labs share."""
+    """The files with the checks of these labs, and the files that all labs share."""
     folder = Path(__file__).parent / "checks"
     return [*folder.glob("*.py"), *(path for lab in labs for path in sorted((folder / lab).glob("*.py")))]
 
@@ -102,7 +97,7 @@ def without_bodies(source: str, names: Sequence[str]) -> str:
 
 
 def without_oracles(source: str) -> str:
-    """The text of a file of checks without what only the judge runs: where torch is at hand, those are the answers."""
+    """The text of a file of checks without the oracles, which a subject with torch could run for the answers."""
     lines = source.splitlines(keepends=True)
     for node in reversed(ast.parse(source).body):
         marks = [mark for mark in getattr(node, "decorator_list", []) if isinstance(mark, ast.Attribute)]
@@ -112,36 +107,36 @@ def without_oracles(source: str) -> str:
 
 
 def body_lines(function: ast.FunctionDef) -> tuple[int, int]:
-    """First and last line (from 1, both included) of a function's body, its docstring not counted."""
+    """First and last line (from 1, both included) of a function's body after its docstring."""
     body = function.body[1:] if ast.get_docstring(function) is not None else function.body
     return body[0].lineno, function.end_lineno
 
 
 def _write(folder: Path, files: dict[str, str]) -> None:
-    """Write aside and move into place, so that two graders may make the same edition at once."""
+    """Write to a temporary folder and rename it, so that two graders may make the same edition at once."""
     folder.parent.mkdir(parents=True, exist_ok=True)
-    aside = Path(tempfile.mkdtemp(dir=folder.parent, prefix="making-"))
+    temporary = Path(tempfile.mkdtemp(dir=folder.parent, prefix="making-"))
     for name, text in files.items():
-        path = aside / name
+        path = temporary / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
         if path.suffix == ".py":
             compiled = Path(importlib.util.cache_from_source(path))
             compiled.parent.mkdir(exist_ok=True)
-            with suppress(py_compile.PyCompileError):  # whoever imports it will see why
+            with suppress(py_compile.PyCompileError):  # an import shows the error
                 compiled.write_bytes(_compiled(name, text))
-    aside.chmod(0o755)
+    temporary.chmod(0o755)
     try:
-        aside.rename(folder)
-    except OSError:  # somebody else was quicker
-        shutil.rmtree(aside)
+        temporary.rename(folder)
+    except OSError:  # another process was faster
+        shutil.rmtree(temporary)
 
 
-@cache  # editions have most of their files in common
+@cache  # editions share most of their files
 def _compiled(name: str, text: str) -> bytes:
     """The content of a .pyc file that is never compared with its source."""
-    with tempfile.TemporaryDirectory() as place:
-        source, compiled = Path(place, "source.py"), Path(place, "compiled.pyc")
+    with tempfile.TemporaryDirectory() as folder:
+        source, compiled = Path(folder, "source.py"), Path(folder, "compiled.pyc")
         source.write_text(text, encoding="utf-8")
         py_compile.compile(
             str(source), str(compiled), name, True, invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH

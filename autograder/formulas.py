@@ -1,7 +1,7 @@
 """Formulas on nbgrader's pages, the feedback and the formgrader's, as MathML, which browsers show by themselves.
 
-nbgrader's own way is a script from another host, which a class without a network does not get: see also the templates in
-`jupyter/`. What a student wrote stays as it was typed, for the converter writes text into the page unescaped.
+nbgrader itself uses a script from another host, which a class without a network cannot load: see also the templates in
+`jupyter/`. A student's text stays as it was typed, because the converter writes text into the page unescaped.
 """
 
 from __future__ import annotations

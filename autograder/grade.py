@@ -1,11 +1,11 @@
 """Grading a class: many submissions marked at once, one writer to the gradebook.
 
 A *marker*, a process of its own with torch and a judge in it, runs a submission and decides its checks. This process
-alone hands the marked notebooks to `nbgrader autograde`, one after the other, so that nbgrader records them. Markers come
-from any `concurrent.futures` executor: a pool of processes here, or an engine that spreads them over machines.
+alone gives the marked notebooks to `nbgrader autograde`, one after the other, and nbgrader records them. Markers belong to a
+`concurrent.futures` executor: a pool of processes here, or an engine that distributes them over machines.
 
-A submission is done when its feedback is there, which is written last. Interrupted at any moment, grading is run again
-and goes on with what is left.
+A submission is done when its feedback exists, which is written last. After an interrupt at any moment, grading runs again and
+continues with the submissions that are not done.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 import csv
 import multiprocessing
 import os
+import shutil
 import signal
 import threading
 import time
@@ -31,29 +32,30 @@ from nbgrader.apps import NbGraderAPI
 from traitlets.config import Config
 
 from . import sandbox
-from .build import points
 from .check import PASSED
-from .plugin import RELEASED, RunInSubject, class_seed, classroom, configure, open_submission, restore
-from .run import check_name, run
+from .course import check_name, classroom, points
+from .plugin import class_seed, configure, gradebook_url, marked_path
+from .restore import Unreadable, read_submission, released_notebook, restore_text
+from .run import run
 
 if TYPE_CHECKING:
     from .judge import Judge
 
 FEEDBACK_SECONDS = 60
-LOCKED_SECONDS = 30.0  # how long the gradebook may be held by somebody else
+LOCKED_SECONDS = 30.0  # how long another program may hold the gradebook
 
 
 class GradingError(Exception):
-    """Nothing, or nothing more, can be graded; the message says what to do."""
+    """Raised if grading cannot start or go on. The message says what to do."""
 
 
 @dataclass
 class Row:
-    """One student's line: points per check, what each check came to, and a word on what went wrong."""
+    """One student's line: the points and the verdict of each check, and a remark if something went wrong."""
 
     student: str
     scores: dict[str, float] = field(default_factory=dict)
-    verdicts: dict[str, dict] = field(default_factory=dict)  # what RunInSubject wrote into the check's cell
+    verdicts: dict[str, dict] = field(default_factory=dict)  # the summary that RunInSubject wrote into the check's cell
     problem: str = ""
 
     @property
@@ -75,7 +77,7 @@ class Row:
 
 
 def students(lab: str) -> list[str]:
-    """Everybody who handed in a lab."""
+    """The students who handed in a lab."""
     return sorted(path.parent.name for path in (classroom() / "submitted").glob(f"*/{lab}") if path.is_dir())
 
 
@@ -89,23 +91,23 @@ def grade(
 ) -> list[Row]:
     """Grade every submission of a lab that is new or has changed (with `force`, every one), and write its feedback.
 
-    `jobs` submissions are marked at once, by default one per core, or as many as the given `executor` likes.
-    `progress(student)` is called as each one is done. Raises GradingError before anything is written if there are no
-    submissions, no sandbox can be had, or the class is being graded already. Manual scores and comments stay.
+    `jobs` submissions are marked at once, by default one per core, or as many as the given `executor` runs.
+    `progress(student)` is called after each student. Raises GradingError before anything is written if there are no
+    submissions, no sandbox is available, or the class is being graded already. Manual scores and comments stay.
     """
     found = students(lab)
     if not found:
-        place = f"{classroom()}/submitted/STUDENT/{lab}/{lab}.ipynb"
-        raise GradingError(f"nobody has handed in {lab}: submissions go to {place}")
+        path = f"{classroom()}/submitted/STUDENT/{lab}/{lab}.ipynb"
+        raise GradingError(f"no student has handed in {lab}: submissions go to {path}")
     if executor is None and (reason := isolated and sandbox.missing() or sandbox.missing_compiler(lab)):
         raise GradingError(reason)
-    with _alone_in_the_class():
-        rows = {student: Row(student, problem=_unreadable(lab, student)) for student in found}
-        waiting = [s for s, row in rows.items() if not row.problem and (force or not _is_done(lab, s))]
+    with _class_lock():
+        rows = {student: Row(student) for student in found}
+        waiting = [student for student in found if force or not _is_done(lab, student)]
         for student in set(found) - set(waiting):
             progress(student)
         if waiting:
-            for student, problem in _grade(lab, waiting, isolated, jobs or os.cpu_count() or 1, executor):
+            for student, problem in _ClassRun(lab, isolated, jobs or os.cpu_count() or 1, executor).grade(waiting):
                 rows[student].problem = problem
                 progress(student)
         for row in rows.values():
@@ -114,68 +116,125 @@ def grade(
     return list(rows.values())
 
 
-def _grade(
-    lab: str, waiting: list[str], isolated: bool, jobs: int, executor: Executor | None
-) -> Iterator[tuple[str, str]]:
-    """Mark, record and give feedback; yields each student with what went wrong, if anything did."""
-    config = Config()
-    configure(config)
-    config.RunInSubject.isolated = isolated
-    writer, seed = NbGraderAPI(config=config), class_seed(Path(config.RunInSubject.seed_file))
-    pool = _markers(jobs)
-    ahead = 2 * jobs if executor is None else len(waiting)
-    todo = deque((student, mark) for student in waiting)
-    pending: dict[Future, tuple[str, Callable, Executor]] = {}
-    suspects: set[str] = set()  # were in work when a marker died: from then on one at a time
-    try:
-        while todo or pending:
-            while todo and (not pending if suspects else todo[0][1] is write_feedback or len(pending) < ahead):
-                student, step = todo.popleft()
-                where, given = (executor or pool, ()) if step is mark else (pool, (student,))
-                if step is mark:
-                    given = (_submitted(lab, student).read_text(encoding="utf-8"), seed, isolated)
-                try:
-                    pending[where.submit(step, lab, *given)] = (student, step, where)
-                except BrokenExecutor:  # since it was last looked at
-                    pool = _instead(where, pool, executor, jobs)
-                    todo.appendleft((student, step))
-            alone = len(pending) == 1
-            for future in wait(pending, return_when=FIRST_COMPLETED).done:
-                student, step, where = pending.pop(future)
-                error = future.exception()
-                if isinstance(error, GradingError):
-                    raise error
-                if isinstance(error, ModuleNotFoundError):  # the installation's fault: everybody would get the same
-                    raise GradingError(str(error))
-                if isinstance(error, BrokenExecutor):
-                    pool = _instead(where, pool, executor, jobs)
-                    if not (alone and student in suspects):
-                        suspects.add(student)
-                        todo.appendleft((student, step))
-                        continue
-                    problem = "ended the process that was to deal with it (out of memory?): the others were not touched"
-                elif error:
-                    done = "marked" if step is mark else "given feedback"
-                    problem = f"could not be {done} ({type(error).__name__}: {error}): this is not the student's fault"
-                else:
-                    problem = _record(writer, lab, student, future.result()) if step is mark else future.result()
-                if step is mark and not problem:
-                    todo.appendleft((student, write_feedback))
-                else:
-                    suspects.discard(student)
-                    yield student, problem
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+Step = Callable[..., str]  # `mark` or `write_feedback`
+
+
+@dataclass
+class _Task:
+    """A step of one submission, and the executor that runs it."""
+
+    student: str
+    step: Step
+    executor: Executor
+    marked: Path | None = None  # the file for the marked notebook
+
+
+class _ClassRun:
+    """Marks submissions at the same time, records them one after the other, and writes their feedback.
+
+    If a process ends while it runs tasks, any of them may be the cause. They become suspects and run again one at a time. A
+    suspect that runs alone when a process ends is the cause.
+    """
+
+    def __init__(self, lab: str, isolated: bool, jobs: int, engine: Executor | None) -> None:
+        config = Config()
+        configure(config)
+        config.RunInSubject.isolated = isolated
+        config.Restore.marked_folder = str(classroom() / "marked")
+        self.lab, self.isolated, self.jobs, self.engine = lab, isolated, jobs, engine
+        self.seed = class_seed(Path(config.RunInSubject.seed_file))
+        self.writer, self.pool = NbGraderAPI(config=config), _markers(jobs)
+        self.todo: deque[tuple[str, Step]] = deque()
+        self.pending: dict[Future, _Task] = {}
+        self.suspects: set[str] = set()
+
+    def grade(self, waiting: list[str]) -> Iterator[tuple[str, str]]:
+        """Yields each student with what went wrong, or an empty string."""
+        self.todo.extend((student, mark) for student in waiting)
+        folder = Path(self.writer.config.Restore.marked_folder)
+        shutil.rmtree(folder, ignore_errors=True)  # from a run that was killed
+        try:
+            while self.todo or self.pending:
+                yield from self._submit_steps()
+                alone = len(self.pending) == 1
+                for future in wait(self.pending, return_when=FIRST_COMPLETED).done:
+                    yield from self._finish(self.pending.pop(future), future, alone)
+        finally:
+            self.pool.shutdown(wait=False, cancel_futures=True)
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _submit_steps(self) -> Iterator[tuple[str, str]]:
+        """Submit as many steps as may run now. Yields the students whose submission cannot be read."""
+        while self.todo and self._may_submit(self.todo[0][1]):
+            student, step = self.todo.popleft()
+            try:
+                self._submit(student, step)
+            except Unreadable as error:
+                self.suspects.discard(student)
+                yield student, str(error)
+
+    def _may_submit(self, step: Step) -> bool:
+        if self.suspects:
+            return not self.pending
+        return step is write_feedback or self.engine is not None or len(self.pending) < 2 * self.jobs
+
+    def _submit(self, student: str, step: Step) -> None:
+        task, arguments = _Task(student, step, self.pool), [student]
+        if step is mark:
+            text = read_submission(_submitted(self.lab, student))
+            task.executor = self.engine or self.pool
+            task.marked = marked_path(Path(self.writer.config.Restore.marked_folder), text.encode())
+            arguments = [text, self.seed, self.isolated]
+        try:
+            self.pending[task.executor.submit(step, self.lab, *arguments)] = task
+        except BrokenExecutor:  # it broke after the last task
+            self._replace(task.executor)
+            self.todo.appendleft((student, step))
+
+    def _finish(self, task: _Task, future: Future, alone: bool) -> Iterator[tuple[str, str]]:
+        """Record a marked submission, then let its feedback be written. Yields the student if nothing is left to do."""
+        error = future.exception()
+        if isinstance(error, BrokenExecutor):
+            self._replace(task.executor)
+            if not (alone and task.student in self.suspects):
+                self.suspects.add(task.student)
+                self.todo.appendleft((task.student, task.step))
+                return
+        if error:
+            problem = _problem_of(error, task.step)
+        elif task.step is mark:
+            problem = _record(self.writer, self.lab, task.student, future.result(), task.marked)
+        else:
+            problem = future.result()
+        if task.step is mark and not problem:
+            self.todo.appendleft((task.student, write_feedback))
+        else:
+            self.suspects.discard(task.student)
+            yield task.student, problem
+
+    def _replace(self, broken: Executor) -> None:
+        """Go on with a new pool if the present one has broken."""
+        if broken is self.engine:
+            raise GradingError("the engine that marks submissions has broken: run it again to go on")
+        if broken is self.pool:
+            self.pool = _markers(self.jobs)
+
+
+def _problem_of(error: BaseException, step: Step) -> str:
+    """What went wrong in a step, in one line. Raises the errors that must end the whole run."""
+    if isinstance(error, GradingError):
+        raise error
+    if isinstance(error, ModuleNotFoundError):  # the installation is at fault: every submission would fail
+        raise GradingError(str(error))
+    if isinstance(error, Unreadable):
+        return str(error)
+    if isinstance(error, BrokenExecutor):
+        return "ended the process that was to deal with it (out of memory?): the others were not touched"
+    done = "marked" if step is mark else "given feedback"
+    return f"could not be {done} ({type(error).__name__}: {error}): this is not the student's fault"
 
 
 # In a marker ---------------------------------------------------------------------------------------------------------
-
-
-def _instead(broken: Executor, pool: Executor, executor: Executor | None, jobs: int) -> Executor:
-    """The pool to go on with when something that runs markers has broken: a new one, unless that was done already."""
-    if broken is executor:
-        raise GradingError("the engine that marks submissions has broken: run it again to go on")
-    return _markers(jobs) if broken is pool else pool
 
 
 def _markers(jobs: int) -> Executor:
@@ -183,7 +242,7 @@ def _markers(jobs: int) -> Executor:
 
 
 def _begin_marker(parent: int) -> None:
-    """Leave interrupts to the process that grades, and end with it however it ends."""
+    """Ignore interrupts, which the grading process handles, and end when that process ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def watch() -> None:
@@ -196,20 +255,20 @@ def _begin_marker(parent: int) -> None:
 
 @cache
 def _judge(seed: int) -> Judge:
-    from .judge import Judge  # and torch, which a process that only writes feedback need not wait for
+    from .judge import Judge  # imports torch, which a process that only writes feedback does not need
 
     return Judge(seed)
 
 
 def mark(lab: str, text: str, seed: int, isolated: bool) -> str:
-    """Run a submission and decide its checks. Text in, text out, so that it can be done on another machine."""
-    notebook = restore(nbformat.reads(text, as_version=4), _released(lab))
+    """Run a submission and decide its checks. Takes and returns text, so that another machine can do it. Raises Unreadable."""
+    notebook = restore_text(text, released_notebook(lab))
     run(notebook, lab, _judge(seed), isolated)
     return nbformat.writes(notebook)
 
 
 def write_feedback(lab: str, student: str) -> str:
-    """nbgrader's page for a graded submission; returns what went wrong, or nothing."""
+    """Write nbgrader's page for a graded submission. Returns what went wrong, or an empty string."""
     config = Config()
     configure(config)
     with _alarm(FEEDBACK_SECONDS):
@@ -218,7 +277,7 @@ def write_feedback(lab: str, student: str) -> str:
 
 @contextmanager
 def _alarm(seconds: int) -> Iterator[None]:
-    """Raise TimeoutError in what takes longer. (Alarms are for a process's main thread: a pool's tasks run there.)"""
+    """Within: raises TimeoutError after `seconds`. (An alarm needs the main thread of a process, where a pool runs its tasks.)"""
 
     def ring(*_: object) -> None:
         raise TimeoutError(f"took longer than {seconds} s")
@@ -234,12 +293,24 @@ def _alarm(seconds: int) -> Iterator[None]:
 # In the one process that writes --------------------------------------------------------------------------------------
 
 
-def _record(writer: NbGraderAPI, lab: str, student: str, marked: str) -> str:
-    """Let nbgrader record a marked submission; returns what went wrong, or nothing.
+def _record(writer: NbGraderAPI, lab: str, student: str, marked: str, path: Path) -> str:
+    """Let nbgrader record a submission that has been marked. Returns what went wrong, or an empty string.
 
-    Forced, since what an interrupted run has left of it would be in the way; nbgrader keeps manual scores.
+    `path` is the file in which nbgrader's first step finds the marked notebook. nbgrader is forced, because it skips what an
+    interrupted run has left of a submission. It keeps manual scores.
     """
-    RunInSubject.marked = {student: nbformat.reads(marked, as_version=4)}
+    try:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(marked, encoding="utf-8")
+    except OSError as error:
+        raise _cannot_write(str(error.strerror)) from None
+    try:
+        return _autograde(writer, lab, student)
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def _autograde(writer: NbGraderAPI, lab: str, student: str) -> str:
     deadline = time.monotonic() + LOCKED_SECONDS
     while True:
         problem = _problem(writer.autograde(lab, student, force=True))
@@ -255,32 +326,35 @@ _FATAL = ("No space left on device", "Read-only file system", "Disk quota exceed
 
 
 def _problem(result: dict) -> str:
-    """What went wrong in one of nbgrader's steps, in a line. Raises what must end the whole run."""
+    """What went wrong in one of nbgrader's steps, in one line. Raises the errors that must end the whole run."""
     if result["success"]:
         return ""
     said = (result.get("error") or "") + (result.get("log") or "")
     if (result.get("error") or "").rstrip().endswith("KeyboardInterrupt"):  # nbgrader catches it
         raise KeyboardInterrupt
     if reason := next((reason for reason in _FATAL if reason in said), None):
-        raise GradingError(
-            f"cannot write to {classroom()}: {reason.lower()}; nothing recorded is lost, run it again to go on"
-        )
+        raise _cannot_write(reason)
     if "database is locked" in said:
         return "database is locked"
     errors = [line for line in said.splitlines() if "Error: " in line or "Exception: " in line]
     return f"nbgrader could not grade it: {errors[-1].strip() if errors else 'no reason given'}"
 
 
+def _cannot_write(reason: str) -> GradingError:
+    where = f"cannot write to {classroom()}: {reason.lower()}"
+    return GradingError(f"{where}; nothing recorded is lost, run it again to go on")
+
+
 @contextmanager
-def _alone_in_the_class() -> Iterator[None]:
-    """Hold the class's lock: a second grader is told so. The system lets go of it however this process ends."""
-    import fcntl  # not on Windows, where students work but nobody grades
+def _class_lock() -> Iterator[None]:
+    """Hold the class's lock, so that a second grader is refused. The system releases it however this process ends."""
+    import fcntl  # it does not exist on Windows, where grading does not run
 
     with (classroom() / "grading.lock").open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise GradingError(f"somebody is grading {classroom()} already: wait until that is done") from None
+            raise GradingError(f"{classroom()} is being graded already: wait until that is done") from None
         yield
 
 
@@ -292,27 +366,14 @@ def _autograded(lab: str, student: str) -> Path:
     return classroom() / "autograded" / student / lab / f"{lab}.ipynb"
 
 
-@cache
-def _released(lab: str) -> nbformat.NotebookNode:
-    return nbformat.read(RELEASED / lab / f"{lab}.ipynb", as_version=4)
-
-
-def _unreadable(lab: str, student: str) -> str:
-    """Why a submission cannot be graded, in a line, or nothing."""
-    try:
-        open_submission(_submitted(lab, student), _released(lab))
-    except ValueError as error:
-        return str(error)
-    return ""
-
-
 def _is_done(lab: str, student: str) -> bool:
-    """Whether the submission, as it is now, has been graded to the end."""
-    page = classroom() / "feedback" / student / lab / f"{lab}.html"
+    """Whether the submission, in its present state, has been graded completely."""
+    submitted, page = _submitted(lab, student), classroom() / "feedback" / student / lab / f"{lab}.html"
     return (
-        _autograded(lab, student).exists()  # nbgrader removes it where grading again has failed
+        submitted.exists()
+        and _autograded(lab, student).exists()  # nbgrader removes it if grading again fails
         and page.exists()
-        and page.stat().st_mtime >= _submitted(lab, student).stat().st_mtime
+        and page.stat().st_mtime >= submitted.stat().st_mtime
         and page.read_text(encoding="utf-8").rstrip().endswith("</html>")
     )
 
@@ -320,7 +381,7 @@ def _is_done(lab: str, student: str) -> bool:
 def _read_grades(row: Row, lab: str) -> None:
     """Points from the gradebook, verdicts from the graded notebook."""
     notebook = nbformat.read(_autograded(lab, row.student), as_version=4)
-    with Gradebook(f"sqlite:///{classroom() / 'gradebook.db'}", "rushlight") as gradebook:
+    with Gradebook(gradebook_url(), "rushlight") as gradebook:
         try:
             found = gradebook.find_submission_notebook(lab, lab, row.student).grades
         except MissingEntry:
@@ -334,15 +395,15 @@ def _read_grades(row: Row, lab: str) -> None:
 
 
 def write_csv(lab: str, rows: list[Row]) -> Path:
-    """The table as a file, moved into place when it is whole. Returns where it is."""
+    """Write the table to a file, which is renamed when it is complete. Returns its path."""
     path = classroom() / f"grades-{lab}.csv"
-    aside = path.with_suffix(".part")
+    part = path.with_suffix(".part")
     worth = points(lab)
-    with aside.open("w", newline="", encoding="utf-8") as file:
+    with part.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(["student", *worth, "total", "maximum", "remark"])
         for row in rows:
             scores = [row.scores.get(name, "") for name in worth]
             writer.writerow([row.student, *scores, row.total, sum(worth.values()), row.remark()])
-    aside.replace(path)
+    part.replace(path)
     return path

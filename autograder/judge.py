@@ -1,10 +1,10 @@
 """The judge: holds torch, draws the cases, and decides.
 
 The judge never runs a student's code. It sends cases to a *subject* through `ask(check name, cases)`, receives
-observations as plain data, and compares them with what torch shows. On a disagreement it lets Hypothesis look for the
-smallest case on which the two differ.
+observations as plain data, and compares them with torch's. On a disagreement Hypothesis looks for the smallest case on which
+the two differ.
 
-Run as `python -m autograder.judge` it is the helper of one notebook kernel, which is then the subject.
+`python -m autograder.judge` is the helper process of one notebook kernel, which is then the subject.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ import warnings
 from collections.abc import Callable
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import hypothesis
 from hypothesis import strategies as st
@@ -51,7 +52,7 @@ from .check import (
     is_bench,
     source,
 )
-from .edition import cache_folder
+from .course import cache_folder
 from .observe import (
     Malformed,
     SubjectDied,
@@ -66,26 +67,49 @@ from .observe import (
 from .torch_side import TorchSide, apart
 
 set_hypothesis_home_dir(cache_folder() / "hypothesis")  # not in the student's folder
-# Hypothesis mixes in constants of whatever modules this process has imported; but one seed is the same cases everywhere.
+# Hypothesis also draws constants of the modules that this process has imported, but one seed must give the same cases everywhere
+if not hasattr(providers, "_get_local_constants"):
+    raise ImportError(
+        f"hypothesis {hypothesis.__version__} has no `_get_local_constants`: `make -B setup` installs one that has"
+    )
 providers._get_local_constants = providers.Constants
 
 CASES = 100  # drawn per check, besides its edges, unless the check says how many
 SHRINK_SECONDS = 2.0
 
 Ask = Callable[[str, list[dict]], list[Tree]]
-Otherwise = Callable[[Verdict], Verdict | None]
-Begun = tuple[list[dict], Callable[[], list[Tree]]]  # cases, and a wait for torch's answers
+SecondChance = Callable[[Verdict], Verdict | None]
 
 
-# A fork has torch loaded already. (No thread of the judge's holds anything that a child could wait for.)
-_CHILDREN = multiprocessing.get_context("fork" if "fork" in multiprocessing.get_all_start_methods() else "spawn")
+class PendingCases(NamedTuple):
+    """The cases of a check, and a function that waits for torch's answers and returns them."""
 
+    cases: list[dict]
+    answers: Callable[[], list[Tree]]
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """A case on which subject and torch differ, and the observation of each."""
+
+    case: dict
+    mine: Tree
+    theirs: Tree
+
+    def size(self) -> int:
+        return len(_key(self.case))
+
+
+Known = dict[str, Disagreement | None]  # by case, as a key: None if subject and torch agree on it
+
+# A fork has torch loaded already. (No thread of the judge holds a lock that a child could wait for.)
+_PROCESSES = multiprocessing.get_context("fork" if "fork" in multiprocessing.get_all_start_methods() else "spawn")
 
 _side = TorchSide()
 
 
 def answers(name: str, cases: list[dict]) -> list[Tree]:
-    """What torch shows on each case of a check."""
+    """Torch's observation of each case of a check."""
     check = find(name)
     program = check.reference or check.subject
     with warnings.catch_warnings():
@@ -94,7 +118,7 @@ def answers(name: str, cases: list[dict]) -> list[Tree]:
             return [observe_call(program, _side, case) for case in cases]
         seen = [apart(observe_call, program, _side, case) for case in cases]
     failed = next((tree for tree in seen if _has(tree, "type", "RanksFailed")), None)
-    if failed is not None:  # two that fail are not two that agree
+    if failed is not None:  # two failures are no agreement
         raise RuntimeError(f"torch's own ranks failed: {failed['message']}")
     return seen
 
@@ -107,25 +131,31 @@ class Judge:
 
     def __init__(self, seed: int | None = None):
         self.seed = random.SystemRandom().getrandbits(64) if seed is None else seed
-        self.pool = seed or 0  # of the texts that torch generates: notebooks share one
-        self._begun: dict[str, Begun] = {}
-        self._on_edges: dict[str, list[Tree]] = {}  # torch's answers, which no seed changes
+        self.pool = seed or 0  # the pool of texts that torch generates: notebooks share one
+        self._pending: dict[str, PendingCases] = {}
+        self._on_edges: dict[str, list[Tree]] = {}  # torch's answers, which do not depend on the seed
         torch.set_num_threads(1)
 
-    def verdict(self, name: str, ask: Ask, otherwise: Otherwise | None = None) -> Verdict:
-        """Decide one check. Never raises for what a subject does; every way to fail has a name.
+    def reseed(self) -> None:
+        """Draw other cases from now on."""
+        self.seed, self._pending = random.SystemRandom().getrandbits(64), {}
 
-        A disagreement is explained by its smallest case, unless `otherwise(verdict)` returns a verdict: then that one stands.
+    def verdict(self, name: str, ask: Ask, second_chance: SecondChance | None = None) -> Verdict:
+        """Decide one check. No behaviour of a subject raises an error here; every way to fail has an outcome.
+
+        A disagreement is explained by its smallest case, unless `second_chance(verdict)` returns another verdict.
         """
         return self._timed(
-            name, lambda check: self._decide(check, check.edges[:1], lambda: self.begin(check), ask, otherwise)
+            name, lambda check: self._decide(check, check.edges[:1], lambda: self.begin(check), ask, second_chance)
         )
 
     def replay(self, name: str, case: dict, ask: Ask) -> Verdict:
         """Decide one check on one given case."""
-        return self._timed(
-            name, lambda check: self._decide(check, [case], lambda: ([case], self._ask_torch(check, [case])), ask, None)
-        )
+
+        def begin(check: Check) -> PendingCases:
+            return PendingCases([case], self._ask_torch(check, [case]))
+
+        return self._timed(name, lambda check: self._decide(check, [case], lambda: begin(check), ask, None))
 
     def _timed(self, name: str, decide: Callable[[Check], Verdict]) -> Verdict:
         start = time.perf_counter()
@@ -149,9 +179,9 @@ class Judge:
         cases, theirs = self.begin(check)
         return cases, theirs()
 
-    def begin(self, check: Check) -> Begun:
-        """The cases of a check, edges first, while torch works out its answers: a function waits for those, and returns them."""
-        if check.name not in self._begun:
+    def begin(self, check: Check) -> PendingCases:
+        """The cases of a check, edges first, while torch works out its answers."""
+        if check.name not in self._pending:
             edges = {_key(case): case for case in check.edges}
             others = {_key(case): case for case in self._draw(check)}
             cases = [*edges.values(), *(case for key, case in others.items() if key not in edges)]
@@ -161,14 +191,14 @@ class Judge:
             def theirs() -> list[Tree]:
                 try:
                     found = known + answered()
-                except BaseException:  # it may not happen again
-                    self._begun.pop(check.name, None)
+                except BaseException:  # the next attempt may succeed
+                    self._pending.pop(check.name, None)
                     raise
                 self._on_edges[check.name] = found[: len(edges)]
                 return found
 
-            self._begun[check.name] = cases, theirs
-        return self._begun[check.name]
+            self._pending[check.name] = PendingCases(cases, theirs)
+        return self._pending[check.name]
 
     def _draw(self, check: Check) -> list[dict]:
         drawn: list[dict] = []
@@ -193,96 +223,101 @@ class Judge:
         return self._ask_torch(check, cases)()
 
     def _ask_torch(self, check: Check, cases: list[dict]) -> Callable[[], list[Tree]]:
-        """Begin with torch's answers, and return at once. In a thread, so that a subject, which is another process, works
-        meanwhile; in a process of their own if the oracle changes what all of torch shares."""
-        if check.disposable:
-            import torch._dynamo  # noqa: F401  (a first call under a mode imports it: once here, and not in every child)
+        """Start computing torch's answers, and return a function that waits for them.
 
-        beside = ProcessPoolExecutor(1, _CHILDREN) if check.disposable else ThreadPoolExecutor(1)
-        answered: Future[list[Tree]] = beside.submit(answers, check.name, cases)
-        beside.shutdown(wait=False)
+        They are computed in a thread, so that the subject, another process, works at the same time. If the oracle changes
+        process-wide state of torch, they are computed in a process of their own.
+        """
+        if check.disposable:
+            import torch._dynamo  # noqa: F401  (a first call under a mode imports it: here once instead of in every child)
+
+        executor = ProcessPoolExecutor(1, _PROCESSES) if check.disposable else ThreadPoolExecutor(1)
+        answered: Future[list[Tree]] = executor.submit(answers, check.name, cases)
+        executor.shutdown(wait=False)
         return answered.result
 
     def _decide(
         self,
         check: Check,
         first: list[dict],
-        begin: Callable[[], Begun],
+        begin: Callable[[], PendingCases],
         ask: Ask,
-        otherwise: Otherwise | None,
+        second_chance: SecondChance | None,
     ) -> Verdict:
-        """Ask for the `first` cases, and if there is an answer for the others; `begin` gives all of them, and torch's answers."""
+        """Ask for the `first` cases, and for the others of `begin()` unless the exercise is not attempted."""
         observed = _ask(ask, check, first)
         if observed and _has(observed[0], "type", "NotAttempted"):
             return Verdict(check.name, NOT_ATTEMPTED, message=_safely(lambda tree: tree["message"], observed[0]))
-        cases, theirs = begin()
+        cases, wait_for_answers = begin()
         try:
             observed = [*observed, *_ask(ask, check, cases[len(first) :])]
-        finally:  # also where the subject has died: torch is asked one thing at a time
-            answers = theirs()
-        failing = [i for i, pair in enumerate(zip(observed, answers, strict=True)) if difference(*pair)]
-        verdict = Verdict(check.name, PASSED, cases=len(cases), agreed=len(cases) - len(failing))
-        if not failing:
-            return verdict
-        smallest = min(failing, key=lambda i: len(_key(cases[i])))
-        again = _ask(ask, check, [cases[smallest]])[0]
-        if _key(again) != _key(observed[smallest]) and difference(again, observed[smallest]):  # words alone may differ
-            verdict.outcome = UNSTABLE
-            verdict.message = (
-                "the same case gave two different results: the answer depends on something besides its arguments, "
-                "or it uses what it has not waited for"
-            )
-            self._describe(verdict, check, cases[smallest])
-            once, then = (_safely(show, each) for each in (observed[smallest], again))
-            verdict.mine = f"{once}\nand then\n{then}"
+        finally:  # also if the subject has died: torch answers one request at a time
+            answers = wait_for_answers()
+        known = {_key(each[0]): _compare(*each) for each in zip(cases, observed, answers, strict=True)}
+        failing = sum(found is not None for found in known.values())
+        verdict = Verdict(check.name, PASSED, cases=len(cases), agreed=len(cases) - failing)
+        return self._decide_failure(verdict, check, known, ask, second_chance) if failing else verdict
+
+    def _decide_failure(
+        self, verdict: Verdict, check: Check, known: Known, ask: Ask, second_chance: SecondChance | None
+    ) -> Verdict:
+        """The verdict on a check that fails on some of the known cases."""
+        found = min(filter(None, known.values()), key=Disagreement.size)
+        again = _ask(ask, check, [found.case])[0]
+        if _key(again) != _key(found.mine) and difference(again, found.mine):  # another wording is no other result
+            self._explain_instability(verdict, check, found, again)
             return verdict
         verdict.outcome = DISAGREED
-        if otherwise is not None and (other := otherwise(verdict)) is not None:
+        if second_chance is not None and (other := second_chance(verdict)) is not None:
             return other
-        unwritten = _has(observed[smallest], "error", ["NotImplementedError"])  # the size of the case has no part in it
-        self._explain(verdict, check, cases[smallest] if unwritten else self._shrink(check, cases[smallest], ask), ask)
+        if not _has(found.mine, "error", ["NotImplementedError"]):  # otherwise a smaller case explains nothing more
+            found = self._shrink(check, found, known, ask)
+        self._explain(verdict, check, found)
         return verdict
 
-    def _shrink(self, check: Check, case: dict, ask: Ask) -> dict:
-        """The smallest case found, within the time allowed, on which the two still differ; `case` if none is smaller."""
-        deadline = time.perf_counter() + SHRINK_SECONDS
-        known: dict[str, bool] = {}
-        smallest = case
+    def _shrink(self, check: Check, found: Disagreement, known: Known, ask: Ask) -> Disagreement:
+        """The smallest disagreement in the time allowed. A known case is not asked for again."""
+        deadline, limit = time.perf_counter() + SHRINK_SECONDS, len(known) + (check.draws or math.inf)
 
         def differs(candidate: dict) -> bool:
-            nonlocal smallest
             key = _key(candidate)
-            if time.perf_counter() > deadline or key not in known and len(known) >= (check.draws or math.inf):
-                raise _Enough
+            if time.perf_counter() > deadline or key not in known and len(known) >= limit:
+                raise ShrinkTimeout
             if key not in known:
-                known[key] = bool(difference(_ask(ask, check, [candidate])[0], self.answer(check, candidate)))
-                if known[key]:
-                    smallest = min(smallest, candidate, key=lambda case: len(_key(case)))
-            return known[key]
+                known[key] = _compare(candidate, _ask(ask, check, [candidate])[0], self.answer(check, candidate))
+            return known[key] is not None
 
-        with suppress(hypothesis.errors.NoSuchExample, hypothesis.errors.Flaky, _Enough):
+        with suppress(hypothesis.errors.NoSuchExample, hypothesis.errors.Flaky, ShrinkTimeout):
             settings = _settings(max_examples=check.draws or CASES)
-            found = hypothesis.find(self._cases(check), differs, settings=settings, random=random.Random(self.seed))
-            return min(found, case, key=lambda case: len(_key(case)))
-        return smallest
+            smallest = hypothesis.find(self._cases(check), differs, settings=settings, random=random.Random(self.seed))
+            return min(known[_key(smallest)], found, key=Disagreement.size)
+        return min(filter(None, known.values()), key=Disagreement.size)
 
-    def _explain(self, verdict: Verdict, check: Check, case: dict, ask: Ask) -> None:
-        mine, theirs = _ask(ask, check, [case])[0], self.answer(check, case)
-        self._describe(verdict, check, case)
-        verdict.message = difference(mine, theirs) or "not always the same thing"
-        verdict.mine = _safely(show, mine)
-        hint = _safely(partial(check.hint, case, mine), theirs) if check.hint else None
-        verdict.hint = _safely(_undefined, mine) or hint or ""
+    def _explain(self, verdict: Verdict, check: Check, found: Disagreement) -> None:
+        self._describe(verdict, check, found)
+        verdict.message = difference(found.mine, found.theirs)
+        verdict.mine = _safely(show, found.mine)
+        hint = _safely(partial(check.hint, found.case, found.mine), found.theirs) if check.hint else None
+        verdict.hint = _safely(_undefined_name, found.mine) or hint or ""
 
-    def _describe(self, verdict: Verdict, check: Check, case: dict) -> None:
-        """What was run, on which case, and what torch shows."""
-        verdict.case, verdict.program = check.in_order(case), source(check.subject)
+    def _explain_instability(self, verdict: Verdict, check: Check, found: Disagreement, again: Tree) -> None:
+        self._describe(verdict, check, found)
+        verdict.outcome = UNSTABLE
+        verdict.message = (
+            "the same case gave two different results: the answer depends on something besides its arguments, "
+            "or it uses what it has not waited for"
+        )
+        verdict.mine = f"{_safely(show, found.mine)}\nand then\n{_safely(show, again)}"
+
+    def _describe(self, verdict: Verdict, check: Check, found: Disagreement) -> None:
+        """The case, the programs, and torch's answer."""
+        verdict.case, verdict.program = check.in_order(found.case), source(check.subject)
         verdict.oracle = source(check.reference) if check.reference else ""
-        verdict.theirs = show(self.answer(check, case))
+        verdict.theirs = show(found.theirs)
 
 
-class _Enough(BaseException):
-    """No more time to look for a smaller case. No Exception, which Hypothesis would take for a failing case."""
+class ShrinkTimeout(BaseException):
+    """Ends the search for a smaller case. It is no Exception, because Hypothesis takes an Exception for a failing case."""
 
 
 def _ask(ask: Ask, check: Check, cases: list[dict]) -> list[Tree]:
@@ -290,6 +325,10 @@ def _ask(ask: Ask, check: Check, cases: list[dict]) -> list[Tree]:
     if not isinstance(observed, list) or len(observed) != len(cases):
         raise Malformed(f"asked for {len(cases)} observations, received something else")
     return observed
+
+
+def _compare(case: dict, mine: Tree, theirs: Tree) -> Disagreement | None:
+    return Disagreement(case, mine, theirs) if difference(mine, theirs) else None
 
 
 def _settings(**chosen: Any) -> hypothesis.settings:
@@ -306,15 +345,15 @@ def _has(observed: Tree, key: str, value: Tree) -> bool:
     return isinstance(observed, dict) and observed.get(key) == value
 
 
-def _undefined(mine: Tree) -> str | None:
-    """A word on a name that is not there: most often the notebook was run out of order."""
+def _undefined_name(mine: Tree) -> str | None:
+    """A hint for a NameError: most often the notebook was run out of order."""
     if isinstance(mine, dict) and mine.get("error", [])[:1] == ["NameError"]:
         return f"{mine['message']}: if a cell above defines it, run that first, and then the exercise's cell and this one again"
     return None
 
 
 def _safely(render: Callable[[Tree], str | None], tree: Tree) -> str | None:
-    """Render what came from a subject: what cannot be read is said to be so."""
+    """Render an observation of a subject, which may have any form."""
     try:
         return render(tree)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError):
@@ -322,9 +361,9 @@ def _safely(render: Callable[[Tree], str | None], tree: Tree) -> str | None:
 
 
 def main() -> None:
-    """Serve one kernel on standard input and output: it names a check, is asked for observations, receives a verdict."""
+    """Serve one kernel on standard input and output: it names a check, is asked for observations, and receives a verdict."""
     kernel, target = sys.stdin.buffer, sys.stdout.buffer
-    sys.stdout = sys.stderr  # what is printed here is not a message
+    sys.stdout = sys.stderr  # printed text is no message
     judge = Judge()
 
     def ask(name: str, cases: list[dict]) -> list[Tree]:
@@ -337,7 +376,7 @@ def main() -> None:
         except EOFError:
             return
         if message.get("case") is None:
-            judge.seed, judge._begun = random.SystemRandom().getrandbits(64), {}  # other cases each time
+            judge.reseed()
             verdict = judge.verdict(message["check"], ask)
         else:
             verdict = judge.replay(message["check"], message["case"], ask)

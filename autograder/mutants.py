@@ -1,10 +1,10 @@
 """Are the checks sharp enough? Every small mistake that can be made in a reference must be caught by its check.
 
 A *mutant* is the reference of an exercise with one thing wrong: an operator, a constant, a border, a statement left out. It
-is put into the slot as a student's function would be, on top of the other references, and held against torch's answers.
-It must differ on one of the check's *edges*, which are among the cases of every class; to differ on cases that one seed happens
-to draw is luck, and the case that did it is shown, to be added to the edges. Some mutants compute what the reference
-computes; they are listed in `tests/equivalent/`, with a reason each, and must agree on everything drawn.
+fills the slot as a student's function would, on top of the other references, and is compared with torch's answers. It must
+differ on one of the check's *edges*, which are among the cases of every class. If it differs only on cases that one seed draws,
+that is luck: such a case is printed, to be added to the edges. Some mutants compute the same as the reference. They are listed
+in `tests/equivalent/`, with a reason each, and must agree on all drawn cases.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from .check import Check, exercises, find, function_of, is_bench, is_shown, registry
+from .course import ROOT
 from .exercise import fill
 from .judge import Judge
 from .observe import Tree, difference
-from .plugin import ROOT
 from .run import BENCH_FACTOR
 from .subject import answer
 
@@ -78,7 +78,7 @@ class Mutant:
         return made.popitem()[1]
 
 
-# What can go wrong: each rule yields what may stand in the place of a node -------------------------------------------
+# What can go wrong: each rule yields replacements for a node ---------------------------------------------------------
 
 Rule = Callable[[ast.AST, list[str]], Iterator[ast.AST]]
 
@@ -195,12 +195,12 @@ def border(node: ast.AST, parameters: list[str]) -> Iterator[ast.AST]:
                 if (value := getattr(node, name)) is not None:
                     yield _with(node, **{name: None})
                     yield from (_with(node, **{name: _plus(value, by)}) for by in (1, -1))
-        case ast.Subscript(slice=ast.Name() | ast.BinOp() as place):  # `constant` sees to the others
-            yield from (_with(node, slice=_plus(place, by)) for by in (1, -1))
+        case ast.Subscript(slice=ast.Name() | ast.BinOp() as index):  # `constant` changes the others
+            yield from (_with(node, slice=_plus(index, by)) for by in (1, -1))
 
 
 def exchange(node: ast.AST, parameters: list[str]) -> Iterator[ast.AST]:
-    """Neighbours in a tuple change places: in an assignment, a loop's targets, a result. (`x in (a, b)` has no order.)"""
+    """Neighbours in a tuple are exchanged: in an assignment, a loop's targets, a result. (`x in (a, b)` has no order.)"""
     if isinstance(node, ast.Tuple) and not getattr(node, "orderless", False):
         yield from (_with(node, elts=swapped) for swapped in _exchanged(node.elts))
 
@@ -236,7 +236,7 @@ def error(node: ast.AST, parameters: list[str]) -> Iterator[ast.AST]:
         yield from (_with(node, exc=_expression(f"{name}(...)")) for name in _ERRORS)
 
 
-_IN_CPP = [  # patterns, and what may stand in the place of what they find
+_IN_CPP = [  # patterns, and replacements for the text that they find
     (r" (\+|-|\*|/) ", {"+": "-", "-": "+", "*": "/", "/": "*"}),
     (r" (==|!=|<|<=|>|>=) ", {"==": "!=", "!=": "==", "<": "<=", "<=": "<", ">": ">=", ">=": ">"}),
     (r" (&&|\|\|) ", {"&&": "||", "||": "&&"}),
@@ -330,7 +330,7 @@ def mutants(exercise: str) -> list[Mutant]:
     before = ast.unparse(function)
     found: dict[str, Mutant] = {}
     times: Counter[str] = Counter()
-    for node, put in _places(ast.Module(function.body)):  # the signature is given, and not looked at
+    for node, put in _replaceable_nodes(ast.Module(function.body)):  # the signature is given, and not looked at
         for rule in RULES:
             for new in rule(node, parameters):
                 put(new)
@@ -344,13 +344,13 @@ def mutants(exercise: str) -> list[Mutant]:
     return list(found.values())
 
 
-def _places(parent: ast.AST) -> Iterator[tuple[ast.AST, Callable[[ast.AST], None]]]:
-    """Every node below `parent` in the order of the text, and how to put another one in its place."""
+def _replaceable_nodes(parent: ast.AST) -> Iterator[tuple[ast.AST, Callable[[ast.AST], None]]]:
+    """Every node below `parent` in the order of the text, and a function that replaces it."""
     for field, value in ast.iter_fields(parent):
         for key, node in enumerate(value) if isinstance(value, list) else [(field, value)]:
             if isinstance(node, ast.AST):
                 yield node, partial(value.__setitem__ if isinstance(value, list) else partial(setattr, parent), key)
-                yield from _places(node)
+                yield from _replaceable_nodes(node)
 
 
 def _change(before: str, after: str) -> str:
@@ -383,8 +383,8 @@ class Outcome:
 
 
 def run(names: Sequence[str]) -> Iterator[Outcome]:
-    """What becomes of each mutant of these exercises, as it becomes known: first on the edges, then those left on what is
-    drawn."""
+    """The outcome of each mutant of these exercises, as soon as it is known: first on the edges, then, of the survivors, on the
+    drawn cases."""
     judges, left = [Judge(seed) for seed in SEEDS], []
     for outcome in _tried([m for name in names for m in mutants(name)], partial(_edges, judges[0])):
         if outcome.what == SURVIVED:
@@ -413,7 +413,7 @@ def _drawn(judges: list[Judge], exercise: str) -> Trial:
 
 
 def _tried(some: list[Mutant], trial_of: Callable[[str], Trial]) -> Iterator[Outcome]:
-    """Try mutants, a batch in each process. What loops or dies is ended, and the rest of its batch goes on."""
+    """Try mutants, a batch in each process. A mutant that loops or dies ends its process, and the rest of its batch goes on."""
     trial_of = cache(trial_of)
     groups = [list(group) for _, group in groupby(some, key=lambda mutant: mutant.exercise)]
     waiting = [group[i : i + BATCH] for group in groups for i in range(0, len(group), BATCH)]
@@ -442,8 +442,8 @@ def _start(batch: list[Mutant], trial: Trial) -> Connection:
 
 
 def _try(batch: list[Mutant], trial: Trial, sender: Connection) -> None:
-    """In a process of its own: for each mutant, a case on which it differs from torch. One that has found a mutant out is
-    tried first on the next."""
+    """In a process of its own: for each mutant, a case on which it differs from torch. A case that killed a mutant is tried
+    first on the next."""
     _limit_memory()
     faulthandler.disable()  # that a mutant dies is an outcome
     trial = list(trial)
@@ -466,7 +466,7 @@ def _differs(name: str, case: dict, theirs: Tree) -> bool:
 
 def _limit_memory() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    if sys.platform == "linux":  # elsewhere nobody knows how much it has already
+    if sys.platform == "linux":  # elsewhere its present use is not known
         with open("/proc/self/statm") as file:
             used = int(file.read().split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
@@ -476,7 +476,7 @@ def _limit_memory() -> None:
 
 
 def report(lab: str, out: Console) -> int:
-    """Run the mutants of a lab and print what became of them; 1 if the check lets one through, or the list is not right."""
+    """Run the mutants of a lab and print their outcomes. Returns 1 if a mutant passes unlisted, or the list is wrong."""
     outcomes, listed = _with_progress(lab, out), equivalents(lab)
     _print_table(lab, outcomes, listed, out)
     wrong = unexpected(outcomes, listed)

@@ -1,9 +1,9 @@
-"""What a program showed, as plain data: observing, sending, comparing, and the words for a difference.
+"""Results of programs as plain data: observing, sending, comparing, and describing a difference.
 
-A program returns tensors, numbers, sequences, or raises. `observe` turns that into a *tree* of None, bool, int, float,
-str, bytes, list and dict, in which a tensor is its metadata and its raw values. Trees are what judge and subject exchange
-(JSON and raw buffers, bounded, never pickle) and what is compared. No framework is imported here: each side brings a
-`Side`, which takes its own tensors apart and puts them together.
+A program returns tensors, numbers or sequences, or raises. `observe` turns its result into a *tree* of None, bool, int, float,
+str, bytes, list and dict, in which a tensor is its metadata and its raw values. Judge and subject exchange trees (JSON and raw
+buffers, bounded, never pickle), and trees are compared. No framework is imported here: each process has a `Side`, which
+converts its own tensors.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ TOLERANCES = {"float16": (1e-3, 1e-5), "float32": (1.3e-6, 1e-5), "float64": (1e
 
 
 class Side(Protocol):
-    """One of the two frameworks, as observing sees it."""
+    """One of the two frameworks, as `observe` uses it."""
 
-    xp: Any  # what a program is given: rushlight or torch
+    xp: Any  # the program's first argument: rushlight or torch
 
     def make(self, spec: dict) -> Any:
         """The tensor that a description in a case asks for: `dtype`, `sizes`, `strides`, `offset`, and the number of
@@ -71,7 +71,7 @@ class SubjectTimedOut(Exception):
 def observe(value: Any, side: Side, depth: int = 0) -> Tree:
     """The tree of a program's result.
 
-    Sequences of every kind become lists and numpy scalars become Python numbers, so that style is not observed.
+    Sequences of every kind become lists and numpy scalars become Python numbers, so that style makes no difference.
     """
     if depth > MAX_DEPTH:
         return {"other": "nested too deeply"}
@@ -106,9 +106,9 @@ def error_tree(error: Exception) -> Tree:
 def _builtin_names(error: type[BaseException]) -> list[str]:
     """An exception's built-in classes, the nearest first: torch raises subclasses of its own, and so may a student.
 
-    NotImplementedError and RecursionError are RuntimeErrors to Python; here they are nothing but themselves, so that a
-    missing body or endless recursion never passes for the RuntimeError that torch raises. Of several bases the main one counts,
-    so that nobody's exception is every error at once; numpy's AxisError alone is both an IndexError and a ValueError.
+    In Python NotImplementedError and RecursionError are RuntimeErrors. Here they are not, so that a missing body or endless
+    recursion never passes for a RuntimeError of torch. Of several bases only the first counts, so that no exception is every
+    error at once. numpy's AxisError alone is both an IndexError and a ValueError.
     """
     lineage = [*_lineage(np.exceptions.AxisError if issubclass(error, np.exceptions.AxisError) else error)]
     names = [base.__name__ for base in lineage if base.__module__ == "builtins"]
@@ -127,7 +127,7 @@ def _lineage(error: type) -> Iterator[type]:
 def build(case: Tree, side: Side) -> Any:
     """A case with its descriptions, `{"tensor": {...}}` and `{"dtype": name}`, replaced by what they describe.
 
-    Sequences become tuples, as rushlight itself passes them: a function that changes its arguments shows.
+    Sequences become tuples, as rushlight itself passes them, so that a function that changes its arguments fails.
     """
     match case:
         case {"tensor": spec}:
@@ -152,7 +152,7 @@ def send(stream: BinaryIO, message: Tree) -> None:
 
 
 def receive(stream: Readable) -> Tree:
-    """Read one message. Raises EOFError where the stream ends, Malformed for what is not a message or is too large."""
+    """Read one message. Raises EOFError at the end of the stream, and Malformed for data that is no message or too large."""
     lengths = _HEADER.unpack(_read(stream, _HEADER.size))
     for length, limit in zip(lengths, (MAX_TEXT, MAX_BYTES)):
         if length > limit:
@@ -190,7 +190,7 @@ def _pack(tree: Tree, buffers: list[bytes]) -> Tree:
 
 
 def _unpack(tree: Tree, blob: BinaryIO, depth: int = 0) -> Tree:
-    """Put the buffers back, each once and in their order: a message takes no more memory than was sent."""
+    """Insert the buffers, each once and in order, so that a message takes no more memory than was sent."""
     if depth > MAX_NESTING:
         raise ValueError("nested too deeply")
     if isinstance(tree, dict):
@@ -218,9 +218,9 @@ _DTYPES |= {"bool", "float16", "float32", "float64", "complex64", "complex128"}
 
 
 def accept(tree: Tree, depth: int = 0) -> None:
-    """Raise Malformed unless a tree is one that `observe` can make: only such trees are compared, shown and explained.
+    """Raise Malformed unless `observe` can make this tree. Only such trees are compared, shown and explained.
 
-    A subject may send anything; the judge computes with nothing else than what passes here.
+    A subject may send anything. The judge uses only trees that this function accepts.
     """
     match tree:
         case None | bool() | float() | str():
@@ -270,9 +270,9 @@ def _is_tensor(fields: dict) -> bool:
 
 
 def difference(mine: Tree, theirs: Tree, where: str = "") -> str | None:
-    """The first thing in which two observations differ, in words, or None where they agree.
+    """The first difference between two observations, in words, or None if they agree.
 
-    `theirs` is torch's and is trusted; `mine` may be anything that JSON can say.
+    `theirs` is torch's and is trusted. `mine` may be any JSON.
     """
     try:
         return _difference(mine, theirs, where)
@@ -284,7 +284,7 @@ def _difference(mine: Tree, theirs: Tree, where: str) -> str | None:
     at = f"{where}: " if where else ""
     if _kind(mine) != _kind(theirs) and "error" in (_kind(mine), _kind(theirs)):
         raised, which, other = (mine, "yours", "torch") if _kind(mine) == "error" else (theirs, "torch", "yours")
-        message = str(raised["message"]).partition("\n")[0]  # where ranks fail it goes on with what became of each
+        message = str(raised["message"]).partition("\n")[0]  # if ranks fail, the other lines describe each rank
         return f"{at}{which} raises {raised['type']} ({message}), {other} does not"
     if _kind(mine) != _kind(theirs):
         return f"{at}yours is {_name(mine)}, torch's is {_name(theirs)}"
@@ -362,12 +362,12 @@ def values(tree: Tree) -> np.ndarray:
 
 
 def show(tree: Tree) -> str:
-    """An observation as a person reads it."""
+    """An observation as readable text."""
     match _kind(tree):
         case "tensor":
             head = "  ".join(f"{field} {_brief(tree, field)}" for field in _FIELDS)
             elements = values(tree)
-            if elements.size > MAX_SHOWN:  # of many short dimensions numpy leaves nothing out
+            if elements.size > MAX_SHOWN:  # numpy abbreviates long dimensions only
                 elements = elements.reshape(-1)
             return f"{head}\n{np.array2string(elements, separator=', ', threshold=60)}"
         case "error":

@@ -1,8 +1,8 @@
-"""What programs of bench labs use besides the framework: a record of what a function called, and names that are free.
+"""Helpers for the programs of bench labs: a record of the functions that an answer calls, and unused names.
 
-Where torch is at hand an answer could be had by calling torch's own. So a program notes, inside the subject, which operators
-and which named functions were called, and shows those that the exercise does not allow. That keeps an honest student to the task;
-whoever wants to can switch it off from within.
+In a bench lab a student could call torch's own function for the answer. So a program records, inside the subject, the operators
+and the named functions that are called, and returns those that the exercise does not allow. That keeps an honest student to the
+task. A student's code can switch it off.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-# What computes nothing is allowed in any case: these, and views.
+# Operators that compute nothing are always allowed: these, and views.
 _MOVES = {"clone", "copy", "_to_copy", "detach", "lift_fresh", "_unsafe_view"}
 _MOVES |= {"empty", "empty_like", "empty_permuted", "empty_strided", "new_empty", "new_empty_strided"}
 
 
 @contextmanager
 def recorded(allowed: Iterable[str] = (), watched: Iterable[str] = ()) -> Iterator[list[str]]:
-    """Within: notes what is called of torch beyond what is allowed. The list is filled, in order, when it ends.
+    """Within: records the operators and functions that are called and not allowed. The list is filled, in order, at the end.
 
-    `allowed` names aten's operators, without overload ("mm", "add"; forms that write in place count as the operator), and
-    others' with their namespace ("mine::op"). It sees what arrives at a device, so below autograd and vmap, when composite
-    operators are in pieces, but not what a custom operator calls. `watched` names functions that are not to be called, by
-    whomever: "torch.library.infer_schema". torch.compile refuses to work within.
+    `allowed` names aten's operators, without overload ("mm", "add"; in-place forms count as the operator), and other
+    operators with their namespace ("mine::op"). The record has the operators that reach a device, below autograd and vmap, so
+    composite operators are decomposed. It does not have the operators that a custom operator calls. `watched` names functions
+    that no code may call: "torch.library.infer_schema". torch.compile refuses to work within.
     """
     from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -47,7 +47,7 @@ def recorded(allowed: Iterable[str] = (), watched: Iterable[str] = ()) -> Iterat
 
 @contextmanager
 def called(watched: Iterable[str]) -> Iterator[list[str]]:
-    """Within: notes which of the named functions this thread calls ("torch.library.infer_schema"). Filled when it ends."""
+    """Within: records which of the named functions this thread calls ("torch.library.infer_schema"). Filled at the end."""
     names: list[str] = []
     seen: set[str] = set()
     try:
@@ -65,7 +65,7 @@ def _is_view(func: Any) -> bool:
 
 
 def _named(name: str) -> Any:
-    """What a dotted name stands for."""
+    """The object that a dotted name refers to."""
     module, _, rest = name.partition(".")
     found = importlib.import_module(module)
     for part in rest.split("."):
@@ -74,21 +74,21 @@ def _named(name: str) -> Any:
 
 
 def _identity(function: Any) -> int:
-    """By what a call of it is known: its code, whatever name it is called by, or itself if it is not Python's."""
+    """The identity by which a call is recognised: of the code of a Python function, and of any other function itself."""
     return id(getattr(function, "__code__", function))
 
 
 @contextmanager
 def _watching(watched: dict[int, str], called: set[str]) -> Iterator[None]:
-    """Within: notes which functions of `watched`, by their identities, this thread calls."""
+    """Within: records which functions of `watched`, by their identities, this thread calls."""
     if not watched:
         yield
         return
 
     def note(frame: Any, event: str, argument: Any) -> None:
-        what = frame.f_code if event == "call" else argument if event == "c_call" else None
-        if id(what) in watched:
-            called.add(watched[id(what)])
+        function = frame.f_code if event == "call" else argument if event == "c_call" else None
+        if id(function) in watched:
+            called.add(watched[id(function)])
 
     before = sys.getprofile()
     sys.setprofile(note)
@@ -102,5 +102,5 @@ _numbers = itertools.count(1)
 
 
 def fresh_namespace() -> str:
-    """A namespace for torch's registry that nothing in this process has used: what is registered there stays for good."""
+    """A namespace of torch's registry that this process has not used, because a registration cannot be undone."""
     return f"case{next(_numbers)}"

@@ -1,9 +1,9 @@
-"""A class repository: what an instructor gives to students who shall not have the answers.
+"""A class repository: the course that an instructor gives to students, without the answers.
 
-It holds the labs asked for, their readings and their checks, the grader's own code, and the framework. There are no solutions
-in it, and the bodies of these labs' exercises are *sealed*: packed in a file that nobody reads by accident, for the framework
-runs on them until the student's are plugged in (nothing at all would run without a dispatcher). What later labs will ask
-stays in as it is.
+It contains some labs, their readings and their checks, the grader's code, and the framework. It has no solutions, and the
+bodies of these labs' exercises are *sealed*: packed in a file that students do not read by accident. The framework runs on the
+sealed bodies until a student plugs in others, because nothing runs without a dispatcher. The exercises of later labs are not
+changed.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from base64 import b85encode
 from pathlib import Path
 
 from .check import exercises, function_of
+from .course import READINGS, RELEASED, ROOT
 from .edition import body_lines, check_files, file_of, framework_files
-from .plugin import RELEASED, ROOT
 
 _PROJECT_FILES = ("LICENSE", "Makefile", "constraints.txt", "nbgrader_config.py", "pyproject.toml", "system.sh")
 
 _README = """# Rushlight
 
-You rebuild PyTorch piece by piece. Each piece is held against real torch, and where the two differ you get the smallest
-input that shows it.
+You rebuild PyTorch piece by piece. Each piece is compared with real torch. Where the two differ you get the smallest input
+that shows it.
 
 With Python 3.11, 3.12 or 3.13 and `make`:
 
@@ -40,16 +40,16 @@ Here: {labs}.
 """
 
 
-def release(labs: list[str], place: Path) -> Path:
-    """Write a class repository for some labs into `place`, which must not exist yet. Returns `place`.
+def release(labs: list[str], folder: Path) -> Path:
+    """Write a class repository for some labs into `folder`, which must not exist yet. Returns `folder`.
 
     Raises FileExistsError, and writes nothing, if it does.
     """
-    if place.exists():
-        raise FileExistsError(f"{place} exists already: name a new folder")
-    place.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=place.parent, prefix="releasing-") as aside:
-        course = Path(aside) / "course"
+    if folder.exists():
+        raise FileExistsError(f"{folder} exists already: name a new folder")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix="releasing-") as temporary:
+        course = Path(temporary) / "course"
         for name, text in sealed_files([name for lab in labs for name in exercises(lab)]).items():
             _write(course / name, text)
         for path in (ROOT / "autograder").glob("*.py"):
@@ -60,22 +60,22 @@ def release(labs: list[str], place: Path) -> Path:
         for name in _PROJECT_FILES:
             shutil.copy(ROOT / name, course / name)
         for lab in labs:
-            for folder in (RELEASED / lab, ROOT / "phases" / lab):
-                shutil.copytree(folder, course / folder.relative_to(ROOT), ignore=shutil.ignore_patterns(".*"))
+            for path in (RELEASED / lab, READINGS / lab):
+                shutil.copytree(path, course / path.relative_to(ROOT), ignore=shutil.ignore_patterns(".*"))
         _write(course / "README.md", _README.format(labs=", ".join(labs), last=labs[-1][:2]))
         _write(course / ".gitignore", (ROOT / ".gitignore").read_text())
-        course.rename(place)
-    return place
+        course.rename(folder)
+    return folder
 
 
 # Sealing -------------------------------------------------------------------------------------------------------------
 
-_SEALED = '''"""The pieces that the labs ask you to write, packed: the framework runs on them until yours are plugged in."""
+_SEALED = '''"""The pieces that the labs ask you to write, packed: the framework runs on them until you plug in yours."""
 
 import zlib
 from base64 import b85decode
 
-unsealed = {}  # each has its place before anything runs: torch's compiler follows a call of it, but not its unpacking
+unsealed = {}  # filled before anything runs, because torch's compiler follows a call of a piece, but not its unpacking
 
 
 def unseal(namespace):

@@ -1,7 +1,7 @@
-"""The class report: what a class made of a lab, as one HTML page for its instructor.
+"""The class report: the results of a class in one lab, as an HTML page for its instructor.
 
-Points per exercise, what the checks came to, which minimal cases many students share, and how long grading took. The page
-stands alone: figures are SVG inside it, and everything that came from a submission is escaped.
+It shows the points, the outcomes of the checks, the minimal cases that many students share, and the time that grading took.
+The page needs no other file: figures are SVG inside it. All text from a submission is escaped.
 """
 
 from __future__ import annotations
@@ -14,10 +14,9 @@ from pathlib import Path
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from .build import points
 from .check import PASSED
+from .course import classroom, points
 from .grade import Row
-from .plugin import classroom
 
 _COLOURS = {
     PASSED: "#1f6f8b",
@@ -35,7 +34,7 @@ figure { margin: 1.5rem 0; } figcaption { font-style: italic; } svg { max-width:
 
 
 def write_report(lab: str, rows: list[Row]) -> Path:
-    """Write `classroom/report-LAB.html`, moved into place when it is whole. Returns where it is."""
+    """Write `classroom/report-LAB.html`, which is renamed when it is complete. Returns its path."""
     worth = points(lab)
     graded = [row for row in rows if row.verdicts]
     body = [
@@ -57,11 +56,11 @@ def write_report(lab: str, rows: list[Row]) -> Path:
         _table(["student", "points", "remark"], [(r.student, r.total, r.remark()) for r in rows]),
     ]
     path = classroom() / f"report-{lab}.html"
-    aside = path.with_suffix(".part")
+    part = path.with_suffix(".part")
     title = f"<title>Lab {lab}: class report</title>"
     head = f'<!doctype html><html lang="en"><head><meta charset="utf-8">{title}<style>{_STYLE}</style></head>'
-    aside.write_text(f"{head}<body>{''.join(body)}</body></html>\n", encoding="utf-8")
-    aside.replace(path)
+    part.write_text(f"{head}<body>{''.join(body)}</body></html>\n", encoding="utf-8")
+    part.replace(path)
     return path
 
 
@@ -87,7 +86,7 @@ def _totals(rows: list[Row], maximum: float) -> Figure:
 
 
 def _outcomes(rows: list[Row], checks: list[str]) -> Figure:
-    """A bar for each check, divided by outcome; the outcomes that nobody has are left out of the legend."""
+    """A bar for each check, divided by outcome; the legend has only the outcomes that occur."""
     figure, axes = _axes(0.8 + 0.28 * len(checks))
     left = [0] * len(checks)
     found = {row.outcome(check) for row in rows for check in checks}

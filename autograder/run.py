@@ -1,7 +1,7 @@
-"""Running one notebook: its cells in a subject, its checks by the judge.
+"""Running one notebook: a subject runs its cells, and the judge decides its checks.
 
-The verdict on each check is written into its cell the way nbgrader reads it: a shown table, and an error where the check
-failed. A subject that dies or hangs is replaced, and the earlier cells run again without the one that killed it.
+The verdict on each check is written into its cell in the form that nbgrader reads: a table, and an error if the check failed.
+A subject that dies or hangs is replaced, and the earlier cells run again without the cell that killed it.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ from .check import (
     is_bench,
     is_shown,
 )
+from .course import check_name, exercise_name
 from .edition import edition
 from .observe import Malformed, SubjectDied, SubjectTimedOut, Tree, accept
 from .sandbox import Sandbox
 
 if TYPE_CHECKING:
-    from .judge import Judge, Otherwise
+    from .judge import Judge, SecondChance
 
 CELL_SECONDS = 10.0
 CHECK_SECONDS = 10.0
 TOTAL_SECONDS = 120.0
-# So much more in a bench lab: a compiler of C++ takes ten seconds where it has no core to itself
-BENCH_FACTOR = 6
+BENCH_FACTOR = 6  # of all three in a bench lab: a C++ compiler takes ten seconds without a core of its own
 MAX_LENGTH = 100_000  # characters of one text that a subject sent
 MAX_OUTPUTS = 4 << 20  # characters of all outputs of a notebook, pictures included
 
 _FAILURES = (SubjectDied, SubjectTimedOut, Malformed)
-ALONE = "on top of your other pieces it fails; on the reference's it passes, and earns its points"
+SECOND_CHANCE_NOTE = "on top of your other pieces it fails; on the reference's it passes, and earns its points"
 
 
 def run(notebook: NotebookNode, lab: str, judge: Judge, isolated: bool = True) -> dict[str, Verdict]:
@@ -55,22 +55,8 @@ def run(notebook: NotebookNode, lab: str, judge: Judge, isolated: bool = True) -
     Raises nothing that a submission can bring about.
     """
     session = _Session(lab, isolated)
-    verdicts: dict[str, Verdict] = {}
-    failed: dict[str | None, str] = {}
     try:
-        for cell in notebook.cells:
-            if cell.cell_type != "code":
-                continue
-            cell.outputs, cell.execution_count = [], None
-            if name := check_name(cell):
-                verdicts[name] = session.verdict(judge, name, partial(_alone, notebook, session, judge))
-                if verdicts[name].outcome == NOT_ATTEMPTED and name in failed:
-                    verdicts[name].message = f"the cell that defines it did not run: {failed[name]}"
-            elif not SKIPPED_TAGS & set(cell.metadata.get("tags", [])):
-                cell.outputs = session.cell(cell)
-                failed |= {
-                    exercise_name(cell): f"{o.ename}: {o.evalue}" for o in cell.outputs if o.output_type == "error"
-                }
+        verdicts = _run_cells(notebook, session, judge)
     finally:
         session.close()
     for cell in notebook.cells:
@@ -79,19 +65,32 @@ def run(notebook: NotebookNode, lab: str, judge: Judge, isolated: bool = True) -
     return verdicts
 
 
-def check_name(cell: NotebookNode) -> str | None:
-    """The check that a cell runs, or None. (The builder put the name there; restoring put it back.)"""
-    return cell.metadata.get("rushlight", {}).get("check")
+def _run_cells(notebook: NotebookNode, session: _Session, judge: Judge) -> dict[str, Verdict]:
+    """Run each cell and decide each check, in order."""
+    verdicts: dict[str, Verdict] = {}
+    failed: dict[str | None, str] = {}  # the error of each exercise's cell
+    for cell in notebook.cells:
+        if cell.cell_type != "code":
+            continue
+        cell.outputs, cell.execution_count = [], None
+        if name := check_name(cell):
+            verdicts[name] = session.decide(judge, name, partial(_retry_on_reference, notebook, session, judge))
+            if verdicts[name].outcome == NOT_ATTEMPTED and name in failed:
+                verdicts[name].message = f"the cell that defines it did not run: {failed[name]}"
+        elif not _is_skipped(cell):
+            cell.outputs = session.run_cell(cell)
+            errors = [output for output in cell.outputs if output.output_type == "error"]
+            failed |= {exercise_name(cell): f"{error.ename}: {error.evalue}" for error in errors}
+    return verdicts
 
 
-def exercise_name(cell: NotebookNode) -> str | None:
-    """The exercise that a cell asks for, or None."""
-    return cell.metadata.get("rushlight", {}).get("exercise")
+def _is_skipped(cell: NotebookNode) -> bool:
+    return bool(SKIPPED_TAGS & set(cell.metadata.get("tags", [])))
 
 
 def outputs_of(verdict: Verdict) -> list[NotebookNode]:
     """A verdict as the outputs of its check cell. nbgrader gives no points to a cell with an error among its outputs."""
-    sent = ("message", "hint", "mine")  # with something of the subject's in it
+    sent = ("message", "hint", "mine")  # the fields with text from the subject
     verdict = replace(verdict, **{name: _clean(getattr(verdict, name)) for name in sent})
     shown = {"text/html": verdict.html(), "text/plain": str(verdict)}
     summary = {"outcome": verdict.outcome, "seconds": round(verdict.seconds, 3), "message": verdict.message}
@@ -104,7 +103,7 @@ def outputs_of(verdict: Verdict) -> list[NotebookNode]:
 
 
 class _Session:
-    """The subject of one submission, and the cells that a new one would have to run."""
+    """The subject of one submission, and the cells that a new subject must run first."""
 
     def __init__(self, lab: str, isolated: bool, missing: list[str] | None = None, deadline: float | None = None):
         self.lab, self.isolated, self.edition = lab, isolated, edition(lab, missing)
@@ -112,35 +111,35 @@ class _Session:
         self.deadline = time.monotonic() + TOTAL_SECONDS * self.factor if deadline is None else deadline
         self.ran: list[NotebookNode] = []
         self.sandbox: Sandbox | None = None
-        self.room = MAX_OUTPUTS
+        self.output_left = MAX_OUTPUTS
 
-    def cell(self, cell: NotebookNode) -> list[NotebookNode]:
+    def run_cell(self, cell: NotebookNode) -> list[NotebookNode]:
         try:
             reply = self._request({"cell": cell.source}, CELL_SECONDS)
             self.ran.append(cell)
-            return [*self._fitting(map(_output, reply["outputs"]))]
+            return [*self._limit_outputs(map(_output, reply["outputs"]))]
         except (*_FAILURES, KeyError, TypeError, AttributeError) as error:
             return [_error_output(type(error).__name__, str(error))]
 
-    def _fitting(self, outputs: Iterable[NotebookNode]) -> Iterator[NotebookNode]:
+    def _limit_outputs(self, outputs: Iterable[NotebookNode]) -> Iterator[NotebookNode]:
         for output in outputs:
-            self.room -= len(json.dumps(output))
-            if self.room < 0:
+            self.output_left -= len(json.dumps(output))
+            if self.output_left < 0:
                 yield _error_output(
                     "OutputLimit", f"a notebook may show {MAX_OUTPUTS} characters; the rest is left out"
                 )
                 return
             yield output
 
-    def verdict(self, judge: Judge, name: str, otherwise: Otherwise) -> Verdict:
+    def decide(self, judge: Judge, name: str, second_chance: SecondChance | None) -> Verdict:
         def ask(name: str, cases: list[dict]) -> list[Tree]:
             reply = self._request({"check": name, "cases": cases}, CHECK_SECONDS)
             observed = reply.get("observed") if isinstance(reply, dict) else None
             accept(observed)
             return observed
 
-        verdict = judge.verdict(name, ask, otherwise)
-        if verdict.outcome in (TIMED_OUT, DIED):  # the next subject does without the piece that killed this one
+        verdict = judge.verdict(name, ask, second_chance)
+        if verdict.outcome in (TIMED_OUT, DIED):  # the next subject runs without the piece that killed this one
             self.ran = [cell for cell in self.ran if exercise_name(cell) != name]
         return verdict
 
@@ -150,7 +149,7 @@ class _Session:
         return self._exchange(message, seconds)
 
     def _start(self) -> None:
-        """A fresh subject in which the earlier cells have run, less those that kill it."""
+        """Start a subject and run the earlier cells in it, without those that kill it."""
         while True:
             self._time_left()
             self.sandbox = Sandbox(self.edition, self.isolated, is_bench(self.lab))
@@ -185,44 +184,44 @@ class _Session:
             self.sandbox = None
 
 
-def _alone(notebook: NotebookNode, session: _Session, judge: Judge, verdict: Verdict) -> Verdict | None:
+def _retry_on_reference(notebook: NotebookNode, session: _Session, judge: Judge, verdict: Verdict) -> Verdict | None:
     """A second chance for an exercise that failed on top of the student's other pieces: the earlier ones are the reference's here.
 
-    The later ones are not. So of two answers that call each other one fails, and what could be read in this subject are
-    answers to what is decided already. Nothing but the verdict leaves it.
+    The later ones are not. So of two answers that call each other one fails, and a student who reads the reference in this
+    subject finds answers to decided checks only. Nothing but the verdict leaves it.
     """
     if is_shown(verdict.check):
         return None
     exercise = exercise_of(verdict.check)
     named = filter(None, map(exercise_name, notebook.cells))
     earlier = set(itertools.takewhile(lambda name: name != exercise, named))
-    if not earlier:  # nothing would be different
+    if not earlier:  # the second attempt would be the same as the first
         return None
     missing = [name for name in exercises(session.lab) if name not in earlier]
-    alone = _Session(session.lab, session.isolated, missing, session.deadline)
+    retry = _Session(session.lab, session.isolated, missing, session.deadline)
     try:
-        # as in the notebook, what comes after the check has no part in it
+        # as in the notebook, later cells have no effect on the check
         for cell in itertools.takewhile(lambda cell: check_name(cell) != verdict.check, notebook.cells):
-            if cell.cell_type != "code" or check_name(cell) or SKIPPED_TAGS & set(cell.metadata.get("tags", [])):
+            if cell.cell_type != "code" or check_name(cell) or _is_skipped(cell):
                 continue
             other = exercise_name(cell)
             if other in earlier:  # its name is the reference's now
                 cell = NotebookNode(source=binding(other), metadata=cell.metadata)
-            alone.cell(cell)
-        second = alone.verdict(judge, verdict.check, lambda failed: failed)
+            retry.run_cell(cell)
+        second = retry.decide(judge, verdict.check, lambda failed: failed)
     finally:
-        alone.close()
-    return replace(second, notes=[ALONE]) if second.passed else None
+        retry.close()
+    return replace(second, notes=[SECOND_CHANCE_NOTE]) if second.passed else None
 
 
-# What a subject said, as it may be shown ----------------------------------------------------------------------------
+# What a subject sent, made safe to show ------------------------------------------------------------------------------
 
 _PNG = re.compile(r"iVBORw0KGgo[A-Za-z0-9+/\n]*={0,2}\n?")
 _CONTROLS = re.compile(r"\x1b\[[0-9;?]*[@-~]|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def _output(output: dict) -> NotebookNode:
-    """An output as the subject described it, reduced to what is safe and small enough to show an instructor."""
+    """An output that the subject described, without anything that is unsafe or too large to show an instructor."""
     kind = output["output_type"]
     if kind == "display_data":
         data = {"text/plain": _clean(output["data"].get("text/plain", ""))}

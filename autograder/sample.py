@@ -1,6 +1,6 @@
 """A sample class for lab 01: one student for each thing that happens, made from the released lab.
 
-Nothing is stored: answers come from the solution notebook, and each student's mishap is done to them here.
+Nothing is stored: answers come from the solution notebook, and a function of each student changes them.
 """
 
 from __future__ import annotations
@@ -13,29 +13,28 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from .plugin import RELEASED, SOURCES
-from .run import check_name, exercise_name
+from .course import RELEASED, SOURCES, check_name, exercise_name
 
 LAB = "01_strided"
 
 
-def make(place: Path) -> list[str]:
-    """Write `place/submitted/STUDENT/01_strided/01_strided.ipynb` for each student and return their names.
+def make(folder: Path) -> list[str]:
+    """Write `folder/submitted/STUDENT/01_strided/01_strided.ipynb` for each student and return their names.
 
-    A class that is there already is left alone. Raises FileExistsError if it was made from another state of the lab.
+    A class that exists already is not changed. Raises FileExistsError if it was made from another state of the lab.
     """
     released = nbformat.read(RELEASED / LAB / f"{LAB}.ipynb", as_version=4)
     solved = nbformat.read(SOURCES / LAB / f"{LAB}.ipynb", as_version=4)
     mark = hashlib.sha256(repr([(c.id, c.source) for c in released.cells + solved.cells]).encode()).hexdigest()
-    stamp = place / "made-from"
+    stamp = folder / "made-from"
     if stamp.exists():
         if stamp.read_text() != mark:
             raise FileExistsError(
-                f"{place} was made from another version of the lab: move it away or delete it, and run this again"
+                f"{folder} was made from another version of the lab: move it away or delete it, and run this again"
             )
         return list(STUDENTS)
     for student, change in STUDENTS.items():
-        path = place / "submitted" / student / LAB / f"{LAB}.ipynb"
+        path = folder / "submitted" / student / LAB / f"{LAB}.ipynb"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(change(copy.deepcopy(released), answers(solved)), encoding="utf-8")
     stamp.write_text(mark)

@@ -1,8 +1,8 @@
-"""The sandbox: one process for one submission, with nothing of this machine in it.
+"""The sandbox: one process for one submission, without access to this machine.
 
 bubblewrap gives the subject its own process space, no network, an empty home, and a read-only view of Python, of the few
-packages that a lab may import, and of the lab's edition. One pair of pipes leads in and out. Whatever ends the subject,
-an exit, a crash, the clock, ends everything that it started.
+packages that a lab may import, and of the lab's edition. One pair of pipes leads in and out. When the subject ends, by an exit,
+a crash or a time limit, all processes that it started end too.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ from .observe import Malformed, SubjectDied, SubjectTimedOut, Tree, encode, rece
 PATH = "/usr/bin:/bin"  # in the sandbox
 PACKAGES = ("ipython", "matplotlib", "numpy")  # and all that they require
 BENCH_PACKAGES = (*PACKAGES, "cloudpickle", "pyyaml", "torch")
-MEMORY = 2 << 30  # bytes of address space per process; with torch, of what it may write
-BENCH_SPACE = 64 << 30  # bytes of address space then: the libraries of a CUDA build are files of several GiB
-TOTAL_MEMORY = 3 << 30  # bytes in use by all its processes together
+MEMORY = 2 << 30  # bytes of address space per process; with torch, of writable memory
+BENCH_SPACE = 64 << 30  # bytes of address space with torch: the libraries of a CUDA build are files of several GiB
+TOTAL_MEMORY = 3 << 30  # bytes that all its processes use together
 PROCESSES = 64  # and threads
 BENCH_PROCESSES = 128  # a rank of a distributed program has three threads for each of its groups
 OPEN_FILES = 256
 FILES = 64 << 20  # bytes: the largest file, and each of the two writable folders
 START_SECONDS = 60.0  # of which torch, on a busy machine, may take ten
-WATCH_SECONDS = 0.25  # how often its memory is looked at while it works
+WATCH_SECONDS = 0.25  # between two measurements of its memory
 
-# The kernel does not count the processes of root, so that a subject started by root becomes a user of its own. If the
-# machine runs out of memory all the same, the subject's processes are the first to be ended.
+# The kernel does not count the processes of root, so a subject that root starts becomes a user of its own. If the machine
+# runs out of memory, the kernel ends the subject's processes first.
 _BOOT = """
 import os, resource, sys
 with open("/proc/self/oom_score_adj", "w") as file:
@@ -55,11 +55,11 @@ sys.path[:0] = {path}
 {then}
 """
 _SERVE = "from autograder.subject import main; main()"
-_SERVE_TORCH = f"import torch; {_SERVE}"  # before it is ready: importing is not on a cell's time
+_SERVE_TORCH = f"import torch; {_SERVE}"  # before it is ready, so that the import takes none of a cell's time
 
 
 def missing() -> str | None:
-    """Why no sandbox can be had on this machine, with what to do about it, or None."""
+    """Why no sandbox is available on this machine, with advice, or None."""
     if shutil.which("bwrap") is None:
         return "bubblewrap is not installed: `apt-get install bubblewrap`, or grade with --no-sandbox (the report will say so)"
     trial = _try(_user())
@@ -73,7 +73,7 @@ def missing() -> str | None:
 
 
 def missing_compiler(lab: str) -> str | None:
-    """Why what a lab has students write in C++ cannot be compiled on this machine, with what to do about it, or None."""
+    """Why this machine cannot compile the C++ of a lab, with advice, or None."""
     compiles = any(name.startswith(("cpp.", "cpp_ops.")) for name in exercises(lab))
     if compiles and not any(shutil.which(name, path=PATH) for name in ("g++", "clang++", "c++")):
         return f"lab {lab} compiles C++, and there is no compiler in {PATH}: `apt-get install g++`"
@@ -81,7 +81,7 @@ def missing_compiler(lab: str) -> str | None:
 
 
 class Sandbox:
-    """A running subject. `request` sends it one message and waits for the answer, so long and no longer."""
+    """A running subject. `request` sends it one message and waits for the answer until a deadline."""
 
     def __init__(self, edition: Path, isolated: bool = True, bench: bool = False):
         command = _isolated(edition, bench) if isolated else _bare(edition, bench)
@@ -118,7 +118,7 @@ class Sandbox:
         os.set_blocking(pipe, False)
         while data:
             if not select.select([], [pipe], [], max(0, deadline - time.monotonic()))[1]:
-                break  # it does not even listen: receiving will time out
+                break  # it does not read: receiving will time out
             data = data[os.write(pipe, data) :]
 
     def _receive(self, seconds: float) -> Tree:
@@ -135,7 +135,7 @@ class Sandbox:
             raise
 
     def close(self) -> None:
-        """End the subject and all that it started."""
+        """End the subject and all processes that it started."""
         if self.process.poll() is None:
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
@@ -144,7 +144,7 @@ class Sandbox:
 
 
 class _Timed:
-    """The pipe from a subject, read until a deadline, with an eye on the memory that the subject takes meanwhile."""
+    """The pipe from a subject, read until a deadline. The memory of the subject is measured while the reader waits."""
 
     def __init__(self, process: subprocess.Popen, deadline: float):
         self.process, self.pipe, self.deadline = process, process.stdout.fileno(), deadline
@@ -167,11 +167,11 @@ class _Timed:
             if left <= 0:
                 raise TimeoutError
             if _memory(self.process.pid) > TOTAL_MEMORY:
-                raise SubjectDied(f"all that ran together took more than {TOTAL_MEMORY >> 30} GiB of memory")
+                raise SubjectDied(f"its processes together took more than {TOTAL_MEMORY >> 30} GiB of memory")
 
 
 def _memory(pid: int) -> int:
-    """Bytes in use by all that a process started. What they share counts for each of them."""
+    """Bytes that the descendants of a process use. Shared memory counts for each of them."""
     total = 0
     with suppress(psutil.NoSuchProcess):
         for process in psutil.Process(pid).children(recursive=True):
@@ -181,8 +181,8 @@ def _memory(pid: int) -> int:
 
 
 def _in_use(process: psutil.Process) -> int:
-    """Bytes that this process takes of memory, pages of files left out: the kernel can have those back, and the libraries
-    of torch are many."""
+    """Bytes of memory that this process uses, without pages of files, which the kernel can take back: torch has large
+    libraries."""
     try:
         status = Path(f"/proc/{process.pid}/status").read_text(errors="replace")
     except FileNotFoundError:  # it has ended, or this is not Linux
@@ -199,12 +199,12 @@ def _ending(process: subprocess.Popen) -> str:
     return f"the process that ran this code ended (exit code {code})"
 
 
-# What the subject finds around it ------------------------------------------------------------------------------------
+# The subject's surroundings ------------------------------------------------------------------------------------------
 
 
 @cache
 def _user() -> int:
-    """Whom a subject runs as: 0 for whoever grades, else a user that nobody is, if root grades and may change users."""
+    """The user of a subject: an unused id if root grades and may change users, otherwise 0 for the user that grades."""
     own = 1_000_000_000 + os.getpid()
     return own if os.geteuid() == 0 and _try(own).returncode == 0 else 0
 
@@ -218,7 +218,7 @@ def _isolated(edition: Path, bench: bool) -> list[str]:
 
 
 def _inside(user: int, bench: bool, more: list[str], then: str) -> list[str]:
-    """The command that makes a sandbox and runs Python in it. Nothing in it can be written but two folders of a set size."""
+    """The command that makes a sandbox and runs Python in it. Only two folders of a fixed size are writable."""
     entries = _entries(BENCH_PACKAGES if bench else PACKAGES)
     binds = [word for entry in entries for word in ("--ro-bind", str(entry), f"/packages/{entry.name}")]
     writable = ("--perms", "1777", "--size", str(FILES), "--tmpfs")
@@ -247,22 +247,22 @@ def _isolation(user: int) -> list[str]:
 
 
 def _system() -> list[str]:
-    """The C library and its like, and Python; without the packages installed there, torch may be among them.
+    """The system's libraries, and Python without the packages that are installed there, because torch may be among them.
 
-    The places that modern systems link into /usr are links here too.
+    The folders that modern systems link into /usr are links here too.
     """
     binds = ["--ro-bind", "/usr", "/usr"]
-    for place in ("/bin", "/lib", "/lib64"):
-        if os.path.islink(place):
-            binds += ["--symlink", os.readlink(place), place]
-        elif os.path.isdir(place):
-            binds += ["--ro-bind", place, place]
+    for folder in ("/bin", "/lib", "/lib64"):
+        if os.path.islink(folder):
+            binds += ["--symlink", os.readlink(folder), folder]
+        elif os.path.isdir(folder):
+            binds += ["--ro-bind", folder, folder]
     if not Path(sys.base_prefix).is_relative_to("/usr"):
         for path in [*reversed(Path(sys.base_prefix, "bin").parents)][1:]:
-            binds += ["--perms", "0755", "--dir", str(path)]  # else as closed as a home folder is
-        for place in ("bin", "lib"):
-            binds += ["--ro-bind", f"{sys.base_prefix}/{place}", f"{sys.base_prefix}/{place}"]
-    found = {path for place in ("/usr", "/usr/local", sys.base_prefix) for path in Path(place).glob(_PACKAGES_GLOB)}
+            binds += ["--perms", "0755", "--dir", str(path)]  # otherwise closed, as a home folder is
+        for name in ("bin", "lib"):
+            binds += ["--ro-bind", f"{sys.base_prefix}/{name}", f"{sys.base_prefix}/{name}"]
+    found = {path for prefix in ("/usr", "/usr/local", sys.base_prefix) for path in Path(prefix).glob(_PACKAGES_GLOB)}
     return [*binds, *(word for path in sorted(found) for word in ("--tmpfs", str(path), "--remount-ro", str(path)))]
 
 
@@ -275,7 +275,7 @@ def _bare(edition: Path, bench: bool) -> list[str]:
 
 
 def _python(path: list[str], bench: bool, user: int, then: str) -> list[str]:
-    """Base Python with neither site-packages nor environment, so that `path` and the standard library are all there is."""
+    """Base Python without site-packages and environment: it finds `path` and the standard library only."""
     limits = [
         ("RLIMIT_AS", BENCH_SPACE if bench else MEMORY),
         ("RLIMIT_DATA", MEMORY),
@@ -290,7 +290,7 @@ def _python(path: list[str], bench: bool, user: int, then: str) -> list[str]:
 
 @cache
 def _entries(packages: tuple[str, ...]) -> list[Path]:
-    """The files and folders in site-packages that belong to these packages and to what they require."""
+    """The files and folders in site-packages of these packages and of their requirements."""
     site = Path(sysconfig.get_paths()["purelib"])
     entries, waiting, seen = set(), list(packages), set()
     while waiting:
@@ -298,7 +298,7 @@ def _entries(packages: tuple[str, ...]) -> list[Path]:
         if name in seen:
             continue
         seen.add(name)
-        # there only: some packages bring others with them, and put those on the path
+        # only there, because some packages contain others and put them on the path
         distribution = next(iter(importlib.metadata.distributions(name=name, path=[str(site)])), None)
         if distribution is None:
             continue  # required on other systems or Pythons only

@@ -1,11 +1,11 @@
-"""What real Inductor generates for small functions, as text, and what it knows of that text.
+"""The code that real Inductor generates for small functions, and facts about that code.
 
 For the checks of lab 08 the judge compiles functions with torch's own Dynamo, AOTAutograd and Inductor, up to the generated
-code: C++ is not compiled, so a compiler is not needed. What is true of the text is noted where Inductor decides it, from its
-scheduler's nodes, its loops and the lines of its wrapper before they are text; nothing here reads the text. The instruction
-set and the number of threads are part of a program and not of this machine, so that a program gives one text everywhere.
+code. C++ is not compiled, so no compiler is needed. The facts are recorded where Inductor decides them, from its scheduler's
+nodes, its loops and the lines of its wrapper before they become text. Nothing here parses the text. The instruction set and the
+number of threads belong to a program and not to this machine, so that a program gives the same text everywhere.
 
-Made once for each version of torch, by a process of its own, and kept in the user's cache.
+A process of its own makes the dumps once for each version of torch. They are kept in the user's cache.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from unittest.mock import patch
 
 import torch
 
-from .edition import cache_folder
+from .course import cache_folder
 
 POOL = 24  # programs drawn for a class
-LOGS = 12  # and logs
-seed = 0  # of the pool: a class has its own, notebooks share one, so that it is made once on a machine
+LOGS = 12  # logs drawn for a class
+seed = 0  # of the pool: a class has its own; all notebooks share one, so that a machine makes it once
 
 Program = dict[str, Any]  # source: the text of a function f; inputs: [sizes, strides, dtype]; isa; threads
-Dump = dict[str, Any]  # the program, the text, and what is true of it: see `_Notes`
+Dump = dict[str, Any]  # the program, the text, and facts about it: see `_Facts`
 
 
 # Pools ---------------------------------------------------------------------------------------------------------------
@@ -57,7 +57,7 @@ def edge_logs() -> list[Dump]:
 
 
 def pool() -> list[Dump]:
-    """The dumps of this pool's random programs, the smallest first, so that what Hypothesis shrinks to is small."""
+    """The dumps of this pool's random programs, the smallest first, because Hypothesis shrinks towards the first."""
     return _made(seed)["dumps"]
 
 
@@ -67,23 +67,23 @@ def logs() -> list[Dump]:
 
 
 def known(source: str, given: dict) -> Dump:
-    """What is known of a program's text; a program from elsewhere is compiled now."""
+    """The dump of a program. A program that is in no pool is compiled now."""
     wanted = json.loads(json.dumps(given)) | {"source": source}
     for number in dict.fromkeys((seed, 0)):
         for dump in itertools.chain(*_made(number).values()):
             if wanted.items() <= dump.items():
                 return dump
-    return _elsewhere(json.dumps(wanted))
+    return _compiled_now(json.dumps(wanted))
 
 
 @cache
-def _elsewhere(program: str) -> Dump:
+def _compiled_now(program: str) -> Dump:
     return _in_a_child([json.loads(program)])[0]
 
 
 @cache
 def _made(number: int) -> dict[str, list[Dump]]:
-    """All that there is in a pool."""
+    """All dumps of a pool."""
     made = Path(__file__).read_text(encoding="utf-8"), torch.__version__, number
     path = cache_folder() / "dumps" / f"{hashlib.sha256(repr(made).encode()).hexdigest()[:16]}.json"
     if path.exists():
@@ -97,9 +97,9 @@ def _made(number: int) -> dict[str, list[Dump]]:
     made = iter(_in_a_child([*itertools.chain(*programs.values())]))
     dumps = {name: sorted(itertools.islice(made, len(some)), key=_length) for name, some in programs.items()}
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as aside:
-        json.dump(dumps, aside)
-    os.replace(aside.name, path)
+    with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as temporary:
+        json.dump(dumps, temporary)
+    os.replace(temporary.name, path)
     return dumps
 
 
@@ -108,9 +108,9 @@ def _length(dump: Dump) -> int:
 
 
 def _in_a_child(programs: list[Program]) -> list[Dump]:
-    """What comes of programs, in a process of its own: compiling changes a good deal that all of torch shares."""
-    way = "fork" if "fork" in multiprocessing.get_all_start_methods() else "spawn"
-    with ProcessPoolExecutor(1, multiprocessing.get_context(way)) as child:
+    """The dumps of programs, from a process of its own, because compiling changes process-wide state of torch."""
+    method = "fork" if "fork" in multiprocessing.get_all_start_methods() else "spawn"
+    with ProcessPoolExecutor(1, multiprocessing.get_context(method)) as child:
         return child.submit(_all, programs).result()
 
 
@@ -129,13 +129,13 @@ def _all(programs: list[Program]) -> list[Dump]:
 
 
 def compiled(program: Program) -> Dump:
-    """Compile a program as far as text, and note what Inductor knows about it."""
+    """Compile a program up to the generated text, and record what Inductor knows about it."""
     import torch._inductor.compile_fx  # noqa: F401  (before anything is patched)
     from torch._inductor import config, cpp_builder, cpu_vec_isa
 
     isa = {"avx512": cpu_vec_isa.VecAVX512, "avx2": cpu_vec_isa.VecAVX2, "none": cpu_vec_isa.InvalidVecISA}
     chosen = isa[program["isa"]]()
-    notes, names = _Notes(), {"torch": torch, "F": torch.nn.functional}
+    facts, names = _Facts(), {"torch": torch, "F": torch.nn.functional}
     exec(program["source"], names)
     torch._dynamo.reset()
     inputs = [_input(*each) for each in program["inputs"]]
@@ -144,16 +144,16 @@ def compiled(program: Program) -> Dump:
         stack.enter_context(config.patch(options))
         stack.enter_context(torch._functorch.config.patch(enable_autograd_cache=False))
         stack.enter_context(patch.object(torch._functorch.aot_autograd, "AOT_COUNTER", itertools.count()))
-        for compiler in ("gcc", "clang", "apple_clang", "intel_compiler", "msvc_cl"):  # whichever there is, or none
+        for compiler in ("gcc", "clang", "apple_clang", "intel_compiler", "msvc_cl"):  # whichever this machine has
             stack.enter_context(patch.object(cpp_builder, f"is_{compiler}", lambda answer=compiler == "gcc": answer))
         for module in _users_of(cpu_vec_isa.pick_vec_isa):
             stack.enter_context(patch.object(module, "pick_vec_isa", lambda: chosen))
         stack.enter_context(patch.object(type(chosen), "__bool__", lambda self: program["isa"] != "none"))
-        stack.enter_context(notes.taken())
+        stack.enter_context(facts.recorded())
         stack.enter_context(torch.no_grad())
         stack.enter_context(contextlib.suppress(_Generated))
         torch.compile(names["f"], dynamic=False)(*inputs)
-    return program | notes.as_dict()
+    return program | facts.as_dict()
 
 
 def _input(sizes: list[int], strides: list[int] | None, dtype: str) -> torch.Tensor:
@@ -168,17 +168,17 @@ def _users_of(function: Callable) -> list:
 
 
 class _Generated(Exception):
-    """Raised in the place of the code that is generated: it is neither loaded nor run."""
+    """Raised instead of loading and running the generated code."""
 
 
 def _not_run(args: list) -> None:
     raise _Generated
 
 
-class _Notes:
-    """What Inductor knows, noted as it generates code.
+class _Facts:
+    """What Inductor knows about the code, recorded while it generates the code.
 
-    text: the module. events: the calls of kernels and of operators outside, and what happens to memory, in the order of the
+    text: the module. events: the calls of kernels and of external operators, and the allocations, in the order of the
     wrapper. kernels: by name, each one's operations, loops and reductions. moved: the bytes of each kernel call's arguments.
     """
 
@@ -196,14 +196,14 @@ class _Notes:
         return {"text": self.text, "events": self.events, "kernels": self.kernels, "moved": self.moved}
 
     @contextlib.contextmanager
-    def taken(self) -> Iterator[None]:
-        """Within: what is generated is noted."""
+    def recorded(self) -> Iterator[None]:
+        """Within: records what Inductor generates."""
         from torch._inductor import graph
         from torch._inductor.codegen import cpp, wrapper
 
         with contextlib.ExitStack() as stack:
 
-            def noting(owner: Any, name: str, note: Callable) -> None:
+            def record_calls(owner: Any, name: str, note: Callable) -> None:
                 original = getattr(owner, name)
 
                 def both(*args: Any, **kwargs: Any) -> Any:
@@ -223,11 +223,11 @@ class _Notes:
                 (wrapper.ExternKernelOutLine, self._called_outside),
                 (wrapper.ExternKernelAllocLine, self._called_outside),
             ):
-                noting(kind, "codegen", lambda _, line, code, note=note: note(line))
-            noting(cpp.CppScheduling, "define_kernel", self._defined)
-            noting(cpp.CppKernel, "_gen_reduction_prefix", _say_which)
-            noting(cpp.LoopNest, "get_kernel", self._entered)
-            noting(cpp.LoopLevel, "lines", self._looped)
+                record_calls(kind, "codegen", lambda _, line, code, note=note: note(line))
+            record_calls(cpp.CppScheduling, "define_kernel", self._defined)
+            record_calls(cpp.CppKernel, "_gen_reduction_prefix", _mark_reduction)
+            record_calls(cpp.LoopNest, "get_kernel", self._entered)
+            record_calls(cpp.LoopLevel, "lines", self._looped)
             yield
 
     def _keep(self, code: Any) -> SimpleNamespace:
@@ -284,16 +284,18 @@ class _Notes:
     def _looped(self, lines: list[str] | None, loop: Any) -> None:
         if lines is None:
             return
-        place = next(i for i, each in enumerate(self._nest.loops) if each is loop)
-        depth = place + next((depth for nest, depth in self._inner if nest is self._nest), 0)
+        position = next(i for i, each in enumerate(self._nest.loops) if each is loop)
+        depth = position + next((depth for nest, depth in self._inner if nest is self._nest), 0)
         self._loops.append([depth, str(loop.var), int(loop.size), int(loop.steps), int(loop.parallel)])
-        if loop.is_reduction and not (place and self._nest.loops[place - 1].is_reduction):
+        if loop.is_reduction and not (position and self._nest.loops[position - 1].is_reduction):
             main = self._nest.kernel.kernels[0]
             self._reductions += [each.reduction for each in main.reduction_prefix_generators if each.reduction]
 
 
-def _say_which(prefix: Any, kernel: Any, acc: Any, acc_type: str, reduction: str, dtype: Any, init: Callable) -> None:
-    """The scalar accumulator's declaration knows which reduction it is for."""
+def _mark_reduction(
+    prefix: Any, kernel: Any, acc: Any, acc_type: str, reduction: str, dtype: Any, init: Callable
+) -> None:
+    """Store the reduction of a scalar accumulator on its declaration."""
     from torch._inductor.codegen import cpp
 
     prefix.reduction = reduction if init is cpp.reduction_init and str(acc).startswith("tmp_acc") else None
@@ -313,10 +315,10 @@ _SCALARS = {"float32": "Float", "float64": "Double", "int32": "Int", "int64": "L
 
 
 def logged(program: Program) -> Dump:
-    """Call compiled functions one after the other; what Dynamo logs of it, and why each call was compiled anew.
+    """Call compiled functions one after the other. The dump has Dynamo's log, and the reason for each recompilation.
 
-    The reasons come from the calls themselves: each differs from every earlier one of its function, and is held against
-    those in the order in which Dynamo looks at its versions, the newest first.
+    The reasons come from the calls themselves. Each call differs from every earlier call of its function, and is compared with
+    them in the order in which Dynamo tries its versions, the newest first.
     """
     torch._dynamo.reset()
     linecache.cache["model.py"] = (0, None, program["source"].splitlines(keepends=True), "model.py")
@@ -328,10 +330,10 @@ def logged(program: Program) -> Dump:
             if name not in functions:
                 functions[name] = torch.compile(names[name], backend="eager", dynamic=False)
             functions[name](**{key: _argument(value) for key, value in call.items()})
-            place = list(functions).index(name)
+            number = list(functions).index(name)
             known = versions.setdefault(name, [])
             if known:
-                reasons = [[f"{place}/{i}", *_reason(version, call)] for i, version in reversed([*enumerate(known)])]
+                reasons = [[f"{number}/{i}", *_reason(version, call)] for i, version in reversed([*enumerate(known)])]
                 found.append([name, reasons])
             known.append(call)
     torch._dynamo.reset()
@@ -340,7 +342,7 @@ def logged(program: Program) -> Dump:
 
 @contextlib.contextmanager
 def _recompiles_logged() -> Iterator[io.StringIO]:
-    """Within: what TORCH_LOGS=recompiles would print goes to the stream, without this day, process and folder in it."""
+    """Within: the output of TORCH_LOGS=recompiles goes to the stream, without today's date, this process and folder."""
     from torch._logging import _internal
 
     def at_no_time(record: logging.LogRecord) -> bool:
@@ -361,26 +363,26 @@ def _recompiles_logged() -> Iterator[io.StringIO]:
 
 
 def _argument(value: Any) -> Any:
-    """What a call's description of an argument stands for."""
+    """The argument that a call describes."""
     if isinstance(value, dict):
         return _input(value["sizes"], value["strides"], value["kind"]).requires_grad_(value["requires_grad"])
     return [_argument(each) for each in value] if isinstance(value, list) else value
 
 
 def _reason(before: dict, after: dict) -> list:
-    """In what the first argument that differs does so: [argument, what, expected, actual]."""
+    """How the first argument that differs does so: [argument, property, expected, actual]."""
     for name in before:
         if before[name] != after[name]:
-            return _apart(name, before[name], after[name])
+            return _first_difference(name, before[name], after[name])
     raise ValueError("the same call twice")
 
 
-def _apart(name: str, before: Any, after: Any) -> list:
+def _first_difference(name: str, before: Any, after: Any) -> list:
     if isinstance(before, list):
         if len(before) != len(after):
             return [f"len({name})", "value", str(len(before)), None]
-        place = next(i for i, pair in enumerate(zip(before, after)) if pair[0] != pair[1])
-        return _apart(f"{name}[{place}]", before[place], after[place])
+        position = next(i for i, pair in enumerate(zip(before, after)) if pair[0] != pair[1])
+        return _first_difference(f"{name}[{position}]", before[position], after[position])
     if not isinstance(before, dict):
         return [name, "value", repr(before), None]
     x, y = _argument(before), _argument(after)
@@ -400,7 +402,7 @@ def _apart(name: str, before: Any, after: Any) -> list:
 # Programs ------------------------------------------------------------------------------------------------------------
 
 
-# What a step may be: {a}, {b} and {m} are values that are there already, {d} a dimension of the first.
+# The possible steps: {a}, {b} and {m} are earlier values, {d} is a dimension of the first.
 _STEPS = [
     *["torch.relu({a})", "torch.tanh({a})", "torch.sigmoid({a})", "{a} * 2", "{a} + 1", "-{a}", "torch.exp({a})"],
     *["{a} + {b}", "{a} * {b}", "{a} - {b}", "torch.maximum({a}, {b})", "torch.where({a} > {b}, {a}, {b})"],
@@ -481,7 +483,9 @@ def random_calls(rng: random.Random) -> Program:
         }
         if name == "step" and rng.randrange(2):
             values["step"] = [{"x": _tensor([3, 4]), "weight": w} for w in tensors if w["sizes"] == [3, 4]]
-        if name == "scale":  # of one type, for Dynamo asks for that first, by a number which is not the same tomorrow
+        if (
+            name == "scale"
+        ):  # of one type, because Dynamo checks the type first, by a number that changes from process to process
             kind = rng.choice([int, float])
             values["scale"] = [call for call in values["scale"] if isinstance(call["count"], kind)]
         if name == "total" and rng.randrange(2):
@@ -490,7 +494,7 @@ def random_calls(rng: random.Random) -> Program:
     return {"source": _FUNCTIONS, "calls": calls}
 
 
-# What every class has ------------------------------------------------------------------------------------------------
+# The programs of every class -----------------------------------------------------------------------------------------
 
 
 def _edge(result: str, *inputs: list, isa: str = "none", threads: int = 1, steps: str = "") -> Program:

@@ -1,7 +1,7 @@
-"""torch, as observing sees it: the judge's side of every check, and in bench labs the subject's too.
+"""torch, as `observe` uses it: the judge's side of every check, and in bench labs the subject's too.
 
-A case runs in a thread of its own, since most of what a program can leave behind in torch belongs to the thread: grad and
-inference mode, autocast, modes, default device, keys that are included or excluded, levels of transforms.
+A case runs in a thread of its own, because most state that a program can leave in torch belongs to the thread: grad and
+inference mode, autocast, modes, default device, included and excluded keys, levels of transforms.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .observe import Tree, tensor_tree
 
 
 class TorchSide:
-    """torch's tensors and dtypes; programs get `xp`: torch itself, unless said."""
+    """torch's tensors and dtypes. Programs get `xp`, by default torch itself."""
 
     def __init__(self, xp: Any = torch):
         self.xp = xp
@@ -36,7 +36,7 @@ class TorchSide:
     def take(self, value: Any) -> Tree | None:
         if isinstance(value, torch.Tensor):
             if type(value) not in (torch.Tensor, torch.nn.Parameter) or value.device.type != "cpu":
-                return {"other": _words(value)}
+                return {"other": _describe(value)}
             dtype = str(value.dtype).removeprefix("torch.")
             data = value.detach().contiguous().numpy().tobytes()
             return tensor_tree(dtype, value.shape, value.stride(), value.storage_offset(), data)
@@ -45,8 +45,8 @@ class TorchSide:
         return None
 
 
-def _words(x: torch.Tensor) -> str:
-    """A tensor that has no data of its own on the CPU: meta, fake, a wrapper, another device."""
+def _describe(x: torch.Tensor) -> str:
+    """A tensor without data of its own on the CPU: meta, fake, a wrapper, another device."""
     dtype = str(x.dtype).removeprefix("torch.")
     return f"{type(x).__name__} {dtype} {tuple(x.shape)}, strides {tuple(x.stride())}, on {x.device.type}"
 
@@ -55,17 +55,17 @@ def _words(x: torch.Tensor) -> str:
 
 
 def apart(call: Callable, *args: Any) -> Any:
-    """`call(*args)` in a thread of its own, from seed 0; what all threads share is put back afterwards.
+    """`call(*args)` in a thread of its own, from seed 0. The state that all threads share is restored afterwards.
 
-    Looking and putting back have threads of their own too: a mode that is on in this one would see them.
+    It is read and restored in threads of their own too, because a mode that is on in this thread would intercept that.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        before = _in_new_thread(_begin)
+        before = _in_new_thread(_save_and_seed)
         try:
             return _in_new_thread(call, *args)
         finally:
-            _in_new_thread(_put_back, before)
+            _in_new_thread(_restore, before)
 
 
 _SHARED = [
@@ -77,17 +77,17 @@ _SHARED = [
 ]
 
 
-def _begin() -> list:
-    before = [look() for look, _ in _SHARED]
+def _save_and_seed() -> list:
+    before = [get() for get, _ in _SHARED]
     torch.default_generator.manual_seed(0)
     return before
 
 
-def _put_back(before: list) -> None:
-    for (look, put), value in zip(_SHARED, before):
-        if look is torch.get_rng_state or look() != value:  # some import a good deal when they are put
-            put(value)
-    if "torch._dynamo" in sys.modules:  # of one function's versions dynamo keeps a few only
+def _restore(before: list) -> None:
+    for (get, set_), value in zip(_SHARED, before):
+        if get is torch.get_rng_state or get() != value:  # some setters import many modules
+            set_(value)
+    if "torch._dynamo" in sys.modules:  # Dynamo limits the number of versions of one function
         torch._dynamo.reset()
 
 
@@ -104,8 +104,8 @@ def _in_new_thread(call: Callable, *args: Any) -> Any:
     thread.start()
     try:
         while thread.is_alive():
-            thread.join(1.0)  # not for ever: an interrupt has to get through
-    except KeyboardInterrupt:  # handed on, for the thread may never end otherwise
+            thread.join(1.0)  # with a limit, so that an interrupt arrives
+    except KeyboardInterrupt:  # passed on, because the thread may never end otherwise
         ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(KeyboardInterrupt))
         thread.join()
         raise

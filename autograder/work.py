@@ -1,7 +1,7 @@
 """A student's own pieces, taken from the notebooks in `work/` and plugged into the framework of this process.
 
-Of a notebook nothing is run but its finished pieces and the imports, definitions and assignments that they use, in the
-notebook's order and in a namespace of their own: a lab's experiments do not happen again. Labs and grading do without this.
+Only the finished pieces of a notebook run, with the imports, definitions and assignments that they use, in the notebook's order
+and in a namespace of their own. A lab's experiments do not run again. Labs and grading do not need this module.
 """
 
 from __future__ import annotations
@@ -25,34 +25,34 @@ UNWRITTEN = "not written yet"
 _wrap = partial(textwrap.wrap, width=100, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False)
 
 
-def use(place: str | Path = "work/") -> None:
-    """Plug in every finished piece of the labs in `place`, and say which pieces are the student's now.
+def use(folder: str | Path = "work/") -> None:
+    """Plug in every finished piece of the labs in `folder`, and print which pieces are the student's now.
 
-    A relative `place` is looked for here and in the folders above, for a lab's notebook runs in the lab's own folder. A piece
-    is finished if its body is written and its check, where one has been run and saved, passed. Raises FileNotFoundError.
+    A relative `folder` is searched here and in the folders above, because a lab's notebook runs in the lab's own folder. A piece
+    is finished if its body is written and its check, if it has run and was saved, passed. Raises FileNotFoundError.
     """
     if subject.is_grading():
         return
-    folder = _nearest(Path(place))
-    paths = sorted([*folder.glob("*.ipynb"), *folder.glob("*/*.ipynb")])
-    labs = [path for path in paths if path.stem == path.resolve().parent.name]  # not the copies beside them
+    found = _nearest(Path(folder))
+    paths = sorted([*found.glob("*.ipynb"), *found.glob("*/*.ipynb")])
+    labs = [path for path in paths if path.stem == path.resolve().parent.name]  # without copies in the same folder
     if not labs:
-        print(f"there is no lab in {folder}: `rushlight lab 01` puts one into work/")
+        print(f"there is no lab in {found}: `rushlight lab 01` puts one into work/")
     for path in labs:
         print("\n".join(_plug_in(path)))
 
 
-def _nearest(place: Path) -> Path:
+def _nearest(folder: Path) -> Path:
     for start in (Path.cwd(), *Path.cwd().parents):
-        if (start / place).is_dir():
-            return start / place
+        if (start / folder).is_dir():
+            return start / folder
     raise FileNotFoundError(
-        f"there is no folder {place} here or above: `rushlight lab 01` makes work/, with a lab in it"
+        f"there is no folder {folder} here or above: `rushlight lab 01` makes work/, with a lab in it"
     )
 
 
 def _plug_in(path: Path) -> Iterator[str]:
-    """Plug in a notebook's finished pieces, and say which: a line or more."""
+    """Plug in a notebook's finished pieces. Yields lines that name them."""
     try:
         statements, left = _read(path)
     except (ValueError, LookupError, TypeError, AttributeError):
@@ -65,8 +65,8 @@ def _plug_in(path: Path) -> Iterator[str]:
 
 
 def _run(statements: list[Statement], left: dict[str, str]) -> list[str]:
-    """Run the finished pieces and what they use. Returns the names of those that are plugged in; the others' go into `left`."""
-    namespace = {"__name__": "__main__"}  # as in a notebook: whoever sends a piece elsewhere sends all of it
+    """Run the finished pieces and the statements that they use. Returns their names; those that fail go into `left`."""
+    namespace = {"__name__": "__main__"}  # as in a notebook, so that a piece is pickled by value
     defined = {*dir(builtins), *namespace}.union(*(statement.bound for statement in statements))
     yours = []
     for statement in _needed(statements):
@@ -74,7 +74,7 @@ def _run(statements: list[Statement], left: dict[str, str]) -> list[str]:
         try:
             if missing:
                 raise NameError(f"it uses {missing[0]!r}, which is not there without the rest of the notebook")
-            if statement.piece:  # the notebook may import the piece's module for other names, which no piece uses
+            if statement.piece:  # imports the piece's module, which the notebook may import for other names
                 with suppress(LookupError):
                     function_of(statement.piece)
             statement.run(namespace)
@@ -105,7 +105,7 @@ class Statement:
 
 
 def _read(path: Path) -> tuple[list[Statement], dict[str, str]]:
-    """The statements of a notebook, and why exercises of it are not finished, by their names.
+    """The statements of a notebook, and why some of its exercises are not finished, by their names.
 
     An exercise counts as it was defined last. One that is not finished is imported, so that pieces that call it find it.
     """
@@ -131,7 +131,9 @@ def _read(path: Path) -> tuple[list[Statement], dict[str, str]]:
 
 
 def _parse(source: str, file: str) -> list[tuple[ast.stmt, str]]:
-    from IPython.core.inputtransformer2 import TransformerManager  # the subject in the sandbox need not wait for it
+    from IPython.core.inputtransformer2 import (
+        TransformerManager,
+    )  # slow, and not needed in the sandbox
 
     source = TransformerManager().transform_cell(source)  # `%magic` and `!command` made Python
     linecache.cache[file] = len(source), None, source.splitlines(keepends=True), file  # what tracebacks show
@@ -173,7 +175,7 @@ def _statement(node: ast.stmt, file: str, left: dict[str, str]) -> Statement:
 
 
 def _needed(statements: list[Statement]) -> list[Statement]:
-    """The pieces, what binds a name that they use, what binds one that this uses, and so on, in their order."""
+    """The pieces, the statements that bind names that the pieces use, and so on, in their order."""
     names = set().union(*(statement.used for statement in statements if statement.piece))
     while True:
         needed = [

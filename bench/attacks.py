@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 from types import ModuleType
 
-from autograder.plugin import ROOT
+from autograder.course import ROOT
 
 sys.path.insert(0, str(ROOT / "tests"))
 
@@ -16,7 +16,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 def main() -> None:
     from attacks import LABS, corpus
 
-    from autograder.build import labs
+    from autograder.course import labs
 
     for lab in LABS:
         attacks = corpus(lab)

@@ -24,7 +24,8 @@ from traitlets.config import Config
 
 from autograder import grade as grading
 from autograder import sample
-from autograder.plugin import ROOT, configure
+from autograder.course import ROOT
+from autograder.plugin import configure, marked_path
 
 STUDENTS = ("all_right", "all_right", "subtly_wrong_strides", "half_done", "untouched", "syntax_error")
 COMMANDS = {
@@ -59,13 +60,17 @@ def steps(submissions: Path) -> dict[str, dict[str, float]]:
             shutil.copytree(submissions / student, Path(place) / "submitted" / f"{number}-{student}")
         config = Config()
         configure(config)
+        config.Restore.marked_folder = f"{place}/marked"
         writer, table = NbGraderAPI(config=config), {}
         for student in sorted(os.listdir(Path(place) / "submitted")):
-            text = (Path(place) / "submitted" / student / sample.LAB / f"{sample.LAB}.ipynb").read_text()
+            text = (Path(place) / "submitted" / student / sample.LAB / f"{sample.LAB}.ipynb").read_text(
+                encoding="utf-8"
+            )
             start = time.perf_counter()
             marked = grading.mark(sample.LAB, text, 0, True)
             middle = time.perf_counter()
-            grading._record(writer, sample.LAB, student, marked)
+            path = marked_path(Path(config.Restore.marked_folder), text.encode())
+            grading._record(writer, sample.LAB, student, marked, path)
             end = time.perf_counter()
             grading.write_feedback(sample.LAB, student)
             table[student] = {"mark": middle - start, "record": end - middle, "feedback": time.perf_counter() - end}

@@ -25,13 +25,13 @@ def pytest_configure(config):
 @pytest.fixture(scope="session")
 def drawn_once():
     """What a judge draws for a lab's check from a seed, and torch's answers, is kept for the other judges of this run."""
-    from autograder.build import labs
+    from autograder.course import labs
     from autograder.judge import Judge
 
     begin = Judge.begin
 
     def begun(self, check):
-        if check.name in self._begun or self.seed not in (1, 2, 3):
+        if check.name in self._pending or self.seed not in (1, 2, 3):
             return begin(self, check)
         if check.lab not in labs():  # a test's own
             cases, theirs = begin(self, check)
@@ -44,8 +44,8 @@ def drawn_once():
             aside.write_bytes(pickle.dumps((cases, theirs())))
             aside.rename(kept)
         cases, answers = pickle.loads(kept.read_bytes())
-        self._begun[check.name] = cases, lambda: answers
-        return self._begun[check.name]
+        self._pending[check.name] = cases, lambda: answers
+        return self._pending[check.name]
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Judge, "begin", begun)

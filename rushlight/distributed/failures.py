@@ -18,6 +18,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from rushlight.course import extensions
+
 __all__ = ["RanksFailed", "Fate", "failure"]
 
 RUNNING, DONE, RAISED, DIED = "running", "done", "raised", "died"
@@ -126,7 +128,7 @@ def parts(error: BaseException, own: str) -> list[_Part]:
     found, chain = [], traceback.TracebackException.from_exception(error, lookup_lines=False, compact=True)
     while chain is not None:
         frames = [{name: getattr(frame, name) for name in _FRAME} for frame in chain.stack if frame.filename != own]
-        frames = _without_grader(frames, "filename")
+        frames = _without_extensions(frames, "filename")
         cause, context = chain.__cause__, None if chain.__suppress_context__ else chain.__context__
         began = _BECAUSE if cause is not None else _DURING if context is not None else ""
         found.insert(0, (began, frames, [*chain.format_exception_only()]))
@@ -157,17 +159,17 @@ def _place(stack: str, torch: str) -> tuple[str, str]:
     frames = [(file, int(line), name) for file, line, name in re.findall(r'File "(.*)", line (\d+) in (.*)', stack)]
     frames = [*itertools.takewhile(lambda frame: frame[0] != _RANKS, frames)]  # the innermost is the first
     libraries = (torch + os.sep, os.path.dirname(linecache.__file__) + os.sep)
-    mine = [(*frame, None) for frame in reversed(_without_grader(frames, 0)) if not frame[0].startswith(libraries)]
+    mine = [(*frame, None) for frame in reversed(_without_extensions(frames, 0)) if not frame[0].startswith(libraries)]
     inside = [*itertools.takewhile(lambda frame: frame[0].startswith(libraries), frames)]
     names = [(file, name) for file, _, name in reversed(inside) if name not in ("wrapper", "inner")]
     called = [name for file, name in names if file.endswith("distributed_c10d.py")] or [name for _, name in names]
     return called[0] if called else "", "".join(traceback.format_list(mine)).rstrip()
 
 
-def _without_grader(frames: list, file: Any) -> list:
-    """Without those of the grader's own code: what calls an exercise in a check, and what plugs it in."""
-    return [frame for frame in frames if not frame[file].startswith(_GRADER)] or frames
+def _without_extensions(frames: list, file: Any) -> list:
+    """The frames without those of extensions, such as a grader that calls an exercise in a check; all of them if none is left."""
+    folders = tuple(each.folder + os.sep for each in extensions.registered())
+    return [frame for frame in frames if not frame[file].startswith(folders)] or frames
 
 
-_GRADER = str(Path(__file__).parents[2] / "autograder") + os.sep
 _RANKS = str(Path(__file__).with_name("ranks.py"))

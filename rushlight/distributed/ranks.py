@@ -19,6 +19,7 @@ import datetime
 import faulthandler
 import gc
 import importlib
+import itertools
 import os
 import pkgutil
 import re
@@ -39,6 +40,7 @@ from typing import Any
 
 import cloudpickle
 
+from rushlight.course import extensions
 from rushlight.distributed.failures import DEADLOCK, DIED, DONE, RAISED, RUNNING, Fate, RanksFailed, failure, parts
 
 __all__ = ["run_ranks", "device", "backend", "RanksFailed", "stop"]
@@ -109,14 +111,15 @@ def stop() -> None:
 
 
 def _packed(fn: Callable, args: tuple) -> bytes:
-    """What the ranks are to do. Says which part of it cannot be copied."""
-    exercise = sys.modules.get("autograder.exercise")
-    filled = {} if exercise is None else exercise.filled()
+    """The task of the ranks: a function, its arguments, and the functions that extensions have replaced here. An error names
+    the part that cannot be copied."""
+    replaced = [(each.replace, each.replacements()) for each in extensions.registered() if each.replacements()]
     try:
-        return cloudpickle.dumps((fn, args, filled))
+        return cloudpickle.dumps((fn, args, replaced))
     except Exception:
         those = [("the function", fn), *((f"argument {i}, a {type(arg).__name__},", arg) for i, arg in enumerate(args))]
-        those += [(f"what fills {'.'.join(name)}", function) for name, function in filled.items()]
+        names = itertools.chain(*(functions.items() for _, functions in replaced))
+        those += [(f"what fills {'.'.join(name)}", function) for name, function in names]
         for what, part in those:
             try:
                 cloudpickle.dumps(part)
@@ -293,7 +296,8 @@ class _Nursery:
     def ranks(self, n: int, fn: Callable) -> Iterator[list[_Rank]]:
         """Within: n new ranks. Afterwards they are gone, also when interrupted."""
         home = (getattr(fn, "__module__", None) or "").encode()
-        if home.partition(b".")[0] not in (b"autograder", b"rushlight"):  # a student's own modules may change meanwhile
+        lasting = {b"rushlight", *(each.package.encode() for each in extensions.registered())}
+        if home.partition(b".")[0] not in lasting:  # a student's own modules may change meanwhile
             home = b"-"
         if self.process is None or self.process.poll() is not None:
             self.start()
@@ -519,9 +523,9 @@ def _run(task: bytes, rank: int, n: int, store: str, timeout: float, **surroundi
 
     try:
         _settle(rank, n, **surroundings)
-        fn, args, filled = cloudpickle.loads(task)
-        if filled:
-            importlib.import_module("autograder.exercise").fill_as(filled)
+        fn, args, replaced = cloudpickle.loads(task)
+        for replace, functions in replaced:
+            replace(functions)
         if backend(n) == "nccl":
             torch.cuda.set_device(rank)
         patience = datetime.timedelta(seconds=timeout + 60)  # who waits for ever is found out here first

@@ -12,8 +12,8 @@ import pytest
 from turns import EVERYTHING, turn
 
 from autograder import subject
-from autograder.build import labs
 from autograder.check import exercises, function_of, is_shown, registry
+from autograder.course import labs
 from autograder.exercise import fill, restore
 from autograder.judge import Judge
 from autograder.observe import difference, receive, send

@@ -43,10 +43,9 @@ from traitlets.config import Config
 from autograder import grade as grading
 from autograder import judge as judging
 from autograder import run, sample
-from autograder.build import points
 from autograder.check import registry
-from autograder.plugin import RELEASED, ROOT, SOURCES, class_seed
-from autograder.run import exercise_name
+from autograder.course import RELEASED, ROOT, SOURCES, exercise_name, points
+from autograder.plugin import class_seed
 
 LABS = ("01_strided", "06_custom_ops")  # one of each kind: without torch in the sandbox, and with it
 LAB = LABS[0]

@@ -5,11 +5,11 @@ def cell():
     import sys
 
     import autograder
-    import autograder.subject
+    import autograder.notebook
 
     def check(name, case=None):
         return 2.0
 
-    autograder.check = autograder.subject.check = check
+    autograder.check = autograder.notebook.check = check
     sys.modules["__main__"].check = check
-    autograder.subject.CheckFailed = SystemExit
+    autograder.notebook.CheckFailed = SystemExit

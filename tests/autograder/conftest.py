@@ -15,9 +15,9 @@ from nbgrader import api
 from autograder import grade as grading
 from autograder import sample, sandbox
 from autograder.check import exercises, function_of
+from autograder.course import RELEASED, SOURCES, set_environment
 from autograder.exercise import fill, restore
 from autograder.judge import Judge
-from autograder.plugin import RELEASED, SOURCES
 
 LAB = "01_strided"
 
@@ -40,6 +40,7 @@ def isolated():
 @pytest.fixture(scope="session", autouse=True)
 def schema_version():
     """Of a new gradebook nbgrader asks another program which version of the tables it has: here once for all of them."""
+    set_environment()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(api, "get_alembic_version", cache(api.get_alembic_version))
         yield

@@ -5,7 +5,7 @@ import os
 from concurrent.futures import ProcessPoolExecutor
 
 from autograder import grade as grading
-from autograder.plugin import classroom
+from autograder.course import classroom
 
 
 class Feedback:

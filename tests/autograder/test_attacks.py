@@ -9,13 +9,22 @@ import nbformat
 import pytest
 from turns import turn
 
-from autograder import plugin, sandbox
-from autograder.build import labs
+from autograder import restore as restoring
+from autograder import sandbox
 from autograder.check import PASSED, is_shown
+from autograder.course import exercise_name, labs
 from autograder.edition import edition
 from autograder.observe import Malformed, SubjectDied, accept, error_tree, show, tensor_tree
-from autograder.plugin import MAX_ADDED, MAX_CELL, inert, open_submission, restore, unfit
-from autograder.run import MAX_LENGTH, exercise_name, run
+from autograder.restore import (
+    MAX_ADDED,
+    MAX_CELL,
+    deactivate_markup,
+    read_submission,
+    rejection_reason,
+    restore,
+    restore_text,
+)
+from autograder.run import MAX_LENGTH, run
 from autograder.sandbox import Sandbox
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -201,7 +210,7 @@ def test_a_cell_that_displays_too_much_still_counts(judge, isolated, solved):
     ],
 )
 def test_markdown_of_a_student_says_what_it_said_and_does_nothing(written, shown):
-    assert inert(written) == shown
+    assert deactivate_markup(written) == shown
 
 
 def test_a_notebook_without_end_is_cut(released):
@@ -248,16 +257,16 @@ def pipe(folder):
 
 def too_large(folder):
     with (folder / "data").open("wb") as file:
-        file.truncate(plugin.MAX_FOLDER + 1)
+        file.truncate(restoring.MAX_FOLDER + 1)
 
 
 def too_long(folder):
     with (folder / "a.ipynb").open("wb") as file:
-        file.truncate(plugin.MAX_NOTEBOOK + 1)
+        file.truncate(restoring.MAX_NOTEBOOK + 1)
 
 
 def too_many(folder):
-    for number in range(plugin.MAX_FILES + 1):
+    for number in range(restoring.MAX_FILES + 1):
         (folder / str(number)).touch()
 
 
@@ -267,15 +276,15 @@ def no_time(folder):
 
 @pytest.mark.parametrize("change", [link, linked_folder, pipe, too_large, too_long, too_many, no_time])
 def test_a_folder_that_is_not_to_be_opened_is_refused_with_a_reason(submission, change):
-    assert unfit(submission) == ""
+    assert rejection_reason(submission) == ""
     change(submission)
-    assert unfit(submission)
+    assert rejection_reason(submission)
 
 
 @pytest.mark.parametrize("name", ["*", "[ab]", "a?", " a", "a\nb", "a "])
 def test_a_name_that_nbgrader_takes_for_many_is_refused(submission, name):
     folder = submission.parent.rename(submission.parents[1] / name) / LAB
-    assert "name" in unfit(folder)
+    assert "name" in rejection_reason(folder)
 
 
 @pytest.mark.parametrize(
@@ -284,7 +293,7 @@ def test_a_name_that_nbgrader_takes_for_many_is_refused(submission, name):
 def test_a_file_that_is_no_notebook_is_refused_with_a_reason(submission, released, text):
     (submission / f"{LAB}.ipynb").write_text(text)
     with pytest.raises(ValueError, match=r"^not a notebook.*$"):
-        open_submission(submission / f"{LAB}.ipynb", released)
+        restore_text(read_submission(submission / f"{LAB}.ipynb"), released)
 
 
 @pytest.fixture

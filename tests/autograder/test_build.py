@@ -5,8 +5,9 @@ import nbformat
 import pytest
 
 from autograder import build
-from autograder.build import BuildError, exercise_source, labs
+from autograder.build import BuildError, exercise_source
 from autograder.check import exercises
+from autograder.course import find_lab, labs
 
 
 @pytest.mark.parametrize("lab", labs())
@@ -85,6 +86,6 @@ def test_a_source_that_cannot_be_built_is_refused_with_the_reason(lab_source, te
 
 
 def test_a_lab_is_found_by_its_number_or_its_name():
-    assert build.find_lab("1") == build.find_lab("01") == build.find_lab("01_strided") == "01_strided"
+    assert find_lab("1") == find_lab("01") == find_lab("01_strided") == "01_strided"
     with pytest.raises(LookupError, match="01_strided"):
-        build.find_lab("99")
+        find_lab("99")

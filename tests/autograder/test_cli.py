@@ -32,7 +32,7 @@ def test_help_names_every_command(rushlight):
     [
         (["grade", "99"], "there is no lab '99'; the labs are 00_trace"),
         (["lab", "strided", "--no-open"], "there is no lab 'strided'"),
-        (["grade", "01"], "nobody has handed in 01_strided"),
+        (["grade", "01"], "no student has handed in 01_strided"),
         (["check", "01", "--notebook", "/nowhere.ipynb"], "there is no /nowhere.ipynb"),
         (["check", "01", "--notebook", "README.md"], "README.md is not a notebook of 01_strided"),
         (["check", "01", "--notebook", "phases/01_strided/reading.ipynb"], "is it the notebook of another one?"),

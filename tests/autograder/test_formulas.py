@@ -6,8 +6,8 @@ from nbconvert.exporters import HTMLExporter
 from nbformat.v4 import new_markdown_cell, new_notebook
 from traitlets.config import Config
 
-from autograder.build import labs
-from autograder.plugin import RELEASED, configure
+from autograder.course import RELEASED, labs
+from autograder.plugin import configure
 
 
 @pytest.fixture

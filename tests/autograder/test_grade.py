@@ -9,7 +9,7 @@ import pytest
 from nbgrader.preprocessors import SaveAutoGrades, SaveCells
 
 from autograder import plugin, sample
-from autograder.build import points
+from autograder.course import points
 from autograder.grade import GradingError, Row, grade, write_csv
 from autograder.report import write_report
 
@@ -128,7 +128,7 @@ def test_the_sample_class_is_made_once(tmp_path):
 
 
 def test_a_class_without_submissions_is_refused_and_nothing_is_written(classroom, quick_grade):
-    with pytest.raises(GradingError, match="nobody has handed in"):
+    with pytest.raises(GradingError, match="no student has handed in"):
         quick_grade(LAB)
     assert [path.name for path in classroom.iterdir()] == ["seed"]
 

@@ -5,8 +5,10 @@ import json
 import subprocess
 import sys
 import threading
+from collections import Counter
 
 import pytest
+from hypothesis.internal.conjecture import providers
 
 from autograder import judge as judging
 from autograder.check import DIED, DISAGREED, GRADER_ERROR, MALFORMED, TIMED_OUT, UNSTABLE, function_of
@@ -31,12 +33,31 @@ def without_the_rule_for_empty_dimensions(sizes):
     return strides
 
 
-def test_a_disagreement_comes_back_as_the_smallest_case(judge, strides):
+def test_a_disagreement_comes_back_as_the_smallest_case(judge, strides, monkeypatch):
+    monkeypatch.setattr(judging, "SHRINK_SECONDS", 60.0)  # a busy machine may take longer than a student should wait
     fill(strides, without_the_rule_for_empty_dimensions)
     verdict = judge.verdict(STRIDES, answer)
     assert verdict.outcome == DISAGREED
     assert sorted(verdict.case["sizes"]) in ([0, 0], [0, 1])
     assert "yours" in verdict.message and verdict.hint
+
+
+def test_torch_answers_a_case_once_and_only_one_case_is_asked_twice_to_see_that_it_is_stable(monkeypatch, strides):
+    asked, answered, answers = Counter(), Counter(), judging.answers
+
+    def counted(name, cases):
+        answered.update(map(json.dumps, cases))
+        return answers(name, cases)
+
+    def ask(name, cases):
+        asked.update(map(json.dumps, cases))
+        return answer(name, cases)
+
+    monkeypatch.setattr(judging, "answers", counted)
+    fill(strides, without_the_rule_for_empty_dimensions)
+    verdict = Judge(4).verdict(STRIDES, ask)
+    assert verdict.outcome == DISAGREED and max(answered.values()) == 1
+    assert sorted(asked.values())[-2:] == [1, 2]
 
 
 def test_a_case_can_be_replayed(judge, strides):
@@ -135,6 +156,13 @@ def test_the_cases_depend_on_the_seed_alone(judge):
     check = find(STRIDES)
     assert Judge(7).drawn(check) == Judge(7).drawn(check)
     assert Judge(7).drawn(check)[0] != Judge(8).drawn(check)[0]
+
+
+def test_hypothesis_asks_the_function_that_the_judge_replaces_for_constants_of_imported_modules(monkeypatch):
+    constants = providers.Constants()
+    assert providers._get_local_constants is providers.Constants
+    monkeypatch.setattr(providers, "_get_local_constants", lambda: constants)
+    assert providers.HypothesisProvider(None)._local_constants is constants
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,7 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from autograder.build import labs
-from autograder.plugin import RELEASED
+from autograder.course import RELEASED, labs
 
 START = "import rushlight as rl\nfrom autograder import check, exercise"
 UNTOUCHED = ("--notebook", "labs/01_strided/01_strided.ipynb")

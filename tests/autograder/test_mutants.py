@@ -10,8 +10,9 @@ import pytest
 from turns import turn
 
 from autograder import mutants as m
-from autograder.build import exercise_source, labs
+from autograder.build import exercise_source
 from autograder.check import exercises
+from autograder.course import labs
 from autograder.judge import Judge
 
 CHOSEN = turn([(lab, name) for lab in labs() for name in exercises(lab)], 24)

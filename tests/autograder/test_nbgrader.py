@@ -5,8 +5,8 @@ import shutil
 import zipfile
 
 from autograder import sample
-from autograder.build import points
 from autograder.check import exercises
+from autograder.course import points
 
 LAB = "01_strided"
 

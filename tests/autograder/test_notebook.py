@@ -4,7 +4,7 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from autograder.plugin import ROOT
+from autograder.course import ROOT
 
 START = "import rushlight as rl\nfrom autograder import check, exercise"
 WRONG = """

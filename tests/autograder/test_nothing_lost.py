@@ -122,7 +122,7 @@ def test_a_second_grader_is_told_that_there_is_a_first(classroom, submissions, q
     enrol(classroom, submissions, 1)
     with (classroom / "grading.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        with pytest.raises(GradingError, match="somebody is grading"):
+        with pytest.raises(GradingError, match="is being graded already"):
             quick_grade(LAB)
     assert not (classroom / "gradebook.db").exists()
 

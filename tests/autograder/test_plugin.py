@@ -6,10 +6,9 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder import plugin, sample
-from autograder.build import labs
-from autograder.plugin import restore
-from autograder.run import check_name, exercise_name
+from autograder import course, plugin, sample
+from autograder.course import check_name, exercise_name, labs
+from autograder.restore import restore
 
 
 def sources(notebook):
@@ -117,7 +116,7 @@ def test_the_notebook_of_another_course_is_refused(released):
 
 
 def test_points_that_have_changed_reach_a_gradebook_with_submissions(released, lab, tmp_path, monkeypatch):
-    monkeypatch.setattr(plugin, "RELEASED", tmp_path)
+    monkeypatch.setattr(course, "RELEASED", tmp_path)
     (tmp_path / lab).mkdir()
     gradebook_url = f"sqlite:///{tmp_path / 'gradebook.db'}"
     cell = next(cell for cell in released.cells if check_name(cell))

@@ -6,9 +6,9 @@ from turns import turn
 
 from autograder import judge as judging
 from autograder import run as running
-from autograder.build import labs, points
 from autograder.check import DIED, DISAGREED, NOT_ATTEMPTED, PASSED, TIMED_OUT, exercise_of, exercises, is_shown
-from autograder.run import ALONE, check_name, exercise_name, run
+from autograder.course import check_name, exercise_name, labs, points
+from autograder.run import SECOND_CHANCE_NOTE, run
 
 LAB = "01_strided"
 
@@ -67,7 +67,7 @@ def test_a_piece_that_passes_alone_says_so(graded, solved):
     wrong = cell(solved, "strided.contiguous_strides")
     wrong.source = wrong.source.replace("max(size, 1)", "size")
     verdicts = graded(solved)
-    assert verdicts["strided.reshape"].passed and verdicts["strided.reshape"].notes == [ALONE]
+    assert verdicts["strided.reshape"].passed and verdicts["strided.reshape"].notes == [SECOND_CHANCE_NOTE]
     assert verdicts["strided.transpose"].notes == []
 
 

@@ -8,8 +8,8 @@ from nbgrader.api import Gradebook
 from turns import turn
 
 from autograder import sample
-from autograder.build import labs, points
 from autograder.check import exercises
+from autograder.course import labs, points
 
 LABS = turn(labs(), 10)
 

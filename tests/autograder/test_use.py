@@ -7,9 +7,9 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 import rushlight as rl
 from autograder import use
 from autograder.check import exercises
+from autograder.course import SOURCES
 from autograder.edition import edition
 from autograder.exercise import fill_as, filled
-from autograder.plugin import SOURCES
 from autograder.sandbox import Sandbox
 
 START = "import rushlight as rl\nfrom autograder import check, exercise"

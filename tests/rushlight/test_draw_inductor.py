@@ -62,7 +62,9 @@ PICTURES = {
     "one loop nest": lambda: rl.draw.nests([("", nests()[0])]),
     "the loops of a text": lambda: rl.draw.nests([("kernel", rl.draw.loops_in(SOURCE, ["tmp_acc0"]))]),
     "lifetimes": lambda: rl.draw.lifetimes([("one", LINES), ("two", LINES)], NBYTES),
-    "a text": lambda: rl.draw.annotated_lines([("a line", "what it does"), ("another", ""), ("and a third", "more")], ["more"]),
+    "a text": lambda: rl.draw.annotated_lines(
+        [("a line", "what it does"), ("another", ""), ("and a third", "more")], ["more"]
+    ),
     "times": lambda: rl.draw.times([("one", [("eager", [9.0, 10.0, 12.0]), ("compiled", [2.0])])]),
     "times, one of which is long": lambda: rl.draw.times([("", [("eager", [9000.0, 9001.0]), ("compiled", [2.0])])]),
 }

@@ -1,0 +1,101 @@
+"""The folders and labs of a course.
+
+A lab's name, such as `01_strided`, is the name of its folder and of its notebook wherever the lab occurs: as an
+instructor's source in `solutions/`, as the students' notebook in `labs/`, as a student's copy in `work/`, and as a
+submission in the classroom. Nothing here imports nbgrader or torch.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sysconfig
+from collections.abc import Mapping
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+RELEASED, SOURCES, READINGS = ROOT / "labs", ROOT / "solutions", ROOT / "phases"
+WORK = ROOT / "work"
+
+
+def classroom() -> Path:
+    """The folder of the running class: `classroom/`, or the value of RUSHLIGHT_CLASSROOM."""
+    return Path(os.environ.get("RUSHLIGHT_CLASSROOM", ROOT / "classroom")).resolve()
+
+
+def cache_folder() -> Path:
+    """The folder for files of this user that can be made again at any time."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "rushlight"
+
+
+# Labs ----------------------------------------------------------------------------------------------------------------
+
+
+def released_path(lab: str) -> Path:
+    """The students' notebook of a lab."""
+    return RELEASED / lab / f"{lab}.ipynb"
+
+
+def labs() -> list[str]:
+    """All labs, in order. A class repository has labs without a source."""
+    found = [*SOURCES.glob("*/*.md"), *RELEASED.glob("*/*.ipynb")]
+    return sorted({path.stem for path in found if path.stem == path.parent.name})
+
+
+def released_labs() -> list[str]:
+    """The labs whose notebook for students has been built, in order."""
+    return [lab for lab in labs() if released_path(lab).exists()]
+
+
+def find_lab(number: str) -> str:
+    """The lab that `01`, `1` or `01_strided` means. Raises LookupError with the names of all labs."""
+    wanted = number.zfill(2) if number.isdigit() else number
+    found = [lab for lab in labs() if wanted in (lab, lab.partition("_")[0])]
+    if not found:
+        raise LookupError(f"there is no lab {number!r}; the labs are {', '.join(labs())}")
+    return found[0]
+
+
+def find_released(number: str) -> str:
+    """The lab that `01`, `1` or `01_strided` means. Raises LookupError if it does not exist or has not been built."""
+    lab = find_lab(number)
+    if lab not in released_labs():
+        raise LookupError(f"labs/{lab}/{lab}.ipynb has not been built yet: `rushlight build {lab[:2]}` builds it")
+    return lab
+
+
+def points(lab: str) -> dict[str, float]:
+    """The points of each graded check of a lab, in the notebook's order."""
+    cells = json.loads(released_path(lab).read_text(encoding="utf-8"))["cells"]
+    graded = [cell for cell in cells if check_name(cell) and cell["metadata"]["nbgrader"].get("grade")]
+    return {check_name(cell): cell["metadata"]["nbgrader"]["points"] for cell in graded}
+
+
+# Cells of a lab's notebook -------------------------------------------------------------------------------------------
+
+
+def check_name(cell: Mapping) -> str | None:
+    """The check that a cell runs, or None. The builder writes the name into the cell's metadata."""
+    return cell["metadata"].get("rushlight", {}).get("check")
+
+
+def exercise_name(cell: Mapping) -> str | None:
+    """The exercise that a cell asks for, or None."""
+    return cell["metadata"].get("rushlight", {}).get("exercise")
+
+
+# The environment -----------------------------------------------------------------------------------------------------
+
+
+def set_environment() -> None:
+    """Let nbgrader find `alembic`, and Jupyter this course's templates and settings. A second call changes nothing.
+
+    nbgrader looks for alembic on PATH and leaves an incomplete gradebook without it. The templates load no script from
+    another host, and the settings keep JupyterLab from asking about news.
+    """
+    jupyter = str(Path(__file__).parent / "jupyter")
+    folders = {"PATH": sysconfig.get_path("scripts"), "JUPYTER_PATH": jupyter, "JUPYTER_CONFIG_PATH": jupyter}
+    for variable, folder in folders.items():
+        before = os.environ.get(variable, os.defpath if variable == "PATH" else "")
+        if folder not in before.split(os.pathsep):
+            os.environ[variable] = os.pathsep.join([folder, *filter(None, [before])])

@@ -1,0 +1,138 @@
+"""The notebook's half of a check: the kernel in which a student works is the subject.
+
+`check(name)` starts the judge as a helper process, once for each kernel, answers its questions with observations, and shows
+the verdict that comes back. Nothing is decided here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import signal
+import subprocess
+import sys
+import tempfile
+from typing import BinaryIO
+
+from .check import Verdict, find
+from .observe import Tree, receive, send
+from .subject import MAX_OUTPUT, answer, is_grading
+
+
+class CheckFailed(Exception):
+    """Raised by `check` where the student's piece and torch do not agree, so that nbgrader sees a failed cell."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [f"{type(self).__name__}: {self}"]  # IPython shows this line and no traceback
+
+
+class NoJudge(CheckFailed):
+    """Raised by `check` if the judge's process has ended, so that there is no verdict."""
+
+
+class _Helper:
+    """The process of the judge, and what it writes to standard error."""
+
+    def __init__(self) -> None:
+        self.errors: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115  (open as long as the process runs)
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "autograder.judge"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.errors,
+            start_new_session=True,
+        )
+
+    def is_running(self) -> bool:
+        return self.process.poll() is None
+
+    def verdict(self, name: str, case: dict | None) -> Verdict:
+        """Let the judge decide a check. Raises NoJudge if its process ends."""
+        printed: dict[str, str] = {}  # the program's output, by case
+        try:
+            send(self.process.stdin, {"check": name, "case": case})
+            while "verdict" not in (message := receive(self.process.stdout)):
+                observed = [_answer_quietly(name, case, printed) for case in message["ask"]]
+                send(self.process.stdin, {"observed": observed})
+        except (EOFError, BrokenPipeError):
+            raise NoJudge(self.why_it_ended()) from None
+        verdict = Verdict(**message["verdict"])
+        if verdict.case is not None:  # the output of the shown case helps, the output of a hundred others does not
+            print(printed.get(_key(verdict.case), ""), end="")
+        return verdict
+
+    def why_it_ended(self) -> str:
+        """Why the process has ended, and what the student can do."""
+        code = self.process.wait()
+        self.errors.seek(0)
+        last = self.errors.read().decode(errors="replace").strip().rpartition("\n")[2]
+        error, _, message = last.partition(": ")
+        if error == "ModuleNotFoundError":
+            return message
+        reason = f"{signal.Signals(-code).name}, out of memory perhaps" if code < 0 else last or f"exit code {code}"
+        return (
+            f"the process that holds torch has ended ({reason}): run the cell again; if it ends again,"
+            " `python -m autograder.judge` in a terminal shows more"
+        )
+
+
+_helper: _Helper | None = None
+
+
+def check(name: str, case: dict | None = None) -> None:
+    """Compare the student's piece with torch and show the verdict; `case` replays one case.
+
+    Raises CheckFailed if they differ, and LookupError for a name that does not exist. While a lab is graded it does nothing,
+    because the grader runs the checks.
+    """
+    find(name)
+    if is_grading():
+        return
+    verdict = _decide(name, case)
+    _display(verdict)
+    if not verdict.passed:
+        raise CheckFailed(verdict.line())
+
+
+def _decide(name: str, case: dict | None) -> Verdict:
+    global _helper
+    if _helper is None or not _helper.is_running():
+        _helper = _Helper()
+    helper, _helper = _helper, None  # after an error in mid-conversation the next check starts another process
+    try:
+        verdict = helper.verdict(name, case)
+    except KeyboardInterrupt:
+        helper.process.kill()
+        raise CheckFailed(f"{name}: interrupted") from None
+    except BaseException:
+        helper.process.kill()
+        raise
+    _helper = helper
+    return verdict
+
+
+def _answer_quietly(name: str, case: dict, printed: dict[str, str]) -> Tree:
+    """The observation of one case. What the program prints goes into `printed`."""
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output):
+        (observed,) = answer(name, [case])
+    printed[_key(case)] = output.getvalue()[:MAX_OUTPUT]
+    return observed
+
+
+def _key(case: dict) -> str:
+    return json.dumps(case, sort_keys=True, default=repr)
+
+
+def _display(verdict: Verdict) -> None:
+    try:
+        from IPython import get_ipython  # a script may use `check` without IPython
+        from IPython.display import display
+    except ImportError:
+        print(verdict)
+        return
+    if get_ipython() is None:
+        print(verdict)
+    else:
+        display({"text/html": verdict.html(), "text/plain": str(verdict)}, raw=True)

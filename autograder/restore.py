@@ -1,0 +1,240 @@
+"""Restoring: a submission rebuilt on the released notebook.
+
+Only a student's answers are taken from a submission, with the text of cells that the student added. Check cells, points,
+metadata and the kernel are the release's. A submission that cannot be graded is `Unreadable`, with the reason in one line.
+"""
+
+from __future__ import annotations
+
+import copy
+import glob
+import os
+import re
+import stat
+import warnings
+from functools import cache
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+from nbformat.warnings import DuplicateCellId, MissingIDFieldWarning
+from nbgrader.utils import parse_utc
+
+from .course import check_name, released_path
+
+MAX_NOTEBOOK = 10 << 20  # bytes
+MAX_FOLDER = 200 << 20  # bytes of a submission
+MAX_FILES = 1000
+MAX_CELL = 20_000  # characters of one cell that a student wrote; rendering takes quadratic time
+MAX_WRITTEN = 100_000  # characters of all cells that a student wrote
+MAX_ADDED = 200  # cells that a student added
+
+
+class Unreadable(ValueError):
+    """Raised for a submission that cannot be graded. The message is the reason, in one line."""
+
+
+# Reading -------------------------------------------------------------------------------------------------------------
+
+
+@cache
+def released_notebook(lab: str) -> NotebookNode:
+    """The students' notebook of a lab, to be copied before it is changed."""
+    return nbformat.read(released_path(lab), as_version=4)
+
+
+def rejection_reason(submission: Path) -> str:
+    """Why the folder of a submission must not be opened, in one line, or an empty string.
+
+    A link may lead to another submission, or to an instructor's file that nbgrader would copy into the feedback. A pipe or a
+    device may never end. For nbgrader a student called `*` is the whole class.
+    """
+    student = submission.parent.name
+    if glob.escape(student) != student or student.strip() != student or not student.isprintable():
+        return (
+            "the name of the student's folder is not one for nbgrader: without *, ?, [, blanks at an end or line ends"
+        )
+    return _reason_in_files(submission) or _reason_in_timestamp(submission / "timestamp.txt")
+
+
+def _reason_in_files(submission: Path) -> str:
+    count = total = 0
+    for folder, folders, files in os.walk(submission):
+        for path in (Path(folder), *(Path(folder, name) for name in folders + files)):
+            status = path.lstat()
+            count, total = count + 1, total + status.st_size
+            if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
+                return f"{path.name} is a link, a pipe or a device, not an ordinary file"
+            if path.suffix == ".ipynb" and status.st_size > MAX_NOTEBOOK:
+                return f"{path.name} has {status.st_size >> 20} MB; the limit is {MAX_NOTEBOOK >> 20}"
+        if count > MAX_FILES or total > MAX_FOLDER:
+            return f"more than {MAX_FILES} files, or than {MAX_FOLDER >> 20} MB"
+    return ""
+
+
+def _reason_in_timestamp(path: Path) -> str:
+    try:
+        parse_utc(path.read_text(encoding="utf-8").strip() or None)
+    except FileNotFoundError:
+        pass
+    except Exception:  # the parser raises many types
+        return f"{path.name} does not tell a time"
+    return ""
+
+
+def read_submission(path: Path) -> str:
+    """The text of a submitted notebook. Raises Unreadable."""
+    if reason := rejection_reason(path.parent):
+        raise Unreadable(reason)
+    try:
+        return path.read_bytes().decode()
+    except FileNotFoundError:
+        raise Unreadable(f"no {path.name} in the submission") from None
+    except OSError as error:
+        raise Unreadable(f"cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise Unreadable(f"not a notebook of this lab: {error}") from None
+
+
+def restore_text(text: str, released: NotebookNode) -> NotebookNode:
+    """Restore a submission from the text of its file. Raises Unreadable, whatever is wrong with the text."""
+    try:
+        with warnings.catch_warnings():
+            for category in (DuplicateCellId, MissingIDFieldWarning):  # restoring gives every cell an id
+                warnings.simplefilter("ignore", category)
+            submitted = nbformat.reads(text, as_version=4)
+        return restore(submitted, released)
+    except nbformat.reader.NotJSONError:
+        raise Unreadable("not a notebook: the file is not JSON") from None
+    except Exception as error:  # nbformat raises many types, from AssertionError to RecursionError
+        first = next(iter(str(error).splitlines()), "") or type(error).__name__
+        reason = "".join(letter for letter in first[:200] if letter.isprintable())
+        raise Unreadable(f"not a notebook of this lab: {reason}") from None
+
+
+# Restoring -----------------------------------------------------------------------------------------------------------
+
+
+def restore(submitted: NotebookNode, released: NotebookNode) -> NotebookNode:
+    """The released notebook with the student's answers, and with the cells that the student added where they were added.
+
+    An answer is the source of a cell that the lab asks to be filled in. Of an answer that occurs twice the last one counts.
+    Raises Unreadable if the submission has no answer cell of this lab, or is not made of cells.
+    """
+    positions = {key: position for position, cell in enumerate(released.cells) for key in _cell_keys(cell)}
+    answers: dict[int, str] = {}
+    added: dict[int, list[NotebookNode]] = {}  # by the position of the released cell before them
+    before = -1
+    for cell in _cells(submitted):
+        position = next((positions[key] for key in _cell_keys(cell) if key in positions), None)
+        if position is None:
+            added.setdefault(before, []).append(cell)
+        else:
+            answers[position], before = _source(cell), position
+    if not any(_is_answer(released.cells[position]) for position in answers):
+        raise Unreadable("none of its cells belongs to this lab: is it the notebook of another one?")
+    result = copy.deepcopy(released)
+    result.cells = _plain_cells(added.get(-1, []), "first")
+    for position, cell in enumerate(copy.deepcopy(released).cells):
+        if _is_answer(cell) and answers.get(position, cell.source) != cell.source:
+            answer = answers[position]
+            cell.source = deactivate_markup(answer) if cell.cell_type == "markdown" else answer
+        result.cells += [cell, *_plain_cells(added.get(position, []), str(position))]
+    _limit_length(result.cells, released)
+    return result
+
+
+def differences(submitted: NotebookNode, released: NotebookNode) -> list[str]:
+    """How a student's copy differs from the released lab in cells that are not answers: a line for each kind, with advice."""
+    cells = {key: cell for cell in _cells(submitted) for key in _cell_keys(cell)}
+    checks, lost = [], []
+    for cell in released.cells:
+        if "nbgrader" in cell.metadata:
+            found = next((cells[key] for key in _cell_keys(cell) if key in cells), None)
+            if not _is_answer(cell) and (found is None or _source(found) != cell.source):
+                checks.append(check_name(cell))
+            elif found is None:
+                lost.append(cell.metadata.nbgrader.grade_id)
+    given = {key for cell in released.cells for key in _cell_keys(cell)}
+    unknown = [cell for cell in _cells(submitted) if _is_answer(cell) and not given & {*_cell_keys(cell)}]
+    lines = []
+    if checks:
+        lines.append(f"not the lab's own check cells any more, and put back for grading: {', '.join(checks)}")
+    if lost or unknown:
+        names = ", ".join(lost + [cell.metadata.nbgrader.grade_id for cell in unknown])
+        lines.append(
+            f"made from another version of the lab, or cells were deleted ({names}): "
+            "rename its folder, let `rushlight lab` make a new copy, and paste your answers"
+        )
+    return lines
+
+
+# Cells ---------------------------------------------------------------------------------------------------------------
+
+
+def _cells(submitted: NotebookNode) -> list[NotebookNode]:
+    cells = submitted.get("cells")
+    if not isinstance(cells, list) or not all(isinstance(cell, dict) for cell in cells):
+        raise Unreadable("it is not made of cells")
+    return cells
+
+
+def _cell_keys(cell: NotebookNode) -> list[str]:
+    """The ids by which a cell can be recognised: nbgrader's and the notebook's."""
+    grade_id = cell
+    for name in ("metadata", "nbgrader", "grade_id"):
+        grade_id = grade_id.get(name) if isinstance(grade_id, dict) else None
+    return [f"{kind} {key}" for kind, key in (("grade", grade_id), ("cell", cell.get("id"))) if isinstance(key, str)]
+
+
+def _is_answer(cell: NotebookNode) -> bool:
+    return cell.metadata.get("nbgrader", {}).get("solution", False)
+
+
+def _source(cell: NotebookNode) -> str:
+    source = cell.get("source", "")
+    text = "".join(map(str, source)) if isinstance(source, list) else str(source)
+    text = re.sub(r"^[^\S\n]+$", "", text, flags=re.MULTILINE)  # pygments takes minutes for lines of blanks
+    return text.encode("utf-8", "replace").decode()  # a lone surrogate cannot be written to a file
+
+
+def _plain_cells(cells: list[NotebookNode], position: str) -> list[NotebookNode]:
+    """Cells that a student added, with their text alone."""
+    plain = []
+    for number, cell in enumerate(cells):
+        name = f"added-{position}-{number}"
+        if cell.get("cell_type") == "code":
+            plain.append(nbformat.v4.new_code_cell(_source(cell), id=name))
+        elif cell.get("cell_type") == "markdown":
+            plain.append(nbformat.v4.new_markdown_cell(deactivate_markup(_source(cell)), id=name))
+    return plain
+
+
+_JOINER = "\u2060"  # a word joiner: invisible, and with it a text is no tag, no character reference and no URL scheme
+_ACTIVE = re.compile(
+    r"<(?=[a-z/!?])|&(?=#|[a-z][a-z0-9]*;)|\b(?:javascript|vbscript|data|file|attachment)(?=[\\\s]*:)"
+    r"|(?:```|~~~)(?=[ \t]*[^\s`~])(?![ \t]*python\s)",
+    re.IGNORECASE,
+)
+
+
+def deactivate_markup(markdown: str) -> str:
+    """Markdown that is shown but does nothing, because nbgrader copies the HTML in it into its pages unescaped.
+
+    Tags and character references appear as the student typed them, and links to scripts lead nowhere. Code is coloured as
+    Python or not at all, because pygments takes minutes for some languages.
+    """
+    return _ACTIVE.sub(lambda match: match[0] + _JOINER, markdown)
+
+
+def _limit_length(cells: list[NotebookNode], released: NotebookNode) -> None:
+    """Replace the sources that are too long to run, to render and to read by a remark, and remove added cells over the limit."""
+    given = {cell.id: cell.source for cell in released.cells}
+    left = MAX_WRITTEN
+    for cell in cells:
+        if cell.source != given.get(cell.id):
+            left -= len(cell.source)
+            if len(cell.source) > MAX_CELL or left < 0:
+                cell.source = f"# left out: {len(cell.source)} characters, too long to be graded"
+    surplus = {cell.id for cell in [cell for cell in cells if cell.id not in given][MAX_ADDED:]}
+    cells[:] = [cell for cell in cells if cell.id not in surplus]
