@@ -1,4 +1,4 @@
-"""The course's own, no part of PyTorch: the running example's grammar, the pictures, and the registry of extensions."""
+"""The parts of the course that PyTorch does not have: the running example's grammar, the pictures, and the registry of extensions."""
 
 from importlib import import_module
 
