@@ -14,7 +14,7 @@ from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 
 from rushlight.c10.dispatch import disable_fast_path
-from rushlight.course.extensions import Extension, register
+from rushlight.utils._extensions import Extension, register
 
 _references: dict[FunctionType, CodeType] = {}  # filled slots, and their code before
 

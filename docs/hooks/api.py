@@ -46,7 +46,7 @@ PHASES = {
     "06": "on_torch",
     "07": "fx dynamo aot utils",
     "08": "inductor",
-    "09": "distributed course.extensions",
+    "09": "distributed",
     "Pictures": "course",
 }
 

@@ -1,4 +1,4 @@
-"""The parts of the course that PyTorch does not have: the running example's grammar, the pictures, and the registry of extensions."""
+"""The parts of the course that PyTorch does not have: the grammar of the running example, and the pictures."""
 
 from importlib import import_module
 

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rushlight.course import extensions
+from rushlight.utils import _extensions as extensions
 
 __all__ = ["RanksFailed", "RankOutcome", "build_error"]
 

@@ -41,7 +41,6 @@ from typing import Any
 
 import cloudpickle
 
-from rushlight.course import extensions
 from rushlight.distributed.failures import (
     DEADLOCK,
     DIED,
@@ -53,6 +52,7 @@ from rushlight.distributed.failures import (
     build_error,
     flatten_exception,
 )
+from rushlight.utils import _extensions as extensions
 
 __all__ = ["run_ranks", "device", "backend", "RanksFailed", "stop"]
 
