@@ -1,4 +1,4 @@
-"""The parts of the course that PyTorch does not have: the running example's grammar, the pictures, and the registry of extensions."""
+"""The course's own parts, which PyTorch does not have: the grammar of the running example, pictures, and extensions."""
 
 from importlib import import_module
 

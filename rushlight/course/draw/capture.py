@@ -15,7 +15,17 @@ from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 
-from rushlight.course.draw.backward import LEAF, NODE, ROW_GAP, Box, _draw_box, _place, _ports, _row_height, _sort
+from rushlight.course.draw.backward import (
+    LEAF,
+    NODE,
+    ROW_GAP,
+    Box,
+    _draw_box,
+    _ports,
+    _row_height,
+    _set_positions,
+    _sort_row,
+)
 from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MONO, ink_on, rectangle, sheet
 
 BACKWARD, MARKED = "0.72", "0.25"
@@ -208,8 +218,8 @@ def _layers(
     rows = [row for row in rows if row]
     for sweep in range(16):
         for row in rows if sweep % 2 else reversed(rows):
-            _sort(row, "above" if sweep % 2 else "below", {box: i for line in rows for i, box in enumerate(line)})
-    _place(rows)
+            _sort_row(row, "above" if sweep % 2 else "below", {box: i for line in rows for i, box in enumerate(line)})
+    _set_positions(rows)
     for i, row in enumerate(rows):
         for box in row:
             box.row = i
