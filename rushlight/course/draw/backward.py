@@ -147,7 +147,7 @@ def _root(tensor: Any) -> Any:
 
 
 def nodes(tensor: Any, names: Mapping[str, Any] | None = None) -> list[str]:
-    """The graph in words, a line for each node: its gradients, its saved tensors, its next nodes. The same for rushlight and
+    """The graph as text, a line for each node: its gradients, its saved tensors, its next nodes. The same for rushlight and
     torch."""
     leaves, _ = _names_by_id(names)
     order = sorted(_reachable(root := _root(tensor)).items(), key=lambda each: each[1])
