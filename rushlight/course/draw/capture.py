@@ -185,6 +185,30 @@ def _arrange_rows(
         last: boxes below everything else.
         late: boxes below all that are neither late nor last, if there are any.
     """
+    _assign_rows(boxes, links, first, last, late)
+    looks: dict[tuple[Box, Box], dict] = {}
+    for start, end, text, look in links:
+        _connect(boxes[start], boxes[end], text, look, looks)
+    drawn, waiting = dict.fromkeys(boxes.values()), list(boxes.values())
+    while waiting:  # the labels and bends between the boxes
+        for box in waiting.pop().below:
+            if box not in drawn:
+                drawn[box] = None
+                waiting.append(box)
+    rows = [[box for box in drawn if box.row == row] for row in range(max(box.row for box in drawn) + 1)]
+    rows = [row for row in rows if row]
+    for sweep in range(16):
+        for row in rows if sweep % 2 else reversed(rows):
+            _sort_row(row, "above" if sweep % 2 else "below", {box: i for line in rows for i, box in enumerate(line)})
+    _set_positions(rows)
+    for i, row in enumerate(rows):
+        for box in row:
+            box.row = i
+    return rows, looks
+
+
+def _assign_rows(boxes: Mapping, links: Sequence[tuple], first: Collection, last: Collection, late: Collection) -> None:
+    """Give each box its row: even numbers, so that labels of arrows have rows between. For the arguments see `_arrange_rows`."""
     above: dict[Any, list] = {key: [] for key in boxes}
     below: dict[Any, list] = {key: [] for key in boxes}
     for start, end, *_ in links:
@@ -206,25 +230,6 @@ def _arrange_rows(
     for key in first:
         if below[key]:
             boxes[key].row = min(boxes[each].row for each in below[key]) - 2
-    looks: dict[tuple[Box, Box], dict] = {}
-    for start, end, text, look in links:
-        _connect(boxes[start], boxes[end], text, look, looks)
-    drawn, waiting = dict.fromkeys(boxes.values()), list(boxes.values())
-    while waiting:  # the labels and bends between the boxes
-        for box in waiting.pop().below:
-            if box not in drawn:
-                drawn[box] = None
-                waiting.append(box)
-    rows = [[box for box in drawn if box.row == row] for row in range(max(box.row for box in drawn) + 1)]
-    rows = [row for row in rows if row]
-    for sweep in range(16):
-        for row in rows if sweep % 2 else reversed(rows):
-            _sort_row(row, "above" if sweep % 2 else "below", {box: i for line in rows for i, box in enumerate(line)})
-    _set_positions(rows)
-    for i, row in enumerate(rows):
-        for box in row:
-            box.row = i
-    return rows, looks
 
 
 def _connect(above: Box, below: Box, text: str, look: dict, looks: dict) -> None:

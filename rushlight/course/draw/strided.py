@@ -201,7 +201,7 @@ def loop_nests(
         top = MARGIN + row * (tall + 0.35)
         axes.text(MARGIN, top + tall / 2, stage, size=9, **MONO)
         for dim, size in enumerate(sizes):
-            left = MARGIN + label + wide * (columns - len(sizes) + dim)  # innermost loops stand below one another
+            left = MARGIN + label + wide * (columns - len(sizes) + dim)  # align the innermost loops
             shade = "0.88" if dim == len(sizes) - 1 else "white"
             box = Rectangle((left, top), wide - 0.3, tall, facecolor=shade, edgecolor=FAINT, linewidth=0.8)
             axes.add_patch(box)
@@ -216,11 +216,11 @@ def loop_nests(
 def blocks(rows: int, inner: int, columns: int, block: int, at: tuple[int, int, int] = (0, 0, 0)) -> Figure:
     """A matrix product in blocks: `out` (rows, columns) = `a` (rows, inner) times `b` (inner, columns).
 
-    Shaded are the three blocks in use at the block indices `at`, in the order row, column, inner; hatched are those that the
-    block of `out` needs in turn.
+    The three blocks in use at the block indices `at`, in the order row, column, inner, are shaded. The blocks that the block of
+    `out` needs are hatched.
     """
     i, j, k = at
-    unit = max(rows, inner, columns) / 12  # of the margins and of the room for names
+    unit = max(rows, inner, columns) / 12  # of the margins and of the space for names
     width, height = inner + columns + 4 * unit, rows + inner + 4.5 * unit
     scale = 0.22 / unit  # inches
     figure = Picture(figsize=(width * scale, height * scale), facecolor="white")
