@@ -6,19 +6,26 @@ BIN := .venv/bin
 WHICH = say which to use, as in make $(MAKECMDGOALS) PYTHON=python3.12
 
 .DEFAULT_GOAL := help
-.PHONY: help grade test lab docs bench build setup
+.PHONY: help grade test test-all guarantees lab docs bench build setup
 
 help:                   ## show what can be made
-	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 16
+	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 16
 
 grade: setup            ## autograde a sample class for lab 01
 	@$(BIN)/rushlight grade 01 --sample
 
-test: setup             ## run every test
+test: setup             ## run the tests (ten minutes): a fixed choice of what takes long
 	@sh system.sh chromium
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
-	@$(BIN)/python -m pytest -n 2
+	@$(BIN)/python -m pytest -n 2 --durations 10
+
+test-all: setup         ## run everything (hours), or a part of it: make test-all SHARD=3/8
+	@sh system.sh chromium
+	@SHARD=$(SHARD) $(BIN)/python -m pytest -n 2 --dist loadgroup -m "" --durations 10
+
+guarantees: setup       ## try the exercises that have changed, and record what holds: make guarantees EXERCISES="strided.permute"
+	@$(BIN)/python -m pytest --lock "$(or $(EXERCISES),changed)" -m "" --durations 10 tests/autograder/test_guarantees.py
 
 lab: setup              ## open lab 01 in JupyterLab, or another: make lab LAB=00
 	@$(BIN)/rushlight lab $(LAB)

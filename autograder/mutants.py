@@ -398,18 +398,24 @@ def run(names: Sequence[str]) -> Iterator[Outcome]:
         yield outcome if outcome.what == SURVIVED else replace(outcome, what=BY_LUCK)
 
 
-def _checks(exercise: str) -> list[Check]:
-    return [check for check in registry().values() if check.exercise == exercise and not is_shown(check.name)]
+def graded_checks(exercise: str) -> list[Check]:
+    """The checks of an exercise that carry points."""
+    return [check for check in registry().values() if not is_shown(check.name) and check.exercise == exercise]
 
 
 def _edges(judge: Judge, exercise: str) -> Trial:
-    answered = ((check, zip(check.edges, judge.answers(check, check.edges))) for check in _checks(exercise))
+    answered = ((check, zip(check.edges, judge.answers(check, check.edges))) for check in graded_checks(exercise))
     return [(check.name, *pair) for check, pairs in answered for pair in pairs]
 
 
 def _drawn(judges: list[Judge], exercise: str) -> Trial:
     """The very cases that a class gets, for each of the seeds."""
-    return [(check.name, *pair) for check in _checks(exercise) for judge in judges for pair in zip(*judge.drawn(check))]
+    return [
+        (check.name, *pair)
+        for check in graded_checks(exercise)
+        for judge in judges
+        for pair in zip(*judge.drawn(check))
+    ]
 
 
 def _tried(some: list[Mutant], trial_of: Callable[[str], Trial]) -> Iterator[Outcome]:

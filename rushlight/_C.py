@@ -1,4 +1,4 @@
-"""The private functions of `torch._C` that look at the dispatcher, under the same names."""
+"""The private functions of `torch._C` that inspect the dispatcher, under the same names."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _IncludeDispatchKeyGuard(key: DispatchKey) -> AbstractContextManager:  # noq
 
 
 def _set_grad_enabled(enabled: bool) -> None:
-    """What stands in captured graphs for a change of grad mode."""
+    """Set the grad mode: the node that captured graphs have for `torch.no_grad()`."""
     local.grad_enabled = enabled
 
 
@@ -58,7 +58,7 @@ def _dispatch_has_kernel_for_dispatch_key(name: str, key: str) -> bool:
 
 
 def _dispatch_dump(name: str) -> str:
-    """What was registered for an operator."""
+    """The registrations of an operator."""
     operator = operators[name]
     lines = [f"name: {name}", f"schema: {operator.schema}", f"debug: {operator.defined_at}"]
     for key, kernel in sorted(operator.kernels.items()):
@@ -68,7 +68,7 @@ def _dispatch_dump(name: str) -> str:
 
 
 def _dispatch_dump_table(name: str) -> str:
-    """An operator's computed table: for each key that has one the kernel, and why it is there in brackets."""
+    """An operator's computed table: for each key with a kernel, the kernel's origin, and the reason in brackets."""
     entries = [(key, *operators[name].entry(key)) for key in (DispatchKey.Undefined, *RUNTIME_KEYS)]
     return "".join(
         f"{key.name}: {'fallthrough ' if kernel is FALLTHROUGH else ''}{kernel.origin} [{reason}]\n"

@@ -1,7 +1,7 @@
 """Rushlight: PyTorch's internals, rebuilt small enough to read.
 
 `import rushlight as rl` gives a namespace like `torch`: the names, signatures and errors are PyTorch's. Each
-part comes from the module that explains it: `strided` is the place to begin.
+part comes from the module that explains it. Start with `strided`.
 """
 
 import sys
@@ -12,18 +12,18 @@ from importlib import import_module
 if not (3, 11) <= sys.version_info < (3, 14):
     raise ImportError(
         f"Rushlight needs Python 3.11 to 3.13, and {sys.executable} is {sys.version.split()[0]}:"
-        " `make lab` in the course's folder starts the one that the course was installed into"
+        " `make lab` in the course's folder starts the Python that the course was installed into"
     )
 try:
-    import numpy as _numpy  # noqa: F401  (all that follows needs it)
+    import numpy as _numpy  # noqa: F401  (all other modules need it)
 except ModuleNotFoundError:
     raise ImportError(
         f"{sys.executable} has no numpy: it is not the Python that the course was installed into;"
-        " `make lab` in the course's folder starts that one"
+        " `make lab` in the course's folder starts the right one"
     ) from None
 
-# Each module lists what it gives to this namespace in its `__all__`. The modules themselves are attributes too, whichever
-# room they are in: `rl.strided` is `rushlight.aten.strided`.
+# Each module's `__all__` lists its names in this namespace. The modules themselves are attributes too, under their short
+# names: `rl.strided` is `rushlight.aten.strided`.
 # ruff: noqa: F403
 from rushlight import _C, amp, aten, autograd, c10, library, nn, optim, utils
 from rushlight.amp import autocast_mode
@@ -69,12 +69,12 @@ gradcheck = sys.modules[
     "rushlight.autograd.gradcheck"
 ]  # the module; `rl.autograd.gradcheck` is its function, as in PyTorch
 
-warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"rushlight\.")  # numpy's, of overflow and 0/0
+warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"rushlight\.")  # numpy warns of overflow and 0/0
 
 __version__ = "0.1.0"
 
 
-_LAZY = {  # few programs compile, draw or need real torch, and some of these are slow to import
+_LAZY = {  # only some programs compile, draw or need real torch, and some of these modules are slow to import
     "cpp": "utils.cpp_extension",
     "draw": "course.draw",
     "grammar": "course.grammar",
@@ -90,15 +90,15 @@ def __getattr__(name: str):
         from rushlight.dynamo import compile  # Dynamo is slow to import
 
         return compile
-    raise AttributeError(f"module 'rushlight' has no {name!r}; it is left out, or not in PyTorch either")
+    raise AttributeError(f"module 'rushlight' has no {name!r}: rushlight leaves it out, or PyTorch has no such name")
 
 
-# Last, because they hide Python's own names.
+# Last, because these names hide Python's own.
 bool = dtypes.bool_
 half, float, double, int, long = float16, float32, float64, int32, int64  # noqa: F405
 
 Tensor.T, Tensor.mT = property(Tensor.numpy_T), property(Tensor.mT)  # noqa: F405
-for _dtype in dtypes.ALL:  # x.long() and its like
+for _dtype in dtypes.ALL:  # x.long(), x.float() and so on
     setattr(Tensor, _dtype.type_name.lower(), partialmethod(Tensor.to, _dtype))  # noqa: F405
 
 _ROOMS = (amp, aten, autograd, c10, library, nn, optim, utils)

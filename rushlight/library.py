@@ -1,8 +1,8 @@
 """Defining operators and registering kernels at run time, and calling operators by name.
 
-The interface is that of `torch/library.py` and `torch/_ops.py`: one program of registrations runs on either. `rl.ops` is
-PyTorch's `torch.ops`. Left out: `custom_op` and its like, which belong to real PyTorch; tags; abstract implementations;
-registering to `Dense` and `AutogradFunctionality` without a backend; the warning when a kernel takes another one's place.
+The interface is that of `torch/library.py` and `torch/_ops.py`: one program of registrations runs on both. `rl.ops` is
+PyTorch's `torch.ops`. Left out: `custom_op` and related functions, which the course uses on real PyTorch; tags; abstract
+implementations; registering to `Dense` and `AutogradFunctionality` without a backend; the warning when a kernel overrides another.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ __all__ = ["Library", "fallthrough_kernel", "ops"]
 
 
 def parse_key(name: str) -> DispatchKey:
-    """The key of this name that something can be registered for."""
+    """The key of this name, for which kernels can be registered."""
     key = DispatchKey.__members__.get(name)
     if key not in RUNTIME_KEYS and name not in ALIASES:
         raise RuntimeError(f"could not parse dispatch key: {name}")
@@ -47,10 +47,10 @@ def parse_key(name: str) -> DispatchKey:
 
 
 class Library:
-    """A set of definitions (`"DEF"`, once per namespace; `"FRAGMENT"`, as often as one likes) or of kernels only (`"IMPL"`,
-    perhaps all for one `dispatch_key`).
+    """A set of definitions (`"DEF"`, once per namespace; `"FRAGMENT"`, any number of times) or of kernels only (`"IMPL"`,
+    optionally all for one `dispatch_key`).
 
-    What it registered lasts as long as the object, or until `_destroy`.
+    Its registrations last as long as the object, or until `_destroy`.
 
     Source: `torch/library.py`, `Library`; `aten/src/ATen/core/library.cpp`.
     """
@@ -60,10 +60,10 @@ class Library:
             raise ValueError(f"Unsupported kind: {kind}")
         if kind == "DEF" and ns in _defined:
             raise RuntimeError(
-                f"Only a single Library('{ns}', 'DEF') can be there, and one is; use the kind 'FRAGMENT' to add to it"
+                f"Only a single Library('{ns}', 'DEF') can exist, and one does; use the kind 'FRAGMENT' to add to it"
             )
         if dispatch_key and kind != "IMPL":
-            raise RuntimeError(f"a Library of kind '{kind}' is for no one dispatch key: pass it to impl()")
+            raise RuntimeError(f"a Library of kind '{kind}' takes no dispatch key: pass the key to impl()")
         if dispatch_key:
             parse_key(dispatch_key)
         self.ns, self.kind, self.dispatch_key = ns, kind, dispatch_key
@@ -71,11 +71,11 @@ class Library:
         if kind == "DEF":
             _defined.add(ns)
             self._undo.append(lambda: _defined.discard(ns))
-        self._finalizer = weakref.finalize(self, _take_back, self._undo)
+        self._finalizer = weakref.finalize(self, _undo_all, self._undo)
         self._finalizer.atexit = False
 
     def define(self, schema: str, alias_analysis: str = "") -> str:
-        """Define an operator; returns its name, without overload. RuntimeError for a bad schema or a name twice."""
+        """Define an operator and return its name, without overload. RuntimeError for a bad schema or a name that exists."""
         self._check_alive()
         if alias_analysis not in ("", "FROM_SCHEMA", "CONSERVATIVE"):
             raise RuntimeError(f"Invalid alias_analysis type {alias_analysis}")
@@ -86,8 +86,8 @@ class Library:
             raise RuntimeError(f"a Library of '{self.ns}' cannot define {parsed.full_name}")
         name = parsed.full_name
         if name in operators:
-            raise RuntimeError(f"Tried to register an operator ({name}) that is there: {operators[name].schema}")
-        operator = OpOverload(parsed, _here())
+            raise RuntimeError(f"Tried to register an operator ({name}) that exists: {operators[name].schema}")
+        operator = OpOverload(parsed, _caller_location())
         for key, kernels in _registered.get(name, {}).items():
             operator.kernels[key] = kernels[-1]
         self._undo.append(lambda: operators.pop(name, None))
@@ -102,17 +102,17 @@ class Library:
         with_keyset: bool = False,
         allow_override: bool = True,
     ) -> None:
-        """Register `fn` as the kernel of an operator of this namespace for a key: this one, else the library's, else
+        """Register `fn` as the kernel of an operator of this namespace for a key: `dispatch_key`, else the library's key, else
         `CompositeImplicitAutograd`. The operator may be defined later.
 
-        `fn` takes the arguments as the caller of the operator would pass them; with `with_keyset` the key set of the call
-        comes first. Of several kernels for one operator and key the latest counts, as long as its library is there.
+        `fn` takes the arguments as the caller of the operator passes them. With `with_keyset`, the key set of the call comes
+        first. The latest of several kernels for one operator and key is active, as long as its library exists.
 
         Raises:
             TypeError: `fn` cannot be called.
-            RuntimeError: there is no such key; it is not the library's; the operator is of another namespace; it has a
+            RuntimeError: the key does not exist, or is not the library's; the operator is of another namespace; it has a
                 kernel from Python already and `allow_override` is False; the key is `Meta` and the operator has a kernel
-                for `CompositeImplicitAutograd`, which will do.
+                for `CompositeImplicitAutograd`, which also runs on `Meta`.
         """
         if not callable(fn):
             raise TypeError(f"Input function is required to be a callable but found type {type(fn)}")
@@ -126,7 +126,7 @@ class Library:
         if not allow_override and any(kernel.pythonic for kernel in _registered.get(name, {}).get(key, ())):
             raise RuntimeError(
                 f"This is not allowed since there's already a kernel registered from python overriding {name}'s behavior "
-                f"for {key.name} dispatch key; allow_override=True puts another in its place"
+                f"for {key.name} dispatch key; pass allow_override=True to override it"
             )
         composite = DispatchKey.CompositeImplicitAutograd
         if key == DispatchKey.Meta and name in operators and composite in operators[name].kernels:
@@ -144,10 +144,10 @@ class Library:
         self._undo.append(lambda: _deregister(name, key, kernel))
 
     def fallback(self, fn: Callable, dispatch_key: str = "", *, with_keyset: bool = False) -> None:
-        """Register `fn(op, *args, **kwargs)` for a key of every operator that has nothing else there. With `with_keyset` the
+        """Register `fn(op, *args, **kwargs)` for a key of every operator that has no kernel for the key. With `with_keyset`, the
         key set of the call comes first.
 
-        Raises RuntimeError where the namespace is not `_`, and for a key that has a fallback, which most have.
+        Raises RuntimeError if the namespace is not `_`, and for a key that has a fallback already, which most keys have.
         """
         if self.ns != "_":
             raise RuntimeError(f"a fallback is for all namespaces: use Library('_', 'IMPL'), not '{self.ns}'")
@@ -164,16 +164,16 @@ class Library:
         assert self._finalizer.alive, "Library object has been destroyed"
 
     def _destroy(self) -> None:
-        """Take back all that was registered, the last first."""
+        """Undo all registrations, the last one first."""
         self._finalizer()
 
 
-_defined: set[str] = set()  # namespaces that have their DEF
+_defined: set[str] = set()  # namespaces that have a DEF
 _registered: dict[str, dict[DispatchKey, list[Kernel]]] = {}  # by operator, which may be defined later; the latest last
 
 
 def _kernel(fn: Callable, boxed: bool, with_key_set: bool) -> Kernel:
-    return FALLTHROUGH if fn is fallthrough_kernel else Kernel(fn, _here(), not boxed, boxed, with_key_set)
+    return FALLTHROUGH if fn is fallthrough_kernel else Kernel(fn, _caller_location(), not boxed, boxed, with_key_set)
 
 
 def _register(name: str, key: DispatchKey, kernel: Kernel) -> None:
@@ -198,28 +198,28 @@ def _set_fallback(key: DispatchKey, kernel: Kernel | None) -> None:
         fallbacks.pop(key, None)
     else:
         fallbacks[key] = kernel
-    dispatch.disable_fast_path(dispatch.fast_path_disabled)  # forget every table
+    dispatch.disable_fast_path(dispatch.fast_path_disabled)  # clears every table
 
 
-def _take_back(undo: list[Callable[[], Any]]) -> None:
+def _undo_all(undo: list[Callable[[], Any]]) -> None:
     while undo:
         undo.pop()()
 
 
-def _here() -> str:
-    """Where the caller of this module stands, for `_dispatch_dump`."""
+def _caller_location() -> str:
+    """File and line of the code that called this module, for `_dispatch_dump`."""
     frame = next(f for f in reversed(traceback.extract_stack(sys._getframe(1))) if f.filename != __file__)
     return f"registered at {frame.filename}:{frame.lineno}"
 
 
 # ------------------------------------------------------------------------------------------------------------
-# What the generated files are made with: `aten/generated/functions.py` and `register_kernels.py`
+# Functions that the generated files call: `aten/generated/functions.py` and `register_kernels.py`
 
 
 def declare(schema: str) -> OpOverload:
-    """An operator of PyTorch's own, without kernels. Unless one is registered for `Autograd`, calls skip that key.
+    """Define one of PyTorch's own operators, without kernels. Unless one is registered for `Autograd`, calls skip that key.
 
-    Source: what `torchgen` writes into `RegisterSchema.cpp`.
+    Source: `RegisterSchema.cpp`, which `torchgen` generates.
     """
     operator = OpOverload(schema)
     operator.kernels[DispatchKey.Autograd] = FALLTHROUGH
@@ -229,9 +229,9 @@ def declare(schema: str) -> OpOverload:
 def implement(name: str, *, factory: bool = False, **kernels: Callable) -> None:
     """Register the kernels of one of PyTorch's own operators, by key.
 
-    A `factory` takes no tensor: the backend is the one that its argument `device` names.
+    A `factory` takes no tensor. Its argument `device` selects the backend.
 
-    Source: what `torchgen` writes into `RegisterCPU.cpp`, `RegisterCompositeImplicitAutograd.cpp`, `RegisterBackendSelect.cpp`.
+    Source: `RegisterCPU.cpp`, `RegisterCompositeImplicitAutograd.cpp` and `RegisterBackendSelect.cpp`, which `torchgen` generates.
     """
     operator = operators[f"aten::{name}"]
     for key, function in kernels.items():
@@ -241,16 +241,16 @@ def implement(name: str, *, factory: bool = False, **kernels: Callable) -> None:
 
 
 def select_backend(operator: Operator, key_set: int, *stack: Any) -> Any:
-    """The kernel for `BackendSelect`: go on with the backend that the argument `device` names."""
-    place = next(i for i, argument in enumerate(operator.schema.arguments) if argument.base == "Device")
-    wanted = device(stack[place] or "cpu")
+    """The kernel for `BackendSelect`: redispatch to the backend that the argument `device` names."""
+    position = next(i for i, argument in enumerate(operator.schema.arguments) if argument.base == "Device")
+    wanted = device(stack[position] or "cpu")
     return redispatch(operator, key_set & keys_below(DispatchKey.BackendSelect) | bits(wanted.backend), *stack)
 
 
 def invoke(operator: Operator, *stack: Any) -> Any:
-    """Call an operator with one argument for each of its schema's, through its table."""
+    """Call an operator through its table, with one argument for each argument of its schema."""
     for argument, value in zip(operator.schema.arguments, stack):
-        if argument.type in ("Tensor[]", "Tensor?[]"):  # None is for calls by name, as in PyTorch
+        if argument.type in ("Tensor[]", "Tensor?[]"):  # only calls by name accept None, as in PyTorch
             check_tensors(operator, argument, value)
         if argument.type != "Tensor" or hasattr(value, "_key_set"):
             continue
@@ -264,7 +264,7 @@ def invoke(operator: Operator, *stack: Any) -> Any:
 
 
 def check_tensors(operator: Operator, argument: Argument, value: Any) -> None:
-    """Refuse what is no list of tensors."""
+    """Raise TypeError unless the value is a list or tuple of tensors."""
     if not isinstance(value, (list, tuple)):
         raise TypeError(
             f"{operator.schema.name}(): argument '{argument.name}' must be tuple of Tensors, not {type(value).__name__}"
@@ -281,28 +281,27 @@ def _through_table(operator: Operator, stack: Sequence) -> Any:
 
 
 def leaf(tensor: Any, requires_grad: bool) -> Any:
-    """What creates tensors is asked in Python whether they require gradients; no operator has an argument for it."""
+    """A new tensor with `requires_grad` set: a keyword of the Python functions that no operator has."""
     return tensor.requires_grad_() if requires_grad else tensor
 
 
-def for_out(out: Any, options: dict[str, Any]) -> dict[str, Any]:
-    """What is left of the keywords of a call that creates a tensor, when there is an `out`: the options, which may be
-    given besides, say what `out` is already.
+def check_out_options(out: Any, options: dict[str, Any]) -> dict[str, Any]:
+    """The keywords that remain of a factory call with an `out`. The options may be passed too, but must agree with `out`.
 
     Source: `torch/csrc/autograd/utils/python_arg_parsing.h`; `torch/csrc/autograd/python_torch_functions_manual.cpp`,
     `check_out_type_matches`.
     """
-    wanted, place = options.get("dtype"), options.get("device")
+    wanted, target = options.get("dtype"), options.get("device")
     if wanted is not None and wanted is not out.dtype:
         raise RuntimeError(f"dtype {wanted.type_name} does not match dtype of out parameter ({out.dtype.type_name})")
-    if place is not None and device(place) != out.device:
-        raise RuntimeError(f"device type {place} does not match device type of out parameter ({out.device})")
+    if target is not None and device(target) != out.device:
+        raise RuntimeError(f"device type {target} does not match device type of out parameter ({out.device})")
     left = {name: value for name, value in options.items() if name not in ("dtype", "layout", "device", "pin_memory")}
     return left | {"out": out}
 
 
-def each_out(kwargs: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-    """The keywords of a call with several results: a tuple given as `out` has one tensor for each of these names."""
+def unpack_out(kwargs: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    """The keywords of a call with several results. A tuple passed as `out` has one tensor for each of these names."""
     out = kwargs.get("out")
     if not isinstance(out, (tuple, list)):
         return kwargs
@@ -312,26 +311,26 @@ def each_out(kwargs: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
 
 
 def resolve(overloads: Sequence[Operator], args: tuple, kwargs: dict[str, Any]) -> Any:
-    """Call the first of several overloads that these arguments fit.
+    """Call the first overload whose schema fits these arguments.
 
     Source: `torch/csrc/utils/python_arg_parser.cpp`, `PythonArgParser::raw_parse`.
     """
     if "input" in kwargs:
         kwargs = {"self" if name == "input" else name: value for name, value in kwargs.items()}
-    pattern = (overloads, *kwargs, kinds(args), kinds(kwargs.values()) if kwargs else ())
+    pattern = (overloads, *kwargs, argument_types(args), argument_types(kwargs.values()) if kwargs else ())
     known = _plans.get(pattern)
     if known is not None and not dispatch.fast_path_disabled:
         table, tensors, arrange = known
         stack = arrange(args, kwargs)
         key_set = local.included
-        for place in tensors:
-            key_set |= stack[place]._key_set
+        for position in tensors:
+            key_set |= stack[position]._key_set
         return table[key_set & ~local.excluded](*stack)
     for operator in overloads:
         stack = fit(operator.schema, args, kwargs)
         if stack is not None:
             if None not in pattern:
-                plan(pattern, operator, args, kwargs, stack)
+                cache_plan(pattern, operator, args, kwargs, stack)
             return invoke(operator, *stack)
     given = ", ".join([type(a).__name__ for a in args] + [f"{name}={type(a).__name__}" for name, a in kwargs.items()])
     expected = "\n".join(f" * {operator.schema}" for operator in overloads)
@@ -341,9 +340,9 @@ def resolve(overloads: Sequence[Operator], args: tuple, kwargs: dict[str, Any]) 
     )
 
 
-def kinds(values: Iterable[Any]) -> tuple | None:
-    """The types of arguments, and of the ints in a list, if these decide alone which overload fits; or None: a tensor without
-    dimensions may stand for a number, and other lists may hold anything."""
+def argument_types(values: Iterable[Any]) -> tuple | None:
+    """The types of the arguments, if the types alone decide which overload fits, else None. A list must have ints only, because
+    other lists may hold anything. A tensor without dimensions gives None, because it may be passed for a number."""
     found = []
     for value in values:
         kind = value.__class__
@@ -364,8 +363,8 @@ _plans: dict[tuple, tuple[dict, list[int], Callable]] = {}
 dispatch.cache_clearers.append(_plans.clear)
 
 
-def plan(pattern: tuple, operator: Operator, args: tuple, kwargs: dict[str, Any], stack: list) -> None:
-    """Remember for calls with arguments of these kinds how the stack is made of them: a function, written out and compiled."""
+def cache_plan(pattern: tuple, operator: Operator, args: tuple, kwargs: dict[str, Any], stack: list) -> None:
+    """Cache, for calls with arguments of these types, a compiled function that makes the stack from the arguments."""
     parts, defaults = [], []
     for i, (argument, value) in enumerate(zip(operator.schema.arguments, stack)):
         if i < len(args):
@@ -390,7 +389,7 @@ def plan(pattern: tuple, operator: Operator, args: tuple, kwargs: dict[str, Any]
 
 
 def stack_of(operator: Operator, args: Sequence, kwargs: dict[str, Any]) -> list:
-    """The stack of a call by name: what was passed, in the schema's order (`bind`), each value as its type wants it.
+    """The stack of a call by name: the arguments in the schema's order (`bind`), each converted to its type (`cast`).
 
     Source: `torch/csrc/jit/python/pybind_utils.h`, `createStackForSchema` and `argumentToIValue`.
     """
@@ -410,7 +409,7 @@ def stack_of(operator: Operator, args: Sequence, kwargs: dict[str, Any]) -> list
 
 
 class OpOverload(Operator):
-    """An operator as `rl.ops.namespace.name.overload` gives it: callable as its schema says."""
+    """The operator `rl.ops.namespace.name.overload`, which is called with the arguments of its schema."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return _through_table(self, stack_of(self, args, kwargs))
@@ -445,7 +444,7 @@ class OpOverload(Operator):
 
 
 class OpOverloadPacket:
-    """All overloads of one name. Called itself, it takes the first one whose schema fits."""
+    """All overloads of one name. A call runs the first overload whose schema fits."""
 
     def __init__(self, namespace: str, name: str):
         self._qualified_op_name, self.__name__ = f"{namespace}::{name}", name

@@ -6,13 +6,51 @@ import sys
 import tempfile
 from pathlib import Path
 
+import guarantees
 import pytest
 
 COMPILER = Path(__file__).parent / "compiler" / "g++"
+SHARD, SHARDS = map(int, (os.environ.get("SHARD") or "1/1").split("/"))
+READINGS = ("01_strided", "04_autograd")  # which `make test` runs
+SWEEP_SECONDS = 3600  # of `make test-all` on two cores, without the trials of exercises, whose seconds are in the lock
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--lock", metavar="EXERCISES", help="try these exercises, or all that have `changed`; record what held"
+    )
+
+
+def pytest_report_header(config):
+    if not config.option.markexpr and not config.option.lock:
+        trials = guarantees.read().seconds(guarantees.every_exercise()[SHARD - 1 :: SHARDS])
+        return f"shard {SHARD} of {SHARDS}, which takes {guarantees.in_words(trials + SWEEP_SECONDS / SHARDS)}"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config, items):
+    """One shard of the tests. The trials of an exercise stay together, and the tests of a file."""
+    for item in items:
+        if item.path.suffix == ".ipynb" and item.path.parent.name not in READINGS:
+            item.add_marker(pytest.mark.sweep)
+    files = sorted({item.path for item in items})
+    names = guarantees.every_exercise()
+    kept, left = [], []
+    for item in items:
+        name = guarantees.trial_of(item)
+        number = names.index(name) if name else files.index(item.path)
+        (kept if number % SHARDS == SHARD - 1 else left).append(item)
+        item.add_marker(pytest.mark.xdist_group(name or item.path.stem))
+    if left:
+        config.hook.pytest_deselected(items=left)
+    items[:] = kept
 
 
 def pytest_configure(config):
     """A folder for what this run of the tests needs to make but once. (Workers of xdist have it from who started them.)"""
+    if config.option.lock:
+        changed = config.option.lock == "changed"
+        config.pluginmanager.register(guarantees.Recorder(() if changed else config.option.lock.split()))
     if hasattr(config, "workerinput"):
         return
     folder = tempfile.mkdtemp(prefix="rushlight-tests-")

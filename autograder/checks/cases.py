@@ -7,12 +7,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import cache
+from functools import cache, wraps
 from typing import Any
 
 from ..observe import Tree, difference
 
 DTYPES = ("bool", "uint8", "int32", "int64", "float16", "float32", "float64")
+
+
+def cases_of(st: Any, **parameters: Any) -> Any:
+    """Cases with these parameters: for each a strategy, or a list of the values to draw from."""
+    drawn = {name: st.sampled_from(x) if isinstance(x, (list, tuple)) else x for name, x in parameters.items()}
+    return st.fixed_dictionaries(drawn)
+
+
+def defaults(**usual: Any) -> Callable[..., dict]:
+    """A function for cases that differ in a few values from the usual ones. It takes them in the same order, or by name."""
+    return lambda *args, **others: usual | dict(zip(usual, args)) | others  # noqa: B905
 
 
 @cache  # drawing goes through these again and again, and a strategy that is known is not looked into again
@@ -92,6 +103,19 @@ def composite(draw_case: Callable) -> Callable:
     return lambda st: st.composite(lambda draw: draw_case(st, draw))()
 
 
+def drawing(draw_case: Callable) -> Callable:
+    """Decorator: from `draw_case(draw, st, ...)`, a function of `st, ...` that makes the strategy.
+
+    Hypothesis tells these strategies apart, as it does those that `st.composite` makes of different functions.
+    """
+
+    @wraps(draw_case)
+    def make(st: Any, *args: Any, **kwargs: Any) -> Any:
+        return st.composite(draw_case)(st, *args, **kwargs)
+
+    return make
+
+
 # In programs ---------------------------------------------------------------------------------------------------------
 
 
@@ -156,3 +180,8 @@ def explained(**reasons: str) -> Callable[[dict, Tree, Tree], str | None]:
         return reasons.get(str(first_apart(mine, theirs)).replace(" ", "_"))
 
     return hint
+
+
+def when(applies: str | Callable[[dict], Any], text: str) -> Callable[[dict, Tree, Tree], str | None]:
+    """A hint for those cases to which it applies, or in which the argument of this name is true."""
+    return lambda case, mine, theirs: text if (case[applies] if isinstance(applies, str) else applies(case)) else None

@@ -1,12 +1,12 @@
-"""Autocast: mixed precision as kernels that cast and call again.
+"""Autocast: mixed precision by kernels that cast their arguments and call the operator again.
 
 Within `with rl.autocast("cpu", dtype=rl.float16):` the key `AutocastCPU`, which every CPU tensor has, is no longer excluded.
-For most operators its kernel falls through. The operators on the lists below have one that excludes the key, casts its
-arguments and calls the operator again: products of matrices in the lower precision, what loses accuracy there in float32, and
-what joins several tensors in the widest type among them.
+For most operators the kernel of this key falls through. The operators on the lists below have a kernel that excludes the key,
+casts the arguments and calls the operator again. Matrix products run in the lower precision, operators that lose accuracy in it
+run in float32, and operators that join several tensors run in the widest type among them.
 
 In PyTorch: `aten/src/ATen/autocast_mode.cpp`, `torch/amp/autocast_mode.py`. Left out: bfloat16, PyTorch's default on the
-CPU; other devices; the cache of weights that were cast already, which is for leaves that require gradients.
+CPU; other devices; the cache of cast weights (leaves that require gradients).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from rushlight.library import invoke
 
 __all__ = ["autocast", "is_autocast_enabled", "get_autocast_dtype"]
 
-POLICIES = {  # by policy the operators on PyTorch's list for the CPU, as far as they are here
+POLICIES = {  # by policy, the operators on PyTorch's list for the CPU that rushlight has
     "lower_precision_fp": ("addmm", "baddbmm", "bmm", "linear", "matmul", "mm"),
     "fp32": (
         *("prod", "prod.dim_int", "binary_cross_entropy_with_logits", "cross_entropy_loss", "huber_loss", "l1_loss"),
@@ -46,8 +46,10 @@ _state = _State()
 
 
 def is_eligible(value: Any) -> bool:
-    """Whether autocast casts a value: a floating tensor on the CPU that is not float64, which somebody wanted for its
-    accuracy. Source: `aten/src/ATen/autocast_mode.h`, `is_eligible`."""
+    """Whether autocast casts a value: a floating tensor on the CPU that is not float64. float64 keeps its accuracy.
+
+    Source: `aten/src/ATen/autocast_mode.h`, `is_eligible`.
+    """
     return (
         hasattr(value, "_key_set")
         and value.device.type == "cpu"
@@ -57,10 +59,10 @@ def is_eligible(value: Any) -> bool:
 
 
 def cached_cast(dtype: dtype, value: Any) -> Any:
-    """An argument as an autocast kernel passes it on: an eligible tensor (`is_eligible`) in this dtype (`Tensor.to`).
+    """The argument that an autocast kernel passes on: an eligible tensor (`is_eligible`) is cast to this dtype (`Tensor.to`).
 
-    Of a list or tuple, each item; the result is a list. Anything else, tensors that are not eligible, numbers, None, stays
-    what it is.
+    For a list or tuple, each item is cast, and the result is a list. Anything else (tensors that are not eligible, numbers,
+    None) stays as it is.
 
     Source: `aten/src/ATen/autocast_mode.cpp`, `cached_cast`.
     """
@@ -70,8 +72,8 @@ def cached_cast(dtype: dtype, value: Any) -> Any:
 
 
 def promote_type(stack: Sequence) -> dtype:
-    """The widest type among the eligible tensors of a call, those in lists included: float32 if one of them is float32,
-    else the lower precision, `get_autocast_dtype("cpu")`, also where there are none.
+    """The widest type among the eligible tensors of a call, including those in lists: float32 if one of them is float32,
+    else the lower precision, `get_autocast_dtype("cpu")`, also if there are none.
 
     Source: `aten/src/ATen/autocast_mode.h`, `promote_type` and `prioritize`.
     """
@@ -82,17 +84,17 @@ def promote_type(stack: Sequence) -> dtype:
 def autocast_kernel(operator: Operator, policy: str, *stack: Any) -> Any:
     """The kernel for `AutocastCPU` of an operator on one of the lists: cast the arguments and call the operator again.
 
-    All of it, the casts too, goes on with the key `AutocastCPU` excluded (`excluding`). `cached_cast` casts each argument,
-    `invoke` calls the operator.
+    All of this, including the casts, runs with the key `AutocastCPU` excluded (`excluding`). `cached_cast` casts each
+    argument, `invoke` calls the operator.
 
     Args:
-        operator: the one that was called.
-        policy: what the arguments are cast to. `lower_precision_fp`: `get_autocast_dtype("cpu")`; `fp32`: float32;
+        operator: the operator that was called.
+        policy: decides the dtype of the casts. `lower_precision_fp`: `get_autocast_dtype("cpu")`; `fp32`: float32;
             `promote`: `promote_type` of all arguments.
         stack: the arguments.
 
     Returns:
-        what the operator returns.
+        the result of the operator.
 
     Source: `aten/src/ATen/autocast_mode.h`, `WrapFunction_`.
     """
@@ -124,7 +126,7 @@ def is_autocast_enabled(device_type: str = "cuda") -> bool:
 
 
 def get_autocast_dtype(device_type: str) -> dtype | None:
-    """The lower precision; None as long as nobody has said one (PyTorch: bfloat16)."""
+    """The lower precision; None until an `autocast` sets it (PyTorch: bfloat16)."""
     _bit(device_type)
     return _state.dtype
 
@@ -138,14 +140,14 @@ def _bit(device_type: str) -> int:
 
 
 class autocast:
-    """A context manager, and a decorator: within, operators on the lists compute in the lower precision, or in float32.
+    """A context manager and a decorator. While active, the operators on the lists compute in the lower precision, or in float32.
 
     Args:
         device_type: "cpu".
-        dtype: the lower precision, float16; unless given the one of the autocast around this one. Another dtype warns, and
-            nothing is cast.
-        enabled: False stops the casting of an autocast around this one.
-        cache_enabled: is taken and has no effect here.
+        dtype: the lower precision, float16; by default that of the enclosing autocast. Another dtype warns, and nothing is
+            cast.
+        enabled: False turns off an enclosing autocast.
+        cache_enabled: accepted, without effect here.
 
     Source: `torch/amp/autocast_mode.py`, `autocast`.
     """

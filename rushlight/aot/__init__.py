@@ -1,7 +1,8 @@
-"""Ahead-of-time autograd: a program as graphs of functional operators, its backward pass among them.
+"""Ahead-of-time autograd: a program and its backward pass as graphs of functional operators.
 
-`proxy_tensor` records, `functional` does away with writing, `joint` puts forward and backward into one graph, `partition` cuts
-it in two and chooses what to save, `runtime` runs the halves; `decompositions` are for whoever wants simpler operators.
+`proxy_tensor` records operators, `functional` removes writes, `joint` puts forward and backward into one graph, `partition`
+splits this graph in two and chooses the tensors to save, `runtime` runs both graphs. `decompositions` replaces operators by
+simpler ones.
 
 In PyTorch: `torch/_functorch/aot_autograd.py`, `torch/_functorch/_aot_autograd/`, `torch/_functorch/partitioners.py`.
 """

@@ -1,10 +1,10 @@
-"""Operators in terms of simpler ones: what a compiler wants of a graph before it looks at it.
+"""Operators in terms of simpler ones, so that a compiler has fewer operators to know.
 
-`core_aten_decompositions()` has a function for each operator of which something simpler is known. `make_fx` and `aot_autograd` run
-it in the operator's place, so that the graph shows what it calls. A compiler that fuses loops knows no softmax: it sees a
-maximum, a subtraction, an exponential, a sum and a division.
+`core_aten_decompositions()` has a function for each operator that is made of simpler ones. `make_fx` and `aot_autograd` run the
+function instead of the operator, so the graph has the simpler operators. A compiler that fuses loops does not know softmax: it
+sees a maximum, a subtraction, an exponential, a sum and a division.
 
-In PyTorch: `torch/_decomp/decompositions.py`, `torch/_inductor/decomposition.py`. Left out: operators that rushlight has not.
+In PyTorch: `torch/_decomp/decompositions.py`, `torch/_inductor/decomposition.py`. Left out: operators that rushlight lacks.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ NONE, MEAN, SUM = 0, 1, 2
 
 
 def softmax(self: Tensor, dim: int, half_to_float: bool) -> Tensor:
-    """`_softmax` in simpler operators: each element's exponential, divided by the sum of those along `dim`.
+    """`_softmax` in simpler operators: the exponential of each element, divided by the sum of the exponentials along `dim`.
 
-    The largest element along `dim` is taken off before: so no exponential overflows, and the quotient is the same. A tensor of
-    float16 is worked on in float32, and only the result is turned back. It may have no dimensions, and then `dim` is 0 or -1; a
-    tensor without elements has no largest one, and its softmax no elements either. `half_to_float` is False.
+    The largest element along `dim` is subtracted first. So no exponential overflows, and the quotient is the same. A float16
+    tensor is converted to float32, and only the result is converted back. The tensor may have no dimensions; then `dim` is 0 or
+    -1. A tensor without elements has no largest element, and its softmax has no elements. `half_to_float` is False.
 
-    Operators that it may call, of `rl.functions` or as methods: `amax`, `sub`, `exp`, `sum`, `div`, and `to`.
+    Allowed operators, as functions of `rl.functions` or as methods: `amax`, `sub`, `exp`, `sum`, `div`, and `to`.
 
     Source: `torch/_decomp/decompositions.py`, `_softmax`.
     """
@@ -55,12 +55,10 @@ def log_softmax(self: Tensor, dim: int, half_to_float: bool) -> Tensor:
 
 
 def softmax_backward_data(grad_output: Tensor, output: Tensor, dim: int, input_dtype: dtype) -> Tensor:
-    """`_softmax_backward_data` in simpler operators: the gradient of what a softmax along `dim` was taken of.
+    """`_softmax_backward_data` in simpler operators: the gradient of the input of a softmax along `dim`.
 
-    With y = `output`, what the softmax gave, and g = `grad_output`, it is y * (g - s), where s is the sum of g * y along
-    `dim`, the same for all elements along it. It is of dtype `input_dtype`, and contiguous.
-
-    Operators that it may call: `mul`, `sum`, `sub`, `addcmul`, `contiguous`, and `to`.
+    With y = `output`, the result of the softmax, and g = `grad_output`, it is y * (g - s), where s is the sum of g * y along
+    `dim`. It has the dtype `input_dtype`, and is contiguous.
 
     Source: `torch/_decomp/decompositions.py`, `_softmax_backward_data`.
     """
@@ -195,12 +193,12 @@ def masked_fill(self: Tensor, mask: Tensor, value: Any) -> Tensor:
 
 
 def detach(self: Tensor) -> Tensor:
-    """Autograd is gone from the graph, and with it what this was for."""
+    """A graph has no autograd, so `detach` only makes an alias."""
     return functions.alias(self)
 
 
 # ------------------------------------------------------------------------------------------------------------
-# What writing became
+# Functional forms of writes
 
 
 def zero(self: Tensor) -> Tensor:
@@ -276,9 +274,9 @@ def diagonal_backward(grad_output: Tensor, input_sizes: Sequence[int], offset: i
 
 
 def reduced(loss: Tensor, reduction: int) -> Tensor:
-    return (
-        loss if reduction == NONE else functions.sum(loss) / loss.numel() if reduction == MEAN else functions.sum(loss)
-    )
+    if reduction == NONE:
+        return loss
+    return functions.sum(loss) / loss.numel() if reduction == MEAN else functions.sum(loss)
 
 
 def mse_loss(self: Tensor, target: Tensor, reduction: int = MEAN) -> Tensor:
@@ -293,57 +291,23 @@ def mse_loss_backward(grad_output: Tensor, self: Tensor, target: Tensor, reducti
 # ------------------------------------------------------------------------------------------------------------
 # The table
 
-_TABLE: dict[str, Callable] = {
-    "_softmax": softmax,
-    "_log_softmax": log_softmax,
-    "_softmax_backward_data": softmax_backward_data,
-    "_log_softmax_backward_data": log_softmax_backward_data,
-    "threshold_backward": threshold_backward,
-    "sigmoid_backward": sigmoid_backward,
-    "tanh_backward": tanh_backward,
-    "silu": silu,
-    "silu_backward": silu_backward,
-    "gelu": gelu,
-    "gelu_backward": gelu_backward,
-    "elu": elu,
-    "leaky_relu": leaky_relu,
-    "leaky_relu_backward": leaky_relu_backward,
-    "hardtanh": hardtanh,
-    "hardtanh_backward": hardtanh_backward,
-    "softplus": softplus,
-    "softplus_backward": softplus_backward,
-    "addcmul": addcmul,
-    "addcdiv": addcdiv,
-    "lerp.Scalar": lerp_scalar,
-    "rsub.Tensor": rsub,
-    "rsub.Scalar": rsub,
-    "square": square,
-    "add.Scalar": add_scalar,
-    "sub.Scalar": sub_scalar,
-    "mul.Scalar": mul_scalar,
-    "div.Scalar": div_scalar,
-    "masked_fill.Scalar": masked_fill,
-    "masked_fill.Tensor": masked_fill,
-    "detach": detach,
-    "zero": zero,
-    "copy": copy,
-    "fill.Scalar": fill,
-    "fill.Tensor": fill,
-    "mean": mean,
-    "mean.dim": mean_dim,
-    "var.correction": var,
-    "std.correction": std,
-    "logsumexp": logsumexp,
-    "select_backward": select_backward,
-    "slice_backward": slice_backward,
-    "diagonal_backward": diagonal_backward,
-    "mse_loss": mse_loss,
-    "mse_loss_backward": mse_loss_backward,
-}
+_PRIVATE = (softmax, log_softmax, softmax_backward_data, log_softmax_backward_data)
+_DEFAULT = (
+    threshold_backward, sigmoid_backward, tanh_backward, silu, silu_backward, gelu, gelu_backward, elu, leaky_relu,
+    leaky_relu_backward, hardtanh, hardtanh_backward, softplus, softplus_backward, addcmul, addcdiv, square, detach, zero, copy,
+    mean, logsumexp, select_backward, slice_backward, diagonal_backward, mse_loss, mse_loss_backward,
+)  # fmt: skip
+_TABLE: dict[str, Callable] = {f"_{function.__name__}": function for function in _PRIVATE}
+_TABLE |= {function.__name__: function for function in _DEFAULT}
+_TABLE |= {
+    "lerp.Scalar": lerp_scalar, "rsub.Tensor": rsub, "rsub.Scalar": rsub, "add.Scalar": add_scalar, "sub.Scalar": sub_scalar,
+    "mul.Scalar": mul_scalar, "div.Scalar": div_scalar, "masked_fill.Scalar": masked_fill, "masked_fill.Tensor": masked_fill,
+    "fill.Scalar": fill, "fill.Tensor": fill, "mean.dim": mean_dim, "var.correction": var, "std.correction": std,
+}  # fmt: skip
 
 
 def get_decompositions(names: Sequence[Operator | str]) -> dict[Operator, Callable]:
-    """The table's entries for some operators, given themselves or by name; those that it has not are left out.
+    """The decompositions of some operators, which are given as operators or by name. Operators without one are left out.
 
     Source: `torch/_decomp/__init__.py`, `get_decompositions`.
     """
@@ -362,5 +326,5 @@ def overload(name: str) -> OpOverload:
 
 
 def by_schema(operator: OpOverload, function: Callable) -> Callable:
-    """A function that takes its arguments by the schema, as keywords that come after a `*` there may come here."""
+    """A function that binds its arguments by the schema, because its arguments after a `*` may be given by keyword."""
     return lambda *args, **kwargs: function(*bind(operator.schema, args, kwargs))

@@ -1,9 +1,9 @@
-"""Functionalisation: a program that writes into tensors and into views of them, as one that writes to nothing.
+"""Functionalization: turn a program that writes to tensors and to their views into one that does not write.
 
-The program runs on tensors without data; beside each of them goes a *functional tensor*, which holds the value that it has now,
-made by operators that write nothing. Where the program writes in place, the value is replaced. Tensors that share memory share
-a *functional storage*: it holds the value of the base, and the updates that came through views and have not been applied yet.
-A view remembers by which operators it was made of the base, and is *regenerated* by them when the base is no longer what it was.
+The program runs on tensors without data. Each of them has a *functional tensor* with its current value, which is computed by
+operators that do not write. A write in place replaces the value. Tensors that share memory share a *functional storage*: the
+value of the base, and the updates through views that are not applied yet. A view records the operators that made it from the
+base. They *regenerate* the view after the base has changed.
 
 In PyTorch: `aten/src/ATen/FunctionalTensorWrapper.cpp`, `FunctionalStorageImpl.cpp`, `FunctionalInverses.cpp`,
 `torch/_subclasses/functional_tensor.py`. Left out: `set_`, `resize_`, writing through an
@@ -32,30 +32,30 @@ aten = ops.aten
 
 
 def is_view(func: Operator) -> bool:
-    """Whether an operator gives views of its first argument, and writes to nothing."""
+    """Whether an operator returns views of its first argument, and does not write."""
     first = func.schema.arguments[0] if func.schema.arguments else None
     return first is not None and bool(first.alias) and not func.schema.is_mutable and bool(func.schema.returns[0].alias)
 
 
 def is_inplace_view(func: Operator) -> bool:
-    """Whether an operator changes the metadata of its argument, and no data: `t_`."""
+    """Whether an operator changes the metadata of its argument, and no data, as `t_` does."""
     return func.schema.name in ("as_strided_", "squeeze_", "t_", "transpose_", "unsqueeze_")
 
 
 def functional_form(func: Operator) -> Operator:
-    """The operator that computes what this one writes, and writes nothing: for `add_.Tensor` it is `add.Tensor`.
+    """The operator that computes the same result and does not write: `add.Tensor` for `add_.Tensor`.
 
-    An operator that writes to its first argument has a name that ends in an underscore, and its functional form the name without
-    it. One that writes to `out`, the last argument, has a form of the same name. Either way it is the one, of all overloads of
-    that name, that writes nothing (`schema.is_mutable`) and has the same arguments, in order, by name and type: of an operator
-    that writes to `out`, all but those to which it writes (`argument.is_written`). The overloads' own names need not agree
-    (`bernoulli_.float` and `bernoulli.p`). `normal_` is the exception: its form is called `normal_functional`.
+    The name of an operator that writes to its first argument ends in an underscore. The functional form has the name without it.
+    The form of an operator that writes to `out`, the last argument, has the same name. Of all overloads of that name, the form is
+    the one that does not write (`schema.is_mutable`) and has the same arguments in the same order, by name and type. For an
+    operator that writes to `out`, the written arguments (`argument.is_written`) are left out of the comparison. The names of the
+    overloads may differ (`bernoulli_.float` and `bernoulli.p`). `normal_` is the exception: its form is `normal_functional`.
 
     Args:
         func: an operator that writes; `operators` has all of them, by `full_name`.
 
     Raises:
-        NotImplementedError: there is none.
+        NotImplementedError: there is no such operator.
 
     Source: `torchgen/native_function_generation.py`, `pre_group_native_functions`, which pairs operators by their signatures.
     """
@@ -72,7 +72,7 @@ def functional_form(func: Operator) -> Operator:
 
 
 class View(NamedTuple):
-    """One step from a base to a view: an operator, its arguments after the tensor, and of several results which."""
+    """One step from a base to a view: an operator, its arguments after the tensor, and the index among several results."""
 
     operator: Operator
     args: tuple
@@ -80,36 +80,35 @@ class View(NamedTuple):
 
 
 def view_forward(base: Tensor, view: View) -> Tensor:
-    """The view of a base that a step makes."""
+    """The view that a step makes of a base."""
     result = view.operator(base, *view.args)
     return result if view.place is None else result[view.place]
 
 
 def view_inverse(base: Tensor, view: View, new: Tensor) -> Tensor:
-    """What a base becomes when what a view shows of it becomes `new`: a tensor of the base's sizes. Nothing is written to.
+    """The base after the value of its view becomes `new`: a tensor of the base's sizes. No tensor is written to.
 
-    A graph is recorded of what this calls: for each step only the operators that are named here, as in graphs of torch.
+    The calls are recorded in a graph, so each step calls only the operators that are named here, as graphs of torch do.
 
     Args:
-        base: the base as it was.
-        view: the step that makes the view of it; `arguments_of(view)` gives the operator's arguments after the tensor by name,
-            with defaults filled in. Its operator is named (`view.operator.schema.name`):
+        base: the base before the write.
+        view: the step that makes the view. `arguments_of(view)` has the operator's arguments after the tensor by name, with
+            defaults filled in. The operator has a name (`view.operator.schema.name`):
 
-            - `alias`, `detach`: the same elements, so the base becomes `new` itself, and no operator is called;
-            - `view`, `_reshape_alias`: the same elements, row by row; undone by a `view`;
-            - `t`, `transpose`, `permute`: other orders of the dimensions (`dim0`, `dim1`; `dims`), which may be negative; each
-              is undone by an operator of its own name, also where the order is the same;
-            - `squeeze`: without dimensions of size 1: all, or, if `dim` is given, an int or a sequence of ints, those among them;
-              undone by an `unsqueeze` for each;
-            - `unsqueeze`: with a dimension of size 1, `dim` of the view; undone by a `squeeze`;
-            - `expand`: each element may be shown many times. The base gains, for each, the sum of what was added to all of them
-              (`sum_to`);
-            - `select`, `slice`, `diagonal`, `as_strided`: a part of the base, and for each there is an operator with the same
-              arguments after `new` that puts it there: `select_scatter`, ...;
-            - `unbind`: all `select`s along `dim`, of which this is `view.place`;
-            - `split`, `split_with_sizes`: `slice`s along `dim`, of `split_size` elements, the last perhaps of fewer, or of as
-              many as `split_sizes` says, of which this is `view.place`;
-        new: of the view's sizes.
+            - `alias`, `detach`: the same elements. The base becomes `new` itself, and no operator is called.
+            - `view`, `_reshape_alias`: the same elements, row by row. A `view` is the inverse.
+            - `t`, `transpose`, `permute`: another order of the dimensions (`dim0`, `dim1`; `dims`), which may be negative. The
+              inverse is an operator of the same name, even if the order is the same.
+            - `squeeze`: removes dimensions of size 1: all of them, or those in `dim`, an int or a sequence of ints. The inverse is
+              an `unsqueeze` for each.
+            - `unsqueeze`: adds a dimension of size 1, `dim` of the view. A `squeeze` is the inverse.
+            - `expand`: the view may have each element several times. The base adds the sum of all differences from it (`sum_to`).
+            - `select`, `slice`, `diagonal`, `as_strided`: a part of the base. The operators `select_scatter`, ... write this part.
+              They have the same arguments after `new`.
+            - `unbind`: one `select` along `dim` for each index. The index of this view is `view.place`.
+            - `split`, `split_with_sizes`: `slice`s along `dim`. Each has `split_size` elements, and the last one may have fewer; or
+              their lengths are `split_sizes`. The index of this view is `view.place`.
+        new: a tensor of the view's sizes.
 
     Source: `aten/src/ATen/FunctionalInverses.cpp`.
     """
@@ -161,8 +160,8 @@ def arguments_of(view: View) -> dict[str, Any]:
 
 
 @dataclass(eq=False)
-class FunctionalStorage:
-    """What tensors share that share memory: the value of the base, updates to come, and how many there were in all.
+class FunctionalStorageImpl:
+    """The state of tensors that share memory: the value of the base, the pending updates, and the number of updates so far.
 
     Source: `aten/src/ATen/FunctionalStorageImpl.h`.
     """
@@ -170,28 +169,28 @@ class FunctionalStorage:
     base: Tensor
     updates: list[tuple[Tensor, tuple[View, ...]]] = field(default_factory=list)
     generation: int = 0
-    hidden: bool = True  # whether autograd saw no update of the base: all were under no_grad, or through `detach`
+    hidden: bool = True  # whether all updates were hidden from autograd: under no_grad, or through `detach`
 
 
 @dataclass(eq=False)
-class FunctionalTensor:
-    """The value of a tensor as of a generation of its storage, and how it is made of the base.
+class FunctionalTensorWrapper:
+    """The value of a tensor at a generation of its storage, and the steps that make it from the base.
 
     Source: `aten/src/ATen/FunctionalTensorWrapper.h`.
     """
 
     value: Tensor
-    storage: FunctionalStorage
+    storage: FunctionalStorageImpl
     views: tuple[View, ...] = ()
     generation: int = 0
 
 
 def apply_update(base: Tensor, new: Tensor, views: Sequence[View]) -> Tensor:
-    """What a base becomes when a view of it, made by several steps, becomes `new`.
+    """The base after the value of a view, which several steps made, becomes `new`.
 
-    The first step makes a view of the base, the next a view of that, and so on: `view_forward(tensor, step)`; what the last one
-    makes is not needed. From the last step to the first, `view_inverse(tensor, step, new)` gives what the tensor becomes that the
-    step was a view of. Without steps the base becomes `new` itself.
+    The first step makes a view of the base, the next step a view of this view, and so on (`view_forward(tensor, step)`). The view
+    that the last step makes is not needed. Then, from the last step to the first, `view_inverse(tensor, step, new)` is the new
+    value of the tensor that the step was applied to. Without steps the base becomes `new` itself.
 
     Source: `aten/src/ATen/FunctionalStorageImpl.cpp`, `apply_update`.
     """
@@ -203,14 +202,13 @@ def apply_update(base: Tensor, new: Tensor, views: Sequence[View]) -> Tensor:
     return new
 
 
-def sync(tensor: FunctionalTensor) -> Tensor:
+def sync(tensor: FunctionalTensorWrapper) -> Tensor:
     """Bring a tensor up to date, and return its value.
 
-    If its `generation` is its storage's, it is up to date. If not, all updates of the storage, pairs of a new value and the steps
-    of the view that got it, are applied to the storage's `base`, the first one first (`apply_update`), and then there are none
-    any more. The tensor's `value` is made anew, from the base, by the steps in its `views` (`view_forward`), and its
-    generation is now the storage's. Other tensors of the storage are left as they are; they are brought up to date when
-    they are needed.
+    A tensor is up to date if its `generation` is that of its storage. If not, all updates of the storage are applied to the
+    storage's `base` in order (`apply_update`), and are then removed. An update is a pair: a new value, and the steps of the view
+    that was written to. The tensor's `value` is regenerated from the base by the steps in its `views` (`view_forward`). Its
+    generation becomes that of the storage. Other tensors of the storage do not change until they are needed.
 
     Source: `aten/src/ATen/FunctionalTensorWrapper.cpp`, `sync_`, `apply_updates` and `regenerate_from_base`.
     """
@@ -226,8 +224,8 @@ def sync(tensor: FunctionalTensor) -> Tensor:
     return tensor.value
 
 
-def commit_update(tensor: FunctionalTensor, new: Tensor) -> None:
-    """Something was written to a tensor that was up to date: its storage has an update more, and the tensor sees it at once.
+def commit_update(tensor: FunctionalTensorWrapper, new: Tensor) -> None:
+    """Record a write to a tensor that is up to date: its storage gets one more update, and the tensor is synchronized at once.
 
     Source: `aten/src/ATen/FunctionalTensorWrapper.cpp`, `replace_` and `commit_update`.
     """
@@ -242,32 +240,32 @@ def commit_update(tensor: FunctionalTensor, new: Tensor) -> None:
 # The mode
 
 
-class FunctionalMode(DispatchMode):
-    """Within: calls run on the tensors that the program sees, and their functional forms on the values.
+class FunctionalTensorMode(DispatchMode):
+    """Calls run on the tensors of the program, and their functional forms run on the values.
 
-    What the program sees are `outer` tensors, on which autograd works; `of` has the functional tensor of each. The values are
-    for the mode outside of this one.
+    The program works with `outer` tensors, which autograd sees; `of(outer)` is the functional tensor. Calls on the values go to
+    the next mode outside of this one.
 
     Source: `torch/_subclasses/functional_tensor.py`, `FunctionalTensorMode`.
     """
 
     def __init__(self, on_meta: bool = False, sync_views: bool = True) -> None:
-        self.sync_views = sync_views  # before a view is made of something, bring it up to date
-        self.call = run_meta if on_meta else call_as_it_is  # of values, which may be without data
-        self.known: dict[int, tuple[Tensor, FunctionalTensor]] = {}
+        self.sync_views = sync_views  # whether a tensor is brought up to date before a view of it is made
+        self.call = run_meta if on_meta else call  # values on the meta device have no data
+        self.known: dict[int, tuple[Tensor, FunctionalTensorWrapper]] = {}
 
     def wrap(self, outer: Tensor, value: Tensor) -> Tensor:
-        """From now on `outer` has this value."""
-        self.known[id(outer)] = outer, FunctionalTensor(value, FunctionalStorage(value))
+        """Give `outer` a value, over a storage of its own."""
+        self.known[id(outer)] = outer, FunctionalTensorWrapper(value, FunctionalStorageImpl(value))
         return outer
 
-    def of(self, outer: Tensor) -> FunctionalTensor:
+    def of(self, outer: Tensor) -> FunctionalTensorWrapper:
         if id(outer) not in self.known:
             self.wrap(outer, outer)  # a constant
         return self.known[id(outer)][1]
 
     def unwrap(self, value: Any) -> Any:
-        """What the program returns, by value."""
+        """The values of the tensors in a result of the program."""
         if isinstance(value, (list, tuple)):
             return [self.unwrap(item) for item in value]
         return sync(self.of(value)) if isinstance(value, Tensor) else value
@@ -281,17 +279,17 @@ class FunctionalMode(DispatchMode):
         with disable_modes():
             outer = run_meta(func, args, kwargs)
         if is_view(func):
-            self.note_views(outer, func, args)
+            self.wrap_views(outer, func, args)
         elif is_inplace_view(func):
-            self.change_view(func, args)
+            self.write_metadata(func, args)
         elif func.schema.is_mutable:
             self.write(func, args, kwargs)
         else:
-            self.note_new(outer, self.call(func, *self.values(args, kwargs)))
+            self.wrap_result(outer, self.call(func, *self.values(args, kwargs)))
         return outer
 
     def values(self, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:
-        """The arguments of a call, by value, brought up to date."""
+        """The arguments of a call, with up-to-date values in place of tensors."""
         return tuple(map(self.value_of, args)), {name: self.value_of(value) for name, value in kwargs.items()}
 
     def value_of(self, value: Any) -> Any:
@@ -299,23 +297,23 @@ class FunctionalMode(DispatchMode):
             return [self.value_of(item) for item in value]
         return sync(self.of(value)) if isinstance(value, Tensor) else value
 
-    def note_new(self, outer: Any, values: Any) -> None:
+    def wrap_result(self, outer: Any, values: Any) -> None:
         if isinstance(outer, Tensor):
             self.wrap(outer, values)
         elif isinstance(outer, (list, tuple)):
             for tensor, value in zip(outer, values):
                 self.wrap(tensor, value)
 
-    def note_views(self, outer: Any, func: Operator, args: tuple) -> None:
-        """A new view begins with generation 0: if there were updates before, it is regenerated when it is first needed."""
+    def wrap_views(self, outer: Any, func: Operator, args: tuple) -> None:
+        """A new view has generation 0. If its storage has updates, the view is regenerated when it is first needed."""
         base = self.of(args[0])
         values = func(sync(base) if self.sync_views else base.value, *args[1:])
         several = isinstance(outer, (list, tuple))
         for i, (tensor, value) in enumerate(zip(outer, values) if several else [(outer, values)]):
             view = View(func, args[1:], i if several else None)
-            self.known[id(tensor)] = tensor, FunctionalTensor(value, base.storage, (*base.views, view))
+            self.known[id(tensor)] = tensor, FunctionalTensorWrapper(value, base.storage, (*base.views, view))
 
-    def change_view(self, func: Operator, args: tuple) -> None:
+    def write_metadata(self, func: Operator, args: tuple) -> None:
         tensor = self.of(args[0])
         form = functional_form(func) if func.schema.name != "as_strided_" else aten.as_strided.default
         view = View(form, args[1:])
@@ -323,7 +321,7 @@ class FunctionalMode(DispatchMode):
         tensor.views, tensor.value = (*tensor.views, view), view_forward(tensor.value, view)
 
     def write(self, func: Operator, args: tuple, kwargs: dict[str, Any]) -> None:
-        """The functional form runs on the values, and gives those that the written tensors have from now on."""
+        """The functional form runs on the values, and returns the new values of the written tensors."""
         form = form_of(func)
         names = [argument.name for argument in func.schema.arguments]
         inplace = func.schema.arguments[0].is_written
@@ -343,7 +341,7 @@ class FunctionalMode(DispatchMode):
             tensor.storage.hidden = tensor.storage.hidden and (detached or not local.grad_enabled)
 
 
-def call_as_it_is(func: Operator, args: tuple, kwargs: dict[str, Any]) -> Any:
+def call(func: Operator, args: tuple, kwargs: dict[str, Any]) -> Any:
     return func(*args, **kwargs)
 
 
@@ -353,16 +351,16 @@ def form_of(func: Operator) -> Operator:
 
 
 def functionalize(function: Callable) -> Callable:
-    """The same function made of operators that write to nothing; what it wrote to its arguments it writes at the end, by `copy_`.
+    """The same function, out of operators that do not write. Its writes to arguments are done at the end, by `copy_`.
 
-    It works on tensors without data of its own and on values, the arguments.
+    The function runs on tensors without data. Their values are the arguments.
 
     Source: `torch/_functorch/eager_transforms.py`, `functionalize`.
     """
 
     @wraps(function)
     def functional(*args: Any) -> Any:
-        mode = FunctionalMode(sync_views=False)
+        mode = FunctionalTensorMode(sync_views=False)
         with disable_modes():
             fakes = [fake_like(x) if isinstance(x, Tensor) else x for x in args]
         outers = [mode.wrap(fake, x) if isinstance(x, Tensor) else x for fake, x in zip(fakes, args)]
@@ -381,6 +379,6 @@ def functionalize(function: Callable) -> Callable:
     return functional
 
 
-def whole(tensor: FunctionalTensor) -> FunctionalTensor:
-    """The base of a tensor's storage: what an input is, whatever became of its metadata."""
-    return FunctionalTensor(tensor.storage.base, tensor.storage, (), -1)
+def whole(tensor: FunctionalTensorWrapper) -> FunctionalTensorWrapper:
+    """The base of a tensor's storage: an input before its metadata changed."""
+    return FunctionalTensorWrapper(tensor.storage.base, tensor.storage, (), -1)

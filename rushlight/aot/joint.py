@@ -1,12 +1,12 @@
-"""Forward and backward in one graph: what is traced, and what is known of it before.
+"""Forward and backward in one graph: the metadata of a function, and the trace of its joint graph.
 
-The function runs once, only to learn of it: which inputs it writes to, which outputs share memory with inputs or with each other,
-which require grad. Then it is *prepared*: what it writes to inputs it returns, and views that autograd must not take for tensors
-of their own are given a base. Of that the *joint* function is made, from the inputs (`primals`) and the gradients of the outputs
-(`tangents`) to the outputs and the gradients of the inputs. It is traced, functional, and autograd is gone from it.
+A first run collects metadata: the inputs that the function writes to, the outputs that share memory with inputs or with each
+other, and the outputs that require grad. Then the function is *prepared*: it also returns the new values of written inputs, and
+the bases of views. The *joint* function maps the inputs (`primals`) and the gradients of the outputs (`tangents`) to the outputs
+and the gradients of the inputs. Its trace is a functional graph without autograd.
 
 In PyTorch: `torch/_functorch/_aot_autograd/collect_metadata_analysis.py`, `graph_capture_wrappers.py`, `graph_capture.py`. Left
-out: inputs that share memory among themselves, subclasses of tensors, effects that are ordered by tokens, the state of generators.
+out: inputs that share memory with each other, tensor subclasses, effect tokens, generator states.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from rushlight.aot.functional import FunctionalMode, FunctionalStorage, View, sync, whole
-from rushlight.aot.proxy_tensor import ProxyMode, disable_modes, fake_like, local_state, trace
+from rushlight.aot.functional import FunctionalStorageImpl, FunctionalTensorMode, View, sync, whole
+from rushlight.aot.proxy_tensor import ProxyTorchDispatchMode, disable_modes, fake_like, local_state, trace
 from rushlight.aten.generated import functions
-from rushlight.aten.strided import Tensor
+from rushlight.aten.strided import Tensor, non_overlapping_and_dense
 from rushlight.autograd import engine
 from rushlight.autograd.grad_mode import set_grad_enabled
 from rushlight.c10.dispatch import Operator, local
@@ -29,34 +29,32 @@ from rushlight.library import ops
 aten = ops.aten
 
 # ------------------------------------------------------------------------------------------------------------
-# What is known of a function
+# The metadata of a function
 
 
 @dataclass
-class InputInfo:
+class InputAliasInfo:
     """Source: `torch/_functorch/_aot_autograd/schemas.py`, `InputAliasInfo`."""
 
     mutates_data: bool
     mutates_metadata: bool
     requires_grad: bool
-    hidden: bool  # whether autograd knows nothing of what was written
-    sizes: tuple[int, ...] = ()  # what they become, where the metadata change
+    hidden: bool  # whether all writes are hidden from autograd
+    sizes: tuple[int, ...] = ()  # after the function has run
     strides: tuple[int, ...] = ()
     storage_offset: int = 0
 
 
 NON_ALIAS, IS_INPUT, ALIAS_OF_INPUT = "non_alias", "is_input", "alias_of_input"
-UNSAFE_VIEW_ALIAS = "unsafe_view_alias"  # of an intermediate that nobody else sees
+UNSAFE_VIEW_ALIAS = "unsafe_view_alias"  # of an intermediate that no other output shares
 ALIAS_OF_INTERMEDIATE = "alias_of_intermediate"
-SAVE_AS_OUTPUT = (
-    "alias_of_intermediate_save_as_output"  # the first of those that share a base: the base is returned besides
-)
+SAVE_AS_OUTPUT = "alias_of_intermediate_save_as_output"  # the first view of its base: the base is returned too
 BASE_IS_OUTPUT = "alias_of_intermediate_base_is_user_output"
 
 
 @dataclass
-class OutputInfo:
-    """What sort of output one is; of what, if it is a view: the place of an input, an output or an intermediate base.
+class OutputAliasInfo:
+    """The kind of an output. For a view, `base_idx` is the index of an input, an output or an intermediate base.
 
     Source: `torch/_functorch/_aot_autograd/schemas.py`, `OutputAliasInfo`.
     """
@@ -64,29 +62,29 @@ class OutputInfo:
     output_type: str
     base_idx: int | None
     requires_grad: bool
-    views: tuple[View, ...] = ()  # by which it is made of the base of its storage
+    views: tuple[View, ...] = ()  # the steps from the base of its storage
     is_tensor: bool = True
 
 
 @dataclass
-class Metadata:
+class ViewAndMutationMeta:
     """Source: `torch/_functorch/_aot_autograd/schemas.py`, `ViewAndMutationMeta`."""
 
-    inputs: list[InputInfo]
-    outputs: list[OutputInfo]
+    inputs: list[InputAliasInfo]
+    outputs: list[OutputAliasInfo]
     num_intermediate_bases: int
-    tangents: list[Tensor] = field(default_factory=list)  # fakes like them
+    tangents: list[Tensor] = field(default_factory=list)  # as fake tensors
     in_graph: bool = False  # whether the graph itself writes to the inputs
 
     @property
     def mutated(self) -> list[int]:
-        """The places of the inputs whose new values the graph returns."""
+        """The indices of the inputs whose new values the graph returns."""
         return [
             i for i, x in enumerate(self.inputs) if (x.mutates_data or x.mutates_metadata) and not self.is_written(x)
         ]
 
-    def is_written(self, info: InputInfo) -> bool:
-        """Whether the graph writes to such an input."""
+    def is_written(self, info: InputAliasInfo) -> bool:
+        """Whether the graph itself writes to such an input."""
         return self.in_graph and info.mutates_data and not info.mutates_metadata
 
     @property
@@ -95,19 +93,19 @@ class Metadata:
 
     @property
     def needs_tangent(self) -> list[bool]:
-        """For each output of the forward graph: mutated inputs, the function's own, bases."""
+        """For each output of the forward graph: mutated inputs, then outputs of the function, then bases."""
         own = [info.requires_grad and info.output_type in (NON_ALIAS, UNSAFE_VIEW_ALIAS) for info in self.outputs]
         changed = [self.inputs[i] for i in self.mutated]
         written = [info.mutates_data and info.requires_grad and not info.hidden for info in changed]
         return [*written, *own, *[True] * self.num_intermediate_bases]
 
 
-def collect_metadata(function: Callable, args: Sequence[Any]) -> Metadata:
-    """Run a function on fakes of its arguments to learn what it writes to and what its outputs share.
+def collect_metadata(function: Callable, args: Sequence[Any]) -> ViewAndMutationMeta:
+    """Run a function on fake tensors, to collect its writes, and the memory that its outputs share.
 
     `function` returns a list. Source: `collect_metadata_analysis.py`, `run_functionalized_fw_and_collect_metadata`.
     """
-    mode = FunctionalMode(on_meta=True)
+    mode = FunctionalTensorMode(on_meta=True)
     outers = [fake_like(x) if isinstance(x, Tensor) else x for x in args]
     for x in outers:
         if isinstance(x, Tensor):
@@ -119,107 +117,108 @@ def collect_metadata(function: Callable, args: Sequence[Any]) -> Metadata:
             outs = list(function(*outers))
             for out in outs:
                 if isinstance(out, Tensor):
-                    out.requires_grad  # noqa: B018  (a view whose base was written to makes its history now)
+                    out.requires_grad  # noqa: B018  (regenerates the history of a view after a write to its base)
     finally:
         local_state.on_meta = on_meta
         set_grad_enabled(grad_mode)
     inputs = [input_info(mode, x, layout_before) for x, layout_before in zip(outers, before)]
     outputs, bases = outputs_info(mode, outers, before, outs)
-    meta = Metadata(inputs, outputs, len(bases))
+    meta = ViewAndMutationMeta(inputs, outputs, len(bases))
     returned = [*(outers[i] for i in meta.mutated), *outs, *bases]
-    wanted = [x for x, needs in zip(returned, meta.needs_tangent) if needs]
-    meta.tangents = [functions.empty(x.shape, dtype=x.dtype, device="meta") for x in wanted]
-    for i, x in enumerate(wanted):
-        if x.is_contiguous() is False and dense(x):
-            meta.tangents[i] = functions.empty_strided(x.shape, x.stride(), dtype=x.dtype, device="meta")
+    meta.tangents = [tangent_of(x) for x, needs in zip(returned, meta.needs_tangent) if needs]
     return meta
 
 
-def dense(x: Tensor) -> bool:
-    from rushlight.aten.strided import non_overlapping_and_dense
-
-    return non_overlapping_and_dense(x.shape, x.stride())
+def tangent_of(x: Tensor) -> Tensor:
+    """A fake gradient of an output. It has the strides of a dense output, and is contiguous otherwise."""
+    if non_overlapping_and_dense(x.shape, x.stride()):
+        return functions.empty_strided(x.shape, x.stride(), dtype=x.dtype, device="meta")
+    return functions.empty(x.shape, dtype=x.dtype, device="meta")
 
 
 def layout(x: Any) -> tuple | None:
     return (tuple(x.shape), tuple(x.stride()), x.storage_offset()) if isinstance(x, Tensor) else None
 
 
-def input_info(mode: FunctionalMode, x: Any, before: tuple | None) -> InputInfo:
+def input_info(mode: FunctionalTensorMode, x: Any, before: tuple | None) -> InputAliasInfo:
     if not isinstance(x, Tensor):
-        return InputInfo(False, False, False, True)
+        return InputAliasInfo(False, False, False, True)
     storage, now = mode.of(x).storage, layout(x)
     written = storage.generation > 0
-    return InputInfo(written, now != before, x.requires_grad, storage.hidden, *now)
+    return InputAliasInfo(written, now != before, x.requires_grad, storage.hidden, *now)
 
 
 def outputs_info(
-    mode: FunctionalMode, inputs: Sequence[Any], given: Sequence[tuple | None], outs: Sequence[Any]
-) -> tuple[list[OutputInfo], list[Tensor]]:
-    """`given` is the layout that the inputs had. What sort each output is of, and the bases that are returned besides.
+    mode: FunctionalTensorMode, inputs: Sequence[Any], before: Sequence[tuple | None], outs: Sequence[Any]
+) -> tuple[list[OutputAliasInfo], list[Tensor]]:
+    """The kind of each output, and the intermediate bases that are returned too. `before` is the layout that the inputs had.
 
-    Autograd must know which tensors share memory, or a write to one would not reach the history of the others. A view of an
-    input is made again from the input, after the graph has run. Views of one intermediate are made again from it, if there are
-    several; a single one, of which nobody can know, is passed off as a tensor of its own.
+    Autograd must know which tensors share memory. Otherwise a write to one of them would not reach the history of the others. A
+    view of an input is regenerated from the input after the graph has run. Several views of one intermediate are regenerated from
+    it. A single view of it is returned as a tensor of its own, because no other output shares its memory.
 
     Source: `collect_metadata_analysis.py`, in `run_functionalized_fw_and_collect_metadata`.
     """
     storages = {id(mode.of(x).storage): i for i, x in enumerate(inputs) if isinstance(x, Tensor)}
-    sharing = Counter(storage_of(mode, out) for out in outs if isinstance(out, Tensor))
-    of_many = Counter(storage_of(mode, out) for out in outs if isinstance(out, Tensor) and out._one_of_many)
-    places = {id(out): i for i, out in reversed(list(enumerate(outs)))}
-    found, bases, known = [], [], {}
+    tensors = [out for out in outs if isinstance(out, Tensor)]
+    sharing = Counter(storage_of(mode, out) for out in tensors)
+    of_many = Counter(storage_of(mode, out) for out in tensors if out._one_of_many)
+    positions = {id(out): i for i, out in reversed(list(enumerate(outs)))}
+    found, bases = [], []
     for out in outs:
         if not isinstance(out, Tensor):
-            found.append(OutputInfo(NON_ALIAS, None, False, is_tensor=False))
+            found.append(OutputAliasInfo(NON_ALIAS, None, False, is_tensor=False))
             continue
         storage, views = storage_of(mode, out), mode.of(out).views
         alone = sharing[storage] - of_many[storage]
         kind, base_idx = NON_ALIAS, None
         if storage in storages:
-            hidden = out.grad_fn is not None and alone == 0 and not mode.of(out).storage.generation
-            if not hidden:  # parts of an input, all from one call, that nobody may write to
-                kind = IS_INPUT if any(out is x for x in inputs) else ALIAS_OF_INPUT
             base_idx = storages[storage]
-            if layout(inputs[base_idx]) != given[base_idx]:  # the steps begin with what the input is no more
+            hidden = out.grad_fn is not None and alone == 0 and not mode.of(out).storage.generation
+            if not hidden:  # several views of an input from one call must not be written to
+                kind = IS_INPUT if any(out is x for x in inputs) else ALIAS_OF_INPUT
+            if layout(inputs[base_idx]) != before[base_idx]:  # the steps begin at a layout that the input has no more
                 views = (View(aten.as_strided.default, layout(out)),)
         elif out._base is not None and out.requires_grad and out._base.requires_grad:
-            base = out._base
-            if sharing[storage] == 1 or alone <= 1:
-                kind = UNSAFE_VIEW_ALIAS
-            elif id(base) in places:
-                kind, base_idx = BASE_IS_OUTPUT, places[id(base)]
-            elif id(base) in known:
-                kind, base_idx = ALIAS_OF_INTERMEDIATE, known[id(base)]
-            else:
-                kind, base_idx = SAVE_AS_OUTPUT, len(bases)
-                known[id(base)] = len(bases)
-                bases.append(base)
+            kind, base_idx = (
+                (UNSAFE_VIEW_ALIAS, None) if alone <= 1 else intermediate_alias(out._base, positions, bases)
+            )
         elif sharing[storage] > 1 and not out.requires_grad:
-            like = [x for x in outs if isinstance(x, Tensor) and x is not out and x.requires_grad]
-            like = [x for x in like if storage_of(mode, x) == storage and layout(x) == layout(out)]
+            like = [x for x in tensors if x is not out and x.requires_grad and layout(x) == layout(out)]
+            like = [x for x in like if storage_of(mode, x) == storage]
             if like:
-                kind, base_idx, views = BASE_IS_OUTPUT, places[id(like[0])], ()
-        found.append(OutputInfo(kind, base_idx, out.requires_grad, views))
+                kind, base_idx, views = BASE_IS_OUTPUT, positions[id(like[0])], ()
+        found.append(OutputAliasInfo(kind, base_idx, out.requires_grad, views))
     return found, bases
 
 
-def storage_of(mode: FunctionalMode, x: Tensor) -> int:
+def intermediate_alias(base: Tensor, positions: dict[int, int], bases: list[Tensor]) -> tuple[str, int]:
+    """The kind of a view of an intermediate `base`, and the index of the base. A new base is added to `bases`."""
+    if id(base) in positions:
+        return BASE_IS_OUTPUT, positions[id(base)]
+    known = next((i for i, each in enumerate(bases) if each is base), None)
+    if known is not None:
+        return ALIAS_OF_INTERMEDIATE, known
+    bases.append(base)
+    return SAVE_AS_OUTPUT, len(bases) - 1
+
+
+def storage_of(mode: FunctionalTensorMode, x: Tensor) -> int:
     return id(mode.of(x).storage)
 
 
-def needs_autograd(meta: Metadata) -> bool:
-    """Whether a backward pass can ever be wanted: an output requires grad, or an input is written to where autograd sees it. Views
-    of an input that requires grad are made again outside of the graph, and have their history from there.
+def needs_autograd(meta: ViewAndMutationMeta) -> bool:
+    """Whether a backward graph is needed: an output requires grad, or autograd sees a write to an input. Views of an input that
+    requires grad are regenerated outside of the graph, which gives them their history.
 
-    A training step that runs its own backward pass and writes to the parameters under `no_grad` needs none.
+    A training step needs none if it runs its own backward pass and writes to the parameters under `no_grad`.
 
     Source: `torch/_functorch/aot_autograd.py`, `create_aot_state`, `output_and_mutation_safe`.
     """
     written = any(x.requires_grad and x.mutates_data and not x.hidden for x in meta.inputs)
-    again = (IS_INPUT, ALIAS_OF_INPUT)
+    regenerated = (IS_INPUT, ALIAS_OF_INPUT)
     return written or any(
-        out.requires_grad and not (out.output_type in again and meta.inputs[out.base_idx].requires_grad)
+        out.requires_grad and not (out.output_type in regenerated and meta.inputs[out.base_idx].requires_grad)
         for out in meta.outputs
     )
 
@@ -228,8 +227,8 @@ def needs_autograd(meta: Metadata) -> bool:
 # The function that is traced
 
 
-def prepared(function: Callable, meta: Metadata, primals: Sequence[Any]) -> list[Any]:
-    """What the forward graph returns: inputs that were written to, outputs, bases.
+def fn_prepped_for_autograd(function: Callable, meta: ViewAndMutationMeta, primals: Sequence[Any]) -> list[Any]:
+    """The outputs of the forward graph: inputs that were written to, outputs of the function, bases.
 
     Source: `graph_capture_wrappers.py`, `fn_prepped_for_autograd`.
     """
@@ -246,28 +245,28 @@ def prepared(function: Callable, meta: Metadata, primals: Sequence[Any]) -> list
 def joint_forward_backward(
     function: Callable, primals: Sequence[Any], tangents: Sequence[Tensor], needs_tangent: Sequence[bool]
 ) -> tuple[list[Any], list[Tensor | None]]:
-    """Run a function, then its backward pass: what a joint graph is traced from.
+    """Run a function, then its backward pass. A joint graph is the trace of this function.
 
-    `function(*primals)` gives a sequence of outputs, of any kind: an output may be None, or a number. Those whose place in
-    `needs_tangent` is True have a tangent each, in order: the gradient with respect to them; so has one that is no tensor. Of
-    these, those that are tensors and require grad are differentiated, by one call of `engine.grad`, with respect to all primals
-    that are tensors and require grad. An output on which a primal has no influence gives it no gradient, which is no error. If
-    no primal requires grad, or no output that is differentiated does, nothing is differentiated.
+    `function(*primals)` returns a sequence of outputs, which may also be None or numbers. For each output, `needs_tangent` says
+    whether there is a tangent: the gradient with respect to this output, even if the output is not a tensor. `tangents` has them
+    in order. Of the outputs with a tangent, the tensors that require grad are differentiated by one call of `engine.grad`, with
+    respect to all primals that are tensors and require grad. It is no error if an output does not depend on a primal. If no primal
+    requires grad, or no output is differentiated, `engine.grad` is not called.
 
     Returns:
-        the outputs, as a list, and a list with the gradient of each primal, None where there is none.
+        a list of the outputs, and a list with the gradient of each primal, or None if it has none.
 
     Source: `torch/_functorch/_aot_autograd/graph_capture_wrappers.py`, `create_joint`.
     """
     outs = list(function(*primals))
     wanted = [out for out, needs in zip(outs, needs_tangent) if needs]
     pairs = [(out, grad) for out, grad in zip(wanted, tangents) if isinstance(out, Tensor) and out.requires_grad]
-    places = [i for i, x in enumerate(primals) if isinstance(x, Tensor) and x.requires_grad]
+    indices = [i for i, x in enumerate(primals) if isinstance(x, Tensor) and x.requires_grad]
     grads = [None] * len(primals)
     if pairs:
         ends, given = zip(*pairs)
-        found = engine.grad(ends, [primals[i] for i in places], given, allow_unused=True)
-        for i, grad in zip(places, found):
+        found = engine.grad(ends, [primals[i] for i in indices], given, allow_unused=True)
+        for i, grad in zip(indices, found):
             grads[i] = grad
     return outs, grads
 
@@ -280,70 +279,77 @@ Decompositions = Mapping[Operator, Callable]
 
 
 def joint_graph(
-    function: Callable, args: Sequence[Any], meta: Metadata, decompositions: Decompositions | None = None
+    function: Callable, args: Sequence[Any], meta: ViewAndMutationMeta, decompositions: Decompositions | None = None
 ) -> GraphModule:
     """The graph of the forward outputs and the gradients, from `primals_1`, ... and `tangents_1`, ...
 
     Source: `graph_capture.py`, `aot_dispatch_autograd_graph`.
     """
 
-    def traced(mode: ProxyMode, *values: Any) -> list[Any]:
-        functional, outers = wrapped(mode, values, len(args), args)
+    def traced(mode: ProxyTorchDispatchMode, *values: Any) -> list[Any]:
+        functional, outers = wrap_fakes(mode, values, len(args), args)
         primals, tangents = outers[: len(args)], outers[len(args) :]
 
         def forward(*primals: Any) -> list[Any]:
             mode.meta["partitioner_tag"] = "is_forward"
-            outs = prepared(function, meta, primals)
+            outs = fn_prepped_for_autograd(function, meta, primals)
             mode.meta["partitioner_tag"] = "is_backward"
             return outs
 
         with functional:
             outs, grads = joint_forward_backward(forward, primals, tangents, meta.needs_tangent)
-        mode.meta.clear()  # what is regenerated from now on is neither's
+        mode.meta.clear()  # regenerated views belong to neither pass
         return [*functional.unwrap(outs), *functional.unwrap(grads)]
 
-    fakes = [fake_like(x).detach() if isinstance(x, Tensor) else x for x in args]
     names = [f"primals_{i + 1}" for i in range(len(args))] + [f"tangents_{i + 1}" for i in range(len(meta.tangents))]
-    module = trace(traced, [*fakes, *meta.tangents], names, decompositions)
-    module.graph.eliminate_dead_code()
-    module.recompile()
-    return module
+    return trace_fakes(traced, args, meta.tangents, names, decompositions)
 
 
 def inference_graph(
-    function: Callable, args: Sequence[Any], meta: Metadata, decompositions: Decompositions | None = None
+    function: Callable, args: Sequence[Any], meta: ViewAndMutationMeta, decompositions: Decompositions | None = None
 ) -> GraphModule:
-    """The graph of the outputs alone, from `arg0_1`, ...; it writes to its inputs at the end, if `meta.in_graph`, and otherwise
-    returns first what they become.
+    """The graph of the outputs alone, from `arg0_1`, ... With `meta.in_graph` it writes to its inputs at the end. Otherwise it
+    returns their new values first.
 
     Source: `graph_capture.py`, `aot_dispatch_base_graph`.
     """
 
-    def traced(mode: ProxyMode, *values: Any) -> list[Any]:
-        functional, outers = wrapped(mode, values, len(values), args)
+    def traced(mode: ProxyTorchDispatchMode, *values: Any) -> list[Any]:
+        functional, outers = wrap_fakes(mode, values, len(values), args)
         with functional:
             outs = list(function(*outers))
         written = [i for i, info in enumerate(meta.inputs) if meta.is_written(info)]
         for i in written:
             values[i].copy_(sync(whole(functional.of(outers[i]))))
         results = functional.unwrap([*(outers[i] for i in meta.mutated), *outs])
-        for place, info in enumerate(meta.outputs, len(meta.mutated)):
+        for i, info in enumerate(meta.outputs, len(meta.mutated)):
             if info.output_type == IS_INPUT and info.base_idx in written:
-                results[place] = values[info.base_idx]
+                results[i] = values[info.base_idx]
         return results
 
+    return trace_fakes(traced, args, [], [f"arg{i}_1" for i in range(len(args))], decompositions)
+
+
+def trace_fakes(
+    traced: Callable,
+    args: Sequence[Any],
+    tangents: Sequence[Tensor],
+    names: Sequence[str],
+    decompositions: Decompositions | None,
+) -> GraphModule:
+    """The graph of a function of fake tensors like the arguments, and of tangents, without dead code."""
     fakes = [fake_like(x).detach() if isinstance(x, Tensor) else x for x in args]
-    module = trace(traced, fakes, [f"arg{i}_1" for i in range(len(args))], decompositions)
+    module = trace(traced, [*fakes, *tangents], names, decompositions)
     module.graph.eliminate_dead_code()
     module.recompile()
     return module
 
 
-def wrapped(
-    mode: ProxyMode, values: Sequence[Any], primals: int, args: Sequence[Any]
-) -> tuple[FunctionalMode, list[Any]]:
-    """The fakes that the program sees, beside the values that are traced."""
-    functional = FunctionalMode()
+def wrap_fakes(
+    mode: ProxyTorchDispatchMode, values: Sequence[Any], primals: int, args: Sequence[Any]
+) -> tuple[FunctionalTensorMode, list[Any]]:
+    """Fake tensors for the program, whose values are the traced tensors."""
+    functional = FunctionalTensorMode()
     with disable_modes():
         likes = [*args, *values[primals:]]
         outers = [fake_like(x) if isinstance(x, Tensor) else x for x in likes]
@@ -354,8 +360,8 @@ def wrapped(
 
 
 __all__ = [
-    "FunctionalStorage",
-    "Metadata",
+    "FunctionalStorageImpl",
+    "ViewAndMutationMeta",
     "collect_metadata",
     "inference_graph",
     "joint_forward_backward",

@@ -1,12 +1,12 @@
-"""What to save: cutting a joint graph into a forward and a backward one.
+"""The partitioner: it splits a joint graph into a forward and a backward graph, and chooses the tensors to save.
 
-What the forward graph computes and the backward one needs is either saved, which costs memory and its bandwidth, or computed
-again from what is saved, which costs work. To choose, the graph is read as a network of pipes, from what cannot be computed
-again to what the backward needs; a node is a pipe as wide as saving its result is dear. The narrowest cut through the network
-is what to save.
+A value that the forward graph computes and the backward graph needs is either saved, which costs memory and bandwidth, or
+recomputed from saved values, which costs time. To choose, the graph becomes a network of pipes, from the nodes that cannot be
+recomputed to the nodes that the backward needs. A node is a pipe, and its capacity is the cost of saving its result. The nodes
+in the minimum cut of the network are saved.
 
-In PyTorch: `torch/_functorch/partitioners.py`. Left out: memory budgets, activation checkpointing's tags, states of generators,
-quantised activations.
+In PyTorch: `torch/_functorch/partitioners.py`. Left out: memory budgets, tags of activation checkpointing, generator states,
+quantized activations.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from rushlight.fx import Graph, GraphModule, Node
 from rushlight.fx.passes import common_subexpressions
 
 # ------------------------------------------------------------------------------------------------------------
-# Operators, by name, as PyTorch's lists have them: all overloads at once
+# Operators by name, with all overloads, as in PyTorch's lists
 
 _VIEWS = "alias as_strided expand permute select slice split squeeze t unsqueeze view"
 _CHEAP = """
@@ -41,7 +41,7 @@ FUSIBLE = RECOMPUTABLE | {"rand_like", "randn_like"}
 
 
 def operator_name(node: Node) -> str | None:
-    """The name of the operator that a node calls, without its overload; "getitem" of `operator.getitem`."""
+    """The name of the operator that a node calls, without its overload; "getitem" for `operator.getitem`."""
     if node.op != "call_function":
         return None
     return "getitem" if node.target is operator.getitem else node.target.schema.name
@@ -52,14 +52,14 @@ def is_view_node(node: Node) -> bool:
 
 
 def is_fusible(a: Node, b: Node) -> bool:
-    """Whether `b`, which uses `a`, may be computed in one loop with it, so that `a` need not be in memory."""
+    """Whether `b`, which uses `a`, may be computed in one loop with `a`, so that `a` need not be in memory."""
     if operator_name(b) == "cat":
         return True
     return all(operator_name(node) in FUSIBLE or operator_name(node) == "getitem" for node in (a, b))
 
 
 def size_of(node: Node) -> int:
-    """How many bytes the result of a node has; of several tensors, all together."""
+    """The size of a node's result in bytes. For several tensors it is their sum."""
 
     def nbytes(x: Any) -> int:
         return x.numel() * x.dtype.itemsize if isinstance(x, Tensor) else 0
@@ -69,7 +69,7 @@ def size_of(node: Node) -> int:
 
 
 # ------------------------------------------------------------------------------------------------------------
-# Which nodes are whose
+# Nodes of the forward and of the backward
 
 
 @dataclass
@@ -77,11 +77,11 @@ class NodeInfo:
     """Source: `torch/_functorch/partitioners.py`, `NodeInfo`."""
 
     inputs: list[Node]
-    required_fw: set[Node]  # that the forward outputs need
-    required_bw: set[Node]  # that use tangents, or are backward outputs
-    tangents_closure: set[Node]  # that use tangents
-    fw_order: dict[Node, int]  # the places of the former among themselves
-    dist_from_bw: dict[Node, int]  # how many steps to the nearest node that the forward does not need
+    required_fw: set[Node]  # the forward outputs need these
+    required_bw: set[Node]  # nodes that depend on tangents, and backward outputs
+    tangents_closure: set[Node]  # nodes that depend on tangents
+    fw_order: dict[Node, int]  # the index of each among the nodes of `required_fw`
+    dist_from_bw: dict[Node, int]  # the number of steps to the nearest node that the forward does not need
 
 
 def is_tangent(node: Node) -> bool:
@@ -134,18 +134,18 @@ def output_values(graph: Graph) -> list[Any]:
 
 
 def may_recompute(node: Node, info: NodeInfo) -> bool:
-    """Whether the backward graph may compute this node of the forward graph, an input or a call, again. These rules are tried in
-    order:
+    """Whether the backward graph may recompute this node of the forward graph, an input or a call. The first rule that
+    applies decides:
 
-    1. `operator.getitem` and views (`is_view_node`) cost nothing: they may.
-    2. An operator whose name (`operator_name`) is not in `RECOMPUTABLE` must not: it is dear, or random. An input calls none, has
-       no such name, and cannot be computed at all.
-    3. A node must not whose result the backward has to have in memory anyway: if a user that the forward does not need (one not in
-       `info.required_fw`) cannot be fused with it (`is_fusible(node, user)`). The users of users that are views count too, and so
-       on, each asked whether it can be fused with the view that it uses.
-    4. A node must not if its result is small: if 4 times its bytes (`size_of`) are fewer than those of its arguments together, of
-       the nodes that stand in `node.args` themselves. So a reduction is saved and not done again.
-    5. All others may.
+    1. `operator.getitem` and views (`is_view_node`) may be recomputed, because they cost nothing.
+    2. An operator whose name (`operator_name`) is not in `RECOMPUTABLE` must not: it is expensive, or random. An input calls no
+       operator, has no such name, and cannot be recomputed.
+    3. A node must not be recomputed if the backward needs its result in memory anyway: a user that the forward does not need (not
+       in `info.required_fw`) cannot be fused with it (`is_fusible(node, user)`). If a user is a view, its users count too, and so
+       on. Each of them must be fusible with the view that it uses.
+    4. A node must not be recomputed if its result is small: 4 times its bytes (`size_of`) are fewer than the bytes of its arguments
+       together. Only nodes directly in `node.args` count as arguments. So reductions are saved.
+    5. All other nodes may be recomputed.
 
     Source: `torch/_functorch/partitioners.py`, `should_ban_recomputation` and `ban_recomputation_if_allowed`.
     """
@@ -164,13 +164,12 @@ def may_recompute(node: Node, info: NodeInfo) -> bool:
     return size_of(node) * 4 >= sum(size_of(arg) for arg in node.args if isinstance(arg, Node))
 
 
-def node_weight(node: Node, info: NodeInfo) -> float:
-    """What it costs to save the result of a node.
+def get_node_weight(node: Node, info: NodeInfo) -> float:
+    """The cost of saving the result of a node.
 
-    What is no single tensor (its `meta["val"]`) cannot be saved: `math.inf`. Otherwise it is the size in bytes (`size_of`),
-    times 1.1 for each step from the backward (`info.dist_from_bw[node]`), at least one and at most 100 times, rounded down: what is
-    near the backward is rather saved. That is doubled if the result would not be in memory otherwise, for it has to be written and
-    read: if the node is no input and can be fused (`is_fusible(node, user)`) with each of its users.
+    A result that is not a single tensor (`meta["val"]`) cannot be saved: `math.inf`. Otherwise the cost is the size in bytes, times
+    1.1 for each step from the backward (at least 1 and at most 100 steps), so that nodes near the backward are preferred. It is
+    doubled for a result that is not in memory otherwise, because it must be written and read.
 
     Source: `torch/_functorch/partitioners.py`, `get_node_weight`.
     """
@@ -185,8 +184,8 @@ Edge = tuple[str, str]
 
 
 def network(joint: Graph, info: NodeInfo) -> dict[Edge, float]:
-    """The capacities of the pipes. Each node is one, from `<name>_in` to `<name>_out`; users are behind it; what must not be
-    computed again hangs on `source`, and what the backward needs on `sink`.
+    """The capacities of the pipes. Each node is a pipe from `<name>_in` to `<name>_out`, which leads to its users. Nodes that must
+    not be recomputed are connected to `source`, and nodes that the backward needs to `sink`.
 
     Source: `torch/_functorch/partitioners.py`, `solve_min_cut`.
     """
@@ -208,7 +207,7 @@ def network(joint: Graph, info: NodeInfo) -> dict[Edge, float]:
                 continue
         if node in info.required_fw and node.op != "get_attr" and not may_recompute(node, info):
             ban(node)
-        capacities[f"{node.name}_in", f"{node.name}_out"] = node_weight(node, info)
+        capacities[f"{node.name}_in", f"{node.name}_out"] = get_node_weight(node, info)
         for user in node.users:
             capacities[f"{node.name}_out", f"{user.name}_in"] = math.inf
     for node in used_far_apart(info):
@@ -220,8 +219,8 @@ def network(joint: Graph, info: NodeInfo) -> dict[Edge, float]:
 
 
 def used_far_apart(info: NodeInfo) -> list[Node]:
-    """Nodes that use what another one uses as well that comes before something which cannot be fused with either: computing them
-    again would need both in one loop.
+    """Users of a node that come after another user of it and after a node that cannot be fused with it. To recompute them would
+    keep this node alive for a long time.
 
     Source: `solve_min_cut`, `find_first_unfusible`.
     """
@@ -230,22 +229,22 @@ def used_far_apart(info: NodeInfo) -> list[Node]:
         users = [user for user in used.users if user in info.required_fw]
         if not users:
             continue
-        first = first_unfusible(users, max(info.fw_order[user] for user in users), info)
+        first = find_first_unfusible(users, max(info.fw_order[user] for user in users), info)
         found += [user for user in users if info.fw_order[user] > first and is_fusible(used, user)]
     return found
 
 
-def first_unfusible(start: Sequence[Node], furthest: int, info: NodeInfo) -> int:
+def find_first_unfusible(start: Sequence[Node], furthest: int, info: NodeInfo) -> int:
     waiting = [(info.fw_order[node], True) for node in start]
-    nodes = {place: node for node, place in info.fw_order.items()}
+    nodes = {i: node for node, i in info.fw_order.items()}
     heapq.heapify(waiting)
     while waiting:
-        place, fusible = heapq.heappop(waiting)
+        current, fusible = heapq.heappop(waiting)
         if not fusible:
-            return place
-        for user in nodes[place].users:
+            return current
+        for user in nodes[current].users:
             if user in info.required_fw and info.fw_order[user] <= furthest:
-                entry = (info.fw_order[user], is_fusible(nodes[place], user))
+                entry = (info.fw_order[user], is_fusible(nodes[current], user))
                 if entry not in waiting:
                     heapq.heappush(waiting, entry)
     return furthest
@@ -254,7 +253,7 @@ def first_unfusible(start: Sequence[Node], furthest: int, info: NodeInfo) -> int
 def ends_of_long_chains(joint: Graph, info: NodeInfo, banned: set[Node]) -> Iterable[Node]:
     """A chain of more than 100 fusible nodes is not computed again as a whole. Source: `solve_min_cut`."""
     visited: set[Node] = set()
-    nodes = {place: node for node, place in info.fw_order.items()}
+    nodes = {i: node for node, i in info.fw_order.items()}
     for start in joint.nodes:
         if start not in info.required_fw:
             continue
@@ -273,26 +272,26 @@ def ends_of_long_chains(joint: Graph, info: NodeInfo, banned: set[Node]) -> Iter
 
 
 def minimum_cut(capacities: Mapping[Edge, float], source: str, sink: str) -> tuple[float, set[str]]:
-    """The cheapest way to cut a network of pipes in two, such that nothing can flow from source to sink.
+    """The minimum cut of a network of pipes: it splits the points in two parts, so that nothing flows from source to sink.
 
-    The cost of a cut is the sum of the capacities of the pipes that lead from the part with the source to the part with the sink.
-    It is as large as the largest flow, which can be found by adding to the flow along a path that still has room, until there is no
-    such path. Where a flow runs through a pipe, there is as much room in the other direction: it can be sent back.
+    The cost of a cut is the sum of the capacities of the pipes that lead from the source's part to the sink's part. The minimum
+    cost is equal to the maximum flow. To find the maximum flow, add flow along a path that still has capacity, until there is no
+    such path. A flow through a pipe adds the same capacity in the other direction, because it can be sent back.
 
-    Of several cheapest cuts it is the one next to the sink: the sink's part are the points from which there is still a way with
-    room to the sink.
+    Of several minimum cuts, return the one next to the sink: the sink's part has the points with a path to the sink that still has
+    capacity.
 
     Args:
-        capacities: by pair of points, from and to; 0 or more, `math.inf` for a pipe of any width. A pair may be there in both
-            directions, and a pipe that leads back to its own start. Source or sink may have no pipes at all.
+        capacities: by pair of points, from and to; 0 or more, or `math.inf`. There may be pipes in both directions between two
+            points, and a pipe from a point to itself. Source or sink may have no pipes.
         source, sink: two different points.
 
     Returns:
-        the cost, and the set of the points of the source's part, the source among them. Points are those named in `capacities`,
-        the source and the sink.
+        the cost, and the set of points in the source's part, with the source. All points are those in `capacities`, the source and
+        the sink.
 
     Raises:
-        ValueError: there is a way from source to sink all through pipes of infinite capacity.
+        ValueError: there is a path of infinite capacity from source to sink.
 
     Source: `networkx.minimum_cut`, which `torch/_functorch/partitioners.py` uses.
     """
@@ -314,7 +313,7 @@ def minimum_cut(capacities: Mapping[Edge, float], source: str, sink: str) -> tup
     behind, waiting = {sink}, [sink]
     while waiting:
         end = waiting.pop()
-        for start in room[end]:  # whoever has a pipe to it has one from it, perhaps of no width
+        for start in room[end]:  # each pipe has one in the other direction, perhaps of capacity 0
             if start not in behind and room[start][end] > 0:
                 behind.add(start)
                 waiting.append(start)
@@ -322,10 +321,10 @@ def minimum_cut(capacities: Mapping[Edge, float], source: str, sink: str) -> tup
 
 
 def find_path(room: Mapping[str, Mapping[str, float]], source: str, sink: str) -> list[Edge] | None:
-    """The pipes of a shortest path with room."""
+    """The pipes of a shortest path that has capacity."""
     came_from: dict[str, str] = {source: source}
     waiting = [source]
-    for point in waiting:  # it grows meanwhile: breadth first
+    for point in waiting:  # the list grows during the loop: breadth first
         for end, left in room[point].items():
             if left > 0 and end not in came_from:
                 came_from[end] = point
@@ -349,16 +348,15 @@ def solve_min_cut(joint: Graph, info: NodeInfo) -> list[Node]:
 
 
 # ------------------------------------------------------------------------------------------------------------
-# Cutting
+# The two graphs
 
 
 def extract_graph(joint: Graph, inputs: Sequence[Node], outputs: Sequence[Any]) -> Graph:
-    """The part of a graph that leads from some of its nodes to others, as a graph of its own.
+    """The part of a graph between some of its nodes and others, as a new graph.
 
-    It begins with a placeholder for each of `inputs`, in their order, named as the node is and with the node's `meta`, whatever
-    the node was in `joint`. Then come, in the order that they have there, copies (`Graph.node_copy`) of the nodes which the
-    outputs need, and which are themselves no inputs. It ends in one output node whose value is a tuple: for each of `outputs`
-    the node that stands for it here, or, where it is no node, the value itself (None).
+    It begins with a placeholder for each of `inputs`, in order, with the name and the `meta` of the node, whatever its `op` is in
+    `joint`. Then come copies (`Graph.node_copy`) of all other nodes that the outputs need, in the order of `joint`. The last node
+    is the output, and its value is a tuple: for each of `outputs` the new node, or the value itself if it is not a node (None).
 
     Raises:
         AssertionError: an output needs a placeholder of `joint` that is not among the inputs.
@@ -384,8 +382,10 @@ def extract_graph(joint: Graph, inputs: Sequence[Node], outputs: Sequence[Any]) 
     return graph
 
 
-def split_joint(joint: GraphModule, saved: Sequence[Node], num_fwd_outputs: int) -> tuple[GraphModule, GraphModule]:
-    """A forward graph, which returns besides its outputs what is saved, and a backward graph, from that and the tangents.
+def extract_fwd_bwd_modules(
+    joint: GraphModule, saved: Sequence[Node], num_fwd_outputs: int
+) -> tuple[GraphModule, GraphModule]:
+    """A forward graph, which also returns the saved nodes, and a backward graph of the saved nodes and the tangents.
 
     Source: `torch/_functorch/partitioners.py`, `_extract_fwd_bwd_modules`.
     """
@@ -403,7 +403,7 @@ def split_joint(joint: GraphModule, saved: Sequence[Node], num_fwd_outputs: int)
 
 
 def default_partition(joint: GraphModule, _joint_inputs: Any = None, *, num_fwd_outputs: int, **_: Any):
-    """Keep to what eager mode does: the forward graph has all that was recorded in the forward, and saves what the backward uses.
+    """The partition of eager mode: the forward graph has all nodes of the forward, and saves those that the backward uses.
 
     Source: `torch/_functorch/partitioners.py`, `default_partition`.
     """
@@ -413,14 +413,14 @@ def default_partition(joint: GraphModule, _joint_inputs: Any = None, *, num_fwd_
     there = set(forward)
     tuples = {node for node in forward if node.users and all(user.target is operator.getitem for user in node.users)}
     saved = [node for node in forward if node not in tuples and any(user not in there for user in node.users)]
-    fw, bw = split_joint(joint, saved, num_fwd_outputs)
+    fw, bw = extract_fwd_bwd_modules(joint, saved, num_fwd_outputs)
     return raise_getitems(fw), raise_getitems(bw)
 
 
 def min_cut_rematerialization_partition(
     joint: GraphModule, _joint_inputs: Any = None, compiler: str = "inductor", *, num_fwd_outputs: int, **_: Any
 ) -> tuple[GraphModule, GraphModule]:
-    """Cut a joint graph into a forward and a backward one, such that what is saved, and what is computed again, is cheap.
+    """Split a joint graph into a forward and a backward graph, so that the saved and the recomputed nodes are cheap.
 
     Source: `torch/_functorch/partitioners.py`.
     """
@@ -429,12 +429,12 @@ def min_cut_rematerialization_partition(
     info = classify_nodes(joint.graph, num_fwd_outputs)
     if not info.required_bw:
         return default_partition(joint, num_fwd_outputs=num_fwd_outputs)
-    fw, bw = split_joint(joint, solve_min_cut(joint.graph, info), num_fwd_outputs)
-    return raise_getitems(fw), raise_getitems(in_order_of_backward(bw))
+    fw, bw = extract_fwd_bwd_modules(joint, solve_min_cut(joint.graph, info), num_fwd_outputs)
+    return raise_getitems(fw), raise_getitems(reordering_to_mimic_autograd_engine(bw))
 
 
-def in_order_of_backward(module: GraphModule) -> GraphModule:
-    """What is computed again is computed when it is needed, not all at the start.
+def reordering_to_mimic_autograd_engine(module: GraphModule) -> GraphModule:
+    """Recompute a node when it is needed, and not at the start of the backward.
 
     Source: `torch/_functorch/partitioners.py`, `reordering_to_mimic_autograd_engine`.
     """
@@ -460,7 +460,7 @@ def in_order_of_backward(module: GraphModule) -> GraphModule:
 
 
 def raise_getitems(module: GraphModule) -> GraphModule:
-    """Each part of a result right behind it. Source: `torch/_functorch/partitioners.py`, `raise_getitems`."""
+    """Move each `getitem` to right after the node that it uses. Source: `torch/_functorch/partitioners.py`, `raise_getitems`."""
     for node in reversed([n for n in module.graph.nodes if n.target is operator.getitem]):
         node.args[0].append(node)
     module.recompile()

@@ -1,12 +1,12 @@
-"""Recording a program as a graph of operators, by running it once: `make_fx`.
+"""`make_fx`: record a program as a graph of operators by running it once.
 
-A mode stands at the key `Python`, below autograd. Every call that gets there runs as it would have, on tensors without data if
-only their metadata matter, and leaves a node in an `fx.Graph`. Which node a tensor came from is in the mode's `tracker`. What
-Python did between the calls is not recorded: loops are unrolled, branches taken, functions inlined, and the backward pass of
-autograd, if the program runs one, is operators like all others.
+A mode at the key `Python`, below autograd, intercepts every call. It runs the operator, on tensors without data if only metadata
+is needed, and adds a node to an `fx.Graph`. The mode's `tracker` has the node of each tensor. Python code between the calls is
+not recorded: loops are unrolled, one side of a branch is recorded, and functions are inlined. If the program runs a backward
+pass, its operators are recorded like all others.
 
-In PyTorch: `torch/fx/experimental/proxy_tensor.py`. Left out: symbolic sizes, arguments that are nested, higher-order operators,
-and fake tensors that remember a device: here they are on the device `meta`.
+In PyTorch: `torch/fx/experimental/proxy_tensor.py`. Left out: symbolic sizes, nested arguments, higher-order operators, and fake
+tensors with a device: here they are on the device `meta`.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from rushlight.fx.node import map_aggregate
 # The mode
 
 
-class ProxyMode(DispatchMode):
-    """Records the calls within it in `graph`. Source: `torch/fx/experimental/proxy_tensor.py`, `ProxyTorchDispatchMode`."""
+class ProxyTorchDispatchMode(DispatchMode):
+    """Records calls in `graph`. Source: `torch/fx/experimental/proxy_tensor.py`, `ProxyTorchDispatchMode`."""
 
     def __init__(self, graph: Graph, decompositions: Mapping[Operator, Callable] | None = None) -> None:
         self.graph, self.decompositions = graph, decompositions or {}
-        self.tracker: dict[int, tuple[Tensor, Node]] = {}  # by id; the tensor is held, so that no other gets its id
+        self.tracker: dict[int, tuple[Tensor, Node]] = {}  # by id; the reference keeps the id from being used again
         self.constants: dict[str, Tensor] = {}
-        self.meta: dict[str, Any] = {}  # what every new node is to be marked with
+        self.meta: dict[str, Any] = {}  # added to the `meta` of each new node
 
     def __torch_dispatch__(self, func: Operator, types: Sequence[type], args: tuple = (), kwargs: dict | None = None):
         kwargs = kwargs or {}
@@ -57,12 +57,12 @@ class ProxyMode(DispatchMode):
         return node
 
     def track(self, tensor: Tensor, node: Node) -> None:
-        """From now on this tensor is what the node gives; its metadata, which may change in place, are kept as they are now."""
+        """Record that the node computes this tensor. The alias keeps its metadata, which may change in place."""
         node.meta["val"] = views.alias(tensor)
         self.tracker[id(tensor)] = tensor, node
 
     def node_of(self, tensor: Tensor) -> Node:
-        """The node that gives a tensor. One that came from outside is a constant of the graph, fetched anew by each who uses it."""
+        """The node that computes a tensor. A tensor from outside is a constant, with a `get_attr` node for each use."""
         if id(tensor) in self.tracker:
             return self.tracker[id(tensor)][1]
         name = next((name for name, known in self.constants.items() if known is tensor), None)
@@ -74,23 +74,23 @@ class ProxyMode(DispatchMode):
         return node
 
 
-def record_call(mode: ProxyMode, func: Operator, args: tuple, kwargs: dict[str, Any]) -> Any:
+def record_call(mode: ProxyTorchDispatchMode, func: Operator, args: tuple, kwargs: dict[str, Any]) -> Any:
     """Run an operator and record the call as a node of a graph.
 
-    The node's target is the operator, and its name comes from the operator's, `func.schema.name`. It has the args and kwargs of
-    the call, but where these have a tensor, also in a list or a tuple, it has the tensor's node, `mode.node_of(tensor)`.
-    `mode.create_node(target, args, kwargs, name)` makes it.
+    The node's target is the operator, and its name is that of the operator, `func.schema.name`. It has the args and kwargs of the
+    call, with the node of each tensor, `mode.node_of(tensor)`, in place of the tensor, also in lists and tuples. Make the node
+    with `mode.create_node(target, args, kwargs, name)`.
 
-    Then the operator runs, on the tensors themselves: `run_meta(func, args, kwargs)`. `mode.track(tensor, node)` says that its
-    result is what the node gives. If the result is a list or tuple, it is itself the node's `meta["val"]`, and each tensor in
-    it, in order, also if nobody will use it, has a node of its own, which calls `operator.getitem` with the first node and the
-    tensor's place, and is named "getitem".
+    Then run the operator on the tensors: `run_meta(func, args, kwargs)`. `mode.track(tensor, node)` records that the node computes
+    its result. If the result is a list or tuple, it is the node's `meta["val"]`. Each tensor in it, in order, has a node of its
+    own, even if it is not used. This node calls `operator.getitem` with the first node and the index of the tensor, and is named
+    "getitem".
 
-    An operator that writes to its first argument in place, whose name ends in one underscore, returns that argument: from then
-    on it is this node that gives it.
+    An operator that writes to its first argument in place (its name ends in one underscore) returns that argument. From then on
+    this node computes the argument.
 
     Returns:
-        what the operator returned.
+        the result of the operator.
 
     Source: `torch/fx/experimental/proxy_tensor.py`, `proxy_call` and `track_tensor_tree`.
     """
@@ -113,8 +113,8 @@ def record_call(mode: ProxyMode, func: Operator, args: tuple, kwargs: dict[str, 
 
 
 def as_recorded(value: Any) -> Any:
-    """A value that is no tensor, as a graph has it: numbers that are not Python's own as those, and the device that tensors will
-    be on where they are without data only now."""
+    """A value that is not a tensor, as a graph has it: numbers are Python's, and the device of tensors that have no data only
+    during the trace is the CPU."""
     if isinstance(value, device):
         return device("cpu") if local_state.on_meta and value.type == "meta" else value
     if isinstance(value, (bool, str)) or not isinstance(value, (int, float)):
@@ -123,23 +123,23 @@ def as_recorded(value: Any) -> Any:
 
 
 def run_meta(func: Operator, args: tuple, kwargs: dict[str, Any]) -> Any:
-    """Run an operator. One that makes a tensor out of nothing makes one without data, if the program runs on such."""
+    """Run an operator. A factory function makes a tensor without data if the program runs on such tensors."""
     schema = func.schema
-    makes = any(argument.name == "device" for argument in schema.arguments)
-    if makes and local_state.on_meta and not any(argument.base == "Tensor" for argument in schema.arguments):
+    has_device = any(argument.name == "device" for argument in schema.arguments)
+    if has_device and local_state.on_meta and not any(argument.base == "Tensor" for argument in schema.arguments):
         kwargs = kwargs | {"device": "meta"}
     return func(*args, **kwargs)
 
 
 class _LocalState(threading.local):
-    on_meta = False  # whether tensors that are made while recording have no data
+    on_meta = False  # whether new tensors have no data
 
 
 local_state = _LocalState()
 
 
 def composite(func: Operator) -> Callable | None:
-    """An operator that is made of others and has no kernel but that, as a function: what it calls is recorded in its place.
+    """An operator that is only defined by calls of other operators, as a function. These calls are recorded instead of it.
 
     Source: `torch/_ops.py`, `OpOverload.decompose`.
     """
@@ -154,7 +154,7 @@ def composite(func: Operator) -> Callable | None:
 
 
 def fake_like(tensor: Tensor) -> Tensor:
-    """A tensor without data, of the same sizes, strides, offset and dtype; one that requires grad, and is a leaf, if this one does.
+    """A tensor without data that has the same sizes, strides, offset, dtype, `requires_grad` and `is_leaf`.
 
     Source: `torch/_subclasses/fake_tensor.py`.
     """
@@ -162,7 +162,7 @@ def fake_like(tensor: Tensor) -> Tensor:
     reach = 1 + offset + sum(max(size - 1, 0) * stride for size, stride in zip(sizes, strides))
     with disable_modes():
         memory = functions.empty((reach,), dtype=tensor.dtype, device="meta")
-        fake = strided.as_strided(memory, sizes, strides, offset)  # the kernel: to autograd it is nobody's view
+        fake = strided.as_strided(memory, sizes, strides, offset)  # the kernel itself, so that autograd sees no view
         if not tensor.requires_grad:
             return fake
         fake.requires_grad_()
@@ -175,9 +175,9 @@ def trace(
     names: Sequence[str],
     decompositions: Mapping[Operator, Callable] | None = None,
 ) -> GraphModule:
-    """The graph of what `function(mode, *args)` calls, with a placeholder of these names for each argument."""
+    """The graph of the calls of `function(mode, *args)`, with a placeholder for each argument, which has the name given."""
     graph = Graph()
-    mode = ProxyMode(graph, decompositions)
+    mode = ProxyTorchDispatchMode(graph, decompositions)
     for name, arg in zip(names, args):
         node = graph.placeholder(name)
         if isinstance(arg, Tensor):
@@ -189,17 +189,16 @@ def trace(
     finally:
         local_state.on_meta = before
     graph.output(map_aggregate(results, lambda x: mode.node_of(x) if isinstance(x, Tensor) else x))
-    module = GraphModule(mode.constants, graph)
-    return module
+    return GraphModule(mode.constants, graph)
 
 
 def make_fx(
     f: Callable, decomposition_table: Mapping[Operator, Callable] | None = None, tracing_mode: str = "real"
 ) -> Callable[..., GraphModule]:
-    """A function that, called as `f` would be, gives the graph of the operators that `f` calls.
+    """A function that takes the arguments of `f`, and returns the graph of the operators that `f` calls.
 
-    `tracing_mode` is "real", or "fake": then `f` sees tensors without data. Operators in `decomposition_table` are replaced by
-    what the functions there call.
+    `tracing_mode` is "real" or "fake". With "fake", `f` runs on tensors without data. Operators in `decomposition_table` are
+    replaced by the operators that the functions there call.
 
     Source: `torch/fx/experimental/proxy_tensor.py`, `make_fx`.
     """
@@ -223,5 +222,5 @@ def _names(f: Callable, count: int) -> list[str]:
 
 
 def disable_modes():
-    """Within: calls go to no mode. Source: `torch/utils/_python_dispatch.py`, `_disable_current_modes`."""
+    """A context in which modes do not intercept calls. Source: `torch/utils/_python_dispatch.py`, `_disable_current_modes`."""
     return excluding(PYTHON) if local.modes else nullcontext()

@@ -1,9 +1,9 @@
 """From a function to a callable that runs its compiled graphs.
 
-`aot_autograd` finds out whether a backward pass can be wanted. If not, there is one graph, an *inference graph*, that writes to its
-inputs itself, and calling it is all that happens at run time. If so, the joint graph is cut in two, and the compiled halves are the
-forward and the backward of an autograd `Function`. Around that is the *epilogue*: what the function wrote to its inputs is copied
-there, and outputs that are views of something are made of it again, so that autograd knows.
+`aot_autograd` checks whether a backward graph is needed. If not, it makes one *inference graph*, which writes to its inputs itself.
+Then a call of the compiled graph is all that happens at run time. Otherwise the joint graph is split in two, and the compiled
+graphs are the forward and the backward of an autograd `Function`. Then the *epilogue* runs: it copies new values into the inputs
+that the function writes to, and regenerates outputs that are views, so that autograd sees both.
 
 In PyTorch: `torch/_functorch/aot_autograd.py`, `torch/_functorch/_aot_autograd/graph_compile.py`, `runtime_wrappers.py`. Left out:
 duplicate and overlapping inputs (the function then runs as it is), caches, subclasses, autocast in the backward pass.
@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from rushlight.aot import joint
-from rushlight.aot.joint import ALIAS_OF_INPUT, IS_INPUT, NON_ALIAS, UNSAFE_VIEW_ALIAS, Metadata
+from rushlight.aot.joint import ALIAS_OF_INPUT, IS_INPUT, NON_ALIAS, UNSAFE_VIEW_ALIAS, ViewAndMutationMeta
 from rushlight.aot.partition import default_partition, min_cut_rematerialization_partition
 from rushlight.aot.proxy_tensor import fake_like
 from rushlight.aten.generated import functions
@@ -41,14 +41,14 @@ def aot_autograd(
     decompositions: Mapping[Operator, Callable] | None = None,
     keep_inference_input_mutations: bool = True,
 ) -> Callable:
-    """A callable that does what `function` does, by graphs that the compilers were given.
+    """A callable that is equivalent to `function`, and runs the graphs that the compilers compiled.
 
-    `function` takes tensors and returns a tuple or list of tensors; a `GraphModule` that Dynamo captured will do. The result takes
-    and returns the same. `example_inputs` are asked for sizes, strides, dtypes and `requires_grad`, and are not written to. It is
-    good for inputs like these, and for the grad mode of now.
+    `function` takes tensors and returns a tuple or list of tensors, as a `GraphModule` from Dynamo does. The callable takes and
+    returns the same. It is valid for inputs with the sizes, strides, dtypes and `requires_grad` of `example_inputs`, and for the
+    current grad mode. The example inputs are not written to.
 
-    A compiler is given a graph of functional operators and fakes of its inputs, and returns a callable that takes the inputs
-    one by one, or, if it has a true attribute `_boxed_call`, as one list. Compilers that are not given are `fw_compiler`.
+    A compiler takes a graph of functional operators and fake inputs, and returns a callable. The callable takes its inputs one by
+    one, or as one list if its attribute `_boxed_call` is true. The default for the other compilers is `fw_compiler`.
 
     Source: `torch/_functorch/aot_autograd.py`, `aot_module_simplified`.
     """
@@ -60,12 +60,12 @@ def aot_autograd(
         graph = joint.inference_graph(function, example_inputs, meta, decompositions)
         show("inference", graph)
         compiled = (inference_compiler or fw_compiler)(graph, fakes_of(graph))
-        return inference_wrapper(compiled, meta)
+        return wrap_inference(compiled, meta)
     graph = joint.joint_graph(function, example_inputs, meta, decompositions)
     fw, bw = partition_fn(graph, fakes_of(graph), num_fwd_outputs=meta.num_forward_outputs)
     show("forward", fw)
     show("backward", bw)
-    return training_wrapper(fw_compiler(fw, fakes_of(fw)), (bw_compiler or fw_compiler)(bw, fakes_of(bw)), meta)
+    return wrap_training(fw_compiler(fw, fakes_of(fw)), (bw_compiler or fw_compiler)(bw, fakes_of(bw)), meta)
 
 
 def show(heading: str, module: GraphModule) -> None:
@@ -78,13 +78,13 @@ def fakes_of(module: GraphModule) -> list[Any]:
 
 
 def overlapping(inputs: Sequence[Any]) -> bool:
-    """Whether two inputs share memory: then a write to one changes the other, which no functional graph shows."""
+    """Whether two inputs share memory. Then a write to one changes the other, which a functional graph does not show."""
     storages = [id(x.untyped_storage()) for x in inputs if isinstance(x, Tensor)]
     return len(set(storages)) < len(storages)
 
 
-def by_position(compiled: Callable) -> Callable:
-    """A compiled callable that takes its inputs one by one."""
+def unboxed(compiled: Callable) -> Callable:
+    """The compiled callable, which takes its inputs one by one."""
     return (lambda *args: compiled(list(args))) if getattr(compiled, "_boxed_call", False) else compiled
 
 
@@ -92,13 +92,15 @@ def by_position(compiled: Callable) -> Callable:
 # Inference
 
 
-def inference_wrapper(compiled: Callable, meta: Metadata) -> Callable:
-    """The callable for an inference graph: the compiled one itself if nothing is left to do after it.
+def wrap_inference(compiled: Callable, meta: ViewAndMutationMeta) -> Callable:
+    """The callable for an inference graph: the compiled one itself if it needs no epilogue.
 
     Source: `runtime_wrappers.py`, `RuntimeWrapper`.
     """
-    compiled = by_position(compiled)
-    native = getattr(compiled, "is_native", False)  # it records nothing, and counts versions itself
+    compiled = unboxed(compiled)
+    native = getattr(
+        compiled, "is_native", False
+    )  # native code is not recorded by autograd, and increments versions itself
     if not native and any(info.requires_grad for info in meta.inputs):
         compiled = without_grad(compiled)
     aliases = any(info.output_type not in (NON_ALIAS, UNSAFE_VIEW_ALIAS) for info in meta.outputs)
@@ -110,7 +112,7 @@ def inference_wrapper(compiled: Callable, meta: Metadata) -> Callable:
 
 
 def without_grad(compiled: Callable) -> Callable:
-    """Autograd was there when the graph was traced, and must not be there again."""
+    """Run without autograd, because the trace has its effects already."""
 
     def run(*args: Any) -> Any:
         before, local.grad_enabled = local.grad_enabled, False
@@ -123,7 +125,7 @@ def without_grad(compiled: Callable) -> Callable:
 
 
 def with_versions(compiled: Callable, written: Sequence[int]) -> Callable:
-    """What is written to counts its versions, so that autograd finds out if it had saved it."""
+    """Increment the versions of written inputs, so that autograd detects a write to a saved tensor."""
 
     def run(*args: Any) -> Any:
         for i in written:
@@ -133,22 +135,22 @@ def with_versions(compiled: Callable, written: Sequence[int]) -> Callable:
     return run
 
 
-def run_epilogue(meta: Metadata, args: Sequence[Any], outs: Sequence[Any]) -> list[Any]:
-    """What the caller gets of what the graph returned: inputs are written to, and outputs that share memory are made again.
+def run_epilogue(meta: ViewAndMutationMeta, args: Sequence[Any], outs: Sequence[Any]) -> list[Any]:
+    """The results for the caller, from the values that the graph returned: write to inputs, and regenerate views.
 
-    The graph returned first the new value of each input in `meta.mutated` (places among `args`), in order; then one value for
-    each of `meta.outputs`; then the intermediate bases. Each of those inputs is changed as its `meta.inputs[i]` says: if it
-    `mutates_metadata`, it becomes a view of the memory it has, of other `sizes` and `strides` and another `storage_offset`: by
-    `as_strided_`, under `no_grad`. Then, or if it does not, if it `mutates_data`, the new value is copied into it (`copy_`), or,
-    if the write was `hidden` from autograd, into its `detach()`.
+    The graph returned first the new value of each input in `meta.mutated` (indices of `args`), in order; then one value for each of
+    `meta.outputs`; then the intermediate bases. For each of these inputs, `meta.inputs[i]` describes the write. If it
+    `mutates_metadata`, give the input its new `sizes`, `strides` and `storage_offset` by `as_strided_`, under `no_grad`. After
+    that, if it `mutates_data`, copy the new value into the input (`copy_`), or into its `detach()` if the write was `hidden` from
+    autograd.
 
-    Then each output is, by its `info.output_type`:
+    Then each output depends on its `info.output_type`:
 
     - `non_alias`, `unsafe_view_alias`: the value itself;
     - `is_input`: the argument itself, `args[info.base_idx]`;
-    - `alias_of_input`: the view that `view_of(base, info)` makes of it;
-    - `alias_of_intermediate`, `alias_of_intermediate_save_as_output`: that of the base with the number `base_idx`;
-    - `alias_of_intermediate_base_is_user_output`: that of the output with the number `base_idx`, as the graph returned it.
+    - `alias_of_input`: the view that `view_of(base, info)` makes of this argument;
+    - `alias_of_intermediate`, `alias_of_intermediate_save_as_output`: the view of the base with the index `base_idx`;
+    - `alias_of_intermediate_base_is_user_output`: the view of the output with the index `base_idx`, as the graph returned it.
 
     Returns:
         a list of the function's own outputs.
@@ -180,7 +182,7 @@ def run_epilogue(meta: Metadata, args: Sequence[Any], outs: Sequence[Any]) -> li
 
 
 def view_of(base: Tensor, info: joint.OutputInfo) -> Tensor:
-    """The view of a base that an output is, made by the operators that made it; one that requires no grad is detached.
+    """An output that is a view, regenerated from its base. An output that does not require grad is detached.
 
     Source: `torch/_functorch/_aot_autograd/functional_utils.py`, `gen_alias_from_base`.
     """
@@ -198,12 +200,12 @@ def stack_after_self(view: Any) -> list[Any]:
 # Training
 
 
-def training_wrapper(forward: Callable, backward: Callable, meta: Metadata) -> Callable:
-    """The callable for a function with a backward pass of its own: an autograd `Function`, and the epilogue.
+def wrap_training(forward: Callable, backward: Callable, meta: ViewAndMutationMeta) -> Callable:
+    """The callable for a forward and a backward graph: an autograd `Function`, and the epilogue.
 
     Source: `runtime_wrappers.py`, `AOTDispatchAutograd`.
     """
-    forward, backward = by_position(forward), by_position(backward)
+    forward, backward = unboxed(forward), unboxed(backward)
     num_outputs, needs_tangent = meta.num_forward_outputs, meta.needs_tangent
     views = [info.output_type == UNSAFE_VIEW_ALIAS for info in meta.outputs]
     unsafe = [i for i, is_view in enumerate(views, len(meta.mutated)) if is_view]
@@ -216,7 +218,7 @@ def training_wrapper(forward: Callable, backward: Callable, meta: Metadata) -> C
             outs = outs[:num_outputs]
             for i in unsafe:
                 outs[i] = functions._unsafe_view(outs[i], outs[i].shape)
-            outs = [fresh(out, [*args, *outs[:i]]) for i, out in enumerate(outs)]
+            outs = [detach_if_shared(out, [*args, *outs[:i]]) for i, out in enumerate(outs)]
             rest = [out for out, needs in zip(outs, needs_tangent) if not needs and isinstance(out, Tensor)]
             ctx.mark_non_differentiable(*rest)
             return tuple(outs)
@@ -224,7 +226,7 @@ def training_wrapper(forward: Callable, backward: Callable, meta: Metadata) -> C
         @staticmethod
         def backward(ctx: Any, *grads: Any) -> tuple:
             wanted = [grad for grad, needs in zip(grads, needs_tangent) if needs]
-            tangents = map(laid_out, wanted, meta.tangents)
+            tangents = map(coerce_to_expected_memory_format, wanted, meta.tangents)
             with set_grad_enabled(False):
                 return tuple(backward(*ctx.saved_tensors, *tangents))
 
@@ -234,13 +236,13 @@ def training_wrapper(forward: Callable, backward: Callable, meta: Metadata) -> C
     return run
 
 
-def fresh(out: Any, others: Sequence[Any]) -> Any:
-    """An output of the graph as a tensor of its own: each gets a history, and no input or other output may get it too."""
+def detach_if_shared(out: Any, others: Sequence[Any]) -> Any:
+    """An output of the graph as a tensor of its own, because an input or another output must not get its history."""
     return out.detach() if isinstance(out, Tensor) and any(out is x for x in others) else out
 
 
-def laid_out(grad: Tensor, like: Tensor) -> Tensor:
-    """A gradient with the strides for which the backward graph was made.
+def coerce_to_expected_memory_format(grad: Tensor, like: Tensor) -> Tensor:
+    """A gradient with the strides that the backward graph expects.
 
     Source: `runtime_wrappers.py`, `coerce_to_expected_memory_format`.
     """
@@ -250,7 +252,7 @@ def laid_out(grad: Tensor, like: Tensor) -> Tensor:
 
 
 # ------------------------------------------------------------------------------------------------------------
-# Other ways in
+# Other entry points
 
 
 def aot_function(
@@ -262,30 +264,33 @@ def aot_function(
     inference_compiler: Compiler | None = None,
     keep_inference_input_mutations: bool = False,
 ) -> Callable:
-    """`fn`, compiled when it is first called; what it takes and returns may be nested in lists, tuples and dicts.
+    """`fn`, compiled at its first call. Arguments and results may be nested in lists, tuples and dicts.
 
     Source: `torch/_functorch/aot_autograd.py`, `aot_function`.
     """
-    compiled: list[Any] = []
+    options = (
+        fw_compiler,
+        bw_compiler,
+        inference_compiler,
+        partition_fn,
+        decompositions,
+        keep_inference_input_mutations,
+    )
+    compiled, out_spec = None, None
 
     def run(*args: Any, **kwargs: Any) -> Any:
+        nonlocal compiled
         flat, spec = flatten((args, kwargs))
-        if not compiled:
-            compiled[:] = compile_nested(flat, spec)
-        callable_, out_spec = compiled
-        return unflatten(list(callable_(*flat)), out_spec)
-
-    def compile_nested(flat: list[Any], spec: Any) -> tuple[Callable, Any]:
-        specs = []
 
         def flat_function(*leaves: Any) -> list[Any]:
+            nonlocal out_spec
             args, kwargs = unflatten(list(leaves), spec)
             outs, out_spec = flatten(fn(*args, **kwargs))
-            specs[:] = [out_spec]
             return outs
 
-        options = (bw_compiler, inference_compiler, partition_fn, decompositions, keep_inference_input_mutations)
-        return aot_autograd(flat_function, flat, fw_compiler, *options), specs[0]
+        if compiled is None:
+            compiled = aot_autograd(flat_function, flat, *options)
+        return unflatten(list(compiled(*flat)), out_spec)
 
     return run
 
@@ -298,7 +303,7 @@ def aot_export_joint_simple(
     num_params_buffers: int = 0,
     decompositions: Mapping[Operator, Callable] | None = None,
 ) -> GraphModule:
-    """The graph of a function's forward, or of forward and backward, of one that writes to no input.
+    """The graph of the forward, or of forward and backward, of a function that does not write to its inputs.
 
     Source: `torch/_functorch/aot_autograd.py`, `aot_export_joint_simple`.
     """
@@ -325,7 +330,7 @@ LEAF = object()
 
 
 def flatten(value: Any) -> tuple[list[Any], Any]:
-    """What lists, tuples and dicts hold, in order, and how they held it. Source: `torch/utils/_pytree.py`."""
+    """The leaves of nested lists, tuples and dicts in order, and their structure. Source: `torch/utils/_pytree.py`."""
     if isinstance(value, dict):
         parts = [flatten(item) for item in value.values()]
         return [leaf for leaves, _ in parts for leaf in leaves], (dict, list(value), [spec for _, spec in parts])
@@ -336,7 +341,7 @@ def flatten(value: Any) -> tuple[list[Any], Any]:
 
 
 def unflatten(leaves: list[Any], spec: Any) -> Any:
-    """The contrary; it takes the leaves from the front of the list."""
+    """The inverse of `flatten`. It removes the leaves from the front of the list."""
     if spec is LEAF:
         return leaves.pop(0)
     kind, names, specs = spec
@@ -347,7 +352,7 @@ def unflatten(leaves: list[Any], spec: Any) -> Any:
 
 
 def nop(module: GraphModule, example_inputs: Sequence[Any]) -> GraphModule:
-    """A compiler that compiles nothing. Source: `torch/_functorch/compilers.py`."""
+    """A compiler that returns the graph itself. Source: `torch/_functorch/compilers.py`."""
     return module
 
 

@@ -1,9 +1,9 @@
-"""Lending memory to another framework, and borrowing it, without a copy.
+"""DLPack: sharing memory with another framework, without a copy.
 
-DLPack is a small C struct that says where an array lies and how to walk through it: the same four pieces of
-metadata as in `strided.py`, plus a function to call when the borrower is done. It travels in a Python
-capsule, a pointer with a name: `"dltensor"` until somebody takes it, `"used_dltensor"` from then on, so that
-nobody takes it twice. The struct is declared in `ATen/dlpack.h`; PyTorch fills and reads it in
+DLPack is a small C struct that describes an array in memory: the same four pieces of metadata as in `strided.py`, and
+a function that the consumer calls when it needs the array no longer. A Python capsule, which is a pointer with a name,
+carries the struct. Its name is `"dltensor"` until a consumer takes the struct, and `"used_dltensor"` afterwards, so
+that no other consumer takes it again. `ATen/dlpack.h` declares the struct. PyTorch fills and reads it in
 `aten/src/ATen/DLConvertor.cpp`. Left out: devices other than the CPU, streams, and the versioned struct of
 DLPack 1.0, which adds a read-only flag.
 """
@@ -36,7 +36,7 @@ class DLDataType(ctypes.Structure):
 
 
 class DLTensor(ctypes.Structure):
-    """Where an array lies and how to walk through it. `shape` and `strides` point to `ndim` ints each."""
+    """The description of an array in memory. `shape` and `strides` point to `ndim` ints each."""
 
     _fields_ = [
         ("data", c_void_p),
@@ -50,7 +50,7 @@ class DLTensor(ctypes.Structure):
 
 
 class DLManagedTensor(ctypes.Structure):
-    """A `DLTensor` with the function that its borrower calls, once, to give it back."""
+    """A `DLTensor` with the function that its consumer calls, once, to release it."""
 
 
 Deleter = ctypes.CFUNCTYPE(None, POINTER(DLManagedTensor))
@@ -60,7 +60,7 @@ _CODES = {"b": BOOL, "i": INT, "u": UINT, "f": FLOAT}
 DTYPES = {(_CODES[each.numpy.kind], 8 * each.itemsize): each for each in ALL}
 
 # ------------------------------------------------------------------------------------------------------------
-# The capsule. Its name is compared by content, but must stay in memory: hence the constants.
+# The capsule. Its name is compared by content, but must stay in memory, so the names are constants.
 
 UNUSED, USED = b"dltensor", b"used_dltensor"
 
@@ -69,7 +69,7 @@ def _capsule_function(name: str, result: type, *arguments: type):
     return ctypes.PYFUNCTYPE(result, *arguments)((name, ctypes.pythonapi))
 
 
-Destructor = ctypes.PYFUNCTYPE(None, c_void_p)  # a dying capsule comes as an address, not as an object
+Destructor = ctypes.PYFUNCTYPE(None, c_void_p)  # a capsule that is deleted is passed as an address, not as an object
 _new = _capsule_function("PyCapsule_New", py_object, c_void_p, c_char_p, Destructor)
 _is_valid = _capsule_function("PyCapsule_IsValid", ctypes.c_int, py_object, c_char_p)
 _get_pointer = _capsule_function("PyCapsule_GetPointer", c_void_p, py_object, c_char_p)
@@ -78,32 +78,32 @@ _is_valid_address = _capsule_function("PyCapsule_IsValid", ctypes.c_int, c_void_
 _get_pointer_address = _capsule_function("PyCapsule_GetPointer", c_void_p, c_void_p, c_char_p)
 
 # ------------------------------------------------------------------------------------------------------------
-# Lending
+# Export
 
-_lent: dict[int, tuple] = {}  # what borrowers hold, by the address of the struct: it keeps the storage alive
+_exported: dict[int, tuple] = {}  # by the address of a struct, the objects that must live until it is released
 
 
 @Deleter
-def _give_back(managed) -> None:
-    _lent.pop(ctypes.addressof(managed.contents), None)
+def _release(managed) -> None:
+    _exported.pop(ctypes.addressof(managed.contents), None)
 
 
 @Destructor
 def _drop_capsule(capsule: int) -> None:
-    if _is_valid_address(capsule, UNUSED):  # nobody took it, so nobody will give it back
-        _lent.pop(_get_pointer_address(capsule, UNUSED), None)
+    if _is_valid_address(capsule, UNUSED):  # it was not taken, so no consumer will release it
+        _exported.pop(_get_pointer_address(capsule, UNUSED), None)
 
 
-for _callback in _give_back, _drop_capsule:  # a borrower may outlive this module: at exit it still calls them
+for _callback in _release, _drop_capsule:  # a consumer may outlive this module, and calls them at exit
     ctypes.pythonapi.Py_IncRef(py_object(_callback))
 
 
 def to_dlpack(self: Tensor):
-    """A capsule with a `DLManagedTensor` that describes this tensor. Its storage lives until the borrower
-    gives it back.
+    """A capsule with a `DLManagedTensor` that describes this tensor. The storage lives until the consumer releases the
+    struct.
 
-    The storage offset goes into the `data` pointer and `byte_offset` stays 0, as in PyTorch: not every reader
-    looks at it.
+    The `data` pointer includes the storage offset, and `byte_offset` is 0, as in PyTorch, because not every consumer
+    reads `byte_offset`.
 
     Source: `aten/src/ATen/DLConvertor.cpp`, `toDLPack`.
     """
@@ -118,15 +118,15 @@ def to_dlpack(self: Tensor):
         strides=strides,
         byte_offset=0,
     )
-    managed = DLManagedTensor(dl_tensor, None, _give_back)
-    _lent[ctypes.addressof(managed)] = (managed, shape, strides, self.untyped_storage())
+    managed = DLManagedTensor(dl_tensor, None, _release)
+    _exported[ctypes.addressof(managed)] = (managed, shape, strides, self.untyped_storage())
     return _new(ctypes.addressof(managed), UNUSED, _drop_capsule)
 
 
 def dlpack(self: Tensor, *, stream=None, max_version=None, dl_device=None, copy=None):
-    """`to_dlpack`, as the protocol calls it, with wishes that only concern other devices or copies."""
+    """`to_dlpack` with the arguments of the protocol, which concern only other devices and copies."""
     if stream not in (None, -1) or dl_device not in (None, (CPU, 0)) or copy:
-        raise BufferError("rushlight lends memory on the CPU only, without a stream and without a copy")
+        raise BufferError("rushlight exports memory on the CPU only, without a stream and without a copy")
     return to_dlpack(self)
 
 
@@ -135,7 +135,7 @@ def dlpack_device(self: Tensor) -> tuple[int, int]:
 
 
 # ------------------------------------------------------------------------------------------------------------
-# Borrowing
+# Import
 
 
 def layout(dl_tensor: DLTensor) -> tuple[tuple[int, ...], tuple[int, ...], int, dtype]:
@@ -148,7 +148,7 @@ def layout(dl_tensor: DLTensor) -> tuple[tuple[int, ...], tuple[int, ...], int, 
             means that the array is contiguous (`contiguous_strides`).
         byte_offset: from `data` to the first element, in *bytes*.
         dtype: `dtype.code` is the kind of number, `dtype.bits` the width of one in bits, and `dtype.lanes` how
-            many make one element. `DTYPES[code, bits]` is rushlight's dtype, where there is one.
+            many make one element. `DTYPES[code, bits]` is rushlight's dtype, if there is one.
 
     Returns:
         (sizes, strides, storage_offset, dtype): two tuples of ints, strides in elements; the storage offset
@@ -171,7 +171,7 @@ def layout(dl_tensor: DLTensor) -> tuple[tuple[int, ...], tuple[int, ...], int, 
 
 
 class Loan:
-    """A struct taken from a capsule. As long as the loan lives the memory does; then it is given back."""
+    """A struct taken from a capsule. The memory lives as long as this object, which then releases the struct."""
 
     def __init__(self, capsule) -> None:
         address = _get_pointer(capsule, UNUSED)
@@ -190,7 +190,7 @@ def from_dlpack(ext) -> Tensor:
     Raises:
         RuntimeError: not a capsule, or one that has been taken already.
         BufferError: not on the CPU, with a dtype that `layout` refuses, with a negative stride, or with a first
-            element that does not lie a whole number of elements from `data`.
+            element whose distance from `data` is not a whole number of elements.
 
     Source: `torch/utils/dlpack.py`, `from_dlpack`.
     """
@@ -205,7 +205,7 @@ def from_dlpack(ext) -> Tensor:
     if min(strides, default=0) < 0:
         raise BufferError(f"negative strides are not supported, got {strides}; make a copy first")
     if dl_tensor.byte_offset % dtype.itemsize:
-        raise BufferError(f"byte_offset {dl_tensor.byte_offset} is no multiple of the itemsize {dtype.itemsize}")
+        raise BufferError(f"byte_offset {dl_tensor.byte_offset} is not a multiple of the itemsize {dtype.itemsize}")
     nbytes = storage_size(sizes, strides, storage_offset) * dtype.itemsize
     storage = UntypedStorage.from_address(dl_tensor.data, nbytes, owner=loan) if nbytes else UntypedStorage(0)
     return Tensor(storage, sizes, strides, storage_offset, dtype)

@@ -1,5 +1,5 @@
-"""Functions and methods of `rl` that are written in Python, in front of the operators. In PyTorch: `torch/functional.py`;
-`to` is `torch/csrc/autograd/python_variable_methods.cpp` there."""
+"""Functions and methods of `rl` that are written in Python and call operators. In PyTorch: `torch/functional.py`, and for `to`
+`torch/csrc/autograd/python_variable_methods.cpp`."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
 
 
 def to(self: Tensor, *args, **kwargs) -> Tensor:
-    """`x.to(dtype)`, `x.to(device)`, `x.to(device, dtype)` or `x.to(other)`; then `non_blocking` and `copy`, and by keyword
-    `memory_format`."""
+    """`x.to(dtype)`, `x.to(device)`, `x.to(device, dtype)` or `x.to(other)`, each with optional `non_blocking` and `copy`, and
+    `memory_format` by keyword."""
     first = args[0] if args else None
     start = ["other"] if isinstance(first, Tensor) else ["dtype"] if isinstance(first, dtype) else ["device", "dtype"]
     names = [*start, "non_blocking", "copy"]

@@ -1,9 +1,9 @@
 """`x[...]` and `x[...] = value`.
 
-Every int is a `select`, every slice a `slice`, every `None` an `unsqueeze`; `...` stands for the dimensions that are not
-mentioned. This basic indexing is a chain of views. What is left after it, tensors of integers, masks, and the sequences and
-bools that are made into them, goes to the operators `index` and `index_put_`, which copy: advanced indexing. PyTorch does
-the same in `torch/csrc/autograd/python_variable_indexing.cpp`.
+Every int is a `select`, every slice a `slice`, every `None` an `unsqueeze`. `...` fills up the dimensions that the key does
+not mention. This basic indexing is a chain of views. The rest of the key is advanced indexing: tensors of integers, masks, and
+the sequences and bools that are converted to them. It goes to the operators `index` and `index_put_`, which copy. In PyTorch:
+`torch/csrc/autograd/python_variable_indexing.cpp`.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from rushlight.c10.dtypes import INTEGRAL, Scalar, bool_, int64, uint8
 
 
 def getitem(self: Tensor, key) -> Tensor:
-    """What `key` names: an int, a slice, `None`, `...`, a tensor of integers, a mask, a sequence or array of integers or
-    bools, a bool, or a tuple of these. A view, unless there is a tensor, a sequence or a bool among them.
+    """The elements at `key`: an int, a slice, `None`, `...`, a tensor of integers, a mask, a sequence or array of integers or
+    bools, a bool, or a tuple of these. A view, unless the key has a tensor, a sequence or a bool.
 
     Source: `torch/csrc/autograd/python_variable_indexing.cpp`, `THPVariable_getitem`.
     """
@@ -34,7 +34,7 @@ def getitem(self: Tensor, key) -> Tensor:
 
 
 def setitem(self: Tensor, key, value: Tensor | Scalar) -> None:
-    """`value`, broadcast, written to what `key` names. Its leading dimensions of size 1 do not count.
+    """Write `value`, broadcast, to the elements at `key`. Leading dimensions of size 1 of the value are ignored.
 
     Source: `torch/csrc/autograd/python_variable_indexing.cpp`, `THPVariable_setitem`.
     """
@@ -79,13 +79,13 @@ def _trailing_sizes(value: Tensor) -> Sequence[int]:
 
 
 def _apply_slicing(self: Tensor, key, keep_slices: bool = False) -> tuple[Tensor, list[Tensor | None]]:
-    """The view, by one operator for each part of the key, and the index tensors for its dimensions: one for all dimensions
-    of a mask, and None for a dimension that has none. There are no index tensors if the key makes none, and perhaps none
-    for the last dimensions. A slice that takes all is left out, unless it is to be kept.
+    """The view, made by one operator for each part of the key, and the index tensors for its dimensions. A mask is one index
+    tensor for all of its dimensions. A dimension without an index has None. The list is empty if the key has no index tensors,
+    and may end before the last dimensions. A slice of a whole dimension is skipped unless `keep_slices` is true.
 
     Source: `torch/csrc/autograd/python_variable_indexing.cpp`, `applySlicing`.
     """
-    keys = key if isinstance(key, tuple) else tuple(key) if _stands_for_a_tuple(key) else (key,)
+    keys = key if isinstance(key, tuple) else tuple(key) if _treat_sequence_as_tuple(key) else (key,)
     mentioned = sum(map(_dimensions, keys))
     if mentioned > self.dim():
         raise IndexError(f"too many indices for tensor of dimension {self.dim()}")
@@ -93,15 +93,15 @@ def _apply_slicing(self: Tensor, key, keep_slices: bool = False) -> tuple[Tensor
     for each in keys:
         if isinstance(each, (Sequence, np.ndarray)):
             each = _as_index(each, self)
-        passed, index = 1, None  # dimensions of the view that this part is done with
+        passed, index = 1, None  # how many dimensions of the view this part uses
         if each is Ellipsis:
             passed = self.dim() - mentioned
         elif each is None:
             view = view.unsqueeze(dim)
         elif isinstance(each, slice):
-            view = _sliced(view, dim, each, keep_slices)
+            view = _apply_slice(view, dim, each, keep_slices)
         elif _is_one_bool(each):
-            view, index = view.unsqueeze(dim), _once_or_never(bool(each), self)
+            view, index = view.unsqueeze(dim), _index_of_bool(bool(each), self)
         elif isinstance(each, Tensor) and (each.dim() or each.dtype.category != INTEGRAL):
             passed, index = _dimensions(each), each
         else:
@@ -112,20 +112,20 @@ def _apply_slicing(self: Tensor, key, keep_slices: bool = False) -> tuple[Tensor
     return view, indices if indexed else []
 
 
-def _stands_for_a_tuple(key) -> bool:
-    """Whether a list means what the tuple of its elements means: numpy's old rule, which PyTorch has kept."""
+def _treat_sequence_as_tuple(key) -> bool:
+    """Whether a list means the same as the tuple of its elements: numpy's old rule, which PyTorch has kept."""
     if not isinstance(key, Sequence) or isinstance(key, tuple) or len(key) >= 32:
         return False
     several = any(
         each is None or each is Ellipsis or isinstance(each, (slice, Sequence, Tensor, np.ndarray)) for each in key
     )
     if several:
-        warnings.warn("a sequence as the key is taken for a tuple of indices: use x[tuple(key)]", stacklevel=4)
+        warnings.warn("a sequence as the key is treated as a tuple of indices: use x[tuple(key)]", stacklevel=4)
     return several
 
 
 def _dimensions(key) -> int:
-    """How many dimensions of the tensor a part of the key is for."""
+    """How many dimensions of the tensor a part of the key indexes."""
     if isinstance(key, Tensor):
         return key.dim() if key.dtype in (uint8, bool_) else 1
     return not (key is None or key is Ellipsis or isinstance(key, bool))
@@ -141,7 +141,7 @@ def _is_one_bool(key) -> bool:
     return isinstance(key, bool) or isinstance(key, Tensor) and key.dim() == 0 and key.dtype in (uint8, bool_)
 
 
-def _once_or_never(wanted: bool, self: Tensor) -> Tensor:
+def _index_of_bool(wanted: bool, self: Tensor) -> Tensor:
     """An index for the dimension of size 1 that a bool adds."""
     index = functions.empty((int(wanted),), dtype=int64, device=self.device)
     return index.fill_(0) if wanted else index
@@ -156,9 +156,9 @@ def _as_int(key) -> int:
         ) from None
 
 
-def _sliced(view: Tensor, dim: int, key: slice, keep: bool) -> Tensor:
+def _apply_slice(view: Tensor, dim: int, key: slice, keep: bool) -> Tensor:
     start, end, step = (part if part is None else operator.index(part) for part in (key.start, key.stop, key.step))
-    if step is not None and step <= 0:  # a ValueError, where the operator `slice` raises RuntimeError: as in PyTorch
+    if step is not None and step <= 0:  # a ValueError, although the operator `slice` raises RuntimeError: as in PyTorch
         raise ValueError("step must be greater than zero")
     takes_all = view.dim() and not start and (end is None or end >= view.size(dim)) and step in (None, 1)
     if takes_all and not keep:

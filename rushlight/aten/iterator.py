@@ -1,10 +1,10 @@
 """TensorIterator: one loop for every operator that works element by element.
 
-Before an element is computed the operands are brought together: their sizes are broadcast, their dtypes promoted, a result
-is allocated whose strides follow theirs, the dimensions are sorted so that memory is walked in order, and neighbouring
-dimensions that form one even walk become one. What remains is a short loop over raw memory. In PyTorch:
-`aten/src/ATen/TensorIterator.cpp`. Left out: splitting the loop over threads, 32-bit indexing, named dimensions. numpy
-runs the loop; which memory it walks, and how, is decided here.
+TensorIterator prepares the operands before the loop. It broadcasts their sizes, promotes their dtypes, and allocates a result
+whose strides follow theirs. It sorts the dimensions so that the loop reads memory in order, and joins neighbouring dimensions
+where one stride is enough. A short loop over raw memory remains. This module decides which memory the loop reads, and in which
+order. numpy runs the loop. In PyTorch: `aten/src/ATen/TensorIterator.cpp`. Left out: splitting the loop over threads, 32-bit
+indexing, named dimensions.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from rushlight.c10.memory_formats import (
 Operand = Tensor | Scalar
 
 
-def remembered(function: Callable) -> Callable:
-    """`function`, whose answers are kept: the same sizes and strides come again and again. Forgotten when `dispatch` says
-    so, since a piece that the answers came from may have changed."""
-    kept = lru_cache(4096)(function)
-    dispatch.cache_clearers.append(kept.cache_clear)
-    return kept
+def cached(function: Callable) -> Callable:
+    """`function` with a cache, because the same sizes and strides occur often. `dispatch` clears the cache when a function that
+    computed the results may have been replaced."""
+    function = lru_cache(4096)(function)
+    dispatch.cache_clearers.append(function.cache_clear)
+    return function
 
 
 # ------------------------------------------------------------------------------------------------------------
@@ -50,8 +50,9 @@ def remembered(function: Callable) -> Callable:
 def broadcast_strides(sizes: Sequence[int], strides: Sequence[int], to: Sequence[int]) -> tuple[int, ...]:
     """The strides with which an operand is read in a loop over the sizes `to`.
 
-    Sizes are compared from the last dimension to the first. A dimension whose size is 1 while the loop's is not is read
-    again and again: stride 0. So is one that the operand does not have. Every other dimension keeps its stride.
+    Sizes are compared from the last dimension to the first. If a dimension has size 1 and the loop's size is not 1, the same
+    element is read again and again: stride 0. A dimension that the operand does not have gets stride 0 too. Every other
+    dimension keeps its stride.
 
     Args:
         sizes, strides: of the operand; `sizes` broadcasts to `to`.
@@ -71,14 +72,14 @@ def coalesce_dimensions(
 ) -> tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]:
     """The same loop with as few dimensions as possible. The *first* dimension is the innermost.
 
-    Going from the first dimension to the last, a dimension joins the one before it if either of the two has size 1, or if
-    for every operand its stride is the size times the stride of the one before it, so that the two are one even walk.
-    The joined dimension has the product of the sizes; its stride is that of the one before it, unless that one has
-    size 1: then it is the stride of the dimension that joins.
+    From the first dimension to the last, a dimension joins the one before it if either of the two has size 1, or if for
+    every operand its stride is the size times the stride of the dimension before it. The joined dimension has the product
+    of the sizes. Its stride is that of the dimension before, unless that dimension has size 1: then it is the stride of the
+    dimension that joins.
 
     Args:
         sizes: of the loop, none of them 0.
-        operand_strides: for each operand one stride per size, in whatever unit.
+        operand_strides: for each operand one stride per size, in any unit.
 
     Returns:
         the sizes, and for each operand its strides. A loop of one dimension or none stays as it is.
@@ -103,24 +104,24 @@ def coalesce_dimensions(
     return tuple(new_sizes), tuple(tuple(new) for new in new_strides)
 
 
-@remembered
+@cached
 def loop_geometry(
     sizes: tuple[int, ...], operands: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]
 ) -> tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]:
-    """Sizes and strides of the loop over `sizes` in which these operands, each given by its sizes and strides, are walked
-    in the order of their memory. The last dimension is the innermost."""
+    """Sizes and strides of the loop over `sizes` that reads these operands in the order of their memory. An operand is given by
+    its sizes and strides. The last dimension of the result is the innermost."""
     strides = [broadcast_strides(*operand, sizes) for operand in operands]
     order = reorder_dimensions(sizes, strides)
     sizes, strides = coalesce_dimensions([sizes[d] for d in order], [[each[d] for d in order] for each in strides])
     return sizes[::-1], tuple(each[::-1] for each in strides)
 
 
-@remembered
+@cached
 def output_strides(
     sizes: tuple[int, ...], operands: tuple[tuple[tuple[int, ...], tuple[int, ...]] | None, ...]
 ) -> tuple[int, ...]:
-    """The strides of a new result: as all operands have them, if they agree, else dense in the order of theirs. An operand
-    is its sizes and strides, or None for a number.
+    """The strides of a new result: those of the operands if all are equal, else dense strides in the operands' order of
+    dimensions. An operand is given by its sizes and strides, or None for a number.
 
     Source: `aten/src/ATen/TensorIterator.cpp`, `fast_set_up` and `allocate_or_resize_outputs`.
     """
@@ -136,7 +137,7 @@ def output_strides(
     strides = [broadcast_strides(*tensor, sizes) for tensor in tensors]
     if 0 in sizes:
         order = tuple(reorder_dimensions(sizes, strides))
-        if order != tuple(reversed(range(len(sizes)))):  # here, and only here, a size 0 does not count as 1
+        if order != tuple(reversed(range(len(sizes)))):  # only here, a size 0 does not count as 1
             return tuple(math.prod(sizes[d] for d in order[: order.index(dim)]) for dim in range(len(sizes)))
     return dense_strides(sizes, *strides)
 
@@ -155,7 +156,7 @@ def common_sizes(*operands: Operand) -> tuple[int, ...]:
 
 
 # ------------------------------------------------------------------------------------------------------------
-# May this be written?
+# Checks for overlapping memory
 
 
 def assert_no_internal_overlap(self: Tensor) -> None:
@@ -167,8 +168,8 @@ def assert_no_internal_overlap(self: Tensor) -> None:
 
 
 def assert_no_partial_overlap(self: Tensor, other: Tensor) -> None:
-    """`other` may be read while `self` is written if it is the very same view, or lies elsewhere. As in
-    PyTorch, this is only known, and only checked, for tensors without holes.
+    """Refuse `other` as an input while `self` is written, unless it is exactly the same view, or shares no memory. As in
+    PyTorch, only tensors without holes are checked.
 
     Source: `aten/src/ATen/MemoryOverlap.cpp`, `get_overlap_status`.
     """
@@ -195,9 +196,9 @@ def for_each(function: Callable, out: Tensor, inputs: Sequence[Operand], common:
     """`out` = `function` of the inputs, element by element, the inputs broadcast to the sizes of `out`.
 
     Args:
-        function: takes one numpy array per input, all of dtype `common` and of the same sizes, and gives such an array of
-            any dtype; a numpy ufunc is quicker.
-        out: its sizes are those of the loop; any strides and dtype.
+        function: takes one numpy array per input, all of dtype `common` and of the same sizes, and returns such an array of
+            any dtype. A numpy ufunc is faster.
+        out: has the sizes of the loop, and any strides and dtype.
 
     Source: `aten/src/ATen/native/cpu/Loops.h`, `cpu_kernel`.
     """
@@ -209,7 +210,7 @@ def for_each(function: Callable, out: Tensor, inputs: Sequence[Operand], common:
 
 
 def loop_arrays(out: Tensor, inputs: Sequence[Operand], common: dtype) -> list[np.ndarray]:
-    """The operands of a loop over the sizes of `out`, as numpy arrays on their own memory, with the loop's sizes and
+    """The operands of a loop over the sizes of `out`: numpy arrays on the operands' memory, with the loop's sizes and
     strides. A number becomes an array of dtype `common`."""
     if 0 in out._sizes:
         return [np.empty(0, out.dtype.numpy)] + [np.empty(0, common.numpy) for _ in inputs]
@@ -228,9 +229,9 @@ def _array(operand: Tensor, sizes: Sequence[int], strides: Sequence[int]) -> np.
 
 
 def number(value: Scalar, common: dtype) -> np.ndarray:
-    """A Python number as an operand. It wraps and rounds as in C, where it does not fit.
+    """A Python number as an operand. A number that does not fit wraps or rounds, as in C.
 
-    Source: `c10/core/Scalar.h`; in PyTorch it is a 0-dim tensor that `wrapped_number` marks.
+    Source: `c10/core/Scalar.h`. In PyTorch it is a 0-dim tensor with the flag `wrapped_number`.
     """
     scalar_type(value)
     return np.asarray(value).astype(common.numpy)

@@ -1,8 +1,8 @@
-"""What `print(x)` shows, to the letter of PyTorch's `torch/_tensor_str.py`.
+"""The text of `print(x)`, identical to that of PyTorch's `torch/_tensor_str.py`.
 
-One format is chosen for all elements: whole floats as `1.`, others with four decimals, and all in scientific
-notation when large and small ones stand together. Rows are broken at 80 columns; past 1000 elements only
-three at either end are shown. Left out: `set_printoptions`.
+All elements have one format: whole floats as `1.`, others with four decimals, and all in scientific notation if
+large and small numbers are mixed. Rows are broken at 80 columns. Of more than 1000 elements only three at each
+end of a dimension are shown. Left out: `set_printoptions`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def tensor_repr(self: Tensor) -> str:
 
 
 def _suffixes(self: Tensor) -> Iterator[str]:
-    """What the elements do not tell: the sizes if there are none to see, and a dtype that is not Python's."""
+    """Information that the elements do not show: the sizes if there are no elements, and a dtype other than Python's."""
     if self.is_meta:
         yield "device='meta'"
     if self.is_meta or self.numel() == 0 and self.dim() != 1:
@@ -46,7 +46,7 @@ def _suffixes(self: Tensor) -> Iterator[str]:
 
 
 def _summarise(nested: list | Scalar) -> list | Scalar:
-    """Nested lists with `...` in the place of all but the first and last three items."""
+    """Nested lists with `...` instead of all but the first and last three items."""
     if not isinstance(nested, list):
         return nested
     if len(nested) > 2 * EDGEITEMS:
@@ -66,15 +66,15 @@ def _number_format(numbers: list[Scalar]) -> tuple[str, int]:
     """The format and the width in which all these numbers are shown."""
     if not isinstance(numbers[0], float):
         return "", max(len(str(number)) for number in numbers)
-    telling = [number for number in numbers if number and math.isfinite(number)]
-    if not telling:
+    finite = [number for number in numbers if number and math.isfinite(number)]
+    if not finite:
         return ".0f", 1
-    largest, smallest = max(map(abs, telling)), min(map(abs, telling))
+    largest, smallest = max(map(abs, finite)), min(map(abs, finite))
     if largest / smallest > 1000 or largest > 1e8 or smallest < 1e-4:
         spec = f".{PRECISION}e"
     else:
-        spec = ".0f" if all(number == math.ceil(number) for number in telling) else f".{PRECISION}f"
-    return spec, max(len(_format(number, spec, 0)) for number in telling)
+        spec = ".0f" if all(number == math.ceil(number) for number in finite) else f".{PRECISION}f"
+    return spec, max(len(_format(number, spec, 0)) for number in finite)
 
 
 def _format(number: Scalar, spec: str, width: int) -> str:
@@ -83,7 +83,7 @@ def _format(number: Scalar, spec: str, width: int) -> str:
 
 
 def _block(nested: list | Scalar, dim: int, indent: int, spec: str, width: int) -> str:
-    """The elements of a tensor with `dim` dimensions, its first bracket standing in column `indent`."""
+    """The elements of a tensor with `dim` dimensions. The first bracket is in column `indent`."""
     if dim == 0:
         return _format(nested, spec, width)
     if dim == 1:

@@ -1,10 +1,9 @@
-"""A tensor is a piece of memory and a way to walk through it.
+"""The strided tensor: a block of memory and the metadata to index it.
 
-The memory is an `UntypedStorage`, a flat run of bytes. The way is four pieces of metadata, `sizes`,
-`strides`, `storage_offset` and `dtype`, which PyTorch keeps in `c10/core/TensorImpl.h`. Operations that only
-change the way return *views*: `aten/src/ATen/native/TensorShape.cpp` is full of them, and so is this module.
-Here are the metadata, the few views from which all others follow (`views.py`), broadcasting, and the copies
-that are made when no view will do.
+The memory is an `UntypedStorage`, a flat block of bytes. The metadata are `sizes`, `strides`, `storage_offset` and
+`dtype`, as in PyTorch's `c10/core/TensorImpl.h`. Operations that change only the metadata return *views*, as in
+`aten/src/ATen/native/TensorShape.cpp`. This module has the metadata, the few views that all others are made from
+(`views.py`), broadcasting, and the copies for cases that no view can express.
 
 Strides and offsets count elements, not bytes. Left out: other devices, other layouts (sparse, MKL-DNN), named
 and symbolic dimensions, and resizing in place.
@@ -44,7 +43,7 @@ META = BIT["Meta"]
 def contiguous_strides(sizes: Sequence[int]) -> tuple[int, ...]:
     """Row-major strides of a tensor with these `sizes`, in elements.
 
-    The last dimension has stride 1; each other one has the stride of the dimension after it times that
+    The last dimension has stride 1. Each other one has the stride of the dimension after it times that
     dimension's size. A size 0 counts as 1 in this product, as in PyTorch, so that strides stay positive.
 
     Returns:
@@ -62,11 +61,11 @@ def contiguous_strides(sizes: Sequence[int]) -> tuple[int, ...]:
 def element_offset(index: Sequence[int], strides: Sequence[int], storage_offset: int) -> int:
     """Position in the storage, counted in elements, of the element at a multi-index.
 
-    Each dimension contributes its index times its stride, and the first element of the tensor lies at
+    Each dimension contributes its index times its stride, and the first element of the tensor is at
     `storage_offset`.
 
     Args:
-        index: one non-negative int per dimension. It is trusted to be within the sizes.
+        index: one non-negative int per dimension, within the sizes (not checked).
         strides: one stride per dimension, in elements.
         storage_offset: in elements.
 
@@ -79,9 +78,9 @@ def element_offset(index: Sequence[int], strides: Sequence[int], storage_offset:
 
 
 def is_contiguous(sizes: Sequence[int], strides: Sequence[int]) -> bool:
-    """Whether walking the elements in row-major order meets consecutive places in memory.
+    """Whether the elements, in row-major order, have consecutive positions in memory.
 
-    So it is when each dimension, from the last to the first, has the stride that `contiguous_strides` would
+    This is true if each dimension, from the last to the first, has the stride that `contiguous_strides` would
     give it. The stride of a dimension of size 1 is never used and may be anything. A tensor without elements
     is contiguous.
 
@@ -100,7 +99,7 @@ def is_contiguous(sizes: Sequence[int], strides: Sequence[int]) -> bool:
 
 
 def non_overlapping_and_dense(sizes: Sequence[int], strides: Sequence[int]) -> bool:
-    """Whether the elements fill a block of memory, each place once, in whatever order of the dimensions.
+    """Whether the elements fill a block of memory, each position once, in any order of the dimensions.
 
     Source: `c10/core/Contiguity.h`, `_compute_non_overlapping_and_dense`.
     """
@@ -109,12 +108,12 @@ def non_overlapping_and_dense(sizes: Sequence[int], strides: Sequence[int]) -> b
 
 
 def has_internal_overlap(sizes: Sequence[int], strides: Sequence[int]) -> bool:
-    """Whether two indices are known to name one place in memory, so that writing in place must be refused.
+    """Whether two indices are known to name the same position in memory, so that in-place writes must raise an error.
 
-    PyTorch answers with a cheap test rather than the exact one. A tensor that is `non_overlapping_and_dense`
-    has no overlap (this includes every empty one). Any other tensor has one if some dimension of size greater
-    than 1 has stride 0. What remains is called too hard to tell and counts as no overlap, though there may be
-    one (`unfold`).
+    PyTorch uses a cheap test rather than the exact one. A tensor that is `non_overlapping_and_dense` has no
+    overlap (this includes every empty tensor). Any other tensor has an overlap if some dimension of size greater
+    than 1 has stride 0. All remaining tensors are too hard to decide and count as without overlap, although
+    there may be one (`unfold`).
 
     Source: `aten/src/ATen/MemoryOverlap.cpp`, `has_internal_overlap`; true here means `MemOverlap::Yes`.
     """
@@ -124,7 +123,7 @@ def has_internal_overlap(sizes: Sequence[int], strides: Sequence[int]) -> bool:
 
 
 def storage_size(sizes: Sequence[int], strides: Sequence[int], storage_offset: int = 0) -> int:
-    """How many elements a storage must hold for this tensor: up to its last element, or none if it has none.
+    """The number of elements that a storage needs for this tensor: up to its last element, or 0 if it has none.
 
     Source: `aten/src/ATen/EmptyTensor.cpp`, `computeStorageNbytes`.
     """
@@ -145,7 +144,7 @@ def wrap_dim(dim: int, ndim: int) -> int:
 
 
 def int_list(args: tuple, name: str = "", named: dict | None = None) -> tuple[int, ...]:
-    """The ints of `f(2, 3)`, of `f((2, 3))` and, if that is their name, of `f(size=(2, 3))` alike."""
+    """The ints of `f(2, 3)`, of `f((2, 3))` or, if `name` is "size", of `f(size=(2, 3))`."""
     if named:
         if args or set(named) != {name}:
             unexpected = ", ".join(sorted(set(named) - {name})) or f"{name} twice"
@@ -153,7 +152,7 @@ def int_list(args: tuple, name: str = "", named: dict | None = None) -> tuple[in
         args = (named[name],)
     if not args:
         raise TypeError("the sizes or dims are missing; write () for none")
-    if len(args) == 1 and isinstance(args[0], (tuple, list, Sequence)):  # the first two are quickly told
+    if len(args) == 1 and isinstance(args[0], (tuple, list, Sequence)):  # the check for tuple or list is fast
         args = args[0]
     return tuple(map(index, args))
 
@@ -165,9 +164,9 @@ def int_list(args: tuple, name: str = "", named: dict | None = None) -> tuple[in
 class Tensor:
     """A strided view of a storage.
 
-    The element at index `(i, j, ...)` lies at `storage_offset + i * strides[0] + j * strides[1] + ...`,
-    counted in elements of `dtype` from the start of `storage`. Nothing is checked here: `as_strided` is the
-    door for strangers.
+    The element at index `(i, j, ...)` is at `storage_offset + i * strides[0] + j * strides[1] + ...`,
+    counted in elements of `dtype` from the start of `storage`. The constructor checks nothing. `as_strided`
+    checks its arguments.
 
     Source: `c10/core/TensorImpl.h`.
     """
@@ -189,8 +188,8 @@ class Tensor:
 
     @lazy
     def _array(self) -> np.ndarray:
-        """The bridge: this tensor as a numpy array on the same memory, for kernels to compute with."""
-        if 0 in self._sizes:  # numpy wants even an empty array to lie within its buffer
+        """This tensor as a numpy array on the same memory. Kernels compute with it."""
+        if 0 in self._sizes:  # numpy requires even an empty array to be within its buffer
             return np.empty(self._sizes, self.dtype.numpy)
         step = self.dtype.itemsize
         strides = [stride * step for stride in self._strides]
@@ -203,15 +202,15 @@ class Tensor:
         return self._strides == plain_strides(self._sizes)
 
     def forget_metadata(self) -> None:
-        """To be called when sizes, strides or storage have changed in place."""
+        """Clear cached values after an in-place change of sizes, strides or storage."""
         self.__dict__.pop("_array", None)
         self.__dict__.pop("_has_plain_strides", None)
 
     def __getstate__(self) -> dict[str, Any]:
-        """For copies and pickles: the bridge would come out on memory of its own."""
+        """For copies and pickles: without `_array`, whose copy would not share memory with the storage."""
         return {key: value for key, value in self.__dict__.items() if key != "_array"}
 
-    # What the metadata say
+    # Metadata
 
     @property
     def shape(self) -> Size:
@@ -228,7 +227,7 @@ class Tensor:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all elements, counting one place as often as it is seen."""
+        """Bytes of all elements. A position in memory counts once for each index that names it."""
         return self.numel() * self.itemsize
 
     @property
@@ -279,12 +278,12 @@ class Tensor:
         return self._storage.data_ptr() + first * self.itemsize
 
     def is_contiguous(self, memory_format: memory_format = contiguous_format) -> bool:
-        """Whether the elements lie in memory in this order, without holes."""
+        """Whether the elements are in memory in the order of this format, without holes."""
         if memory_format is channels_last:
             return is_channels_last(self._sizes, self._strides)
         return is_contiguous(self._sizes, self._strides)
 
-    # Out to Python and numpy
+    # Conversion to Python and numpy
 
     def numpy(self) -> np.ndarray:
         """A numpy array on the same memory."""
@@ -299,7 +298,7 @@ class Tensor:
         return self._array.tolist()
 
     def item(self) -> Scalar:
-        """The one element as a Python number."""
+        """The only element, as a Python number."""
         if self.is_meta:
             raise RuntimeError("Tensor.item() cannot be called on meta tensors")
         if self.numel() != 1:
@@ -339,9 +338,9 @@ class Tensor:
         return self.item()
 
 
-def fresh(array: np.ndarray, like: Tensor) -> Tensor:
-    """A tensor on the memory of a new array, which has the sizes and the dtype of `like`, and contiguous strides, as `like` has.
-    Without dimensions numpy gives a number in the place of an array."""
+def wrap_like(array: np.ndarray, like: Tensor) -> Tensor:
+    """A tensor on the memory of a new array that has the sizes and the dtype of `like`. Both are contiguous. The array may be
+    a number, because numpy returns numbers for results without dimensions."""
     self = Tensor.__new__(Tensor)
     self._array = array if array.__class__ is np.ndarray else np.asarray(array)
     self._storage = UntypedStorage.of(self._array)
@@ -350,8 +349,8 @@ def fresh(array: np.ndarray, like: Tensor) -> Tensor:
     return self
 
 
-def owned(array: np.ndarray, dtype: dtype) -> Tensor:
-    """A tensor on the memory of a new array that is C-contiguous, of any sizes."""
+def wrap_contiguous(array: np.ndarray, dtype: dtype) -> Tensor:
+    """A tensor on the memory of a new C-contiguous array of any sizes."""
     self = Tensor.__new__(Tensor)
     self._array, self._storage = array, UntypedStorage.of(array)
     self._sizes, self._storage_offset, self.dtype = Size(array.shape), 0, dtype
@@ -360,7 +359,7 @@ def owned(array: np.ndarray, dtype: dtype) -> Tensor:
     return self
 
 
-plain_strides = lru_cache(4096)(contiguous_strides)  # the same sizes come again and again
+plain_strides = lru_cache(4096)(contiguous_strides)  # the same sizes occur often
 dispatch.cache_clearers.append(plain_strides.cache_clear)
 
 
@@ -391,7 +390,7 @@ def alias(self: Tensor, sizes: Sequence[int], strides: Sequence[int], storage_of
 
 
 def plain_alias(self: Tensor, sizes: Size, strides: tuple[int, ...], storage_offset: int) -> Tensor:
-    """`alias`, of metadata that are made of ints for certain."""
+    """`alias` for metadata that are known to be ints."""
     view = Tensor.__new__(Tensor)
     view._storage, view.dtype, view._key_set = self._storage, self.dtype, self._key_set
     view._sizes, view._strides, view._storage_offset = sizes, strides, storage_offset
@@ -403,11 +402,11 @@ def plain_alias(self: Tensor, sizes: Size, strides: tuple[int, ...], storage_off
 
 
 def transpose(self: Tensor, dim0: int, dim1: int) -> Tensor:
-    """A view with two dimensions exchanged: their sizes, and their strides, change places. No element moves.
+    """A view with two dimensions exchanged: their sizes are swapped, and so are their strides. No element moves.
 
     Args:
         dim0, dim1: from -ndim to ndim - 1; negative ones count from the end (`wrap_dim`). They may be equal.
-            A 0-dim tensor takes 0 and -1, and the view of it has no dimensions either.
+            A 0-dim tensor accepts 0 and -1, and the view of it has no dimensions either.
 
     Returns:
         a view (`alias`) with the same storage offset.
@@ -436,9 +435,8 @@ def permute(self: Tensor, dims: Sequence[int]) -> Tensor:
         a view (`alias`) with the same storage offset.
 
     Raises:
-        RuntimeError: `len(dims)` is not the number of dimensions (seen first), or a dimension is there twice.
-        IndexError: a dimension is out of range. If another one is there twice, the first of the two to be
-            met from left to right decides.
+        RuntimeError: `len(dims)` is not the number of dimensions (checked first), or a dimension appears twice.
+        IndexError: a dimension is out of range. If `dims` has both errors, the first one from left to right is raised.
 
     Source: `aten/src/ATen/native/TensorShape.cpp`, `permute`.
     """
@@ -458,7 +456,7 @@ def permute(self: Tensor, dims: Sequence[int]) -> Tensor:
 
 
 def select(self: Tensor, dim: int, index: int) -> Tensor:
-    """A view of one index of a dimension; the dimension disappears.
+    """A view of one index of a dimension. The dimension disappears.
 
     The storage offset grows by `index` strides of `dim`, in elements. The other sizes and strides stay.
 
@@ -467,7 +465,7 @@ def select(self: Tensor, dim: int, index: int) -> Tensor:
         index: from -size to size - 1 where size is the size of `dim`; negative counts from the end.
 
     Returns:
-        a view (`alias`) with one dimension less.
+        a view (`alias`) with one dimension fewer.
 
     Raises:
         IndexError: `self` has no dimensions, or `dim` or `index` is out of range.
@@ -492,9 +490,9 @@ def slice(self: Tensor, dim: int = 0, start: int | None = None, end: int | None 
     """A view of the indices `start`, `start + step`, ... below `end` of a dimension.
 
     As in Python, `None` means from the beginning or to the end, and a negative `start` or `end` counts from
-    the end. What is then still out of range is moved to the nearer border, first `start` into 0 to size, then
-    `end` into `start` to size; so `end` before `start` makes an empty dimension. The offset grows by `start`
-    strides even then.
+    the end. A value that is then still out of range is moved to the nearer limit: first `start` into 0 to size,
+    then `end` into `start` to size. So `end` before `start` makes an empty dimension. The offset grows by
+    `start` strides even then.
 
     Args:
         dim: negative counts from the end (`wrap_dim`).
@@ -531,14 +529,14 @@ def unsqueeze(self: Tensor, dim: int) -> Tensor:
     """A view with a new dimension of size 1 at position `dim`.
 
     The stride of a size-1 dimension is never used, but it has a value: the size times the stride of the
-    dimension that now follows, or 1 at the end. So the strides of a contiguous tensor with elements stay those
-    of `contiguous_strides`.
+    dimension that now follows, or 1 at the end. So the strides of a contiguous tensor with elements still equal
+    `contiguous_strides`.
 
     Args:
         dim: from -(ndim + 1) to ndim; negative counts from the end of the *result* (`wrap_dim`).
 
     Returns:
-        a view (`alias`) with one dimension more and the same storage offset.
+        a view (`alias`) with one more dimension and the same storage offset.
 
     Raises:
         IndexError: `dim` out of range.
@@ -567,8 +565,8 @@ def as_strided(self: Tensor, sizes: Sequence[int], strides: Sequence[int], stora
 
     Raises:
         RuntimeError: `sizes` and `strides` differ in length; a size, a stride or the offset is negative; or
-            the last element would lie outside the storage (`storage_size` elements are needed,
-            `untyped_storage().nbytes()` bytes are there). A tensor with no elements needs no storage.
+            the last element would be outside the storage (`storage_size` elements are needed, the storage has
+            `untyped_storage().nbytes()` bytes). A tensor with no elements needs no storage.
 
     Source: `aten/src/ATen/native/TensorShape.cpp`, `as_strided_tensorimpl`; `aten/src/ATen/native/Resize.h`,
     `checkInBoundsForStorage`.
@@ -595,14 +593,14 @@ def as_strided(self: Tensor, sizes: Sequence[int], strides: Sequence[int], stora
 
 
 # ------------------------------------------------------------------------------------------------------------
-# Broadcasting: a dimension of size 1 stands for any size
+# Broadcasting: a dimension of size 1 fits any size
 
 
 def infer_size(a: Sequence[int], b: Sequence[int]) -> tuple[int, ...]:
     """The sizes to which tensors with sizes `a` and `b` broadcast.
 
-    The sizes are compared from the last dimension to the first; a missing dimension counts as 1. Two equal
-    sizes stay; a size 1 gives way to the other one, whatever that is, 0 included.
+    The sizes are compared from the last dimension to the first. A missing dimension counts as 1. Two equal
+    sizes stay. A size 1 becomes the other size, which may also be 0.
 
     Returns:
         a tuple as long as the longer of `a` and `b`.
@@ -626,20 +624,20 @@ def infer_size(a: Sequence[int], b: Sequence[int]) -> tuple[int, ...]:
 def expand(self: Tensor, sizes: Sequence[int]) -> Tensor:
     """A view in which dimensions of size 1 are repeated, without copying, by giving them stride 0.
 
-    The last size belongs to the last dimension of `self`, and so on; sizes left over at the front make new
-    dimensions. A dimension that has the asked-for size already keeps its stride, also if this size is 1. A
-    dimension of size 1 that is asked for another size gets stride 0. A new dimension gets stride 0, unless
-    the size it is asked for is 1: then, much as from `unsqueeze`, it gets the size times the stride that the
-    next dimension of the result has, and 0 if it is the last.
+    The last size belongs to the last dimension of `self`, and so on. Additional sizes at the front make new
+    dimensions. A dimension that already has the requested size keeps its stride, also if this size is 1. A
+    dimension of size 1 that gets another size has stride 0. A new dimension has stride 0, unless its requested
+    size is 1. Then, similar to `unsqueeze`, its stride is the size times the stride of the next dimension of the
+    result, and 0 if it is the last.
 
     Args:
-        sizes: at least as many as `self` has dimensions. -1 keeps the size that a dimension of `self` has.
+        sizes: at least as many as `self` has dimensions. -1 keeps the size of a dimension of `self`.
 
     Returns:
         a view (`alias`) with the same storage offset.
 
     Raises:
-        RuntimeError: fewer sizes than dimensions; a dimension whose size is neither 1 nor the asked-for one;
+        RuntimeError: fewer sizes than dimensions; a dimension whose size is neither 1 nor the requested size;
             -1 for a new dimension; or any other negative size.
 
     Source: `aten/src/ATen/native/TensorShape.cpp`, `expand`; `aten/src/ATen/ExpandUtils.cpp`,
@@ -669,7 +667,7 @@ def expand(self: Tensor, sizes: Sequence[int]) -> Tensor:
 
 
 def infer_view_size(sizes: Sequence[int], numel: int) -> tuple[int, ...]:
-    """`sizes` with a -1 replaced by what makes them hold `numel` elements.
+    """`sizes` with a -1 replaced by the size that makes `numel` elements in all.
 
     Source: `aten/src/ATen/InferSize.h`, `infer_size`.
     """
@@ -692,26 +690,26 @@ def infer_view_size(sizes: Sequence[int], numel: int) -> tuple[int, ...]:
 def compute_stride(
     old_sizes: Sequence[int], old_strides: Sequence[int], new_sizes: Sequence[int]
 ) -> tuple[int, ...] | None:
-    """The strides with which a view of `new_sizes` shows the elements in the same row-major order, or `None`.
+    """The strides with which a view of `new_sizes` has the elements in the same row-major order, or `None`.
 
-    From the last dimension to the first, the old dimensions fall into *chunks*, each an even walk through
-    memory. The last dimension begins a chunk. Each one before it joins the chunk if its size is 1, or if its
-    stride is the number of elements that the chunk has so far times the chunk's stride, which is the stride
-    of the dimension that began it; otherwise it begins a new chunk.
+    From the last dimension to the first, the old dimensions form *chunks*. The elements of a chunk have constant
+    distances in memory. The last dimension begins a chunk. Each dimension before it joins the chunk if its size is
+    1, or if its stride is the number of elements that the chunk has so far times the chunk's stride, which is the
+    stride of the dimension that began the chunk. Otherwise it begins a new chunk.
 
-    The new sizes, from the last to the first, must fill these chunks one after the other exactly; otherwise
-    the answer is `None`. A new size gets as its stride the number of elements filled in its chunk before it
-    times the chunk's stride. Sizes of 1 that follow when a chunk is full still belong to that chunk.
+    The new sizes, from the last to the first, must fill these chunks one after the other exactly. Otherwise
+    the result is `None`. The stride of a new size is the number of elements filled in its chunk before it, times
+    the chunk's stride. Sizes of 1 that follow when a chunk is full still belong to that chunk.
 
-    No elements, no order: if 0 is in `old_sizes`, equal `new_sizes` keep the old strides, and others get
-    their `contiguous_strides`. For a 0-dim tensor all new strides are 1.
+    Without elements there is no order: if 0 is in `old_sizes`, equal `new_sizes` keep the old strides, and others
+    get their `contiguous_strides`. For a 0-dim tensor all new strides are 1.
 
     Args:
         old_sizes, old_strides: of the tensor; strides in elements.
         new_sizes: non-negative, with as many elements as `old_sizes`.
 
     Returns:
-        a tuple, one stride per new size, or `None` if only a copy can have the new sizes.
+        a tuple, one stride per new size, or `None` if the new sizes need a copy.
 
     Source: `aten/src/ATen/TensorUtils.cpp`, `computeStride`.
     """
@@ -735,7 +733,7 @@ def compute_stride(
 
 
 def view(self: Tensor, shape: Sequence[int]) -> Tensor:
-    """A view with other sizes and the same elements in the same order; -1 once for "the rest".
+    """A view with other sizes and the same elements in the same order. One size may be -1 for "the rest".
 
     Source: `aten/src/ATen/native/TensorShape.cpp`, `view`.
     """
@@ -753,16 +751,16 @@ def reshape(self: Tensor, shape: Sequence[int]) -> Tensor:
     """The same elements in the same row-major order with other sizes: a view when possible, else a copy.
 
     Args:
-        shape: the new sizes; one of them may be -1 for "what is left" (`infer_view_size` replaces it, and
-            raises the errors below).
+        shape: the new sizes; one of them may be -1 for "the rest" (`infer_view_size` replaces it, and raises
+            the errors below).
 
     Returns:
-        a view (`alias`, same storage offset) if `compute_stride` finds strides for it; else a copy in memory
-        of its own, with contiguous strides and storage offset 0.
+        a view (`alias`, same storage offset) if `compute_stride` finds strides for it; else a copy in new memory,
+        with contiguous strides and storage offset 0.
 
     Raises:
-        RuntimeError: the sizes hold another number of elements, or are negative, or -1 stands twice or could
-            be anything.
+        RuntimeError: the sizes hold another number of elements, or are negative, or -1 appears twice or could be
+            any size.
 
     Source: `aten/src/ATen/native/TensorShape.cpp`, `reshape`.
     """
@@ -779,12 +777,12 @@ def reshape(self: Tensor, shape: Sequence[int]) -> Tensor:
 
 
 def clone(self: Tensor, memory_format: memory_format | None = None) -> Tensor:
-    """A copy in memory of its own, laid out as `memory_format` says, `preserve_format` unless it does.
+    """A copy in new memory with the layout of `memory_format`, by default `preserve_format`.
 
     Source: `aten/src/ATen/native/TensorFactories.cpp`, `clone`.
     """
     if (memory_format is contiguous_format or memory_format is None and self._has_plain_strides) and not self.is_meta:
-        return owned(np.array(self._array, order="C"), self.dtype)
+        return wrap_contiguous(np.array(self._array, order="C"), self.dtype)
     out = empty_strided(self.shape, strides_for(self, memory_format), self.dtype, self.device.type)
     if not self.is_meta:
         out._array[...] = self._array
@@ -792,8 +790,8 @@ def clone(self: Tensor, memory_format: memory_format | None = None) -> Tensor:
 
 
 def strides_for(self: Tensor, memory_format: memory_format | None) -> tuple[int, ...]:
-    """The strides of a new tensor like this one. To preserve means: the same strides if they leave no holes
-    and do not overlap, else dense ones in the same order.
+    """The strides of a new tensor like this one. `preserve_format` gives the same strides if they leave no holes and do
+    not overlap, else dense strides in the same order.
 
     Source: `aten/src/ATen/native/TensorFactories.cpp`, `empty_like`.
     """

@@ -1,8 +1,8 @@
-"""Structured kernels: what a result will be, apart from how it is computed.
+"""Structured kernels: shape inference separate from computation.
 
-Most operators come in three forms: `add` allocates its result, `add_` writes over its first argument, `add(out=)` over a
-given tensor. A structured kernel is written once, as two functions: `meta` looks at the arguments and says which sizes,
-strides and dtype the result has, or raises; `impl` fills a result that is there. The forms follow, and so does the kernel
+Most operators have three forms: `add` allocates its result, `add_` overwrites its first argument, `add(out=)` overwrites a
+given tensor. A structured kernel is written once, as two functions. `meta` checks the arguments and returns the sizes, strides
+and dtype of the result, or raises. `impl` fills an allocated result. The three forms follow from these, and so does the kernel
 for tensors on the device `meta`, which have no memory. PyTorch generates the same from `structured: True` in
 `native_functions.yaml` (`torchgen/gen.py`, `aten/src/ATen/TensorMeta.h`).
 """
@@ -20,7 +20,7 @@ from rushlight.c10.dtypes import can_cast, dtype
 
 
 class Output(NamedTuple):
-    """What a result will be. `strides` are in elements; None for contiguous ones."""
+    """The metadata of a result. `strides` are in elements, or None for contiguous strides."""
 
     sizes: Sequence[int]
     strides: Sequence[int] | None
@@ -31,15 +31,15 @@ class Output(NamedTuple):
 class Structured:
     """`meta(*args) -> Output` and `impl(*args, out)`.
 
-    `casts` says that `impl` can write into a tensor of another dtype, as TensorIterator can; then `out` and in-place may
-    have any dtype that the result's can be cast to, else just this one.
+    If `casts` is true, `impl` can write into a tensor of another dtype, like TensorIterator. Then the `out` and in-place forms
+    accept any dtype to which the result's dtype can be cast. Otherwise they accept only the result's dtype.
     """
 
     meta: Callable[..., Output]
     impl: Callable[..., Any]
     casts: bool = False
 
-    # The kernels, as the dispatcher registers them
+    # The kernels that the dispatcher registers
 
     def functional(self, *args):
         return call_functional(self, args)
@@ -62,12 +62,12 @@ def allocate(output: Output, device: str = "cpu") -> Tensor:
 def call_functional(kernel: Structured, args: Sequence) -> Tensor:
     """The functional form: a new tensor, filled by the kernel.
 
-    `kernel.meta(*args)` says what the result will be, an `Output`, or refuses; then a tensor of these sizes, strides
-    and dtype is allocated (`empty_strided`; strides None are contiguous ones, `contiguous_strides`); then
+    First `kernel.meta(*args)` returns the metadata of the result, an `Output`, or raises. Then a tensor of these sizes,
+    strides and dtype is allocated (`empty_strided`; strides None mean `contiguous_strides`). Then
     `kernel.impl(*args, out)` fills it.
 
     Returns:
-        the new tensor, whatever `impl` returns.
+        the new tensor. The return value of `impl` is ignored.
 
     Source: `torchgen/dest/register_dispatch_key.py`, `structured_..._functional`; `aten/src/ATen/EmptyTensor.cpp`.
     """
@@ -79,20 +79,20 @@ def call_functional(kernel: Structured, args: Sequence) -> Tensor:
 
 
 def call_inplace(kernel: Structured, args: Sequence) -> Tensor:
-    """The in-place form: the result is written over the first argument, which keeps its sizes, strides and dtype.
+    """The in-place form: the result overwrites the first argument, which keeps its sizes, strides and dtype.
 
-    First `kernel.meta(*args)` is asked and says what the result would be, an `Output`, or refuses; then what would be wrong
-    is refused (below); then `kernel.impl(*args, out)` runs with the first argument as `out`, unless that is on the device
-    meta (`is_meta`) and has no memory to write to.
+    First `kernel.meta(*args)` returns the metadata of the result, an `Output`, or raises. Then the checks below run. Then
+    `kernel.impl(*args, out)` runs with the first argument as `out`, unless that argument is on the device meta (`is_meta`)
+    and has no memory to write to.
 
     Returns:
         the first argument.
 
     Raises:
-        RuntimeError: the first argument has another shape than the result; the result's dtype cannot be cast to its
-            (`can_cast`), or is another one though the kernel does not cast (`kernel.casts`); elements of it overlap
-            (`assert_no_internal_overlap`), or it overlaps in part with another tensor argument
-            (`assert_no_partial_overlap`). `check_writable` looks at all but the shape.
+        RuntimeError: the shape of the first argument differs from that of the result; the result's dtype cannot be cast to
+            the argument's dtype (`can_cast`), or differs from it although the kernel does not cast (`kernel.casts`); elements
+            of the argument overlap (`assert_no_internal_overlap`), or it partly overlaps with another tensor argument
+            (`assert_no_partial_overlap`). `check_writable` checks everything but the shape.
 
     Source: `torchgen/dest/register_dispatch_key.py`, `structured_..._inplace`; `aten/src/ATen/TensorIterator.cpp`.
     """
@@ -108,11 +108,11 @@ def call_inplace(kernel: Structured, args: Sequence) -> Tensor:
 
 
 def call_out(kernel: Structured, args: Sequence, out: Tensor) -> Tensor:
-    """The out= form: the result is written into `out`, which is resized to it if need be and keeps its dtype.
+    """The out= form: the result is written into `out`, which is resized if necessary and keeps its dtype.
 
-    `kernel.meta(*args)` says what the result will be, an `Output`, or refuses; what is wrong with the dtype or the memory of
-    `out` is refused as for the in-place form (`check_writable`); `resize_output` gives it the sizes and, if it had others, the
-    strides too; `kernel.impl(*args, out)` fills it, unless it is on the device meta (`is_meta`).
+    First `kernel.meta(*args)` returns the metadata of the result, an `Output`, or raises. Then `check_writable` checks the
+    dtype and the memory of `out`, as for the in-place form. Then `resize_output` gives `out` the sizes of the result and, if
+    it had other sizes, the strides too. Then `kernel.impl(*args, out)` fills it, unless it is on the device meta (`is_meta`).
 
     Returns:
         `out`.
@@ -128,7 +128,7 @@ def call_out(kernel: Structured, args: Sequence, out: Tensor) -> Tensor:
 
 
 def check_writable(kernel: Structured, args: Sequence, out: Tensor, output: Output) -> None:
-    """Refuse to write a result, `output`, into `out` if its dtype or its memory will not do."""
+    """Raise RuntimeError if the dtype or the memory of `out` does not allow writing the result, `output`, into it."""
     if kernel.casts and not can_cast(output.dtype, out.dtype):
         raise RuntimeError(
             f"result type {output.dtype.type_name} can't be cast to the desired output type {out.dtype.type_name}"
@@ -142,15 +142,15 @@ def check_writable(kernel: Structured, args: Sequence, out: Tensor, output: Outp
 
 
 def resize_output(out: Tensor, sizes: Sequence[int], strides: Sequence[int] | None = None) -> bool:
-    """Give an `out` tensor the sizes of a result. Returns whether it had others.
+    """Give an `out` tensor the sizes of a result. Returns whether it had other sizes.
 
-    If it has these sizes already nothing happens: its strides stay, whatever they are. Otherwise it is resized in place
-    (`resize_`): it gets the given `strides`, or contiguous ones, and more memory if its storage is too small. If it had
-    elements there is one `UserWarning` (`warn_resized` gives it), since they are lost.
+    If it has these sizes already, nothing happens, and its strides stay too. Otherwise it is resized in place (`resize_`):
+    it gets the given `strides`, or contiguous strides, and more memory if its storage is too small. If it had elements,
+    there is one `UserWarning` (`warn_resized` gives it), because they are lost.
 
     Args:
         sizes: of the result, a tuple or a list.
-        strides: of the result, in elements; None for contiguous ones.
+        strides: of the result, in elements; None for contiguous strides.
 
     Source: `aten/src/ATen/native/Resize.cpp`, `resize_output`.
     """
@@ -171,10 +171,10 @@ def warn_resized(out: Tensor, sizes: Sequence[int]) -> None:
 
 
 def resize_(self: Tensor, sizes: Sequence[int], strides: Sequence[int] | None = None) -> Tensor:
-    """Other sizes in place, on the same storage, which grows if it is too small; its bytes stay. Strides are contiguous
-    unless given; the storage offset stays.
+    """Change the sizes in place, on the same storage. A storage that is too small grows and keeps its bytes. The strides are
+    contiguous by default. The storage offset stays.
 
-    In PyTorch all tensors on a storage see it grow; here those that were looked at before keep the old memory.
+    In PyTorch all tensors on the storage see it grow. Here a tensor whose `_array` was read before keeps the old memory.
 
     Source: `aten/src/ATen/native/Resize.cpp`, `resize_`.
     """

@@ -1,13 +1,14 @@
-"""Automatic differentiation backwards, and the namespace `torch.autograd`.
+"""Reverse-mode automatic differentiation, and the namespace `torch.autograd`.
 
-While operators run, their kernels for the key `Autograd` leave a graph of what was computed; `backward` runs it from the end.
+While operators run, their kernels for the key `Autograd` record a graph. `backward` runs this graph from its end.
 
-    graph       nodes, edges, the accumulators in which a graph ends, and the tensors that nodes keep
-    grad_mode   whether a graph is recorded: `no_grad` and its like
-    engine      `backward`: each node once, and not before all that lead to it
-    history     what the kernels do: histories, views, writing in place
-    variable    what a tensor has of all this: `requires_grad`, `grad`, `grad_fn`, hooks
-    function    a forward and a backward of one's own; `checkpoint` and `gradcheck` are made of it
+    graph       nodes, edges, the accumulators at the ends of a graph, and the tensors that nodes save
+    grad_mode   whether a graph is recorded: `no_grad`, `enable_grad`, `inference_mode`
+    engine      `backward`: runs each node once, after all nodes that lead to it
+    history     helpers of the kernels: histories, views, in-place writes
+    variable    the attributes of a tensor: `requires_grad`, `grad`, `grad_fn`, hooks
+    function    `Function`: a forward and a backward that you write yourself
+    gradcheck   derivatives compared with finite differences
 
 The formulas are in `derivatives.yaml` and `derivatives.py`. `torchgen/gen_autograd.py` writes `generated/variable_type.py`
 from them, and `register` registers its kernels. In PyTorch: `torch/csrc/autograd/`, `torch/autograd/`. Left out: forward mode.

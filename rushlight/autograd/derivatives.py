@@ -1,6 +1,6 @@
-"""Formulas of `derivatives.yaml` that are longer than a line.
+"""Functions for the formulas of `derivatives.yaml` that are longer than a line.
 
-In PyTorch: `torch/csrc/autograd/FunctionsManual.cpp`. They are programs of operators, so that they can be differentiated again.
+In PyTorch: `torch/csrc/autograd/FunctionsManual.cpp`. They call operators, so that they can be differentiated again.
 """
 
 from __future__ import annotations
@@ -18,52 +18,51 @@ from rushlight.c10.memory_formats import contiguous_format
 
 
 def maybe_multiply(grad: Tensor, factor: Scalar) -> Tensor:
-    return grad if factor == 1 else times(grad, factor)
+    return grad if factor == 1 else mul_scalar(grad, factor)
 
 
-def times(x: Tensor, number: Scalar) -> Tensor:
-    """As C++ multiplies: by an operator of its own, for which a number has no gradient. Without a graph or a mode nobody sees
-    which."""
+def mul_scalar(x: Tensor, number: Scalar) -> Tensor:
+    """`x * number` by `mul.Scalar`, as PyTorch's C++ does. Without a graph or a mode, the operator is not visible."""
     return functions.mul_Scalar_op(x, number) if local.grad_enabled or local.modes else x * number
 
 
-def zeros_in_rows(grad: Tensor) -> Tensor:
+def zeros_like_contiguous(grad: Tensor) -> Tensor:
     return functions.zeros_like(grad, memory_format=contiguous_format)
 
 
-def minus_times(grad: Tensor, other: Tensor) -> Tensor:
-    """`-grad * other`, of which C++ works out `other` first."""
+def neg_mul(grad: Tensor, other: Tensor) -> Tensor:
+    """`-grad * other`, with `other` computed first, as in PyTorch's C++."""
     return -grad * other
 
 
-def over(x: Tensor, number: Scalar) -> Tensor:
+def div_scalar(x: Tensor, number: Scalar) -> Tensor:
     return functions.div_Scalar_op(x, number) if local.grad_enabled or local.modes else x / number
 
 
-def plus(x: Tensor, number: Scalar) -> Tensor:
+def add_scalar(x: Tensor, number: Scalar) -> Tensor:
     return functions.add_Scalar_op(x, number) if local.grad_enabled or local.modes else x + number
 
 
-def minus(x: Tensor, number: Scalar) -> Tensor:
+def sub_scalar(x: Tensor, number: Scalar) -> Tensor:
     return functions.sub_Scalar_op(x, number) if local.grad_enabled else x - number
 
 
-def number_minus(number: Scalar, x: Tensor) -> Tensor:
-    """For a number on the left there is no operator: C++ fills a tensor with it."""
+def rsub_scalar(number: Scalar, x: Tensor) -> Tensor:
+    """`number - x`. PyTorch's C++ has no operator for it and fills a tensor with the number."""
     return functions.full_like(x, number) - x if local.grad_enabled else number - x
 
 
-def number_over(number: Scalar, x: Tensor) -> Tensor:
+def rdiv_scalar(number: Scalar, x: Tensor) -> Tensor:
     return functions.full_like(x, number) / x
 
 
-def constant(result: Tensor) -> Tensor:
-    """A saved result that has no derivative, without the node that it comes back with."""
+def detach_result(result: Tensor) -> Tensor:
+    """A saved result that is not differentiated, without the node that `unpack` gave it."""
     return result.detach() if local.grad_enabled else result
 
 
 # ------------------------------------------------------------------------------------------------------------
-# Views: what was not seen gets 0
+# Views: elements outside the view get 0
 
 
 def slice_backward_wrapper(
@@ -80,11 +79,11 @@ def permute_backward(grad: Tensor, dims: Sequence[int]) -> Tensor:
 
 
 def cat_backward_of_split(grads: Sequence[Tensor | None], sizes: Sequence, dim: int, dtype: dtype) -> Tensor:
-    return functions.cat(_with_zeros(grads, sizes, dtype), dim)
+    return functions.cat(_replace_none_by_zeros(grads, sizes, dtype), dim)
 
 
 def unsqueeze_to(grad: Tensor, dims: int | Sequence[int] | None, sizes: Sequence[int]) -> Tensor:
-    """The dimensions of size 1 put back that were squeezed out: all of them, or those among `dims`."""
+    """Insert the squeezed dimensions of size 1 again: all of them, or those among `dims`."""
     if dims is not None and sizes:
         dims = [wrap_dim(dim, len(sizes)) for dim in ([dims] if isinstance(dims, int) else dims)]
     for dim, size in enumerate(sizes):
@@ -94,63 +93,62 @@ def unsqueeze_to(grad: Tensor, dims: int | Sequence[int] | None, sizes: Sequence
 
 
 def unbind_backward(grads: Sequence[Tensor | None], sizes: Sequence, dim: int, dtype: dtype) -> Tensor:
-    return functions.stack(_with_zeros(grads, sizes, dtype), dim)
+    return functions.stack(_replace_none_by_zeros(grads, sizes, dtype), dim)
 
 
-def _with_zeros(grads: Sequence[Tensor | None], sizes: Sequence, dtype: dtype) -> list[Tensor]:
-    """The gradients of several results, 0 for those that nobody used."""
+def _replace_none_by_zeros(grads: Sequence[Tensor | None], sizes: Sequence, dtype: dtype) -> list[Tensor]:
+    """The gradients of several results, with zeros for the results that were not used."""
     given = next(grad for grad in grads if grad is not None)
     return [given.new_zeros(size, dtype=dtype) if grad is None else grad for grad, size in zip(grads, sizes)]
 
 
 def as_strided_scatter_backward(grad, sizes, strides, size, stride, offset) -> Tensor:
-    """What PyTorch gives: the gradient where `src` went, 0 elsewhere. The true one is the opposite, as `gradcheck` says of both.
+    """PyTorch's result: the gradient where `src` was written, and 0 elsewhere. The correct gradient is the opposite: `gradcheck`
+    fails in PyTorch and here.
 
     Source: `torch/csrc/autograd/FunctionsManual.cpp`, `as_strided_scatter_backward`.
     """
-    shown = grad.contiguous().as_strided(size, stride, offset)
+    part = grad.contiguous().as_strided(size, stride, offset)
     result = grad.new_zeros([storage_size(sizes, strides)]).as_strided(sizes, strides, 0)
-    result.as_strided(size, stride, offset).copy_(shown)
+    result.as_strided(size, stride, offset).copy_(part)
     return result
 
 
 def as_strided_backward(grad, sizes, strides, storage_offset, size, stride, offset) -> Tensor:
-    """The gradient of a view of these `size`, `stride`, `offset` as that of the tensor that was viewed, on a storage made for
-    both. An element that is shown several times collects from all; one that is in the tensor several times divides.
+    """The gradient of the base from the gradient of a view with `size`, `stride` and `offset`, on a new storage that holds both.
+    An element that is in the view several times gets the sum. An element that is in the base several times gets an equal part.
 
     Source: `torch/csrc/autograd/FunctionsManual.cpp`, `as_strided_backward`.
     """
     offset = storage_offset if offset is None else offset
     if 0 in size or 0 in sizes:
         return grad.new_zeros(sizes)
-    shown = []
+    view = []
     for dim in reversed(range(len(size))):
         if size[dim] == 1:
             grad = grad.squeeze(dim)
         elif stride[dim] == 0:
             grad = grad.sum(dim)
         else:
-            shown.insert(0, (size[dim], stride[dim]))
+            view.insert(0, (size[dim], stride[dim]))
     own = [pair for pair in zip(sizes, strides) if pair[0] != 1 and pair[1] != 0]
     lowest = min(storage_offset, offset)
     own_offset, offset = storage_offset - lowest, offset - lowest
-    length = max(
-        1 + at + sum((n - 1) * step for n, step in pairs) for pairs, at in ((own, own_offset), (shown, offset))
-    )
+    length = max(1 + at + sum((n - 1) * step for n, step in pairs) for pairs, at in ((own, own_offset), (view, offset)))
     storage = grad.new_zeros((length,))
-    if may_overlap(shown):
-        storage.index_add_(0, places(length, shown, offset), grad.reshape(-1))
+    if may_overlap(view):
+        storage.index_add_(0, storage_indices(length, view, offset), grad.reshape(-1))
     else:
-        storage.as_strided(*_apart(shown), offset).copy_(grad)
+        storage.as_strided(*_sizes_and_strides(view), offset).copy_(grad)
     if may_overlap(own):
-        index = places(length, own, own_offset)
+        index = storage_indices(length, own, own_offset)
         count = functions.zeros_like(storage).index_add_(0, index, grad.new_ones((1,)).expand_as(index))
         storage.div_(count)
     return storage.as_strided(sizes, strides, own_offset)
 
 
 def may_overlap(pairs: Sequence[tuple[int, int]]) -> bool:
-    """Whether elements of these sizes and strides may lie on one another. Source: `_maybe_overlapping_memory`."""
+    """Whether two elements of these sizes and strides may share memory. Source: `_maybe_overlapping_memory`."""
     reach = 0
     for size, stride in sorted(pairs, key=lambda pair: pair[1]):
         if stride <= reach:
@@ -159,17 +157,17 @@ def may_overlap(pairs: Sequence[tuple[int, int]]) -> bool:
     return False
 
 
-def places(length: int, pairs: Sequence[tuple[int, int]], offset: int) -> Tensor:
-    """Where on a storage the elements of these sizes and strides lie, one after the other."""
-    return functions.arange(length).as_strided(*_apart(pairs), offset).reshape(-1)
+def storage_indices(length: int, pairs: Sequence[tuple[int, int]], offset: int) -> Tensor:
+    """The storage index of each element of these sizes and strides, in one dimension."""
+    return functions.arange(length).as_strided(*_sizes_and_strides(pairs), offset).reshape(-1)
 
 
-def _apart(pairs: Sequence[tuple[int, int]]) -> tuple[list[int], list[int]]:
+def _sizes_and_strides(pairs: Sequence[tuple[int, int]]) -> tuple[list[int], list[int]]:
     return [size for size, _ in pairs], [stride for _, stride in pairs]
 
 
 def cat_backward(grad: Tensor, sizes: Sequence, dtypes: Sequence[dtype], dim: int) -> list[Tensor]:
-    """Each part of the gradient, for the tensor that it came from; the old exception, an empty 1-d tensor, gets nothing."""
+    """The part of the gradient for each tensor. An empty 1-d tensor, which `cat` accepts for old code, gets no elements."""
     parts, start = [], 0
     dim = wrap_dim(dim, grad.dim())
     for size, wanted in zip(sizes, dtypes):
@@ -208,7 +206,7 @@ def repeat_backward(grad: Tensor, repeats: Sequence[int], sizes: Sequence[int]) 
 
 
 def clamp_mask(self: Tensor, min, max) -> Tensor:
-    """Where an element is within the borders, or they say nothing."""
+    """Whether each element is within the bounds that are given."""
     if min is None:
         return self <= max
     return self >= min if max is None else (self >= min).logical_and(self <= max)
@@ -224,17 +222,17 @@ def clamp_backward_max(grad: Tensor, self: Tensor, min: Tensor | None, max: Tens
     return where(high if min is None else high.logical_or(max < min), grad, 0.0)
 
 
-def grad_of_the_extreme(grad: Tensor, equal: Tensor, passed_over: Tensor) -> Tensor:
-    """Half of it where both are equal, nothing where the other one was taken."""
-    return where(equal, over(grad, 2), grad).masked_fill(passed_over, 0)
+def halve_grad_of_ties(grad: Tensor, equal: Tensor, passed_over: Tensor) -> Tensor:
+    """The gradient of one argument of `maximum` or `minimum`: halved where both are equal, 0 where the other was selected."""
+    return where(equal, div_scalar(grad, 2), grad).masked_fill(passed_over, 0)
 
 
 def pow_backward(grad: Tensor, self: Tensor, exponent: Scalar) -> Tensor:
-    return zeros_like(self) if exponent == 0 else grad * times(self.pow(exponent - 1), exponent)
+    return zeros_like(self) if exponent == 0 else grad * mul_scalar(self.pow(exponent - 1), exponent)
 
 
 def pow_backward_self(grad: Tensor, self: Tensor, exponent: Tensor) -> Tensor:
-    return where(exponent == 0.0, 0.0, grad * (exponent * self.pow(minus(exponent, 1))))
+    return where(exponent == 0.0, 0.0, grad * (exponent * self.pow(sub_scalar(exponent, 1))))
 
 
 def pow_backward_exponent(grad: Tensor, self: Tensor | Scalar, exponent: Tensor, result: Tensor) -> Tensor:
@@ -242,7 +240,7 @@ def pow_backward_exponent(grad: Tensor, self: Tensor | Scalar, exponent: Tensor,
         flat = (self == 0).logical_and(exponent >= 0)
         return grad * where(flat, 0.0, result * self.log())
     logarithm = math.log(self) if self > 0 else float("nan" if self else "-inf")
-    slope = times(result, logarithm)
+    slope = mul_scalar(result, logarithm)
     return grad * where(exponent >= 0, 0.0, slope) if self == 0 else grad * slope
 
 
@@ -274,7 +272,7 @@ def gelu_double_backward(grad: Tensor, grad_output: Tensor, self: Tensor, approx
 
 def infinitely_differentiable_silu_backward(grad: Tensor, self: Tensor) -> Tensor:
     sigmoid = self.sigmoid()
-    return grad * sigmoid * plus(self * number_minus(1.0, sigmoid), 1.0)
+    return grad * sigmoid * add_scalar(self * rsub_scalar(1.0, sigmoid), 1.0)
 
 
 def softplus_double_backward(grad: Tensor, self: Tensor, beta: Scalar, threshold: Scalar) -> Tensor:
@@ -302,16 +300,16 @@ def index_add_backward_source(grad: Tensor, dim: int, index: Tensor, sizes: Sequ
 
 
 def index_put_backward(grad: Tensor, indices: Sequence[Tensor | None], accumulate: bool) -> Tensor:
-    """What was written over gets 0."""
+    """The gradient of `self`: 0 where it was overwritten."""
     return grad if accumulate else functions.index_put_op(grad, indices, grad.new_zeros(()))
 
 
-def index_of_gradient(grad: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
+def index_grad(grad: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
     return functions.index_Tensor_op(grad, indices)
 
 
 def embedding_dense_double_backward(grad: Tensor, indices: Tensor, padding_idx: int) -> Tensor:
-    """As in PyTorch not divided by how often a row was looked up."""
+    """As in PyTorch, `scale_grad_by_freq` is ignored."""
     rows = grad.index_select(0, indices.reshape(-1))
     if padding_idx >= 0:
         rows = rows.masked_fill((indices == padding_idx).reshape(-1, 1), 0)
@@ -323,7 +321,7 @@ def embedding_dense_double_backward(grad: Tensor, indices: Tensor, padding_idx: 
 
 
 def restore_dims(x: Tensor, ndim: int, dims: Sequence[int] | None, keepdim: bool) -> Tensor:
-    """A reduced tensor with its reduced dimensions put back, of size 1. Source: `FunctionsManual.cpp`, `unsqueeze_multiple`."""
+    """Insert the reduced dimensions again, with size 1. Source: `FunctionsManual.cpp`, `unsqueeze_multiple`."""
     if keepdim or ndim == 0:
         return x
     reduced = range(ndim) if not dims else sorted(wrap_dim(dim, ndim) for dim in dims)
@@ -345,11 +343,11 @@ def sum_backward(grad: Tensor, sizes: Sequence[int], dim, keepdim: bool) -> Tens
 
 
 def mean_backward(grad: Tensor, sizes: Sequence[int], dim, keepdim: bool) -> Tensor:
-    return over(sum_backward(grad, sizes, dim, keepdim), _count(sizes, _dims(dim)))
+    return div_scalar(sum_backward(grad, sizes, dim, keepdim), _count(sizes, _dims(dim)))
 
 
 def scale_grad_by_count(grad: Tensor, self: Tensor, result: Tensor, dims: Sequence[int], keepdim: bool) -> Tensor:
-    """In equal parts to all elements that have the extreme value.
+    """Distribute the gradient equally among all elements that have the maximum or minimum.
 
     Source: `torch/csrc/autograd/FunctionsManual.cpp`, `scale_grad_by_count` and `restore_reduced_dims`.
     """
@@ -383,16 +381,16 @@ def softmax_double_backward(grad: Tensor, grad_output: Tensor, dim: int, output:
 
 
 def logsumexp_backward(grad: Tensor, self: Tensor, result: Tensor, dim, keepdim: bool) -> Tensor:
-    """The gradient of `self.logsumexp(dim, keepdim)`: each element's share, exp(self - result), of what arrives.
+    """The gradient of `self.logsumexp(dim, keepdim)`: each element's share, exp(self - result), of `grad`.
 
-    Made of operators, so that it can be differentiated again, with respect to `grad` and to `self` and `result`. No logit may
-    overflow: what is exponentiated is never above 0 (where all is finite).
+    Every step is an operator, so the result can be differentiated again, with respect to `grad`, `self` and `result`. No
+    logit may overflow: the argument of `exp` is never above 0 (if all elements are finite).
 
     Args:
-        grad, result: the gradient of the result, and the result, both of its sizes. `restore_dims` puts the dimensions back
-            that were reduced.
-        self: the argument, of any sizes, none included.
-        dim: one dimension, or a sequence of several, from either end; an empty one means all.
+        grad, result: the gradient of the result, and the result, both with the result's sizes. `restore_dims` inserts the
+            reduced dimensions again.
+        self: the argument, with any sizes; it may have no dimensions.
+        dim: one dimension or a sequence of them, counted from either end; an empty sequence means all.
         keepdim: whether the result has the reduced dimensions, with size 1.
 
     Source: `torch/csrc/autograd/FunctionsManual.cpp`, `logsumexp_backward`.
@@ -403,7 +401,7 @@ def logsumexp_backward(grad: Tensor, self: Tensor, result: Tensor, dim, keepdim:
 
 
 def prod_backward(grad: Tensor, self: Tensor, result: Tensor) -> Tensor:
-    """The product of the others is the quotient of all and one, unless that is 0.
+    """`grad` times the product of all other elements: `result / self`, or exclusive products if an element is 0.
 
     Source: `torch/csrc/autograd/FunctionsManual.cpp`, `prod_backward`.
     """
@@ -411,7 +409,7 @@ def prod_backward(grad: Tensor, self: Tensor, result: Tensor) -> Tensor:
         return grad
     if (self == 0).sum().item() == 0:
         return grad * (result / self)
-    return (grad * _products_of_the_others(self.reshape(-1), 0)).reshape(self.shape)
+    return (grad * _exclusive_products(self.reshape(-1), 0)).reshape(self.shape)
 
 
 def prod_dim_backward(grad: Tensor, self: Tensor, result: Tensor, dim: int, keepdim: bool) -> Tensor:
@@ -421,11 +419,11 @@ def prod_dim_backward(grad: Tensor, self: Tensor, result: Tensor, dim: int, keep
         grad, result = grad.unsqueeze(dim), result.unsqueeze(dim)
     if (self == 0).sum().item() == 0:
         return grad * (result / self)
-    return grad * _products_of_the_others(self, wrap_dim(dim, self.dim()))
+    return grad * _exclusive_products(self, wrap_dim(dim, self.dim()))
 
 
-def _products_of_the_others(self: Tensor, dim: int) -> Tensor:
-    """For each element the product of all others along a dimension: of those before it times of those after it."""
+def _exclusive_products(self: Tensor, dim: int) -> Tensor:
+    """For each element, the product of all others along a dimension: the product before it times the product after it."""
     size = self.shape[dim]
     if size == 0:
         return self.clone()
@@ -445,17 +443,17 @@ def var_backward(grad: Tensor, self: Tensor, dim, correction: Scalar | None, kee
         freedom = self.numel() - correction
         if freedom <= 0:
             return grad * where(self == self.mean(), float("nan"), float("inf"))
-        return times(grad, 2 / freedom) * (self - self.mean())
+        return mul_scalar(grad, 2 / freedom) * (self - self.mean())
     dims = _dims(dim)
     if not keepdim and self.dim() > 1:
         grad = restore_dims(grad, self.dim(), dims, keepdim)
     freedom = _count(self.shape, dims) - correction
     scale = 2 / freedom if freedom else float("inf")
-    return times(grad, scale) * (self - self.mean(list(dims), True))
+    return mul_scalar(grad, scale) * (self - self.mean(list(dims), True))
 
 
 def std_backward(grad: Tensor, self: Tensor, result: Tensor, dim, correction: Scalar | None, keepdim: bool) -> Tensor:
-    return var_backward((grad / times(result, 2)).masked_fill(result == 0, 0), self, dim, correction, keepdim)
+    return var_backward((grad / mul_scalar(result, 2)).masked_fill(result == 0, 0), self, dim, correction, keepdim)
 
 
 # ------------------------------------------------------------------------------------------------------------
@@ -465,31 +463,31 @@ def std_backward(grad: Tensor, self: Tensor, result: Tensor, dim, correction: Sc
 def mm_backward_mat1(grad: Tensor, mat2: Tensor, sizes, strides, alpha: Scalar) -> Tensor:
     """The gradient of the first factor of `alpha * (mat1 @ mat2)`, in (n, k) @ (k, m).
 
-    Made of operators, `mm` and `t` among them, so that it can be differentiated again. Laid out as the factor is, so that a
-    parameter and its gradient have the same strides: column by column, as the transpose of another product, if the factor's
-    strides are exactly (1, n), and otherwise row by row.
+    Every step is an operator, including `mm` and `t`, so the result can be differentiated again. The result has the layout of
+    the factor, so that a parameter and its gradient have the same strides: column-major, as the transpose of another product,
+    if the factor's strides are exactly (1, n), otherwise row-major.
 
     Args:
-        grad: the gradient of the product, (n, m), of any strides.
-        mat2: the second factor, (k, m), of any strides.
-        sizes, strides: those of the first factor: its sizes are (n, k).
+        grad: the gradient of the product, (n, m), with any strides.
+        mat2: the second factor, (k, m), with any strides.
+        sizes, strides: those of the first factor, whose sizes are (n, k).
         alpha: a number; `maybe_multiply` multiplies by it.
 
     Source: `torch/csrc/autograd/FunctionsManual.cpp`, `mm_mat1_backward`.
     """
-    if strides[0] == 1 and strides[1] == sizes[0]:  # column by column
+    if strides[0] == 1 and strides[1] == sizes[0]:  # column-major
         return maybe_multiply(mat2.mm(grad.t()).t(), alpha)
     return maybe_multiply(grad.mm(mat2.t()), alpha)
 
 
 def mm_backward_mat2(grad: Tensor, mat1: Tensor, sizes, strides, alpha: Scalar) -> Tensor:
-    """The gradient of the second factor of `alpha * (mat1 @ mat2)`, in (n, k) @ (k, m), laid out as that factor is: column by
-    column if its strides are exactly (1, k), and otherwise row by row.
+    """The gradient of the second factor of `alpha * (mat1 @ mat2)`, in (n, k) @ (k, m). It has the layout of that factor:
+    column-major if the factor's strides are exactly (1, k), otherwise row-major.
 
     Args:
-        grad: the gradient of the product, (n, m), of any strides.
-        mat1: the first factor, (n, k), of any strides.
-        sizes, strides: those of the second factor: its sizes are (k, m).
+        grad: the gradient of the product, (n, m), with any strides.
+        mat1: the first factor, (n, k), with any strides.
+        sizes, strides: those of the second factor, whose sizes are (k, m).
         alpha: a number; `maybe_multiply` multiplies by it.
 
     Source: `torch/csrc/autograd/FunctionsManual.cpp`, `mm_mat2_backward`.
@@ -500,28 +498,28 @@ def mm_backward_mat2(grad: Tensor, mat1: Tensor, sizes, strides, alpha: Scalar) 
 
 
 # ------------------------------------------------------------------------------------------------------------
-# Losses. A reduction is 0 for none, 1 for the mean, 2 for the sum
+# Losses. A reduction of 0 is none, 1 the mean, 2 the sum
 
 
-def _per_element(grad: Tensor, count: int, reduction: int) -> Tensor:
-    return over(grad, count) if reduction == 1 else grad
+def _divide_for_mean(grad: Tensor, count: int, reduction: int) -> Tensor:
+    return div_scalar(grad, count) if reduction == 1 else grad
 
 
 def mse_loss_double_backward(grad: Tensor, self: Tensor, reduction: int) -> Tensor:
-    return _per_element(times(grad, 2), self.numel(), reduction)
+    return _divide_for_mean(mul_scalar(grad, 2), self.numel(), reduction)
 
 
 def smooth_l1_loss_double_backward(grad: Tensor, self: Tensor, target: Tensor, reduction: int, beta: float) -> Tensor:
-    """There is no curve where the parabola has no width."""
+    """With `beta` 0 the loss is piecewise linear, so the second derivative is 0."""
     if beta == 0:
         return zeros_like(grad)
     distance = (self - target).abs()
-    return _per_element(grad * (distance < beta) / beta, self.numel(), reduction)
+    return _divide_for_mean(grad * (distance < beta) / beta, self.numel(), reduction)
 
 
 def huber_loss_double_backward(grad: Tensor, self: Tensor, target: Tensor, reduction: int, delta: float) -> Tensor:
     distance = (self - target).abs()
-    return _per_element(grad * (distance < delta), self.numel(), reduction)
+    return _divide_for_mean(grad * (distance < delta), self.numel(), reduction)
 
 
 def huber_loss_double_backward_grad_output(
@@ -539,14 +537,14 @@ def binary_cross_entropy_with_logits_backward(grad, self, target, weight, pos_we
         slope = self.sigmoid() - target
     else:
         positive = pos_weight * target
-        slope = (plus(positive, 1) - target) * self.sigmoid() - positive
-    return _weighted(slope * grad, weight, self.numel(), reduction)
+        slope = (add_scalar(positive, 1) - target) * self.sigmoid() - positive
+    return _apply_weight(slope * grad, weight, self.numel(), reduction)
 
 
 def binary_cross_entropy_with_logits_backward_target(grad, self, target, weight, pos_weight, reduction: int) -> Tensor:
-    slope = -self if pos_weight is None else minus(pos_weight, 1) * softplus(-self) - self
-    return _weighted(slope * grad, weight, self.numel(), reduction)
+    slope = -self if pos_weight is None else sub_scalar(pos_weight, 1) * softplus(-self) - self
+    return _apply_weight(slope * grad, weight, self.numel(), reduction)
 
 
-def _weighted(grad: Tensor, weight: Tensor | None, count: int, reduction: int) -> Tensor:
-    return _per_element(grad if weight is None else grad * weight, count, reduction)
+def _apply_weight(grad: Tensor, weight: Tensor | None, count: int, reduction: int) -> Tensor:
+    return _divide_for_mean(grad if weight is None else grad * weight, count, reduction)

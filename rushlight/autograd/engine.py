@@ -1,7 +1,7 @@
-"""The engine: it runs a graph from its end, each node once and not before all that lead to it.
+"""The engine runs a graph from its end: each node once, after all nodes that lead to it.
 
-In PyTorch: `torch/csrc/autograd/engine.cpp`, `input_buffer.cpp`, `torch/autograd/__init__.py`. Left out: one thread per device,
-and with it the ready queue of each.
+In PyTorch: `torch/csrc/autograd/engine.cpp`, `input_buffer.cpp`, `torch/autograd/__init__.py`. Left out: a thread and a
+ready queue for each device.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from rushlight.c10.dispatch import local
 
 
 def validate(grad: Tensor | None, edge: Edge, node: Node, i: int) -> Tensor | None:
-    """What `node` gave as gradient `i`, with the sizes and dtype that it has to have where its edge leads: where the forward
+    """Convert gradient `i` of `node` to the sizes and dtype that the node at the end of its edge requires. If the forward
     operator broadcast an argument, its gradient is summed over the copies.
 
     Source: `torch/csrc/autograd/engine.cpp`, `validate_outputs`.
@@ -45,14 +45,14 @@ def is_expandable_to(sizes: Sequence[int], to: Sequence[int]) -> bool:
 
 
 def sum_to(grad: Tensor, sizes: Sequence[int]) -> Tensor:
-    """A gradient of the broadcast sizes as one of `sizes`: the sum over all copies of each element.
+    """Reduce a gradient with broadcast sizes to `sizes`: each element is the sum over all its copies.
 
-    Dimensions that broadcasting put in front are summed away; those that it stretched from size 1 are summed and stay, with
-    size 1. Where no dimension is to be left, it is one sum of all elements. A gradient that has the sizes already is returned as
-    it is.
+    Leading dimensions that broadcasting added are summed and removed. Dimensions that broadcasting expanded from size 1 are
+    summed and keep size 1. If `sizes` is empty, the result is one sum of all elements. A gradient that already has `sizes` is
+    returned unchanged.
 
     Args:
-        grad: of sizes to which `sizes` broadcast.
+        grad: a tensor with sizes that `sizes` broadcasts to.
 
     Source: `aten/src/ATen/ExpandUtils.h`, `sum_to`.
     """
@@ -67,16 +67,16 @@ def sum_to(grad: Tensor, sizes: Sequence[int]) -> Tensor:
 
 
 def count_dependencies(roots: Iterable[Node]) -> dict[Node, int]:
-    """For each node that can be reached from the roots: how many edges lead to it from nodes that can be reached.
+    """For each node that is reachable from the roots, the number of edges to it from reachable nodes.
 
-    A node may run when as many gradients have arrived. An edge counts as often as it is there. There is no recursion: a
-    graph may be a hundred thousand nodes deep.
+    A node is ready when that many gradients have arrived. Equal edges are counted separately. There is no recursion: a graph
+    may be a hundred thousand nodes deep.
 
     Args:
-        roots: nodes; one that is there twice is one root.
+        roots: nodes; a node that occurs twice is one root.
 
     Returns:
-        a dict with every node that can be reached, the roots included.
+        a dict with every reachable node, including the roots.
 
     Source: `torch/csrc/autograd/engine.cpp`, `compute_dependencies`.
     """
@@ -100,22 +100,22 @@ def execute(
     create_graph: bool,
     captures: dict[Edge, list[int]] | None = None,
 ) -> dict[int, Tensor]:
-    """Run the graph from the roots, each with its gradient, to its ends, or only as far as `captures` asks for.
+    """Run the graph from the roots, each with its gradient, to its ends, or only as far as `captures` requires.
 
-    A node has an input for each of its `input_metadata`, and at least one. Gradients that come to the same input are added
-    (`_add_input`), also those of the roots, of which several may be one edge. A node is ready when a gradient, or None, has
-    come along each of the edges that `count_dependencies` counts. Of the nodes that are ready the one with the highest
-    `sequence_nr` is next; which of equals is nobody's business. A node is run by `call_function`, once, on its inputs as the
-    tensors' hooks leave them (`_run_tensor_hooks`), and what it gives goes where its `next_edges` lead. Grad mode is
-    `create_graph` meanwhile, and afterwards, also after an error, what it was before.
+    A node has an input for each entry of its `input_metadata`, and at least one. Gradients that arrive at the same input are
+    added (`_add_input`), including the gradients of the roots. Several roots may be the same edge. A node is ready when a
+    gradient, or None, has arrived along each of the edges that `count_dependencies` counts. The ready node with the highest
+    `sequence_nr` runs next; ties are broken arbitrarily. `call_function` runs each node once. Its arguments are the node's
+    inputs after the tensors' hooks (`_run_tensor_hooks`), and its results go along the node's `next_edges`. Grad mode is
+    `create_graph` during the run. After it, also after an error, grad mode has its previous value.
 
-    `captures` are edges, and for each the places in the answer to which its gradient goes. With them only the nodes run that
-    `nodes_to_execute` finds for the nodes of these edges, and also the node of an edge that has no places. Where a node is
-    captured and does not run, the gradient is captured as the tensors' hooks leave it; where it runs too, as it arrived. Of
-    other nodes not even the hooks run.
+    `captures` maps edges to the indices in the answer that get the edge's gradient. With `captures`, only these nodes run: the
+    nodes that `nodes_to_execute` finds for the nodes of these edges, and the node of an edge whose list of indices is
+    empty. If a captured node does not run, the captured gradient is the one after the tensors' hooks. If it runs too, the
+    captured gradient is the one that arrived, before the hooks. The hooks of all other nodes do not run.
 
     Returns:
-        the captured gradients by place; a place to which none came is missing.
+        the captured gradients by index; an index that got no gradient is missing.
 
     Source: `torch/csrc/autograd/engine.cpp`, `Engine::execute` and `evaluate_function`.
     """
@@ -166,12 +166,12 @@ def execute(
 
 
 def nodes_to_execute(ends: Iterable[Node], reachable: Iterable[Node]) -> set[Node]:
-    """Which nodes must run so that gradients arrive at `ends`: those from which one of the ends can be reached by at least one
-    edge. An end itself is among them only if another end lies behind it.
+    """The nodes that must run so that gradients arrive at `ends`: every node from which a path of at least one edge leads to an
+    end. An end itself is among them only if such a path leads from it to an end.
 
     Args:
         ends: nodes; they need not be reachable.
-        reachable: all nodes of the graph, in any order. Both may be iterators, and there is no recursion.
+        reachable: all nodes of the graph, in any order. Both arguments may be iterators. There is no recursion.
 
     Source: `torch/csrc/autograd/engine.cpp`, `GraphTask::init_to_execute`.
     """
@@ -189,7 +189,7 @@ def nodes_to_execute(ends: Iterable[Node], reachable: Iterable[Node]) -> set[Nod
 
 
 def _add_input(inputs: dict[Node, list], node: Node, i: int, grad: Tensor | None) -> None:
-    """Put a gradient where it is collected; those that arrive at the same place are added up.
+    """Add a gradient to an input of a node. Gradients for the same input are summed.
 
     Source: `torch/csrc/autograd/input_buffer.cpp`, `InputBuffer::add`.
     """
@@ -201,18 +201,18 @@ def _add_input(inputs: dict[Node, list], node: Node, i: int, grad: Tensor | None
 
 
 def _run_tensor_hooks(node: Node, grads: list) -> list:
-    """The hooks of the tensors whose gradients these are: those that may change them, then those that only look."""
+    """Run the tensors' hooks on a node's gradients: first the hooks that may replace a gradient, then those of `retain_grad`."""
     grads = list(grads)
     for hooks in node.tensor_pre_hooks, node.retains_grad_hooks:
         for i, hook in list(hooks.values()) if hooks else ():
             changed = hook(grads[i])
-            grads[i] = grads[i] if changed is None else checked(changed, grads[i])
+            grads[i] = grads[i] if changed is None else check_single_result(changed, grads[i])
     return grads
 
 
-def replaced(grads: Sequence[Tensor | None], changed: Any) -> Sequence[Tensor | None]:
-    """The gradients that a hook of a node leaves: those there were if it returned None, or else what it returned, a tuple of
-    as many. Raises TypeError for no tuple, and RuntimeError for another number of gradients.
+def apply_hook_result(grads: Sequence[Tensor | None], changed: Any) -> Sequence[Tensor | None]:
+    """The gradients after a node's hook: `grads` if the hook returned None, otherwise the tuple that it returned. Raises
+    TypeError if the result is not a tuple, and RuntimeError if it has another number of gradients.
 
     Source: `torch/csrc/autograd/python_hook.cpp`, `_call_hooks` and `check_result`.
     """
@@ -222,11 +222,11 @@ def replaced(grads: Sequence[Tensor | None], changed: Any) -> Sequence[Tensor | 
         raise TypeError(f"expected tuple, but hook returned {type(changed).__name__!r}")
     if len(changed) != len(grads):
         raise RuntimeError(f"a hook has returned {len(changed)} values, but {len(grads)} were expected")
-    return [new if new is None else checked(new, grad) for new, grad in zip(changed, grads)]
+    return [new if new is None else check_single_result(new, grad) for new, grad in zip(changed, grads)]
 
 
-def checked(new: Any, grad: Tensor | None) -> Tensor:
-    """What takes the place of a gradient: a tensor of the same sizes and dtype.
+def check_single_result(new: Any, grad: Tensor | None) -> Tensor:
+    """Check a gradient that a hook returned: it must be a tensor with the sizes and dtype of the gradient that it replaces.
 
     Source: `torch/csrc/autograd/python_hook.cpp`, `check_single_result`.
     """
@@ -242,18 +242,18 @@ def checked(new: Any, grad: Tensor | None) -> Tensor:
 
 
 def call_function(node: Node, grads: list, keep_graph: bool) -> Sequence[Tensor | None]:
-    """Run one node on its gradients, one for each of its inputs, None where none arrived.
+    """Run one node on its gradients: one for each of its inputs, None if none arrived.
 
-    1. Each hook of `node.pre_hooks`, a dict or None, in order, is called with a tuple of the gradients;
-       `replaced(gradients, what it returned)` are those there are from then on.
-    2. `node.apply(*gradients)` gives those of its edges, a sequence.
-    3. Each of them goes through `validate(gradient, edge, node, i)`, with the edge of `next_edges` in its place `i`.
+    1. Each hook of `node.pre_hooks`, a dict or None, is called in order with a tuple of the gradients.
+       `apply_hook_result(gradients, result)` gives the gradients for everything that follows.
+    2. `node.apply(*gradients)` returns a sequence with a gradient for each edge.
+    3. Each of these goes through `validate(gradient, edge, node, i)`, with the edge at the same index `i` in `next_edges`.
     4. Each hook of `node.post_hooks`, also a dict or None, is called with a tuple of these and a tuple of the gradients that
-       the node was run with; `replaced` as before.
-    5. The node lets go of what it saved (`release_variables`), unless `keep_graph`.
+       the node was run with. `apply_hook_result` applies its result to the former.
+    5. The node frees its saved tensors (`release_variables`), unless `keep_graph`.
 
-    A hook may remove itself or others from its dict, or add some: those of this call are the hooks that the dict held when the
-    first of them was about to run. What a hook raises is raised, and then nothing is let go.
+    A hook may remove itself or other hooks from its dict, or add some. The hooks that run are those that the dict held just
+    before the first of them ran. An exception of a hook is propagated, and then nothing is freed.
 
     Returns:
         the gradients, one for each edge.
@@ -261,18 +261,18 @@ def call_function(node: Node, grads: list, keep_graph: bool) -> Sequence[Tensor 
     Source: `torch/csrc/autograd/engine.cpp`, `call_function`.
     """
     for hook in list(node.pre_hooks.values()) if node.pre_hooks else ():
-        grads = replaced(grads, hook(tuple(grads)))
+        grads = apply_hook_result(grads, hook(tuple(grads)))
     outputs = node.apply(*grads)
     outputs = [validate(grad, edge, node, i) for i, (grad, edge) in enumerate(zip(outputs, node.next_edges))]
     for hook in list(node.post_hooks.values()) if node.post_hooks else ():
-        outputs = replaced(outputs, hook(tuple(outputs), tuple(grads)))
+        outputs = apply_hook_result(outputs, hook(tuple(outputs), tuple(grads)))
     if not keep_graph:
         node.release_variables()
     return outputs
 
 
 # ------------------------------------------------------------------------------------------------------------
-# Asking for gradients
+# The public functions
 
 
 def backward(
@@ -282,7 +282,7 @@ def backward(
     create_graph: bool = False,
     inputs: Tensor | Sequence[Tensor] | None = None,
 ) -> None:
-    """Compute the gradients of the tensors with respect to the leaves (or to `inputs` only) and add them to their `grad`.
+    """Compute the gradients of the tensors with respect to the leaves (or only to `inputs`) and add them to their `grad`.
 
     Source: `torch/autograd/__init__.py`, `backward`.
     """
@@ -307,9 +307,9 @@ def grad(
     allow_unused: bool | None = None,
     materialize_grads: bool = False,
 ) -> tuple[Tensor | None, ...]:
-    """The gradients of the outputs with respect to the inputs, which are added to no `grad`.
+    """The gradients of the outputs with respect to the inputs. No `grad` attribute changes.
 
-    Raises RuntimeError for an input that the outputs do not depend on, unless `allow_unused`.
+    Raises RuntimeError if the outputs do not depend on an input, unless `allow_unused`.
 
     Source: `torch/autograd/__init__.py`, `grad`.
     """
@@ -327,19 +327,19 @@ def grad(
 def _grad(outputs, grad_outputs, inputs, retain_graph, create_graph, allow_unused) -> tuple[Tensor | None, ...]:
     roots, grads = _roots(outputs, grad_outputs)
     captures: dict[Edge, list[int]] = {}
-    for place, tensor in enumerate(inputs):
-        captures.setdefault(_differentiable_edge(tensor), []).append(place)
+    for i, tensor in enumerate(inputs):
+        captures.setdefault(_differentiable_edge(tensor), []).append(i)
     found = _run(roots, grads, retain_graph, create_graph, captures)
     if not allow_unused and len(found) < len(inputs):
         raise RuntimeError(
             "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this is "
             "the desired behavior."
         )
-    return tuple(found.get(place) for place in range(len(inputs)))
+    return tuple(found.get(i) for i in range(len(inputs)))
 
 
 def _run(roots, grads, retain_graph, create_graph, captures) -> dict[int, Tensor]:
-    """Execute, and let checkpoints know whether this is for some inputs only.
+    """Execute, and record in `local.for_inputs` whether only some inputs get gradients, which a checkpoint refuses.
 
     Source: `torch/csrc/autograd/engine.cpp`, `Engine::is_checkpoint_valid`.
     """
@@ -358,7 +358,7 @@ def _differentiable_edge(tensor: Tensor) -> Edge:
 
 
 def _roots(tensors: Sequence[Tensor], grads: Any) -> tuple[list[Edge], list[Tensor]]:
-    """Where to begin, and with which gradients: of a tensor with one element it is 1 unless given."""
+    """The root edges and their gradients. The default gradient of a tensor with one element is 1."""
     if grads is None or isinstance(grads, Tensor):
         grads = (grads,) * len(tensors) if grads is None else (grads,)
     if len(grads) != len(tensors):

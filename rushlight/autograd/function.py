@@ -1,4 +1,4 @@
-"""Nodes that are written by hand: a forward and a backward of one's own.
+"""Custom differentiable functions: you write the forward and the backward.
 
 In PyTorch: `torch/autograd/function.py`, `torch/csrc/autograd/python_function.cpp`. Left out: `vmap` and `jvp`.
 """
@@ -17,7 +17,7 @@ from rushlight.autograd.history import any_requires_grad, rebase_history, requir
 
 
 class FunctionCtx(Node):
-    """What `forward` leaves for `backward`; it is the node itself."""
+    """The context, `ctx`, that `forward` fills for `backward`. It is the node itself."""
 
     to_save: Sequence[Tensor | None] = ()
     saved: Sequence[SavedTensor | None] = ()
@@ -47,13 +47,13 @@ class FunctionCtx(Node):
 
 
 class Function:
-    """A differentiable function of one's own: static methods `forward(ctx, *args)` and `backward(ctx, *grads)`.
+    """Base class of custom functions: static methods `forward(ctx, *args)` and `backward(ctx, *grads)`.
 
-    `Function.apply(*args)` runs the forward, in which nothing is recorded, and leaves one node, named after the class.
-    `backward` takes a gradient for each result and gives one for each argument, None where there is none.
+    `Function.apply(*args)` runs the forward without recording it, and makes one node, named after the class. `backward` takes
+    a gradient for each result and returns one for each argument, or None.
 
-    The other form has no `ctx` in its forward: `forward(*args)`, which may have defaults and be given arguments by name, and
-    `setup_context(ctx, inputs, output)`, which is called after it with all arguments and what it returned.
+    In the second form, `forward(*args)` has no `ctx`. It may have defaults and take arguments by name. After it,
+    `setup_context(ctx, inputs, output)` is called with all arguments and the forward's result.
 
     Source: `torch/autograd/function.py`, `Function`.
     """
@@ -76,11 +76,11 @@ class Function:
             return apply(cls, *args, **kwargs)
         bound = inspect.signature(cls.forward).bind(*args, **kwargs)
         bound.apply_defaults()
-        return apply(with_context_in_forward(cls), *bound.args)
+        return apply(call_setup_context_in_forward(cls), *bound.args)
 
 
-def with_context_in_forward(cls: type[Function]) -> type[Function]:
-    """A `Function` that has a `setup_context` in the form whose forward takes the context."""
+def call_setup_context_in_forward(cls: type[Function]) -> type[Function]:
+    """Convert a `Function` with a `setup_context` to the form whose forward takes the context."""
 
     def forward(ctx: FunctionCtx, *args: Any) -> Any:
         output = cls.forward(*args)
@@ -91,24 +91,24 @@ def with_context_in_forward(cls: type[Function]) -> type[Function]:
 
 
 def apply(cls: type[Function], *args: Any) -> Any:
-    """Run the forward of a `Function` and leave its node, which is the `ctx` that forward and backward are given.
+    """Run the forward of a `Function` and make its node, which is the `ctx` of forward and backward.
 
-    1. `new_context(cls, args)` makes the node. Its `needs_input_grad` is to be set: a tuple that says of each argument whether
-       it requires grad (`requires_grad(arg)`; what is no tensor does not). A graph is recorded if `any_requires_grad` says so
-       of the arguments.
-    2. `cls.forward(ctx, *args)` runs, and nothing that it does is recorded. What it returns is one result, or a tuple of
-       results, of any kind.
-    3. `check_dirty(ctx, results)` refuses, with RuntimeError, what was marked dirty and is not among the results: a tuple,
-       also where there is one result.
-    4. If a graph is recorded, the node's `next_edges` lead, for each argument that is a tensor, where a gradient of it went
-       before the forward ran: step 5 gives an argument that was written to a new history.
-    5. `attach(ctx, result, args, recorded)` makes of each result, in their order, what the caller gets.
-    6. If a graph is recorded, what the forward left in `ctx.to_save` goes to `ctx.saved`, a list, each made by
-       `save(tensor, is_output)`, where an output is one of the results that the caller gets, that very object. In any case
-       `ctx.to_save` is empty afterwards: without a graph nothing is kept.
+    1. `new_context(cls, args)` makes the node. Set its `needs_input_grad`: a tuple that says for each argument whether it
+       requires grad (`requires_grad(arg)`, which is False for a value that is not a tensor). A graph is recorded if
+       `any_requires_grad` is true of the arguments.
+    2. `cls.forward(ctx, *args)` runs, and its operators are not recorded. It returns one result, or a tuple of results, of any
+       type.
+    3. `check_dirty(ctx, results)` raises RuntimeError if a tensor that was marked dirty is not among the results. `results` is
+       a tuple even if there is one result.
+    4. If a graph is recorded, the node's `next_edges` has an edge for each argument that is a tensor: the edge of the argument's
+       gradient before the forward ran, because step 5 gives a new history to an argument that was written to.
+    5. `attach(ctx, result, args, recorded)` makes from each result, in order, the result for the caller.
+    6. If a graph is recorded, each tensor that the forward put into `ctx.to_save` is saved by `save(tensor, is_output)` in the
+       list `ctx.saved`. A tensor is an output if it is the same object as one of the caller's results. With or without a
+       graph, `ctx.to_save` is empty afterwards, so without a graph nothing is kept.
 
     Returns:
-        what the caller gets: a tuple if the forward returned a tuple, or else one result.
+        the caller's results: a tuple if the forward returned a tuple, otherwise one result.
 
     Source: `torch/csrc/autograd/python_function.cpp`, `THPFunction_apply`.
     """
@@ -130,9 +130,9 @@ def apply(cls: type[Function], *args: Any) -> Any:
 
 
 def new_context(cls: type[Function], args: Sequence) -> FunctionCtx:
-    """A node of a class of its own, named after the `Function`, that runs its backward."""
+    """Make a node that runs the backward of a `Function`. The node has its own class, named after the `Function`."""
     ctx = type(f"{cls.__name__}Backward", (FunctionCtx,), {"apply": _run_backward, "function": cls})()
-    ctx.places, ctx.count = [i for i, arg in enumerate(args) if isinstance(arg, Tensor)], len(args)
+    ctx.tensor_indices, ctx.num_inputs = [i for i, arg in enumerate(args) if isinstance(arg, Tensor)], len(args)
     return ctx
 
 
@@ -145,8 +145,8 @@ def check_dirty(ctx: FunctionCtx, outputs: Sequence) -> None:
 
 
 def attach(ctx: FunctionCtx, output: Any, args: Sequence, recorded: bool) -> Any:
-    """A result of a forward as the caller gets it: the next of the node's results, with its history if it is to have one. An
-    argument that is returned as it is becomes a view of itself, unless it was written to.
+    """Make from a result of the forward the result for the caller: the node's next output, with a history if one is recorded. An
+    argument that the forward returned, and did not write to, becomes a view of itself.
 
     Source: `torch/csrc/autograd/custom_function.cpp`, `_process_backward_mode_ad`.
     """
@@ -181,23 +181,23 @@ def _run_backward(ctx: FunctionCtx, *grads: Tensor | None) -> tuple[Tensor | Non
     result = ctx.function.backward(ctx, *grads)
     result = result if isinstance(result, tuple) else (result,)
     name = ctx.name()
-    if len(result) < ctx.count or any(each is not None for each in result[ctx.count :]):
+    if len(result) < ctx.num_inputs or any(each is not None for each in result[ctx.num_inputs :]):
         raise RuntimeError(
-            f"function {name} returned an incorrect number of gradients (expected {ctx.count}, got {len(result)})"
+            f"function {name} returned an incorrect number of gradients (expected {ctx.num_inputs}, got {len(result)})"
         )
     for i, each in enumerate(result):
         if each is not None and not isinstance(each, Tensor):
             raise RuntimeError(f"expected Variable or None (got {type(each).__name__})")
-        if each is not None and i not in ctx.places:
+        if each is not None and i not in ctx.tensor_indices:
             raise RuntimeError(
                 f"function {name} returned a gradient different from None at position {i + 1}, but the corresponding forward "
                 "input was not a Variable"
             )
-    return tuple(result[i] for i in ctx.places)
+    return tuple(result[i] for i in ctx.tensor_indices)
 
 
 def once_differentiable(backward: Callable) -> Callable:
-    """Decorator of a `backward` that is not made of operators: its result has no history.
+    """Decorator of a `backward` that cannot be differentiated again: its result has no history.
 
     Source: `torch/autograd/function.py`, `once_differentiable`.
     """

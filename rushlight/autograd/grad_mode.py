@@ -1,4 +1,4 @@
-"""What is recorded, and what is not.
+"""Grad mode and inference mode: whether operators record a graph.
 
 In PyTorch: `torch/autograd/grad_mode.py`, `c10/core/GradMode.h`, `c10/core/InferenceMode.h`. Left out: the modes as decorators of
 generators.
@@ -25,8 +25,8 @@ AUTOGRAD = BIT["AutogradFunctionality"]
 
 
 def recording(enabled: bool) -> Iterator[None]:
-    """Generator of a block in which grad mode, `local.grad_enabled`, is `enabled`: it yields once, for the block. However that
-    ends, with an exception too, grad mode is afterwards what it was before.
+    """Generator of a block in which grad mode, `local.grad_enabled`, is `enabled`. It yields once, for the block. After the
+    block, also after an exception, grad mode has its previous value.
 
     Source: `c10/core/GradMode.h`, `AutoGradMode`.
     """
@@ -38,15 +38,15 @@ def recording(enabled: bool) -> Iterator[None]:
 
 
 def inferring(enabled: bool) -> Iterator[None]:
-    """Generator of a block in inference mode, or, if not `enabled`, of one outside it again. It yields once, for the block;
-    afterwards, and if the block raises, `local` is as it was.
+    """Generator of a block in inference mode or, if not `enabled`, of a block outside it again. It yields once, for the block.
+    After the block, also after an exception, `local` has its previous values.
 
-    Of `local` it sets:
+    It sets these attributes of `local`:
 
-    - `inference`: `enabled`; and `grad_enabled`: the contrary;
-    - `tensor_keys`, the keys of new tensors by device: `INFERENCE_KEYS`, or else `TENSOR_KEYS`;
-    - `excluded`: with `AUTOGRAD`, or else without;
-    - `included`: without `BIT["ADInplaceOrView"]`, or else with it.
+    - `inference` to `enabled`, and `grad_enabled` to the opposite;
+    - `tensor_keys`, the keys of new tensors by device: `INFERENCE_KEYS` if enabled, otherwise `TENSOR_KEYS`;
+    - `excluded`: with `AUTOGRAD` if enabled, otherwise without it;
+    - `included`: without `BIT["ADInplaceOrView"]` if enabled, otherwise with it.
 
     Source: `c10/core/InferenceMode.h`, `InferenceMode`.
     """
@@ -67,7 +67,7 @@ def inferring(enabled: bool) -> Iterator[None]:
 
 
 class _Mode(ContextDecorator):
-    """A block, or a decorator of functions, called or not: every call is a block of its own."""
+    """A context manager, or a decorator of functions, with or without parentheses. Each call of the function is one block."""
 
     block = staticmethod(recording)
     mode: bool
@@ -95,25 +95,25 @@ class _Mode(ContextDecorator):
 
 
 class no_grad(_Mode):
-    """Within: no graph is recorded."""
+    """In this block, no graph is recorded."""
 
     mode = False
 
 
 class enable_grad(_Mode):
-    """Within: a graph is recorded, also inside `no_grad`."""
+    """In this block, a graph is recorded, even inside `no_grad`."""
 
     mode = True
 
 
 class set_grad_enabled(ContextDecorator):
-    """From now on, or within: whether a graph is recorded."""
+    """Set whether a graph is recorded: from now on or, in a `with` statement, in its block."""
 
     def __init__(self, mode: bool) -> None:
         self.mode, self.before, local.grad_enabled = mode, local.grad_enabled, mode
 
     def __call__(self, function: Callable) -> Callable:
-        local.grad_enabled = self.before  # a decorator is about calls to come
+        local.grad_enabled = self.before  # a decorator changes grad mode only during later calls
         return super().__call__(function)
 
     def __enter__(self) -> None:
@@ -124,7 +124,7 @@ class set_grad_enabled(ContextDecorator):
 
 
 class inference_mode(_Mode):
-    """Within: no graph, no versions, no record of views. Tensors that are made within are never part of a graph."""
+    """In this block, no graph, no versions and no views are recorded. Tensors made in it are never part of a graph."""
 
     block, mode = staticmethod(inferring), True
 

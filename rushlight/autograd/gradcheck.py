@@ -1,4 +1,4 @@
-"""Is a derivative right? Gradients held against differences.
+"""Check derivatives: compare gradients with finite differences.
 
 In PyTorch: `torch/autograd/gradcheck.py`. Left out: forward mode, batched gradients, complex numbers.
 """
@@ -25,9 +25,10 @@ def gradcheck(
     rtol: float = 1e-3,
     raise_exception: bool = True,
 ) -> bool:
-    """Hold the gradients of a function against differences: (f(x + eps) - f(x - eps)) / (2 eps), element by element.
+    """Compare the gradients of a function with finite differences, (f(x + eps) - f(x - eps)) / (2 eps), element by element.
 
-    Inputs that require grad should be float64. Raises GradcheckError where they differ, or returns False.
+    Inputs that require grad should be float64. If they differ, it raises GradcheckError or, without `raise_exception`,
+    returns False.
 
     Source: `torch/autograd/gradcheck.py`, `gradcheck`.
     """
@@ -43,7 +44,7 @@ def gradcheck(
             continue
         numerical = [numerical_gradient(lambda n=number: _as_tuple(function(*inputs))[n], x, eps) for x in checked]
         for j in range(output.numel()):
-            cotangent = functions.zeros(output.shape, dtype=output.dtype)  # contiguous, so that `view` shows it
+            cotangent = functions.zeros(output.shape, dtype=output.dtype)  # contiguous, so that `view` works
             cotangent.view(-1)[j] = 1.0
             found = grad(output, checked, cotangent, retain_graph=True, allow_unused=True)
             for k, (given, expected) in enumerate(zip(found, numerical)):
@@ -71,12 +72,12 @@ def gradgradcheck(
     rtol: float = 1e-3,
     raise_exception: bool = True,
 ) -> bool:
-    """Hold the gradients of the gradients against differences: `gradcheck` of the function that takes the inputs and the
-    gradients of the outputs, and gives the gradients of the inputs.
+    """Compare the second derivatives with finite differences: `gradcheck` of the function from the inputs and the gradients of
+    the outputs to the gradients of the inputs.
 
     Args:
-        grad_outputs: one for each output that requires grad; numbers between -1 and 1 that require grad themselves, unless
-            given.
+        grad_outputs: one for each output that requires grad. The default is random numbers between -1 and 1 that require
+            grad.
 
     Source: `torch/autograd/gradcheck.py`, `gradgradcheck`.
     """
@@ -106,14 +107,14 @@ def _differentiable(value: Any) -> tuple[Tensor, ...]:
 
 
 def numerical_gradient(function: Callable[[], Tensor], x: Tensor, eps: float) -> list[list[float]]:
-    """How every element of a result moves with every element of `x`: (f(x + eps) - f(x - eps)) / (2 eps).
+    """The derivative of every element of a result by every element of `x`: (f(x + eps) - f(x - eps)) / (2 eps).
 
     Args:
-        function: without arguments; it computes with `x`, whatever this holds at that moment, and returns one tensor. It is
-            called in the grad mode that there is: it may take gradients itself.
-        x: float64, of any sizes and strides; it may require grad. It is written to in place, one element at a time, by way of
-            `x.detach().numpy()` or the like: the writes are not recorded, and no version of `x` is counted. At the end each
-            element is what it was, to the last bit.
+        function: takes no arguments. It computes with the current elements of `x` and returns one tensor. It is called in the
+            current grad mode, because it may compute gradients itself.
+        x: float64, with any sizes and strides; it may require grad. It is written to in place, one element at a time, for
+            example through `x.detach().numpy()`: the writes are not recorded, and the version counter of `x` does not
+            change. At the end each element has its old value, to the last bit.
         eps: the step.
 
     Returns:

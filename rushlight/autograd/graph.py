@@ -1,8 +1,8 @@
-"""The graph that a backward pass walks: nodes, the edges between them, and where it ends.
+"""The graph of a backward pass: nodes, the edges between them, and the accumulators at its ends.
 
-An operator that is called with a tensor that requires grad leaves a *node*: what it needs to know to turn the gradients of
-its results into those of its arguments, and *edges* to the nodes that those arguments came from. A leaf, a tensor that
-nothing was computed for, ends in an `AccumulateGrad`.
+An operator that is called with a tensor that requires grad makes a *node*. The node computes the gradients of the arguments
+from the gradients of the results. Its *edges* lead to the nodes that made those arguments. The edge of a leaf, a tensor that
+no recorded operator made, leads to an `AccumulateGrad`.
 
 In PyTorch: `torch/csrc/autograd/function.h`, `edge.h`, `variable.h`, `saved_variable.h`, `functions/accumulate_grad.h`,
 `torch/autograd/graph.py`. Left out: anomaly mode, hooks that compile, sparse gradients.
@@ -28,7 +28,7 @@ from rushlight.c10.storage import Size
 
 
 class Edge(NamedTuple):
-    """Where a gradient goes: which node, and which of its inputs. A node of None: nowhere, nobody wants it.
+    """Where a gradient goes: a node, and the number of its input. If the node is None, the gradient is not needed.
 
     Source: `torch/csrc/autograd/edge.h`.
     """
@@ -42,17 +42,17 @@ _sequence = count()
 
 
 class Node:
-    """One step of a backward pass. It takes a gradient for each result of the operator that left it, and gives one for
-    each argument that can have one, or None.
+    """One step of a backward pass. It takes a gradient for each result of its operator, and returns a gradient or None for
+    each differentiable argument.
 
-    `next_edges` says where they go, `input_metadata` which sizes and dtype each gradient it takes has to have. Nodes are
-    numbered (`sequence_nr`) in the order in which they were made.
+    `next_edges` says where the returned gradients go. `input_metadata` has the sizes and dtype of each gradient that the node
+    takes. Nodes are numbered (`sequence_nr`) in the order in which they were made.
 
     Source: `torch/csrc/autograd/function.h`, `Node`.
     """
 
     next_edges: Sequence[Edge] = ()
-    pre_hooks: dict | None = None  # hooks are rare: a node has a dict of them once there is one
+    pre_hooks: dict | None = None  # hooks are rare, so the first one allocates the dict
     tensor_pre_hooks: dict | None = None
     retains_grad_hooks: dict | None = None
     post_hooks: dict | None = None
@@ -66,7 +66,7 @@ class Node:
         raise NotImplementedError
 
     def release_variables(self) -> None:
-        """Let go of the saved tensors: the graph has been used."""
+        """Free the saved tensors after the graph was used."""
 
     def name(self) -> str:
         return type(self).__name__
@@ -76,13 +76,12 @@ class Node:
         return tuple((edge.node, edge.input_nr) for edge in self.next_edges)
 
     def register_hook(self, hook: Callable) -> RemovableHandle:
-        """`hook(grad_inputs, grad_outputs)` runs after the node; what it returns, if anything, takes the place of the
-        gradients that the node gave."""
+        """`hook(grad_inputs, grad_outputs)` runs after the node. If it returns gradients, they replace those of the node."""
         self.post_hooks = {} if self.post_hooks is None else self.post_hooks
         return RemovableHandle(self.post_hooks, hook)
 
     def register_prehook(self, hook: Callable) -> RemovableHandle:
-        """`hook(grad_outputs)` runs before the node, and may return others."""
+        """`hook(grad_outputs)` runs before the node. It may return replacements."""
         self.pre_hooks = {} if self.pre_hooks is None else self.pre_hooks
         return RemovableHandle(self.pre_hooks, hook)
 
@@ -110,7 +109,7 @@ class RemovableHandle:
 
 
 class AutogradMeta:
-    """What a tensor that has to do with autograd carries. Source: `torch/csrc/autograd/variable.h`, `AutogradMeta`."""
+    """The autograd metadata of a tensor. Source: `torch/csrc/autograd/variable.h`, `AutogradMeta`."""
 
     __slots__ = ("requires_grad", "grad", "grad_fn", "output_nr", "accumulator", "hooks", "retains_grad", "post_hooks")
 
@@ -121,13 +120,13 @@ class AutogradMeta:
 
 
 class AccumulateGrad(Node):
-    """The end of every path: adds what arrives to `grad` of a leaf.
+    """The end of every path: it adds the gradient that arrives to the `grad` of a leaf.
 
     Source: `torch/csrc/autograd/functions/accumulate_grad.h`.
     """
 
     def __init__(self, variable: Tensor) -> None:
-        self.sequence_nr = sys.maxsize  # before all others: nothing comes after it
+        self.sequence_nr = sys.maxsize  # runs before all others: it has no next edges
         self.variable = variable
         self.input_metadata = [(variable._sizes, variable.dtype)]
 
@@ -137,10 +136,10 @@ class AccumulateGrad(Node):
             if (
                 meta.grad is None
                 and not (local.grad_enabled or dispatch.fast_path_disabled)
-                and sys.getrefcount(grad) <= _ONLY_OURS
-                and _is_like(grad, self.variable)
+                and sys.getrefcount(grad) <= _UNSHARED_REFCOUNT
+                and _obeys_layout_contract(grad, self.variable)
             ):
-                meta.grad = grad.detach()  # nobody else knows it: kept without a copy
+                meta.grad = grad.detach()  # no other reference to it exists, so no copy is needed
             else:
                 accumulate(self.variable, grad)
             hooks = meta.post_hooks
@@ -150,27 +149,27 @@ class AccumulateGrad(Node):
 
 
 def accumulate(variable: Tensor, grad: Tensor) -> None:
-    """Add a gradient to that of a leaf, `variable._autograd.grad`.
+    """Add a gradient to the gradient of a leaf, `variable._autograd.grad`.
 
-    The first one is kept: a copy of it, made by `grad_like`, since whoever else holds this one may go on to write to it.
-    Later ones are added to the one that is there: in place, so that it stays the same tensor, or, where grad mode is on and
-    so the graph of this backward pass is wanted, by an addition with a new result.
+    The first gradient is copied by `clone_obey_contract`, because other code may hold it and write to it later. Later
+    gradients are added to the stored one: in place, so that it stays the same tensor, or, if grad mode is on because
+    this backward pass is recorded too, by an out-of-place addition.
 
     Source: `torch/csrc/autograd/functions/accumulate_grad.h`, `accumulateGrad`.
     """
     meta = variable._autograd
     if meta.grad is None:
-        meta.grad = grad_like(grad, variable)
+        meta.grad = clone_obey_contract(grad, variable)
     elif local.grad_enabled:
         meta.grad = meta.grad + grad
     else:
         meta.grad.add_(grad)
 
 
-_ONLY_OURS = 4  # references: the engine's list, the arguments of two calls, and getrefcount's own
+_UNSHARED_REFCOUNT = 4  # the engine's list, the arguments of two calls, and getrefcount's own argument
 
 
-def _is_like(grad: Tensor, variable: Tensor) -> bool:
+def _obeys_layout_contract(grad: Tensor, variable: Tensor) -> bool:
     """Source: `torch/csrc/autograd/utils/grad_layout_contract.h`, `obeys_layout_contract`."""
     if grad._strides != variable._strides:
         pairs = zip(variable._sizes, grad._strides, variable._strides)
@@ -179,13 +178,13 @@ def _is_like(grad: Tensor, variable: Tensor) -> bool:
     return variable._has_plain_strides or non_overlapping_and_dense(variable.shape, variable.stride())
 
 
-def grad_like(grad: Tensor, variable: Tensor) -> Tensor:
-    """A copy of a gradient, with the strides of the variable if these leave no gaps, or else row by row.
+def clone_obey_contract(grad: Tensor, variable: Tensor) -> Tensor:
+    """Copy a gradient, with the strides of the variable if these have no gaps or overlap, otherwise in row-major order.
 
     Source: `torch/csrc/autograd/utils/grad_layout_contract.h`, `clone_obey_contract`.
     """
     if variable._has_plain_strides and not local.grad_enabled:
-        return functions.clone(grad, memory_format=contiguous_format)  # the same, quickly
+        return functions.clone(grad, memory_format=contiguous_format)  # fast path, with the same result
     if non_overlapping_and_dense(variable.shape, variable.stride()):
         return grad.new_empty_strided(variable.shape, variable.stride()).copy_(grad)
     return functions.clone(grad, memory_format=contiguous_format)
@@ -194,18 +193,20 @@ def grad_like(grad: Tensor, variable: Tensor) -> Tensor:
 def gradient_edge(tensor: Tensor) -> Edge:
     """The edge that a gradient of this tensor takes.
 
-    A tensor that was computed has one to its `grad_fn`, to the input that has the tensor's `output_nr`; a leaf that requires
-    grad one to the first input of its accumulator (`grad_accumulator`). All else, a tensor that does not require grad or a
-    value that is no tensor, has `NO_EDGE`.
+    The edge of a computed tensor leads to its `grad_fn`, to the input whose number is the tensor's `output_nr`. The edge of a
+    leaf that requires grad leads to the first input of its accumulator (`grad_accumulator`). A tensor that does not require
+    grad, and a value that is not a tensor, have `NO_EDGE`.
 
-    A view is asked for its `grad_fn` before its metadata `_autograd` is read: where its base was written to, both are made
-    anew, even if the view had none until then. `_autograd` is None for a tensor that has nothing to do with autograd.
+    For a view, `grad_fn` is read before the metadata `_autograd`: reading it makes both again if the base was written to, even
+    if the view had neither before. `_autograd` is None for a tensor without autograd metadata.
 
     Source: `torch/csrc/autograd/variable.cpp`, `gradient_edge`.
     """
     if not isinstance(tensor, Tensor) or tensor._autograd is None is tensor._base:
         return NO_EDGE
-    node = tensor.grad_fn if tensor._base is not None else tensor._autograd.grad_fn  # of a view perhaps made anew
+    node = (
+        tensor.grad_fn if tensor._base is not None else tensor._autograd.grad_fn
+    )  # reading a view's may make it again
     meta = tensor._autograd
     if node is not None:
         return Edge(node, meta.output_nr)
@@ -213,7 +214,7 @@ def gradient_edge(tensor: Tensor) -> Edge:
 
 
 def grad_accumulator(leaf: Tensor) -> AccumulateGrad:
-    """The one `AccumulateGrad` of a leaf, which lives as long as a graph holds it."""
+    """The only `AccumulateGrad` of a leaf. It lives while a graph holds it."""
     node = leaf._autograd.accumulator and leaf._autograd.accumulator()
     if node is None:
         node = AccumulateGrad(leaf)
@@ -223,14 +224,14 @@ def grad_accumulator(leaf: Tensor) -> AccumulateGrad:
 
 
 # ------------------------------------------------------------------------------------------------------------
-# What a node keeps of the tensors that its formulas will need
+# Saved tensors: the tensors that a node's formulas need
 
 
 class SavedTensor:
-    """A tensor that a node will need, and the version that it had: who writes into it in between is found out.
+    """A tensor that a node needs in backward, with its version when it was saved, so that a later write is detected.
 
-    A result of the node itself is saved without its history, since the two would hold each other. Under
-    `saved_tensors_hooks` what `pack` made of the tensor is kept in its place, with the edge that its gradient takes.
+    A result of the node itself is saved without its history, because node and result would otherwise reference each other.
+    Under `saved_tensors_hooks`, the value that `pack` returned is saved instead, with the edge of the tensor's gradient.
 
     Source: `torch/csrc/autograd/saved_variable.h`, `SavedVariable`.
     """
@@ -240,7 +241,7 @@ class SavedTensor:
     def __init__(self, tensor: Tensor, is_output: bool = False) -> None:
         if not tensor._key_set & AUTOGRAD:
             raise RuntimeError(
-                "Inference tensors cannot be saved for backward. A clone, made outside of inference mode, can."
+                "Inference tensors cannot be saved for backward. Clone the tensor outside of inference mode, and use the clone."
             )
         self.is_output = is_output and not tensor.is_leaf
         self.version, self.tensor, self.unpack_hook = tensor._storage.version, tensor, None
@@ -255,21 +256,22 @@ class SavedTensor:
 
 
 def without_history(tensor: Tensor) -> Tensor:
-    """The same memory in a tensor that nothing was computed for. A mode sees how it is made, and can follow it."""
+    """A tensor on the same memory without a history. It is made by an operator if there is a mode, which must intercept it."""
     return functions.detach(tensor) if local.modes else views.alias(tensor)
 
 
 def unpack_saved(saved: SavedTensor, node: Node) -> Tensor:
     """The tensor that `node` saved, with the history that it had.
 
-    An input is the saved tensor itself. A result of the node was saved without its history, and what is returned is
-    `with_edge(tensor, edge)`, whose gradient goes to the node, to the input numbered `saved.output_nr`.
+    For an input of the node, return the saved tensor itself. A result of the node was saved without its history: return
+    `with_edge(tensor, edge)`, where the edge leads to the node, to the input numbered `saved.output_nr`.
 
-    Where `saved.unpack_hook` is not None, the tensor is what this makes of `saved.packed`, and it too takes an edge: a result
-    the same, an input `saved.edge`, unless that is `NO_EDGE`; versions are not looked at.
+    If `saved.unpack_hook` is not None, the tensor is the hook's result for `saved.packed`, with an edge (`with_edge`): for a
+    result, the edge above; for an input, `saved.edge`. If that is `NO_EDGE`, the tensor stays as the hook returned it. With a
+    hook, versions are not compared.
 
     Raises:
-        RuntimeError: the storage of the saved tensor has another version than `saved.version`: somebody has written to it.
+        RuntimeError: the version of the saved tensor's storage is not `saved.version`, because the tensor was written to.
 
     Source: `torch/csrc/autograd/saved_variable.cpp`, `SavedVariable::unpack`.
     """
@@ -280,15 +282,15 @@ def unpack_saved(saved: SavedTensor, node: Node) -> Tensor:
     if tensor._storage.version != saved.version:
         raise RuntimeError(
             "one of the variables needed for gradient computation has been modified by an inplace operation: "
-            f"[{tensor.dtype.type_name}Tensor {list(tensor.shape)}], which is {_whose(tensor, node, saved)}, is at "
+            f"[{tensor.dtype.type_name}Tensor {list(tensor.shape)}], which is {_describe_origin(tensor, node, saved)}, is at "
             f"version {tensor._storage.version}; expected version {saved.version} instead. Hint: `clone` it before "
-            "it is changed, or use the form of the operation that does not write in place."
+            "it is changed, or use the out-of-place form of the operation."
         )
     return with_edge(tensor, Edge(node, saved.output_nr)) if saved.is_output else tensor
 
 
 def with_edge(tensor: Tensor, edge: Edge) -> Tensor:
-    """The same memory in a tensor whose gradient takes this edge."""
+    """A tensor on the same memory, whose gradient takes this edge."""
     tensor = without_history(tensor)
     if isinstance(edge.node, AccumulateGrad):
         tensor._autograd = AutogradMeta(True)
@@ -298,7 +300,7 @@ def with_edge(tensor: Tensor, edge: Edge) -> Tensor:
     return tensor
 
 
-def _whose(tensor: Tensor, node: Node, saved: SavedTensor) -> str:
+def _describe_origin(tensor: Tensor, node: Node, saved: SavedTensor) -> str:
     if saved.is_output:
         return f"output {saved.output_nr} of {node.name()}"
     fn = tensor._autograd and tensor._autograd.grad_fn
@@ -306,7 +308,7 @@ def _whose(tensor: Tensor, node: Node, saved: SavedTensor) -> str:
 
 
 def unpack(node: Node, saved: SavedTensor | None | list) -> Any:
-    """The tensor that a node saved; None and lists as they were. Raises RuntimeError if the node has let go of it."""
+    """The tensor that a node saved, or a list of them; other values unchanged. Raises RuntimeError if the node has freed them."""
     if node.released:
         raise RuntimeError(
             "Trying to backward through the graph a second time (or directly access saved tensors after they have already "
@@ -320,14 +322,14 @@ def unpack(node: Node, saved: SavedTensor | None | list) -> Any:
 
 
 def save(tensor: Any, is_output: bool = False) -> Any:
-    """A `SavedTensor`, or a list of them; a number or None as it is."""
+    """Save a tensor as a `SavedTensor`, or a list of them as a list. A number or None stays unchanged."""
     if isinstance(tensor, (list, tuple)):
         return [save(each) for each in tensor]
     return SavedTensor(tensor, is_output) if isinstance(tensor, Tensor) else tensor
 
 
 class saved_tensors_hooks:
-    """Within: what a node saves goes through `pack`, and what it needs comes from `unpack`.
+    """In this block, each node saves `pack_hook(tensor)` instead of a tensor. Backward calls `unpack_hook` on the saved value.
 
     Source: `torch/autograd/graph.py`, `saved_tensors_hooks`.
     """

@@ -1,8 +1,8 @@
-"""What the kernels for the keys `Autograd` and `ADInplaceOrView` do besides calling the kernel below.
+"""The work of the kernels for the keys `Autograd` and `ADInplaceOrView`, besides calling the kernel below.
 
-They give results their history, refuse what the graph could not show, count the versions of what is written to, and remember
-whose view a view is; when a tensor is written to in place, all that see the same memory get a new history. The kernels
-themselves are in `variable_type.py`, generated from `derivatives.yaml`.
+They set the history of results, refuse calls that a graph cannot represent, increment version counters, and record the base
+of each view. After an in-place write, every tensor that shares the memory gets a new history. The kernels themselves are
+in `generated/variable_type.py`, generated from `derivatives.yaml`.
 
 In PyTorch: `torch/csrc/autograd/VariableTypeUtils.h`, `variable.cpp`, `functions/tensor.h`.
 """
@@ -21,11 +21,11 @@ from rushlight.c10.dispatch import Operator, call, local, tensors_in
 from rushlight.c10.memory_formats import contiguous_format
 
 # ------------------------------------------------------------------------------------------------------------
-# What a kernel for the key Autograd does
+# Helpers of the kernels for the key Autograd
 
 
 def any_requires_grad(tensors: Iterable[Any]) -> bool:
-    """Whether a graph is to be recorded: grad mode is on, and one of these requires grad.
+    """Whether a graph is recorded: grad mode is on, and one of these tensors requires grad.
 
     Source: `torch/csrc/autograd/functions/utils.h`, `compute_requires_grad`.
     """
@@ -39,7 +39,7 @@ def requires_grad(tensor: Any) -> bool:
 
 
 def call_below(below: Callable, *stack: Any) -> Any:
-    """Run the kernel below, in which nothing is recorded. Source: `at::AutoDispatchBelowAutograd`."""
+    """Run the kernel below with the autograd keys excluded, so nothing is recorded. Source: `at::AutoDispatchBelowAutograd`."""
     before = local.excluded
     local.excluded = before | AUTOGRAD
     try:
@@ -51,13 +51,13 @@ def call_below(below: Callable, *stack: Any) -> Any:
 def set_history(result: Any, node: Node, differentiable: Sequence[bool] | None = None) -> Any:
     """Make `node` the history of an operator's result, or of each tensor of a list or tuple of results.
 
-    Only floating results are differentiable, and of these only those whose place in `differentiable` is True, where that is
-    given; the others are left as they are. A differentiable one gets new metadata, `_autograd = AutogradMeta(False, node,
-    output_nr)`, and the node remembers what its gradient will look like: the pair of its sizes (`_sizes`) and dtype, appended
-    to `node.input_metadata`. `output_nr` is the place of that pair: results that are not differentiable are not counted.
+    A result is differentiable if its dtype is floating and, if `differentiable` is given, its entry there is True. The other
+    results stay unchanged. A differentiable result gets new metadata, `_autograd = AutogradMeta(False, node, output_nr)`. The
+    pair of its sizes (`_sizes`) and dtype, which its gradient must have, is appended to `node.input_metadata`. `output_nr` is
+    the index of that pair, so results that are not differentiable are not counted.
 
     Returns:
-        the result, or the results, that it was given.
+        `result`, as it was passed.
 
     Source: `torch/csrc/autograd/functions/utils.h`, `set_history`.
     """
@@ -69,13 +69,13 @@ def set_history(result: Any, node: Node, differentiable: Sequence[bool] | None =
 
 
 def check_inplace(self: Tensor) -> None:
-    """Refuse to write to this tensor in place where no graph could show it. It is called for operators that are recorded: grad
-    mode is on, and is not asked for here.
+    """Refuse an in-place write to this tensor if a graph cannot represent it. The kernels call it only while a graph is
+    recorded: grad mode is on and is not checked here.
 
     Raises:
-        RuntimeError: the tensor is a view of a base (`_base`) that is a leaf and requires grad, whatever views lie in between;
-            or it is a leaf and requires grad itself; or it is one of several views that one call returned (`_one_of_many`),
-            or a view of one.
+        RuntimeError: the tensor is a view, direct or through other views, of a base (`_base`) that is a leaf and requires
+            grad; or it is a leaf and requires grad itself; or it is one of several views that one call returned
+            (`_one_of_many`), or a view of one of them.
 
     Source: `torch/csrc/autograd/VariableTypeUtils.h`, `check_inplace`.
     """
@@ -91,7 +91,7 @@ def check_inplace(self: Tensor) -> None:
         )
 
 
-def refuse_grad(operator: str, name: str, tensor: Any) -> None:
+def check_no_requires_grad(operator: str, name: str, tensor: Any) -> None:
     """Source: `torch/csrc/autograd/VariableTypeUtils.h`, `check_no_requires_grad`."""
     if local.grad_enabled and requires_grad(tensor):
         raise RuntimeError(
@@ -105,8 +105,8 @@ def refuse_grad(operator: str, name: str, tensor: Any) -> None:
 
 
 class CopySlices(Node):
-    """What an in-place operator on a view does to the base: the gradient of the part that was overwritten goes through the
-    operator's node, that of the rest passes by.
+    """The node of a base after an in-place operator on one of its views. The gradient of the overwritten part goes through the
+    operator's node. The gradient of the rest passes unchanged.
 
     Source: `torch/csrc/autograd/functions/tensor.h`, `CopySlices`.
     """
@@ -128,7 +128,7 @@ class CopySlices(Node):
         if self.view_fn is None:
             first, *others = copy_slices(self.node.apply, grad, self.base, self.view)
         else:
-            first, *others = copy_view(self.node.apply, grad, self.base, self.view_fn)
+            first, *others = copy_slices_with_view_fn(self.node.apply, grad, self.base, self.view_fn)
         return [first if self.next_edges[0].node is not None else None, *others]
 
     def release_variables(self) -> None:
@@ -139,20 +139,21 @@ class CopySlices(Node):
 
 
 def copy_slices(function: Callable, grad: Tensor, base: tuple, view: tuple) -> list[Tensor | None]:
-    """The gradients of an operator that wrote to a view in place: that of the base, then those of its other arguments.
+    """The gradients of an operator that wrote to a view in place: first the base's, then those of its other arguments.
 
-    Where the view shows the base, the gradient of the base as it was before is what `function` gives for the view; elsewhere
-    it is `grad`, to which nothing is written. `function` gets a contiguous copy of the part of `grad` that the view shows.
-    All this is made of operators, so that it can be differentiated again.
+    The gradient of the base before the operator has two parts. In the region of the view, it is the gradient that `function`
+    returns for the view. Elsewhere, it is `grad`. `grad` itself is not written to. `function` gets a contiguous copy of
+    `grad` in the region of the view. Every step is an operator, so the result can be differentiated again.
 
     Args:
-        function: from the gradient of what was written to those of the operator's arguments, the view first: a tuple, a list
-            or a single tensor; None where there is none. If there is none for the view, there is none for the base.
-        grad: of the base, as it is after the operator; of any strides.
+        function: maps the gradient of the written view to the gradients of the operator's arguments, the view first. It
+            returns a tuple, a list or a single tensor, with None for a missing gradient. If the view has none, the base has
+            none.
+        grad: the gradient of the base after the operator, with any strides.
         base, view: sizes, strides and offset of each; the view's offset is counted from the first element of the base.
 
     Returns:
-        a list: the gradient of the base, with the base's sizes and strides, and the others as `function` gave them.
+        a list: the gradient of the base, with the base's sizes and strides, and the others as `function` returned them.
 
     Source: `torch/csrc/autograd/functions/tensor.cpp`, `CopySlices::apply_impl`.
     """
@@ -167,8 +168,10 @@ def copy_slices(function: Callable, grad: Tensor, base: tuple, view: tuple) -> l
     return [result, *others]
 
 
-def copy_view(function: Callable, grad: Tensor, base: tuple, view_fn: Sequence[tuple]) -> list[Tensor | None]:
-    """The same where the view was made under a mode: by the operators that made it, in which a graph can be followed."""
+def copy_slices_with_view_fn(
+    function: Callable, grad: Tensor, base: tuple, view_fn: Sequence[tuple]
+) -> list[Tensor | None]:
+    """`copy_slices` for a view that was made under a mode. It replays the operators that made the view, so the mode sees them."""
     sizes, strides, _ = base
     result = grad.new_empty_strided(sizes, strides)
     result.copy_(grad)
@@ -181,10 +184,10 @@ def copy_view(function: Callable, grad: Tensor, base: tuple, view_fn: Sequence[t
 
 
 def replay(view_fn: Sequence[tuple], base: Tensor) -> Tensor:
-    """The view that these operators make of a base. Source: `torch/csrc/autograd/variable.h`, `ViewInfo::view_fn`."""
-    for operator, rest, place in view_fn:
+    """Apply the operators of a view to a base. Source: `torch/csrc/autograd/variable.h`, `ViewInfo::view_fn`."""
+    for operator, rest, output_nr in view_fn:
         base = call(operator, base, *rest)
-        base = base if place is None else base[place]
+        base = base if output_nr is None else base[output_nr]
     return base
 
 
@@ -193,35 +196,35 @@ def _as_tuple(value: Any) -> tuple:
 
 
 def rebase_history(self: Tensor, node: Node) -> Tensor:
-    """After an in-place operator: `node` is where the tensor comes from now. If it is a view, its base comes from it too.
+    """Make `node` the history of a tensor after an in-place operator. If the tensor is a view, its base gets a new history too.
 
     Source: `torch/csrc/autograd/variable.cpp`, `rebase_history`.
     """
     node.input_metadata.append((self._sizes, self.dtype))
     base = self._base
     if base is None:
-        keep = self._autograd
+        before = self._autograd
         self._autograd = AutogradMeta(False, node)
-        _move_hooks(keep, self)
+        _move_retains_grad_hook(before, self)
         return self
     copy = CopySlices(base, self, node)
     before = base._autograd
     base._autograd = AutogradMeta(False, copy)
-    _move_hooks(before, base)
+    _move_retains_grad_hook(before, base)
     self._autograd = AutogradMeta()
     self._view_version = -1
     grad_fn(self)
     return self
 
 
-def _move_hooks(before: AutogradMeta | None, self: Tensor) -> None:
-    """A tensor that retains its gradient goes on doing so for its new history; other hooks stay with the old."""
+def _move_retains_grad_hook(before: AutogradMeta | None, self: Tensor) -> None:
+    """A tensor that retains its gradient retains it with the new history too. Other hooks stay with the old history."""
     if before is not None and before.retains_grad:
         self.retain_grad()
 
 
 def grad_fn(self: Tensor) -> Node | None:
-    """The node that a tensor came from. That of a view is made anew when its base has been written to since.
+    """The node that made a tensor. A view gets a new node if its base was written to since the last one was made.
 
     Source: `torch/csrc/autograd/variable.cpp`, `VariableHooks::grad_fn`.
     """
@@ -231,18 +234,19 @@ def grad_fn(self: Tensor) -> Node | None:
         if base._autograd.grad_fn is not None or (meta is not None and meta.grad_fn is not None):
             if self._one_of_many:
                 raise RuntimeError(
-                    "A view, one of several from one call, has a base that was modified in place since, or another view of "
-                    "it was. Such views do not follow: replace the operation in place by one that is not."
+                    "The base of this view, or another view of the base, was modified in place, and the call that made this "
+                    "view returned several views. Such views cannot be updated: use an out-of-place operation."
                 )
             before = self._autograd
             meta = self._autograd = AutogradMeta(False, *node_of_view(base, self))
-            _move_hooks(before, self)
+            _move_retains_grad_hook(before, self)
         self._view_version = self._storage.version
     return meta and meta.grad_fn
 
 
 def node_of_view(base: Tensor, view: Tensor) -> tuple[Node, int]:
-    """A node from a view to its base, and which of its inputs: an `as_strided`, or the operators that made it under a mode."""
+    """A node from a view to its base, and the view's `output_nr`. The node is an `as_strided`, or comes from the operators that
+    made the view under a mode."""
     if view._view_fn is not None:
         with set_grad_enabled(True):
             meta = replay(view._view_fn, base)._autograd
@@ -256,17 +260,17 @@ def node_of_view(base: Tensor, view: Tensor) -> tuple[Node, int]:
 
 
 def register_view_node(node: type[Node]) -> None:
-    """Say which node a view has: `AsStridedBackward0`, which is generated and imports this module."""
+    """Set the class of a view's node, `AsStridedBackward0`. The generated module that defines it imports this one."""
     global view_node
     view_node = node
 
 
 # ------------------------------------------------------------------------------------------------------------
-# The kernels for ADInplaceOrView, which keep the books, and those that refuse
+# The kernels for ADInplaceOrView, and the kernels for Autograd that refuse
 
 
 class NotImplementedNode(Node):
-    """Of an operator that has no derivative here. Source: `torch/csrc/autograd/functions/basic_ops.h`, `NotImplemented`."""
+    """The node of an operator without a derivative. Source: `torch/csrc/autograd/functions/basic_ops.h`, `NotImplemented`."""
 
     def __init__(self, operator: Operator) -> None:
         super().__init__()
@@ -280,8 +284,11 @@ class NotImplementedNode(Node):
         raise RuntimeError(f"derivative for {schema.namespace}::{schema.name} is not implemented")
 
 
-def without_derivative(operator: Operator, key_set: int, *stack: Any) -> Any:
-    """The kernel for Autograd of an operator that nobody wrote a derivative for: the call works, going back does not."""
+def autograd_not_implemented(operator: Operator, key_set: int, *stack: Any) -> Any:
+    """The kernel for Autograd of an operator without a derivative. The call works, and its backward raises.
+
+    Source: `torch/csrc/autograd/autograd_not_implemented_fallback.cpp`.
+    """
     tensors = list(tensors_in(stack))
     if not any_requires_grad(tensors):
         return operator.below[key_set](*stack)
@@ -293,34 +300,35 @@ def without_derivative(operator: Operator, key_set: int, *stack: Any) -> Any:
     return set_history(result, node)
 
 
-def note_view(operator: Operator, key_set: int, self: Tensor, *rest: Any) -> Any:
+def record_view(operator: Operator, key_set: int, self: Tensor, *rest: Any) -> Any:
+    """Record the base of each view that an operator returns. Source: `torch/csrc/autograd/VariableTypeUtils.h`, `as_view`."""
     result = operator.below[key_set](self, *rest)
     if isinstance(result, Tensor):
         if local.modes:
             result._view_fn = (*(self._view_fn or ()), (operator, rest, None))
         return as_view(self, result)
-    for place, view in enumerate(result):
+    for output_nr, view in enumerate(result):
         as_view(self, view)._one_of_many = True
         if local.modes:
-            view._view_fn = (*(self._view_fn or ()), (operator, rest, place))
+            view._view_fn = (*(self._view_fn or ()), (operator, rest, output_nr))
     return result
 
 
-def note_write(operator: Operator, key_set: int, *stack: Any) -> Any:
+def increment_version(operator: Operator, key_set: int, *stack: Any) -> Any:
     """Source: `torch/csrc/autograd/VariableTypeUtils.h`, `increment_version`."""
     result = operator.below[key_set](*stack)
     for tensor in result if isinstance(result, tuple) else (result,):
         if not tensor._key_set & AUTOGRAD:
             raise RuntimeError(
-                "Inplace update to inference tensor outside InferenceMode is not allowed. Make a clone of it before, and write "
-                "to that."
+                "Inplace update to inference tensor outside InferenceMode is not allowed. Make a clone of it first, and write "
+                "to the clone."
             )
         tensor._storage.version += 1
     return result
 
 
 def refuse_out(operator: Operator, key_set: int, *stack: Any) -> Any:
-    """The kernel for Autograd of an operator with `out=`, which no graph can show."""
+    """The kernel for Autograd of an operator with `out=`, which a graph cannot represent."""
     if any_requires_grad(tensors_in(stack)):
         raise RuntimeError(
             f"{operator.schema.name}(): functions with out=... arguments don't support automatic differentiation, but one "

@@ -1,7 +1,8 @@
-"""The registration of autograd's kernels, for the keys `Autograd` and `ADInplaceOrView`.
+"""Register autograd's kernels for the keys `Autograd` and `ADInplaceOrView`.
 
-Importing this module registers them. The kernels with a derivative are generated (`generated/variable_type`); those without
-one, and those that record views and writes, are in `history`. In PyTorch: `VariableType.cpp` and `ADInplaceOrViewType.cpp`.
+Importing this module registers them. The kernels with a derivative are generated (`generated/variable_type`). The kernels
+without one, and the kernels that record views and writes, are in `history`. In PyTorch: `VariableType.cpp` and
+`ADInplaceOrViewType.cpp`.
 """
 
 from functools import partial
@@ -14,10 +15,10 @@ history.register_view_node(variable_type.AsStridedBackward0)
 for _operator, _kernel in variable_type.AUTOGRAD.items():
     _operator.register(DispatchKey.Autograd, Kernel(_kernel, with_key_set=True))
 for _key, _function, _operators in (
-    (DispatchKey.Autograd, history.without_derivative, variable_type.WITHOUT_DERIVATIVE),
+    (DispatchKey.Autograd, history.autograd_not_implemented, variable_type.WITHOUT_DERIVATIVE),
     (DispatchKey.Autograd, history.refuse_out, variable_type.OUT),
-    (DispatchKey.ADInplaceOrView, history.note_view, variable_type.VIEWS),
-    (DispatchKey.ADInplaceOrView, history.note_write, variable_type.WRITTEN),
+    (DispatchKey.ADInplaceOrView, history.record_view, variable_type.VIEWS),
+    (DispatchKey.ADInplaceOrView, history.increment_version, variable_type.WRITTEN),
 ):
     for _operator in _operators:
         _operator.register(_key, Kernel(partial(_function, _operator), with_key_set=True))

@@ -1,4 +1,4 @@
-"""What a tensor has to do with autograd: whether it requires grad, its gradient, where it came from, its hooks.
+"""The autograd attributes of a tensor: whether it requires grad, its gradient, its `grad_fn`, its hooks.
 
 In PyTorch: `torch/csrc/autograd/variable.h`, `variable.cpp`, `torch/_tensor.py`.
 """
@@ -64,12 +64,12 @@ def _set_grad(self: Tensor, grad: Tensor | None) -> None:
 
 
 def _is_leaf(self: Tensor) -> bool:
-    """Whether nothing was computed to make it: it has no `grad_fn`."""
+    """Whether the tensor has no `grad_fn`: no recorded operator made it."""
     return self._autograd is None or grad_fn(self) is None
 
 
 def retain_grad(self: Tensor) -> None:
-    """Keep the gradient of a tensor that is no leaf. Source: `torch/csrc/autograd/variable.cpp`, `retain_grad`."""
+    """Keep the gradient of a tensor that is not a leaf. Source: `torch/csrc/autograd/variable.cpp`, `retain_grad`."""
     if not self.requires_grad:
         raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
     if self.is_leaf or self._autograd.retains_grad:
@@ -88,7 +88,7 @@ def retain_grad(self: Tensor) -> None:
 
 
 def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
-    """`hook(grad)` runs when the gradient of this tensor is known, and may return another one.
+    """`hook(grad)` runs when the gradient of this tensor is known. It may return a replacement.
 
     Source: `torch/_tensor.py`, `register_hook`.
     """
@@ -108,7 +108,7 @@ def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> Remo
 
 
 def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], None]) -> RemovableHandle:
-    """`hook(tensor)` runs after a gradient was added to `grad` of this leaf."""
+    """`hook(tensor)` runs after a gradient was added to the `grad` of this leaf."""
     if not self.requires_grad:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
     if not self.is_leaf:
@@ -129,7 +129,7 @@ def tensor_backward(
 
 
 def _get_version(self: Tensor) -> int:
-    """How often something was written to the memory of this tensor, through whatever view."""
+    """The version counter: how often the memory of this tensor was written to, through any view."""
     if self.is_inference():
         raise RuntimeError("Inference tensors do not track version counter.")
     return self._storage.version

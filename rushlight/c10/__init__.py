@@ -1,4 +1,4 @@
-"""What the operators are built on: dtypes, storage, memory formats, schemas, the dispatcher.
+"""The base of the operators: dtypes, storage, memory formats, schemas, the dispatcher.
 
-In PyTorch: `c10/` and `aten/src/ATen/core/`. The modules do not know any operator.
+In PyTorch: `c10/` and `aten/src/ATen/core/`. These modules name no operator.
 """

@@ -1,9 +1,9 @@
 """The dispatcher: which kernels a call runs, and in which order.
 
-An operator is a schema and a table. Every tensor carries a set of *dispatch keys*: bits that say where its memory is and
-which features must intercept the call, such as autograd, autocast or a mode. A call takes the union of its arguments' sets,
-adds what this thread includes, removes what this thread excludes, and runs the kernel that the table has for the highest key.
-That kernel can do its part and *redispatch* to the keys below it, down to the kernel that computes.
+An operator is a schema and a table. Every tensor carries a set of *dispatch keys*: bits that name the backend of its memory and
+the features that must intercept the call, such as autograd, autocast or a mode. A call takes the union of its arguments' sets,
+adds the keys that this thread includes, removes those that it excludes, and runs the kernel that the table has for the highest
+key. That kernel can do its part and *redispatch* to the keys below it, down to the kernel that computes.
 
 In PyTorch: `c10/core/DispatchKey.h`, `c10/core/DispatchKeySet.h`, `aten/src/ATen/core/dispatch/`. Key sets are plain
 ints here. Left out: most keys (sparse, quantised, nested, named, conjugate, functorch's), their backends, `AutogradOther`,
@@ -82,13 +82,13 @@ def bits(key: DispatchKey) -> int:
     """The set that has just this key, as an int.
 
     `BIT` maps a backend or a functionality to its bit. A key of one backend, such as `CPU` (`Dense` on `CPU`)
-    or `AutogradMeta` (`AutogradFunctionality` on `Meta`), has two bits; `PER_BACKEND` maps such a functionality to the
+    or `AutogradMeta` (`AutogradFunctionality` on `Meta`), has two bits. `PER_BACKEND` maps such a functionality to the
     prefix of the backend in the key's name. Any other functionality has one bit, also `Dense` and
     `AutogradFunctionality` by themselves. `Undefined` has no bits. An alias key has none either: kernels are registered
     for it, but no tensor has it.
 
     Args:
-        key: any `DispatchKey`; its `name` tells which.
+        key: any `DispatchKey`, identified by its `name`.
 
     Source: `c10/core/DispatchKeySet.h`, the constructor `DispatchKeySet(DispatchKey)`.
     """
@@ -112,8 +112,8 @@ def key_set(*keys: DispatchKey) -> int:
 def highest_priority_key(key_set: int) -> DispatchKey:
     """The key whose kernel runs first: that of the highest functionality in the set.
 
-    A functionality that is `PER_BACKEND` is one key for each backend; of the set's backends the highest bit counts, so
-    that {CPU, Meta} with `Dense` gives `Meta`. Without a backend the key is the functionality itself (`Dense`). The
+    A functionality that is `PER_BACKEND` has a key for each backend. The set's highest backend bit decides, so {CPU, Meta}
+    with `Dense` gives `Meta`. Without a backend the key is the functionality itself (`Dense`). The
     other functionalities do not depend on a backend.
 
     Returns:
@@ -184,7 +184,7 @@ class LocalState(threading.local):
         self.excluded = AUTOCAST_KEYS
         self.modes: list[DispatchMode] = []
         self.grad_enabled, self.inference = True, False
-        self.tensor_keys = TENSOR_KEYS  # of tensors that are made
+        self.tensor_keys = TENSOR_KEYS  # of new tensors
         self.saved_tensors_hooks: list[tuple[Callable, Callable]] = []
         self.for_inputs = False  # whether a backward pass is running for some inputs only
         self.depth = 0  # of calls, for the trace
@@ -195,7 +195,7 @@ local = LocalState()
 
 @contextmanager
 def including(key_set: int):
-    """Within: these keys are in the set of every call. Source: `c10::impl::IncludeDispatchKeyGuard`."""
+    """While active, add these keys to the set of every call. Source: `c10::impl::IncludeDispatchKeyGuard`."""
     before = local.included
     local.included |= key_set
     try:
@@ -206,7 +206,7 @@ def including(key_set: int):
 
 @contextmanager
 def excluding(key_set: int):
-    """Within: the functionalities of these keys are in the set of no call, on whatever backend.
+    """While active, remove the functionalities of these keys from the set of every call, on any backend.
 
     Source: `c10::impl::ExcludeDispatchKeyGuard`.
     """
@@ -227,9 +227,9 @@ class Kernel:
     """A function that is registered for a key.
 
     The framework's own kernels are *unboxed*: they take one argument for each argument of the schema. A kernel from
-    `Library.impl` takes them as Python passes them, without those that have their default (`pythonic`). A *boxed* kernel, a
-    fallback, takes the operator first, so it serves any operator. With `with_key_set` the very first argument is the key set
-    of the call, for redispatching.
+    `Library.impl` takes them as Python passes them, without those that have their default (`pythonic`). A *boxed* kernel, such
+    as a fallback, takes the operator first, so it works for any operator. With `with_key_set`, the key set of the call comes
+    before all other arguments, so that the kernel can redispatch.
     """
 
     function: Callable
@@ -284,7 +284,7 @@ class Operator:
         self.below.clear()
 
     def entry(self, key: DispatchKey) -> tuple[Kernel, str]:
-        """The kernel for a runtime key, and the reason. A functionality without a backend counts as on the first backend."""
+        """The kernel for a runtime key, and the reason. A functionality without a backend uses the first backend."""
         if key.name in PER_BACKEND:
             key = DispatchKey[PER_BACKEND[key.name] + BACKENDS[0]]
         return compute_table_entry(self.kernels, fallbacks, key)
@@ -297,19 +297,19 @@ operators: dict[str, Operator] = {}
 
 
 def bind_kernel(kernel: Kernel, operator: Operator, key_set: int) -> Callable:
-    """A kernel as a table holds it: a callable that takes the stack, one argument for each argument of the schema.
+    """A kernel in the form that a table holds: a callable that takes the stack, one argument for each argument of the schema.
 
-    It runs `kernel.function` with, in this order:
+    The callable runs `kernel.function` with, in this order:
 
     1. `key_set`, if the kernel is `with_key_set`;
     2. `operator`, if the kernel is `boxed`;
-    3. the arguments: as they are on the stack, or, if the kernel is `pythonic` or `boxed`, the args and kwargs that
+    3. the arguments: unchanged from the stack, or, if the kernel is `pythonic` or `boxed`, the args and kwargs that
        `unbind(operator.schema, stack)` returns.
 
     Args:
         kernel: its flags say how its function is called; see `Kernel`.
         operator: the owner of the table.
-        key_set: the key set of the calls that it will serve.
+        key_set: the key set of the calls that the kernel will run for.
 
     Returns:
         the callable. It returns the function's result; for a kernel that is `pythonic` or `boxed`, the result of
@@ -337,7 +337,7 @@ def compute_table_entry(
 
     It is the first of these that exists:
 
-    1. the kernel registered for this very key: "kernel";
+    1. the kernel registered for the key itself: "kernel";
     2. for a backend key (`BACKEND_KEYS`) or `Undefined`: the one for `CompositeExplicitAutogradNonFunctional`, else the
        one for `CompositeExplicitAutograd`: "default backend kernel";
     3. for a backend key, an autograd key (`AUTOGRAD_KEYS`) or `Undefined`: the one for `CompositeImplicitAutograd`, "math
@@ -353,7 +353,7 @@ def compute_table_entry(
         key: one of `RUNTIME_KEYS`, or `Undefined`.
 
     Returns:
-        the kernel, and the reason in the words above.
+        the kernel, and the reason: one of the strings above.
 
     Source: `aten/src/ATen/core/dispatch/OperatorEntry.cpp`, `computeDispatchTableEntryWithDebug`.
     """
@@ -381,7 +381,7 @@ def compute_table_entry(
 
 
 def tensors_in(stack: Sequence) -> Iterable[Any]:
-    """The tensors among the arguments of a call, and in lists among the arguments."""
+    """The tensors among the arguments of a call, including those in lists."""
     for value in stack:
         if isinstance(value, (list, tuple)):
             yield from tensors_in(value)
@@ -390,10 +390,10 @@ def tensors_in(stack: Sequence) -> Iterable[Any]:
 
 
 def dispatch_key_set(stack: Sequence, included: int, excluded: int) -> int:
-    """The key set of a call: the keys of all tensor arguments, those in lists included, and the keys that the thread
-    includes, less the functionalities that it excludes. Excluding wins over including. It removes functionalities
-    only (bits above `BACKEND_MASK`): excluding `AutogradCPU` excludes autograd on every backend, and the backend `CPU`
-    stays.
+    """The key set of a call: the keys of all tensor arguments, including those in lists, and the keys that the thread
+    includes, without the functionalities that the thread excludes. Exclusion wins over inclusion. Exclusion removes
+    functionalities only (bits above `BACKEND_MASK`): excluding `AutogradCPU` excludes autograd on every backend, and the
+    backend `CPU` stays.
 
     Args:
         stack: the arguments; `tensors_in` finds the tensors, whose sets are in `_key_set`.
@@ -409,10 +409,9 @@ def dispatch_key_set(stack: Sequence, included: int, excluded: int) -> int:
 
 
 def skip_fallthrough(operator: Operator, key_set: int) -> int:
-    """The set without the functionalities for which the operator's entry is `FALLTHROUGH`; the backends stay.
+    """The set without the functionalities for which the operator's entry is `FALLTHROUGH`. The backends stay.
 
-    Each functionality is looked up on the set's highest backend by `operator.entry(key)`, which returns a kernel and a
-    reason.
+    `operator.entry(key)`, which returns a kernel and a reason, looks up each functionality on the set's highest backend.
 
     Source: `aten/src/ATen/core/dispatch/DispatchKeyExtractor.h`, `nonFallthroughKeys_`.
     """
@@ -428,8 +427,8 @@ def skip_fallthrough(operator: Operator, key_set: int) -> int:
 def call(operator: Operator, *stack: Any) -> Any:
     """Call an operator with one argument for each argument of its schema.
 
-    The key set of the arguments (`dispatch_key_set`, with what `local` includes and excludes), less the fallthroughs
-    (`skip_fallthrough`), goes to `run`, whose `how` is "call".
+    `dispatch_key_set` computes the key set of the arguments, with the keys that `local` includes and excludes.
+    `skip_fallthrough` removes the fallthroughs. Then `run` runs the kernel, with "call" as its `how`.
 
     Source: `aten/src/ATen/core/dispatch/Dispatcher.h`, `Dispatcher::call`.
     """
@@ -438,8 +437,8 @@ def call(operator: Operator, *stack: Any) -> Any:
 
 
 def redispatch(operator: Operator, key_set: int, *stack: Any) -> Any:
-    """Continue a call at the highest key of `key_set`: neither the arguments' keys nor the thread's are read again, and a
-    fallthrough is not skipped. The `how` of `run` is "redispatch".
+    """Continue a call at the highest key of `key_set`. The keys of the arguments and of the thread are not read again, and
+    fallthroughs are not skipped. The `how` of `run` is "redispatch".
 
     Source: `aten/src/ATen/core/dispatch/Dispatcher.h`, `Dispatcher::redispatch`.
     """
@@ -447,23 +446,23 @@ def redispatch(operator: Operator, key_set: int, *stack: Any) -> Any:
 
 
 def run(operator: Operator, key_set: int, stack: Sequence, how: str) -> Any:
-    """Run the kernel for the highest key of a set: the end of every call.
+    """Run the kernel for the highest key of a set: the last step of every call.
 
-    The kernel comes from `operator.entry(key)`, which returns a kernel and a reason; `bind_kernel` makes it callable with
-    the stack. It runs within `traced(line)`, where the line is, for example,
-    `[call] op=[aten::add.Tensor], key=[AutogradCPU]`: how, the operator's full name, the key's name.
+    `operator.entry(key)` returns the kernel and a reason. `bind_kernel` makes the kernel callable with the stack. The
+    kernel runs within `traced(line)`, where the line is, for example,
+    `[call] op=[aten::add.Tensor], key=[AutogradCPU]`: `how`, the operator's full name, the key's name.
 
     Args:
         operator: the operator that is called.
-        key_set: its highest key counts; a kernel may take the whole set.
+        key_set: its highest key selects the kernel. A kernel may take the whole set.
         stack: one argument for each argument of the schema.
         how: "call" or "redispatch".
 
     Returns:
-        what the kernel returns.
+        the kernel's result.
 
     Raises:
-        NotImplementedError: the entry is `MISSING`; the message is that of `explain_missing`. Nothing is traced then.
+        NotImplementedError: the entry is `MISSING`; `explain_missing` makes the message. Nothing is traced then.
 
     Source: `aten/src/ATen/core/dispatch/Dispatcher.h`, `Dispatcher::call`; `OperatorEntry.h`, `OperatorEntry::lookup`.
     """
@@ -476,7 +475,7 @@ def run(operator: Operator, key_set: int, stack: Sequence, how: str) -> Any:
 
 
 def traced(line: str) -> AbstractContextManager:
-    """Write a line of the trace if a trace is on (`show_dispatch_trace`). Lines written within are indented below it."""
+    """Write a line of the trace if a trace is on (`show_dispatch_trace`). Lines of nested calls are indented below it."""
     return nullcontext() if _trace is None else _indented(line)
 
 
@@ -512,9 +511,9 @@ def explain_missing(operator: Operator, key: DispatchKey) -> str:
 
 
 class Table(dict):
-    """An operator's kernels by the key set of a call, as `dispatch_key_set` gives it.
+    """An operator's kernels by the key set of a call, which `dispatch_key_set` computes.
 
-    The functions in `functions.py` compute that set in line and look it up here. While the fast path is disabled, for a trace
+    The functions in `functions.py` compute that set inline and look it up here. While the fast path is disabled, for a trace
     or because a function of this module has been replaced, nothing is cached, and every call takes the slow path.
     """
 
@@ -565,8 +564,8 @@ def disable_fast_path(disabled: bool) -> None:
 
 @contextmanager
 def show_dispatch_trace(write: Callable[[str], Any] = print):
-    """Within: a line for every call and redispatch, indented by depth, as `TORCH_SHOW_DISPATCH_TRACE=1` shows in a debug
-    build of PyTorch."""
+    """While active, write a line for every call and redispatch, indented by depth, as `TORCH_SHOW_DISPATCH_TRACE=1` does in a
+    debug build of PyTorch."""
     global _trace
     before, disabled, _trace = _trace, fast_path_disabled, write
     disable_fast_path(True)
@@ -578,7 +577,7 @@ def show_dispatch_trace(write: Callable[[str], Any] = print):
 
 
 # ------------------------------------------------------------------------------------------------------------
-# Modes: Python code that sees every call that gets as far as the key `Python`
+# Modes: Python code that intercepts every call that reaches the key `Python`
 
 
 class DispatchMode:
@@ -602,19 +601,19 @@ class DispatchMode:
 
 
 def call_mode(operator: Operator, *args: Any, **kwargs: Any) -> Any:
-    """The boxed kernel for the key `Python` of every operator: hand the call to the innermost mode, the last of
+    """The boxed kernel for the key `Python` of every operator: pass the call to the innermost mode, the last of
     `local.modes`.
 
-    While that mode handles the call it is not among the modes: what it calls goes to the mode outside it, and if there is
-    none, the key `Python` is no longer included. The keys above `Python` (`ABOVE_PYTHON`) are excluded: they have had
-    their turn. Afterwards, and if the mode raises, everything is as before.
+    While that mode handles the call, it is not among the modes. The calls that it makes go to the next outer mode. If there
+    is none, the key `Python` is no longer included. The keys above `Python` (`ABOVE_PYTHON`) are excluded, because their
+    kernels have run already. Afterwards, also if the mode raises, modes and keys are as before.
 
     Args:
         operator, args, kwargs: of the call. The mode's `__torch_dispatch__` takes the operator, the types of the tensors
             that are subclasses (`()`: there are none here), the args as a tuple and the kwargs as a dict.
 
     Returns:
-        what the mode returns.
+        the mode's result.
 
     Raises:
         TypeError: the mode returns `NotImplemented`.
@@ -637,15 +636,15 @@ def call_mode(operator: Operator, *args: Any, **kwargs: Any) -> Any:
 
 
 def autograd_fallback(key_set: int, operator: Operator, *args: Any, **kwargs: Any) -> Any:
-    """The boxed kernel for the autograd keys of every operator that has no other: go on below autograd.
+    """The boxed kernel for the autograd keys of every operator that has no other: redispatch below autograd.
 
     Args:
-        key_set: of the call. What goes on are the keys in it that are below autograd's (`keys_below`).
-        operator, args, kwargs: of the call. `redispatch` wants the stack, which `bind` makes of them.
+        key_set: of the call. The redispatch uses the keys in it that are below autograd's (`keys_below`).
+        operator, args, kwargs: of the call. `bind` makes the stack for `redispatch` from them.
 
     Returns:
-        what the kernel below returns. (In PyTorch, where an argument requires a gradient, it also makes the result warn
-        when the backward pass gets there.)
+        the result of the kernel below. (In PyTorch, if an argument requires a gradient, the result also warns when the
+        backward pass reaches it.)
 
     Source: `torch/csrc/autograd/autograd_not_implemented_fallback.cpp`, `basicAutogradNotImplementedFallbackImpl`.
     """
@@ -662,7 +661,7 @@ def meta_fallback(operator: Operator, *args: Any, **kwargs: Any) -> Any:
 
 
 # ------------------------------------------------------------------------------------------------------------
-# What every operator has, unless it has something else
+# The fallbacks of all operators
 
 fallbacks[DispatchKey.Python] = Kernel(call_mode, boxed=True)
 fallbacks[DispatchKey.Meta] = Kernel(meta_fallback, boxed=True)

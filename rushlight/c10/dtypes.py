@@ -1,10 +1,10 @@
-"""Element types, and which type two of them make together.
+"""Element types and type promotion.
 
-PyTorch keeps the types in `c10/core/ScalarType.h` and decides the type of a result in
-`aten/src/ATen/native/TypeProperties.cpp`. Rushlight has seven of them. Left out: the small and the other
+PyTorch declares the types in `c10/core/ScalarType.h` and computes the type of a result in
+`aten/src/ATen/native/TypeProperties.cpp`. Rushlight has seven types. Left out: the small and the other
 unsigned integers, bfloat16, the 8-bit floats, complex and quantised types, and changing the default type.
 
-`bool_` is `rushlight.bool`; here the short name would hide Python's own.
+`bool_` is `rushlight.bool`. In this module the short name would hide Python's `bool`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Scalar = bool | int | float
 class dtype:
     """An element type: its `name`, its size in bytes (`itemsize`), and its `category`.
 
-    The category is `BOOLEAN` < `INTEGRAL` < `FLOATING`. `type_name` is the word that PyTorch's messages use
+    The category is `BOOLEAN` < `INTEGRAL` < `FLOATING`. `type_name` is the name in PyTorch's messages
     (`Long`).
 
     Source: `c10/core/ScalarType.h`, `ScalarType`.
@@ -42,7 +42,7 @@ class dtype:
     def __repr__(self) -> str:
         return f"rushlight.{self.name}"
 
-    def __reduce__(self) -> str:  # a copy or a pickle is the same object, as `is` expects
+    def __reduce__(self) -> str:  # a copy or a pickle is the same object, so that `is` works
         return "bool_" if self.name == "bool" else self.name
 
 
@@ -59,7 +59,7 @@ _FROM_NUMPY = {each.numpy: each for each in ALL}
 
 
 def from_numpy_dtype(numpy_dtype: np.dtype) -> dtype:
-    """The rushlight type of a numpy one. `TypeError` when there is none."""
+    """The rushlight type of a numpy type. Raises `TypeError` if there is none."""
     if numpy_dtype not in _FROM_NUMPY:
         names = ", ".join(each.name for each in ALL)
         raise TypeError(f"can't convert np.ndarray of type {numpy_dtype}; convert it with .astype() to one of: {names}")
@@ -72,11 +72,11 @@ def get_default_dtype() -> dtype:
 
 
 def promote_types(a: dtype, b: dtype) -> dtype:
-    """The smallest type to which both `a` and `b` go in an operation, as `torch.promote_types`.
+    """The smallest type to which both `a` and `b` are converted in an operation, as `torch.promote_types`.
 
-    The higher `category` wins, whatever the widths: `BOOLEAN` < `INTEGRAL` < `FLOATING`, so `int64` with
-    `float16` is `float16`. Within one category the larger `itemsize` wins, so `uint8` with `int32` is
-    `int32`. The order of the arguments does not matter, and a type with itself is that type.
+    The higher `category` wins, at any width: `BOOLEAN` < `INTEGRAL` < `FLOATING`, so `int64` with
+    `float16` gives `float16`. Within one category the larger `itemsize` wins, so `uint8` with `int32` gives
+    `int32`. The order of the arguments does not matter, and a type with itself gives that type.
 
     Args:
         a, b: the two types, each with `category` (comparable) and `itemsize` (bytes).
@@ -113,10 +113,10 @@ def scalar_type(value: Scalar) -> dtype:
 def result_type(*operands) -> dtype:
     """The type in which an operation on these tensors and Python numbers is computed, as `torch.result_type`.
 
-    Operands come in three ranks: tensors with dimensions, tensors without, Python numbers. Within a rank the types are
-    promoted (`promote_types`). Then the ranks are combined, the lowest two first: what a rank has stays, unless what comes
-    from below is of a higher `category`; then it is that. A rank that has no operands leaves the word to the others. So an
-    `int32` tensor + 1 stays `int32`, and + 1.5 becomes the default floating type; a `float16` tensor + a `float64` tensor
+    Operands have three ranks, from the highest: tensors with dimensions, tensors without, Python numbers. Within a rank the
+    types are promoted (`promote_types`). Then the ranks are combined, the lowest two first: the type of the higher rank
+    stays, unless the type from below has a higher `category`, which then wins. A rank without operands has no effect. So an
+    `int32` tensor + 1 stays `int32`, and + 1.5 becomes the default floating type. A `float16` tensor + a `float64` tensor
     without dimensions stays `float16`.
 
     Args:
@@ -124,7 +124,7 @@ def result_type(*operands) -> dtype:
             `scalar_type(number)`.
 
     Raises:
-        TypeError: an operand is neither (`scalar_type` raises it).
+        TypeError: an operand is neither a tensor nor a number (`scalar_type` raises it).
 
     Source: `aten/src/ATen/native/TypeProperties.cpp`, `update_result_type_state` and `result_type`.
     """

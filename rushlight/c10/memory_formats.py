@@ -1,7 +1,7 @@
-"""In which order the dimensions of a tensor lie in memory.
+"""Memory formats: the order of a tensor's dimensions in memory.
 
-A memory format is asked of `contiguous`, `clone` and `is_contiguous`; PyTorch's are in
-`c10/core/MemoryFormat.h`. A new tensor made from others takes its order from theirs. Left out:
+`contiguous`, `clone` and `is_contiguous` take a memory format as an argument. PyTorch's are in
+`c10/core/MemoryFormat.h`. The result of an operator takes its order from the operands. Left out:
 `channels_last_3d`.
 """
 
@@ -37,8 +37,8 @@ def channels_last_strides(sizes: Sequence[int]) -> tuple[int, ...]:
 
 
 def is_channels_last(sizes: Sequence[int], strides: Sequence[int]) -> bool:
-    """Whether a tensor is stored batch, height, width, channels. Unlike `is_contiguous`, false for some empty
-    tensors.
+    """Whether a tensor is stored in the order batch, height, width, channels. Unlike `is_contiguous`, false for some
+    empty tensors.
 
     Source: `c10/core/Contiguity.h`, `_compute_channels_last_contiguous_2d`.
     """
@@ -49,7 +49,7 @@ def is_channels_last(sizes: Sequence[int], strides: Sequence[int]) -> bool:
 
 
 def dense_strides(sizes: Sequence[int], *operand_strides: Sequence[int]) -> tuple[int, ...]:
-    """Strides without holes for `sizes`, the dimensions in the order in which the operands have them.
+    """Strides without holes for `sizes`, with the operands' order of dimensions.
 
     Source: `aten/src/ATen/ExpandUtils.cpp`, `infer_dense_strides`.
     """
@@ -61,14 +61,14 @@ def dense_strides(sizes: Sequence[int], *operand_strides: Sequence[int]) -> tupl
 
 
 def reorder_dimensions(sizes: Sequence[int], operand_strides: Sequence[Sequence[int]]) -> tuple[int, ...]:
-    """The dimensions of a loop, the fastest first, in the order in which the operands have them in memory.
+    """The dimensions of a loop, the fastest first, in the order that they have in the operands' memory.
 
     The order begins row-major: the last dimension first. Then, from the second to the last in this order, each dimension
-    is moved towards the front past every one that is slower. Two dimensions are compared by the first operand that has
-    strides other than 0 in both: the smaller stride is faster; of equal strides the dimension with the larger size counts
-    as slower if it stands in front of the other, else the operand cannot tell either. Moving, a dimension passes over
-    those that no operand can tell apart from it, and stops at the first that is faster than it; only when one is slower do
-    the two change places.
+    is moved towards the front past every one that is slower. The first operand that has strides other than 0 in both of two
+    dimensions compares them. The smaller stride is faster. If the strides are equal, the dimension with the larger size is
+    slower if it comes before the other in the order. Otherwise this operand cannot tell, and the next one decides. A moving
+    dimension passes over those that no operand can tell apart from it, and stops at the first that is faster than it. Only
+    with a slower dimension does it swap positions.
 
     Args:
         sizes: of the loop.
@@ -97,7 +97,7 @@ def reorder_dimensions(sizes: Sequence[int], operand_strides: Sequence[Sequence[
 
 
 def suggest_memory_format(sizes: Sequence[int], strides: Sequence[int]) -> memory_format:
-    """The format in whose order a tensor's dimensions lie, holes or not. Where several would do, the contiguous one.
+    """The format that has a tensor's order of dimensions, with or without holes. If several match, the contiguous one.
 
     Source: `c10/core/TensorImpl.h`, `suggest_memory_format`; `c10/core/MemoryFormat.h`, `is_channels_last_strides_2d`.
     """

@@ -1,11 +1,11 @@
-"""What an operator is called, what it takes and what it returns, written in one line.
+"""Function schemas: an operator's name, arguments and returns, in one line.
 
     add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)
 
 PyTorch declares every operator like this, in `native_functions.yaml` and in `Library.define`; its parser is
 `torch/csrc/jit/frontend/function_schema_parser.cpp`. A type may be followed by `?` (may be None), `[]` or `[2]` (a
-list), and an alias annotation: arguments and returns with the same letter may share memory, `!` says that it is written
-to. Left out: wildcards and sets in annotations, tuples as types, and `...`.
+list), and an alias annotation. Arguments and returns with the same letter may share memory. `!` marks memory that the
+operator writes to. Left out: wildcards and sets in annotations, tuples as types, and `...`.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 
-REQUIRED = object()  # in the place of a default: the argument has to be given
+REQUIRED = object()  # instead of a default: the caller must pass the argument
 
-NAMES = {"Mean": 1}  # defaults that PyTorch's schemas name, and what they stand for; other names stay names
+NAMES = {"Mean": 1}  # values of the named defaults in PyTorch's schemas; other names stay names
 
 _ARGUMENT = re.compile(
     r"(?P<base>[A-Za-z_]\w*)(\((?P<alias>[^()]*)\))?(?P<suffix>(\?|\[\d*\])*)"
@@ -61,7 +61,7 @@ class Argument:
 
     @cached_property
     def length(self) -> int | None:
-        """Of a list that may be given as one element, for which it is then repeated: `int[2]`. Else None."""
+        """The length in `int[2]`, a list that the caller may pass as one element, which is then repeated. Else None."""
         match = re.search(r"\[(\d+)\]", self.type)
         return int(match[1]) if match else None
 
@@ -117,8 +117,8 @@ class FunctionSchema:
 def split_at_commas(text: str) -> list[str]:
     """The parts of `text` between commas, without the white space around them.
 
-    A comma inside parentheses, brackets or quotes (of either kind) does not count; inside quotes nothing else does either.
-    No text, or white space alone, has no parts.
+    A comma inside parentheses, brackets or quotes (of either kind) does not separate. Inside quotes, parentheses, brackets
+    and the other kind of quote have no meaning either. An empty text, or only white space, has no parts.
 
     Source: `torch/csrc/jit/frontend/schema_type_parser.cpp`, `SchemaTypeParser::parseList`.
     """
@@ -143,21 +143,21 @@ def split_at_commas(text: str) -> list[str]:
 
 
 def parse_argument(text: str, kwarg_only: bool = False) -> Argument:
-    """One argument, or one return: a type, and perhaps a name, and after that perhaps `=` and a default.
+    """One argument, or one return: a type, an optional name, and an optional `=` with a default.
 
-    A type is a word, perhaps an alias annotation in parentheses, and then any number of `?`, `[]` and `[2]`. The name is
-    apart by white space; around `=` white space may be. `_ARGUMENT` matches all this, in groups.
+    A type is a word, an optional alias annotation in parentheses, and then any number of `?`, `[]` and `[2]`. White space
+    separates the name from the type. White space around `=` is optional. `_ARGUMENT` matches all this, in groups.
 
     Args:
-        text: `Tensor(a!)[]? x`, `int[2] dim=[0, 1]`, or for a return `Tensor(a!)` and the like.
-        kwarg_only: whether the argument stands after a `*`.
+        text: `Tensor(a!)[]? x`, `int[2] dim=[0, 1]`, or for a return for example `Tensor(a!)`.
+        kwarg_only: whether the argument comes after a `*`.
 
     Returns:
-        an `Argument`. Its `name` is "" and its `default` is `REQUIRED` where there is none; `parse_default` reads the
-        default.
+        an `Argument`. If there is no name, its `name` is "". If there is no default, its `default` is `REQUIRED`.
+        `parse_default` reads the default.
 
     Raises:
-        RuntimeError: the text is nothing like it.
+        RuntimeError: the text does not have this form.
 
     Source: `torch/csrc/jit/frontend/function_schema_parser.cpp`, `SchemaParser::parseArgument`.
     """
@@ -170,10 +170,10 @@ def parse_argument(text: str, kwarg_only: bool = False) -> Argument:
 
 
 def parse_default(text: str, type: str) -> Any:
-    """A default: None, a bool, a number, a quoted string, a list of these, or a name. Numbers become floats where the type
-    says so, and one for a list of a known length becomes that list, as a call's arguments do.
+    """A default: None, a bool, a number, a quoted string, a list of these, or a name. A number becomes a float if the type is
+    `float`. One number for a list of known length becomes that list, like the arguments of a call.
 
-    Raises RuntimeError for what is none of these, and for a `Tensor` whose default is not None.
+    Raises RuntimeError for any other text, and for a `Tensor` whose default is not None.
     """
     try:
         default = ast.literal_eval(text)
@@ -196,7 +196,7 @@ def _floating(default: Any) -> Any:
 
 
 def _literal(default: Any, length: int | None = None) -> str:
-    """A default as PyTorch writes it."""
+    """A default in PyTorch's notation."""
     if isinstance(default, str):
         return '"' + re.sub(r"([\\'\"])", r"\\\1", default) + '"'
     if isinstance(default, float):
@@ -212,22 +212,22 @@ def _literal(default: Any, length: int | None = None) -> str:
 def parse_schema(text: str, namespace: str = "aten") -> FunctionSchema:
     """The schema that a line declares.
 
-    The line is `name(arguments) -> returns`, with an optional `namespace::` before and `.overload` after the name; `_SCHEMA`
-    matches it up to its first parenthesis. A `*` among the arguments is none: those after it are passed by keyword only.
-    The returns are one, with or without parentheses, or any number of them in parentheses.
+    The line is `name(arguments) -> returns`, with an optional `namespace::` before and `.overload` after the name. `_SCHEMA`
+    matches it up to its first parenthesis. A `*` among the arguments is not an argument: those after it are keyword only.
+    There is one return, with or without parentheses, or any number of returns in parentheses.
 
     Args:
         text: the line.
-        namespace: of a line that names none.
+        namespace: the namespace if the line names none.
 
     Returns:
-        a `FunctionSchema`; its arguments and returns are tuples of `Argument` (`parse_argument` makes one from its
-        text, `split_at_commas` finds where each one ends). The overload name is "" if there is none.
+        a `FunctionSchema`. Its arguments and returns are tuples of `Argument` (`split_at_commas` splits the text,
+        `parse_argument` makes an `Argument` from each part). The overload name is "" if there is none.
 
     Raises:
-        RuntimeError: the line has no name, no `->` with something after it, arguments or returns whose parenthesis is not
-            closed, an argument without a name, a positional argument without a default after one that has one (where
-            PyTorch lets lists pass), or `default` as its overload name.
+        RuntimeError: the line has no name; no `->` with something after it; arguments or returns whose parenthesis is not
+            closed; an argument without a name; a positional argument without a default after one that has a default (PyTorch
+            makes an exception for lists); or `default` as its overload name.
 
     Source: `torch/csrc/jit/frontend/function_schema_parser.cpp`, `SchemaParser::parseDeclaration`.
     """
@@ -262,15 +262,15 @@ def parse_schema(text: str, namespace: str = "aten") -> FunctionSchema:
 
 
 def bind(schema: FunctionSchema, args: Sequence, kwargs: dict[str, Any]) -> list:
-    """The stack of a call: one value for each argument of the schema, in its order, defaults filled in.
+    """The stack of a call: one value for each argument of the schema, in its order, with the defaults filled in.
 
     Args:
-        schema: its `positional` arguments come before those that are keyword only.
-        args, kwargs: as Python passes them. An argument that is not keyword only may come either way.
+        schema: its `positional` arguments come before the keyword-only arguments.
+        args, kwargs: as Python passes them. An argument that is not keyword only may be in either.
 
     Raises:
-        RuntimeError: there are more args than positional arguments; an argument without a default is missing; a keyword is
-            the name of no argument, or of one that is among the args.
+        RuntimeError: there are more args than positional arguments; an argument without a default is missing; or a keyword
+            is not the name of an argument, or is the name of one that is among the args.
 
     Source: `torch/csrc/jit/python/pybind_utils.h`, `createStackForSchema`.
     """
@@ -306,11 +306,11 @@ def explain_keywords(schema: FunctionSchema, args: Sequence, kwargs: dict[str, A
 
 
 def unbind(schema: FunctionSchema, stack: Sequence) -> tuple[tuple, dict[str, Any]]:
-    """The stack as a kernel written in Python receives it: args and kwargs, without what need not be said.
+    """The args and kwargs that a kernel written in Python receives for a stack, without the defaults where possible.
 
-    The values of `schema.positional` become args, less those at the end that are their argument's default; one that is
-    followed by another value stays. The others become kwargs by name, less those that are their argument's default.
-    `is_default` knows.
+    The values of `schema.positional` become args. Values at the end that are their argument's default are dropped. A default
+    that is followed by another value stays. The other values become kwargs by name, without those that are their argument's
+    default. `is_default` tells whether a value is the default.
 
     Returns:
         a tuple and a dict, in the order of the schema.
@@ -326,7 +326,7 @@ def unbind(schema: FunctionSchema, stack: Sequence) -> tuple[tuple, dict[str, An
 
 
 def is_default(argument: Argument, value: Any) -> bool:
-    """Whether a value is what the argument has by default: of the same type, and equal."""
+    """Whether a value is the argument's default: of the same type, and equal."""
     default = argument.default
     return argument.has_default and (value is default or type(value) is type(default) and value == default)
 
@@ -336,9 +336,9 @@ def is_default(argument: Argument, value: Any) -> bool:
 
 
 def cast(argument: Argument, value: Any) -> Any:
-    """A value as an argument or a return of this type holds it: a list for a sequence, a float for an int.
+    """A value converted to the type of an argument or a return: a sequence to a list, an int to a float.
 
-    Raises RuntimeError for a value that is nothing of the kind.
+    Raises RuntimeError for a value that cannot be converted.
 
     Source: `torch/csrc/jit/python/pybind_utils.cpp`, `toIValue`.
     """
@@ -369,9 +369,10 @@ def _cast_base(base: str, value: Any) -> Any:
 
 
 def cast_returns(schema: FunctionSchema, result: Any) -> Any:
-    """What a kernel written in Python returned, as the schema's returns hold it: None for none, a tuple for several.
+    """The result of a kernel written in Python, converted to the types of the schema's returns: None for no return, a tuple
+    for several.
 
-    Raises RuntimeError for a result that is nothing of the kind, TypeError for one thing in the place of several.
+    Raises RuntimeError for a result that cannot be converted, and TypeError for one value instead of several.
 
     Source: `torch/csrc/utils/python_dispatch.cpp` and `pybind_utils.h`, `pushPyOutToStack`.
     """
@@ -392,12 +393,12 @@ def cast_returns(schema: FunctionSchema, result: Any) -> Any:
 
 
 # ------------------------------------------------------------------------------------------------------------
-# Does a call fit a schema?
+# Matching a call with a schema
 
 NUMBERS = (bool, int, float, np.generic)
 
 
-NUMBER_OPERANDS = {  # the arguments `Tensor` for which a number may stand: PyTorch wraps it, or has an overload for it
+NUMBER_OPERANDS = {  # the `Tensor` arguments that may be a number: PyTorch wraps it, or has an overload for it
     **dict.fromkeys(("add", "sub", "mul", "div", "floor_divide", "where"), ("self", "other")),
     "remainder": ("self",),
     **dict.fromkeys(("bitwise_and", "bitwise_or", "bitwise_xor"), ("self", "other")),
@@ -415,8 +416,8 @@ def may_be_number(schema: FunctionSchema, argument: Argument) -> bool:
 
 
 def fit(schema: FunctionSchema, args: Sequence, kwargs: dict[str, Any]) -> list | None:
-    """The stack of a call, if it is one of this schema, or None. An `int[]` that is the only positional argument, or the
-    only one after `self`, may be given without brackets."""
+    """The stack of a call if its arguments fit this schema, or None. An `int[]` that is the only positional argument, or the
+    only one after `self`, may be passed without brackets."""
     positional = schema.positional
     listed = 1 if positional and positional[0].name == "self" else 0
     if len(positional) == listed + 1 and positional[listed].type == "int[]":
@@ -436,7 +437,7 @@ def fit(schema: FunctionSchema, args: Sequence, kwargs: dict[str, Any]) -> list 
 
 
 def _converted(argument: Argument, value: Any) -> Any:
-    """`int[1] dim` may be given as one int, a `Scalar` as a tensor without dimensions."""
+    """A value after conversion: `int[1] dim` may be one int, a `Scalar` may be a tensor without dimensions."""
     if argument.base == "Scalar" and hasattr(value, "_key_set") and value.dim() == 0:
         return value.item()
     sized = "[" in argument.type and argument.type.partition("[")[2][:1].isdigit()

@@ -1,4 +1,4 @@
-"""What lies under a tensor: bytes, the device they are on, and the tuple that counts elements.
+"""Storage, device, layout, and `Size`, the tuple that counts elements.
 
 In PyTorch these are `c10/core/StorageImpl.h`, `c10/core/Device.h` and `torch/csrc/Size.cpp`. Left out:
 allocators, devices with memory of their own, and typed storages.
@@ -29,7 +29,7 @@ class Size(tuple):
         return Size(item) if isinstance(item, tuple) else item
 
     def __reversed__(self):
-        return reversed(tuple(self))  # by way of `__getitem__` it would take longer
+        return reversed(tuple(self))  # faster than through `__getitem__`
 
     def __add__(self, other: tuple) -> Size:
         return Size(tuple.__add__(self, other))
@@ -39,7 +39,7 @@ class Size(tuple):
 
 
 class lazy:
-    """An attribute that is computed when it is first asked for: `functools.cached_property` without its lock."""
+    """An attribute that is computed when it is first read: `functools.cached_property` without its lock."""
 
     def __init__(self, compute: Callable[[Any], Any]) -> None:
         self.compute, self.name, self.__doc__ = compute, compute.__name__, compute.__doc__
@@ -48,15 +48,15 @@ class lazy:
         if instance is None:
             return self
         value = self.compute(instance)
-        setattr(instance, self.name, value)  # Python is slower with objects whose `__dict__` was asked for
+        setattr(instance, self.name, value)  # reading an object's `__dict__` makes Python slower with it
         return value
 
 
 class UntypedStorage:
     """`nbytes` bytes of memory, shared by every tensor that views it.
 
-    The memory is our own, or, through `from_address`, somebody else's; then `owner` is kept alive as long as
-    anyone, numpy arrays included, can reach the bytes.
+    The storage allocates its memory, or borrows it (`from_address`). It keeps the `owner` of borrowed memory alive as long
+    as a tensor or a numpy array can reach the bytes.
 
     Source: `c10/core/StorageImpl.h`.
     """
@@ -68,13 +68,13 @@ class UntypedStorage:
 
     @classmethod
     def of(cls, array: np.ndarray) -> UntypedStorage:
-        """The memory of a numpy array that is contiguous."""
+        """The storage of a contiguous numpy array."""
         self = cls.__new__(cls)
         self._buffer = array
         return self
 
     device_type = "cpu"
-    version = 0  # how often something was written to it, as autograd counts
+    version = 0  # the version counter: how often the memory was written to
 
     @lazy
     def _bytes(self) -> np.ndarray:
@@ -84,13 +84,13 @@ class UntypedStorage:
 
     @lazy
     def _buffer(self) -> np.ndarray:
-        """The memory as numpy takes it for a `buffer`: the bytes, or the array they are seen through."""
+        """The `buffer` argument for numpy: the bytes, or the array that owns them."""
         return self._bytes
 
     @classmethod
     def from_address(cls, address: int, nbytes: int, owner: object) -> UntypedStorage:
         memory = (ctypes.c_uint8 * nbytes).from_address(address)
-        memory.owner = owner  # numpy arrays keep `memory` as their base, and so keep the owner
+        memory.owner = owner  # numpy arrays keep `memory` alive as their base, and so the owner
         self = cls.__new__(cls)
         self._bytes = np.ndarray((nbytes,), np.uint8, buffer=memory)
         return self
@@ -103,7 +103,7 @@ class UntypedStorage:
         return self._bytes.size if self.device_type == "cpu" else self._nbytes
 
     def grow(self, nbytes: int) -> None:
-        """Make room for `nbytes` bytes, if there are fewer. The bytes that are there stay."""
+        """Enlarge the memory to `nbytes` bytes, if it is smaller. The old bytes are kept."""
         if self.device_type != "cpu":
             self._nbytes = max(self._nbytes, nbytes)
         elif nbytes > self.nbytes():
@@ -112,7 +112,7 @@ class UntypedStorage:
             self._bytes = self._buffer = larger
 
     def __getstate__(self) -> dict[str, Any]:
-        """For copies and pickles: the bytes, and not the array of other elements on the same memory."""
+        """For copies and pickles: the bytes, without the array that views the same memory."""
         state = {key: value for key, value in self.__dict__.items() if key != "_buffer"}
         return state | {"_bytes": self._bytes} if self.device_type == "cpu" else state
 
@@ -124,7 +124,7 @@ class UntypedStorage:
 
 
 class device:
-    """Where the memory is: `cpu`, or `meta`, where there is none, and a tensor is its metadata alone."""
+    """The device of the memory: `cpu`, or `meta`, which has no memory, so that a tensor has metadata only."""
 
     def __init__(self, type: str | device = "cpu") -> None:
         type = getattr(type, "type", type)
@@ -154,7 +154,7 @@ _BACKENDS = {"cpu": DispatchKey.CPU, "meta": DispatchKey.Meta}
 
 
 class layout:
-    """How a tensor finds its elements. There is one way here, `strided`."""
+    """How a tensor finds its elements. Rushlight has one layout, `strided`."""
 
     def __repr__(self) -> str:
         return "rushlight.strided"

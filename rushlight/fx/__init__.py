@@ -1,13 +1,13 @@
-"""Capturing what a program does as a graph that a program can change: `torch.fx`.
+"""Capture a program as a graph that other programs can change: `torch.fx`.
 
-node              what a node is, and what it uses
+node              a node, its arguments and its users
 graph             nodes in order, with names
 codegen           a graph as Python source
-graph_module      a module made of that
-overrides, proxy  values that record what is done with them
-tracer            running a function or a module on them
-_symbolic_trace   functions that are recorded as a whole
-interpreter       running a graph node by node
+graph_module      a module that runs this source
+overrides, proxy  values that record the calls on them
+tracer            runs a function or a module on proxies
+_symbolic_trace   functions that are recorded and not traced through
+interpreter       runs a graph node by node
 passes            dead code, common subexpressions, constants
 """
 

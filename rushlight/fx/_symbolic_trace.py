@@ -1,7 +1,7 @@
 """Functions that are not traced through: `wrap`, and those of the module `math`.
 
-While a tracer runs, the globals by which a program calls them name functions that record. In PyTorch:
-`torch/fx/_symbolic_trace.py`; the tracer itself is in `tracer.py` here.
+While a tracer runs, the globals with these functions have recording functions in their place. In PyTorch:
+`torch/fx/_symbolic_trace.py`. Here the tracer is in `tracer.py`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _wrapped: dict[tuple[int, str], dict[str, Any]] = {}  # by the module's globals 
 
 @contextmanager
 def patching() -> Iterator[list[tuple[Callable, Any]]]:
-    """A list of what was changed, and how to change it back; that happens at the end."""
+    """A list of patches, (function, value before), which are undone at the end by `function(value before)`."""
     patches: list[tuple[Callable, Any]] = []
     try:
         yield patches
@@ -34,7 +34,7 @@ def patching() -> Iterator[list[tuple[Callable, Any]]]:
 
 
 def wrap_in(patches: list[tuple], names: dict[str, Any], name: str) -> None:
-    """Let a global name a function that records its calls with a proxy as one node, until the patches are undone."""
+    """Replace a global function by one that records calls with a proxy as one node, until the patches are undone."""
     if name in names:
         before = names[name]
         if hasattr(before, "_records_calls_of"):
@@ -62,11 +62,11 @@ def wrapped(function: Callable) -> Callable:
 
 
 def wrap(fn_or_name: str | Callable) -> str | Callable:
-    """At the top level of a module: calls of this global function are recorded, not traced through. Also as a decorator.
+    """Record calls of this global function, and do not trace through it. For the top level of a module, also as a decorator.
 
     Raises:
-        RuntimeError: it is neither a function nor a name.
-        NotImplementedError: it is called elsewhere.
+        RuntimeError: the argument is neither a function nor a name.
+        NotImplementedError: `wrap` is not called at the top level of a module.
     """
     if not callable(fn_or_name) and not isinstance(fn_or_name, str):
         raise RuntimeError("Unsupported type for global function! Must be either a callable or string name")

@@ -1,7 +1,7 @@
-"""From a graph to the source of a function, and the names that the source needs.
+"""From a graph to the source of a function, and the globals of this source.
 
-Every value is given up right after its last use (`;  x = None`), so that its memory can be used again. In PyTorch: `CodeGen`
-of `torch/fx/graph.py`. Left out: colours, markers for the profiler, pytrees.
+Each value is deleted right after its last use (`;  x = None`), so that its memory can be used again. In PyTorch: `CodeGen` of
+`torch/fx/graph.py`. Left out: colours, markers for the profiler, pytrees.
 """
 
 from __future__ import annotations
@@ -12,15 +12,19 @@ from dataclasses import dataclass
 from math import inf, nan
 from typing import TYPE_CHECKING, Any
 
+import rushlight
 from rushlight.aten.strided import Tensor
 from rushlight.c10.storage import device
 from rushlight.fx.node import DTYPE_ABBREVIATIONS, Node, home, qualified_name, type_repr
 from rushlight.library import OpOverload
 
 if TYPE_CHECKING:
-    from rushlight.fx.graph import Graph, _Namespace
+    from rushlight.fx.graph import _Namespace
 
 __all__ = ["PythonCode"]
+
+# Globals of all generated code
+CUSTOM_BUILTINS = {"inf": inf, "nan": nan, "NoneType": type(None), "rushlight": rushlight, "device": device}
 
 REFLECTABLE = {
     "add": "{} + {}", "sub": "{} - {}", "mul": "{} * {}", "floordiv": "{} // {}", "truediv": "{} / {}", "div": "{} / {}",
@@ -47,18 +51,15 @@ class PythonCode:
 
 
 class Scope:
-    """The names of one piece of generated code, and those among them that are its globals."""
+    """The names of one piece of generated code, and its globals."""
 
     def __init__(self, namespace: _Namespace) -> None:
-        import rushlight
-
         self.namespace, self.globals = namespace, {}
-        known = {"inf": inf, "nan": nan, "NoneType": type(None), "rushlight": rushlight, "device": device}
-        for name, obj in known.items():
+        for name, obj in CUSTOM_BUILTINS.items():
             self.add_global(name, obj)
 
     def add_global(self, hint: str, obj: Any) -> str:
-        """How the code can name `obj`: of rushlight's own by way of the global `rushlight`, else by a global of its own."""
+        """The name of `obj` in the code: an attribute of `rushlight` for rushlight's objects, else a global of its own."""
         if home(obj) is not None and obj is not device:
             return qualified_name(obj)
         name = self.namespace.create_name(hint, obj)
@@ -99,20 +100,20 @@ def expression(arg: Any, scope: Scope) -> str:
 
 
 def arguments(args: Iterable[Any], kwargs: dict[str, Any], scope: Scope) -> str:
-    """What stands between the parentheses of a call: `x, 2, dim = 1`."""
+    """The arguments of a call as source: `x, 2, dim = 1`."""
     given = [expression(arg, scope) for arg in args]
     return ", ".join(given + [f"{name} = {expression(arg, scope)}" for name, arg in kwargs.items()])
 
 
 def attribute_of(base: str, path: str) -> str:
-    """The expression for an attribute of an attribute; names that are no identifiers go through `getattr`."""
+    """The expression for an attribute by its qualified name, with `getattr` for names that are not identifiers."""
     for name in path.split("."):
         base = f"{base}.{name}" if name.isidentifier() else f'getattr({base}, "{name}")'
     return base
 
 
 def annotation(kind: Any, scope: Scope) -> str:
-    """A type as the code names it."""
+    """A type as source."""
     origin = getattr(kind, "__origin__", None)
     if origin is None:
         return "()" if kind == () else scope.add_global(type_repr(kind), kind)
@@ -126,9 +127,9 @@ def annotation(kind: Any, scope: Scope) -> str:
 
 
 def last_uses(nodes: Iterable[Node]) -> dict[Node, list[Node]]:
-    """For each node that is the last to use others: these, as generated code gives them up after it.
+    """For each node: the nodes that it is the last to use, in the order in which generated code deletes them after it.
 
-    The nodes are gone through from the last to the first, and what each uses in the order of its arguments.
+    This goes through the nodes from last to first, and through the arguments of each node in order.
     """
     found, uses = set(), {}
     for user in reversed(nodes):
@@ -140,22 +141,22 @@ def last_uses(nodes: Iterable[Node]) -> dict[Node, list[Node]]:
 
 
 def statement(node: Node, root: str, scope: Scope, note: str = "") -> str:
-    """The line of generated code for a node that is no placeholder, without the end of the line.
+    """The line of generated code for a node that is not a placeholder, without the end of the line.
 
-    Written with these: `repr(node)`, the variable of a node; `expression(arg, scope)`, an argument; `arguments(args, kwargs,
-    scope)`, what stands between the parentheses of a call; `attribute_of(base, path)`, an attribute of an expression by its
-    qualified name. `note` comes right behind the variable that is assigned. By `node.op`:
+    These functions return its parts: `repr(node)`, the variable of a node; `expression(arg, scope)`, an argument; `arguments(args,
+    kwargs, scope)`, the arguments of a call; `attribute_of(base, path)`, an attribute of an expression by its qualified name.
+    `note` comes right after the variable that is assigned. The line depends on `node.op`:
 
-    - `output`: `return x`, x being the first argument;
-    - `get_attr`: `v = self.linear.weight`, the target looked up in `root`;
-    - `call_module`: `v = self.linear(x, y = 1)`, the same, called with the arguments;
-    - `call_method`: `v = x.sum(dim = 1)`: the target, looked up in the first argument and called with the others;
+    - `output`: `return x`, with the first argument;
+    - `get_attr`: `v = self.linear.weight`, the target as an attribute of `root`;
+    - `call_module`: `v = self.linear(x, y = 1)`, the same attribute, called with the arguments;
+    - `call_method`: `v = x.sum(dim = 1)`, the target as an attribute of the first argument, called with the other arguments;
     - `call_function`, by its target:
       - a function of Python's module `operator` (its `__module__` is `_operator`) whose `__name__` is in `FORMATS`:
         `v = x + y`. `FORMATS` has a format for each, `{} + {}`;
-      - one whose name is in `IN_PLACE`, likewise: `x += y;  v = x`, with two spaces;
-      - `getattr` with two arguments, the second being a string that is an identifier: `v = x.shape`;
-      - any other: `v = rushlight.relu(x)`. `scope.add_global(qualified_name(target), target)` gives the name.
+      - a function of `operator` whose name is in `IN_PLACE`: `x += y;  v = x`, with two spaces;
+      - `getattr` with two arguments, if the second is a string that is an identifier: `v = x.shape`;
+      - any other function: `v = rushlight.relu(x)`. Its name is `scope.add_global(qualified_name(target), target)`.
 
     Source: `torch/fx/graph.py`, `emit_node` within `CodeGen._gen_python_code`.
     """
@@ -186,32 +187,22 @@ def statement(node: Node, root: str, scope: Scope, note: str = "") -> str:
 # The function
 
 
-def python_code(
-    graph: Graph, root: str, *, verbose: bool = False, include_stride: bool = False, include_device: bool = False
+def gen_python_code(
+    nodes: list[Node],
+    root: str,
+    namespace: _Namespace,
+    verbose: bool = False,
+    include_stride: bool = False,
+    include_device: bool = False,
 ) -> PythonCode:
-    """A graph as a function `forward`. `verbose` shows the tensors that `node.meta` tells of.
+    """The nodes as a function `forward`. `repr(node)` is the node's variable, a name of `namespace`.
 
-    Source: `torch/fx/graph.py`, `Graph.python_code` and `CodeGen._gen_python_code`.
+    `verbose` adds the sizes and dtypes that `node.meta` has, and the lines that nodes were traced from.
+
+    Source: `torch/fx/graph.py`, `CodeGen._gen_python_code`.
     """
-    from rushlight.fx.graph import _Namespace
-
-    nodes, before = list(graph.nodes), {node: node._repr_fn for node in graph.nodes}
-    scope = Scope(_Namespace())
-    # Names of values and of globals must not meet, so all come from one namespace, and nodes show themselves by it.
-    for node in nodes:
-        node._repr_fn = lambda n: scope.namespace.create_name(n.name, n)
-    try:
-        return _function(nodes, root, scope, verbose, include_stride, include_device)
-    finally:
-        for node, show in before.items():
-            node._repr_fn = show
-
-
-def _function(
-    nodes: list[Node], root: str, scope: Scope, verbose: bool, include_stride: bool, include_device: bool
-) -> PythonCode:
+    scope, uses = Scope(namespace), last_uses(nodes)
     parameters, body, wrapped, returns, trace = ["self"], [], {}, "", None
-    uses = last_uses(nodes)
     for node in nodes:
         note = "" if node.type is None else f" : {annotation(node.type, scope)}"
         if verbose:
@@ -234,28 +225,23 @@ def _function(
         body.append(statement(node, root, scope, note) + ending)
         if node.meta.get("is_wrapped"):
             wrapped[scope.add_global(qualified_name(node.target), node.target)] = None
-    lines = "".join(body or ["pass\n"]).split("\n")
-    code = "\n".join("    " + line for line in "\n".join(lines).lstrip("\n").split("\n"))
-    wraps = ""
-    if wrapped:
-        from rushlight.fx import wrap
-
-        wraps = "\n".join(f'{scope.add_global("wrap", wrap)}("{name}")' for name in wrapped)
+    code = "\n".join("    " + line for line in "".join(body or ["pass\n"]).lstrip("\n").split("\n"))
+    wraps = "\n".join(f'{scope.add_global("wrap", rushlight.fx.wrap)}("{name}")' for name in wrapped)
     return PythonCode(f"\n{wraps}\n\ndef forward({', '.join(parameters)}){returns}:\n{code}", scope.globals)
 
 
 def shape_note(node: Node, include_stride: bool, include_device: bool) -> str:
-    """`: "f32[2, 3]"`, where `node.meta` says what the tensor is like."""
+    """`: "f32[2, 3]"`, if `node.meta` has an example of the tensor."""
     value = node.meta.get("val", node.meta.get("example_value"))
     if not isinstance(value, Tensor):
         return ""
     stride = str(list(value.stride())) if include_stride else ""
-    place = str(value.device) if include_device else ""
-    return f': "{DTYPE_ABBREVIATIONS[value.dtype.name]}{list(value.shape)}{stride}{place}"'
+    device_note = str(value.device) if include_device else ""
+    return f': "{DTYPE_ABBREVIATIONS[value.dtype.name]}{list(value.shape)}{stride}{device_note}"'
 
 
 def where_from(node: Node) -> str:
-    """The line of the program that a node comes from, if its trace was recorded."""
+    """The line of the program that a node comes from, if its stack trace was recorded."""
     lines = (node.stack_trace or "").strip().split("\n")
     for i in range(len(lines) - 2, -1, -1):
         if (line := lines[i].strip()).startswith('File "'):

@@ -1,7 +1,7 @@
-"""A graph: nodes in the order in which they run, names that are unique, and what passes do to both.
+"""A graph: nodes in the order in which they run, with unique names, and operations for passes.
 
-In PyTorch: `torch/fx/graph.py`. Left out: pytrees (an argument that holds several inputs), other ways to call the generated
-code, transformers of its text, hooks on creating and erasing, symbolic sizes.
+In PyTorch: `torch/fx/graph.py`. Left out: pytrees (an argument that holds several inputs), other calling conventions, transforms
+of the generated code, hooks on creating and erasing nodes, symbolic sizes.
 """
 
 from __future__ import annotations
@@ -13,11 +13,9 @@ import keyword
 import re
 import warnings
 from collections.abc import Callable, Iterator
-from math import inf, nan
 from typing import TYPE_CHECKING, Any
 
-from rushlight.c10.storage import device
-from rushlight.fx.codegen import PythonCode, python_code
+from rushlight.fx.codegen import CUSTOM_BUILTINS, PythonCode, gen_python_code
 from rushlight.fx.node import OPS, Node, immutable_dict, map_arg, name_of, pretty_target
 from rushlight.nn.modules.module import Module
 
@@ -31,7 +29,7 @@ __all__ = ["Graph"]
 
 
 class _Namespace:
-    """Names that are given, each to one object at most: the nodes of a graph, or all that a piece of generated code names."""
+    """Unique names of objects: the nodes of a graph, or the variables and globals of one piece of generated code."""
 
     def __init__(self) -> None:
         self._obj_to_name: dict[Any, str] = {}
@@ -49,38 +47,29 @@ class _Namespace:
         self._used_names.add(name)
 
 
-def reserved_names() -> dict[str, Any]:
-    """Names that mean something in generated code, and what: only that object may have them."""
-    import rushlight
-
-    known = {word: object() for word in keyword.kwlist} | vars(builtins)
-    return known | {"inf": inf, "nan": nan, "NoneType": type(None), "rushlight": rushlight, "device": device}
+# Names with a meaning in generated code: only this object may have the name.
+_RESERVED = {word: object() for word in keyword.kwlist} | vars(builtins) | CUSTOM_BUILTINS
 
 
 def is_reserved(name: str, obj: Any) -> bool:
-    """Whether `name` is Python's own, or a global of all generated code, and `obj` is not what it stands for."""
-    if not _reserved:
-        _reserved.update(reserved_names())
-    return _reserved.get(name, obj) is not obj
-
-
-_reserved: dict[str, Any] = {}
+    """Whether Python or all generated code uses `name`, and `obj` is not the object of this name."""
+    return _RESERVED.get(name, obj) is not obj
 
 
 def create_name(namespace: _Namespace, candidate: str, obj: Any) -> str:
-    """A name that nothing else in the namespace has, as close to `candidate` as can be. It is `obj`'s from now on.
+    """A unique name in the namespace, as close to `candidate` as possible, which becomes the name of `obj`.
 
-    1. If `obj` is not None and has a name (`namespace._obj_to_name`, by object), that is the answer, and nothing changes.
-    2. Each run of characters other than ASCII letters, digits and `_` becomes one `_`. If nothing is there, the candidate
-       is `_unnamed`; if it begins with a digit, a `_` goes in front.
-    3. The candidate consists of a base and a number: `relu_12` of `relu` and 12. The number is all the digits behind the last
-       `_`; where there are none, or nothing is before that `_`, the whole is the base, and there is no number.
-    4. If there is a number, and no one has the candidate (`namespace._used_names`, a set), counting starts with it.
-       Otherwise it starts with the number given last for this base (`namespace._base_count`, by base; 0 if there is none),
-       and if the candidate is reserved (`is_reserved(candidate, obj)`), it becomes base, `_`, and the number plus one.
-    5. As long as somebody has the candidate, it becomes base, `_`, and the next number.
+    1. If `obj` is not None and has a name (`namespace._obj_to_name`, by object), return it. Nothing changes.
+    2. Each run of characters other than ASCII letters, digits and `_` becomes one `_`. An empty candidate becomes `_unnamed`. A
+       candidate that begins with a digit gets a `_` in front.
+    3. The candidate has a base and a number: `relu_12` has the base `relu` and the number 12. The number is all the digits after
+       the last `_`. If there are no digits, or nothing before this `_`, the base is the whole candidate, without a number.
+    4. If there is a number, and the candidate is not used (`namespace._used_names`, a set), counting starts with this number.
+       Otherwise it starts with the last number of this base (`namespace._base_count`, by base; 0 if there is none). Then, if the
+       candidate is reserved (`is_reserved(candidate, obj)`), it becomes base, `_`, and the number plus one.
+    5. While the candidate is used, it becomes base, `_`, and the next number.
 
-    The answer is then used, the number that was reached is the base's last, and `obj`, if it is not None, has the name.
+    The name is then used, its number becomes the last number of the base, and `obj`, if it is not None, gets the name.
 
     Source: `torch/fx/graph.py`, `_Namespace.create_name`.
     """
@@ -108,7 +97,7 @@ def create_name(namespace: _Namespace, candidate: str, obj: Any) -> str:
 
 
 def target_name(target: Callable | str) -> str:
-    """What a node that calls this is named after: `__getitem__` and `getitem` give `getitem`, `TwoWords` gives `two_words`."""
+    """The name for a node that calls this: `getitem` for `__getitem__` and `getitem`, `two_words` for `TwoWords`."""
     name = target if isinstance(target, str) else name_of(target)
     if isinstance(target, str) and name.startswith("__") and name.endswith("__"):
         name = name[2:-2]
@@ -120,7 +109,7 @@ def target_name(target: Callable | str) -> str:
 
 
 class NodeList:
-    """The nodes of a graph in order. One may be erased, moved or added while somebody walks over them."""
+    """The nodes of a graph in order. Nodes may be erased, moved or added during an iteration."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
@@ -144,7 +133,7 @@ def _walk(root: Node, step: str) -> Iterator[Node]:
 
 
 class InsertPoint:
-    """Where new nodes go, until the `with` block ends."""
+    """The insert point of a graph, until the `with` block ends."""
 
     def __init__(self, graph: Graph, insert: Callable[[Node], None]) -> None:
         self.graph, self.before = graph, graph._insert
@@ -162,7 +151,7 @@ class InsertPoint:
 
 
 class Graph:
-    """What a program does, as a list of nodes."""
+    """A program as a list of nodes. `passes.py` adds the method `eliminate_dead_code`."""
 
     def __init__(self, owning_module: GraphModule | None = None, tracer_cls: type | None = None) -> None:
         self._len = 0
@@ -182,7 +171,7 @@ class Graph:
         return node
 
     def find_nodes(self, *, op: str, target: Callable | str | None = None, sort: bool = True) -> list[Node]:
-        """All nodes of a kind, in order; those that call `target`, which must be given for `call_function`."""
+        """All nodes with this `op` and `target`, in order. `call_function` needs a target."""
         assert op != "call_function" or target is not None, "find_nodes(op='call_function') needs a target"
         return [node for node in self.nodes if node.op == op and (target is None or node.target == target)]
 
@@ -246,15 +235,15 @@ class Graph:
         return self.create_node("output", "output", (result,), type_expr=type_expr)
 
     def node_copy(self, node: Node, arg_transform: Callable[[Node], Any] = lambda x: x) -> Node:
-        """A copy of another graph's node; `arg_transform` gives for each node that it uses what stands for it here."""
+        """A copy of another graph's node. `arg_transform` maps each node that it uses to a node of this graph."""
         args, kwargs = map_arg(node.args, arg_transform), map_arg(node.kwargs, arg_transform)
         result = self.create_node(node.op, node.target, args, kwargs, node.name, node.type)
         result.meta = copy.copy(node.meta)
         return result
 
     def graph_copy(self, g: Graph, val_map: dict[Node, Node], return_output_node: bool = False) -> Any:
-        """Copy all nodes but the output; `val_map` says what stands for which, and may know some before. Returns what the
-        output would return here, with the old output node beside it if asked."""
+        """Copy all nodes but the output. `val_map` maps nodes to their copies, and may have some before. Returns the output's value
+        in this graph, with `return_output_node` also the old output node."""
         for node in g.nodes:
             if node in val_map:
                 continue
@@ -273,26 +262,26 @@ class Graph:
             new.output(value, old_output.type).meta = copy.copy(old_output.meta)
         return new
 
-    # Where new nodes go
+    # Insert points
 
     def inserting_before(self, n: Node | None = None) -> InsertPoint:
-        """New nodes go before `n`, in order; with None, before all."""
+        """Insert new nodes before `n`, in order; with None, before all nodes."""
         if n is None:
             return self.inserting_after(self._root)
         assert n.graph is self, "Node to insert before is not in graph."
         return InsertPoint(self, n.prepend)
 
     def inserting_after(self, n: Node | None = None) -> InsertPoint:
-        """New nodes go right after `n`, so that the last made comes first; with None, at the end."""
+        """Insert new nodes right after `n`, so that the last one comes first; with None, at the end."""
         if n is None:
             return self.inserting_before(self._root)
         assert n.graph is self, "Node to insert after is not in graph."
         return InsertPoint(self, n.append)
 
-    # Taking nodes away
+    # Erasing
 
     def erase_node(self, to_erase: Node) -> None:
-        """Take a node out. RuntimeError if somebody uses it, or it is another graph's."""
+        """Remove a node. RuntimeError if it has users, or belongs to another graph."""
         if to_erase.users:
             raise RuntimeError(
                 f"Tried to erase Node {to_erase} but it still had {len(to_erase.users)} users in the graph: {to_erase.users}!"
@@ -303,25 +292,19 @@ class Graph:
             warnings.warn(f"erase_node({to_erase}) on an already erased node", stacklevel=2)
             return
         to_erase._remove_from_list()
-        to_erase._erased = True  # somebody who walks over the nodes may be standing on it
+        to_erase._erased = True  # an iteration over the nodes may be at this node
         self._len -= 1
-        # what it used must not count it as a user any more
+        # remove it from the users of its inputs
         to_erase.args, to_erase.kwargs = (
             map_arg(to_erase.args, lambda n: None),
             map_arg(to_erase.kwargs, lambda n: None),
         )
 
-    def eliminate_dead_code(self, is_impure_node: Callable[[Node], bool] | None = None) -> bool:
-        """Erase what nobody uses; returns whether there was something. See `passes.eliminate_dead_code`."""
-        from rushlight.fx import passes
-
-        return passes.eliminate_dead_code(self, is_impure_node)
-
     # Checking and showing
 
     def lint(self) -> None:
-        """RuntimeError where the graph is not well formed: a node is used before it is defined or comes from another graph,
-        a name is given twice, or the owning module lacks what is looked up in it."""
+        """RuntimeError if the graph is not well formed: a node is used before it is defined or comes from another graph, two nodes
+        have the same name, or the owning module lacks the target of a node."""
         names, seen = set(), set()
         for node in self.nodes:
             if node.op not in OPS:
@@ -342,9 +325,21 @@ class Graph:
             if self.owning_module is not None:
                 _check_target(self.owning_module, node)
 
-    def python_code(self, root_module: str, *, verbose: bool = False, **options: Any) -> PythonCode:
-        """The graph as the source of a function; attributes are looked up in the variable `root_module`."""
-        return python_code(self, root_module, verbose=verbose, **options)
+    def python_code(self, root_module: str, **options: Any) -> PythonCode:
+        """The graph as the source of a function `forward`; attributes are looked up in the variable `root_module`.
+
+        Options: `verbose`, `include_stride`, `include_device`. Source: `torch/fx/graph.py`, `Graph.python_code`.
+        """
+        # Variables and globals must differ, so all their names are of one namespace.
+        nodes, namespace = list(self.nodes), _Namespace()
+        before = [node._repr_fn for node in nodes]
+        for node in nodes:
+            node._repr_fn = lambda n: namespace.create_name(n.name, n)
+        try:
+            return gen_python_code(nodes, root_module, namespace, **options)
+        finally:
+            for node, repr_fn in zip(nodes, before):
+                node._repr_fn = repr_fn
 
     def __str__(self) -> str:
         placeholders: list[str] = []

@@ -1,4 +1,4 @@
-"""A graph as a module that runs: its `forward` is the source that was generated from the graph.
+"""A graph as a module: its `forward` is compiled from the source that is generated from the graph.
 
 In PyTorch: `torch/fx/graph_module.py`. Left out: pickling, saving to a folder, compiling lazily, hooks.
 """
@@ -22,10 +22,10 @@ _numbers = itertools.count()
 
 
 class GraphModule(Module):
-    """A module with a `graph`, and the `code` and `forward` that belong to it.
+    """A module with a `graph`, and its `code` and `forward`.
 
-    A new graph makes new code at once; after changes within the graph `recompile()` does. `root`, a module or a dict by
-    qualified name, has what the graph looks up (`get_attr`, `call_module`); only that is taken over.
+    A new graph is compiled at once. After changes within the graph call `recompile()`. `root`, a module or a dict by qualified
+    name, has the targets of `get_attr` and `call_module` nodes. Only these targets are copied.
     """
 
     def __new__(cls, *args, **kwargs):
@@ -49,7 +49,7 @@ class GraphModule(Module):
                     raise RuntimeError(
                         f"Node {node} referenced target {node.target} but that target was not provided in ``root``!"
                     )
-            for target in sorted(targets, key=lambda target: target.count(".")):  # what holds others comes first
+            for target in sorted(targets, key=lambda target: target.count(".")):  # modules before their attributes
                 assign_attribute(root[target], self, target)
         self.meta: dict[str, Any] = {}
         self.graph = graph
@@ -71,7 +71,7 @@ class GraphModule(Module):
         return self._code
 
     def recompile(self) -> PythonCode:
-        """Make `code` and `forward` anew from the graph; returns the code with its globals."""
+        """Generate `code` and `forward` from the graph. Returns the code with its globals."""
         python_code = self._graph.python_code(root_module="self")
         self._code = python_code.src
         names = dict(python_code.globals)
@@ -84,7 +84,7 @@ class GraphModule(Module):
     # Modules within
 
     def add_submodule(self, target: str, m: Module) -> bool:
-        """Put a module at a qualified name; modules on the way are made. False where something else is on the way."""
+        """Add a module at a qualified name, and missing modules on its path. False if the path has something else."""
         *path, name = target.split(".")
         owner: Module = self
         for step in path:
@@ -97,7 +97,7 @@ class GraphModule(Module):
         return True
 
     def delete_submodule(self, target: str) -> bool:
-        """Take the module at a qualified name away; False where there is none."""
+        """Delete the module at a qualified name. False if there is none."""
         *path, name = target.split(".")
         owner: Any = self
         for step in path:
@@ -110,7 +110,7 @@ class GraphModule(Module):
         return True
 
     def delete_all_unused_submodules(self) -> None:
-        """Take away each module that no node calls, no attribute that a node gets is in, and that holds no such module."""
+        """Delete each module that no node uses: no `call_module`, no `get_attr` within it, and no such module within it."""
         used, modules = set(), dict(self.named_modules())
         for node in self.graph.nodes:
             if node.op in ("call_module", "get_attr"):
@@ -125,7 +125,7 @@ class GraphModule(Module):
     # Copying and showing
 
     def __deepcopy__(self, memo: dict) -> GraphModule:
-        within = Module()  # what the graph looks up, copied
+        within = Module()  # a copy of all but the graph
         within.__dict__.update(
             {name: copy.deepcopy(value, memo) for name, value in vars(self).items() if name != "_graph"}
         )
@@ -145,7 +145,7 @@ class GraphModule(Module):
         include_device: bool = False,
         colored: bool = False,
     ) -> str:
-        """The code with the sizes of tensors and where each line comes from, of this and of the GraphModules within."""
+        """The code of this module and of GraphModules within it, with the sizes of tensors and the origin of each line."""
         text = readable(self, type(self).__name__, include_stride, include_device)
         if print_output:
             print(text)
@@ -175,30 +175,31 @@ def _indented(text: str) -> str:
 
 
 def copy_attribute(source: Module, target: Module, qualified_name: str) -> None:
-    """Let `target` have at a qualified name what `source` has there; modules on the way are made."""
+    """Copy an attribute by its qualified name, and add missing modules on its path."""
     *path, name = qualified_name.split(".")
     for step in path:
         found = getattr(source, step)
-        if getattr(target, step, None) is found:  # a module higher up was taken over whole
+        if getattr(target, step, None) is found:  # a module above it was copied as a whole
             return
         if getattr(target, step, None) is None:
             setattr(target, step, Module())
         source, target = found, getattr(target, step)
-    value = getattr(source, name)
-    if isinstance(value, Tensor) and not isinstance(value, Parameter):
-        target.register_buffer(name, value)
-    else:
-        setattr(target, name, value)
+    assign(target, name, getattr(source, name))
 
 
 def assign_attribute(value: Any, target: Module, qualified_name: str) -> None:
-    """Put a value at a qualified name; modules on the way are made, and a tensor that is no parameter becomes a buffer."""
+    """Assign an attribute by its qualified name, and add missing modules on its path."""
     *path, name = qualified_name.split(".")
     for step in path:
         if getattr(target, step, None) is None:
             setattr(target, step, Module())
         target = getattr(target, step)
+    assign(target, name, value)
+
+
+def assign(module: Module, name: str, value: Any) -> None:
+    """Assign an attribute. A tensor that is not a parameter becomes a buffer."""
     if isinstance(value, Tensor) and not isinstance(value, Parameter):
-        target.register_buffer(name, value)
+        module.register_buffer(name, value)
     else:
-        setattr(target, name, value)
+        setattr(module, name, value)

@@ -1,6 +1,6 @@
-"""Running a graph node by node, where one can look on and step in.
+"""Run a graph node by node. A subclass can observe and change each step.
 
-In PyTorch: `torch/fx/interpreter.py`. Left out: progress bars, metadata that is kept for new nodes.
+In PyTorch: `torch/fx/interpreter.py`. Left out: progress bars, metadata for new nodes.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ __all__ = ["Interpreter", "Transformer"]
 def run_node(interpreter: Interpreter, node: Node) -> Any:
     """The result of one node, given the results of those before it: `Interpreter.run_node`.
 
-    `interpreter.env` has the values, by node. In the arguments of the node each node gives way to its value: `map_arg(a, fn)`
-    puts `fn(node)` in the place of each node in `a`, however deep. They go to the method of the interpreter that has the name
-    of the node's `op`, such as `interpreter.call_function(target, args, kwargs)`: a subclass may have its own.
+    `interpreter.env` has the values, by node. Replace each node in the arguments by its value: `map_arg(a, fn)` replaces each node
+    in `a`, at any depth, by `fn(node)`. Then call the interpreter's method with the name of the node's `op`, such as
+    `interpreter.call_function(target, args, kwargs)`, which a subclass may override.
 
     Raises:
-        RuntimeError: the node uses one that has no value.
+        RuntimeError: the node uses a node without a value.
 
     Source: `torch/fx/interpreter.py`, `Interpreter.run_node`.
     """
@@ -45,8 +45,8 @@ def run_node(interpreter: Interpreter, node: Node) -> Any:
 
 
 class Interpreter:
-    """Runs the graph of a module (or another `graph`, with this module's attributes); a method for each kind of node, to be
-    overridden. `env` has the values of nodes; with `garbage_collect_values` only of those that are still used."""
+    """Runs the graph of a module, or another `graph` with this module's attributes. A subclass may override the method for each
+    kind of node. `env` has the values of nodes; with `garbage_collect_values` only those that are still used."""
 
     def __init__(self, module: Module, garbage_collect_values: bool = True, graph: Graph | None = None) -> None:
         self.module = module
@@ -58,7 +58,7 @@ class Interpreter:
         self.user_to_last_uses = last_uses(self.graph.nodes) if garbage_collect_values else {}
 
     def run(self, *args: Any, initial_env: dict[Node, Any] | None = None, enable_io_processing: bool = True) -> Any:
-        """Run all nodes with these inputs; nodes in `initial_env` have their value already."""
+        """Run all nodes with these inputs. Nodes in `initial_env` already have a value."""
         self.env = {} if initial_env is None else initial_env
         self.args_iter: Iterator[Any] = iter(args)
         for node in self.graph.nodes:
@@ -80,7 +80,7 @@ class Interpreter:
         return None
 
     def boxed_run(self, args_list: list[Any]) -> Any:
-        """Run with the inputs in a list, which is emptied, so that inputs can be freed before the end."""
+        """Run with the inputs in a list. The list is cleared, so that inputs can be freed before the end."""
         placeholders = self.graph.find_nodes(op="placeholder")
         if len(args_list) != len(placeholders):
             raise RuntimeError(
@@ -122,7 +122,7 @@ class Interpreter:
         return args[0]
 
     def fetch_attr(self, target: str) -> Any:
-        """What the module has at a qualified name. RuntimeError if there is nothing."""
+        """The module's attribute at a qualified name. RuntimeError if there is none."""
         found, path = self.module, []
         for atom in target.split("."):
             path.append(atom)
@@ -132,15 +132,14 @@ class Interpreter:
         return found
 
     def fetch_args_kwargs_from_env(self, n: Node) -> tuple[tuple, dict[str, Any]]:
-        return self.map_nodes_to_values(n.args, n), self.map_nodes_to_values(n.kwargs, n)
+        return self.map_nodes_to_values((n.args, n.kwargs), n)
 
     def map_nodes_to_values(self, args: Any, n: Node) -> Any:
         return map_arg(args, self.env.__getitem__)
 
 
 class Transformer(Interpreter):
-    """An interpreter whose values are proxies: what its methods do is recorded in a new graph, which `transform` returns as
-    a module."""
+    """An interpreter whose values are proxies. Its methods record into a new graph, which `transform` returns as a module."""
 
     def __init__(self, module: GraphModule) -> None:
         super().__init__(module)
@@ -172,7 +171,7 @@ class Transformer(Interpreter):
 
 
 class TransformerTracer(Tracer):
-    """Records into a graph that is there; every module is a leaf."""
+    """Records into an existing graph. Every module is a leaf."""
 
     def __init__(self, graph: Graph, root: Module) -> None:
         super().__init__()

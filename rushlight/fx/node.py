@@ -1,10 +1,10 @@
-"""A node of a graph: one call that was recorded, and who uses its result.
+"""A node of a graph: a recorded call, and the users of its result.
 
-There are six kinds (`op`): `placeholder`, an input; `get_attr`, a tensor that the module holds; `call_function`,
-`call_method` and `call_module`; `output`, what is returned. The nodes of a graph are a doubly linked list, so that passes
-may insert and erase while they walk; what a node uses is found in its arguments, however deep, and each used node knows its
-users. In PyTorch: `torch/fx/node.py`, `torch/csrc/fx/node.cpp`, `torch/fx/immutable_collections.py`. Left out: hooks on
-replacing, normalised arguments.
+There are six kinds (`op`): `placeholder`, an input; `get_attr`, an attribute of the module; `call_function`, `call_method` and
+`call_module`; `output`, the result of the graph. The nodes of a graph are a doubly linked list, so that passes may insert and
+erase nodes during an iteration. A node uses the nodes in its arguments, at any depth, and each node has a record of its users.
+In PyTorch: `torch/fx/node.py`, `torch/csrc/fx/node.cpp`, `torch/fx/immutable_collections.py`. Left out: hooks on replacing,
+normalized arguments.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from collections.abc import Callable
 from types import FunctionType, GenericAlias
 from typing import TYPE_CHECKING, Any
 
+import rushlight
 from rushlight.aten.strided import Tensor
 from rushlight.library import OpOverload, OpOverloadPacket
 
@@ -25,18 +26,18 @@ if TYPE_CHECKING:
 __all__ = ["Node", "has_side_effect", "immutable_dict", "immutable_list", "map_aggregate", "map_arg"]
 
 # ------------------------------------------------------------------------------------------------------------
-# Arguments: what a node is called with, nested as deep as the program nested it
+# Arguments of nodes, nested as in the program
 
 
 def _no_mutation(self, *args, **kwargs):
     raise TypeError(
-        f"{type(self).__name__!r} object does not support mutation: nodes keep count of their users, so assign a changed "
-        f"copy to node.args or node.kwargs instead"
+        f"{type(self).__name__!r} object does not support mutation, because nodes record their users: assign a changed copy to "
+        f"node.args or node.kwargs instead"
     )
 
 
 class immutable_list(list):
-    """The lists among a node's arguments."""
+    """A list in a node's arguments."""
 
     __delitem__ = __iadd__ = __imul__ = __setitem__ = append = clear = extend = insert = _no_mutation
     pop = remove = reverse = sort = _no_mutation
@@ -49,7 +50,7 @@ class immutable_list(list):
 
 
 class immutable_dict(dict):
-    """The dicts among a node's arguments."""
+    """A dict in a node's arguments."""
 
     __delitem__ = __ior__ = __setitem__ = clear = pop = popitem = setdefault = update = _no_mutation
 
@@ -61,7 +62,7 @@ class immutable_dict(dict):
 
 
 def map_aggregate(a: Any, fn: Callable[[Any], Any]) -> Any:
-    """`a` with `fn` applied to everything in it that is no aggregate, left to right.
+    """`a` with `fn` applied to each value in it that is not an aggregate, from left to right.
 
     Aggregates are tuples (a named tuple stays one), lists, dicts (their values), slices (start, stop and step). Lists and
     dicts come back as `immutable_list` and `immutable_dict`.
@@ -90,16 +91,16 @@ def map_arg(a: Any, fn: Callable[[Node], Any]) -> Any:
 
 
 def update_args_kwargs(node: Node, args: tuple, kwargs: dict[str, Any]) -> None:
-    """Give a node these arguments: what `node.args = ...`, `node.kwargs = ...` and the making of a node do.
+    """Set the arguments of a node, as `node.args = ...`, `node.kwargs = ...` and the creation of a node do.
 
-    Arguments hold nodes anywhere in tuples, lists, dicts (in the values) and slices. `map_arg(a, fn)` gives `a` with
-    `fn(node)` in the place of each node in it, in the order in which they come, and with lists and dicts made immutable.
+    Arguments may have nodes anywhere in tuples, lists, dicts (in the values) and slices. `map_arg(a, fn)` returns `a` with each
+    node in it replaced by `fn(node)`, in order, and with lists and dicts made immutable.
 
     - `node._args` and `node._kwargs` become the arguments, made immutable in this way.
-    - `node._input_nodes` becomes a dict of the nodes in them. It stands for an ordered set: the nodes are its keys, each
-      once, in order, those of `args` first; its values are None.
-    - `users` of a node is a dict of the same kind: whoever `node` used before loses it there, and then each node that
-      is used now gets it. So among the users of one that it goes on using it comes last from now on.
+    - `node._input_nodes` becomes a dict that is used as an ordered set of the nodes in the arguments: each node is a key once, in
+      order, with those of `args` first. All values are None.
+    - `users` of a node is a dict of the same kind. First, remove `node` from the users of all nodes that it used before. Then add
+      it to the users of each node that it uses now. So if it uses a node before and after, it becomes the last of its users.
 
     Source: `torch/csrc/fx/node.cpp`, `NodeBase__update_args_kwargs`.
     """
@@ -124,8 +125,8 @@ OPS = ("placeholder", "get_attr", "call_function", "call_method", "call_module",
 class Node:
     """One step of a graph.
 
-    `name` is unique in the graph, and the variable in generated code; `target` what is called or looked up: a callable for
-    `call_function`, otherwise a name; `meta` a dict for whatever a pass wants to remember.
+    `name` is unique in the graph, and the variable in generated code. `target` is a callable for `call_function`, and a name for
+    all other kinds. `meta` is a dict for data of passes.
     """
 
     def __init__(
@@ -158,7 +159,7 @@ class Node:
         self._repr_fn: Callable[[Node], str] | None = None
         update_args_kwargs(self, args, kwargs)
 
-    # What it uses
+    # Arguments
 
     @property
     def args(self) -> tuple:
@@ -189,7 +190,7 @@ class Node:
     def insert_arg(self, idx: int, arg: Any) -> None:
         assert 0 <= idx <= len(self.args), f"insert_arg: index must be between 0 and {len(self.args)}, got {idx}"
 
-        def note(used: Node) -> Node:  # new among what is used, it comes last there, as in PyTorch
+        def note(used: Node) -> Node:  # a new input becomes the last one, as in PyTorch
             self._input_nodes.setdefault(used)
             used.users.setdefault(self)
             return used
@@ -200,7 +201,7 @@ class Node:
         self.kwargs = {**self.kwargs, key: arg}
 
     def replace_input_with(self, old_input: Node, new_input: Node) -> None:
-        """Use another node wherever `old_input` is used."""
+        """Replace `old_input` in the arguments by another node."""
 
         def replaced(used: Node) -> Node:
             return new_input if used is old_input else used
@@ -214,7 +215,7 @@ class Node:
         *,
         propagate_meta: bool = False,
     ) -> list[Node]:
-        """Let all users, or those for which `delete_user_cb` is true, use `replace_with` instead; returns these users."""
+        """Replace this node by `replace_with` in all users, or in those for which `delete_user_cb` is true. Returns these users."""
         if propagate_meta:
             assert not replace_with.meta, "replace_all_uses_with(propagate_meta=True): the new node has meta of its own"
             replace_with.meta.update(self.meta)
@@ -223,7 +224,7 @@ class Node:
             user.replace_input_with(self, replace_with)
         return changed
 
-    # Where it stands
+    # Position
 
     @property
     def next(self) -> Node:
@@ -262,15 +263,15 @@ class Node:
     def __ge__(self, other: Node) -> bool:
         return self._sort_key >= other._sort_key
 
-    # What it does
+    # Effects
 
     def is_impure(self, impure_random: bool = True) -> bool:
-        """Whether the step does more than give a result: a pass must not drop it for having no users."""
+        """Whether the node has effects besides its result. Then a pass must not erase it, even if it has no users."""
         if self.op in ("placeholder", "output"):
             return True
         if self.op == "call_module":
             assert self.graph.owning_module is not None, (
-                "a call_module node is judged by its module: the graph has none"
+                "is_impure of a call_module node needs the module, and the graph has no owning module"
             )
             return getattr(self.graph.owning_module.get_submodule(self.target), "_is_impure", False)
         return self.op == "call_function" and is_impure_function(self.target, impure_random)
@@ -283,7 +284,7 @@ class Node:
     def stack_trace(self, trace: str | None) -> None:
         self.meta["stack_trace"] = trace
 
-    # How it is shown
+    # Text
 
     def __repr__(self) -> str:
         return self._repr_fn(self) if self._repr_fn else self.name
@@ -300,8 +301,8 @@ class Node:
         *,
         include_tensor_metadata: bool = False,
     ) -> str | None:
-        """The line of this node in `print(graph)`. With a list for the names of placeholders, which is not empty, one is
-        added there instead."""
+        """The line of this node in `print(graph)`. If there is a non-empty list of names of placeholders, a placeholder is added to
+        this list instead."""
         kind = f"{type_repr(self.type)} " if self.type else ""
         users = f"[num_users={len(self.users)}]"
         match self.op:
@@ -332,7 +333,7 @@ def _parameter(node: Node) -> str:
 
 
 def _between(before: tuple[int, ...], after: tuple[int, ...]) -> tuple[int, ...]:
-    """A sort key between two neighbours', so that inserting need not number all nodes anew. The root's is empty."""
+    """A sort key between those of two neighbours, so that an insertion does not renumber all nodes. The root's is empty."""
     if len(before) > len(after):
         return (*before[: len(after)], before[len(after)] + 1)
     if len(before) < len(after):
@@ -341,21 +342,21 @@ def _between(before: tuple[int, ...], after: tuple[int, ...]) -> tuple[int, ...]
 
 
 # ------------------------------------------------------------------------------------------------------------
-# Functions that do more than give a result
+# Functions with effects
 
 _side_effectful_functions: set[Callable] = {operator.setitem}
 
 
 def has_side_effect(fn: Callable) -> Callable:
-    """Decorator: calls of this function are not dropped, even where nobody uses their result."""
+    """Decorator: calls of this function are not erased, even if their result has no users."""
     _side_effectful_functions.add(fn)
     return fn
 
 
 def is_impure_function(target: Callable, impure_random: bool = True) -> bool:
-    """Whether a call writes into its arguments, draws random numbers, or was said to have an effect.
+    """Whether a call writes to its arguments, draws random numbers, or is declared to have an effect.
 
-    Of functions other than operators only random ones and those of `has_side_effect` are known for it.
+    For functions that are not operators, only random functions and those of `has_side_effect` are known.
 
     Source: `torch/_library/utils.py`, `is_impure`.
     """
@@ -369,7 +370,7 @@ def is_impure_function(target: Callable, impure_random: bool = True) -> bool:
 
 
 def is_written(operator: OpOverload) -> bool:
-    """Whether an operator writes into one of its arguments."""
+    """Whether an operator writes to one of its arguments."""
     return any("!" in (argument.alias or "") for argument in operator.schema.arguments)
 
 
@@ -383,16 +384,13 @@ RANDOM_FUNCTIONS = {
 
 
 # ------------------------------------------------------------------------------------------------------------
-# What things are called
+# Names of functions and types
 
 
 def home(obj: Any) -> str | None:
-    """The namespace in which users of rushlight find a function of it: `rushlight`, `rushlight.nn.functional`,
-    `rushlight._C._nn` (operators for networks that PyTorch has there), or the module that defines it. None for what is not
-    rushlight's.
+    """The public namespace of a function of rushlight: `rushlight`, `rushlight.nn.functional`, `rushlight._C._nn` (as PyTorch for
+    operators of networks), or the module that defines it. None for functions from elsewhere.
     """
-    import rushlight
-
     module, name = getattr(obj, "__module__", None), getattr(obj, "__name__", None)
     if name is None or not isinstance(module, str) or not (module + ".").startswith("rushlight."):
         return None
@@ -408,13 +406,13 @@ def home(obj: Any) -> str | None:
 
 
 def name_of(function: Callable) -> str:
-    """The name of a function; of a method of Tensor the one that it has there."""
+    """The name of a function. A method of Tensor has its name in this class."""
     short = function.__name__.removeprefix("tensor_")
     return short if vars(Tensor).get(short) is function else function.__name__
 
 
 def qualified_name(function: Callable) -> str:
-    """The name by which code finds a function.
+    """The name of a function in generated code.
 
     Source: `torch/fx/node.py`, `_get_qualified_name`.
     """
@@ -436,7 +434,7 @@ def qualified_name(function: Callable) -> str:
 
 
 def pretty_target(target: Callable | str) -> str:
-    """A target as `print(graph)` shows it: of builtins and operators with their module."""
+    """A target as `print(graph)` shows it: builtins and operators have their module."""
     if isinstance(target, str):
         return target
     module = {"builtins": "builtins", "_operator": "operator"}.get(getattr(target, "__module__", None))
@@ -455,7 +453,7 @@ def type_repr(kind: Any) -> str:
 
 
 def format_arg(arg: Any) -> str:
-    """An argument as `print(graph)` shows it: nodes with a `%`, strings bare."""
+    """An argument as `print(graph)` shows it: nodes with a `%`, strings without quotes."""
     match arg:
         case list():
             return f"[{', '.join(map(format_arg, arg))}]"

@@ -1,8 +1,8 @@
-"""How functions of rushlight notice that an argument is a proxy.
+"""`__torch_function__`: functions of rushlight check whether an argument is a proxy.
 
-In PyTorch every function looks at its arguments for a `__torch_function__` before it does anything (`torch/overrides.py`;
-`torch/csrc/utils/python_arg_parser.cpp`). Here they pay nothing for it until something records: only then the code inside
-each function object is exchanged for one that looks. So all who hold a function, an alias or a table, are reached.
+In PyTorch every function first checks its arguments for `__torch_function__` (`torch/overrides.py`,
+`torch/csrc/utils/python_arg_parser.cpp`). Here this costs nothing until a recording starts: then the code inside each function
+object is replaced by code that checks. So every reference to a function, in an alias or a table, is covered.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _undo: list[Callable[[], None]] = []
 
 @contextmanager
 def recording() -> Iterator[None]:
-    """Within it, calls of functions and methods of rushlight with a proxy go to the proxy's `__torch_function__`."""
+    """A context in which calls of rushlight's functions and methods with a proxy go to its `__torch_function__`."""
     start_recording()
     try:
         yield
@@ -66,15 +66,15 @@ def _template(*args, **kwargs):
 
 
 def overridable() -> list[FunctionType]:
-    """The functions that look: operators, as functions and as methods, and the Python in front of them."""
+    """The functions that check: operators, as functions and as methods, and the Python functions around them."""
     found = [*vars(functions).values(), *vars(F).values(), *vars(Tensor).values(), functional.broadcast_tensors]
     modules = {functions.__name__, F.__name__, functional.__name__, indexing.__name__}
     own = dict.fromkeys(each for each in found if isinstance(each, FunctionType) and each.__module__ in modules)
-    return [each for each in own if each not in (F.sigmoid, F.tanh)]  # these leave it to the method
+    return [each for each in own if each not in (F.sigmoid, F.tanh)]  # their methods check
 
 
 class Looking:
-    """What runs in the place of a function's own code: that code, unless there is a proxy among the arguments."""
+    """Replaces a function's code: it calls the original code unless an argument is a proxy."""
 
     def __init__(self, slot: FunctionType) -> None:
         self.slot = slot
@@ -97,7 +97,7 @@ class Looking:
 
 
 def looking(call: Callable) -> Callable:
-    """The same for calls of an operator by name."""
+    """A call of an operator by name that checks its arguments."""
 
     def call_or_record(operator: OpOverload | OpOverloadPacket, *args, **kwargs) -> Any:
         found = find(args) or find(kwargs.values())
@@ -109,7 +109,7 @@ def looking(call: Callable) -> Callable:
 
 
 def find(values: Iterable[Any]) -> type | None:
-    """The class of the first object among these values, or in lists and the like among them, that has `__torch_function__`."""
+    """The class of the first object with `__torch_function__` among these values, or in containers among them."""
     for value in values:
         inner = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
         found = find(inner) if inner else type(value) if hasattr(type(value), "__torch_function__") else None
@@ -119,7 +119,7 @@ def find(values: Iterable[Any]) -> type | None:
 
 
 def by_signature(function: Callable, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:
-    """What a function of `nn.functional` passes on: all of its parameters, those that have a default by name."""
+    """The arguments that a function of `nn.functional` passes on: all parameters, and those with a default by name."""
     signature = inspect.signature(function)
     bound = signature.bind(*args, **kwargs)
     bound.apply_defaults()
@@ -135,8 +135,8 @@ NAMED = {"add", "sub", "mul", "pow", "matmul", "eq", "ne", "lt", "le", "gt", "ge
 
 
 def method_name(function: Callable) -> str | None:
-    """The name of a method of Tensor as it is recorded: `__add__` is `add`, `__iadd__` is `add_`, `__getitem__` stays. None
-    for what is no method."""
+    """The recorded name of a method of Tensor: `add` for `__add__`, `add_` for `__iadd__`, `__getitem__` for itself. None for a
+    function that is not a method."""
     for name, method in vars(Tensor).items():
         if method is function:
             short = name.strip("_") if name.startswith("__") else ""

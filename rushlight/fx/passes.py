@@ -1,7 +1,7 @@
 """Passes over a graph: dead code, common subexpressions, constants.
 
 In PyTorch: `torch/fx/graph.py`, `Graph.eliminate_dead_code`; `torch/_functorch/compile_utils.py`, `fx_graph_cse`;
-`torch/_inductor/constant_folding.py`, `constant_fold`. Left out: the graphs of modules within, symbolic sizes.
+`torch/_inductor/constant_folding.py`, `constant_fold`. Left out: graphs of submodules, symbolic sizes.
 """
 
 from __future__ import annotations
@@ -23,12 +23,11 @@ __all__ = ["common_subexpressions", "constant_fold", "eliminate_dead_code"]
 
 
 def eliminate_dead_code(graph: Graph, is_impure_node: Callable[[Node], bool] | None = None) -> bool:
-    """Erase the nodes that nobody uses: `Graph.eliminate_dead_code`.
+    """Erase the nodes without users: `Graph.eliminate_dead_code`.
 
-    A node stays if it has users, or does more than give a result: `node.is_impure()` says so, or in its stead
-    `is_impure_node(node)`, if there is such a function. What only nodes use that are erased goes too.
-    `graph.erase_node(node)` erases one that has no users. Before anything else the graph is checked, `graph.lint()`, for this
-    counts on a node being defined before it is used.
+    A node stays if it has users, or if it is impure: `node.is_impure()`, or `is_impure_node(node)` if this function is given. Nodes
+    that are only used by erased nodes are erased too. `graph.erase_node(node)` erases a node without users. First, check the graph
+    with `graph.lint()`, because the pass relies on nodes being defined before they are used.
 
     Returns:
         whether a node was erased.
@@ -44,19 +43,22 @@ def eliminate_dead_code(graph: Graph, is_impure_node: Callable[[Node], bool] | N
     return len(graph.nodes) < count
 
 
+Graph.eliminate_dead_code = eliminate_dead_code
+
+
 # ------------------------------------------------------------------------------------------------------------
 # Common subexpressions
 
 
 def is_random(node: Node) -> bool:
-    """Whether a node calls an operator of `rl.ops.aten` that gives something else each time."""
+    """Whether a node calls an operator of `rl.ops.aten` whose result differs each time."""
     if isinstance(node.target, (OpOverload, OpOverloadPacket)) and str(node.target).startswith("aten."):
         return str(node.target).split(".")[1] in {*RANDOM_OPERATORS, "empty"}
     return False
 
 
 def is_mutation(node: Node) -> bool:
-    """Whether a node writes into something: of operators the schema says so, of other functions and of methods the name."""
+    """Whether a node writes to memory: by the schema of an operator, and by the name of other functions and methods."""
     if isinstance(node.target, OpOverload):
         return is_written(node.target)
     if node.op in ("call_function", "call_method"):
@@ -67,7 +69,7 @@ def is_mutation(node: Node) -> bool:
 
 
 def fingerprint(arg: Any) -> Hashable:
-    """Something that is equal for equal arguments, however deep, where a 1, a 1.0 and a True are not equal."""
+    """A key that is equal for equal arguments, at any depth, with different keys for 1, 1.0 and True."""
     if isinstance(arg, (tuple, list)):
         return type(arg), *map(fingerprint, arg)
     if isinstance(arg, dict):
@@ -78,7 +80,7 @@ def fingerprint(arg: Any) -> Hashable:
 
 
 def share_memory_with_output(graph: Graph) -> set[Node]:
-    """The nodes whose tensor, as far as `node.meta["val"]` tells, is in the memory of one that the graph returns."""
+    """The nodes whose tensor, `node.meta["val"]`, shares memory with a tensor that the graph returns."""
 
     def memory(node: Node) -> Any:
         value = node.meta.get("val")
@@ -89,19 +91,19 @@ def share_memory_with_output(graph: Graph) -> set[Node]:
 
 
 def common_subexpressions(graph: Graph) -> Graph:
-    """A copy of a graph in which nothing is computed twice. `graph` stays as it is.
+    """A copy of a graph in which no value is computed twice. `graph` does not change.
 
-    The nodes are copied in order: `new.node_copy(node, transform)` appends a copy of one to the graph `new`, and asks
-    `transform(used)` for what stands there for each node that it uses. A node is not copied if the same was computed before:
-    then the copy of the earlier node stands for it. It is the same if
+    Copy the nodes in order: `new.node_copy(node, transform)` appends a copy of a node to the graph `new`, with each node that it
+    uses replaced by `transform(used)`. Do not copy a node if an earlier node computes the same value: use the copy of the earlier
+    node. Two nodes compute the same value if
 
-    - `op` and target are equal, and so are the `fingerprint(...)` of `args` and of `kwargs`, with what stands for each node
-      in its place (`map_arg(a, fn)` puts `fn(node)` in the place of each node in `a`);
-    - nothing was written in between: neither the node itself nor one after the earlier node is one for which
-      `is_mutation(node)` is true. What is computed later is then compared with the later one.
+    - their `op` and target are equal, and the `fingerprint(...)` of their `args` and `kwargs` too, with each node replaced by its
+      copy (`map_arg(a, fn)` replaces each node in `a` by `fn(node)`);
+    - there is no write in between: `is_mutation(node)` is false for the node itself and for all nodes after the earlier one. After
+      a write, later nodes are compared with nodes after the write only.
 
-    Always copied, and never to stand for another, are placeholders, `get_attr` nodes and the output; nodes for which
-    `is_random(node)` is true; and those in `share_memory_with_output(graph)`, for two results must not become one tensor.
+    These nodes are always copied, and never used for another node: placeholders, `get_attr` nodes and the output; nodes for which
+    `is_random(node)` is true; and nodes in `share_memory_with_output(graph)`, because two results must not become one tensor.
 
     Source: `torch/_functorch/compile_utils.py`, `fx_graph_cse`.
     """
@@ -126,7 +128,7 @@ def common_subexpressions(graph: Graph) -> Graph:
 
 
 def has_tensor(values: Iterable[Any]) -> bool:
-    """Whether there is a tensor among these, or in the tuples, lists and dicts among them."""
+    """Whether there is a tensor among these values, or in the tuples, lists and dicts among them."""
     for value in values:
         inner = value.values() if isinstance(value, dict) else value if isinstance(value, (tuple, list)) else ()
         if isinstance(value, Tensor) or has_tensor(inner):
@@ -135,7 +137,7 @@ def has_tensor(values: Iterable[Any]) -> bool:
 
 
 def freeze(module: GraphModule, node: Node, value: Tensor) -> None:
-    """Put a `get_attr` node of the same name in the place of a node; the module keeps the value in a new attribute."""
+    """Replace a node by a `get_attr` node of the same name. A new attribute of the module has the value."""
     number = 0
     while hasattr(module, f"_frozen_param{number}"):
         number += 1
@@ -149,15 +151,15 @@ def freeze(module: GraphModule, node: Node, value: Tensor) -> None:
 
 
 def constant_fold(module: GraphModule) -> None:
-    """Compute now what does not depend on the inputs, and let the graph of the module look the results up.
+    """Compute the values that do not depend on the inputs, and make them attributes of the module.
 
-    1. The values of some nodes are known, found in order: of each `get_attr` node; and of each node that uses none but
-       nodes with known values, in which there is a tensor (`has_tensor(values)`; to make one out of nothing is cheaper than to
-       look it up). But not of impure nodes: `node.is_impure()` is true of placeholders and the output, too.
-       `Interpreter(module)` helps: `run_node(node)` computes a value, from those in the dict `env`, by node.
-    2. Each node whose value is known and a Tensor, and that some node without a known value uses, is frozen:
-       `freeze(module, node, value)`. A `get_attr` node stays as it is.
-    3. Dead code is eliminated (`eliminate_dead_code(graph)`), and `module.recompile()` makes the new code.
+    1. Find the nodes with a known value, in order: each `get_attr` node, and each node that uses only nodes with known values,
+       if there is a tensor in these values (`has_tensor(values)`; to create a tensor costs less than to store it). Impure nodes
+       have no known value. `node.is_impure()` is also true for placeholders and the output. `Interpreter(module)` computes a value
+       by `run_node(node)`, from the values in its dict `env`, by node.
+    2. Freeze each node whose value is a known Tensor, if a node without a known value uses it: `freeze(module, node, value)`. A
+       `get_attr` node does not change.
+    3. Eliminate dead code (`eliminate_dead_code(graph)`), and call `module.recompile()`.
 
     Source: `torch/_inductor/constant_folding.py`, `constant_fold`.
     """

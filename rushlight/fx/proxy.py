@@ -1,7 +1,7 @@
-"""A proxy stands for a value that is not there yet: whatever is done with it is recorded as a node, and gives a new proxy.
+"""A proxy represents a value during a trace: each operation on it is recorded as a node, and returns a new proxy.
 
-What must know the value, a branch or a loop, cannot be recorded and raises. In PyTorch: `torch/fx/proxy.py`. Left out:
-stack traces of nodes, recorded assertions, dataclasses among the arguments.
+A branch or a loop that depends on the value cannot be recorded, and raises. In PyTorch: `torch/fx/proxy.py`. Left out: stack
+traces of nodes, recorded assertions, dataclasses in arguments.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ __all__ = ["Attribute", "GraphAppendingTracer", "Proxy", "TraceError", "TracerBa
 
 
 class TraceError(ValueError):
-    """The program wants to know what is not known while it is traced."""
+    """The program needs a value that is not known during the trace."""
 
 
 # ------------------------------------------------------------------------------------------------------------
-# What a node can be called with
+# Arguments of a node
 
 BASE_TYPES = (
     str, int, float, bool, complex, NoneType, EllipsisType, enum.Enum, dtype, device, memory_format, Tensor, OpOverload,
@@ -42,17 +42,18 @@ BASE_TYPES = (
 
 
 def create_arg(tracer: TracerBase, a: Any) -> Any:
-    """What a node holds for an argument `a` of a call that is recorded.
+    """The argument of a node for the argument `a` of a recorded call.
 
-    - for a Proxy its node; for an object that has a method `__fx_create_arg__` what this gives, called with the tracer;
-    - for a tuple, list, slice or range the same kind of thing, made of what the tracer makes of each item, or of start,
-      stop and step. Ask `tracer.create_arg(item)`, which a subclass may have overridden. A named tuple stays one;
-    - for a dict a dict: keys that are strings stay as they are, for others `dict_key(tracer, key)` is taken, which refuses
-      nodes; the values are what the tracer makes of them;
-    - for a constant (an instance of one of `BASE_TYPES`) itself.
+    - For a Proxy it is the proxy's node. For an object with a method `__fx_create_arg__`, it is the result of this method, which
+      takes the tracer.
+    - For a tuple, list, slice or range it is an object of the same kind, with `tracer.create_arg(item)` for each item, or for
+      start, stop and step. A subclass may override `create_arg`. A named tuple keeps its type.
+    - For a dict it is a dict. Keys that are strings do not change. Other keys become `dict_key(tracer, key)`, which refuses nodes.
+      The values become `tracer.create_arg(value)`.
+    - For a constant (an instance of one of `BASE_TYPES`) it is the constant itself.
 
     Raises:
-        NotImplementedError: it is something else: `argument of type: <class 'set'>`.
+        NotImplementedError: `a` is of another type: `argument of type: <class 'set'>`.
 
     Source: `torch/fx/proxy.py`, `TracerBase.create_arg`.
     """
@@ -77,7 +78,7 @@ def create_arg(tracer: TracerBase, a: Any) -> Any:
 
 
 def dict_key(tracer: TracerBase, key: Any) -> Any:
-    """What a node holds for a key of a dict. RuntimeError if there is a node in it: its value would have to be known."""
+    """The key of a dict in the arguments of a node. RuntimeError if it has a node, because the value of a key must be known."""
 
     def refuse(node: Node) -> None:
         raise RuntimeError(f"Keys for dictionaries used as an argument cannot contain a Node. Got key: {node}")
@@ -88,7 +89,7 @@ def dict_key(tracer: TracerBase, key: Any) -> Any:
 
 
 class TracerBase:
-    """Makes nodes in `graph` for what proxies record. A subclass may say what becomes of arguments, branches and loops."""
+    """Creates nodes in `graph` for proxies. A subclass may override what happens to arguments, branches and loops."""
 
     graph: Graph
     module_stack: OrderedDict[str, tuple[str, Any]]
@@ -120,7 +121,7 @@ class TracerBase:
         type_expr: Any = None,
         proxy_factory_fn: Callable[[Node], Proxy] | None = None,
     ) -> Proxy:
-        """Record one step: a node whose arguments are what `create_arg` makes of these, and a proxy for its result."""
+        """Record one step: a node with arguments from `create_arg`, and a proxy for its result."""
         args, kwargs = self.create_arg(args), self.create_arg(kwargs)
         node = self.create_node(kind, target, args, kwargs, name, type_expr)
         return self.proxy(node) if proxy_factory_fn is None else proxy_factory_fn(node)
@@ -129,24 +130,23 @@ class TracerBase:
         return create_arg(self, a)
 
     def to_bool(self, obj: Proxy) -> bool:
-        """What `if proxy:` asks. TraceError: the value is not known."""
+        """The result of `if proxy:`. TraceError, because the value is not known."""
         raise TraceError("symbolically traced variables cannot be used as inputs to control flow")
 
     def iter(self, obj: Proxy) -> Iterator[Proxy]:
-        """What `for x in proxy:` and `f(*proxy)` ask. TraceError: how many there are is not known."""
+        """The result of `for x in proxy:` and `f(*proxy)`. TraceError, because the length is not known."""
         raise TraceError(
-            "Proxy object cannot be iterated, as in a loop or as a *args or **kwargs function argument: what it holds is not "
-            "known while the function is traced"
+            "Proxy object cannot be iterated, as in a loop or as a *args or **kwargs function argument: its values are not known "
+            "during the trace"
         )
 
     def keys(self, obj: Proxy) -> Any:
-        """What `f(**proxy)` asks."""
+        """The result of `f(**proxy)`."""
         return Attribute(obj, "keys")()
 
 
 class GraphAppendingTracer(TracerBase):
-    """For proxies that somebody makes of nodes by hand, to write at a graph. As long as it lives functions look for
-    proxies."""
+    """For proxies that are created from nodes by hand, to extend a graph. While it exists, functions check for proxies."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
@@ -160,7 +160,7 @@ class GraphAppendingTracer(TracerBase):
 
 
 class Proxy:
-    """The value of `node`, before there is one."""
+    """Represents the value of `node`."""
 
     def __init__(self, node: Node, tracer: TracerBase | None = None) -> None:
         self.tracer = GraphAppendingTracer(node.graph) if tracer is None else tracer
@@ -170,7 +170,7 @@ class Proxy:
         return f"Proxy({self.node.name})"
 
     def __getattr__(self, k: str) -> Attribute:
-        if k in ("_key_set", "__deepcopy__"):  # the dispatcher, or copy, asks whether this is something else
+        if k in ("_key_set", "__deepcopy__"):  # checks by the dispatcher and by copy
             raise AttributeError(k)
         return Attribute(self, k)
 
@@ -180,7 +180,7 @@ class Proxy:
     def __iter__(self) -> Iterator[Proxy]:
         caller = sys._getframe(1)
         asked = next(each for each in dis.get_instructions(caller.f_code) if each.offset == caller.f_lasti)
-        if asked.opname == "UNPACK_SEQUENCE":  # `a, b = x` says itself how many there are
+        if asked.opname == "UNPACK_SEQUENCE":  # the instruction of `a, b = x` has the length
             return (self[i] for i in range(asked.argval))
         return self.tracer.iter(self)
 
@@ -203,7 +203,7 @@ class Proxy:
     def __torch_function__(
         cls, orig_method: Callable, types: tuple[type, ...], args: tuple = (), kwargs: dict[str, Any] | None = None
     ) -> Proxy:
-        """Record a call of a function of rushlight that has a proxy among its arguments."""
+        """Record a call of a function of rushlight with a proxy in its arguments."""
         tracers = {}
         map_aggregate((args, kwargs or {}), lambda a: tracers.setdefault(a.tracer) if isinstance(a, cls) else None)
         if len(tracers) > 1:
@@ -218,7 +218,7 @@ class Proxy:
 
 
 class Attribute(Proxy):
-    """`x.name`, which most often is called: only then, or when it is used otherwise, it becomes a node."""
+    """`x.name`. It becomes a node when it is used, because most attributes are methods that are called."""
 
     def __init__(self, root: Proxy, attr: str) -> None:
         self.root, self.attr, self.tracer = root, attr, root.tracer

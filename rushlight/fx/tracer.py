@@ -1,6 +1,6 @@
-"""Tracing: a function or a module is run once on proxies, and what it does is recorded.
+"""Tracing: a function or a module runs once on proxies, and its operations are recorded.
 
-Modules of rushlight's own become one node each (a leaf); the program's own modules are run through. In PyTorch:
+Each module of rushlight becomes one node (a leaf). The program's modules are traced through. In PyTorch:
 `torch/fx/_symbolic_trace.py`. Left out: `concrete_args`, shapes of parameters as constants.
 """
 
@@ -28,12 +28,12 @@ __all__ = ["Tracer", "symbolic_trace"]
 
 
 def is_leaf_module(module: Module) -> bool:
-    """Whether a module becomes one node instead of being traced through: those of `rl.nn`, but not `Sequential`."""
+    """Whether a module becomes one node: the modules of `rl.nn`, but not `Sequential`."""
     return type(module).__module__.startswith("rushlight.nn.") and not isinstance(module, Sequential)
 
 
 def root_arg(tracer: Tracer, a: Any) -> Any:
-    """What a node holds for an argument that may be a tensor of the module that is traced, or a constant.
+    """The argument of a node for an argument that may be a tensor of the traced module, or a constant.
 
     Source: `torch/fx/_symbolic_trace.py`, `Tracer.create_arg`.
     """
@@ -57,7 +57,7 @@ def root_arg(tracer: Tracer, a: Any) -> Any:
 
 
 def constant_name(tracer: Tracer, tensor: Tensor) -> str:
-    """The attribute of the root in which a tensor of the program is kept; a tensor gets one once."""
+    """The attribute of the root for a tensor of the program. Each tensor has one attribute."""
     if tensor not in tracer.tensor_attrs:
         name = tracer.get_fresh_qualname("_tensor_constant")
         tracer.tensor_attrs[tensor] = name
@@ -66,8 +66,8 @@ def constant_name(tracer: Tracer, tensor: Tensor) -> str:
 
 
 class Tracer(TracerBase):
-    """Traces a function or a module. To be subclassed: `is_leaf_module`, `call_module`, `create_arg`, `to_bool` and so on
-    say what becomes of each."""
+    """Traces a function or a module. A subclass may override `is_leaf_module`, `call_module`, `create_arg`, `to_bool` and
+    others."""
 
     def __init__(
         self, autowrap_modules: tuple[ModuleType, ...] = (math,), autowrap_functions: tuple[Callable, ...] = ()
@@ -94,14 +94,14 @@ class Tracer(TracerBase):
         return is_leaf_module(m)
 
     def path_of_module(self, mod: Module) -> str:
-        """The qualified name of a module in the root. NameError if it is not in it."""
+        """The qualified name of a module in the root. NameError if the root does not have it."""
         paths = self.submodule_paths or {module: name for name, module in self.root.named_modules()}
         if mod not in paths:
             raise NameError("module is not installed as a submodule")
         return paths[mod]
 
     def call_module(self, m: Module, forward: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
-        """What a call of a module becomes: a node for a leaf, else what its `forward` records."""
+        """Record a call of a module: a node for a leaf, else the operations of its `forward`."""
         path = self.path_of_module(m)
         calls = self.num_calls.get(path, 0)
         self.num_calls[path] = calls + 1
@@ -115,7 +115,7 @@ class Tracer(TracerBase):
             del self.module_stack[key]
 
     def getattr(self, attr: str, attr_val: Any, parameter_proxy_cache: dict[str, Proxy]) -> Any:
-        """What `module.attr` gives while it is traced: for a parameter of the root a proxy, always the same."""
+        """The value of `module.attr` during the trace: one proxy for each parameter of the root."""
         if isinstance(attr_val, Parameter):
             for name, parameter in self.root.named_parameters():
                 if attr_val is parameter:
@@ -125,7 +125,7 @@ class Tracer(TracerBase):
         return attr_val
 
     def create_args_for_root(self, root_fn: FunctionType, is_module: bool) -> tuple[Callable, list[Any]]:
-        """A placeholder for each parameter of the function; of one with `*args` the function that takes them as one."""
+        """A placeholder for each parameter of the function, and the function, which takes `*args` as one argument."""
         plain = inspect.unwrap(root_fn)
         code, signature = plain.__code__, inspect.signature(plain)
         count = code.co_argcount + code.co_kwonlyargcount
@@ -144,7 +144,7 @@ class Tracer(TracerBase):
         return root_fn, args
 
     def trace(self, root: Module | Callable) -> Graph:
-        """The graph of what `root` does. For a function `self.root` becomes a module for the constants in it."""
+        """The graph of `root`. For a function, `self.root` becomes a module that has its constants."""
         if isinstance(root, Module):
             self.root, function = root, type(root).forward
             self.submodule_paths = {module: name for name, module in root.named_modules()}
@@ -167,7 +167,7 @@ class Tracer(TracerBase):
         return self.graph
 
     def _follow_modules(self, patches: list[tuple]) -> None:
-        """While it traces, calling a module and reading its attributes go through this tracer."""
+        """During the trace, calls of modules and reads of their attributes go through this tracer."""
         call, read, proxies = Module.__call__, Module.__getattr__, {}
 
         def traced_call(module: Module, *args: Any, **kwargs: Any) -> Any:
@@ -188,7 +188,7 @@ class Tracer(TracerBase):
 
 
 def plain_tensors(module: Module, prefix: str = "") -> dict[Tensor, str]:
-    """The tensors that are ordinary attributes of a module or of those within it, and their qualified names."""
+    """The tensors that are plain attributes of a module or of its submodules, and their qualified names."""
     found = {value: prefix + name for name, value in vars(module).items() if isinstance(value, Tensor)}
     for name, child in module.named_children():
         found |= plain_tensors(child, f"{prefix}{name}.")
@@ -196,14 +196,14 @@ def plain_tensors(module: Module, prefix: str = "") -> dict[Tensor, str]:
 
 
 def annotations_of(function: FunctionType) -> dict[str, Any]:
-    """The annotations of a function as they are written; rushlight's own modules have theirs as text."""
+    """The annotations of a function as they are written. Those of rushlight's modules are text."""
     own = (function.__module__ or "").startswith("rushlight.")
     found = inspect.get_annotations(function, eval_str=own)
     return {name: kind for name, kind in found.items() if not (own and kind is Any)}
 
 
 def all_positional(function: FunctionType, count: int) -> FunctionType:
-    """The same function, called with what belongs to `*args` and `**kwargs` as one value each, all by position."""
+    """The same function with positional parameters only, where `*args` and `**kwargs` are one parameter each."""
     code: CodeType = function.__code__
     flags = code.co_flags & ~(inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
     code = code.replace(co_argcount=count, co_posonlyargcount=0, co_kwonlyargcount=0, co_flags=flags)
@@ -211,9 +211,9 @@ def all_positional(function: FunctionType, count: int) -> FunctionType:
 
 
 def symbolic_trace(root: Module | Callable) -> GraphModule:
-    """A module that does what `root` does, made of the graph of what it did with proxies.
+    """A module with the graph of `root`.
 
-    Raises TraceError where a branch or a loop depends on the value of a proxy.
+    Raises TraceError if a branch or a loop depends on the value of a proxy.
     """
     tracer = Tracer()
     graph = tracer.trace(root)

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from rushlight.aten.strided import contiguous_strides, empty_strided, fresh, plain_alias
+from rushlight.aten.strided import contiguous_strides, empty_strided, plain_alias, wrap_like
 from rushlight.autograd.grad_mode import no_grad
 from rushlight.c10.storage import Size
 from rushlight.inductor import codecache, externs
@@ -124,7 +124,7 @@ class PythonWrapper:
 
     def __init__(self, cpp: CppWrapper) -> None:
         self.cpp, self.program, self.plan = cpp, cpp.program, cpp.plan
-        self.names: dict[str, Any] = {"fresh": fresh, "empty": np.empty, "empty_strided": empty_strided}
+        self.names: dict[str, Any] = {"fresh": wrap_like, "empty": np.empty, "empty_strided": empty_strided}
         self.names |= {"alias": plain_alias, "no_grad": no_grad, "uint8": np.dtype(np.uint8), "pools": []}
         self.names |= self.program.constants
         self.lines: list[str] = []

@@ -1,10 +1,10 @@
-"""What networks are made of.
+"""Neural networks.
 
     parameter     tensors that a module registers
     modules       the class `Module`, containers, layers and losses
-    functional    what they compute; the kernels are in `aten/native/normalisation` and `aten/native/losses`
-    init          how parameters begin
-    utils         what is done to gradients
+    functional    the functions of the layers; the kernels are in `aten/native/normalisation` and `aten/native/losses`
+    init          initial values of parameters
+    utils         gradient clipping, parameters as one vector
 
 In PyTorch: `torch/nn`.
 """

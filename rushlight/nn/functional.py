@@ -1,8 +1,8 @@
-"""The functions of networks, without any state. In PyTorch: `torch/nn/functional.py`.
+"""The functions of neural networks, without state. In PyTorch: `torch/nn/functional.py`.
 
-Some are operators, declared with `python_module: nn`, and stand here as they are. Others are written in Python in front of
-one: they take a word (`reduction="mean"`) where the operator takes a number, or choose between a form in place and one that
-is not. Left out: `size_average` and `reduce`, older ways to say `reduction`, are taken, but not warned of.
+Some are operators, declared with `python_module: nn`. Others are Python functions that call an operator: they take a string
+(`reduction="mean"`) if the operator takes a number, or choose between its in-place and its functional form. Left out: the
+warning for `size_average` and `reduce`, the deprecated forms of `reduction`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = [
     "softmin", "softplus", "tanh",
 ]  # fmt: skip
 
-# The operators that need nothing before them.
+# Operators that need no Python function.
 gelu, linear, one_hot, softplus = functions.gelu, functions.linear, functions.one_hot, functions.softplus
 relu_, elu_, hardtanh_, leaky_relu_ = functions.relu_, functions.elu_, functions.hardtanh_, functions.leaky_relu_
 
@@ -74,13 +74,13 @@ def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dty
 
 
 def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: dtype | None = None) -> Tensor:
-    """`softmax` of the negative: the smallest gets the most."""
+    """`softmax` of the negated input: the smallest element gets the largest probability."""
     dim = _softmax_dim("softmin", input, _stacklevel) if dim is None else dim
     return functions.softmax(functions.neg(input), dim, dtype)
 
 
 def _softmax_dim(name: str, input: Tensor, stacklevel: int) -> int:
-    """The dimension that was meant when none was said: a rule that PyTorch would like to be rid of."""
+    """The default dimension if `dim` is None, which PyTorch deprecates."""
     warnings.warn(f"Implicit dimension choice for {name} has been deprecated. Pass dim=...", stacklevel=stacklevel)
     return 0 if input.dim() in (0, 1, 3) else 1
 
@@ -104,8 +104,8 @@ def embedding(
     scale_grad_by_freq: bool = False,
     sparse: bool = False,
 ) -> Tensor:
-    """The rows of `weight` that `input` names. With `max_norm`, these are scaled down first, in place, where their norm is
-    larger. `padding_idx` is a row that gets no gradient."""
+    """The rows of `weight` at the indices in `input`. With `max_norm`, a selected row with a larger norm is first scaled down,
+    in place. The row `padding_idx` gets no gradient."""
     if padding_idx is None:
         padding_idx = -1
     elif padding_idx:
@@ -147,7 +147,7 @@ def batch_norm(
     momentum: float = 0.1,
     eps: float = 1e-5,
 ) -> Tensor:
-    if training and input.shape[:1].numel() * input.shape[2:].numel() == 1:  # of one number there is no variance
+    if training and input.shape[:1].numel() * input.shape[2:].numel() == 1:  # one number has no variance
         raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.shape}")
     return functions.batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, False)
 
@@ -159,7 +159,7 @@ REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
 
 
 def _reduction(reduction: str, size_average: bool | None = None, reduce: bool | None = None) -> int:
-    """The number for a word. Source: `torch/nn/_reduction.py`."""
+    """The number of a reduction. Source: `torch/nn/_reduction.py`."""
     if size_average is not None or reduce is not None:
         reduction = "none" if reduce is False else "sum" if size_average is False else "mean"
     if reduction not in REDUCTIONS:
@@ -266,7 +266,7 @@ def huber_loss(
 
 
 def _pair(input: Tensor, target: Tensor, weight: Tensor | None = None) -> tuple[Tensor, Tensor]:
-    """Both, broadcast to one shape, with a warning: it is seldom what was meant."""
+    """Broadcast both to one shape, with a warning, because different sizes are usually a mistake."""
     if target.shape != input.shape:
         warnings.warn(
             f"Using a target size ({target.shape}) that is different to the input size ({input.shape}): they are broadcast",

@@ -1,6 +1,6 @@
-"""What parameters are before they are trained: random numbers, of a size that a layer neither enlarges nor shrinks.
+"""Initial values of parameters: random numbers, scaled so that a layer keeps the variance of its input.
 
-Each function fills a tensor in place and returns it; nothing of it is recorded. In PyTorch: `torch/nn/init.py`. Left out:
+Each function fills a tensor in place, without recording a graph, and returns it. In PyTorch: `torch/nn/init.py`. Left out:
 `orthogonal_`, `sparse_` and `dirac_`, and the older names without `_`.
 """
 
@@ -20,14 +20,15 @@ __all__ = [
 ]  # fmt: skip
 
 # ------------------------------------------------------------------------------------------------------------
-# How large
+# Fans and gains
 
 
 def calculate_fan_in_and_fan_out(tensor: Tensor) -> tuple[int, int]:
-    """How many numbers come into each output of a layer with this weight, and to how many outputs each input goes.
+    """The fan-in and fan-out of a layer's weight: how many numbers each output is computed from, and how many outputs each
+    input contributes to.
 
-    The sizes of a weight are (out, in, \\*window): those of a matrix, or of a convolution, in which each pair of an output
-    and an input has a window of numbers. The fan-in is in, the fan-out is out, each times the number of elements of a window.
+    The sizes of a weight are (out, in, \\*window): a matrix, or a convolution, in which each pair of an output and an input has
+    a window of numbers. The fan-in is in, and the fan-out is out, each times the number of elements of a window.
 
     Returns:
         (fan_in, fan_out).
@@ -47,7 +48,7 @@ _calculate_fan_in_and_fan_out = calculate_fan_in_and_fan_out  # its name in PyTo
 
 
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
-    """By how much a weight has to be larger because a nonlinearity follows that makes numbers smaller.
+    """The factor of a weight's standard deviation that compensates for the nonlinearity after the layer.
 
     | nonlinearity | gain |
     |---|---|
@@ -58,10 +59,10 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     | `selu` | 3 / 4 |
 
     Args:
-        param: the negative slope of `leaky_relu`, an int or a float; None for 0.01. For the others it has no effect.
+        param: the negative slope of `leaky_relu`, an int or a float; None for 0.01. The other nonlinearities ignore it.
 
     Raises:
-        ValueError: another nonlinearity; or a slope that is neither int nor float (a bool is neither).
+        ValueError: another nonlinearity; or a slope that is neither an int nor a float (a bool is neither).
 
     Source: `torch/nn/init.py`, `calculate_gain`.
     """
@@ -108,7 +109,7 @@ def trunc_normal_(
     b: float = 2.0,
     generator: Generator | None = None,
 ) -> Tensor:
-    """Normal, and drawn again where it is not between `a` and `b`."""
+    """Normal; elements that are not between `a` and `b` are drawn again."""
     if mean < a - 2 * std or mean > b + 2 * std:
         warnings.warn("mean is more than 2 std from [a, b] in nn.init.trunc_normal_.", stacklevel=2)
     with no_grad():
@@ -136,7 +137,7 @@ def zeros_(tensor: Tensor) -> Tensor:
 
 
 def eye_(tensor: Tensor) -> Tensor:
-    """The identity matrix, or as much of it as there is room for."""
+    """The identity matrix; of a matrix that is not square, the main diagonal is 1."""
     if tensor.dim() != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
     with no_grad():
@@ -145,10 +146,9 @@ def eye_(tensor: Tensor) -> Tensor:
 
 
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
-    """Evenly from -a to a, where the standard deviation that this makes is gain * sqrt(2 / (fan_in + fan_out)).
+    """Fill with uniform numbers from -a to a, with the standard deviation gain * sqrt(2 / (fan_in + fan_out)).
 
-    The standard deviation of numbers that are spread evenly from -a to a is a / sqrt(3). Nothing is recorded for autograd
-    (`no_grad`).
+    The standard deviation of uniform numbers from -a to a is a / sqrt(3). Nothing is recorded for autograd (`no_grad`).
 
     Args:
         generator: for `Tensor.uniform_`; None for the default one.
@@ -178,16 +178,15 @@ def kaiming_uniform_(
     nonlinearity: str = "leaky_relu",
     generator: Generator | None = None,
 ) -> Tensor:
-    """Evenly from -b to b, where the standard deviation that this makes is the gain of the nonlinearity
-    (`calculate_gain(nonlinearity, a)`) / sqrt(fan).
+    """Fill with uniform numbers from -b to b, with the standard deviation gain / sqrt(fan), where the gain is
+    `calculate_gain(nonlinearity, a)`.
 
-    The standard deviation of numbers that are spread evenly from -b to b is b / sqrt(3). Nothing is recorded for autograd
-    (`no_grad`).
+    The standard deviation of uniform numbers from -b to b is b / sqrt(3). Nothing is recorded for autograd (`no_grad`).
 
     Args:
-        tensor: if one of its sizes is 0, it is returned as it is, with a warning.
+        tensor: if one of its sizes is 0, it is returned unchanged, with a warning.
         a: the negative slope of `leaky_relu`.
-        mode: `fan_in` or `fan_out`, in capitals or not: which of `calculate_fan_in_and_fan_out` counts.
+        mode: `fan_in` or `fan_out`, in upper or lower case: which result of `calculate_fan_in_and_fan_out` is the fan.
         generator: for `Tensor.uniform_`; None for the default one.
 
     Returns:

@@ -1,8 +1,7 @@
-"""Tensors that a module takes notice of: parameters, which are trained, and buffers, which are only kept.
+"""Tensors that a module registers: parameters, which are trained, and buffers, which are not.
 
-Both are tensors like any other; that a module registers them is in `modules.py`. An operator on a parameter gives a plain
-tensor. In PyTorch: `torch/nn/parameter.py`, and for `x.data` `torch/csrc/autograd/variable.cpp`. Left out: parameters of
-subclasses of Tensor.
+Both are ordinary tensors; `modules/module.py` registers them. An operator on a parameter returns a plain tensor. In PyTorch:
+`torch/nn/parameter.py`, and for `x.data` `torch/csrc/autograd/variable.cpp`. Left out: parameters of subclasses of Tensor.
 """
 
 from __future__ import annotations
@@ -18,20 +17,20 @@ from rushlight.c10.storage import UntypedStorage, device
 __all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "is_lazy"]
 
 # ------------------------------------------------------------------------------------------------------------
-# x.data: the elements, without what autograd knows of them
+# x.data: the elements, without autograd metadata
 
 
 def variable_data(self: Tensor) -> Tensor:
-    """A tensor on the same memory that autograd knows nothing of: it has no history, and what is written into it is not
-    counted as a new version of `self`.
+    """A tensor on the same memory without autograd metadata: it has no history, and a write to it does not increment the
+    version counter of `self`.
 
     Source: `torch/csrc/autograd/variable.cpp`, `VariableHooks::variable_data`.
     """
-    return Tensor(_uncounted(self._storage), self._sizes, self._strides, self._storage_offset, self.dtype)
+    return Tensor(_alias_storage(self._storage), self._sizes, self._strides, self._storage_offset, self.dtype)
 
 
 def set_data(self: Tensor, new_data: Tensor) -> None:
-    """Let a tensor show other memory, with other sizes and another dtype perhaps, and stay the object that it is.
+    """Move a tensor to other memory. The sizes and the dtype may change; the tensor stays the same object.
 
     Source: `torch/csrc/autograd/variable.cpp`, `VariableHooks::set_data`.
     """
@@ -45,15 +44,15 @@ def set_data(self: Tensor, new_data: Tensor) -> None:
     if self._autograd is not None and (self.dtype is not new_data.dtype or self._sizes != new_data._sizes):
         self._autograd.accumulator = None  # it expects gradients of the old sizes and dtype
     version = self._storage.version
-    self._storage = _uncounted(new_data._storage)
+    self._storage = _alias_storage(new_data._storage)
     self._storage.version = version
     self._sizes, self._strides, self._storage_offset = new_data._sizes, new_data._strides, new_data._storage_offset
     self.dtype = new_data.dtype
     self.forget_metadata()
 
 
-def _uncounted(storage: UntypedStorage) -> UntypedStorage:
-    """The same memory as a storage that counts versions for itself."""
+def _alias_storage(storage: UntypedStorage) -> UntypedStorage:
+    """A storage on the same memory with its own version counter."""
     twin = UntypedStorage(0, storage.device_type)
     if storage.device_type == "cpu":
         twin._bytes = storage._bytes
@@ -69,7 +68,7 @@ Tensor.data = property(variable_data, set_data)
 
 
 class Parameter(Tensor):
-    """A leaf on the memory of `data` that, unless told otherwise, requires grad, also where it is made within `no_grad`.
+    """A leaf on the memory of `data`. By default it requires grad, even if it is made in `no_grad`.
 
     Source: `torch/nn/parameter.py`, `Parameter`.
     """
@@ -81,7 +80,7 @@ class Parameter(Tensor):
         return self
 
     def __init__(self, data: Tensor | None = None, requires_grad: bool = True) -> None:
-        """Nothing is left to do: `__new__` took the metadata of `data`."""
+        """Nothing to do: `__new__` copied the metadata of `data`."""
 
     def __deepcopy__(self, memo: dict) -> Parameter:
         if id(self) not in memo:
@@ -101,7 +100,7 @@ class _BufferMeta(type):
 
 
 class Buffer(Tensor, metaclass=_BufferMeta):
-    """A plain tensor on the memory of `data`, with a note for the module it is assigned to: register it as a buffer.
+    """A plain tensor on the memory of `data`, with an attribute that tells a module to register it as a buffer.
 
     Source: `torch/nn/parameter.py`, `Buffer`.
     """
@@ -115,11 +114,11 @@ class Buffer(Tensor, metaclass=_BufferMeta):
 
 
 # ------------------------------------------------------------------------------------------------------------
-# Not there yet: sizes are known at the first call
+# Uninitialized parameters and buffers: their sizes are set at the first call
 
 
 class _Uninitialized:
-    """A tensor that has a dtype and a device, but no sizes, until `materialize` gives it some. Operators refuse it.
+    """A tensor with a dtype and a device, but without sizes until `materialize` sets them. Operators refuse it.
 
     Source: `torch/nn/parameter.py`, `UninitializedTensorMixin`.
     """
@@ -127,7 +126,7 @@ class _Uninitialized:
     cls_to_become: type[Tensor]
 
     def materialize(self, shape: Sequence[int], device: device | str | None = None, dtype: dtype | None = None) -> None:
-        """Become an ordinary parameter or buffer of this shape; its elements are whatever was in memory."""
+        """Become an ordinary parameter or buffer of this shape, with uninitialized elements."""
         data = functions.empty(tuple(shape), dtype=dtype or self.dtype, device=device or self.device)
         self.__class__ = self.cls_to_become
         self._key_set = data._key_set
@@ -138,17 +137,17 @@ class _Uninitialized:
     @property
     def shape(self) -> None:
         raise RuntimeError(
-            "Can't access the shape of an uninitialized parameter or buffer: call `forward` once, so that the module knows it"
+            "Can't access the shape of an uninitialized parameter or buffer: call `forward` once, so that the module sets it"
         )
 
     def requires_grad_(self, requires_grad: bool = True) -> None:
-        return self._key_set  # refused, like any operator
+        return self._key_set  # raises, as for an operator
 
     @property
-    def _key_set(self) -> None:  # which every call of an operator asks for
+    def _key_set(self) -> None:  # every call of an operator reads it
         raise ValueError(
-            "Attempted to use an uninitialized parameter or buffer. Call the lazy module once before, on an input that tells "
-            "the sizes."
+            "Attempted to use an uninitialized parameter or buffer. Call the lazy module once before, on an input that "
+            "determines the sizes."
         )
 
     @_key_set.setter
@@ -169,7 +168,7 @@ class _Uninitialized:
         return variable_data(self).to(*args, **kwargs)
 
     def copy_(self, other: Tensor, non_blocking: bool = False) -> Tensor:
-        """Of another one without sizes: there is nothing to copy."""
+        """Nothing to do: `other` has no sizes either."""
         return self
 
     def __repr__(self) -> str:

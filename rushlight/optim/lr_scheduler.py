@@ -1,9 +1,9 @@
-"""Schedules: how the learning rates of an optimiser change while it trains. They are `rl.optim.lr_scheduler`.
+"""Learning rate schedulers: they change the learning rates of an optimizer during training.
 
-Most rules are *chainable*: the next learning rate is made from the one that is there, not from the number of steps, so that several
-schedules can act on one optimiser, and each multiplies what the others left. Beside it stands the closed form, from the
-first learning rate and the number of steps. In PyTorch: `torch/optim/lr_scheduler.py`. Left out: `MultiplicativeLR`,
-`PolynomialLR`, `CyclicLR`, warm restarts, `ChainedScheduler`, learning rates that are tensors.
+Most rules are *chainable*: they compute the next learning rate from the current one, not from the number of steps. So several
+schedulers can act on one optimizer, and each multiplies the current learning rate. The closed form computes it from the first
+learning rate and the number of steps. In PyTorch: `torch/optim/lr_scheduler.py`. Left out: `MultiplicativeLR`, `PolynomialLR`,
+`CyclicLR`, warm restarts, `ChainedScheduler`, learning rates that are tensors.
 """
 
 from __future__ import annotations
@@ -23,17 +23,18 @@ from rushlight.optim.optimizer import Optimizer
 
 
 def cosine_annealing(lr: float, base_lr: float, last_epoch: int, T_max: int, eta_min: float) -> float:
-    """The learning rate after `last_epoch` steps (1 or more), from the one before, `lr`, down half a cosine and up again.
+    """The learning rate after `last_epoch` steps (1 or more), from the previous one, `lr`: along a cosine, down and up again.
 
-    With c(n) = 1 + cos(pi n / T_max), and n for `last_epoch`, the distance from `eta_min` changes as c does:
+    With n = `last_epoch` and c(n) = 1 + cos(pi n / T_max), the distance from `eta_min` is proportional to c(n):
 
         eta_min + (lr - eta_min) c(n) / c(n - 1)
 
-    Where the step before was at the bottom, n - 1 an odd multiple of `T_max`, this is 0 / 0; there the result is
+    If the previous step was at the minimum, which means that n - 1 is an odd multiple of `T_max`, this is 0 / 0. Then the
+    result is
 
         lr + (base_lr - eta_min) (1 - cos(pi / T_max)) / 2
 
-    `base_lr` is the learning rate at the top, where the schedule began.
+    `base_lr` is the learning rate at the maximum, at the start of the schedule.
 
     Source: `torch/optim/lr_scheduler.py`, `CosineAnnealingLR.get_lr`.
     """
@@ -44,11 +45,11 @@ def cosine_annealing(lr: float, base_lr: float, last_epoch: int, T_max: int, eta
 
 
 def linear(lr: float, last_epoch: int, start_factor: float, end_factor: float, total_iters: int) -> float:
-    """The learning rate after `last_epoch` steps, from the one before, `lr`: a multiple that changes evenly.
+    """The learning rate after `last_epoch` steps, from the previous one, `lr`, with a factor that changes linearly.
 
-    The multiple is `start_factor` after 0 steps and `end_factor` after `total_iters`, on a straight line between, and no longer
-    changes after that. After 0 steps the result is `start_factor` times `lr`; later `lr` is multiplied by what the multiple
-    now is over what it was one step before; after more than `total_iters` steps `lr` stays.
+    The factor is `start_factor` after 0 steps, `end_factor` after `total_iters` steps, linear between them, and constant after
+    that. After 0 steps the result is `start_factor` times `lr`. Later, `lr` is multiplied by the quotient of the current and
+    the previous factor. After more than `total_iters` steps, `lr` does not change.
 
     Source: `torch/optim/lr_scheduler.py`, `LinearLR.get_lr`.
     """
@@ -61,10 +62,10 @@ def linear(lr: float, last_epoch: int, start_factor: float, end_factor: float, t
 
 
 def is_better(value: float, best: float, mode: str, threshold: float, threshold_mode: str) -> bool:
-    """Whether `value` improves on `best` by more than the threshold; exactly by the threshold is not better.
+    """Whether `value` improves on `best` by more than the threshold; an improvement equal to the threshold is not enough.
 
-    In the `mode` `"min"` smaller is better, in `"max"` larger. In the `threshold_mode` `"rel"` the threshold is a part of `best`
-    (for "min", `value` is to be below (1 - threshold) best), in `"abs"` it is an amount.
+    If `mode` is `"min"`, smaller is better; if it is `"max"`, larger. If `threshold_mode` is `"rel"`, the threshold is a
+    fraction of `best` (for "min", `value` must be below (1 - threshold) best); if it is `"abs"`, it is an amount.
 
     Source: `torch/optim/lr_scheduler.py`, `ReduceLROnPlateau._is_better`.
     """
@@ -74,14 +75,14 @@ def is_better(value: float, best: float, mode: str, threshold: float, threshold_
 
 
 # ------------------------------------------------------------------------------------------------------------
-# Schedules
+# Schedulers
 
 
 class LRScheduler:
-    """Sets the learning rate of each group when it is made, and again at each `step`, which is called after the optimiser's.
+    """Sets the learning rate of each group when it is constructed, and again at each `step`, after the optimizer's step.
 
-    A subclass has `get_lr`, the next learning rate of each group. `last_epoch` counts the steps; a schedule that is made with
-    another one than -1 goes on where one stopped, and the groups must then say what their `initial_lr` was.
+    A subclass defines `get_lr`, which returns the next learning rate of each group. `last_epoch` counts the steps. A scheduler
+    that is constructed with a `last_epoch` other than -1 resumes a schedule, and the groups must have their `initial_lr`.
 
     Source: `torch/optim/lr_scheduler.py`, `LRScheduler`.
     """
@@ -112,11 +113,11 @@ class LRScheduler:
         raise NotImplementedError
 
     def get_last_lr(self) -> list[float]:
-        """What this schedule set last."""
+        """The learning rates that this scheduler set last."""
         return self._last_lr
 
     def step(self, epoch: int | None = None) -> None:
-        """One step on; or (deprecated) to `epoch`, by the closed form where there is one."""
+        """Advance by one step, or (deprecated) to `epoch`, using the closed form if there is one."""
         if self._step_count == 1 and not self.optimizer.__dict__.get("_opt_called"):
             warn("Detected call of `lr_scheduler.step()` before `optimizer.step()`", stacklevel=2)
         self._step_count += 1
@@ -140,7 +141,7 @@ class LRScheduler:
         return [group["lr"] for group in self.optimizer.param_groups]
 
     def state_dict(self) -> dict[str, Any]:
-        """All but the optimiser."""
+        """All attributes except the optimizer."""
         return {key: value for key, value in self.__dict__.items() if key != "optimizer"}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
@@ -152,8 +153,8 @@ def _check_optimizer(optimizer: Any) -> None:
         raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
 
 
-def _for_each_group(name: str, optimizer: Optimizer, value: Any) -> list:
-    """`value` for every group, if it is not already a list of one for each."""
+def _format_param(name: str, optimizer: Optimizer, value: Any) -> list:
+    """A list with `value` for every group, or `value` itself if it already has one entry for each group."""
     groups = len(optimizer.param_groups)
     if not isinstance(value, (list, tuple)):
         return [value] * groups
@@ -162,7 +163,7 @@ def _for_each_group(name: str, optimizer: Optimizer, value: Any) -> list:
     return list(value)
 
 
-def _warn_outside_step(schedule: LRScheduler) -> None:
+def _warn_get_lr_called_outside_step(schedule: LRScheduler) -> None:
     if not schedule._get_lr_called_within_step:
         warn("To get the last learning rate computed by the scheduler, use `get_last_lr()`.", stacklevel=3)
 
@@ -172,15 +173,15 @@ class LambdaLR(LRScheduler):
 
     def __init__(self, optimizer: Optimizer, lr_lambda: Callable | Sequence[Callable], last_epoch: int = -1) -> None:
         self.optimizer = optimizer
-        self.lr_lambdas = _for_each_group("lr_lambda", optimizer, lr_lambda)
+        self.lr_lambdas = _format_param("lr_lambda", optimizer, lr_lambda)
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[float]:
-        _warn_outside_step(self)
+        _warn_get_lr_called_outside_step(self)
         return [base_lr * factor(self.last_epoch) for factor, base_lr in zip(self.lr_lambdas, self.base_lrs)]
 
     def state_dict(self) -> dict[str, Any]:
-        """Of the functions only what callable objects hold: a function cannot be saved."""
+        """A function cannot be saved: of the lambdas, only the attributes of callable objects are saved."""
         lambdas = [None if isinstance(each, FunctionType) else each.__dict__.copy() for each in self.lr_lambdas]
         return {**super().state_dict(), "lr_lambdas": lambdas}
 
@@ -192,14 +193,14 @@ class LambdaLR(LRScheduler):
 
 
 class StepLR(LRScheduler):
-    """Times `gamma` every `step_size` steps."""
+    """Multiplies by `gamma` every `step_size` steps."""
 
     def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1) -> None:
         self.step_size, self.gamma = step_size, gamma
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[float]:
-        _warn_outside_step(self)
+        _warn_get_lr_called_outside_step(self)
         if self.last_epoch == 0 or self.last_epoch % self.step_size:
             return self._current()
         return [lr * self.gamma for lr in self._current()]
@@ -209,7 +210,7 @@ class StepLR(LRScheduler):
 
 
 class MultiStepLR(LRScheduler):
-    """Times `gamma` after as many steps as each of the milestones says; twice where it is there twice."""
+    """Multiplies by `gamma` at each milestone, a number of steps; twice at a milestone that occurs twice."""
 
     def __init__(
         self, optimizer: Optimizer, milestones: Iterable[int], gamma: float = 0.1, last_epoch: int = -1
@@ -218,7 +219,7 @@ class MultiStepLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[float]:
-        _warn_outside_step(self)
+        _warn_get_lr_called_outside_step(self)
         if self.last_epoch not in self.milestones:
             return self._current()
         return [lr * self.gamma ** self.milestones[self.last_epoch] for lr in self._current()]
@@ -229,7 +230,7 @@ class MultiStepLR(LRScheduler):
 
 
 class ConstantLR(LRScheduler):
-    """Times `factor`, until `total_iters` steps are done."""
+    """Multiplies by `factor` for the first `total_iters` steps."""
 
     def __init__(self, optimizer: Optimizer, factor: float = 1 / 3, total_iters: int = 5, last_epoch: int = -1) -> None:
         if not 0 <= factor <= 1:
@@ -238,7 +239,7 @@ class ConstantLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[float]:
-        _warn_outside_step(self)
+        _warn_get_lr_called_outside_step(self)
         if self.last_epoch == 0:
             return [lr * self.factor for lr in self._current()]
         if self.last_epoch != self.total_iters:
@@ -251,7 +252,7 @@ class ConstantLR(LRScheduler):
 
 
 class LinearLR(LRScheduler):
-    """Times a factor that goes from `start_factor` to `end_factor` on a line, in `total_iters` steps."""
+    """Multiplies by a factor that changes linearly from `start_factor` to `end_factor` in `total_iters` steps."""
 
     def __init__(
         self,
@@ -269,7 +270,7 @@ class LinearLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[float]:
-        _warn_outside_step(self)
+        _warn_get_lr_called_outside_step(self)
         if self._is_initial and self.last_epoch > 0:
             return self._current()
         factors = self.last_epoch, self.start_factor, self.end_factor, self.total_iters
@@ -281,14 +282,14 @@ class LinearLR(LRScheduler):
 
 
 class ExponentialLR(LRScheduler):
-    """Times `gamma` at each step."""
+    """Multiplies by `gamma` at each step."""
 
     def __init__(self, optimizer: Optimizer, gamma: float, last_epoch: int = -1) -> None:
         self.gamma = gamma
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[float]:
-        _warn_outside_step(self)
+        _warn_get_lr_called_outside_step(self)
         return self._current() if self._is_initial else [lr * self.gamma for lr in self._current()]
 
     def _get_closed_form_lr(self) -> list[float]:
@@ -296,20 +297,20 @@ class ExponentialLR(LRScheduler):
 
 
 class CosineAnnealingLR(LRScheduler):
-    """From the first learning rate to `eta_min` in `T_max` steps, along half a cosine; and up again."""
+    """From the first learning rate to `eta_min` in `T_max` steps, along half a cosine, and back up again."""
 
     def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0, last_epoch: int = -1) -> None:
         self.T_max, self.eta_min = T_max, eta_min
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[float]:
-        _warn_outside_step(self)
+        _warn_get_lr_called_outside_step(self)
         if self._is_initial:
             return self._current()
-        if self._step_count == 1 and self.last_epoch > 0:  # the count was begun anew: there is no step before
+        if self._step_count == 1 and self.last_epoch > 0:  # the step count was reset: there is no previous step
             return self._get_closed_form_lr()
-        place = self.last_epoch, self.T_max, self.eta_min
-        return [cosine_annealing(lr, base_lr, *place) for lr, base_lr in zip(self._current(), self.base_lrs)]
+        settings = self.last_epoch, self.T_max, self.eta_min
+        return [cosine_annealing(lr, base_lr, *settings) for lr, base_lr in zip(self._current(), self.base_lrs)]
 
     def _get_closed_form_lr(self) -> list[float]:
         height = 1 + math.cos(math.pi * self.last_epoch / self.T_max)
@@ -317,7 +318,7 @@ class CosineAnnealingLR(LRScheduler):
 
 
 class SequentialLR(LRScheduler):
-    """One schedule after the other: the next one begins, as if new, after as many steps as each of the milestones says."""
+    """Schedulers in sequence: at each milestone, a number of steps, the next scheduler starts from its step 0."""
 
     def __init__(
         self, optimizer: Optimizer, schedulers: list[LRScheduler], milestones: list[int], last_epoch: int = -1
@@ -335,7 +336,7 @@ class SequentialLR(LRScheduler):
             raise ValueError(f"SequentialLR: {len(schedulers)} schedulers need {len(schedulers) - 1} milestones")
         self._schedulers, self._milestones = schedulers, milestones
         self.last_epoch, self.optimizer = last_epoch + 1, optimizer
-        # Each schedule took its first step when it was made: take all of them back, and let only the one that is on do it again.
+        # Each scheduler took its first step when it was constructed. Undo all of them, and let only the active one repeat it.
         for group in optimizer.param_groups:
             group["lr"] = group["initial_lr"]
         self.recursive_undo()
@@ -370,9 +371,9 @@ class SequentialLR(LRScheduler):
 
 
 class OneCycleLR(LRScheduler):
-    """Up to `max_lr`, and down to almost nothing; momentum (or the first beta) the other way. All within `total_steps`.
+    """Up to `max_lr` and down to almost 0 in `total_steps`. Momentum (or the first beta) changes in the opposite direction.
 
-    It does not multiply: every learning rate is computed from the number of steps.
+    It is not chainable: every learning rate is computed from the number of steps.
     """
 
     def __init__(
@@ -394,33 +395,20 @@ class OneCycleLR(LRScheduler):
     ) -> None:
         _check_optimizer(optimizer)
         self.optimizer = optimizer
-        if total_steps is None and (epochs is None or steps_per_epoch is None):
-            raise ValueError("You must define either total_steps OR (epochs AND steps_per_epoch)")
-        for name, count in dict(total_steps=total_steps, epochs=epochs, steps_per_epoch=steps_per_epoch).items():
-            if count is not None and (count <= 0 or not isinstance(count, int)):
-                raise ValueError(f"Expected positive integer {name}, but got {count}")
-        self.total_steps = total_steps or epochs * steps_per_epoch
+        self.total_steps = _count_total_steps(total_steps, epochs, steps_per_epoch)
         if not isinstance(pct_start, float) or not 0 <= pct_start <= 1:
             raise ValueError(f"Expected float between 0 and 1 pct_start, but got {pct_start}")
         if anneal_strategy not in ("cos", "linear"):
             raise ValueError(f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}")
         self._anneal_func_type, self.cycle_momentum = anneal_strategy, cycle_momentum
-        # The last step of each phase, and between which settings of the group it goes.
-        up, last = pct_start * self.total_steps - 1, self.total_steps - 1
-        rising = (up, "initial_lr", "max_lr", "max_momentum", "base_momentum")
-        falling = (last, "max_lr", "min_lr", "base_momentum", "max_momentum")
-        if three_phase:
-            back = (2 * pct_start * self.total_steps - 2, "max_lr", "initial_lr", "base_momentum", "max_momentum")
-            self._schedule_phases = [rising, back, (last, "initial_lr", "min_lr", "max_momentum", "max_momentum")]
-        else:
-            self._schedule_phases = [rising, falling]
+        self._schedule_phases = _one_cycle_phases(self.total_steps, pct_start, three_phase)
         self.use_beta1 = "betas" in optimizer.defaults
         if cycle_momentum and not self.use_beta1 and "momentum" not in optimizer.defaults:
             raise ValueError("optimizer must support momentum or beta1 with `cycle_momentum` option enabled")
         bounds = zip(
-            _for_each_group("max_lr", optimizer, max_lr),
-            _for_each_group("max_momentum", optimizer, max_momentum),
-            _for_each_group("base_momentum", optimizer, base_momentum),
+            _format_param("max_lr", optimizer, max_lr),
+            _format_param("max_momentum", optimizer, max_momentum),
+            _format_param("base_momentum", optimizer, base_momentum),
         )
         if last_epoch == -1:
             for group, (peak, high, low) in zip(optimizer.param_groups, bounds):
@@ -443,7 +431,7 @@ class OneCycleLR(LRScheduler):
         return end + (start - end) / 2 * (math.cos(math.pi * fraction) + 1)
 
     def get_lr(self) -> list[float]:
-        _warn_outside_step(self)
+        _warn_get_lr_called_outside_step(self)
         if self.last_epoch > self.total_steps:
             raise ValueError(f"Tried to step {self.last_epoch} times. There are {self.total_steps} steps in total")
         phases = self._schedule_phases
@@ -459,10 +447,29 @@ class OneCycleLR(LRScheduler):
         return learning_rates
 
 
-class ReduceLROnPlateau(LRScheduler):
-    """Times `factor` when a metric, given to each `step`, has not become better for more than `patience` steps.
+def _count_total_steps(total_steps: int | None, epochs: int | None, steps_per_epoch: int | None) -> int:
+    if total_steps is None and (epochs is None or steps_per_epoch is None):
+        raise ValueError("You must define either total_steps OR (epochs AND steps_per_epoch)")
+    for name, count in dict(total_steps=total_steps, epochs=epochs, steps_per_epoch=steps_per_epoch).items():
+        if count is not None and (count <= 0 or not isinstance(count, int)):
+            raise ValueError(f"Expected positive integer {name}, but got {count}")
+    return total_steps or epochs * steps_per_epoch
 
-    After that, `cooldown` steps pass uncounted. The learning rate does not fall below `min_lr`, nor change by less than `eps`.
+
+def _one_cycle_phases(total_steps: int, pct_start: float, three_phase: bool) -> list[tuple]:
+    """For each phase, its last step, and the group's settings at its start and end: learning rate, then momentum."""
+    up, last = pct_start * total_steps - 1, total_steps - 1
+    rising = (up, "initial_lr", "max_lr", "max_momentum", "base_momentum")
+    if not three_phase:
+        return [rising, (last, "max_lr", "min_lr", "base_momentum", "max_momentum")]
+    back = (2 * pct_start * total_steps - 2, "max_lr", "initial_lr", "base_momentum", "max_momentum")
+    return [rising, back, (last, "initial_lr", "min_lr", "max_momentum", "max_momentum")]
+
+
+class ReduceLROnPlateau(LRScheduler):
+    """Multiplies by `factor` when a metric, passed to each `step`, has not improved for more than `patience` steps.
+
+    After that, `cooldown` steps are not counted. The learning rate does not fall below `min_lr`, or change by `eps` or less.
     """
 
     def __init__(
@@ -485,7 +492,7 @@ class ReduceLROnPlateau(LRScheduler):
         if threshold_mode not in ("rel", "abs"):
             raise ValueError(f"threshold mode {threshold_mode} is unknown!")
         self.optimizer, self.factor, self.patience, self.cooldown, self.eps = optimizer, factor, patience, cooldown, eps
-        self.min_lrs = _for_each_group("min_lr", optimizer, min_lr)
+        self.min_lrs = _format_param("min_lr", optimizer, min_lr)
         self.default_min_lr = None if isinstance(min_lr, (list, tuple)) else min_lr
         self.mode, self.threshold, self.threshold_mode = mode, threshold, threshold_mode
         self.mode_worse = math.inf if mode == "min" else -math.inf

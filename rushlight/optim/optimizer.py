@@ -1,10 +1,10 @@
-"""Optimisers: what happens between two backward passes.
+"""Optimizers: they change the parameters between two backward passes.
 
-An optimiser holds the parameters in groups, each with its settings, and for each parameter what it remembers of earlier steps.
-`step` is arithmetic on tensors, in place and outside the graph. In PyTorch: `torch/optim/optimizer.py`, `sgd.py`, `adam.py`, in
-their `_single_tensor_` forms. Left out: the forms for lists of tensors and the fused ones (`foreach` and `fused` choose how PyTorch
-computes, and are only kept in the groups, as `state_dict` shows them), steps that are differentiated or captured themselves,
-settings that are tensors, parameters with names, hooks of `state_dict`.
+An optimizer holds the parameters in groups, each with its settings, and a state for each parameter. `step` is arithmetic on
+tensors, in place and outside the graph. In PyTorch: `torch/optim/optimizer.py`, `sgd.py`, `adam.py`, in their `_single_tensor_`
+forms. Left out: the forms for lists of tensors and the fused forms (`foreach` and `fused` choose PyTorch's implementation; here
+they are only stored in the groups, because `state_dict` shows them), steps that are differentiated or captured, settings that
+are tensors, parameters with names, hooks of `state_dict`.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from rushlight.autograd.graph import RemovableHandle
 
 
 def add_param_group(optimizer: Optimizer, param_group: dict[str, Any]) -> None:
-    """Append to `optimizer.param_groups` one more group: parameters under the key `"params"`, settings under other keys.
+    """Append one more group to `optimizer.param_groups`: parameters under the key `"params"`, settings under other keys.
 
-    The dictionary itself becomes the group: its `"params"` are made a list (a single tensor, a list of one), and each setting
-    of `optimizer.defaults` that it does not have is added to it.
+    The dict itself becomes the group: its `"params"` are converted to a list (a single tensor to a list of one), and each
+    setting of `optimizer.defaults` that it does not have is added to it.
 
-    A parameter is a tensor that is a leaf, or one that retains its gradient. The same parameter twice within the group is a
-    UserWarning, and stays there twice.
+    A parameter must be a tensor that is a leaf, or one that retains its gradient. If the group has the same parameter twice,
+    that is a UserWarning, and both stay.
 
     Raises:
         TypeError: `param_group` is not a dict; its parameters are a set, which has no order; one of them is not a tensor.
         KeyError: it has no `"params"`.
         ValueError: a parameter is neither a leaf nor retains its gradient; a parameter belongs to an earlier group. The
-            optimiser's groups are then as they were.
+            optimizer's groups are unchanged then.
 
     Source: `torch/optim/optimizer.py`, `Optimizer.add_param_group`.
     """
@@ -68,12 +68,12 @@ def _warn_of_duplicates() -> None:
 
 
 def state_dict(optimizer: Optimizer) -> dict[str, Any]:
-    """The optimiser as plain data: `{"state": ..., "param_groups": [...]}`, with a number in the place of each parameter.
+    """The optimizer as plain data: `{"state": ..., "param_groups": [...]}`, with a number instead of each parameter.
 
-    The parameters are numbered from 0 in the order of the groups and, within a group, of its list. Every group is a new dict with
-    the same settings, and as its last entry `"params"`, the list of numbers. The places are counted also where a parameter
-    is in a group twice; it has the number of its last place, twice. `"state"` is a dict from numbers to what
-    `optimizer.state` holds: the same objects, not copies. A key of the state that is not a tensor stays as it is.
+    The parameters are numbered from 0 in the order of the groups and, within a group, of its list. Every group becomes a new dict
+    with the same settings and, as its last entry, `"params"`, the list of numbers. A number counts list entries, so a
+    parameter that is in a group twice has the number of its last entry, twice. `"state"` maps numbers to the values in
+    `optimizer.state`: the same objects, not copies. A key of the state that is not a tensor stays unchanged.
 
     Source: `torch/optim/optimizer.py`, `Optimizer.state_dict`.
     """
@@ -91,16 +91,16 @@ def state_dict(optimizer: Optimizer) -> dict[str, Any]:
 
 
 def load_state_dict(optimizer: Optimizer, state_dict: dict[str, Any]) -> None:
-    """Bring the optimiser to the state that `state_dict` describes: settings and what is remembered. Its parameters stay.
+    """Set the optimizer's settings and state from `state_dict`. Its parameters stay.
 
-    The numbers of `state_dict` are matched with the parameters by their place, group after group. A tensor of the state is
-    converted to the dtype of its parameter, if that is floating, unless its key is `"step"`; what needs no conversion is not
-    copied. What belongs to a number that is in no group stays under that number. `state_dict` is not changed, and settings are
-    not shared with it. At the end, `optimizer.__setstate__` takes the new `"state"`, a `defaultdict` that makes dicts, and the
-    new `"param_groups"`.
+    The numbers of `state_dict` are matched with the parameters by position, group after group. A tensor of the state is
+    converted to the dtype of its parameter, if that dtype is floating, unless the tensor's key is `"step"`. A tensor that needs
+    no conversion is not copied. State under a number that is in no group stays under that number. `state_dict` is not changed,
+    and settings are not shared with it. At the end, `optimizer.__setstate__` gets the new `"state"`, a `defaultdict` of dicts,
+    and the new `"param_groups"`.
 
     Raises:
-        ValueError: there are not as many groups, or a group has not as many parameters.
+        ValueError: the number of groups differs, or the number of parameters in a group.
 
     Source: `torch/optim/optimizer.py`, `Optimizer.load_state_dict`.
     """
@@ -114,7 +114,7 @@ def load_state_dict(optimizer: Optimizer, state_dict: dict[str, Any]) -> None:
     state: defaultdict[Any, Any] = defaultdict(dict)
     for key, value in state_dict["state"].items():
         if key in param_of:
-            state[param_of[key]] = _converted(param_of[key], value)
+            state[param_of[key]] = _cast_value(param_of[key], value)
         else:
             state[key] = value
     for group, saved in zip(groups, saved_groups):
@@ -122,18 +122,18 @@ def load_state_dict(optimizer: Optimizer, state_dict: dict[str, Any]) -> None:
     optimizer.__setstate__({"state": state, "param_groups": saved_groups})
 
 
-def _converted(param: Tensor, value: Any, key: Any = None) -> Any:
+def _cast_value(param: Tensor, value: Any, key: Any = None) -> Any:
     if isinstance(value, Tensor):
         return value.to(param.dtype) if param.dtype.is_floating_point and key != "step" else value
     if isinstance(value, dict):
-        return {key: _converted(param, each, key) for key, each in value.items()}
+        return {key: _cast_value(param, each, key) for key, each in value.items()}
     if isinstance(value, Iterable):
-        return type(value)(_converted(param, each) for each in value)
+        return type(value)(_cast_value(param, each) for each in value)
     return value
 
 
 class Optimizer:
-    """Base class: a subclass gives the `defaults` of its settings, and a `step`.
+    """Base class: a subclass passes the `defaults` of its settings, and defines `step`.
 
     Source: `torch/optim/optimizer.py`, `Optimizer`.
     """
@@ -155,12 +155,12 @@ class Optimizer:
 
     def __init_subclass__(cls) -> None:
         if "step" in cls.__dict__:
-            cls.step = _hooked(cls.step)
+            cls.step = _wrap_step(cls.step)
 
     add_param_group, state_dict, load_state_dict = add_param_group, state_dict, load_state_dict
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forget the gradients, or else fill them with zeros, where there are any."""
+        """Set the gradients to None, or fill those that exist with zeros."""
         for param in chain.from_iterable(group["params"] for group in self.param_groups):
             if set_to_none:
                 param.grad = None
@@ -170,15 +170,15 @@ class Optimizer:
                 param.grad.zero_()
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Change the parameters by their gradients. Where there is a `closure`, it computes them first; returns its loss."""
+        """Update the parameters using their gradients. A `closure` first computes the gradients; its loss is returned."""
         raise NotImplementedError
 
     def register_step_pre_hook(self, hook: Callable) -> RemovableHandle:
-        """Before each step: `hook(optimizer, args, kwargs)`; a pair that it returns takes the place of the arguments."""
+        """`hook(optimizer, args, kwargs)` runs before each step. If it returns a pair, the pair replaces the arguments."""
         return RemovableHandle(self._pre_hooks, hook)
 
     def register_step_post_hook(self, hook: Callable) -> RemovableHandle:
-        """After each step: `hook(optimizer, args, kwargs)`."""
+        """`hook(optimizer, args, kwargs)` runs after each step."""
         return RemovableHandle(self._post_hooks, hook)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -197,8 +197,8 @@ class Optimizer:
         return f"{type(self).__name__} ({''.join(groups)})"
 
 
-def _hooked(step: Callable) -> Callable:
-    """`step` between the hooks of its optimiser. Source: `Optimizer.profile_hook_step`."""
+def _wrap_step(step: Callable) -> Callable:
+    """Run the optimizer's hooks before and after `step`. Source: `Optimizer.profile_hook_step`."""
 
     @wraps(step)
     def run(*args, **kwargs):
@@ -210,7 +210,7 @@ def _hooked(step: Callable) -> Callable:
             if not (isinstance(changed, tuple) and len(changed) == 2):
                 raise RuntimeError(f"a hook before step must return None or (new_args, new_kwargs), but got {changed}")
             args, kwargs = changed
-        if "_opt_called" in optimizer.__dict__:  # a schedule has asked whether there was a step
+        if "_opt_called" in optimizer.__dict__:  # a scheduler checks whether there was a step
             optimizer._opt_called = True
         result = step(*args, **kwargs)
         for hook in tuple(optimizer._post_hooks.values()):
@@ -220,7 +220,7 @@ def _hooked(step: Callable) -> Callable:
     return run
 
 
-def _with_gradients(group: dict[str, Any]) -> list[Tensor]:
+def _params_with_grad(group: dict[str, Any]) -> list[Tensor]:
     return [param for param in group["params"] if param.grad is not None]
 
 
@@ -231,13 +231,13 @@ def _evaluate(closure: Callable[[], Any] | None) -> Any:
 
 
 def _refuse_negative(**settings: float) -> None:
-    """And what is not a number; but SGD lets that pass."""
+    """Refuse negative settings and NaN. (SGD accepts NaN, as in PyTorch.)"""
     for name, value in settings.items():
         if not value >= 0:
             raise ValueError(f"Invalid {name}: {value}")
 
 
-def _refuse_special(**options: bool | None) -> None:
+def _refuse_unsupported(**options: bool | None) -> None:
     for name, value in options.items():
         if value:
             raise NotImplementedError(f"{name}=True is left out")
@@ -259,24 +259,25 @@ def sgd(
     nesterov: bool,
     maximize: bool,
 ) -> None:
-    """One step of gradient descent: change each parameter p, in place, by its gradient g and its buffer b.
+    """One step of gradient descent: update each parameter p in place, using its gradient g and its buffer b.
 
         g := -g                                        if `maximize`
         g := g + weight_decay p                        if `weight_decay` is not 0
-        b := momentum b + (1 - dampening) g            if `momentum` is not 0 and there was a b
+        b := momentum b + (1 - dampening) g            if `momentum` is not 0 and b is not None
         b := g                                         if `momentum` is not 0 and b is None: the first step, undamped
         d := g                                         if `momentum` is 0
-        d := b                                         if not, and not `nesterov`
-        d := g + momentum b                            if not, and `nesterov`
+        d := b                                         if `momentum` is not 0 and not `nesterov`
+        d := g + momentum b                            if `momentum` is not 0 and `nesterov`
         p := p - lr d
 
     Args:
-        params, grads: of the same length; each gradient has the sizes and dtype of its parameter.
-        momentum_buffers: of that length too, each a tensor like the parameter, changed in place, or None, in whose place a new
-            tensor is put that shares no memory with the gradient. With `momentum` 0 the list is not looked at, and may be empty.
+        params, grads: lists of the same length; each gradient has the sizes and dtype of its parameter.
+        momentum_buffers: a list of that length too. Each entry is a tensor like the parameter, changed in place, or None, which
+            is replaced by a new tensor that shares no memory with the gradient. With `momentum` 0 the list is not used, and
+            may be empty.
 
-    The gradients are not changed. It is called where no graph is recorded. The operations of PyTorch are `add`, `mul` and their
-    like with `alpha`, one after the other in this order, so that the results agree to the last digits.
+    The gradients are not changed. It is called while no graph is recorded. PyTorch uses `add`, `mul` and similar operators, with
+    `alpha`, in this order. Use the same ones, so that the results agree to the last digits.
 
     Source: `torch/optim/sgd.py`, `_single_tensor_sgd`.
     """
@@ -316,7 +317,7 @@ class SGD(Optimizer):
         _refuse_negative(**{name: value for name, value in settings.items() if value == value})
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
-        _refuse_special(differentiable=differentiable)
+        _refuse_unsupported(differentiable=differentiable)
         defaults = dict(
             lr=lr, momentum=momentum, dampening=dampening, weight_decay=weight_decay, nesterov=nesterov,
             maximize=maximize, foreach=foreach, differentiable=differentiable, fused=fused,
@@ -327,7 +328,7 @@ class SGD(Optimizer):
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         loss = _evaluate(closure)
         for group in self.param_groups:
-            params, momentum = _with_gradients(group), group["momentum"]
+            params, momentum = _params_with_grad(group), group["momentum"]
             buffers = [self.state[param].get("momentum_buffer") for param in params] if momentum else []
             names = ("lr", "momentum", "dampening", "weight_decay", "nesterov", "maximize")
             sgd(params, [param.grad for param in params], buffers, **{name: group[name] for name in names})
@@ -357,10 +358,10 @@ def adam(
     maximize: bool,
     decoupled_weight_decay: bool,
 ) -> None:
-    """One step of Adam, or of AdamW if `decoupled_weight_decay`: change each parameter p, in place, by its gradient g.
+    """One step of Adam, or of AdamW if `decoupled_weight_decay`: update each parameter p in place, using its gradient g.
 
-    m and v are the running averages of the gradient and of its square (`exp_avgs`, `exp_avg_sqs`), w the largest v so far
-    (`max_exp_avg_sqs`), t the number of steps (`state_steps`, tensors of one element). All of them are changed in place.
+    m and v are the running averages of the gradient and of its square (`exp_avgs`, `exp_avg_sqs`), w is the largest v so far
+    (`max_exp_avg_sqs`), and t is the number of steps (`state_steps`, tensors of one element). All are changed in place.
 
         t := t + 1
         g := -g                                        if `maximize`
@@ -368,17 +369,17 @@ def adam(
         g := g + weight_decay p                        if `weight_decay` is not 0 and not `decoupled_weight_decay`
         m := m + (1 - beta1) (g - m)
         v := beta2 v + (1 - beta2) g^2
-        w := max(w, v), element by element             if `amsgrad`: then w stands in the place of v in the next line
+        w := max(w, v), element by element             if `amsgrad`: then the next line uses w instead of v
         p := p - lr / (1 - beta1^t) * m / (sqrt(v) / sqrt(1 - beta2^t) + eps)
 
     Args:
-        params, grads, exp_avgs, exp_avg_sqs, state_steps: of the same length; what belongs to a parameter has its sizes and
-            dtype, the number of steps excepted.
-        max_exp_avg_sqs: of that length too if `amsgrad`; if not, it is not looked at, and may be empty.
+        params, grads, exp_avgs, exp_avg_sqs, state_steps: lists of the same length; all tensors of a parameter, except the
+            number of steps, have its sizes and dtype.
+        max_exp_avg_sqs: a list of that length too if `amsgrad`; otherwise it is not used, and may be empty.
 
-    The gradients are not changed. It is called where no graph is recorded. What depends on t alone is computed with Python's
-    numbers and what is of the parameter's size with tensors: m by `lerp`, v by `addcmul`, p by `addcdiv`, so that the results
-    agree with PyTorch's to the last digits.
+    The gradients are not changed. It is called while no graph is recorded. Values that depend only on t are computed with Python
+    numbers, values of the parameter's size with tensors: m by `lerp`, v by `addcmul`, p by `addcdiv`. So the results agree with
+    PyTorch's to the last digits.
 
     Source: `torch/optim/adam.py`, `_single_tensor_adam`.
     """
@@ -427,7 +428,7 @@ class Adam(Optimizer):
         _refuse_negative(weight_decay=weight_decay)
         if not all(isinstance(beta, float) for beta in betas):
             raise ValueError("betas must be floats")
-        _refuse_special(differentiable=differentiable, capturable=capturable)
+        _refuse_unsupported(differentiable=differentiable, capturable=capturable)
         defaults = dict(
             lr=lr, betas=tuple(betas), eps=eps, weight_decay=weight_decay, amsgrad=amsgrad, maximize=maximize,
             foreach=foreach, capturable=capturable, differentiable=differentiable, fused=fused,
@@ -439,8 +440,8 @@ class Adam(Optimizer):
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         loss = _evaluate(closure)
         for group in self.param_groups:
-            params, amsgrad = _with_gradients(group), group["amsgrad"]
-            states = [self._state_of(param, amsgrad) for param in params]
+            params, amsgrad = _params_with_grad(group), group["amsgrad"]
+            states = [self._get_state(param, amsgrad) for param in params]
             exp_avgs, exp_avg_sqs, steps = ([s[name] for s in states] for name in ("exp_avg", "exp_avg_sq", "step"))
             largest = [state["max_exp_avg_sq"] for state in states] if amsgrad else []
             names = ("lr", "eps", "weight_decay", "amsgrad", "maximize", "decoupled_weight_decay")
@@ -448,21 +449,21 @@ class Adam(Optimizer):
             adam(params, [param.grad for param in params], exp_avgs, exp_avg_sqs, largest, steps, **settings)
         return loss
 
-    def _state_of(self, param: Tensor, amsgrad: bool) -> dict[str, Tensor]:
+    def _get_state(self, param: Tensor, amsgrad: bool) -> dict[str, Tensor]:
         state = self.state[param]
         if not state:
             names = ("exp_avg", "exp_avg_sq", "max_exp_avg_sq")
-            state.update(_fresh_state(param, *(names if amsgrad else names[:2])))
+            state.update(_make_state(param, *(names if amsgrad else names[:2])))
         return state
 
 
-def _fresh_state(param: Tensor, *names: str) -> dict[str, Tensor]:
-    """The count of steps, which is a tensor (PyTorch can have it in a graph, or on the device), and zeros for each name."""
+def _make_state(param: Tensor, *names: str) -> dict[str, Tensor]:
+    """The number of steps, a tensor (in PyTorch it can be in a graph, or on the device), and zeros for each name."""
     return {"step": functions.zeros(()), **{name: functions.zeros_like(param) for name in names}}
 
 
 class AdamW(Adam):
-    """Adam whose decay of weights does not go through the averages. Source: `torch/optim/adamw.py`, `AdamW`."""
+    """Adam with weight decay that does not enter the running averages. Source: `torch/optim/adamw.py`, `AdamW`."""
 
     def __init__(
         self,
@@ -478,12 +479,12 @@ class AdamW(Adam):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
-        for group in self.param_groups:  # also where they were saved by Adam
+        for group in self.param_groups:  # also for groups saved by Adam
             group["decoupled_weight_decay"] = True
 
 
 # ------------------------------------------------------------------------------------------------------------
-# What came before Adam
+# Adagrad and RMSprop
 
 
 def _adagrad(param: Tensor, grad: Tensor, state: dict[str, Tensor], group: dict[str, Any]) -> None:
@@ -517,16 +518,16 @@ class Adagrad(Optimizer):
         settings = dict(lr=lr, lr_decay=lr_decay, eps=eps, weight_decay=weight_decay)
         settings["initial_accumulator_value"] = initial_accumulator_value
         _refuse_negative(**settings)
-        _refuse_special(differentiable=differentiable)
+        _refuse_unsupported(differentiable=differentiable)
         options = dict(foreach=foreach, maximize=maximize, differentiable=differentiable, fused=fused)
         super().__init__(params, settings | options)
         for param in chain.from_iterable(group["params"] for group in self.param_groups):
-            self._state_of(param)
+            self._get_state(param)
 
-    def _state_of(self, param: Tensor) -> dict[str, Tensor]:
+    def _get_state(self, param: Tensor) -> dict[str, Tensor]:
         state = self.state[param]
         if not state:
-            state.update(_fresh_state(param, "sum"))
+            state.update(_make_state(param, "sum"))
             state["sum"].fill_(self.defaults["initial_accumulator_value"])
         return state
 
@@ -534,15 +535,15 @@ class Adagrad(Optimizer):
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         loss = _evaluate(closure)
         for group in self.param_groups:
-            for param in _with_gradients(group):
-                _adagrad(param, param.grad, self._state_of(param), group)
+            for param in _params_with_grad(group):
+                _adagrad(param, param.grad, self._get_state(param), group)
         return loss
 
 
 def _rmsprop(param: Tensor, grad: Tensor, state: dict[str, Tensor], group: dict[str, Any]) -> None:
-    """v := alpha v + (1 - alpha) g^2, p := p - lr g / (sqrt(v) + eps), with momentum where there is one.
+    """v := alpha v + (1 - alpha) g^2, p := p - lr g / (sqrt(v) + eps), with momentum if it is not 0.
 
-    `centered`: under the root, less the square of the running average of g. Source: `_single_tensor_rmsprop`.
+    If `centered`, the square of the running average of g is subtracted from v under the root. Source: `_single_tensor_rmsprop`.
     """
     state["step"].add_(1)
     grad = -grad if group["maximize"] else grad
@@ -577,7 +578,7 @@ class RMSprop(Optimizer):
         differentiable: bool = False,
     ) -> None:
         _refuse_negative(lr=lr, eps=eps, momentum=momentum, weight_decay=weight_decay, alpha=alpha)
-        _refuse_special(differentiable=differentiable, capturable=capturable)
+        _refuse_unsupported(differentiable=differentiable, capturable=capturable)
         defaults = dict(
             lr=lr, momentum=momentum, alpha=alpha, eps=eps, centered=centered, weight_decay=weight_decay,
             capturable=capturable, foreach=foreach, maximize=maximize, differentiable=differentiable,
@@ -589,9 +590,9 @@ class RMSprop(Optimizer):
         loss = _evaluate(closure)
         for group in self.param_groups:
             names = ["square_avg"] + ["momentum_buffer"] * (group["momentum"] > 0) + ["grad_avg"] * group["centered"]
-            for param in _with_gradients(group):
+            for param in _params_with_grad(group):
                 state = self.state[param]
                 if not state:
-                    state.update(_fresh_state(param, *names))
+                    state.update(_make_state(param, *names))
                 _rmsprop(param, param.grad, state, group)
         return loss

@@ -1,4 +1,4 @@
-"""The generators: Python text from the tables of operators and derivatives, at build time and never at import.
+"""The generators, which write Python code from the tables of operators and derivatives: at build time, never at import.
 
 In PyTorch: `torchgen/` and `tools/autograd/`.
 """

@@ -1,17 +1,17 @@
-"""Writing `functions.py` and `register_kernels.py` from `native_functions.yaml`: run at build time, never at import.
+"""Write `functions.py` and `register_kernels.py` from `native_functions.yaml`: at build time, never at import.
 
-The first file has each operator's schema as an `OpOverload`, the function `rl.name` and the method `Tensor.name`; it imports
-no kernel. The second registers the kernels by dispatch key. In PyTorch: `torchgen/` (`RegisterSchema.cpp`, `RegisterCPU.cpp`)
+The first file has each operator's schema as an `OpOverload`, the function `rl.name` and the method `Tensor.name`. It imports
+no kernel. The second file registers the kernels by dispatch key. In PyTorch: `torchgen/` (`RegisterSchema.cpp`, `RegisterCPU.cpp`)
 and `tools/autograd/gen_python_functions.py` (the functions that Python calls). The format is PyTorch's:
 
-- `func`: the schema;
-- `variants`: `function`, `method`, or both (`function` unless said);
-- `dispatch`: kernels by dispatch key, `module::function` of `aten` or `aten/native`. With no `dispatch` PyTorch takes the
-  kernel of the same name for `CompositeImplicitAutograd`; here the kernel must be named;
-- `structured: True` with a `dispatch` to a `Structured`: the out= form; `structured_delegate: name.out` makes a
-  functional or in-place form of it;
-- `python_module: nn`: the function is for `rl.nn.functional` and not for `rl`; `functional`: a function written in Python
-  stands in front of it.
+- `func`: the schema.
+- `variants`: `function` (the default), `method`, or both.
+- `dispatch`: kernels by dispatch key, `module::function` of `aten` or `aten/native`. Without `dispatch`, PyTorch takes the
+  kernel of the same name for `CompositeImplicitAutograd`. Here the entry must name the kernel.
+- `structured: True` with a `dispatch` to a `Structured`: the out= form. `structured_delegate: name.out` makes a
+  functional or in-place form of it.
+- `python_module: nn`: the function is in `rl.nn.functional` and not in `rl`. `python_module: functional`: a function written in
+  Python calls it.
 """
 
 from __future__ import annotations
@@ -24,9 +24,8 @@ from keyword import iskeyword
 from pathlib import Path
 from types import ModuleType
 
-if (
-    __name__ == "__main__"
-):  # without `rushlight/__init__`, which cannot be imported while a generated file is out of date
+if __name__ == "__main__":
+    # Without `rushlight/__init__`, which cannot be imported while a generated file is out of date.
     sys.modules["rushlight"] = ModuleType("rushlight")
     sys.modules["rushlight"].__path__ = [str(Path(__file__).parents[1])]
 
@@ -37,18 +36,19 @@ SOURCE = PACKAGE / "aten" / "native" / "native_functions.yaml"
 FUNCTIONS = PACKAGE / "aten" / "generated" / "functions.py"
 KERNELS = PACKAGE / "aten" / "generated" / "register_kernels.py"
 
-FUNCTIONS_HEADER = '''"""What `rl.add(x, y)` and `x.add(y)` run. Generated from `native_functions.yaml`. Do not edit.
+FUNCTIONS_HEADER = '''"""The functions and methods of the operators. Generated from `native_functions.yaml`. Do not edit.
 
-Each function finds the key set of the call in line, where it can, and runs the kernel that the operator's table holds for it.
+If all tensors are arguments of their own, a function such as `rl.add(x, y)` computes the key set of the call inline and runs
+the kernel that the operator's table has for it. Otherwise it calls `invoke` or `resolve`.
 The operators are at the end of the file. `register_kernels.py` fills their tables.
 """
 
 # ruff: noqa: A001, A002, E501
 '''
-KERNELS_HEADER = '''"""Which kernel runs for which dispatch key. Generated from `native_functions.yaml`. Do not edit.
+KERNELS_HEADER = '''"""The kernels of the operators, by dispatch key. Generated from `native_functions.yaml`. Do not edit.
 
 Importing this module registers the kernels. In PyTorch: `RegisterCPU.cpp`, `RegisterCompositeImplicitAutograd.cpp` and so on,
-which register theirs when the library is loaded.
+which register kernels when the library is loaded.
 """
 
 # ruff: noqa: E501, I001
@@ -68,7 +68,7 @@ DUNDERS = {  # `x + y` calls `Tensor.__add__`, `2 + x` `Tensor.__radd__`, `x += 
     "eq": "eq.Tensor", "ne": "ne.Tensor", "lt": "lt.Tensor", "le": "le.Tensor", "gt": "gt.Tensor", "ge": "ge.Tensor",
     "matmul": "matmul",
 }  # fmt: skip
-FOR_NUMBERS = {  # where it is another operator
+FOR_NUMBERS = {  # if a number needs another operator
     "pow": "pow.Tensor_Scalar", "rpow": "pow.Scalar", "ipow": "pow_.Scalar",
     "rsub": "rsub.Scalar", "mod": "remainder.Scalar", "imod": "remainder_.Scalar",
 }  # fmt: skip
@@ -119,18 +119,18 @@ class Native:
 
     @property
     def is_view(self) -> bool:
-        """Whether the result shows the memory of the first argument. What `detach` gives is not held for a view."""
+        """Whether the result is a view of the first argument. Autograd does not treat the result of `detach` as a view."""
         alias = self.schema.returns[0].alias if self.schema.returns else ""
         return bool(alias) and "!" not in alias and not self.is_composite and self.schema.name != "detach"
 
     @property
     def out(self) -> Argument | None:
-        """The argument `out`, if this is the out= form; of several results, the first."""
+        """The argument `out`, if this is the out= form; with several results, the first one."""
         return self.written[0] if self.written else None
 
     @property
     def written(self) -> list[Argument]:
-        """What stands in the place of `out`: an argument for each result."""
+        """The out arguments: one for each result."""
         return [argument for argument in self.schema.arguments if argument.kwarg_only and argument.is_written]
 
 
@@ -170,7 +170,7 @@ def load() -> dict[str, Native]:
 
 
 def kernels(native: Native, natives: dict[str, Native]) -> dict[str, str]:
-    """What to register: expressions by dispatch key."""
+    """The kernels to register: expressions by dispatch key."""
     if native.delegate:
         structured = natives[native.delegate].dispatch["CPU"].replace("::", ".")
         if native.schema.is_mutable:
@@ -206,24 +206,32 @@ def _is_factory(schema: FunctionSchema) -> bool:
 
 def function(name: str, overloads: list[Native], outs: list[Native], method: bool) -> str:
     """The definition of one function or method, for all overloads of a name."""
-    makes = any(argument.base == "Device" for argument in overloads[0].schema.arguments)
-    unnameable = any(iskeyword(argument.name) for argument in overloads[0].schema.arguments)  # `from` of `uniform_`
-    if len(overloads) > 1 or len(outs) > 1 or unnameable:
+    is_factory = any(argument.base == "Device" for argument in overloads[0].schema.arguments)
+    has_keyword_name = any(
+        iskeyword(argument.name) for argument in overloads[0].schema.arguments
+    )  # `from` of `uniform_`
+    if len(overloads) > 1 or len(outs) > 1 or has_keyword_name:
         packed = ", ".join(native.variable for native in [*overloads, *([] if method else outs)])
         first = "self, " if method else ""
-        lines = [f"def {name}({first}*args, **kwargs):", *(of_self_alone(overloads) if method and not makes else [])]
-        lines += ['    requires_grad = kwargs.pop("requires_grad", False)'] if makes else []
+        lines = [
+            f"def {name}({first}*args, **kwargs):",
+            *(self_only_call(overloads) if method and not is_factory else []),
+        ]
+        lines += ['    requires_grad = kwargs.pop("requires_grad", False)'] if is_factory else []
         several = [] if method else [written for written in (native.written for native in outs) if len(written) > 1]
-        lines += [f"    kwargs = each_out(kwargs, {tuple(each.name for each in written)})" for written in several]
-        if makes and outs and not method:
-            lines += ['    if (out := kwargs.pop("out", None)) is not None:', "        kwargs = for_out(out, kwargs)"]
+        lines += [f"    kwargs = unpack_out(kwargs, {tuple(each.name for each in written)})" for written in several]
+        if is_factory and outs and not method:
+            lines += [
+                '    if (out := kwargs.pop("out", None)) is not None:',
+                "        kwargs = check_out_options(out, kwargs)",
+            ]
         result = f"resolve(({packed},), ({first}*args), kwargs)".replace("(*args)", "args")
-        lines += [f"    return leaf({result}, requires_grad)" if makes else f"    return {result}"]
+        lines += [f"    return leaf({result}, requires_grad)" if is_factory else f"    return {result}"]
         return "\n".join(lines) + "\n"
     (native,) = overloads
     out = outs[0] if outs and not method else None
     varargs = _varargs(native.schema, method)
-    more = ["requires_grad=False"] if makes else []
+    more = ["requires_grad=False"] if is_factory else []
     more += ["**named"] if varargs is not None else []
     lines = [f"def {name}({', '.join([_parameters(native.schema, method, varargs, out is not None), *more])}):"]
     for argument in native.schema.arguments:
@@ -237,14 +245,15 @@ def function(name: str, overloads: list[Native], outs: list[Native], method: boo
         passed = [argument.name for argument in out.schema.arguments]
         given = [name for name, argument in zip(stack, native.schema.arguments) if argument.name in passed]
         lines += ["    if out is not None:"]
-        lines += ["        for_out(out, {'dtype': dtype, 'device': device})"] if makes else []
+        lines += ["        check_out_options(out, {'dtype': dtype, 'device': device})"] if is_factory else []
         result = f"invoke({out.variable}, {', '.join([*given, 'out'])})"
-        lines += [f"        return leaf({result}, requires_grad)" if makes else f"        return {result}"]
-    return "\n".join(lines + call_lines(native, stack, makes)) + "\n"
+        lines += [f"        return leaf({result}, requires_grad)" if is_factory else f"        return {result}"]
+    return "\n".join(lines + call_lines(native, stack, is_factory)) + "\n"
 
 
-def of_self_alone(overloads: list[Native]) -> list[str]:
-    """A call of a method without arguments needs no search: the first overload that has a default for each of the others."""
+def self_only_call(overloads: list[Native]) -> list[str]:
+    """Lines for a method call without arguments, which needs no search: it runs the first overload that has a default for
+    every argument but `self`."""
     for native in overloads:
         if native.schema.arguments[0].type == "Tensor" and all(a.has_default for a in native.schema.arguments[1:]):
             defaults = "".join(f", {_default(argument)}" for argument in native.schema.arguments[1:])
@@ -256,15 +265,15 @@ def of_self_alone(overloads: list[Native]) -> list[str]:
     return []
 
 
-def call_lines(native: Native, stack: list[str], makes: bool) -> list[str]:
-    """The call itself. Where all tensors are arguments of their own the key set is found in line."""
+def call_lines(native: Native, stack: list[str], is_factory: bool) -> list[str]:
+    """Lines that make the call. If all tensors are arguments of their own, they compute the key set inline."""
     arguments = ", ".join(stack)
     typed = list(zip(native.schema.arguments, stack))
     tensors = [parameter for argument, parameter in typed if argument.type == "Tensor"]
     optional = [parameter for argument, parameter in typed if argument.type == "Tensor?"]
     if not tensors or any(argument.base == "Tensor" and argument.is_list for argument, _ in typed):
         result = f"invoke({', '.join([native.variable, *stack])})"
-        return [f"    return leaf({result}, requires_grad)" if makes else f"    return {result}"]
+        return [f"    return leaf({result}, requires_grad)" if is_factory else f"    return {result}"]
     keys = [f"{tensor}._key_set" for tensor in tensors]
     keys += [f"(0 if {tensor} is None else {tensor}._key_set)" for tensor in optional]
     keys = " | ".join([*keys, "local.included"])
@@ -274,7 +283,7 @@ def call_lines(native: Native, stack: list[str], makes: bool) -> list[str]:
         f"        key_set = ({keys}) & ~local.excluded",
         "    except AttributeError:",
         f"        return invoke({native.variable}, {arguments})",
-        f"    return leaf({result}, requires_grad)" if makes else f"    return {result}",
+        f"    return leaf({result}, requires_grad)" if is_factory else f"    return {result}",
     ]
 
 
@@ -303,22 +312,22 @@ def _default(argument: Argument) -> str:
     if argument.base == "MemoryFormat" and argument.has_default:
         return str(argument.default)
     if isinstance(argument.default, list):
-        return repr(tuple(argument.default))  # a list would be one list for all calls
+        return repr(tuple(argument.default))  # all calls would share a list
     return f'"{argument.default}"' if isinstance(argument.default, str) else repr(argument.default)
 
 
 def _varargs(schema: FunctionSchema, method: bool) -> Argument | None:
-    """The one list of ints that may be given without brackets: the only positional argument, besides `self` of a method."""
+    """The list of ints that may be passed without brackets: the only positional argument besides a method's `self`."""
     positional = schema.positional[1:] if method else schema.positional
     return positional[0] if len(positional) == 1 and positional[0].type == "int[]" else None
 
 
 def dunder(name: str, natives: dict[str, Native]) -> str:
-    """`__add__` and its like: operands that are neither tensors nor numbers are left to somebody else."""
+    """A method such as `__add__`. It returns NotImplemented for operands that are neither tensors nor numbers."""
     native = natives[DUNDERS[name]]
     for_numbers = natives[FOR_NUMBERS[name]] if name in FOR_NUMBERS else native
-    place = 0 if name in OTHER_FIRST else 1  # of `other`
-    takes_numbers = name in FOR_NUMBERS or may_be_number(native.schema, native.schema.arguments[place])
+    position = 0 if name in OTHER_FIRST else 1  # of `other`
+    takes_numbers = name in FOR_NUMBERS or may_be_number(native.schema, native.schema.arguments[position])
     operands = ["other", "self"] if name in OTHER_FIRST else ["self", "other"]
     arguments = ", ".join(operands + [_default(argument) for argument in native.schema.arguments[2:]])
     lines = [
@@ -388,7 +397,7 @@ def functions_file(natives: dict[str, Native]) -> str:
         "from rushlight.c10.dispatch import local",
         "from rushlight.c10.memory_formats import contiguous_format",
         "from rushlight.c10.schema import NUMBERS",
-        "from rushlight.library import declare, each_out, for_out, invoke, leaf, resolve\n",
+        "from rushlight.library import check_out_options, declare, invoke, leaf, resolve, unpack_out\n",
         wrapped("__all__ = [", [f'"{name}"' for name in sorted(public)], "]"),
     ]
     sections = [
@@ -406,7 +415,7 @@ def functions_file(natives: dict[str, Native]) -> str:
 
 
 def wrapped(head: str, items: list[str], tail: str) -> str:
-    """A list with as many items a line as fit, which the formatter leaves as it is."""
+    """A list with as many items on a line as fit. The formatter does not change it."""
     lines = textwrap.wrap(", ".join(items) + ",", 116, break_long_words=False, break_on_hyphens=False)
     return "\n    ".join([head, *lines]) + f"\n{tail}  # fmt: skip\n"
 
@@ -417,7 +426,7 @@ def formatted(text: str, target: Path) -> str:
 
 
 def stale(generator: ModuleType) -> dict[Path, str]:
-    """The files of a generator, this module or `gen_autograd`, that differ from what it writes, with what it writes."""
+    """The files of a generator (this module or `gen_autograd`) that are out of date, with their new text."""
     return {
         path: text
         for path, text in generator.generate().items()
@@ -426,16 +435,16 @@ def stale(generator: ModuleType) -> dict[Path, str]:
 
 
 def write(generator: ModuleType) -> list[Path]:
-    """Bring a generator's files up to date. Returns those that were not."""
-    renewed = stale(generator)
-    for path, text in renewed.items():
+    """Update a generator's files that are out of date. Returns their paths."""
+    outdated = stale(generator)
+    for path, text in outdated.items():
         path.write_text(text, encoding="utf-8")
-    return [*renewed]
+    return [*outdated]
 
 
 def main(generator: ModuleType) -> None:
     for path in write(generator):
-        print(f"{path.name} was brought up to date")
+        print(f"{path.name} updated")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
-"""Writing `variable_type.py` from `derivatives.yaml`: run at build time, never at import.
+"""Write `variable_type.py` from `derivatives.yaml`: at build time, never at import.
 
-For every operator with a derivative: its node, whose `apply` holds the formulas, and its kernel for the key `Autograd`, which
-makes the node, saves what the formulas need, and calls the kernel below. In PyTorch: `tools/autograd/load_derivatives.py`,
-`gen_autograd_functions.py` and `gen_variable_type.py`.
+The file has two things for every operator with a derivative: a node, whose `apply` contains the formulas, and a kernel for the
+key `Autograd`. The kernel makes the node, saves the values that the formulas need, and calls the kernel below.
+
+In PyTorch: `tools/autograd/load_derivatives.py`, `gen_autograd_functions.py` and `gen_variable_type.py`.
 """
 
 from __future__ import annotations
@@ -15,9 +16,8 @@ from functools import cached_property
 from pathlib import Path
 from types import ModuleType
 
-if (
-    __name__ == "__main__"
-):  # without `rushlight/__init__`, which cannot be imported while a generated file is out of date
+if __name__ == "__main__":
+    # Without `rushlight/__init__`, which cannot be imported while a generated file is out of date.
     sys.modules["rushlight"] = ModuleType("rushlight")
     sys.modules["rushlight"].__path__ = [str(Path(__file__).parents[1])]
 
@@ -29,18 +29,18 @@ TARGET = PACKAGE / "autograd" / "generated" / "variable_type.py"
 
 HEADER = '''"""The nodes of backward graphs and the kernels that make them. Generated from `derivatives.yaml`. Do not edit.
 
-Where no gradient is asked for, a kernel calls the kernel below it (`operator.below`) and does nothing else.
+If no gradient is needed, a kernel only calls the kernel below it (`operator.below`).
 """
 
 # ruff: noqa: E501, F401, F403, F405, I001
 '''
 
-NAMES = {  # which the generated code uses, by module
+NAMES = {  # names that the generated code uses, by module
     "engine": "sum_to",
     "graph": "Node, gradient_edge, save, unpack",
-    "history": "call_below, check_inplace, rebase_history, refuse_grad, set_history",
+    "history": "call_below, check_inplace, check_no_requires_grad, rebase_history, set_history",
 }
-METADATA = {  # what a formula may ask of a tensor without its being saved
+METADATA = {  # metadata that a formula may read from a tensor that is not saved
     ".shape": "_shape", ".dtype": "_dtype", ".stride()": "_stride", ".storage_offset()": "_offset", ".numel()": "_numel",
 }  # fmt: skip
 
@@ -56,12 +56,12 @@ class Derivative:
 
     @property
     def inputs(self) -> list[Argument]:
-        """The arguments that have a formula, in the schema's order: the node has an edge for each."""
+        """The arguments that have a formula, in the schema's order. The node has an edge for each."""
         return [argument for argument in self.native.schema.arguments if argument.name in self.formulas]
 
     @cached_property
     def needs(self) -> list[Needs]:
-        """What the formula of each of the `inputs` needs."""
+        """The values that each formula needs, in the order of `inputs`."""
         return [read(self.formulas[argument.name], self.native.schema) for argument in self.inputs]
 
     @property
@@ -70,7 +70,7 @@ class Derivative:
         return any(argument.is_list for argument in self.inputs)
 
     def users(self, kind: str) -> dict[str, list[int]]:
-        """The `tensors`, or the `results`, that formulas use, each with the places of these formulas."""
+        """The `tensors`, or the `results`, that formulas use, each with the indices of these formulas."""
         found: dict[str, list[int]] = {}
         for i, each in enumerate(self.needs):
             for name in sorted(getattr(each, kind)):
@@ -106,12 +106,12 @@ def camel(name: str) -> str:
 
 
 # ------------------------------------------------------------------------------------------------------------
-# What a formula needs
+# The values that a formula needs
 
 
 @dataclass
 class Needs:
-    """What a formula uses: tensors that are saved, results that are saved, and plain values; and itself, as the node has it."""
+    """A formula in the form that the node runs, with the saved tensors, saved results and plain values that it uses."""
 
     formula: str
     tensors: set[str]
@@ -120,7 +120,7 @@ class Needs:
 
 
 def read(formula: str, schema: FunctionSchema) -> Needs:
-    """What has to be kept for a formula."""
+    """Find the values that a node must save for a formula."""
     values = {}
     for argument in schema.arguments:
         if argument.type == "Tensor":
@@ -145,13 +145,13 @@ def read(formula: str, schema: FunctionSchema) -> Needs:
 
 
 def inline(formula: str, values: dict[str, str]) -> str:
-    """A formula in which values that are no tensors are read off the node."""
+    """A formula that reads its values, except tensors, from attributes of the node."""
 
-    class OffTheNode(ast.NodeTransformer):
+    class ReadFromNode(ast.NodeTransformer):
         def visit_Name(self, name: ast.Name) -> ast.expr:  # noqa: N802
             return ast.Attribute(ast.Name("node"), name.id) if name.id in values else name
 
-    return ast.unparse(OffTheNode().visit(ast.parse(formula, mode="eval")))
+    return ast.unparse(ReadFromNode().visit(ast.parse(formula, mode="eval")))
 
 
 # ------------------------------------------------------------------------------------------------------------
@@ -169,7 +169,7 @@ def node_class(derivative: Derivative) -> str:
     if slots:
         lines += [f"    {' = '.join(slots)} = None", ""]
     kept = ", ".join(f"node.{slot}" for slot in slots)
-    # torch looks at what is kept also where no gradient arrives
+    # torch unpacks the saved tensors even if no gradient arrives
     check = [f"            unpack(node, [{kept}])"] if slots else []
     nothing = "[None] * len(node.next_edges)" if derivative.takes_list else "(" + "None, " * len(needs) + ")"
     if len(schema.returns) > 1 or schema.returns[0].is_list:
@@ -180,8 +180,8 @@ def node_class(derivative: Derivative) -> str:
         lines += ["    def apply(node, grad):", "        if grad is None:", *check, f"            return {nothing}"]
     always = derivative.takes_list or len(needs) == 1
     lines += [] if always else ["        edges = node.next_edges"]
-    for name, places in users.items():
-        test = "" if always else f" if {' or '.join(f'edges[{i}].node' for i in places)} else None"
+    for name, indices in users.items():
+        test = "" if always else f" if {' or '.join(f'edges[{i}].node' for i in indices)} else None"
         lines.append(f"        {name} = unpack(node, node.saved_{name}){test}")
     if derivative.takes_list:
         lines.append(f"        return {needs[0].formula}")
@@ -219,20 +219,20 @@ def kernel(derivative: Derivative, native: Native) -> str:
         without = " and ".join(_has_no_history(schema, argument) for argument in inputs)
         lines += [f"    if not local.grad_enabled or {without}:", f"        return {below}({stack})"]
         lines += [f"    edges = [{', '.join(f'gradient_edge({argument.name})' for argument in inputs)}]"]
-        nobody = " is ".join(f"edges[{i}].node" for i in range(len(inputs)))
-        lines += [f"    if {nobody} is None:"]
+        all_nodes = " is ".join(f"edges[{i}].node" for i in range(len(inputs)))
+        lines += [f"    if {all_nodes} is None:"]
     lines += [f"        return {below}({stack})"]
     for argument in schema.arguments:
         if argument.base == "Tensor" and argument.name not in derivative.formulas:
-            lines += [f"    refuse_grad({schema.name!r}, {argument.name!r}, {_safe(argument.name)})"]
+            lines += [f"    check_no_requires_grad({schema.name!r}, {argument.name!r}, {_safe(argument.name)})"]
     lines += ["    check_inplace(self)"] if inplace else []
     lines += [f"    node = {derivative.node}()", "    node.next_edges = edges"]
     values = {name: expression for each in derivative.needs for name, expression in each.values.items()}
     shapes = values.pop("result_shapes", None)
     lines += [f"    node.{name} = {_safe(expression)}" for name, expression in values.items()]
-    for name, places in derivative.users("tensors").items():
+    for name, indices in derivative.users("tensors").items():
         kept = "save(self.clone())" if inplace and name == "self" else f"save({name})"
-        lines += _if_needed(places, derivative, f"node.saved_{name} = {kept}")
+        lines += _if_needed(indices, derivative, f"node.saved_{name} = {kept}")
     lines.append(f"    result = call_below({below}, {stack})")
     if inplace:
         lines.append("    rebase_history(self, node)")
@@ -241,25 +241,25 @@ def kernel(derivative: Derivative, native: Native) -> str:
         lines.append(f"    set_history(result, node{which})")
     lines += [f"    node.result_shapes = {shapes}"] if shapes else []
     parts = [part.name for part in schema.returns]
-    for name, places in derivative.users("results").items():
+    for name, indices in derivative.users("results").items():
         of = "result" if name == "result" else f"result[{parts.index(name)}]"
-        lines += _if_needed(places, derivative, f"node.saved_{name} = save({of}, True)")
+        lines += _if_needed(indices, derivative, f"node.saved_{name} = save({of}, True)")
     lines.append("    return result")
     return "\n".join(lines) + "\n"
 
 
 def _has_no_history(schema: FunctionSchema, argument: Argument) -> str:
-    """The test that a tensor argument has nothing to do with autograd; where a number or None may stand, for these too."""
+    """The test that a tensor argument has no history. If the argument may be a number or None, the test is true for these."""
     test = f"{argument.name}._autograd is None is {argument.name}._base"
     if may_be_number(schema, argument) or argument.is_optional or argument.name == "self" != schema.arguments[0].name:
         return f"(not isinstance({argument.name}, Tensor) or {test})"
     return test
 
 
-def _if_needed(places: list[int], derivative: Derivative, line: str) -> list[str]:
-    if len(places) == len(derivative.inputs) or derivative.takes_list:
+def _if_needed(indices: list[int], derivative: Derivative, line: str) -> list[str]:
+    if len(indices) == len(derivative.inputs) or derivative.takes_list:
         return [f"    {line}"]
-    return [f"    if {' or '.join(f'edges[{i}].node' for i in places)}:", f"        {line}"]
+    return [f"    if {' or '.join(f'edges[{i}].node' for i in indices)}:", f"        {line}"]
 
 
 def _safe(name: str) -> str:
@@ -271,7 +271,7 @@ def function_name(native: Native) -> str:
 
 
 def inplace_forms(derivative: Derivative, natives: dict[str, Native], own: set[str]) -> list[Native]:
-    """The in-place operators that have the derivative of this functional one, having no entry of their own."""
+    """The in-place operators without an entry of their own, which use the derivative of this functional operator."""
     schema = derivative.native.schema
     taken = [(argument.name, argument.type) for argument in schema.arguments]
     if not derivative.formulas or schema.arguments[0].is_written or schema.arguments[0].name != "self":
@@ -318,7 +318,7 @@ def generate() -> dict[Path, str]:
         *map(node_class, differentiated),
         "# ---- Kernels for the key Autograd\n\n",
         *(kernel(derivative, native) for native, derivative in kernels),
-        "# ---- The operators by what `register` does with them\n",
+        "# ---- The groups of operators that `register` uses\n",
         wrapped("AUTOGRAD = {", [f"{native.variable}: {function_name(native)}" for native, _ in kernels], "}"),
         wrapped("OUT = (", outs, ")"),
         wrapped("WITHOUT_DERIVATIVE = (", missing, ")"),
@@ -329,7 +329,7 @@ def generate() -> dict[Path, str]:
 
 
 def _would_need_one(native: Native) -> bool:
-    """Whether an operator that has no entry would have to have a derivative: asked for a gradient, it raises."""
+    """Whether an operator without an entry raises if an argument requires a gradient."""
     takes = any(argument.base == "Tensor" for argument in native.schema.arguments)
     gives = any(part.base == "Tensor" for part in native.schema.returns)
     return takes and gives and not native.is_composite and native.out is None

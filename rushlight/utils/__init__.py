@@ -1,4 +1,4 @@
-"""PyTorch's namespace `torch.utils`, of which there are `data`, `checkpoint` and `cpp_extension`."""
+"""PyTorch's namespace `torch.utils`, with `data`, `checkpoint` and `cpp_extension`."""
 
 from rushlight.utils import checkpoint, data
 

@@ -1,7 +1,7 @@
-"""What the compiler shows of its work: `RUSHLIGHT_LOGS=dynamo,aot,inductor`, a list of names, as `TORCH_LOGS` is.
+"""Logs of the compiler: `RUSHLIGHT_LOGS=dynamo,aot,inductor`, a list of names like `TORCH_LOGS`.
 
-The names are torch's: `dynamo`, `aot`, `inductor` for all of a part, and `graph_code`, `graph_breaks`, `guards`, `recompiles`,
-`bytecode`, `aot_graphs`, `output_code` for one kind of text. In PyTorch: `torch/_logging`. Left out: levels, `+` and `-`, files.
+The names are torch's: `dynamo`, `aot`, `inductor` for all logs of a part, and `graph_code`, `graph_breaks`, `guards`, `recompiles`,
+`bytecode`, `aot_graphs`, `output_code` for one kind of log. In PyTorch: `torch/_logging`. Left out: levels, `+` and `-`, files.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import sys
 
 __all__ = ["wanted", "artifact"]
 
-PARTS = {  # what the name of a part switches on besides itself
+PARTS = {  # the name of a part enables these logs too
     "dynamo": ("graph_code", "graph_breaks", "guards", "recompiles", "bytecode"),
     "aot": ("aot_graphs", "aot_joint_graph"),
     "inductor": ("output_code", "fusion"),
@@ -19,7 +19,7 @@ PARTS = {  # what the name of a part switches on besides itself
 
 
 def wanted(name: str) -> bool:
-    """Whether texts of this name are asked for now: the environment is read at each call, so that a program may set it."""
+    """Whether logs of this name are enabled now. The environment is read at each call, so that a program may set it."""
     asked = os.environ.get("RUSHLIGHT_LOGS")
     if not asked:
         return False
@@ -28,7 +28,7 @@ def wanted(name: str) -> bool:
 
 
 def artifact(name: str, text: str, heading: str = "") -> None:
-    """Write a text to stderr under a heading, if it is asked for."""
+    """Write a log to stderr under a heading, if it is enabled."""
     if wanted(name):
         title = f"{name}: {heading}" if heading else name
         print(f"[{title}]\n{text.rstrip()}\n", file=sys.stderr)

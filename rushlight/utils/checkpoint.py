@@ -1,6 +1,6 @@
-"""Checkpointing: compute again rather than keep.
+"""Checkpointing: recompute intermediate results in backward instead of saving them.
 
-In PyTorch: `torch/utils/checkpoint.py`. Left out: the way that is not re-entrant, and keeping the state of random generators.
+In PyTorch: `torch/utils/checkpoint.py`. Left out: the non-reentrant form, and saving the state of random generators.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class CheckpointFunction(Function):
 
     @staticmethod
     def backward(ctx: FunctionCtx, *grads: Tensor | None) -> tuple:
-        if local.for_inputs:  # the backward pass within this one would not know of them
+        if local.for_inputs:  # the inner backward pass would not be limited to these inputs
             raise RuntimeError(
                 "a re-entrant checkpoint is incompatible with .grad() and with the argument `inputs` of "
                 ".backward(): call .backward() without it."
@@ -36,23 +36,22 @@ class CheckpointFunction(Function):
 
 
 def recompute(ctx: FunctionCtx, *grads: Tensor | None) -> tuple:
-    """Run a checkpointed function once more, this time recording, and go back through it: the backward of its node.
+    """The backward of a checkpoint's node: run the function again, this time recorded, and then its backward.
 
-    `ctx.run` is the function, and `ctx.args` its arguments, with None in the place of each tensor; these are in
-    `ctx.saved_tensors`, with None in the place of each argument that is no tensor. The function runs on tensors that share
-    their memory with the saved ones, but are leaves of a graph of their own, so that nothing else is reached; each requires
-    grad if the saved one does, now that it is unpacked (and not if it did when the checkpoint was made). It runs with grad
-    mode on.
+    `ctx.run` is the function. `ctx.args` has its arguments, with None instead of each tensor. `ctx.saved_tensors` has the
+    tensors, with None instead of each argument that is not a tensor. The function runs on tensors that share memory with the
+    saved ones but are leaves of a separate graph, so that its backward does not reach the outer graph. Each requires grad if
+    the saved tensor requires grad now, when it is unpacked (not: when the checkpoint was made). Grad mode is on during the run.
 
-    What it returns, one result or a tuple of them, is the same as the first time. Those results that require grad are gone
-    back from, in one backward pass (`backward`), with their gradients. What else the function used, tensors that are not among
-    its arguments, accumulates its gradients as usual.
+    The function returns one result or a tuple of results, the same as the first time. One backward pass (`backward`) starts
+    from the results that require grad, with their gradients. Other tensors that the function uses, which are not among its
+    arguments, accumulate their gradients as usual.
 
     Args:
         grads: one for each result.
 
     Returns:
-        a tuple: None for the function, then for each argument its gradient, or None where there is none.
+        a tuple: None for the function, then for each argument its gradient, or None if it has none.
 
     Raises:
         RuntimeError: none of the results requires grad.
@@ -75,8 +74,8 @@ def recompute(ctx: FunctionCtx, *grads: Tensor | None) -> tuple:
 
 
 def checkpoint(function: Callable, *args: Any, use_reentrant: bool = True) -> Any:
-    """`function(*args)`, of which nothing is kept but the arguments: the backward pass runs it once more.
+    """Compute `function(*args)` and save only the arguments. The backward pass runs the function again.
 
-    Source: `torch/utils/checkpoint.py`, `checkpoint`; only the re-entrant way is here.
+    Source: `torch/utils/checkpoint.py`, `checkpoint`; only the reentrant form is here.
     """
     return CheckpointFunction.apply(function, *args)

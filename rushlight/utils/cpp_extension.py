@@ -1,10 +1,10 @@
 """Operators written in C++, on rushlight's own memory.
 
-A source text is compiled by the system's compiler, loaded, and its operators are registered with the dispatcher like any
-other. What they see of rushlight is `HEADER`: a tensor as pointer, sizes and strides; a switch over dtypes; a loop over
-threads. In PyTorch: `torch/utils/cpp_extension.py` (`load_inline`), and for what is in the header `ATen/ATen.h`,
+The system's compiler compiles a source text. The library is loaded, and its operators are registered with the dispatcher like
+any other operator. The C++ code includes `HEADER`: a tensor as pointer, sizes and strides, a switch over dtypes, and a loop
+over threads. In PyTorch: `torch/utils/cpp_extension.py` (`load_inline`), and for the header `ATen/ATen.h`,
 `ATen/core/TensorAccessor.h`, `ATen/Dispatch.h`, `ATen/Parallel.h`, `torch/library.h`, `ATen/core/boxing/`. Left out: half precision
-(C++17 has no such type), operators with other results than one tensor, calling rushlight's operators from C++.
+(C++17 has no such type), operators whose result is not one tensor, calls of rushlight's operators from C++.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from rushlight.c10.storage import UntypedStorage
 from rushlight.library import Library
 
 # ------------------------------------------------------------------------------------------------------------
-# What C++ sees
+# The header
 
-HEADER = r"""// rushlight.h: what an operator in C++ sees of rushlight. In PyTorch all this is ATen.
+HEADER = r"""// rushlight.h: rushlight's interface for operators in C++. In PyTorch this is ATen.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -55,14 +55,14 @@ inline const char* name_of(dtype type) {
   return names[static_cast<int>(type)];
 }
 
-// A tensor: where its first element is, its sizes, and its strides in elements. It owns nothing.
+// A tensor: a pointer to its first element, its sizes, and its strides in elements. It owns no memory.
 struct Tensor {
   void* data;
   const int64_t* sizes;
   const int64_t* strides;
   int32_t ndim;
   rl::dtype type;
-  int64_t id;  // by which Python knows it
+  int64_t id;  // the tensor's index on the Python side
 
   int64_t dim() const { return ndim; }
   rl::dtype dtype() const { return type; }
@@ -86,25 +86,25 @@ struct NotImplemented : std::runtime_error {
 #define CHECK(condition, message) \
   if (!(condition)) throw std::runtime_error(message)
 
-// A new tensor with contiguous strides. Its memory is Python's, and holds anything.
+// A new tensor with contiguous strides. Python owns its memory, which is uninitialized.
 using Allocate = void (*)(const int64_t* sizes, int64_t ndim, int32_t type, Tensor* out);
 static thread_local Allocate allocate = nullptr;
 inline Tensor empty(const std::vector<int64_t>& sizes, dtype type) {
   Tensor out;
   allocate(sizes.data(), static_cast<int64_t>(sizes.size()), static_cast<int32_t>(type), &out);
-  CHECK(out.id >= 0, "empty: there is no memory for a tensor of these sizes");
+  CHECK(out.id >= 0, "empty: not enough memory for a tensor of these sizes");
   return out;
 }
 inline Tensor empty_like(const Tensor& x) { return empty({x.sizes, x.sizes + x.ndim}, x.type); }
 
-// The elements of a tensor of N dimensions: x[i][j]. No index is checked.
+// The elements of a tensor with N dimensions: x[i][j]. Indices are not checked.
 template <class T, int N>
 struct Accessor {
   T* data;
   const int64_t* sizes;
   const int64_t* strides;
   explicit Accessor(const Tensor& x) : Accessor(static_cast<T*>(x.data), x.sizes, x.strides) {
-    CHECK(x.ndim == N, "Accessor: the tensor has another number of dimensions");
+    CHECK(x.ndim == N, "Accessor: wrong number of dimensions");
   }
   Accessor(T* data, const int64_t* sizes, const int64_t* strides) : data(data), sizes(sizes), strides(strides) {}
   int64_t size(int64_t dim) const { return sizes[dim]; }
@@ -115,8 +115,8 @@ struct Accessor {
   }
 };
 
-// A tensor of any dimensions, at least one, as lines along the last: element j of line i is at row(i)[j * stride].
-// The lines are counted in row-major order of the other dimensions.
+// A tensor with at least one dimension, as rows along the last dimension: element j of row i is at row(i)[j * stride].
+// The rows are numbered in row-major order of the other dimensions.
 template <class T>
 struct Rows {
   const Tensor& x;
@@ -124,7 +124,7 @@ struct Rows {
   explicit Rows(const Tensor& x) : x(x), count(1), size(x.size(-1)), stride(x.stride(-1)) {
     for (int32_t d = 0; d + 1 < x.ndim; d++) count *= x.sizes[d];
   }
-  int64_t grain() const { return 1 + 32768 / (size + 1); }  // so many lines are worth a thread
+  int64_t grain() const { return 1 + 32768 / (size + 1); }  // the smallest number of rows worth a thread
   T* row(int64_t i) const {
     T* start = static_cast<T*>(x.data);
     for (int32_t d = x.ndim - 2; d >= 0; d--) {
@@ -135,7 +135,7 @@ struct Rows {
   }
 };
 
-// DISPATCH_FLOATING(x.dtype(), "name", [&] { ... scalar_t ... }): the body once for each dtype; the right one runs.
+// DISPATCH_FLOATING(x.dtype(), "name", [&] { ... scalar_t ... }): compile the body once per dtype, and run the one for x's.
 #define CASE(TYPE, T, ...)      \
   case rl::dtype::TYPE: {       \
     using scalar_t = T;         \
@@ -154,7 +154,7 @@ struct Rows {
 #define DISPATCH_FLOATING(TYPE, NAME, ...) SWITCH(TYPE, NAME, FLOATING_CASES(__VA_ARGS__))
 #define DISPATCH_ALL(TYPE, NAME, ...) SWITCH(TYPE, NAME, FLOATING_CASES(__VA_ARGS__) INTEGRAL_CASES(__VA_ARGS__))
 
-// f(begin, end) on parts of the range, on several threads; less than `grain` is not worth a thread of its own.
+// Call f(begin, end) on parts of the range, on several threads. A part smaller than `grain` gets no thread of its own.
 template <class F>
 void parallel_for(int64_t begin, int64_t end, int64_t grain, const F& f) {
   const int64_t most = std::thread::hardware_concurrency(), wanted = (end - begin) / (grain > 0 ? grain : 1);
@@ -179,7 +179,7 @@ void parallel_for(int64_t begin, int64_t end, int64_t grain, const F& f) {
     if (error) std::rethrow_exception(error);
 }
 
-// How Python calls: every operator in the same way, boxed, with an array of values. OPERATOR unboxes them.
+// Python calls every operator in the same way, boxed, with an array of values. OPERATOR unboxes them.
 struct Value {
   Tensor tensor;
   double number;
@@ -205,7 +205,7 @@ struct Operator {
   const char* schema;
   Tensor (*call)(const Value*);
 };
-// static: each library has a list of its own, though all have this header
+// static: each library has its own list, although all include this header
 static std::vector<Operator>& operators() {
   static std::vector<Operator> all;
   return all;
@@ -237,27 +237,27 @@ extern "C" int rushlight_call(int64_t i, const rl::Value* stack, rl::Allocate al
 
 
 def rms_norm_source() -> str:
-    """The C++ text of `rms_norm`, an operator that scales every line along the last dimension to the same length:
+    """The C++ text of `rms_norm`, an operator that scales every row along the last dimension to the same length:
 
         y = x / sqrt(mean of x * x along the last dimension + eps) * weight
 
-    The text begins with `#include "rushlight.h"` (which is `HEADER`; everything in it is in the namespace `rl`, macros apart)
+    The text begins with `#include "rushlight.h"` (which is `HEADER`; everything in it except macros is in the namespace `rl`)
     and has a function and, after it, its registration:
 
         Tensor rms_norm(const Tensor& x, const Tensor& weight, double eps) { ... }
         OPERATOR(rms_norm, "rms_norm(Tensor x, Tensor weight, float eps=1e-5) -> Tensor")
 
     Args of the operator:
-        x: at least one dimension, any sizes (0 too) and strides, float32 or float64.
-        weight: one dimension of the size of the last one of `x`, any stride, the dtype of `x`.
+        x: at least one dimension, any sizes (including 0) and strides, float32 or float64.
+        weight: one dimension with the size of the last dimension of `x`, any stride, the dtype of `x`.
         eps: added to the mean.
 
     Returns:
-        a new tensor with the sizes and the dtype of `x` and contiguous strides. The lines are independent of each other, so
-        `parallel_for` may share them out.
+        a new tensor with the sizes and the dtype of `x` and contiguous strides. The rows are independent of each other, so
+        `parallel_for` may distribute them.
 
     Raises:
-        RuntimeError (`CHECK`): `x` has no dimensions, or `weight` has other sizes than it should.
+        RuntimeError (`CHECK`): `x` has no dimensions, or `weight` has the wrong sizes.
         NotImplementedError (`DISPATCH_FLOATING`): any other dtype.
 
     Source: `torch.nn.functional.rms_norm`; `aten/src/ATen/native/cpu/layer_norm_kernel.cpp`.
@@ -311,11 +311,11 @@ OPERATOR(rms_norm, "rms_norm(Tensor x, Tensor weight, float eps=1e-5) -> Tensor"
 
 
 class CompileError(RuntimeError):
-    """The compiler refused a text; the message is the compiler's."""
+    """The compiler rejected a text. The message is the compiler's."""
 
 
 def compiler() -> str:
-    """The C++ compiler: `$CXX`, or the first that there is. RuntimeError, with what to do, if there is none."""
+    """The C++ compiler: `$CXX`, or the first one that is found. If there is none, a RuntimeError says how to install one."""
     for name in (os.environ.get("CXX"), "g++", "clang++", "c++"):
         if name and (path := shutil.which(name)):
             return path
@@ -325,14 +325,14 @@ def compiler() -> str:
     )
 
 
-# No -march=native: a library in the cache may be loaded on another machine. No -ffast-math: to link with it changes how the
-# whole process rounds the smallest numbers; `#pragma omp simd` allows a sum in another order where one asks for it.
+# No -march=native: a library in the cache may be loaded on another machine. No -ffast-math: linking with it makes the whole
+# process flush denormal numbers to zero. `#pragma omp simd` allows a sum in another order where the code requests it.
 FLAGS = ["-std=c++17", "-O3", "-fPIC", "-shared", "-pthread"] + (["-fopenmp-simd"] if sys.platform == "linux" else [])
 
 
 @cache
 def build_folder() -> Path:
-    """Where compiled libraries are kept: in the user's cache, or, if that cannot be written, a folder for this process."""
+    """The folder of compiled libraries: in the user's cache or, if that cannot be written, a folder for this process."""
     folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "rushlight" / "cpp"
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -342,11 +342,11 @@ def build_folder() -> Path:
         return Path(tempfile.mkdtemp(prefix="rushlight-"))
 
 
-_built: dict[str, Extension | CompileError] = {}  # by source, for this process
+_extensions: dict[str, Extension | CompileError] = {}  # by source, for this process
 
 
 def build(source: str) -> Extension:
-    """The library of a C++ text, compiled unless it has been before.
+    """The library of a C++ text, compiled if it is not in the cache.
 
     Raises:
         CompileError (a RuntimeError): the text does not compile.
@@ -354,18 +354,18 @@ def build(source: str) -> Extension:
 
     Source: `torch/utils/cpp_extension.py`, `load_inline`.
     """
-    if source not in _built:
+    if source not in _extensions:
         try:
-            _built[source] = Extension(_library(source))
+            _extensions[source] = Extension(_build_library(source))
         except CompileError as error:
-            _built[source] = error
-    found = _built[source]
+            _extensions[source] = error
+    found = _extensions[source]
     if isinstance(found, CompileError):
         raise found
     return found
 
 
-def _library(source: str) -> Path:
+def _build_library(source: str) -> Path:
     if not isinstance(source, str):
         raise TypeError(f"a C++ source is a str, not {type(source).__name__}")
     command = [compiler(), *FLAGS]
@@ -374,20 +374,20 @@ def _library(source: str) -> Path:
 
 
 def compiled(name: str, command: Sequence[str], texts: dict[str, str]) -> Path:
-    """The library `name` in `build_folder()`; if it is not there yet, what the command makes of these texts, by file name.
+    """The library `name` in `build_folder()`. If it does not exist, the command compiles it from `texts`, a dict by file name.
 
-    Raises CompileError, with what the compiler says.
+    Raises CompileError, with the compiler's message.
     """
     library = build_folder() / f"{name}.so"
     if library.exists():
         return library
-    with tempfile.TemporaryDirectory(dir=build_folder()) as place:
+    with tempfile.TemporaryDirectory(dir=build_folder()) as folder:
         for file, text in texts.items():
-            Path(place, file).write_text(text, encoding="utf-8")
-        done = subprocess.run([*command, "-o", "operator.so"], cwd=place, capture_output=True, text=True)
+            Path(folder, file).write_text(text, encoding="utf-8")
+        done = subprocess.run([*command, "-o", "operator.so"], cwd=folder, capture_output=True, text=True)
         if done.returncode != 0:
             raise CompileError(done.stderr.strip() or f"{command[0]} ended with {done.returncode}")
-        os.replace(Path(place, "operator.so"), library)  # whole or not at all: somebody else may be building the same
+        os.replace(Path(folder, "operator.so"), library)  # atomic, because another process may build the same library
     return library
 
 
@@ -435,43 +435,43 @@ class Extension:
     def __getattr__(self, name: str) -> Callable:
         if name.startswith("_") or name not in self.schemas:
             raise AttributeError(f"the C++ text registers no operator {name!r} (OPERATOR), only {[*self.schemas]}")
-        schema, place = self.schemas[name], [*self.schemas].index(name)
+        schema, index = self.schemas[name], [*self.schemas].index(name)
 
         def operator(*args: Any, **kwargs: Any) -> Tensor:
-            return self._call(place, bind(schema, args, kwargs))
+            return self._call(index, bind(schema, args, kwargs))
 
         return operator
 
-    def _call(self, place: int, stack: list) -> Tensor:
-        """Box the arguments, call, and find the tensor that was returned: an argument, or one that was allocated."""
+    def _call(self, index: int, stack: list) -> Tensor:
+        """Box the arguments, call the operator, and find the returned tensor: an argument, or an allocated tensor."""
         known: list[Tensor] = []
         guards: list[np.ndarray] = []
 
         def allocate(sizes: Any, ndim: int, code: int, out: Any) -> None:
             try:
-                out[0] = _described(_guarded(sizes[:ndim], ALL[code], guards), known)
+                out[0] = _describe_tensor(_allocate_guarded(sizes[:ndim], ALL[code], guards), known)
             except (RuntimeError, MemoryError, ValueError):
                 out[0] = _Tensor(id=-1)
 
-        values = (_Value * len(stack))(*(_boxed(value, known) for value in stack))
+        values = (_Value * len(stack))(*(_box(value, known) for value in stack))
         result, why = _Tensor(), ctypes.create_string_buffer(500)
         code = self._library.rushlight_call(
-            ctypes.c_int64(place), values, _ALLOCATE(allocate), ctypes.byref(result), why
+            ctypes.c_int64(index), values, _ALLOCATE(allocate), ctypes.byref(result), why
         )
         if code:
             raise _ERRORS[code](why.value.decode(errors="replace"))
         if any((guard != _UNTOUCHED).any() for guard in guards):
             raise RuntimeError(
-                f"{[*self.schemas][place]} wrote beyond the end, or before the beginning, of a new tensor"
+                f"{[*self.schemas][index]} wrote beyond the end, or before the beginning, of a new tensor"
             )
         return known[result.id]
 
 
-_GUARD, _UNTOUCHED = 1024, 0xA5  # bytes on either side of a new tensor, and what is in each of them
+_GUARD, _UNTOUCHED = 1024, 0xA5  # number of guard bytes on either side of a new tensor, and the value of each
 
 
-def _guarded(sizes: Sequence[int], dtype: dtype, guards: list[np.ndarray]) -> Tensor:
-    """A new tensor between two stretches of memory that are looked at when the call is over: C++ checks no index."""
+def _allocate_guarded(sizes: Sequence[int], dtype: dtype, guards: list[np.ndarray]) -> Tensor:
+    """A new tensor between two guard regions, which are checked after the call, because C++ does not check indices."""
     nbytes = math.prod(sizes) * dtype.itemsize
     memory = np.empty(nbytes + 2 * _GUARD, np.uint8)
     guards += [memory[:_GUARD], memory[_GUARD + nbytes :]]
@@ -481,14 +481,14 @@ def _guarded(sizes: Sequence[int], dtype: dtype, guards: list[np.ndarray]) -> Te
     return Tensor(storage, sizes, contiguous_strides(sizes), 0, dtype)
 
 
-def _boxed(value: Any, known: list[Tensor]) -> _Value:
+def _box(value: Any, known: list[Tensor]) -> _Value:
     if isinstance(value, Tensor):
-        return _Value(tensor=_described(value, known))
+        return _Value(tensor=_describe_tensor(value, known))
     return _Value(number=value, integer=int(value))
 
 
-def _described(tensor: Tensor, known: list[Tensor]) -> _Tensor:
-    """The tensor as C++ sees it. It is kept in `known` until the call is over; ctypes keeps the sizes and strides."""
+def _describe_tensor(tensor: Tensor, known: list[Tensor]) -> _Tensor:
+    """The `rl::Tensor` of a tensor. `known` keeps the tensor alive during the call, and ctypes its sizes and strides."""
     ints = ctypes.c_int64 * tensor.dim()
     known.append(tensor)
     sizes, strides = (
@@ -504,8 +504,8 @@ _registered: dict[tuple[str, str], tuple[Extension, Library]] = {}
 
 
 def load(source: str, namespace: str = "rushlight_cpp") -> Extension:
-    """Build a C++ text and register its operators for the key `CPU`: afterwards `rl.ops.<namespace>.<name>` calls them. An
-    operator of the same name from another text is replaced."""
+    """Build a C++ text and register its operators for the key `CPU`. Then `rl.ops.<namespace>.<name>` calls them. An operator
+    with the same name from another text is replaced."""
     extension = build(source)
     for name, schema in extension.schemas.items():
         known, library = _registered.get((namespace, name), (None, None))

@@ -16,7 +16,7 @@ from rushlight.autograd import engine, graph, history
 from rushlight.autograd.derivatives import maybe_multiply, restore_dims
 from rushlight.autograd.function import attach, check_dirty, new_context
 from rushlight.autograd.grad_mode import AUTOGRAD
-from rushlight.autograd.graph import NO_EDGE, AutogradMeta, Edge, grad_accumulator, grad_like, save, with_edge
+from rushlight.autograd.graph import NO_EDGE, AutogradMeta, Edge, clone_obey_contract, grad_accumulator, save, with_edge
 from rushlight.c10.dispatch import BIT, INFERENCE_KEYS, TENSOR_KEYS, local
 from rushlight.c10.memory_formats import contiguous_format
 from rushlight.utils.checkpoint import backward
@@ -219,7 +219,7 @@ def nodes_to_execute__backwards_in_generations(ends, reachable):
 def accumulate__through_the_attribute(variable, grad):
     old = variable.grad
     if old is None:
-        variable.grad = grad_like(grad, variable)
+        variable.grad = clone_obey_contract(grad, variable)
     elif rl.is_grad_enabled():
         variable.grad = old + grad
     else:
@@ -231,17 +231,17 @@ def accumulate__with_operators(variable, grad):
     if meta.grad is not None:
         meta.grad = functions.add(meta.grad, grad) if local.grad_enabled else meta.grad.add_(grad)
         return
-    meta.grad = grad_like(grad, variable)
+    meta.grad = clone_obey_contract(grad, variable)
 
 
 def call_function__with_a_loop(node, grads, keep_graph):
     for hook in tuple((node.pre_hooks or {}).values()):
-        grads = engine.replaced(grads, hook(tuple(grads)))
+        grads = engine.apply_hook_result(grads, hook(tuple(grads)))
     found = []
     for i, (grad, edge) in enumerate(zip(node.apply(*grads), node.next_edges)):
         found.append(engine.validate(grad, edge, node, i))
     for hook in tuple((node.post_hooks or {}).values()):
-        found = engine.replaced(found, hook(tuple(found), tuple(grads)))
+        found = engine.apply_hook_result(found, hook(tuple(found), tuple(grads)))
     keep_graph or node.release_variables()
     return tuple(found)
 
@@ -250,13 +250,13 @@ def call_function__with_a_copy_of_the_hooks(node, grads, keep_graph):
     before = dict(node.pre_hooks) if node.pre_hooks is not None else {}
     for key in before:
         changed = before[key](tuple(grads))
-        grads = engine.replaced(grads, changed)
+        grads = engine.apply_hook_result(grads, changed)
     given = node.apply(*grads)
     outputs = [engine.validate(given[i], node.next_edges[i], node, i) for i in range(len(node.next_edges))]
     after = dict(node.post_hooks) if node.post_hooks is not None else {}
     for key in after:
         changed = after[key](tuple(outputs), tuple(grads))
-        outputs = list(engine.replaced(outputs, changed))
+        outputs = list(engine.apply_hook_result(outputs, changed))
     if keep_graph is False or not keep_graph:
         node.release_variables()
     return outputs

@@ -79,7 +79,7 @@ def shown(tmp_path, monkeypatch):
         monkeypatch.setenv("JUPYTER_PATH", str(tmp_path))
         here = {"metadata": {"path": str(tmp_path)}}
         notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])
-        NotebookClient(notebook, timeout=60, allow_errors=True, kernel_name="another", resources=here).execute()
+        NotebookClient(notebook, timeout=600, allow_errors=True, kernel_name="another", resources=here).execute()
         return json.dumps(notebook.cells[-1].outputs)
 
     return run

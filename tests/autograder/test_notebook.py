@@ -27,7 +27,7 @@ def outputs():
         notebook = nbformat.v4.new_notebook(
             cells=cells, metadata={"kernelspec": {"name": "python3", "display_name": "x"}}
         )
-        NotebookClient(notebook, timeout=60, allow_errors=True, resources={"metadata": {"path": str(ROOT)}}).execute()
+        NotebookClient(notebook, timeout=600, allow_errors=True, resources={"metadata": {"path": str(ROOT)}}).execute()
         return [cell.outputs for cell in notebook.cells[1:]]
 
     return execute

@@ -92,7 +92,7 @@ def test_a_grader_that_is_killed_again_and_again_ends_with_the_same_grades(
             kills += 1
     assert kills
     last = grader(classroom, root)
-    said, _ = last.communicate(timeout=600)
+    said, _ = last.communicate()
     assert last.returncode == 0, said
 
     shutil.copy(classroom / "seed", undisturbed / "seed")
@@ -107,12 +107,12 @@ def test_a_killed_grader_leaves_no_process_behind(classroom, submissions, root):
     enrol(classroom, submissions, 2)
     before = len(descendants())
     process = grader(classroom, root)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 600
     while len(descendants()) <= before and time.monotonic() < deadline:
         time.sleep(0.05)
     process.kill()
     process.wait()
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 300
     while len(descendants()) > before:
         assert time.monotonic() < deadline, descendants()
         time.sleep(0.1)

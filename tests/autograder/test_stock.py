@@ -5,20 +5,20 @@ import shutil
 import nbformat
 import pytest
 from nbgrader.api import Gradebook
-from turns import turn
+from sweep import sweep
 
 from autograder import sample
 from autograder.check import exercises
 from autograder.course import labs, points
 
-LABS = turn(labs(), 10)
+LAB = "01_strided"
 
 
-@pytest.mark.parametrize("lab", LABS)
+@pytest.mark.parametrize("lab", sweep(labs(), keep=[LAB]))
 def test_every_cell_of_the_reference_runs_and_gets_full_marks_and_an_untouched_lab_none(
     nbgrader, lab, released, answers, empty_gradebook
 ):
-    if lab != LABS[0]:  # for one lab nbgrader makes its own, which takes it a while
+    if lab != LAB:  # for one lab nbgrader makes its own, which takes it a while
         shutil.copy(empty_gradebook, nbgrader.place / "gradebook.db")
     nbgrader.hand_in("untouched", lab, released)
     sample.fill(released, answers)

@@ -40,6 +40,7 @@ def problems() -> list[str]:
 def page(browser, problems, shots, request):
     """A page in a window of its own; its last look is kept under the test's name."""
     page = browser.new_page(viewport={"width": 1440, "height": 900})
+    page.set_default_timeout(300_000)  # the machine may have much else to do
     watch(page, problems)
     yield page
     page.screenshot(path=shots / f"{request.node.name}.png")

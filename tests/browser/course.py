@@ -55,13 +55,13 @@ class Course:
         try:
             started = time.monotonic()
             while _asked(f"{address}/api/status") is None:
-                late = process.poll() is not None or time.monotonic() > started + 120
+                late = process.poll() is not None or time.monotonic() > started + 600
                 assert not late, (self.place / "jupyterlab.log").read_text()
                 time.sleep(0.2)
             yield address
         finally:
             _asked(f"{address}/api/shutdown", method="POST")
-            assert process.wait(60) == 0
+            assert process.wait(600) == 0
 
 
 def _asked(url: str, method: str = "GET") -> bytes | None:

@@ -36,7 +36,6 @@ def address(course):
 
 
 def test_a_score_given_in_the_formgrader_is_in_the_export(page, address, course):
-    page.set_default_timeout(60_000)
     page.goto(f"{address}/lab?token={TOKEN}")
     page.get_by_role("menuitem", name="Nbgrader").click()
     page.get_by_role("menuitem", name="Formgrader", exact=True).click()

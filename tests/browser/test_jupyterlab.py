@@ -52,7 +52,6 @@ class Notebook:
 
     def __init__(self, page):
         self.page = page
-        page.set_default_timeout(60_000)  # the machine may have much else to do
         page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
 
     def run(self, text, source=None):

@@ -45,21 +45,35 @@ def served(folder):
         server.shutdown()
 
 
+def look_at(page, folder, name, problems):
+    """Open a page of the site. What is wrong with it goes into `problems`."""
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.goto(f"{folder.as_uri()}/{name}")
+    problems += [f"{name}: {each} has no text, or does not show" for each in page.evaluate(PICTURES_AMISS)]
+    problems += [f"{name}: {each} is no formula" for each in page.evaluate(TEX_LEFT)]
+    for width in 1440, 390:
+        page.set_viewport_size({"width": width, "height": 900})
+        if (reach := page.evaluate("document.documentElement.scrollWidth")) > width:
+            problems.append(f"{name} is {reach} pixels wide on a screen of {width}")
+
+
+KINDS_OF_PAGES = ["index.html", "students.html", "phases/05_*/reading.html", "phases/01_*/lab.html", "api/**/*.html"]
+
+
+@pytest.mark.parametrize("pattern", KINDS_OF_PAGES)
+def test_a_page_opens_cleanly_shows_its_pictures_and_fits_a_phone_and_a_desk(page, folder, problems, pattern):
+    first, *_ = sorted(folder.glob(pattern))
+    look_at(page, folder, first.relative_to(folder), problems)
+
+
+@pytest.mark.sweep
 def test_next_leads_to_every_page_each_opens_cleanly_shows_its_pictures_and_fits_a_phone_and_a_desk(
     page, folder, problems
 ):
     visited, address = [], f"{folder.as_uri()}/index.html"
     while address:
-        page.set_viewport_size({"width": 1440, "height": 900})
-        page.goto(address)
-        name = address.removeprefix(f"{folder.as_uri()}/")
-        visited.append(name)
-        problems += [f"{name}: {each} has no text, or does not show" for each in page.evaluate(PICTURES_AMISS)]
-        problems += [f"{name}: {each} is no formula" for each in page.evaluate(TEX_LEFT)]
-        for width in 1440, 390:
-            page.set_viewport_size({"width": width, "height": 900})
-            if (reach := page.evaluate("document.documentElement.scrollWidth")) > width:
-                problems.append(f"{name} is {reach} pixels wide on a screen of {width}")
+        visited.append(address.removeprefix(f"{folder.as_uri()}/"))
+        look_at(page, folder, visited[-1], problems)
         following = page.locator("a.md-footer__link--next")
         address = following.evaluate("link => link.href") if following.count() else None
     assert sorted(visited) == sorted({str(path.relative_to(folder)) for path in folder.rglob("*.html")} - {"404.html"})

@@ -1,6 +1,7 @@
-"""What `rl.add(x, y)` and `x.add(y)` run. Generated from `native_functions.yaml`. Do not edit.
+"""The functions and methods of the operators. Generated from `native_functions.yaml`. Do not edit.
 
-Each function finds the key set of the call in line, where it can, and runs the kernel that the operator's table holds for it.
+If all tensors are arguments of their own, a function such as `rl.add(x, y)` computes the key set of the call inline and runs
+the kernel that the operator's table has for it. Otherwise it calls `invoke` or `resolve`.
 The operators are at the end of the file. `register_kernels.py` fills their tables.
 """
 
@@ -9,7 +10,7 @@ from rushlight.aten.strided import Tensor, int_list
 from rushlight.c10.dispatch import local
 from rushlight.c10.memory_formats import contiguous_format
 from rushlight.c10.schema import NUMBERS
-from rushlight.library import declare, each_out, for_out, invoke, leaf, resolve
+from rushlight.library import check_out_options, declare, invoke, leaf, resolve, unpack_out
 
 __all__ = [
     "_index_put_impl_", "_log_softmax", "_log_softmax_backward_data", "_reshape_alias", "_softmax",
@@ -275,7 +276,7 @@ def _to_copy(
 def arange(*args, **kwargs):
     requires_grad = kwargs.pop("requires_grad", False)
     if (out := kwargs.pop("out", None)) is not None:
-        kwargs = for_out(out, kwargs)
+        kwargs = check_out_options(out, kwargs)
     return leaf(
         resolve(
             (
@@ -305,7 +306,7 @@ def empty(
 ):
     size = int_list(size, "size", named)
     if out is not None:
-        for_out(out, {"dtype": dtype, "device": device})
+        check_out_options(out, {"dtype": dtype, "device": device})
         return leaf(invoke(empty_out_op, size, memory_format, out), requires_grad)
     return leaf(invoke(empty_memory_format_op, size, dtype, layout, device, pin_memory, memory_format), requires_grad)
 
@@ -326,7 +327,7 @@ def empty_strided(size, stride, *, dtype=None, layout=None, device=None, pin_mem
 
 def full(size, fill_value, *, dtype=None, layout=None, device=None, pin_memory=None, out=None, requires_grad=False):
     if out is not None:
-        for_out(out, {"dtype": dtype, "device": device})
+        check_out_options(out, {"dtype": dtype, "device": device})
         return leaf(invoke(full_out_op, size, fill_value, out), requires_grad)
     return leaf(invoke(full_op, size, fill_value, dtype, layout, device, pin_memory), requires_grad)
 
@@ -346,7 +347,7 @@ def full_like(
 def ones(*size, dtype=None, layout=None, device=None, pin_memory=None, out=None, requires_grad=False, **named):
     size = int_list(size, "size", named)
     if out is not None:
-        for_out(out, {"dtype": dtype, "device": device})
+        check_out_options(out, {"dtype": dtype, "device": device})
         return leaf(invoke(ones_out_op, size, out), requires_grad)
     return leaf(invoke(ones_op, size, dtype, layout, device, pin_memory), requires_grad)
 
@@ -362,7 +363,7 @@ def ones_like(input, *, dtype=None, layout=None, device=None, pin_memory=None, m
 def zeros(*size, dtype=None, layout=None, device=None, pin_memory=None, out=None, requires_grad=False, **named):
     size = int_list(size, "size", named)
     if out is not None:
-        for_out(out, {"dtype": dtype, "device": device})
+        check_out_options(out, {"dtype": dtype, "device": device})
         return leaf(invoke(zeros_out_op, size, out), requires_grad)
     return leaf(invoke(zeros_op, size, dtype, layout, device, pin_memory), requires_grad)
 
@@ -1749,7 +1750,7 @@ def logsumexp(input, dim, keepdim=False, *, out=None):
 
 
 def max(*args, **kwargs):
-    kwargs = each_out(kwargs, ("max", "max_values"))
+    kwargs = unpack_out(kwargs, ("max", "max_values"))
     return resolve(
         (
             max_op,
@@ -1778,7 +1779,7 @@ def mean(*args, **kwargs):
 
 
 def min(*args, **kwargs):
-    kwargs = each_out(kwargs, ("min", "min_indices"))
+    kwargs = unpack_out(kwargs, ("min", "min_indices"))
     return resolve(
         (
             min_op,
@@ -2142,7 +2143,7 @@ def multinomial(input, num_samples, replacement=False, *, generator=None, out=No
 def rand(*args, **kwargs):
     requires_grad = kwargs.pop("requires_grad", False)
     if (out := kwargs.pop("out", None)) is not None:
-        kwargs = for_out(out, kwargs)
+        kwargs = check_out_options(out, kwargs)
     return leaf(
         resolve(
             (
@@ -2169,7 +2170,7 @@ def rand_like(input, *, dtype=None, layout=None, device=None, pin_memory=None, m
 def randint(*args, **kwargs):
     requires_grad = kwargs.pop("requires_grad", False)
     if (out := kwargs.pop("out", None)) is not None:
-        kwargs = for_out(out, kwargs)
+        kwargs = check_out_options(out, kwargs)
     return leaf(
         resolve(
             (
@@ -2207,7 +2208,7 @@ def randint_like(*args, **kwargs):
 def randn(*args, **kwargs):
     requires_grad = kwargs.pop("requires_grad", False)
     if (out := kwargs.pop("out", None)) is not None:
-        kwargs = for_out(out, kwargs)
+        kwargs = check_out_options(out, kwargs)
     return leaf(
         resolve(
             (
@@ -2236,7 +2237,7 @@ def randn_like(
 def randperm(*args, **kwargs):
     requires_grad = kwargs.pop("requires_grad", False)
     if (out := kwargs.pop("out", None)) is not None:
-        kwargs = for_out(out, kwargs)
+        kwargs = check_out_options(out, kwargs)
     return leaf(
         resolve(
             (

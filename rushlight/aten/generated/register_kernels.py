@@ -1,7 +1,7 @@
-"""Which kernel runs for which dispatch key. Generated from `native_functions.yaml`. Do not edit.
+"""The kernels of the operators, by dispatch key. Generated from `native_functions.yaml`. Do not edit.
 
 Importing this module registers the kernels. In PyTorch: `RegisterCPU.cpp`, `RegisterCompositeImplicitAutograd.cpp` and so on,
-which register theirs when the library is loaded.
+which register kernels when the library is loaded.
 """
 
 # ruff: noqa: E501, I001

@@ -1,8 +1,8 @@
-"""The same numbers in another dtype, on another device, in another order: `to`.
+"""Conversion to another dtype, device or memory format: `to`.
 
-What is already as it is wanted comes back as it is, unless a copy is asked for. In PyTorch:
-`aten/src/ATen/native/TensorConversions.cpp`; what `x.to(...)` takes is sorted out in `torch/csrc/autograd/python_variable.cpp`
-and `torch/csrc/utils/python_arg_parser.h`, here in `functional.py`. Left out: other layouts, pinned memory.
+A tensor that needs no conversion is returned itself, unless the caller requests a copy. In PyTorch:
+`aten/src/ATen/native/TensorConversions.cpp`. `functional.py` parses the arguments of `x.to(...)`, as
+`torch/csrc/autograd/python_variable.cpp` and `torch/csrc/utils/python_arg_parser.h` do. Left out: other layouts, pinned memory.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from rushlight.c10.storage import device
 def to_copy(
     self: Tensor, dtype=None, layout=None, device=None, pin_memory=None, non_blocking=False, memory_format=None
 ) -> Tensor:
-    """A copy, with the strides of `self` where these leave no holes."""
-    place = _device_type(self, device)
-    if self.is_meta and place != "meta":
+    """A copy, with the strides of `self` if these leave no holes."""
+    target = _device_type(self, device)
+    if self.is_meta and target != "meta":
         raise NotImplementedError("Cannot copy out of meta tensor; no data!")
-    out = empty_strided(self.shape, strides_for(self, memory_format), dtype or self.dtype, place)
+    out = empty_strided(self.shape, strides_for(self, memory_format), dtype or self.dtype, target)
     return copy_(out, self)
 
 

@@ -1,8 +1,7 @@
-"""Where tensors come from: sizes, Python numbers and lists, numpy arrays.
+"""Creating tensors: from sizes, Python numbers and lists, and numpy arrays.
 
-PyTorch's counterparts are `aten/src/ATen/native/TensorFactories.cpp` and, for what comes from Python,
-`torch/csrc/utils/tensor_new.cpp` and `tensor_numpy.cpp`. `layout` and `pin_memory`, with which `zeros` and its like may be
-called, are taken and have no effect.
+In PyTorch: `aten/src/ATen/native/TensorFactories.cpp` and, for Python data, `torch/csrc/utils/tensor_new.cpp` and
+`tensor_numpy.cpp`. Functions such as `zeros` accept `layout` and `pin_memory`, without effect.
 """
 
 from __future__ import annotations
@@ -14,16 +13,16 @@ from functools import reduce
 
 import numpy as np
 
-from rushlight.aten.native.pointwise import convert, copy_, fill_, is_simple
+from rushlight.aten.native.pointwise import convert, copy_, fill_, fits_fast_path
 from rushlight.aten.strided import (
     Tensor,
     UntypedStorage,
     alias,
     contiguous_strides,
     empty_strided,
-    fresh,
     storage_size,
     strides_for,
+    wrap_like,
 )
 from rushlight.aten.structured import resize_ as resize
 from rushlight.aten.structured import resize_output
@@ -45,7 +44,7 @@ __all__ = ["tensor", "as_tensor", "from_numpy"]
 
 
 def empty_cpu(size, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None) -> Tensor:
-    """A tensor whose elements are whatever was in memory, contiguous unless `memory_format` says otherwise."""
+    """An uninitialised tensor, contiguous by default (`memory_format`)."""
     return _empty(size, dtype, "cpu", memory_format)
 
 
@@ -61,7 +60,7 @@ def _empty(size: Sequence[int], dtype: dtype | None, device: str, memory_format:
 
 
 def empty_strided_cpu(size, stride, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
-    """A tensor with memory just large enough for these sizes and strides, whose elements are whatever was there."""
+    """An uninitialised tensor with memory just large enough for these sizes and strides."""
     return empty_strided(size, stride, dtype, "cpu")
 
 
@@ -91,9 +90,9 @@ def full(size, fill_value, dtype=None, layout=None, device=None, pin_memory=None
 
 
 def empty_like(self, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None) -> Tensor:
-    """An uninitialised tensor with the sizes and, unless told otherwise, the dtype, device and strides of `self`."""
-    place = self.device.type if device is None else _device_type(device)
-    return empty_strided(self.shape, strides_for(self, memory_format), dtype or self.dtype, place)
+    """An uninitialised tensor with the sizes and, by default, the dtype, device and strides of `self`."""
+    target = self.device.type if device is None else _device_type(device)
+    return empty_strided(self.shape, strides_for(self, memory_format), dtype or self.dtype, target)
 
 
 def zeros_like(self, *options) -> Tensor:
@@ -105,11 +104,11 @@ def ones_like(self, *options) -> Tensor:
 
 
 def full_like(self, fill_value, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None) -> Tensor:
-    """A tensor of one value; with nothing else said, and contiguous ones on the CPU, there is a short way."""
-    if dtype is device is memory_format is None and is_simple(self) and not self.is_meta:
+    """A tensor of one value. There is a fast path without options for contiguous tensors on the CPU."""
+    if dtype is device is memory_format is None and fits_fast_path(self) and not self.is_meta:
         array = np.empty(self._sizes, self.dtype.numpy)
         array.fill(1 if fill_value == 1 else convert(fill_value, self.dtype))
-        return fresh(array, self)
+        return wrap_like(array, self)
     return fill_(empty_like(self, dtype, layout, device, pin_memory, memory_format), fill_value)
 
 
@@ -119,7 +118,7 @@ def fill(self, value) -> Tensor:
 
 
 def new_empty(self, size, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
-    """`self.new_...`: a tensor of other sizes with, unless told otherwise, the dtype and the device of `self`."""
+    """`self.new_...`: a tensor of other sizes with, by default, the dtype and the device of `self`."""
     return _new(size, dtype or self.dtype, device or self.device)
 
 
@@ -160,7 +159,7 @@ def arange_end_out(end, out: Tensor) -> Tensor:
 
 
 def arange_out(start, end, step, out: Tensor) -> Tensor:
-    """An `out` with as many elements as are needed keeps its sizes, whatever they are."""
+    """An `out` that has the right number of elements keeps its sizes."""
     if step == 0:
         raise RuntimeError("step must be nonzero")
     if not math.isfinite(start) or not math.isfinite(end):
@@ -169,7 +168,7 @@ def arange_out(start, end, step, out: Tensor) -> Tensor:
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
     if out.dtype.category <= INTEGRAL and int(step) == 0:  # a ValueError here, a RuntimeError above: as in PyTorch
         raise ValueError("step must be nonzero")
-    if out.dtype is int64:  # which counts in whole numbers; the others, narrow ones too, in double
+    if out.dtype is int64:  # computed in int64; the other dtypes, also narrow ones, in double
         start, end, step = int(start), int(end), int(step)
     count = math.ceil((end - start) / step)
     if out.dtype.category <= INTEGRAL:
@@ -181,7 +180,7 @@ def arange_out(start, end, step, out: Tensor) -> Tensor:
     return out
 
 
-# The same into a tensor that is there
+# The out= forms
 
 
 def empty_out(size, memory_format, out: Tensor) -> Tensor:
@@ -201,7 +200,7 @@ def full_out(size, fill_value, out: Tensor) -> Tensor:
 
 
 def resize_(self: Tensor, size: Sequence[int], memory_format: memory_format | None = None) -> Tensor:
-    """Other sizes in place, and contiguous strides, or those of `memory_format`; the same sizes change nothing."""
+    """Change the sizes in place, with contiguous strides or those of `memory_format`. The same sizes change nothing."""
     if memory_format is None and tuple(size) == self.shape:
         return self
     return resize(self, size, channels_last_strides(size) if memory_format is channels_last else None)
@@ -221,12 +220,12 @@ def tensor(
 ) -> Tensor:
     """A new tensor with a copy of `data`: a number, nested sequences of numbers, a numpy array, or a tensor.
 
-    The sizes are read off the first element of each level; the dtype is what all numbers promote to.
+    The first element of each level gives the sizes. The dtype is that to which all numbers promote.
 
     Raises:
-        ValueError: a list is longer or shorter than the first one of its level.
-        TypeError: a number where a list should be, or the other way round.
-        RuntimeError: a number does not fit the dtype, or something is no number.
+        ValueError: a list is longer or shorter than the first list of its level.
+        TypeError: a number instead of a list, or a list instead of a number.
+        RuntimeError: a number does not fit the dtype, or an element is not a number.
 
     Source: `torch/csrc/utils/tensor_new.cpp`, `internal_new_from_data`.
     """
@@ -237,8 +236,8 @@ def _tensor(data, dtype: dtype | None, device: device | str | None) -> Tensor:
     if isinstance(data, np.ndarray):
         data = _share(data)
     if isinstance(data, Tensor):
-        place = data.device.type if device is None else _device_type(device)
-        return copy_(empty_strided(data.shape, strides_for(data, None), dtype or data.dtype, place), data)
+        target = data.device.type if device is None else _device_type(device)
+        return copy_(empty_strided(data.shape, strides_for(data, None), dtype or data.dtype, target), data)
     sizes, first = [], data
     while _is_sequence(first):
         sizes.append(len(first))
@@ -252,13 +251,13 @@ def _tensor(data, dtype: dtype | None, device: device | str | None) -> Tensor:
 
 
 def as_tensor(data, *, dtype: dtype | None = None, device: device | str | None = None) -> Tensor:
-    """Like `tensor`, but without a copy where memory can be shared."""
+    """Like `tensor`, but without a copy if memory can be shared."""
     data = from_numpy(data) if isinstance(data, np.ndarray) else data
     return data.to(device, dtype) if isinstance(data, Tensor) else tensor(data, dtype=dtype, device=device)
 
 
 def new_tensor(self: Tensor, data, *, dtype: dtype | None = None, device: device | str | None = None) -> Tensor:
-    """A new tensor with a copy of `data` and, unless told otherwise, the dtype and the device of `self`."""
+    """A new tensor with a copy of `data` and, by default, the dtype and the device of `self`."""
     return tensor(data, dtype=dtype or self.dtype, device=device or self.device)
 
 
@@ -284,7 +283,7 @@ def _infer_dtype(data) -> dtype:
 
 
 def _numbers(data, sizes: Sequence[int], dim: int) -> Iterator[Scalar]:
-    """The numbers in `data` in row-major order, while checking that it is as regular as `sizes` says."""
+    """Yield the numbers in `data` in row-major order, and check that the lengths agree with `sizes`."""
     if dim == len(sizes):
         if _is_sequence(data):
             raise TypeError(f"expected a number at dim {dim}, as before, but got a {type(data).__name__}")
@@ -306,8 +305,8 @@ def from_numpy(array: np.ndarray) -> Tensor:
     """A tensor on the memory of a numpy array, with its sizes and strides. The array is kept alive.
 
     Raises:
-        TypeError: not an array, or of a dtype that there is not.
-        ValueError: negative strides, strides that are no multiple of the itemsize, or a foreign byte order.
+        TypeError: not an array, or an array of a dtype that rushlight does not have.
+        ValueError: negative strides, strides that are not a multiple of the itemsize, or a foreign byte order.
 
     Source: `torch/csrc/utils/tensor_numpy.cpp`, `tensor_from_numpy`.
     """
@@ -322,7 +321,7 @@ def _share(array: np.ndarray) -> Tensor:
     if any(stride < 0 for stride in array.strides):
         raise ValueError("tensors with negative strides are not supported; make a copy of the array with .copy()")
     if any(stride % array.itemsize for stride in array.strides):
-        raise ValueError("the strides of the array are no multiple of its itemsize; make a copy of it with .copy()")
+        raise ValueError("the strides of the array are not a multiple of its itemsize; make a copy of it with .copy()")
     if not array.dtype.isnative:
         raise ValueError("the array has a foreign byte order; convert it with .astype(array.dtype.newbyteorder('='))")
     dtype = from_numpy_dtype(array.dtype)

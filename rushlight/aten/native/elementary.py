@@ -1,8 +1,8 @@
-"""Functions of one operand: powers, rounding, the elementary functions, and those that stand between the layers of a network.
+"""Functions of one operand: powers, rounding, the elementary functions, and activation functions.
 
-Element by element like the kernels of `pointwise.py`, some with numbers as parameters. In PyTorch:
+They compute element by element, like the kernels of `pointwise.py`. Some have numbers as parameters. In PyTorch:
 `aten/src/ATen/native/UnaryOps.cpp`, `Pow.cpp`, `Activation.cpp` and the loops in `aten/src/ATen/native/cpu/`. Left out:
-activations with random numbers or learnt weights, and those that go through a dimension (softmax, glu).
+activations with random numbers or learnt weights, and activations along a dimension (softmax, glu).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from rushlight.aten.generated import functions
 from rushlight.aten.native.pointwise import (
     FLOATS,
     NUMERIC,
@@ -20,15 +21,14 @@ from rushlight.aten.native.pointwise import (
     between,
     convert,
     exact,
-    functions,
-    is_simple,
+    fits_fast_path,
     loop,
     output_of,
     pointwise,
     refuse_bool,
     unary,
 )
-from rushlight.aten.strided import Tensor, fresh, strides_for
+from rushlight.aten.strided import Tensor, strides_for, wrap_like
 from rushlight.aten.structured import Output, Structured, call_functional
 from rushlight.c10.dtypes import FLOATING, Scalar, bool_, result_type
 
@@ -36,8 +36,8 @@ from rushlight.c10.dtypes import FLOATING, Scalar, bool_, result_type
 # Elementary functions
 
 
-def leaving_integers(function: Callable) -> Callable:
-    """The function that gives integers back as they are: they are round."""
+def skip_integers(function: Callable) -> Callable:
+    """A rounding function that returns integers unchanged."""
 
     def rounding(x: np.ndarray) -> np.ndarray:
         return function(x) if x.dtype.kind == "f" else x
@@ -47,12 +47,12 @@ def leaving_integers(function: Callable) -> Callable:
 
 
 def sign(x: np.ndarray) -> np.ndarray:
-    """Of NaN it is 0, as in PyTorch, and not NaN as in numpy."""
+    """The sign of NaN is 0, as in PyTorch. In numpy it is NaN."""
     return x if x.dtype.kind == "b" else np.subtract(x > 0, x < 0, dtype=x.dtype)
 
 
 def round_decimals(x: np.ndarray, decimals: np.ndarray) -> np.ndarray:
-    """To so many decimals; negative ones count before the point.
+    """Round to `decimals` decimals. Negative numbers round to digits before the point.
 
     Source: `aten/src/ATen/native/cpu/UnaryOpsKernel.cpp`, `round_decimals_kernel`.
     """
@@ -76,10 +76,10 @@ neg = unary(
     casts=False,
 )
 signum = unary(sign, exact, casts=False)
-ceil = unary(leaving_integers(np.ceil), exact, NUMERIC, casts=False)
-floor = unary(leaving_integers(np.floor), exact, NUMERIC, casts=False)
-trunc = unary(leaving_integers(np.trunc), exact, NUMERIC, casts=False)
-rounded = unary(leaving_integers(np.rint), exact, NUMERIC, casts=False)
+ceil = unary(skip_integers(np.ceil), exact, NUMERIC, casts=False)
+floor = unary(skip_integers(np.floor), exact, NUMERIC, casts=False)
+trunc = unary(skip_integers(np.trunc), exact, NUMERIC, casts=False)
+rounded = unary(skip_integers(np.rint), exact, NUMERIC, casts=False)
 rounded_to = pointwise(round_decimals, exact, FLOATS, parameters=1, casts=False)
 
 exp = unary(np.exp)
@@ -110,7 +110,7 @@ def positive(self: Tensor) -> Tensor:
 
 
 def power(base: np.ndarray, exponent: np.ndarray) -> np.ndarray:
-    """Of integers too, for which a negative exponent gives 0, except where the base is 1 or -1.
+    """Powers, also of integers. For integers a negative exponent gives 0, unless the base is 1 or -1.
 
     Source: `aten/src/ATen/native/Pow.h`, `powi`.
     """
@@ -120,7 +120,7 @@ def power(base: np.ndarray, exponent: np.ndarray) -> np.ndarray:
     return np.where(exponent < 0, one_over, np.power(base, np.maximum(exponent, 0))).astype(base.dtype)
 
 
-POWERS = {  # of floating numbers: quicker, and `sqrt` differs from `power` at -inf
+POWERS = {  # of floating numbers: faster, and `sqrt` differs from `power` at -inf
     2: np.square,
     3: lambda x: x * x * x,
     0.5: np.sqrt,
@@ -154,9 +154,9 @@ pow_of_number = Structured(pow_of_number_meta, pow_tensor.impl, casts=True)
 
 
 def pow_number_functional(self: Tensor, exponent: Scalar) -> Tensor:
-    """With the short way of `unary` for the exponents in `POWERS`."""
-    if exponent.__class__ in PLAIN_NUMBERS and exponent in POWERS and is_simple(self):
-        return fresh(POWERS[exponent](self._array), self)
+    """The functional form, with the fast path of `unary` for the exponents in `POWERS`."""
+    if exponent.__class__ in PLAIN_NUMBERS and exponent in POWERS and fits_fast_path(self):
+        return wrap_like(POWERS[exponent](self._array), self)
     return call_functional(pow_number, (self, exponent))
 
 
@@ -172,7 +172,7 @@ def square_(self: Tensor) -> Tensor:
 
 
 def square_out(self: Tensor, out: Tensor) -> Tensor:
-    return functions().pow(self, 2, out=out)
+    return functions.pow(self, 2, out=out)
 
 
 # ------------------------------------------------------------------------------------------------------------
@@ -204,10 +204,10 @@ FURTHER_OUT = (  # in |x|, of (1 - erf(|x|)) * exp(x * x), for 0.46875 <= |x| <=
 def error_function(x: np.ndarray) -> np.ndarray:
     """The integral of 2 / sqrt(pi) * exp(-t * t) from 0 to `x`, to about 1e-15 in float64, by two quotients of polynomials.
 
-    From W. J. Cody, "Rational Chebyshev approximations for the error function", Mathematics of Computation 23 (1969). His
-    third one, for |x| > 4, is needed only for digits of 1 - erf(x) that erf(x) does not show.
+    From W. J. Cody, "Rational Chebyshev approximations for the error function", Mathematics of Computation 23 (1969). Cody's
+    third quotient, for |x| > 4, matters only for digits of 1 - erf(x) that erf(x) does not have.
     """
-    distance = np.minimum(np.abs(x), 6)  # beyond it is 1 in float64
+    distance = np.minimum(np.abs(x), 6)  # above 6, erf is 1 in float64
     near = distance * quotient(NEAR_ZERO, distance * distance)
     further = 1 - np.exp(-distance * distance) * quotient(FURTHER_OUT, distance)
     return np.copysign(np.where(distance <= 0.46875, near, further), x)
@@ -233,11 +233,11 @@ erf = unary(error_function)
 
 
 def rectified(x: np.ndarray) -> np.ndarray:
-    return np.maximum(x.dtype.type(0), x)  # in this order -0. stays as it is, as in PyTorch
+    return np.maximum(x.dtype.type(0), x)  # in this order of arguments -0. stays -0., as in PyTorch
 
 
 def times_probability(x: np.ndarray, approximate: str) -> np.ndarray:
-    """`x` times the probability that a normal variable is below it, by the error function or nearly so by tanh."""
+    """`x` times the probability that a normal variable is below `x`: by the error function, or approximately by tanh."""
     if approximate == "tanh":
         return 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)))
     return 0.5 * x * (1 + error_function(x * math.sqrt(0.5)))
@@ -253,7 +253,7 @@ def times_logistic(x: np.ndarray) -> np.ndarray:
 
 
 def soft_plus(x: np.ndarray, beta: np.ndarray, threshold: np.ndarray) -> np.ndarray:
-    """log(1 + exp(beta * x)) / beta, and above the threshold `x` itself, to which it comes so close."""
+    """log(1 + exp(beta * x)) / beta. Above the threshold the result is `x`, which is almost equal."""
     return np.where(x * beta > threshold, x, np.log1p(np.exp(x * beta)) / beta)
 
 
@@ -296,24 +296,24 @@ def hardtanh_impl(self: Tensor, min_val: Scalar, max_val: Scalar, out: Tensor) -
 hardtanh = Structured(hardtanh_meta, hardtanh_impl)
 
 # ------------------------------------------------------------------------------------------------------------
-# Derivatives that are operators of their own: the gradient of the result, and what it was made of or what it is
+# Derivatives that are operators of their own. They take the gradient of the result, and the argument or the result
 
 
-def of_gradient(
+def backward_kernel(
     function: Callable, check: Callable | None = None, parameters: int = 0, x_first: bool = False
 ) -> Structured:
-    """The `pointwise` kernel of `function(grad, x, *parameters)`, with a short way for two contiguous floating tensors of one
-    shape. `x_first` says that the strides of the result follow those of `x`."""
+    """The `pointwise` kernel of `function(grad, x, *parameters)`, with a fast path for two contiguous floating tensors of one
+    shape. If `x_first` is true, the strides of the result follow those of `x`."""
     kernel = pointwise(function, arithmetic, FLOATS, check, parameters)
     if x_first:
         meta = kernel.meta
         kernel.meta = lambda grad_output, self, *given: meta(self, grad_output, *given)
 
     def functional(grad_output: Tensor, self: Tensor, *given: Scalar | str) -> Tensor:
-        if is_simple(self) and self.dtype is grad_output.dtype and is_like(grad_output, self):
+        if fits_fast_path(self) and self.dtype is grad_output.dtype and is_like(grad_output, self):
             if check is not None:
                 check(grad_output, self, *given)
-            return fresh(function(grad_output._array, self._array, *given), self)
+            return wrap_like(function(grad_output._array, self._array, *given), self)
         return call_functional(kernel, (grad_output, self, *given))
 
     kernel.functional = functional
@@ -341,8 +341,8 @@ BITS = {4: np.int32, 8: np.int64}  # by the bytes of a floating number
 
 
 def where_above(grad: np.ndarray, x: np.ndarray, threshold: Scalar) -> np.ndarray:
-    """The gradient where `x` is above the threshold, or NaN. All of its bits or none: `np.where` takes three times as long, and
-    a product with 0 would keep NaN."""
+    """The gradient where `x` is above the threshold, or NaN. A mask of all bits selects it: `np.where` takes three times as long,
+    and a product with 0 would keep NaN."""
     keep = (np.less_equal(x, threshold).view(np.int8) - np.int8(1)).astype(BITS[grad.dtype.itemsize])
     keep &= grad.view(keep.dtype)
     return keep.view(grad.dtype)
@@ -370,10 +370,10 @@ TAIL = (1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592)
 
 
 def probability_below(x: np.ndarray, bell: np.ndarray) -> np.ndarray:
-    """That a normal variable is below `x`, to 1e-7, which is what float32 shows of it; `bell` is exp(-x * x / 2).
+    """The probability that a normal variable is below `x`, to 1e-7, the precision of float32. `bell` is exp(-x * x / 2).
 
-    Formula 7.1.26 of Abramowitz and Stegun, "Handbook of Mathematical Functions" (1964), for 1 - erf: in a third of the steps
-    of `error_function`, which is exact near 0 as well.
+    Formula 7.1.26 of Abramowitz and Stegun, "Handbook of Mathematical Functions" (1964), for 1 - erf. It takes a third of the
+    steps of `error_function`, which is also exact near 0.
     """
     t = np.abs(x)
     t *= 0.3275911 * math.sqrt(0.5)
@@ -412,24 +412,24 @@ def softplus_slope(grad: np.ndarray, x: np.ndarray, beta: Scalar, threshold: Sca
 
 
 def where_between(grad: np.ndarray, x: np.ndarray, min_val: Scalar, max_val: Scalar) -> np.ndarray:
-    """The gradient where `x` is strictly between the two, or NaN."""
+    """The gradient where `x` is strictly between the limits, or NaN."""
     return np.where((x <= min_val) | (x >= max_val), grad.dtype.type(0), grad)
 
 
-tanh_backward = of_gradient(tanh_slope)
-sigmoid_backward = of_gradient(logistic_slope)
-threshold_backward = of_gradient(where_above, parameters=1, x_first=True)
-gelu_backward = of_gradient(gelu_slope, lambda grad, x, approximate: check_gelu(x, approximate), parameters=1)
-silu_backward = of_gradient(silu_slope)
-leaky_relu_backward = of_gradient(leaky_slope, check_leaky_slope, parameters=2, x_first=True)
-softplus_backward = of_gradient(softplus_slope, parameters=2)
-hardtanh_backward = of_gradient(where_between, parameters=2)
+tanh_backward = backward_kernel(tanh_slope)
+sigmoid_backward = backward_kernel(logistic_slope)
+threshold_backward = backward_kernel(where_above, parameters=1, x_first=True)
+gelu_backward = backward_kernel(gelu_slope, lambda grad, x, approximate: check_gelu(x, approximate), parameters=1)
+silu_backward = backward_kernel(silu_slope)
+leaky_relu_backward = backward_kernel(leaky_slope, check_leaky_slope, parameters=2, x_first=True)
+softplus_backward = backward_kernel(softplus_slope, parameters=2)
+hardtanh_backward = backward_kernel(where_between, parameters=2)
 
 
 def elu_slope(
     grad: np.ndarray, x: np.ndarray, alpha: Scalar, scale: Scalar, input_scale: Scalar, is_result: bool
 ) -> np.ndarray:
-    """Of the argument `x`, or, where that has been overwritten, of the result.
+    """The gradient from the argument `x`, or, if the argument has been overwritten, from the result.
 
     Source: `aten/src/ATen/native/cpu/Activation.cpp`, `elu_backward_kernel`.
     """
@@ -450,11 +450,11 @@ def check_elu_slope(
         )
 
 
-elu_backward_of_two = of_gradient(elu_slope, check_elu_slope, parameters=4)
+elu_backward_of_two = backward_kernel(elu_slope, check_elu_slope, parameters=4)
 
 
 def tensors_first(grad_output: Tensor, *rest: Scalar | bool | Tensor) -> tuple:
-    """The arguments of `elu_backward` in the order of a loop: the schema has the second tensor last."""
+    """The arguments of `elu_backward` with both tensors first, as the loop needs them. In the schema the second one is last."""
     *parameters, self_or_result = rest
     return grad_output, self_or_result, *parameters
 

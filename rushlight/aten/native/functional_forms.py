@@ -1,7 +1,7 @@
-"""Functional forms of operators that write: what functionalisation puts in their place.
+"""Functional forms of in-place operators, with which functionalisation replaces them.
 
-`copy` and `zero` give a new tensor where `copy_` and `zero_` change one. The `scatter`s are the views turned round: each gives
-a copy of `self` in which what the view of that name would show is `src`.
+`copy` and `zero` return a new tensor, while `copy_` and `zero_` change one. Each `..._scatter` is the inverse of a view: it
+returns a copy of `self` in which the elements of that view are those of `src`.
 
 In PyTorch: `aten/src/ATen/native/Copy.cpp`, `TensorShape.cpp`.
 """
@@ -15,7 +15,7 @@ from rushlight.aten.strided import Tensor
 
 
 def clone_preserve_strides(self: Tensor) -> Tensor:
-    """A copy that lies in memory as `self` does, gaps included; one that can be written to.
+    """A copy with the strides of `self`, including gaps. The copy of an expanded tensor is dense, so that it can be written.
 
     Source: `aten/src/ATen/native/TensorShape.cpp`.
     """
@@ -32,7 +32,7 @@ def zero(self: Tensor) -> Tensor:
     return clone_preserve_strides(self).zero_()
 
 
-def _written(result: Tensor, view: Tensor, src: Tensor) -> Tensor:
+def _copy_into_view(result: Tensor, view: Tensor, src: Tensor) -> Tensor:
     if view.shape != src.shape:
         raise RuntimeError(
             f"expected src to have a size equal to the slice of self. src size = {list(src.shape)}, slice size = "
@@ -44,23 +44,23 @@ def _written(result: Tensor, view: Tensor, src: Tensor) -> Tensor:
 
 def select_scatter(self: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
     result = clone_preserve_strides(self)
-    return _written(result, result.select(dim, index), src)
+    return _copy_into_view(result, result.select(dim, index), src)
 
 
 def slice_scatter(
     self: Tensor, src: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
 ) -> Tensor:
     result = clone_preserve_strides(self)
-    return _written(result, functions.slice_Tensor_op(result, dim, start, end, step), src)
+    return _copy_into_view(result, functions.slice_Tensor_op(result, dim, start, end, step), src)
 
 
 def diagonal_scatter(self: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     result = clone_preserve_strides(self)
-    return _written(result, result.diagonal(offset, dim1, dim2), src)
+    return _copy_into_view(result, result.diagonal(offset, dim1, dim2), src)
 
 
 def as_strided_scatter(
     self: Tensor, src: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
 ) -> Tensor:
     result = clone_preserve_strides(self)
-    return _written(result, result.as_strided(size, stride, storage_offset), src)
+    return _copy_into_view(result, result.as_strided(size, stride, storage_offset), src)

@@ -1,9 +1,9 @@
-"""Elements picked by indices and masks, put together, repeated, moved: what copies where no view will do.
+"""Kernels that copy elements: selected by indices and masks, concatenated, repeated or moved.
 
 In PyTorch: `aten/src/ATen/native/TensorShape.cpp` (`cat`, `repeat`), `TensorAdvancedIndexing.cpp` (`gather`, `scatter`,
 `index`, `index_put_`, `masked_fill`), `TensorTransformations.cpp` (`flip`, `roll`), `TriangularOps.cpp`, `Embedding.cpp`,
-`Onehot.cpp`. An index counts from 0 and, but for `index`, `index_put_` and `take_along_dim`, is within the size. Left out:
-all reductions of `scatter` but "add" and "multiply".
+`Onehot.cpp`. An index counts from 0 and must be within the size. Only `index`, `index_put_` and `take_along_dim` accept negative
+indices. Left out: all reductions of `scatter` but "add" and "multiply".
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from rushlight.c10.dtypes import Scalar, bool_, can_cast, int32, int64, result_t
 from rushlight.c10.memory_formats import channels_last, channels_last_strides, contiguous_format, suggest_memory_format
 
 # ------------------------------------------------------------------------------------------------------------
-# Several tensors in one
+# Concatenation
 
 
 def cat_meta(tensors: Sequence[Tensor], dim: int) -> Output:
@@ -45,12 +45,12 @@ def cat_meta(tensors: Sequence[Tensor], dim: int) -> Output:
     for position, tensor in enumerate(tensors):
         if tensor.dim() == 0:
             raise RuntimeError(f"zero-dimensional tensor (at position {position}) cannot be concatenated")
-    dtype, joined = result_type(*tensors), _joined(tensors)
-    if not joined:
+    dtype, kept = result_type(*tensors), _not_skipped(tensors)
+    if not kept:
         return Output((0,), None, dtype)
-    first = joined[0]
+    first = kept[0]
     dim = wrap_dim(dim, first.dim())
-    for position, tensor in enumerate(joined):
+    for position, tensor in enumerate(kept):
         if tensor.dim() != first.dim():
             raise RuntimeError(f"Tensors must have same number of dimensions: got {first.dim()} and {tensor.dim()}")
         for d, (expected, size) in enumerate(zip(first.shape, tensor.shape)):
@@ -60,13 +60,16 @@ def cat_meta(tensors: Sequence[Tensor], dim: int) -> Output:
                     f"for tensor number {position} in the list."
                 )
     sizes = [*first.shape]
-    sizes[dim] = sum(tensor.size(dim) for tensor in joined)
+    sizes[dim] = sum(tensor.size(dim) for tensor in kept)
     formats = {suggest_memory_format(tensor.shape, tensor.stride()) for tensor in tensors}
     return Output(sizes, channels_last_strides(sizes) if formats == {channels_last} else None, dtype)
 
 
-def _joined(tensors: Sequence[Tensor]) -> list[Tensor]:
-    """Those that count: a tensor of shape (0,) goes with tensors of any shape and adds nothing, as in the first torch."""
+def _not_skipped(tensors: Sequence[Tensor]) -> list[Tensor]:
+    """The tensors without those of shape (0,), which `cat` skips next to tensors of any shape, for old programs.
+
+    Source: `aten/src/ATen/native/TensorShape.h`, `cat_should_skip_tensor`.
+    """
     return [tensor for tensor in tensors if tensor.shape != (0,)]
 
 
@@ -74,7 +77,7 @@ def cat_impl(tensors: Sequence[Tensor], dim: int, out: Tensor) -> None:
     for tensor in tensors:
         _assert_no_overlap(out, tensor)
     start = 0
-    for tensor in _joined(tensors):
+    for tensor in _not_skipped(tensors):
         part = [slice(None)] * out.dim()
         part[dim] = slice(start, start + tensor.size(dim))
         out._array[tuple(part)] = tensor._array
@@ -82,7 +85,7 @@ def cat_impl(tensors: Sequence[Tensor], dim: int, out: Tensor) -> None:
 
 
 def _assert_no_overlap(out: Tensor, other: Tensor) -> None:
-    """As `assert_no_partial_overlap`, but the very same memory is refused too: what is written would be read later."""
+    """Like `assert_no_partial_overlap`, but refuses the same view too, because elements would be read after they are written."""
     assert_no_partial_overlap(out, other)
     same = out.numel() and out.data_ptr() == other.data_ptr() and out.shape == other.shape
     if same and out.stride() == other.stride():
@@ -133,7 +136,7 @@ def _stacked_sizes(tensors: Sequence[Tensor], dim: int) -> list[int]:
 
 
 # ------------------------------------------------------------------------------------------------------------
-# Picked by index
+# Selection by index
 
 
 def _check_index_dtype(name: str, index: Tensor) -> None:
@@ -162,7 +165,7 @@ def index_select_impl(self: Tensor, dim: int, index: Tensor, out: Tensor) -> Non
     _assert_no_overlap(out, index)
     array, indices = _at_least_1d(self), index._array.reshape(-1)
     if indices.size and (indices.min() < 0 or indices.max() >= array.shape[dim]):
-        error = RuntimeError if self.dim() > 1 and self.numel() == 0 else IndexError  # as PyTorch has it
+        error = RuntimeError if self.dim() > 1 and self.numel() == 0 else IndexError  # as in PyTorch
         raise error("index out of range in self")
     out._array[...] = np.take(array, indices, dim).reshape(out.shape)
 
@@ -195,31 +198,31 @@ def index_add_meta(self: Tensor, dim: int, index: Tensor, source: Tensor, alpha:
 
 
 def index_add_impl(self: Tensor, dim: int, index: Tensor, source: Tensor, alpha: Scalar, out: Tensor) -> None:
-    """`alpha` times each slice of `source` added to the one that `index` says."""
+    """Add `alpha` times each slice of `source` to the slice that `index` names."""
     for tensor in (index, source):
         _assert_no_overlap(out, tensor)
     if out is not self:
         out._array[...] = self._array
-    array, slices, places = _at_least_1d(out), _at_least_1d(source), index._array.reshape(-1)
+    array, slices, indices = _at_least_1d(out), _at_least_1d(source), index._array.reshape(-1)
     dim = wrap_dim(dim, array.ndim)
-    if places.size and (places.min() < 0 or places.max() >= array.shape[dim]):
+    if indices.size and (indices.min() < 0 or indices.max() >= array.shape[dim]):
         raise IndexError("index out of range in self")
     slices = slices if alpha == 1 else slices * convert(alpha, self.dtype)
     if slices.size:
-        add_rows(np.moveaxis(array, dim, 0), places, np.moveaxis(slices, dim, 0))
+        add_rows(np.moveaxis(array, dim, 0), indices, np.moveaxis(slices, dim, 0))
 
 
-def add_rows(array: np.ndarray, places: np.ndarray, rows: np.ndarray) -> None:
-    """Each row added to the one of `array` that its place says; `np.add.at` does this element by element."""
-    starts, order = runs(places)
-    array[places[order[starts]]] += np.add.reduceat(rows[order], starts, axis=0, dtype=array.dtype)
+def add_rows(array: np.ndarray, indices: np.ndarray, rows: np.ndarray) -> None:
+    """Add each row to the row of `array` that its index names. `np.add.at` is slower: it adds element by element."""
+    starts, order = group_indices(indices)
+    array[indices[order[starts]]] += np.add.reduceat(rows[order], starts, axis=0, dtype=array.dtype)
 
 
-def runs(places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """An order in which equal places follow one another, and where in it each run of them starts."""
-    order = np.argsort(places, kind="stable")
-    sorted_places = places[order]
-    return np.flatnonzero(np.diff(sorted_places, prepend=sorted_places[0] - 1)), order
+def group_indices(indices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The start of each run of equal indices in sorted order, and that order."""
+    order = np.argsort(indices, kind="stable")
+    sorted_indices = indices[order]
+    return np.flatnonzero(np.diff(sorted_indices, prepend=sorted_indices[0] - 1)), order
 
 
 index_add = Structured(index_add_meta, index_add_impl)
@@ -235,7 +238,7 @@ def gather_meta(self: Tensor, dim: int, index: Tensor, sparse_grad: bool) -> Out
 
 
 def _check_index_sizes(self: Tensor, dim: int, index: Tensor, src: Tensor | None = None) -> None:
-    """An index may be smaller than `self` in every dimension, and larger in `dim`; never larger than `src`."""
+    """Refuse an index that is larger than `self` in a dimension other than `dim`, or larger than `src` in any dimension."""
     sizes = [tensor.shape or (1,) for tensor in (index, self, *([] if src is None else [src]))]
     if any(len(each) != len(sizes[0]) for each in sizes):
         other = "input" if len(sizes[0]) != len(sizes[1]) else "src"
@@ -250,7 +253,8 @@ def _check_index_sizes(self: Tensor, dim: int, index: Tensor, src: Tensor | None
 
 
 def _positions(array: np.ndarray, dim: int, index: Tensor) -> tuple[np.ndarray, ...]:
-    """For every element of `index`, where in `array` it points: its own place, but in `dim`. One array per dimension."""
+    """For every element of `index`, the position in `array` to which it points: its own position, except in `dim`. One array
+    per dimension."""
     indices, size = _at_least_1d(index), array.shape[dim]
     wrong = indices[(indices < 0) | (indices >= size)]
     if wrong.size:
@@ -261,7 +265,7 @@ def _positions(array: np.ndarray, dim: int, index: Tensor) -> tuple[np.ndarray, 
 
 
 def _at_least_1d(self: Tensor) -> np.ndarray:
-    """A number as an array of one element, on the same memory."""
+    """The array of a tensor, with one dimension if the tensor has none. The memory is shared."""
     return self._array if self.dim() else self._array.reshape(1)
 
 
@@ -294,8 +298,8 @@ def scatter_meta(self: Tensor, dim: int, index: Tensor, src: Tensor | Scalar, re
 def scatter_impl(
     self: Tensor, dim: int, index: Tensor, src: Tensor | Scalar, reduce: str | None = None, *, out: Tensor
 ) -> None:
-    """`src` written, or added, or multiplied, to where `index` points. Where several elements point to one place, all are
-    added; without a reduction the last one stays here, and any one in PyTorch."""
+    """Write, add or multiply `src` to the positions in `index`. If several elements have the same position, a reduction uses
+    all of them. Without a reduction, the last one wins. In PyTorch the order is undefined."""
     for tensor in (index, src):
         if isinstance(tensor, Tensor):
             _assert_no_overlap(out, tensor)
@@ -326,15 +330,15 @@ scatter_reduce = Structured(scatter_meta, lambda *args: scatter_impl(*args[:-1],
 
 
 def take_along_dim(self: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
-    """As `gather`, but the other dimensions broadcast. Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`."""
-    return functions.gather(*_taken_along(self, indices, dim))
+    """Like `gather`, but the other dimensions broadcast. Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`."""
+    return functions.gather(*_broadcast_for_gather(self, indices, dim))
 
 
 def take_along_dim_out(self: Tensor, indices: Tensor, dim: int | None, out: Tensor) -> Tensor:
-    return functions.gather(*_taken_along(self, indices, dim), out=out)
+    return functions.gather(*_broadcast_for_gather(self, indices, dim), out=out)
 
 
-def _taken_along(self: Tensor, indices: Tensor, dim: int | None) -> tuple[Tensor, int, Tensor]:
+def _broadcast_for_gather(self: Tensor, indices: Tensor, dim: int | None) -> tuple[Tensor, int, Tensor]:
     if indices.dtype is not int64:
         raise RuntimeError(f"torch.take_along_dim(): dtype of indices should be Long but got {indices.dtype.type_name}")
     if dim is None:
@@ -353,48 +357,48 @@ def _taken_along(self: Tensor, indices: Tensor, dim: int | None) -> tuple[Tensor
     common = infer_size(*sizes)
     sizes = [(*common[:dim], each, *common[dim + 1 :]) for each in own]
     self, indices = functions.broadcast_to(self, sizes[0]), functions.broadcast_to(indices, sizes[1])
-    return self, dim, functions.remainder(indices, size)  # any index will do: with a dim they go round
+    return self, dim, functions.remainder(indices, size)  # with a dim, indices out of range wrap around
 
 
 # ------------------------------------------------------------------------------------------------------------
-# Advanced indexing: index tensors for some of the dimensions, together
+# Advanced indexing: index tensors for some of the dimensions
 
 
 @dataclass
 class AdvancedIndex:
-    """What `index` and `index_put_` do, worked out.
+    """The prepared arguments of `index` and `index_put_`.
 
-    The index tensors have been broadcast, and they are for dimensions of `src` that follow one another: if the indexed
-    dimensions of the tensor do not, `src` is its view that has them in front. The sizes of the indices then stand in the
-    place of the indexed dimensions.
+    The index tensors have been broadcast. They index dimensions of `src` that are adjacent: if the indexed dimensions of
+    the tensor are not, `src` is a view with these dimensions first. In the result, the sizes of the indices replace the
+    indexed dimensions.
 
     Source: `aten/src/ATen/native/TensorAdvancedIndexing.h`, `AdvancedIndex`.
     """
 
     src: Tensor
-    before: int  # dimensions of `src` in front of the indexed ones
+    before: int  # number of dimensions of `src` before the indexed ones
     indices: list[Tensor]  # all of the same sizes
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Of the result."""
-        return self._instead(self.src.shape, self.indices[0].shape)
+        """The sizes of the result."""
+        return self._replace_indexed(self.src.shape, self.indices[0].shape)
 
     @property
     def strides(self) -> tuple[int, ...]:
-        """Of a new result: the loop reads the tensor, at stride 0 where it is indexed, and every index."""
+        """The strides of a new result of a loop over the tensor, with stride 0 in indexed dimensions, and every index."""
         sizes, index_sizes = self.sizes, self.indices[0].shape
         ones = (1,) * self.before, (1,) * (len(sizes) - self.before - len(index_sizes))
         indices = [view(index, (*ones[0], *index_sizes, *ones[1])) for index in self.indices]
-        operands = [(sizes, self._instead(self.src.stride(), (0,) * len(index_sizes)))]
+        operands = [(sizes, self._replace_indexed(self.src.stride(), (0,) * len(index_sizes)))]
         operands += [(tuple(index.shape), index.stride()) for index in indices]
         return output_strides(sizes, tuple(operands))
 
-    def _instead(self, of: Sequence[int], new: Sequence[int]) -> tuple[int, ...]:
+    def _replace_indexed(self, of: Sequence[int], new: Sequence[int]) -> tuple[int, ...]:
         return (*of[: self.before], *new, *of[self.before + len(self.indices) :])
 
     def key(self) -> tuple:
-        """For numpy. Raises IndexError for an index that is not within the size."""
+        """The key for numpy's indexing. Raises IndexError for an index out of range."""
         arrays = [index._array for index in self.indices]
         for dim, indices in enumerate(arrays, self.before):
             size = self.src.size(dim)
@@ -408,7 +412,7 @@ def advanced_index(self: Tensor, indices: Sequence[Tensor | None]) -> AdvancedIn
     """Source: `aten/src/ATen/native/TensorAdvancedIndexingUtils.h`, `make_info`."""
     if len(indices) > self.dim():
         raise IndexError(f"too many indices for tensor of dimension {self.dim()} (got {len(indices)})")
-    indices = _without_masks(self, indices)
+    indices = _expand_masks(self, indices)
     dims = [dim for dim, index in enumerate(indices) if index is not None]
     if not dims:
         raise (RuntimeError if indices else IndexError)("at least one index must be provided")
@@ -430,7 +434,7 @@ def advanced_index(self: Tensor, indices: Sequence[Tensor | None]) -> AdvancedIn
 
 
 def _as_long(index: Tensor) -> Tensor:
-    """The strides of an index decide about those of the result: they have to be the ones that `to(int64)` gives."""
+    """An index as int64, with the strides that `to(int64)` gives, because they affect the strides of the result."""
     if index.dtype is int64:
         return index
     copy = allocate(Output(index.shape, strides_for(index, None), int64), index.device.type)
@@ -439,8 +443,8 @@ def _as_long(index: Tensor) -> Tensor:
     return copy
 
 
-def _without_masks(self: Tensor, indices: Sequence[Tensor | None]) -> list[Tensor | None]:
-    """A mask is an index tensor for each of its dimensions: where it is true.
+def _expand_masks(self: Tensor, indices: Sequence[Tensor | None]) -> list[Tensor | None]:
+    """Replace each mask by one index tensor for each of its dimensions: the positions where it is true.
 
     Source: `aten/src/ATen/native/IndexingUtils.h`, `expandTensors`.
     """
@@ -455,9 +459,9 @@ def _without_masks(self: Tensor, indices: Sequence[Tensor | None]) -> list[Tenso
             warnings.warn("a mask of dtype uint8 is deprecated; use bool", stacklevel=2)
         _check_mask(self, index, len(result))
         if index.is_meta:
-            raise NotImplementedError("how often a mask on the device meta is true is not known")
-        places = from_numpy(np.ascontiguousarray(np.argwhere(index._array)))  # (times, dimensions)
-        result += [select(places, 1, dim) for dim in range(index.dim())]
+            raise NotImplementedError("the number of true elements of a mask on the device meta is unknown")
+        positions = from_numpy(np.ascontiguousarray(np.argwhere(index._array)))  # (true elements, dimensions)
+        result += [select(positions, 1, dim) for dim in range(index.dim())]
     return result
 
 
@@ -471,8 +475,8 @@ def _check_mask(self: Tensor, mask: Tensor, dim: int) -> None:
 
 
 def index(self: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
-    """The elements at the index tensors, which broadcast: one for each dimension, or None for all of it. Negative indices
-    count from the end.
+    """The elements at the index tensors, which broadcast. There is one for each dimension, or None for the whole dimension.
+    Negative indices count from the end.
 
     Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `TORCH_META_FUNC2(index, Tensor)`.
     """
@@ -489,8 +493,8 @@ def index_put(self: Tensor, indices: Sequence[Tensor | None], values: Tensor, ac
 
 
 def index_put_(self: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool = False) -> Tensor:
-    """`values`, broadcast, written to the elements that `index` would give, or added to them: where indices repeat, all are
-    added. Without `accumulate` the last one stays here, and any one in PyTorch.
+    """Write `values`, broadcast, to the elements that `index` would return, or add them (`accumulate`). Repeated indices add all
+    values. Without `accumulate`, the last one wins. In PyTorch the order is undefined.
 
     Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `_index_put_impl_`.
     """
@@ -498,7 +502,7 @@ def index_put_(self: Tensor, indices: Sequence[Tensor | None], values: Tensor, a
         raise IndexError(f"too many indices for tensor of dimension {self.dim()} (got {len(indices)})")
     if has_internal_overlap(self.shape, self.stride()):
         warnings.warn("index_put_ on an expanded tensor is deprecated; clone() it first", stacklevel=2)
-    mask = None if accumulate else _as_one_mask(self, indices, values)
+    mask = None if accumulate else _mask_to_fill(self, indices, values)
     if mask is not None:
         return masked_fill_(self, mask, values.item())
     for tensor in (values, *indices):
@@ -527,16 +531,16 @@ def index_put_(self: Tensor, indices: Sequence[Tensor | None], values: Tensor, a
 def _index_put_impl_(
     self: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool = False, unsafe: bool = False
 ) -> Tensor:
-    """`index_put_` under the name by which the derivative of `index` calls it; `unsafe`, not to check the indices, is ignored."""
+    """`index_put_` with the name that the derivative of `index` calls. `unsafe` (do not check the indices) is ignored."""
     return index_put_(self, indices, values, accumulate)
 
 
-def _as_one_mask(self: Tensor, indices: Sequence[Tensor | None], values: Tensor) -> Tensor | None:
-    """The mask with which `masked_fill_` does it: a single value goes to where a single mask is true.
+def _mask_to_fill(self: Tensor, indices: Sequence[Tensor | None], values: Tensor) -> Tensor | None:
+    """The mask for `masked_fill_`, if a single value is written to the elements of a single mask, else None.
 
     Source: `aten/src/ATen/native/TensorAdvancedIndexingUtils.h`, `canDispatchToMaskedFill`.
     """
-    given = [(place, index) for place, index in enumerate(indices) if index is not None]
+    given = [(dim, index) for dim, index in enumerate(indices) if index is not None]
     if values.numel() != 1 or values.is_meta or len(given) != 1 or given[0][1].dtype not in (uint8, bool_):
         return None
     ((dim, mask),) = given
@@ -555,8 +559,8 @@ def _as_one_mask(self: Tensor, indices: Sequence[Tensor | None], values: Tensor)
 def embedding(
     weight: Tensor, indices: Tensor, padding_idx: int = -1, scale_grad_by_freq: bool = False, sparse: bool = False
 ) -> Tensor:
-    """The row of `weight`, (rows, columns), for each index: (\\*indices, columns). What follows in the list matters to the
-    gradient only.
+    """The row of `weight`, (rows, columns), for each index: (\\*indices, columns). The other arguments affect only the
+    gradient.
 
     Source: `aten/src/ATen/native/Embedding.cpp`, `embedding_symint`.
     """
@@ -573,7 +577,7 @@ def embedding(
 def embedding_backward(
     grad: Tensor, indices: Tensor, num_weights: int, padding_idx: int, scale_grad_by_freq: bool, sparse: bool
 ) -> Tensor:
-    """Of a sparse gradient rushlight makes a dense one. Source: `aten/src/ATen/native/Embedding.cpp`."""
+    """The gradient, dense also if `sparse` is requested. Source: `aten/src/ATen/native/Embedding.cpp`."""
     if sparse and scale_grad_by_freq:
         raise RuntimeError("embedding_backward: scale_grad_by_freq not supported with sparse gradients")
     return functions.embedding_dense_backward(grad, indices, num_weights, padding_idx, scale_grad_by_freq)
@@ -582,8 +586,8 @@ def embedding_backward(
 def embedding_dense_backward(
     grad_output: Tensor, indices: Tensor, num_weights: int, padding_idx: int, scale_grad_by_freq: bool
 ) -> Tensor:
-    """Each row collects from every place where it was looked up; that of padding gets nothing. With `scale_grad_by_freq` it is
-    divided by how often that was.
+    """The gradient of each row: the sum over all positions that looked it up. The row of the padding index gets 0. With
+    `scale_grad_by_freq` the sum is divided by the number of these positions.
 
     Source: `aten/src/ATen/native/Embedding.cpp`, `embedding_dense_backward_cpu`.
     """
@@ -595,22 +599,22 @@ def embedding_dense_backward(
     out = allocate(Output((num_weights, width), None, grad_output.dtype), grad_output.device.type)
     if out.is_meta:
         return out
-    array, rows, places = out._array, grad_output._array.reshape(-1, width), indices._array.reshape(-1)
+    array, rows, targets = out._array, grad_output._array.reshape(-1, width), indices._array.reshape(-1)
     array.fill(0)
     if padding_idx >= 0:
-        kept = places != padding_idx
-        rows, places = rows[kept], places[kept]
-    if places.size:
-        starts, order = runs(places)
+        kept = targets != padding_idx
+        rows, targets = rows[kept], targets[kept]
+    if targets.size:
+        starts, order = group_indices(targets)
         sums = np.add.reduceat(rows[order], starts, axis=0)
         if scale_grad_by_freq:
-            sums = sums / np.diff(starts, append=places.size).astype(sums.dtype)[:, None]
-        array[places[order[starts]]] = sums
+            sums = sums / np.diff(starts, append=targets.size).astype(sums.dtype)[:, None]
+        array[targets[order[starts]]] = sums
     return out
 
 
 def embedding_renorm_(self: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> Tensor:
-    """The rows that are asked for, scaled down to `max_norm` where their norm is larger: in place, each once.
+    """Scale down the rows in `indices` whose norm is larger than `max_norm`: in place, each row once.
 
     Source: `aten/src/ATen/native/Embedding.cpp`, `embedding_renorm_cpu_`.
     """
@@ -645,7 +649,7 @@ def one_hot(self: Tensor, num_classes: int = -1) -> Tensor:
 
 
 # ------------------------------------------------------------------------------------------------------------
-# Picked by place
+# Selection by mask
 
 
 def masked_fill(self: Tensor, mask: Tensor, value: Tensor | Scalar) -> Tensor:
@@ -673,8 +677,8 @@ def masked_fill_(self: Tensor, mask: Tensor, value: Tensor | Scalar) -> Tensor:
 
 
 def _triangular(name: str, keep: Callable) -> Structured:
-    """The kernel that sets to 0 whatever `keep(column - row, diagonal)` does not keep, in each of the last two dimensions'
-    matrices."""
+    """The kernel that keeps the elements with `keep(column - row, diagonal)` in the matrices of the last two dimensions, and sets
+    the others to 0."""
 
     def meta(self: Tensor, diagonal: int) -> Output:
         if self.dim() < 2:
@@ -692,7 +696,7 @@ tril, triu = _triangular("tril", np.less_equal), _triangular("triu", np.greater_
 
 
 # ------------------------------------------------------------------------------------------------------------
-# Moved and repeated
+# Moving and repeating
 
 
 def flip(self: Tensor, dims: Sequence[int]) -> Tensor:
@@ -709,7 +713,7 @@ def flip(self: Tensor, dims: Sequence[int]) -> Tensor:
 
 
 def roll(self: Tensor, shifts: Sequence[int], dims: Sequence[int] = ()) -> Tensor:
-    """The elements moved by `shifts` along `dims`, and in again at the other end; without `dims`, along the flat tensor.
+    """The elements moved by `shifts` along `dims`, cyclically. Without `dims`, along the flattened tensor.
 
     Source: `aten/src/ATen/native/TensorTransformations.cpp`, `roll`.
     """
@@ -717,10 +721,10 @@ def roll(self: Tensor, shifts: Sequence[int], dims: Sequence[int] = ()) -> Tenso
         raise RuntimeError("`shifts` required")
     if len(dims) != len(shifts) and (dims or len(shifts) != 1):
         raise RuntimeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
-    if dims and self.numel() == 0:  # before the dims are looked at
+    if dims and self.numel() == 0:  # before the dims are checked
         return functions.clone(self)
     for dim in dims:
-        self.size(dim)  # refuses one that is not there, also of a tensor without dimensions
+        self.size(dim)  # raises for a dim out of range, also if the tensor has no dimensions
     axes = [wrap_dim(dim, self.dim()) for dim in dims]
     out = allocate(Output(self.shape, None, self.dtype), self.device.type)
     if not self.is_meta:
@@ -729,7 +733,7 @@ def roll(self: Tensor, shifts: Sequence[int], dims: Sequence[int] = ()) -> Tenso
 
 
 def repeat(self: Tensor, repeats: Sequence[int]) -> Tensor:
-    """A copy in which dimension `i` is there `repeats[i]` times; the last of `repeats` belongs to the last dimension."""
+    """A copy in which dimension `i` is repeated `repeats[i]` times. The last of `repeats` belongs to the last dimension."""
     new_dims = len(repeats) - self.dim()
     if new_dims < 0:
         raise RuntimeError("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
@@ -741,5 +745,5 @@ def repeat(self: Tensor, repeats: Sequence[int]) -> Tensor:
 
 
 def tile(self: Tensor, dims: Sequence[int]) -> Tensor:
-    """As `repeat`, but `dims` may be fewer than the dimensions: those in front are there once."""
+    """Like `repeat`, but `dims` may be fewer than the dimensions. The first dimensions are then not repeated."""
     return self.repeat((1,) * (self.dim() - len(dims)) + tuple(dims))

@@ -1,9 +1,9 @@
 """Products of matrices and vectors.
 
-`mm`, `bmm`, `addmm` and their like are kernels. `matmul` and `linear` are none: they only look at how many dimensions
-their arguments have and call the operator that fits, so that whoever knows the derivative of `mm` knows theirs. In
-PyTorch: `aten/src/ATen/native/LinearAlgebra.cpp`, `Linear.cpp`. numpy's BLAS multiplies; `blocked_mm` shows how a BLAS does
-it. Left out: other dtypes for the result than the operands', complex products, and choosing between several libraries.
+`mm`, `bmm`, `addmm` and others are kernels. `matmul` and `linear` are composites: they check the number of dimensions of their
+arguments and call the matching operator, so autograd needs only the derivatives of the kernels. In PyTorch:
+`aten/src/ATen/native/LinearAlgebra.cpp`, `Linear.cpp`. numpy's BLAS multiplies. `blocked_mm` shows how a BLAS works. Left out:
+results with another dtype than the operands, complex products, and the choice between several libraries.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ import numpy as np
 
 from rushlight.aten.generated import functions
 from rushlight.aten.native.views import is_watched
-from rushlight.aten.strided import Tensor, infer_size, owned
+from rushlight.aten.strided import Tensor, infer_size, wrap_contiguous
 from rushlight.aten.structured import Output, Structured, resize_output
 from rushlight.c10 import dispatch
 from rushlight.c10.dispatch import local
 from rushlight.c10.dtypes import FLOATING, Scalar, bool_, float16, float32, float64
 
 # ------------------------------------------------------------------------------------------------------------
-# What is refused
+# Checks
 
 
 def assert_dim(self: Tensor, ndim: int, message: str) -> None:
@@ -41,7 +41,7 @@ def assert_has_product(name: str, self: Tensor) -> None:
 
 
 def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """`a @ b`; of half precision computed in single, and so given back."""
+    """`a @ b`. Half precision is computed in single, and the result is single."""
     if a.dtype == np.float16:
         a, b = a.astype(np.float32), b.astype(np.float32)
     return np.matmul(a, b)
@@ -73,7 +73,7 @@ def mm_out(self: Tensor, mat2: Tensor, out: Tensor) -> None:
 
 
 def are_multipliable(a: Tensor, b: Tensor) -> bool:
-    """Whether numpy multiplies two matrices as they are."""
+    """Whether numpy can multiply two matrices without a conversion."""
     if dispatch.fast_path_disabled or a.dtype is not b.dtype or a.dtype not in (float32, float64):
         return False
     a_sizes, b_sizes = a._array.shape, b._array.shape
@@ -81,34 +81,34 @@ def are_multipliable(a: Tensor, b: Tensor) -> bool:
 
 
 class Mm(Structured):
-    """The two halves, and a short way for two matrices that numpy multiplies as they are. Of rows that are all one and the same,
-    as those of an expanded gradient are, one is multiplied."""
+    """A structured kernel with a fast path for two matrices that numpy can multiply without a conversion. If all rows share
+    memory, as in an expanded gradient, only one row is multiplied."""
 
     def functional(self, a, b):
         if not are_multipliable(a, b):
             return super().functional(a, b)
         if a._strides[0] == 0 and (rows := len(a._array)) > 1:
-            return owned(np.matmul(a._array[:1], b._array).repeat(rows, 0), a.dtype)
-        return owned(np.matmul(a._array, b._array), a.dtype)
+            return wrap_contiguous(np.matmul(a._array[:1], b._array).repeat(rows, 0), a.dtype)
+        return wrap_contiguous(np.matmul(a._array, b._array), a.dtype)
 
 
 mm = Mm(meta_mm, mm_out)
 
 
 def meta_addmm(self: Tensor, mat1: Tensor, mat2: Tensor, beta: Scalar, alpha: Scalar) -> Output:
-    """What `addmm`, beta * self + alpha * (mat1 @ mat2), will be; nothing is computed.
+    """The metadata of the result of `addmm`, beta * self + alpha * (mat1 @ mat2). Nothing is computed.
 
     Args:
         self: broadcasts to the sizes of the product, but never makes it larger.
         mat1, mat2: (rows, inner) and (inner, columns).
-        beta, alpha: numbers; they have no say here.
+        beta, alpha: numbers, not used here.
 
     Returns:
-        `Output` with the sizes (rows, columns), strides None (contiguous ones), and the dtype of all three.
+        `Output` with the sizes (rows, columns), strides None (contiguous), and the dtype of all three tensors.
 
     Raises:
         RuntimeError: `mat1` or `mat2` is not a matrix; they cannot be multiplied; `self` cannot be expanded to the sizes of
-            the product; or the three dtypes are not one.
+            the product; or the three dtypes are not equal.
 
     Source: `aten/src/ATen/native/LinearAlgebra.cpp`, `TORCH_META_FUNC(addmm)`.
     """
@@ -127,16 +127,16 @@ def meta_addmm(self: Tensor, mat1: Tensor, mat2: Tensor, beta: Scalar, alpha: Sc
 def addmm_out(self: Tensor, mat1: Tensor, mat2: Tensor, beta: Scalar, alpha: Scalar, out: Tensor) -> None:
     """beta * self + alpha * (mat1 @ mat2), written into `out`.
 
-    What `meta_addmm` refuses has been refused. `self` may be `out` itself: then it is `addmm_`.
+    `meta_addmm` has checked the arguments. `self` may be `out` itself, in `addmm_`.
 
     Args:
-        self: any sizes that broadcast to those of `out`. If beta is 0 it is not looked at, so that a NaN in it does
-            not get through.
+        self: any sizes that broadcast to those of `out`. If beta is 0, `self` is not read, so that a NaN in it has no
+            effect.
         mat1, mat2: matrices of any strides. Without an inner dimension (size 0) their product is 0.
-        beta, alpha: numbers. For integers they are integers too: what comes after the point is dropped. For float16
+        beta, alpha: numbers. For integer tensors they are converted to integers: the fraction is dropped. For float16
             everything is computed in float32 and rounded once, at the end.
-        out: of sizes (rows, columns) and any strides; its dtype is that of the others. Its `_array`, like theirs, is a
-            numpy view of its memory.
+        out: of sizes (rows, columns) and any strides; its dtype is that of the others. Each tensor's `_array` is a numpy
+            view of its memory.
 
     Raises:
         NotImplementedError: the dtype is bool (`rushlight.bool`), and `out` has elements.
@@ -156,7 +156,7 @@ def addmm_out(self: Tensor, mat1: Tensor, mat2: Tensor, beta: Scalar, alpha: Sca
 
 
 class Addmm(Structured):
-    """The two halves, and a short way for the commonest call, that of `linear`: beta and alpha are 1, and nothing is
+    """A structured kernel with a fast path for the most frequent call, that of `linear`: beta and alpha are 1, and nothing is
     converted."""
 
     def functional(self, bias, mat1, mat2, beta, alpha):
@@ -167,7 +167,7 @@ class Addmm(Structured):
             and bias._array.shape == mat2._array.shape[1:]
         ):
             product = np.matmul(mat1._array, mat2._array)
-            return owned(np.add(product, bias._array, product), bias.dtype)
+            return wrap_contiguous(np.add(product, bias._array, product), bias.dtype)
         return super().functional(bias, mat1, mat2, beta, alpha)
 
 
@@ -175,11 +175,11 @@ addmm = Addmm(meta_addmm, addmm_out)
 
 
 # ------------------------------------------------------------------------------------------------------------
-# How a product is made
+# Blocked matrix multiplication
 
 
 def multiply_add(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
-    """`out` += `a` @ `b`: the innermost piece, which a BLAS writes in assembler for each processor."""
+    """`out` += `a` @ `b`: the innermost kernel, which a BLAS has in assembler for each processor."""
     out += a @ b
 
 
@@ -190,24 +190,24 @@ def blocked_mm(
     blocks: tuple[int, int, int] = (64, 256, 64),
     multiply: Callable[[np.ndarray, np.ndarray, np.ndarray], None] = multiply_add,
 ) -> None:
-    """`out` = `a` @ `b`, block by block, so that what is being worked on stays in the cache.
+    """`out` = `a` @ `b`, block by block, so that the blocks in use stay in the cache.
 
     Memory is far slower than arithmetic. A product of whole matrices would fetch each element of `a` once for every column
-    of `b`; a product of small blocks fetches a block once and uses every element of it as often as the block is wide. So
-    the rows of `a`, the columns of `b` and the inner dimension are cut into runs, beginning at 0, the last of each perhaps
-    shorter, and `multiply` is called once for every combination of a run of rows, a run of the inner dimension and a run
-    of columns, in any order.
+    of `b`. A product of small blocks fetches a block once and uses every element of it as often as the block is wide. So
+    the rows of `a`, the columns of `b` and the inner dimension are cut into runs that begin at 0. The last run of each may be
+    shorter. `multiply` is called once for every combination of a run of rows, a run of the inner dimension and a run of
+    columns, in any order.
 
     Args:
         a, b: numpy arrays of sizes (rows, inner) and (inner, columns), any strides, one dtype.
-        out: (rows, columns), the same dtype, any strides; what it holds is overwritten. Without an inner dimension
+        out: (rows, columns), the same dtype, any strides. Its contents are overwritten. Without an inner dimension
             (size 0) the product is 0.
         blocks: the longest run of rows, of the inner dimension, of columns; each at least 1.
         multiply: `multiply(a_block, b_block, out_block)` adds the product of two blocks to a block of `out`. All three are
             views, not copies, and never empty.
 
-    Source: the loops of GotoBLAS and its heirs; in PyTorch, `aten/src/ATen/native/cpu/BlasKernel.cpp` and, where there is
-    one, the BLAS that it was built with.
+    Source: the loops of GotoBLAS and its successors; in PyTorch, `aten/src/ATen/native/cpu/BlasKernel.cpp` and the BLAS that
+    PyTorch was built with, if any.
     """
     (n, m), k = out.shape, len(b)
     rows, inner, columns = blocks
@@ -220,11 +220,11 @@ def blocked_mm(
 
 
 # ------------------------------------------------------------------------------------------------------------
-# Many matrices at once
+# Batches of matrices
 
 
 def batched_product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """`a @ b`. For small matrices, as in PyTorch (`bmm_out_or_baddbmm_`), a plain loop: to call a BLAS would cost more."""
+    """`a @ b`. Small matrices use a plain loop, as in PyTorch (`bmm_out_or_baddbmm_`), because a BLAS call costs more."""
     if a.shape[1] * a.shape[2] * b.shape[2] >= 400 or a.dtype == np.float16:
         return product(a, b)
     return np.einsum("bij,bjk->bik", a, b)
@@ -299,8 +299,8 @@ def meta_dot(self: Tensor, tensor: Tensor) -> Output:
     return Output((), None, self.dtype)
 
 
-def into(name: str) -> Callable[[Tensor, Tensor, Tensor], None]:
-    """The half of a structured kernel that computes a product with a vector."""
+def vector_product_impl(name: str) -> Callable[[Tensor, Tensor, Tensor], None]:
+    """The `impl` of a structured kernel for a product with a vector."""
 
     def impl(self: Tensor, vec: Tensor, out: Tensor) -> None:
         if out.numel():
@@ -310,7 +310,10 @@ def into(name: str) -> Callable[[Tensor, Tensor, Tensor], None]:
     return impl
 
 
-matrix_vector, vector_vector = Structured(meta_mv, into("mv")), Structured(meta_dot, into("dot"))
+matrix_vector, vector_vector = (
+    Structured(meta_mv, vector_product_impl("mv")),
+    Structured(meta_dot, vector_product_impl("dot")),
+)
 
 
 def mv(self: Tensor, vec: Tensor) -> Tensor:
@@ -338,7 +341,7 @@ def dot_out(self: Tensor, tensor: Tensor, out: Tensor) -> Tensor:
 
 
 def outer(self: Tensor, vec2: Tensor) -> Tensor:
-    """Every element of one vector times every element of another."""
+    """Every element of one vector times every element of the other."""
     assert_vectors(self, vec2)
     return functions.mul(self.reshape(self.numel(), 1), vec2)
 
@@ -355,14 +358,14 @@ def assert_vectors(*tensors: Tensor) -> None:
 
 
 # ------------------------------------------------------------------------------------------------------------
-# Any number of dimensions. Which operators are called, and in which order, is what autograd will see: as in PyTorch.
+# Any number of dimensions. Autograd records the operators that are called, so they and their order are PyTorch's.
 
 
 def matmul(self: Tensor, other: Tensor) -> Tensor:
-    """The product, by whichever operator takes operands of these dimensions.
+    """The matrix product, by the operator for operands of these dimensions.
 
-    Two vectors make a number, a matrix and a vector a vector. More dimensions are batches and are broadcast. A batch of
-    matrices times one matrix is one tall matrix times that matrix (`folds`).
+    Two vectors give a number, a matrix and a vector give a vector. More dimensions are batch dimensions and are broadcast.
+    A batch of matrices times one matrix is computed as one tall matrix times that matrix (`should_fold`).
 
     Source: `aten/src/ATen/native/LinearAlgebra.cpp`, `_matmul_impl`.
     """
@@ -386,15 +389,15 @@ def _matmul(self: Tensor, other: Tensor, out: Tensor | None) -> Tensor:
             return functions.mm(self.unsqueeze(0), other, out=out).squeeze_(0)
         case 2, 2:
             return functions.mm(self, other, out=out)
-    if folds(self, other, out is not None):
-        return _folded(self, other, out)
-    return _batched(self, other, out)
+    if should_fold(self, other, out is not None):
+        return _matmul_folded(self, other, out)
+    return _matmul_batched(self, other, out)
 
 
-def folds(self: Tensor, other: Tensor, has_out: bool = False) -> bool:
-    """Whether one operand is a matrix or a vector, and the batch dimensions of the other shall become rows: so they do
-    where it takes no copy, and always where the gradient of the smaller one is wanted, which else would be computed for
-    each matrix of the batch and then summed.
+def should_fold(self: Tensor, other: Tensor, has_out: bool = False) -> bool:
+    """Whether one operand is a matrix or a vector, and the batch dimensions of the other should become rows. They do if this
+    needs no copy, and always if the smaller operand requires a gradient, because its gradient would otherwise be computed
+    for each matrix of the batch and then summed.
 
     Source: `aten/src/ATen/native/LinearAlgebra.cpp`, `should_fold`.
     """
@@ -409,24 +412,24 @@ def folds(self: Tensor, other: Tensor, has_out: bool = False) -> bool:
     return 0 in sizes or all(strides[i] == strides[i + 1] * sizes[i + 1] for i in range(large.dim() - 2))
 
 
-def _folded(self: Tensor, other: Tensor, out: Tensor | None) -> Tensor:
-    turned = self.dim() < other.dim()
-    large = other.mT if turned else self
-    small = other if not turned else self.t() if self.dim() == 2 else self
+def _matmul_folded(self: Tensor, other: Tensor, out: Tensor | None) -> Tensor:
+    transposed = self.dim() < other.dim()
+    large = other.mT if transposed else self
+    small = other if not transposed else self.t() if self.dim() == 2 else self
     sizes, kept = [*large.shape[:-1], *small.shape[1:]], small.shape[1:]
     rows = large.reshape(math.prod(large.shape[:-1]), large.size(-1))
     multiply = functions.mm if kept else functions.mv
     if out is None:
         found = functions._unsafe_view(multiply(rows, small), sizes)
-        return found.mT.contiguous() if turned and kept else found
+        return found.mT.contiguous() if transposed and kept else found
     resize_output(out, sizes)
     flat = out.reshape(rows.size(0), *kept)
     multiply(rows, small, out=flat)
     return out if is_alias(flat, out) else out.copy_(flat)
 
 
-def _batched(self: Tensor, other: Tensor, out: Tensor | None) -> Tensor:
-    # As in `folds`: where somebody might want the gradient of one matrix for all, it must not be expanded.
+def _matmul_batched(self: Tensor, other: Tensor, out: Tensor | None) -> Tensor:
+    # As in `should_fold`: one matrix for the whole batch must not be expanded if its gradient may be needed.
     if self.dim() == other.dim() == 3 and self.size(0) != other.size(0):
         if self.size(0) == 1 and is_watched(self):
             return _matmul(self.squeeze(0), other, out)
@@ -454,7 +457,7 @@ def is_alias(a: Tensor, b: Tensor) -> bool:
 
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """`input` @ the transpose of `weight`, plus `bias`; (..., features in), (features out, features in), (features out).
+    """`input` @ the transpose of `weight`, plus `bias`: (..., features in), (features out, features in), (features out).
 
     Source: `aten/src/ATen/native/Linear.cpp`, `linear`.
     """

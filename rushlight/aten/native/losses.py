@@ -1,8 +1,8 @@
-"""How far is a prediction from the truth, as one number to be made smaller.
+"""Losses: the distance of a prediction from the target, as a number to minimise.
 
 A loss compares element by element, and then *reduces*: 0 keeps every element, 1 takes the mean, 2 the sum. In PyTorch:
-`aten/src/ATen/native/Loss.cpp`, `LossNLL.cpp`, `LossNLL2d.cpp`. Cross-entropy is not an operator of its own: it is
-`log_softmax` and `nll_loss`. Left out: the losses of ranking, of margins, of pairs, and CTC.
+`aten/src/ATen/native/Loss.cpp`, `LossNLL.cpp`, `LossNLL2d.cpp`. Cross-entropy has no kernel of its own: it calls
+`log_softmax` and `nll_loss`. Left out: ranking, margin and pairwise losses, and CTC.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import numpy as np
 
 from rushlight.aten.generated import functions
 from rushlight.aten.iterator import common_sizes, for_each
-from rushlight.aten.native.pointwise import is_simple, output_of, widened
-from rushlight.aten.strided import Tensor, fresh, owned, strides_for
+from rushlight.aten.native.pointwise import fits_fast_path, output_of, widened
+from rushlight.aten.strided import Tensor, strides_for, wrap_contiguous, wrap_like
 from rushlight.aten.structured import Output, Structured, allocate, call_functional
 from rushlight.c10.dtypes import FLOATING, Scalar, can_cast, int64, result_type, uint8
 
@@ -23,14 +23,14 @@ NONE, MEAN, SUM = range(3)
 
 
 def reduce(loss: Tensor, reduction: int) -> Tensor:
-    """The loss as `reduction` says. Source: `aten/src/ATen/native/Loss.cpp`, `apply_loss_reduction`."""
+    """The loss, reduced according to `reduction`. Source: `aten/src/ATen/native/Loss.cpp`, `apply_loss_reduction`."""
     if reduction == MEAN:
         return functions.mean(loss)
     return functions.sum(loss) if reduction == SUM else loss
 
 
 def _sum(losses: np.ndarray) -> np.floating:
-    """Of all; float16 is summed in float32."""
+    """The sum of all elements. float16 is summed in float32."""
     return losses.sum(dtype=np.promote_types(losses.dtype, np.float32))
 
 
@@ -41,7 +41,7 @@ def _sum(losses: np.ndarray) -> np.floating:
 def nll_loss_nd(
     self: Tensor, target: Tensor, weight: Tensor | None = None, reduction: int = MEAN, ignore_index: int = -100
 ) -> Tensor:
-    """Negative log likelihood of (batch, classes, \\*places) given the classes (batch, \\*places); or of (classes,) and ().
+    """The negative log likelihood of scores (batch, classes, \\*positions) and targets (batch, \\*positions), or (classes,) and ().
 
     Source: `aten/src/ATen/native/LossNLL.cpp`, `nll_loss_nd_symint`.
     """
@@ -58,13 +58,13 @@ def nll_loss_nd(
         return functions.nll_loss(self, target, weight, reduction, ignore_index)
     if ndim == 4:
         return functions.nll_loss2d(self, target, weight, reduction, ignore_index)
-    classes, places = self.size(1), tuple(self.shape[2:])
-    if tuple(target.shape[1:]) != places:
-        raise RuntimeError(f"Expected target size {[batch, *places]}, got {list(target.shape)}")
+    classes, positions = self.size(1), tuple(self.shape[2:])
+    if tuple(target.shape[1:]) != positions:
+        raise RuntimeError(f"Expected target size {[batch, *positions]}, got {list(target.shape)}")
     flat = -1 if self.numel() and target.numel() else 0
-    picture, classes_of = self.reshape((batch, classes, 1, flat)), target.reshape((batch, 1, flat))
-    loss = functions.nll_loss2d(picture, classes_of, weight, reduction, ignore_index)
-    return loss.view((batch, *places)) if reduction == NONE else loss
+    scores, targets = self.reshape((batch, classes, 1, flat)), target.reshape((batch, 1, flat))
+    loss = functions.nll_loss2d(scores, targets, weight, reduction, ignore_index)
+    return loss.view((batch, *positions)) if reduction == NONE else loss
 
 
 def nll_loss(self: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int) -> Tensor:
@@ -78,12 +78,12 @@ def nll_loss2d(self: Tensor, target: Tensor, weight: Tensor | None, reduction: i
 def nll_loss_forward(
     self: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int
 ) -> tuple[Tensor, Tensor]:
-    """The loss, and the total weight of the targets that count, which the gradient of a mean needs (0 without reduction).
+    """The loss, and the total weight of the targets that are not ignored (0 without reduction). The gradient of a mean needs it.
 
     Source: `aten/src/ATen/native/LossNLL.cpp`, `TORCH_META_FUNC(nll_loss_forward)` and `nll_loss_out_frame`.
     """
-    if is_simple(self) and not self.is_meta and weight is None and reduction != NONE:
-        found = _nll_of_plain_rows(self, target, reduction, ignore_index)
+    if fits_fast_path(self) and not self.is_meta and weight is None and reduction != NONE:
+        found = _fast_nll(self, target, reduction, ignore_index)
         if found is not None:
             return found
     if self.dim() not in (1, 2):
@@ -96,29 +96,29 @@ def nll_loss_forward(
     return _nll(self, target, weight, reduction, ignore_index, () if self.dim() == 1 else target.shape)
 
 
-def _nll_of_plain_rows(self: Tensor, target: Tensor, reduction: int, ignore_index: int) -> tuple[Tensor, Tensor] | None:
-    """A short way for the commonest call: a contiguous matrix, and targets that all count; None for anything else."""
+def _fast_nll(self: Tensor, target: Tensor, reduction: int, ignore_index: int) -> tuple[Tensor, Tensor] | None:
+    """The fast path for the most frequent call: a contiguous matrix and targets that are not ignored. None for other calls."""
     scores, targets = self._array, target._array
-    if scores.ndim != 2 or not _all_count(targets, scores.shape, ignore_index):
+    if scores.ndim != 2 or not _none_ignored(targets, scores.shape, ignore_index):
         return None
     total = np.add.reduce(scores[np.arange(len(targets)), targets])
     count = scores.dtype.type(len(targets))
     loss = -total / count if reduction == MEAN else -total
-    return owned(np.asarray(loss), self.dtype), owned(np.asarray(count), self.dtype)
+    return wrap_contiguous(np.asarray(loss), self.dtype), wrap_contiguous(np.asarray(count), self.dtype)
 
 
-def _all_count(targets: np.ndarray, sizes: tuple[int, int], ignore_index: int) -> bool:
-    """Whether there are targets, one for each row of scores of these sizes, each a class, and none of them ignored."""
+def _none_ignored(targets: np.ndarray, sizes: tuple[int, int], ignore_index: int) -> bool:
+    """Whether there is one target for each row of scores of these sizes, each target is a class, and none is ignored."""
     rows, classes = sizes
     if targets.shape != (rows,) or rows == 0 or 0 <= ignore_index < classes or targets.dtype != np.int64:
         return False
-    return np.maximum.reduce(targets.view(np.uint64)) < classes  # a negative one would be large
+    return np.maximum.reduce(targets.view(np.uint64)) < classes  # a negative target becomes large
 
 
 def nll_loss2d_forward(
     self: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int
 ) -> tuple[Tensor, Tensor]:
-    """The same for pictures: (batch, classes, height, width) and (batch, height, width).
+    """The same for images: (batch, classes, height, width) and (batch, height, width).
 
     Source: `aten/src/ATen/native/LossNLL2d.cpp`, `nll_loss2d_forward_out_frame`.
     """
@@ -178,36 +178,37 @@ def cross_entropy_loss(
     ignore_index: int = -100,
     label_smoothing: float = 0.0,
 ) -> Tensor:
-    """How unlikely the truth is by these scores: minus the logarithm of the probability that they give it.
+    """Cross-entropy: minus the logarithm of the probability that the scores `self` give to the true class.
 
-    `self` is (batch, classes, \\*places), or (classes,) for one sample alone. The logarithms of the probabilities are its
-    `log_softmax` along the classes, dimension 1, or 0 for one sample alone. A *place* is what has one truth: an element of
-    (batch, \\*places).
+    `self` is (batch, classes, \\*positions), or (classes,) for a single sample. The logarithms of the probabilities are its
+    `log_softmax` along the classes: dimension 1, or 0 for a single sample. A *position* has one target: it is an element of
+    (batch, \\*positions).
 
-    If `target` has another shape than `self`, it holds classes: int64, (batch, \\*places), or () for one sample alone. Then
-    the loss is `nll_loss_nd` of the logarithms, with `target`, `weight`, `reduction` and `ignore_index`. With a
-    `label_smoothing` s > 0 it is 1 - s times that, and s / classes times the loss with all classes as the truth: at each place
-    minus the sum of the logarithms of all classes, each times its weight, if there are weights. Here, too, a place whose target
-    is `ignore_index` is 0, and `reduction` is applied; the mean is the sum divided by the number of places that are not
-    ignored, or, if there are weights, by the sum of the weights that their true classes have. This loss with all classes as the
-    truth is there: `of_all_classes(logarithms, target, weight, reduction, ignore_index)`.
+    If the shape of `target` differs from that of `self`, it holds classes: int64, (batch, \\*positions), or () for a single
+    sample. Then the loss is `nll_loss_nd` of the logarithms, with `target`, `weight`, `reduction` and `ignore_index`. With a
+    `label_smoothing` s > 0, the loss is 1 - s times that, plus s / classes times the loss with all classes as targets. At each
+    position, the loss with all classes as targets is minus the sum of the logarithms of all classes, each times its weight, if
+    there are weights. Here too, a position whose target is `ignore_index` is 0, and `reduction` is applied. The mean is the sum
+    divided by the number of positions that are not ignored, or, if there are weights, by the sum of the weights of their target
+    classes. `of_all_classes(logarithms, target, weight, reduction, ignore_index)` computes this loss with all classes as targets.
 
     If `target` has the shape of `self`, it holds the probabilities of the classes. With s > 0, it is first mixed with equal
-    ones: 1 - s times `target`, plus s / classes. At each place, the loss is minus the sum over the classes of logarithm times
-    probability times weight, if there are weights. The mean is the sum divided by the number of places, whatever the weights;
-    it is nan if there are no elements. All this is there: `of_probabilities(self, target, weight, reduction, label_smoothing)`.
+    probabilities: 1 - s times `target`, plus s / classes. At each position, the loss is minus the sum over the classes of
+    logarithm times probability times weight, if there are weights. The mean is the sum divided by the number of positions, also
+    with weights. It is nan if there are no elements. `of_probabilities(self, target, weight, reduction, label_smoothing)` does
+    all of this.
 
     A composite kernel: it calls operators (`rl.functions`, or methods), so that autograd can follow.
 
     Args:
         weight: (classes,), or None.
-        reduction: 0 keeps the loss of each place, 1 takes the mean, 2 the sum.
-        ignore_index: a class that counts as no truth, in or out of range.
+        reduction: 0 keeps the loss of each position, 1 takes the mean, 2 the sum.
+        ignore_index: a target class that is ignored, in or out of range.
         label_smoothing: up to 1; 0 or less for none.
 
     Raises:
-        RuntimeError: `label_smoothing` is greater than 1; or, where `target` has the shape of `self`, it is not of a
-            floating-point dtype (`target.dtype.category` is not `FLOATING`), `ignore_index` is not negative, or `weight` has
+        RuntimeError: `label_smoothing` is greater than 1; or, if `target` has the shape of `self`, its dtype is not
+            floating-point (`target.dtype.category` is not `FLOATING`), `ignore_index` is not negative, or `weight` has
             another shape (`of_probabilities` raises this).
 
     Source: `aten/src/ATen/native/LossNLL.cpp`, `cross_entropy_loss_symint`, `cross_entropy_loss_prob_target` and
@@ -229,7 +230,7 @@ def cross_entropy_loss(
         return loss
     smooth = of_all_classes(scores, target, weight, reduction, ignore_index)
     classes = self.size(_class_dim(self))
-    share = label_smoothing / classes if classes else math.inf  # as C divides
+    share = label_smoothing / classes if classes else math.inf  # as in C
     return functions.add(functions.mul_Scalar_op(loss, 1 - label_smoothing), functions.mul_Scalar_op(smooth, share))
 
 
@@ -238,7 +239,7 @@ def _class_dim(self: Tensor) -> int:
 
 
 def _along_classes(weight: Tensor, self: Tensor) -> Tensor:
-    """The weight of each class, to be broadcast over the places."""
+    """The weight of each class, with sizes that broadcast over the positions."""
     class_dim = _class_dim(self)
     return weight.view([weight.size(0) if dim == class_dim else 1 for dim in range(self.dim())])
 
@@ -271,7 +272,7 @@ def of_probabilities(
 
 
 def of_all_classes(scores: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int) -> Tensor:
-    """The loss if every class were the true one a little: what smoothing mixes in.
+    """The loss with all classes as targets, which label smoothing adds.
 
     Source: `aten/src/ATen/native/LossNLL.cpp`, `cross_entropy_loss_label_smoothing`.
     """
@@ -293,12 +294,12 @@ def of_all_classes(scores: Tensor, target: Tensor, weight: Tensor | None, reduct
 
 
 # ------------------------------------------------------------------------------------------------------------
-# Numbers
+# Regression
 
 
 def _elementwise(name: str, function: Callable, wide: bool = True) -> Structured:
     """The structured kernel of `function(self - target, *parameters)`, reduced. The reduction is the argument after the
-    target. `wide` says that float16 is computed in float32."""
+    target. If `wide` is true, float16 is computed in float32."""
 
     def meta(self: Tensor, target: Tensor, reduction: int, *parameters: Scalar) -> Output:
         common = result_type(self, target)
@@ -321,7 +322,7 @@ def _elementwise(name: str, function: Callable, wide: bool = True) -> Structured
 
 
 def _smooth_absolute(distance: np.ndarray, beta: float) -> np.ndarray:
-    """A parabola up to `beta`, then a line."""
+    """A parabola below `beta`, and a line above."""
     distance = np.abs(distance)
     return np.where(distance < beta, 0.5 * distance * distance / (beta or 1), distance - 0.5 * beta)
 
@@ -366,25 +367,24 @@ def l1_loss(self: Tensor, target: Tensor, reduction: int = MEAN) -> Tensor:
 def binary_cross_entropy_with_logits(
     self: Tensor, target: Tensor, weight: Tensor | None, pos_weight: Tensor | None, reduction: int = MEAN
 ) -> Tensor:
-    """Cross-entropy of scores x that a sigmoid would make probabilities of, and of their truth t, from 0 to 1, element by
-    element: -(t * log(sigmoid(x)) + (1 - t) * log(1 - sigmoid(x))).
+    """Cross-entropy of the probabilities sigmoid(x) of scores x, and of targets t from 0 to 1, element by element:
+    -(t * log(sigmoid(x)) + (1 - t) * log(1 - sigmoid(x))).
 
-    Both steps are one, since the logarithm of a sigmoid can be had also where the sigmoid alone has been rounded to 0 or 1:
+    Sigmoid and logarithm are one step, because this is exact also where the sigmoid alone would be rounded to 0 or 1:
 
         log(sigmoid(x)) = min(x, 0) - log(1 + exp(-|x|))
         loss            = (1 - t) * x - log(sigmoid(x))
 
-    where exp is never of a large number. With `pos_weight`, what belongs to t counts that many times: log(sigmoid(x)) is
-    multiplied by (pos_weight - 1) * t + 1. With `weight`, the loss is multiplied by it. Then it is reduced. None of the
-    arguments is written to.
+    The argument of exp is never large. `pos_weight` multiplies the term with t: log(sigmoid(x)) is multiplied by
+    (pos_weight - 1) * t + 1. `weight` multiplies the loss. Then the loss is reduced. None of the arguments is written to.
 
     Args:
-        self, target: of the same sizes; `self` is of a floating-point dtype.
-        weight, pos_weight: to be broadcast to these sizes, or None.
+        self, target: of the same sizes; `self` has a floating-point dtype.
+        weight, pos_weight: broadcast to these sizes, or None.
         reduction: 0 keeps the loss of each element, 1 takes the mean, 2 the sum.
 
     Raises:
-        NotImplementedError: `self` is not of a floating-point dtype.
+        NotImplementedError: the dtype of `self` is not floating-point.
 
     Source: `aten/src/ATen/native/Loss.cpp`, `binary_cross_entropy_with_logits`.
     """
@@ -447,7 +447,7 @@ def nll_backward_impl(
     total_weight: Tensor,
     out: Tensor,
 ) -> None:
-    """Minus the weight of its class at the place of each target that counts, times the gradient; 0 elsewhere.
+    """Minus the weight of the class times the gradient at each target that is not ignored, and 0 elsewhere.
 
     Source: `aten/src/ATen/native/LossNLL.cpp`, `nll_loss_backward_out_frame`.
     """
@@ -462,7 +462,7 @@ def nll_backward_impl(
 def _scatter_slope(
     array: np.ndarray, targets: np.ndarray, slope: np.ndarray, weight: Tensor | None, ignore_index: int
 ) -> None:
-    """Into rows of zeros, one per target, one column per class."""
+    """Write the slope into rows of zeros: one row per target, one column per class."""
     rows = np.arange(len(targets))
     counts = targets != ignore_index
     if not counts.all():
@@ -483,13 +483,19 @@ def nll_backward_functional(
     ignore_index: int,
     total_weight: Tensor,
 ) -> Tensor:
-    """With a short way for the mean over rows that all count, without weights."""
-    if reduction == MEAN and weight is None and is_simple(self) and len(self._sizes) == 2 and not grad_output._sizes:
+    """The functional form, with a fast path for the mean over rows without weights if no row is ignored."""
+    if (
+        reduction == MEAN
+        and weight is None
+        and fits_fast_path(self)
+        and len(self._sizes) == 2
+        and not grad_output._sizes
+    ):
         targets = target._array
-        if total_weight._sizes == () and _all_count(targets, self._sizes, ignore_index):
+        if total_weight._sizes == () and _none_ignored(targets, self._sizes, ignore_index):
             array = np.zeros(self._sizes, self.dtype.numpy)
             array[np.arange(len(targets)), targets] = -(grad_output._array / total_weight._array)
-            return fresh(array, self)
+            return wrap_like(array, self)
     return call_functional(nll_backward, (grad_output, self, target, weight, reduction, ignore_index, total_weight))
 
 
@@ -505,7 +511,7 @@ def nll_loss2d_backward(
     ignore_index: int,
     total_weight: Tensor,
 ) -> Tensor:
-    """The same for pictures. Source: `aten/src/ATen/native/LossNLL2d.cpp`, `nll_loss2d_backward_out_frame`."""
+    """The same for images. Source: `aten/src/ATen/native/LossNLL2d.cpp`, `nll_loss2d_backward_out_frame`."""
     if target.dim() != 3 or self.dim() != 4 or (self.size(0), *self.shape[2:]) != tuple(target.shape):
         raise RuntimeError(f"size mismatch (got input: {list(self.shape)}, target: {list(target.shape)})")
     out = allocate(Output(self.shape, strides_for(self, None), self.dtype), self.device.type)
@@ -520,8 +526,8 @@ def nll_loss2d_backward(
 
 
 def _slope(function: Callable, factor: int = 1) -> Structured:
-    """The structured kernel of `factor * function(self - target, *parameters) * grad_output`, for a mean over the number of
-    elements.
+    """The structured kernel of `factor * function(self - target, *parameters) * grad_output`, divided by the number of elements
+    for a mean.
 
     Source: `aten/src/ATen/native/BinaryOps.cpp`, `mse_loss_backward_out`.
     """

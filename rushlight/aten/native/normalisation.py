@@ -1,9 +1,9 @@
-"""Normalisation: numbers of the same size, whatever the size of those that come in.
+"""Normalisation: values with mean 0 and variance 1, at any scale of the input.
 
-The mean is taken away and the rest is divided by the standard deviation, over the features of each sample (`layer_norm`,
+Normalisation subtracts the mean and divides by the standard deviation: over the features of each sample (`layer_norm`,
 `rms_norm`), or over the samples of each feature (`batch_norm`). All are composites here: autograd differentiates the operators
-that they call. In PyTorch: `aten/src/ATen/native/layer_norm.cpp`, `Normalization.cpp`, which have kernels and formulas of
-their own for them. Left out: `group_norm` and `instance_norm`.
+that they call. In PyTorch: `aten/src/ATen/native/layer_norm.cpp`, `Normalization.cpp`, with kernels and formulas of their own.
+Left out: `group_norm` and `instance_norm`.
 """
 
 from __future__ import annotations
@@ -25,28 +25,28 @@ def layer_norm(
     eps: float = 1e-5,
     cudnn_enable: bool = True,
 ) -> Tensor:
-    """(x - mean) / sqrt(variance + eps) of each sample, then times `weight`, then plus `bias`, where they are given.
+    """(x - mean) / sqrt(variance + eps) of each sample, then times `weight`, then plus `bias`, if they are given.
 
-    The last dimensions of `input`, as many as `normalized_shape` has, are a sample: mean and variance are taken over them,
-    for each index of the others. The variance is the mean of the squares of x - mean (divided by n, not by n - 1).
+    The last dimensions of `input`, as many as `normalized_shape` has, are a sample: mean and variance are computed over them,
+    for each index of the other dimensions. The variance is the mean of the squares of x - mean (divided by n, not by n - 1).
 
-    A composite kernel: it calls operators (`rl.functions`, or methods), so that autograd can follow.
+    A composite kernel: it calls operators (`rl.functions`, or methods), so that autograd records them.
 
     Args:
-        input: of a floating-point dtype, (\\*, \\*normalized_shape). float16 is computed in float32, and the result converted.
-            `widened(input)` is the dtype to compute in.
-        weight, bias: of the shape `normalized_shape` and of the same dtype, if both are given: that of `input`, or float32 for
-            an `input` of float16.
+        input: of a floating-point dtype, (\\*, \\*normalized_shape). float16 is computed in float32, and the result is
+            converted. `widened(input)` is the dtype for the computation.
+        weight, bias: of the shape `normalized_shape`. Both have the same dtype: that of `input`, or float32 for an `input` of
+            float16.
         cudnn_enable: has no effect.
 
     Returns:
         a contiguous tensor with the sizes and the dtype of `input`.
 
     Raises:
-        RuntimeError: `normalized_shape` is empty, is not how the sizes of `input` end, or is not the shape of `weight` or of
-            `bias` (`check_normalized_shape(input, normalized_shape, weight, bias)` raises these); or the dtypes of `input`,
-            `weight` and `bias` are others than those above (no helper compares them).
-        NotImplementedError: `input` is not of a floating-point dtype, and nothing else is wrong
+        RuntimeError: `normalized_shape` is empty, is not equal to the last sizes of `input`, or is not the shape of `weight` or
+            of `bias` (`check_normalized_shape(input, normalized_shape, weight, bias)` raises these); or the dtypes of `input`,
+            `weight` and `bias` differ from those above (no helper compares them).
+        NotImplementedError: the dtype of `input` is not floating-point, and there is no other error
             (`_check_floating("layer_norm", input)` raises this; the name is for the message).
 
     Source: `aten/src/ATen/native/layer_norm.cpp`, `layer_norm` and `native_layer_norm`.
@@ -71,25 +71,26 @@ def layer_norm(
 def rms_norm(
     input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None, eps: float | None = None
 ) -> Tensor:
-    """x / sqrt(mean of the squares + eps) of each sample, then times `weight`, where it is given: `layer_norm` without the
+    """x / sqrt(mean of the squares + eps) of each sample, then times `weight`, if it is given: `layer_norm` without the
     mean.
 
     The last dimensions of `input`, as many as `normalized_shape` has, are a sample. A composite kernel: it calls operators
-    (`rl.functions`, or methods), so that autograd can follow.
+    (`rl.functions`, or methods), so that autograd records them.
 
     Args:
-        input: of a floating-point dtype, (\\*, \\*normalized_shape). float16 is computed in float32, and the result converted.
-        weight: of the shape `normalized_shape`, and of floating point.
-        eps: None for the distance from 1 to the next number of the dtype that is computed in: 2**-23 for float32, 2**-52
+        input: of a floating-point dtype, (\\*, \\*normalized_shape). float16 is computed in float32, and the result is
+            converted.
+        weight: of the shape `normalized_shape` and of a floating-point dtype.
+        eps: None for the distance from 1 to the next number in the dtype of the computation: 2**-23 for float32, 2**-52
             for float64.
 
     Returns:
         a tensor with the sizes and the dtype of `input`.
 
     Raises:
-        RuntimeError: `normalized_shape` is empty, is not how the sizes of `input` end, or is not the shape of `weight`
+        RuntimeError: `normalized_shape` is empty, is not equal to the last sizes of `input`, or is not the shape of `weight`
             (`check_normalized_shape(input, normalized_shape, weight, None)`).
-        NotImplementedError: `input` is not of a floating-point dtype.
+        NotImplementedError: the dtype of `input` is not floating-point.
 
     Source: `aten/src/ATen/native/layer_norm.cpp`, `rms_norm`.
     """
@@ -119,7 +120,7 @@ def check_normalized_shape(
             )
     if tuple(input.shape[-len(shape) :]) != shape:
         raise RuntimeError(
-            f"Given normalized_shape={list(shape)}, expected input whose sizes end so, but got input of size "
+            f"Given normalized_shape={list(shape)}, expected input with these last sizes, but got input of size "
             f"{list(input.shape)}"
         )
 
@@ -130,7 +131,7 @@ def _check_floating(name: str, input: Tensor) -> None:
 
 
 def widened(input: Tensor):
-    """The dtype that is computed in."""
+    """The dtype of the computation."""
     return float32 if input.dtype is float16 else input.dtype
 
 
@@ -145,18 +146,19 @@ def batch_norm(
     eps: float,
     cudnn_enabled: bool,
 ) -> Tensor:
-    """(x - mean) / sqrt(variance + eps) of each feature, then times `weight`, then plus `bias`, where they are given.
+    """(x - mean) / sqrt(variance + eps) of each feature, then times `weight`, then plus `bias`, if they are given.
 
     `input` is (batch, features, \\*). In training, mean and variance are those of the batch: for each feature over all other
-    dimensions, n numbers, and the variance is the mean of the squares of x - mean (divided by n). They also move the running
-    estimates, in place, each if it is given: `running = (1 - momentum) * running + momentum * new`, where the new variance
-    is divided by n - 1. What is written there has no history for autograd. Otherwise mean and variance are the running
-    ones, which stay.
+    dimensions, n numbers, and the variance is the mean of the squares of x - mean (divided by n). Training also updates the
+    running estimates in place, if they are given: `running = (1 - momentum) * running + momentum * new`, where the new
+    variance is divided by n - 1. Autograd does not record this update. In evaluation, mean and variance are the running
+    estimates, which do not change.
 
-    A composite kernel: it calls operators (`rl.functions`, or methods), so that autograd can follow.
+    A composite kernel: it calls operators (`rl.functions`, or methods), so that autograd records them.
 
     Args:
-        input: of a floating-point dtype, with two dimensions at least. float16 is computed in float32, and the result converted.
+        input: of a floating-point dtype, with at least two dimensions. float16 is computed in float32, and the result is
+            converted.
         weight, bias, running_mean, running_var: (features,), and of the dtype of `input`, or float32 if that is float16.
         cudnn_enabled: has no effect.
 
@@ -164,10 +166,10 @@ def batch_norm(
         a tensor with the sizes and the dtype of `input`.
 
     Raises:
-        IndexError: `input` has one dimension or none, and elements; without any it is copied.
-        RuntimeError: not in training, and one of the running estimates is missing; one of the four has another number of
-            elements; or the dtypes differ.
-        NotImplementedError: `input` is not of a floating-point dtype.
+        IndexError: `input` has fewer than two dimensions and has elements. Without elements it is copied.
+        RuntimeError: a running estimate is missing in evaluation; one of the four tensors has another number of elements; or
+            the dtypes differ.
+        NotImplementedError: the dtype of `input` is not floating-point.
 
     Source: `aten/src/ATen/native/Normalization.cpp`, `batch_norm`, `batch_norm_cpu_update_stats_template` and
     `batch_norm_cpu_transform_input_template`.

@@ -1,8 +1,8 @@
 """Kernels that compute element by element: arithmetic, comparison, logic, choice, assignment.
 
-Each is a numpy function and a rule for dtypes; `iterator.py` does the rest. In PyTorch: `aten/src/ATen/native/BinaryOps.cpp`,
+Each is a numpy function and a rule for dtypes. `iterator.py` does the rest. In PyTorch: `aten/src/ATen/native/BinaryOps.cpp`,
 `TensorCompare.cpp`, and the loops in `aten/src/ATen/native/cpu/BinaryOpsKernel.cpp`. Functions of one operand are in
-`elementary.py`. Left out: `where` of one argument, which is `nonzero`.
+`elementary.py`. Left out: `where` with one argument, which is `nonzero`.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from rushlight.aten.generated import functions
 from rushlight.aten.iterator import (
     Operand,
     assert_no_internal_overlap,
@@ -22,7 +23,7 @@ from rushlight.aten.iterator import (
     loop_arrays,
     output_strides,
 )
-from rushlight.aten.strided import Tensor, fresh, infer_size, strides_for
+from rushlight.aten.strided import Tensor, infer_size, strides_for, wrap_like
 from rushlight.aten.structured import Output, Structured
 from rushlight.c10 import dispatch
 from rushlight.c10.dtypes import (
@@ -42,47 +43,40 @@ from rushlight.c10.dtypes import (
 )
 
 # ------------------------------------------------------------------------------------------------------------
-# Rules for dtypes: in which one is computed, and which one the result has
+# Rules for dtypes: each returns the dtype of the computation and the dtype of the result
 
 
 def arithmetic(*operands: Operand) -> tuple[dtype, dtype]:
-    """The common type of all operands, for both. Source: `build_borrowing_binary_op`."""
+    """The common type of all operands, for computation and result. Source: `build_borrowing_binary_op`."""
     common = result_type(*operands)
     return widened(common), common
 
 
 def exact(*operands: Operand) -> tuple[dtype, dtype]:
-    """As `arithmetic`, but numbers too are rounded to the common type before anything is computed."""
+    """Like `arithmetic`, but operands are rounded to the common type before the computation, also Python numbers."""
     common = result_type(*operands)
     return common, common
 
 
 def comparison(*operands: Operand) -> tuple[dtype, dtype]:
-    """Computed in the common type; the result is bool. Source: `build_comparison_op`."""
+    """Compute in the common type. The result is bool. Source: `build_comparison_op`."""
     return result_type(*operands), bool_
 
 
 def to_floating(*operands: Operand) -> tuple[dtype, dtype]:
-    """As `arithmetic`, but integers become the default floating type. Source: `build_borrowing_unary_float_op`."""
+    """Like `arithmetic`, but integers become the default floating type. Source: `build_borrowing_unary_float_op`."""
     common = result_type(*operands)
     common = common if common.category == FLOATING else get_default_dtype()
     return widened(common), common
 
 
 def widened(common: dtype) -> dtype:
-    """float16 is computed in float32 and rounded once, at the end. Source: `ATen/OpMathType.h`."""
+    """The dtype of the computation: float16 is computed in float32 and rounded once, at the end. Source: `ATen/OpMathType.h`."""
     return float32 if common is float16 else common
 
 
-def functions():
-    """The functions that dispatch: a composite kernel calls nothing else. Imported late, since they are made of kernels."""
-    from rushlight.aten.generated import functions
-
-    return functions
-
-
 # ------------------------------------------------------------------------------------------------------------
-# From a numpy function to a kernel
+# Making a kernel from a numpy function
 
 EVERY, NUMERIC, INTEGERS, FLOATS = (
     (BOOLEAN, INTEGRAL, FLOATING),
@@ -103,11 +97,11 @@ def pointwise(
     """The structured kernel of `function(*arrays)`, numpy arrays of one dtype.
 
     Args:
-        kinds: the categories of dtypes in which the function can be computed.
-        check: `check(*args)` may refuse the arguments first.
-        parameters: how many of the last arguments are no operands of the loop: numbers, which the function gets converted
-            to the dtype of the arrays, and strings.
-        casts: whether `out` may have another dtype than the result.
+        kinds: the categories of dtypes that the function supports.
+        check: `check(*args)` runs first and may raise.
+        parameters: how many of the last arguments are not operands of the loop: strings, and numbers, which are converted to
+            the dtype of the arrays.
+        casts: whether the dtype of `out` may differ from that of the result.
     """
 
     def split(args: tuple) -> tuple[tuple, tuple]:
@@ -133,7 +127,8 @@ def pointwise(
 
 
 def loop(function: Callable, out: Tensor, operands: tuple, computed: dtype, result: dtype) -> None:
-    """`for_each`, which leaves out one step: what is computed wider than the result is rounded to it before it is cast."""
+    """`for_each` with one more step: if the computation is wider than the result, round to the result's dtype before the cast
+    to the dtype of `out`."""
     if computed is not result and result is not bool_ and out.dtype is not result:
         for_each(lambda *arrays: function(*arrays).astype(result.numpy), out, operands, computed)
     else:
@@ -141,14 +136,14 @@ def loop(function: Callable, out: Tensor, operands: tuple, computed: dtype, resu
 
 
 def output_of(dtype: dtype, *operands: Operand, common: dtype | None = None) -> Output:
-    """The result of a loop over these operands, which are cast to `common` first, the dtype of the result unless said."""
+    """The result of a loop over these operands, which are first cast to `common`, by default the dtype of the result."""
     sizes = common_sizes(*operands)
     geometries = tuple(geometry_in(common or dtype, operand) for operand in operands)
     return Output(sizes, output_strides(sizes, geometries), dtype)
 
 
 def geometry_in(common: dtype, operand: Operand) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
-    """The geometry of an operand in this dtype: what is cast is a copy, without holes.
+    """The geometry of an operand in this dtype. A cast operand is a copy without holes.
 
     Source: `aten/src/ATen/TensorIterator.cpp`, `compute_types`.
     """
@@ -174,18 +169,18 @@ def refuse_bool(refusal: str) -> Callable:
 
 
 # ------------------------------------------------------------------------------------------------------------
-# Short ways for the commonest operands, for which nothing has to be brought together
+# Fast paths for the most frequent operands, which need no broadcasting and no cast
 
-SIMPLE_DTYPES = (float32, float64)  # in which numpy computes with a Python number as PyTorch does
-PLAIN_NUMBERS = (float, int)  # not bool, nor a number of numpy's, which has a dtype of its own
+SIMPLE_DTYPES = (float32, float64)  # in these, numpy and PyTorch agree on operations with Python numbers
+PLAIN_NUMBERS = (float, int)  # not bool, and not numpy's numbers, which have a dtype
 
 
-def with_short_way(kernel: Structured, function: np.ufunc, kinds: tuple[int, ...] = NUMERIC) -> Structured:
-    """The same kernel, with a short way for a contiguous tensor and another one of its shape and dtype, or a number."""
-    long_way, long_way_in_place = kernel.functional, kernel.inplace
+def with_fast_path(kernel: Structured, function: np.ufunc, kinds: tuple[int, ...] = NUMERIC) -> Structured:
+    """The same kernel, with a fast path for a contiguous tensor and another one of its shape and dtype, or a number."""
+    slow_path, slow_path_inplace = kernel.functional, kernel.inplace
 
     def functional(self: Operand, other: Operand, *alpha: Scalar) -> Tensor:
-        if (  # what `simple_operand` finds out for two tensors, written out: the commonest call of all
+        if (  # `fast_operand` inlined for two tensors, the most frequent call
             self.__class__ is other.__class__ is Tensor
             and self.dtype is other.dtype
             and self._sizes == other._sizes
@@ -195,17 +190,17 @@ def with_short_way(kernel: Structured, function: np.ufunc, kinds: tuple[int, ...
             and (not alpha or alpha[0].__class__ is int and alpha[0] == 1)
             and not dispatch.fast_path_disabled
         ):
-            return fresh(function(self._array, other._array), self)
-        operand = simple_operand(self, other, alpha, kinds)
+            return wrap_like(function(self._array, other._array), self)
+        operand = fast_operand(self, other, alpha, kinds)
         if operand is not None:
-            return fresh(function(self._array, operand), self)
-        result = broadcast_together(function, self, other, kinds) if is_one(*alpha) else None
-        return long_way(self, other, *alpha) if result is None else result
+            return wrap_like(function(self._array, operand), self)
+        result = broadcast_contiguous(function, self, other, kinds) if is_one(*alpha) else None
+        return slow_path(self, other, *alpha) if result is None else result
 
     def inplace(self: Tensor, other: Operand, *alpha: Scalar) -> Tensor:
-        operand = None if self.is_meta else simple_operand(self, other, alpha, kinds)
+        operand = None if self.is_meta else fast_operand(self, other, alpha, kinds)
         if operand is None or isinstance(other, Tensor) and self._storage is other._storage:
-            return long_way_in_place(self, other, *alpha)
+            return slow_path_inplace(self, other, *alpha)
         function(self._array, operand, self._array)
         return self
 
@@ -214,20 +209,20 @@ def with_short_way(kernel: Structured, function: np.ufunc, kinds: tuple[int, ...
 
 
 def is_one(alpha: Scalar = 1) -> bool:
-    """Whether there is nothing to multiply with. `True` is a number that `check_alpha` has something to say about."""
+    """Whether no multiplication is needed. `True` is not 1 here, because `check_alpha` may refuse it."""
     return alpha.__class__ is int and alpha == 1
 
 
-def simple_operand(self: Operand, other: Operand, alpha: tuple, kinds: tuple[int, ...]) -> np.ndarray | Scalar | None:
-    """What numpy can take for `alpha * other`, beside the array of `self`, to give what the long way gives; None if nothing."""
+def fast_operand(self: Operand, other: Operand, alpha: tuple, kinds: tuple[int, ...]) -> np.ndarray | Scalar | None:
+    """An operand for `alpha * other` with which numpy and the array of `self` give the slow path's result, or None."""
     if not isinstance(self, Tensor) or dispatch.fast_path_disabled or not self._has_plain_strides:
         return None
     if self.dtype.category not in kinds:
         return None
     if isinstance(other, Tensor):
-        alike = self._sizes == other._sizes and self._strides == other._strides
-        one_for_all = not other._sizes and 0 not in self._sizes
-        if self.dtype is not other.dtype or not (alike or one_for_all):
+        is_same = self._sizes == other._sizes and self._strides == other._strides
+        is_scalar = not other._sizes and 0 not in self._sizes
+        if self.dtype is not other.dtype or not (is_same or is_scalar):
             return None
         operand = other._array
     elif self.dtype in SIMPLE_DTYPES and other.__class__ in PLAIN_NUMBERS and 0 not in self._sizes:
@@ -239,8 +234,8 @@ def simple_operand(self: Operand, other: Operand, alpha: tuple, kinds: tuple[int
     return operand * alpha[0] if self.dtype in SIMPLE_DTYPES and alpha[0].__class__ in PLAIN_NUMBERS else None
 
 
-def broadcast_together(function: np.ufunc, self: Operand, other: Operand, kinds: tuple[int, ...]) -> Tensor | None:
-    """The result for two contiguous tensors of one dtype and of any sizes, which is contiguous too; None for others."""
+def broadcast_contiguous(function: np.ufunc, self: Operand, other: Operand, kinds: tuple[int, ...]) -> Tensor | None:
+    """The contiguous result for two contiguous tensors of one dtype and any sizes. None for other tensors."""
     if (
         not (isinstance(self, Tensor) and isinstance(other, Tensor))
         or self.dtype is not other.dtype
@@ -251,26 +246,26 @@ def broadcast_together(function: np.ufunc, self: Operand, other: Operand, kinds:
         return None
     try:
         array = function(self._array, other._array)
-    except ValueError:  # the sizes do not fit: the long way says so in PyTorch's words
+    except ValueError:  # the sizes do not broadcast: the slow path raises PyTorch's error
         return None
     like = self if array.shape == self._sizes else other
     if array.shape == like._sizes and array.shape and array.size and array.flags.c_contiguous:
-        return fresh(array, like)
+        return wrap_like(array, like)
     return None
 
 
-def is_simple(self: Tensor) -> bool:
-    """Whether numpy can be given the array of `self`, and what it gives be taken for the result."""
+def fits_fast_path(self: Tensor) -> bool:
+    """Whether numpy can compute directly with the array of `self`, and its result needs no conversion."""
     return self._has_plain_strides and self.dtype in SIMPLE_DTYPES and not dispatch.fast_path_disabled
 
 
 def unary(function: Callable, dtypes: Callable = to_floating, *args, **options) -> Structured:
-    """A `pointwise` kernel of one operand, with a short way for a contiguous floating tensor."""
+    """A `pointwise` kernel of one operand, with a fast path for a contiguous floating tensor."""
     kernel = pointwise(function, dtypes, *args, **options)
-    long_way = kernel.functional
+    slow_path = kernel.functional
 
     def functional(self: Tensor) -> Tensor:
-        return fresh(function(self._array), self) if is_simple(self) else long_way(self)
+        return wrap_like(function(self._array), self) if fits_fast_path(self) else slow_path(self)
 
     kernel.functional = functional
     return kernel
@@ -306,56 +301,58 @@ def check_alpha(common: dtype, alpha: Scalar) -> None:
         raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
 
 
-no_bool_subtraction = refuse_bool("Subtraction with a bool tensor is not supported. To compare two masks, use `ne`.")
+refuse_bool_subtraction = refuse_bool(
+    "Subtraction with a bool tensor is not supported. To compare two masks, use `ne`."
+)
 
-add = with_short_way(with_alpha(np.add), np.add)
-sub = with_short_way(with_alpha(np.subtract, no_bool_subtraction), np.subtract)
-mul = with_short_way(pointwise(np.multiply), np.multiply)
-div = with_short_way(pointwise(np.true_divide, to_floating), np.true_divide, FLOATS)
+add = with_fast_path(with_alpha(np.add), np.add)
+sub = with_fast_path(with_alpha(np.subtract, refuse_bool_subtraction), np.subtract)
+mul = with_fast_path(pointwise(np.multiply), np.multiply)
+div = with_fast_path(pointwise(np.true_divide, to_floating), np.true_divide, FLOATS)
 maximum = pointwise(np.maximum, exact)
 minimum = pointwise(np.minimum, exact)
 
 
 def rsub(self: Tensor, other: Operand, alpha: Scalar) -> Tensor:
     """`other - alpha * self`. Source: `aten/src/ATen/native/BinaryOps.cpp`, `rsub`."""
-    operand = simple_operand(self, other, (), NUMERIC) if is_one(alpha) else None
-    return sub.functional(other, self, alpha) if operand is None else fresh(np.subtract(operand, self._array), self)
+    operand = fast_operand(self, other, (), NUMERIC) if is_one(alpha) else None
+    return sub.functional(other, self, alpha) if operand is None else wrap_like(np.subtract(operand, self._array), self)
 
 
 def rsub_on_meta(self: Tensor, other: Operand, alpha: Scalar) -> Tensor:
     return sub.on_meta(other, self, alpha)
 
 
-# `add.Scalar` and its like: for autograd operators of their own, for which a number has no gradient. Composite kernels call
-# them where PyTorch's multiply a tensor by a `Scalar` in C++; in Python a number is passed to `add.Tensor`.
+# `add.Scalar`, `mul.Scalar` and so on are operators of their own for autograd, because a number has no gradient. Composite kernels
+# call them where PyTorch's C++ kernels combine a tensor with a `Scalar`. In Python, numbers are passed to `add.Tensor`.
 
 
 def add_scalar(self: Tensor, other: Scalar, alpha: Scalar = 1) -> Tensor:
-    return functions().add(self, other, alpha=alpha)
+    return functions.add(self, other, alpha=alpha)
 
 
 def sub_scalar(self: Tensor, other: Scalar, alpha: Scalar = 1) -> Tensor:
-    return functions().sub(self, other, alpha=alpha)
+    return functions.sub(self, other, alpha=alpha)
 
 
 def mul_scalar(self: Tensor, other: Scalar) -> Tensor:
-    return functions().mul(self, other)
+    return functions.mul(self, other)
 
 
 def div_scalar(self: Tensor, other: Scalar) -> Tensor:
-    return functions().div(self, other)
+    return functions.div(self, other)
 
 
 def eq_scalar(self: Tensor, other: Scalar) -> Tensor:
-    return functions().eq(self, other)
+    return functions.eq(self, other)
 
 
 # ------------------------------------------------------------------------------------------------------------
-# Division with a rounding, and its remainder
+# Rounded division and its remainder
 
 
 def refuse_zero(divisor: np.ndarray) -> None:
-    """An integer cannot be divided by 0: PyTorch refuses, numpy gives 0."""
+    """Refuse to divide integers by 0. PyTorch raises an error, while numpy returns 0."""
     if divisor.dtype.kind != "f" and not divisor.all():
         raise RuntimeError("ZeroDivisionError")
 
@@ -374,7 +371,7 @@ def truncated_quotient(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def floor_remainder(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """What `floor_quotient` leaves: it has the sign of `b`, except that a zero has that of `a`, where numpy's has that of `b`.
+    """The remainder of `floor_quotient`, with the sign of `b`. A zero has the sign of `a`. In numpy it has the sign of `b`.
 
     Source: `aten/src/ATen/native/cpu/BinaryOpsKernel.cpp`, `remainder_kernel`.
     """
@@ -441,18 +438,18 @@ def isnan(self: Tensor) -> Tensor:
 def isinf(self: Tensor) -> Tensor:
     """Source: `aten/src/ATen/native/TensorCompare.cpp`, `isinf`."""
     if self.dtype.category != FLOATING:
-        return functions().zeros_like(self, dtype=bool_)
+        return functions.zeros_like(self, dtype=bool_)
     return self.abs() == float("inf")
 
 
 def isfinite(self: Tensor) -> Tensor:
     if self.dtype.category != FLOATING:
-        return functions().ones_like(self, dtype=bool_)
+        return functions.ones_like(self, dtype=bool_)
     return (self == self) * (self.abs() != float("inf"))
 
 
 # ------------------------------------------------------------------------------------------------------------
-# Choice
+# Selection
 
 
 def where_meta(condition: Tensor, self: Operand, other: Operand) -> Output:
@@ -478,8 +475,8 @@ where = Structured(where_meta, where_impl)
 
 
 def between(x: np.ndarray, lower: np.ndarray | None, upper: np.ndarray | None) -> np.ndarray:
-    """NaN stays, in `x` as in a bound; where the bounds are crossed it is the upper one. Of equal ones, which zeros of
-    either sign are, numpy takes the second, and PyTorch `x`."""
+    """Clamp `x`. NaN in `x` or in a bound gives NaN. If the bounds are crossed, the result is the upper bound. If `x` equals a
+    bound, for example -0. and 0., PyTorch returns `x`, while numpy returns its second argument."""
     raised = x if lower is None else np.maximum(lower, x)
     return raised if upper is None else np.minimum(upper, raised)
 
@@ -532,11 +529,11 @@ clamp_max = Structured(
 
 
 def interpolated(start: np.ndarray, end: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """From the end that is nearer, so that weight 1 gives `end` exactly. Source: `aten/src/ATen/native/Lerp.h`."""
-    way = end - start
+    """Interpolate from the nearer end, so that weight 1 gives `end` exactly. Source: `aten/src/ATen/native/Lerp.h`."""
+    distance = end - start
     if np.ndim(weight) == 0:
-        return start + weight * way if abs(weight) < 0.5 else end - way * (1 - weight)
-    return np.where(np.abs(weight) < 0.5, start + weight * way, end - way * (1 - weight))
+        return start + weight * distance if abs(weight) < 0.5 else end - distance * (1 - weight)
+    return np.where(np.abs(weight) < 0.5, start + weight * distance, end - distance * (1 - weight))
 
 
 def check_lerp(self: Tensor, end: Tensor, weight: Operand) -> None:
@@ -558,15 +555,15 @@ def check_addcdiv(self: Tensor, tensor1: Tensor, tensor2: Tensor, value: Scalar)
         raise RuntimeError("addcdiv of two integer tensors is not supported: make one of them floating")
 
 
-def with_number(function: Callable, kinds: tuple[int, ...], check: Callable | None = None) -> Structured:
-    """The `pointwise` kernel of tensors and a number, which comes last, with a short way for contiguous floating tensors of one
+def with_scalar(function: Callable, kinds: tuple[int, ...], check: Callable | None = None) -> Structured:
+    """The `pointwise` kernel of tensors and a number, the last argument, with a fast path for contiguous floating tensors of one
     shape and dtype."""
     kernel = pointwise(function, arithmetic, kinds, check, parameters=1)
-    long_way, long_way_in_place = kernel.functional, kernel.inplace
+    slow_path, slow_path_inplace = kernel.functional, kernel.inplace
 
-    def plainly(self: Tensor, *args: Operand) -> np.ndarray | None:
+    def compute(self: Tensor, *args: Operand) -> np.ndarray | None:
         *others, number = args
-        if not is_simple(self) or self.is_meta or number.__class__ not in PLAIN_NUMBERS:
+        if not fits_fast_path(self) or self.is_meta or number.__class__ not in PLAIN_NUMBERS:
             return None
         for each in others:
             if each.dtype is not self.dtype or each._sizes != self._sizes or not each._has_plain_strides:
@@ -574,13 +571,13 @@ def with_number(function: Callable, kinds: tuple[int, ...], check: Callable | No
         return function(self._array, *(each._array for each in others), number)
 
     def functional(*args: Operand) -> Tensor:
-        found = plainly(*args)
-        return long_way(*args) if found is None else fresh(found, args[0])
+        found = compute(*args)
+        return slow_path(*args) if found is None else wrap_like(found, args[0])
 
     def inplace(self: Tensor, *args: Operand) -> Tensor:
-        found = plainly(self, *args)
+        found = compute(self, *args)
         if found is None:
-            return long_way_in_place(self, *args)
+            return slow_path_inplace(self, *args)
         self._array[...] = found
         return self
 
@@ -588,10 +585,10 @@ def with_number(function: Callable, kinds: tuple[int, ...], check: Callable | No
     return kernel
 
 
-lerp_number = with_number(interpolated, FLOATS, check_lerp)
+lerp_number = with_scalar(interpolated, FLOATS, check_lerp)
 lerp_tensor = pointwise(interpolated, arithmetic, FLOATS, check_lerp)
-addcmul = with_number(add_product, NUMERIC)
-addcdiv = with_number(add_quotient, FLOATS, check_addcdiv)
+addcmul = with_scalar(add_product, NUMERIC)
+addcdiv = with_scalar(add_quotient, FLOATS, check_addcdiv)
 
 
 # ------------------------------------------------------------------------------------------------------------
@@ -599,7 +596,7 @@ addcdiv = with_number(add_quotient, FLOATS, check_addcdiv)
 
 
 def convert(value: Scalar, dtype: dtype) -> np.ndarray:
-    """A number in this dtype; refused if it does not fit. A negative int fits an unsigned type and wraps, as
+    """A number in this dtype. Raises RuntimeError if it does not fit. A negative int fits an unsigned type and wraps, as
     in C.
 
     Source: `c10/util/TypeCast.h`, `checked_convert`; `c10/util/overflows.h`.
@@ -613,7 +610,7 @@ def convert(value: Scalar, dtype: dtype) -> np.ndarray:
 
 
 def copy_(self: Tensor, src: Tensor | Scalar, non_blocking: bool = False) -> Tensor:
-    """`src`, broadcast to the sizes of `self` and cast to its dtype, written into `self`.
+    """Write `src`, broadcast to the sizes of `self` and cast to its dtype, into `self`.
 
     Source: `aten/src/ATen/native/Copy.cpp`, `copy_`.
     """
@@ -630,7 +627,7 @@ def copy_(self: Tensor, src: Tensor | Scalar, non_blocking: bool = False) -> Ten
 
 
 def fill_(self: Tensor, value: Tensor | Scalar) -> Tensor:
-    """Every element set to `value`, a number or a 0-dim tensor. Overlap is no obstacle: it is one value.
+    """Set every element to `value`, a number or a 0-dim tensor. Overlapping memory is allowed, because there is only one value.
 
     Source: `aten/src/ATen/native/Fill.cpp`, `fill_`.
     """

@@ -1,9 +1,9 @@
 """Random numbers.
 
-A `Generator` is a source of random bits with a state; kernels draw from the one they are given, or from the default one, which
-`manual_seed` sets. In PyTorch: `aten/src/ATen/CPUGeneratorImpl.cpp`, `aten/src/ATen/native/Distributions.cpp`, and
-`torch/random.py`. Here numpy's generator is underneath: the distributions are PyTorch's, the numbers are others, also with the
-same seed. Left out: the distributions besides these, and generators of other devices.
+A `Generator` is a source of random bits with a state. Kernels draw from the generator argument, or from the default generator,
+which `manual_seed` seeds. In PyTorch: `aten/src/ATen/CPUGeneratorImpl.cpp`, `aten/src/ATen/native/Distributions.cpp`, and
+`torch/random.py`. Rushlight uses numpy's generator: the distributions are PyTorch's, but the same seed gives other numbers. Left
+out: other distributions, and generators of other devices.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ DEFAULT_SEED = 67280421310721  # PyTorch's
 
 
 class Generator:
-    """A source of random numbers: `manual_seed` begins it anew, `get_state` and `set_state` take it back.
+    """A source of random numbers. `manual_seed` restarts it, `get_state` and `set_state` save and restore its state.
 
     Source: `aten/src/ATen/core/Generator.h`.
     """
@@ -39,7 +39,7 @@ class Generator:
 
     @property
     def numpy(self) -> np.random.Generator:
-        if self._bits is None:  # made when it is needed: numpy loads its generators late
+        if self._bits is None:  # created on first use, because numpy imports its generators lazily
             self._bits = np.random.Generator(np.random.PCG64(self._seed))
         return self._bits
 
@@ -51,7 +51,7 @@ class Generator:
         return self._seed
 
     def seed(self) -> int:
-        """A seed that nobody knows beforehand; returns it."""
+        """Set an unpredictable seed, and return it."""
         return self.manual_seed(int.from_bytes(os.urandom(8), "little")).initial_seed()
 
     def get_state(self) -> Tensor:
@@ -89,7 +89,7 @@ default_generator = Generator()
 
 
 def manual_seed(seed: int) -> Generator:
-    """Begin the default generator anew. Source: `torch/random.py`, `manual_seed`."""
+    """Restart the default generator. Source: `torch/random.py`, `manual_seed`."""
     return default_generator.manual_seed(seed)
 
 
@@ -111,7 +111,7 @@ def set_rng_state(new_state: Tensor) -> None:
 
 @contextmanager
 def fork_rng(enabled: bool = True):
-    """Within: numbers are drawn as always; afterwards the generator is where it was before. Source: `torch/random.py`."""
+    """On exit, restore the state that the default generator had on entry. Source: `torch/random.py`."""
     before = get_rng_state()
     try:
         yield
@@ -125,7 +125,7 @@ def fork_rng(enabled: bool = True):
 
 
 def _fill(self: Tensor, generator: Generator | None, draw: Callable) -> Tensor:
-    """Every element of `self` drawn by `draw(numpy generator, sizes)`."""
+    """Fill `self` with the numbers that `draw(numpy generator, sizes)` returns."""
     assert_no_internal_overlap(self)
     if not self.is_meta:
         self._array[...] = draw((generator or default_generator).numpy, self.shape)
@@ -138,12 +138,12 @@ def _refuse_unless_floating(name: str, self: Tensor) -> None:
 
 
 def _mantissa(dtype: dtype) -> int:
-    """The bits that a fraction of this type has: all its multiples of 2**-bits in [0, 1) are exact."""
+    """The bits of the significand: all multiples of 2**-bits in [0, 1) are exact."""
     return np.finfo(dtype.numpy).nmant + 1
 
 
 def uniform_(self: Tensor, from_: float = 0.0, to: float = 1.0, generator: Generator | None = None) -> Tensor:
-    """Evenly from `from_` up to, but without, `to`."""
+    """Uniform numbers in [`from_`, `to`)."""
     _refuse_unless_floating("uniform_", self)
     if from_ > to:
         raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={from_} > to={to}")
@@ -159,14 +159,14 @@ def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0, generator: Genera
 
 
 def bernoulli_float_(self: Tensor, p: float = 0.5, generator: Generator | None = None) -> Tensor:
-    """1 with the probability `p`, else 0."""
+    """1 with probability `p`, else 0."""
     if not 0 <= p <= 1:
         raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
     return _fill(self, generator, lambda bits, sizes: bits.random(sizes) < p)
 
 
 def bernoulli_tensor_(self: Tensor, p: Tensor, generator: Generator | None = None) -> Tensor:
-    """The same with a probability for each element."""
+    """1 with the probability in `p` for each element, else 0."""
     probabilities = expand(p, self.shape)
     _refuse_unless_floating("bernoulli_", p)
     if not p.is_meta and not np.all((p._array >= 0) & (p._array <= 1)):
@@ -175,8 +175,7 @@ def bernoulli_tensor_(self: Tensor, p: Tensor, generator: Generator | None = Non
 
 
 def random_(self: Tensor, generator: Generator | None = None) -> Tensor:
-    """Whole numbers from 0 to the largest: of an integral type its largest, of a floating one the last up to which it has
-    them all."""
+    """Integers from 0 to the largest of the dtype. For a floating dtype this is the limit up to which all integers are exact."""
     return _fill_whole(self, 0, _largest(self.dtype) + 1, generator)
 
 
@@ -185,7 +184,7 @@ def random_to_(self: Tensor, to: int, generator: Generator | None = None) -> Ten
 
 
 def random_from_(self: Tensor, from_: int, to: int | None, generator: Generator | None = None) -> Tensor:
-    """Whole numbers from `from_` up to, but without, `to`."""
+    """Integers in [`from_`, `to`)."""
     if to is None:
         to = _largest(self.dtype) + 1
     if from_ >= to:
@@ -217,7 +216,7 @@ def _new(size: Sequence[int], dtype: dtype | None, device: device | str | None) 
 
 
 def rand(size, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
-    """Evenly from 0 up to 1."""
+    """Uniform numbers in [0, 1)."""
     return _new(size, dtype, device).uniform_()
 
 
@@ -234,7 +233,7 @@ def rand_generator_out(size, generator, out: Tensor) -> Tensor:
 
 
 def randn(size, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
-    """From the standard normal distribution."""
+    """Numbers from the standard normal distribution."""
     return _new(size, dtype, device).normal_()
 
 
@@ -263,7 +262,7 @@ def randint_low(low, high, size, dtype=None, layout=None, device=None, pin_memor
 
 
 def randint_low_generator(low, high, size, generator, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
-    """Whole numbers from `low` up to, but without, `high`; int64 unless said."""
+    """Integers in [`low`, `high`), by default int64."""
     return _new(size, dtype or int64, device).random_(low, high, generator=generator)
 
 
@@ -292,7 +291,7 @@ def randperm_out(n, out: Tensor) -> Tensor:
 
 
 def randperm_generator(n, generator, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
-    """The numbers from 0 to `n - 1` in some order; int64 unless said."""
+    """A random permutation of the integers from 0 to `n - 1`, by default int64."""
     return randperm_generator_out(n, generator, _new((n,), dtype or int64, device))
 
 
@@ -328,7 +327,7 @@ def _like(self: Tensor, dtype: dtype | None, device: device | str | None, format
 
 
 def bernoulli(self: Tensor, generator: Generator | None = None) -> Tensor:
-    """1 with the probability that each element of `self` gives, else 0."""
+    """1 with the probability in each element of `self`, else 0."""
     return functions.empty_like(self, memory_format=contiguous_format).bernoulli_(self, generator=generator)
 
 
@@ -344,7 +343,7 @@ def bernoulli_p(self: Tensor, p: float, generator: Generator | None = None) -> T
 def multinomial(
     self: Tensor, num_samples: int, replacement: bool = False, generator: Generator | None = None
 ) -> Tensor:
-    """Indices of the last dimension, each as probable as its element of `self`, (rows, columns) or (columns,), is large.
+    """Indices of the last dimension of `self`, (rows, columns) or (columns,), with probabilities proportional to its elements.
 
     Source: `aten/src/ATen/native/Distributions.cpp`, `multinomial`.
     """
@@ -383,23 +382,23 @@ def multinomial_out(
 def _drawn(bits: np.random.Generator, chances: np.ndarray, count: int, replacement: bool) -> np.ndarray:
     if replacement:
         return bits.choice(chances.size, count, p=chances)
-    # The largest of chances / exponential variables, in their order, are a sample without replacement.
+    # The largest values of chances / exponential variables, in descending order, are a sample without replacement.
     return np.argsort(-chances / bits.standard_exponential(chances.size), kind="stable")[:count]
 
 
 def dropout(input: Tensor, p: float, train: bool) -> Tensor:
-    """In training, each element is 0 with the probability `p`, and the others are divided by 1 - p, so that the mean stays.
+    """In training, each element is 0 with probability `p`, and the others are divided by 1 - p, so that the mean stays.
 
-    A composite kernel: it calls operators (`rl.functions`, or methods), so that autograd can follow. The input is
-    multiplied by a tensor like it (`empty_like`) that `bernoulli_(1 - p)` has filled with ones and zeros, and that is then
-    divided by 1 - p, in place. If p is 1, it is multiplied by 0 instead, a tensor without dimensions of its dtype and device.
+    A composite kernel: it calls operators (`rl.functions`, or methods), so that autograd records them. The input is multiplied
+    by a tensor like it (`empty_like`), which `bernoulli_(1 - p)` fills with ones and zeros, and which is then divided by 1 - p
+    in place. If p is 1, the input is multiplied by a 0 instead: a tensor without dimensions, with the input's dtype and device.
 
     Args:
-        input: of a floating-point dtype; for other dtypes the division in place raises a RuntimeError.
+        input: of a floating-point dtype; for other dtypes the in-place division raises a RuntimeError.
 
     Returns:
-        a new tensor with the sizes and the dtype of `input`; but `input` itself if p is 0, not in training, or if there are no
-        elements.
+        a new tensor with the sizes and the dtype of `input`. If p is 0, or not in training, or if there are no elements, it is
+        `input` itself.
 
     Raises:
         RuntimeError: p is not between 0 and 1, both included; also when not in training.

@@ -1,9 +1,8 @@
-"""Kernels that make one element of many: sums, extremes, softmax.
+"""Kernels that combine many elements: sums, extremes, softmax.
 
-A reduction goes over some dimensions; they vanish, or stay with size 1 (`keepdim`). numpy walks the memory; which sizes
-and which dtype the result has, in which dtype is accumulated, and what happens where there is nothing to reduce, is
-decided here. In PyTorch: `aten/src/ATen/native/ReduceOps.cpp`, `TensorCompare.cpp`, `SoftMax.cpp`. Left out: sums that are
-compensated for rounding, and products and extremes of complex numbers.
+A reduction removes some dimensions, or keeps them with size 1 (`keepdim`). numpy runs the loop. This module decides the sizes
+and the dtype of the result, the dtype of the accumulation, and the result of empty reductions. In PyTorch:
+`aten/src/ATen/native/ReduceOps.cpp`, `TensorCompare.cpp`, `SoftMax.cpp`. Left out: sums with compensation for rounding.
 """
 
 from __future__ import annotations
@@ -17,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from rushlight.aten.generated import functions
-from rushlight.aten.native.pointwise import is_simple
-from rushlight.aten.strided import Tensor, fresh, owned, wrap_dim
+from rushlight.aten.native.pointwise import fits_fast_path
+from rushlight.aten.strided import Tensor, wrap_contiguous, wrap_dim, wrap_like
 from rushlight.aten.structured import Output, Structured, allocate, call_functional, resize_output
 from rushlight.c10 import dispatch
 from rushlight.c10.dtypes import (
@@ -39,17 +38,17 @@ from rushlight.c10.dtypes import (
 
 
 def reduced_sizes(sizes: Sequence[int], dims: Sequence[int] | None, keepdim: bool) -> tuple[int, ...]:
-    """The sizes of what is left when `dims` are reduced.
+    """The sizes of the result when `dims` are reduced.
 
     Args:
         sizes: of the tensor.
         dims: the dimensions to reduce, in any order; negative ones count from the end (`wrap_dim`). None or `()` for all
-            of them. A tensor without dimensions takes 0 and -1, and its result has none either.
-        keepdim: whether a reduced dimension stays, with size 1, or goes. The others keep their sizes and their order.
+            of them. A tensor without dimensions accepts 0 and -1, and its result has no dimensions either.
+        keepdim: whether a reduced dimension stays, with size 1, or is removed. The others keep their sizes and order.
 
     Raises:
-        IndexError: a dimension out of range.
-        RuntimeError: a dimension twice, however it is written.
+        IndexError: a dimension is out of range.
+        RuntimeError: a dimension appears twice, also if once as a negative number.
 
     Source: `aten/src/ATen/native/ReduceOpsUtils.h`, `make_dim_mask` and `shape_from_dim_mask`.
     """
@@ -66,33 +65,33 @@ def reduced_sizes(sizes: Sequence[int], dims: Sequence[int] | None, keepdim: boo
 
 
 def axes(self: Tensor, dims: Sequence[int] | None) -> tuple[int, ...] | None:
-    """Dimensions that `reduced_sizes` has accepted, as numpy's axes."""
+    """Convert dimensions that `reduced_sizes` has accepted to numpy's axes."""
     if not dims:
         return None
     return tuple(wrap_dim(dim, self.dim()) for dim in dims) if self.dim() else ()
 
 
-def summed(self: Tensor) -> dtype:
-    """The dtype of a sum or a product: integers and bools make int64."""
+def sum_dtype(self: Tensor) -> dtype:
+    """The dtype of a sum or a product: int64 for integers and bools."""
     return self.dtype if self.dtype.category == FLOATING else int64
 
 
-def floating(self: Tensor) -> dtype:
+def floating_dtype(self: Tensor) -> dtype:
     return self.dtype if self.dtype.category == FLOATING else get_default_dtype()
 
 
-def wide(dtype: dtype) -> np.dtype:
-    """What numpy accumulates in. Half precision gathers in single, and is rounded once, at the end.
+def accumulate_dtype(dtype: dtype) -> np.dtype:
+    """The dtype in which numpy accumulates. Half precision is accumulated in single and rounded once, at the end.
 
     Source: `aten/src/ATen/AccumulateType.h`, `aten/src/ATen/OpMathType.h`.
     """
     return np.dtype(np.float32) if dtype is float16 else dtype.numpy
 
 
-def fold(
+def reduce_into(
     function: np.ufunc, self: Tensor, dims: Sequence[int] | None, keepdim: bool, out: Tensor, divisor: int | None = None
 ) -> None:
-    """`out` = `function` between all elements of `dims`, cast to the dtype of `out` before; divided by `divisor`."""
+    """Reduce `dims` with `function` into `out`, and divide by `divisor`. Elements are first cast to the dtype of `out`."""
     array = self._array.astype(out.dtype.numpy, copy=False)
     if out.dtype is float16:
         found = function.reduce(array, axes(self, dims), np.float32, keepdims=keepdim)
@@ -105,7 +104,7 @@ def fold(
 
 @dataclass
 class ToDtype(Structured):
-    """A structured kernel whose last argument is `dtype`. Where it is not given, the tensor that is written to has the say.
+    """A structured kernel whose last argument is `dtype`. Its default is the dtype of the tensor that is written to.
 
     Source: `aten/src/ATen/native/ReduceOps.cpp`, `infer_dtype_from_optional`.
     """
@@ -119,8 +118,8 @@ class ToDtype(Structured):
         return super().inplace(*args, dtype or args[0].dtype)
 
 
-def of_all(kernel: Structured) -> Callable:
-    """The form that takes no dims and reduces all: `sum(self, *, dtype)`."""
+def reduce_all_kernel(kernel: Structured) -> Callable:
+    """The form without dims, which reduces all: `sum(self, *, dtype)`."""
 
     def reduce_all(self: Tensor, dtype: dtype | None = None) -> Tensor:
         return (kernel.on_meta if self.is_meta else kernel.functional)(self, None, False, dtype)
@@ -128,8 +127,8 @@ def of_all(kernel: Structured) -> Callable:
     return reduce_all
 
 
-def of_all_out(kernel: Structured) -> Callable:
-    """The same, written into a tensor."""
+def reduce_all_out_kernel(kernel: Structured) -> Callable:
+    """The out= form of `reduce_all_kernel`."""
 
     def reduce_all_out(self: Tensor, dtype: dtype | None, out: Tensor) -> Tensor:
         return kernel.out(self, None, False, dtype, out)
@@ -142,15 +141,15 @@ def of_all_out(kernel: Structured) -> Callable:
 
 
 def meta_sum(self: Tensor, dims: Sequence[int] | None, keepdim: bool, dtype: dtype | None) -> Output:
-    return Output(reduced_sizes(self.shape, dims, keepdim), None, dtype or summed(self))
+    return Output(reduced_sizes(self.shape, dims, keepdim), None, dtype or sum_dtype(self))
 
 
 def sum_out(self: Tensor, dims: Sequence[int] | None, keepdim: bool, dtype: dtype | None, out: Tensor) -> None:
-    fold(np.add, self, dims, keepdim, out)
+    reduce_into(np.add, self, dims, keepdim, out)
 
 
 class Sum(ToDtype):
-    """The two halves, and a short way for what numpy sums as it is."""
+    """A structured kernel with a fast path for tensors that numpy can sum without a conversion."""
 
     def functional(self, tensor, dims, keepdim, dtype):
         ndim = len(tensor._sizes)
@@ -159,11 +158,11 @@ class Sum(ToDtype):
             return super().functional(tensor, dims, keepdim, dtype)
         if dims and (one is None or not -ndim <= one < ndim):
             return super().functional(tensor, dims, keepdim, dtype)
-        return owned(np.asarray(np.add.reduce(tensor._array, one, keepdims=keepdim), order="C"), tensor.dtype)
+        return wrap_contiguous(np.asarray(np.add.reduce(tensor._array, one, keepdims=keepdim), order="C"), tensor.dtype)
 
 
 sum_dim = Sum(meta_sum, sum_out)
-sum_all, sum_all_out = of_all(sum_dim), of_all_out(sum_dim)
+sum_all, sum_all_out = reduce_all_kernel(sum_dim), reduce_all_out_kernel(sum_dim)
 
 
 def meta_prod(self: Tensor, dim: int | None, keepdim: bool, dtype: dtype | None) -> Output:
@@ -171,11 +170,11 @@ def meta_prod(self: Tensor, dim: int | None, keepdim: bool, dtype: dtype | None)
 
 
 def prod_out(self: Tensor, dim: int | None, keepdim: bool, dtype: dtype | None, out: Tensor) -> None:
-    fold(np.multiply, self, None if dim is None else (dim,), keepdim, out)
+    reduce_into(np.multiply, self, None if dim is None else (dim,), keepdim, out)
 
 
 prod_dim = ToDtype(meta_prod, prod_out)
-prod_all, prod_all_out = of_all(prod_dim), of_all_out(prod_dim)
+prod_all, prod_all_out = reduce_all_kernel(prod_dim), reduce_all_out_kernel(prod_dim)
 
 
 def meta_mean(self: Tensor, dims: Sequence[int] | None, keepdim: bool, dtype: dtype | None) -> Output:
@@ -190,16 +189,16 @@ def meta_mean(self: Tensor, dims: Sequence[int] | None, keepdim: bool, dtype: dt
 
 
 def mean_out(self: Tensor, dims: Sequence[int] | None, keepdim: bool, dtype: dtype | None, out: Tensor) -> None:
-    fold(np.add, self, dims, keepdim, out, divisor=count(self, dims))
+    reduce_into(np.add, self, dims, keepdim, out, divisor=count(self, dims))
 
 
 def count(self: Tensor, dims: Sequence[int] | None) -> int:
-    """How many elements make one."""
+    """How many elements are reduced to one."""
     return math.prod(self.size(dim) for dim in dims) if dims and self.dim() else self.numel()
 
 
 mean_dim = ToDtype(meta_mean, mean_out)
-mean_all, mean_all_out = of_all(mean_dim), of_all_out(mean_dim)
+mean_all, mean_all_out = reduce_all_kernel(mean_dim), reduce_all_out_kernel(mean_dim)
 
 
 def meta_var(self: Tensor, dims: Sequence[int] | None, correction: Scalar | None, keepdim: bool) -> Output:
@@ -209,7 +208,8 @@ def meta_var(self: Tensor, dims: Sequence[int] | None, correction: Scalar | None
 
 
 def variance(self: Tensor, dims: Sequence[int] | None, correction: Scalar | None, keepdim: bool) -> np.ndarray:
-    """The squared distances from the mean, in double precision, over the number of elements less `correction` (1)."""
+    """The sum of the squared distances from the mean, in double precision, divided by the number of elements minus `correction`
+    (by default 1)."""
     array = self._array.astype(np.float64, copy=False)
     correction = 1 if correction is None else correction
     distances = array - np.true_divide(array.sum(axes(self, dims), keepdims=True), count(self, dims))
@@ -253,7 +253,7 @@ def std_dim_out(self: Tensor, dim: Sequence[int] | None, unbiased: bool, keepdim
 
 
 # ------------------------------------------------------------------------------------------------------------
-# Extremes, which need something to choose from
+# Extremes, which need at least one element
 
 
 def assert_not_empty(name: str, self: Tensor, dims: Sequence[int] | None, error: type[Exception]) -> None:
@@ -261,14 +261,14 @@ def assert_not_empty(name: str, self: Tensor, dims: Sequence[int] | None, error:
     if self.numel():
         return
     if not dims:
-        raise error(f"{name}(): there are no elements; say which dimension to reduce with the argument 'dim'")
+        raise error(f"{name}(): the tensor has no elements; pass the dimension to reduce as 'dim'")
     for dim in dims:
         if self.dim() and self.size(dim) == 0:
             raise IndexError(f"{name}(): Expected reduction dim {dim} to have non-zero size.")
 
 
 def extreme(name: str, function: np.ufunc) -> Structured:
-    """The structured kernel of amax or amin. NaN is more extreme than any number."""
+    """The structured kernel of amax or amin. NaN wins over any number."""
 
     def meta(self: Tensor, dims: Sequence[int], keepdim: bool) -> Output:
         assert_not_empty(name, self, dims, RuntimeError)
@@ -280,8 +280,8 @@ def extreme(name: str, function: np.ufunc) -> Structured:
     return Structured(meta, impl)
 
 
-def place_of_extreme(name: str, function: Callable) -> Structured:
-    """The structured kernel of argmax or argmin: the index of the first extreme; without `dim`, in row-major order."""
+def index_of_extreme(name: str, function: Callable) -> Structured:
+    """The structured kernel of argmax or argmin: the index of the first extreme. Without `dim`, the index is in row-major order."""
 
     def meta(self: Tensor, dim: int | None, keepdim: bool) -> Output:
         dims = None if dim is None else (dim,)
@@ -298,7 +298,7 @@ def place_of_extreme(name: str, function: Callable) -> Structured:
 
 
 amax, amin = extreme("amax", np.maximum), extreme("amin", np.minimum)
-argmax, argmin = place_of_extreme("argmax", np.argmax), place_of_extreme("argmin", np.argmin)
+argmax, argmin = index_of_extreme("argmax", np.argmax), index_of_extreme("argmin", np.argmin)
 
 
 class Extremes(NamedTuple):
@@ -309,7 +309,7 @@ class Extremes(NamedTuple):
 
 
 def extreme_of_all(name: str, function: np.ufunc) -> tuple[Callable, Callable]:
-    """The kernels of `max(self)` or `min(self)`: a new tensor, and one that is given."""
+    """The kernels of `max(self)` or `min(self)`: the functional and the out= form."""
 
     def meta(self: Tensor) -> Output:
         assert_not_empty(name, self, None, RuntimeError)
@@ -326,8 +326,8 @@ def extreme_of_all(name: str, function: np.ufunc) -> tuple[Callable, Callable]:
     return kernel, structured.out
 
 
-def extreme_and_place(name: str, function: Callable) -> tuple[Callable, Callable]:
-    """The kernels for the extremes along one dimension, and where they are: two new tensors, and two that are given.
+def extreme_and_index(name: str, function: Callable) -> tuple[Callable, Callable]:
+    """The kernels for the extremes along one dimension and their indices: the functional and the out= form.
 
     Source: `aten/src/ATen/native/TensorCompare.cpp`.
     """
@@ -340,9 +340,9 @@ def extreme_and_place(name: str, function: Callable) -> tuple[Callable, Callable
     def impl(self: Tensor, dim: int, values: Tensor, indices: Tensor) -> Extremes:
         if not self.is_meta:
             array, axis = np.atleast_1d(self._array), wrap_dim(dim, self.dim())
-            places = np.expand_dims(function(array, axis), axis)
-            indices._array[...] = places.reshape(indices.shape)
-            values._array[...] = np.take_along_axis(array, places, axis).reshape(values.shape)
+            found = np.expand_dims(function(array, axis), axis)
+            indices._array[...] = found.reshape(indices.shape)
+            values._array[...] = np.take_along_axis(array, found, axis).reshape(values.shape)
         return Extremes(values, indices)
 
     def kernel(self: Tensor, dim: int, keepdim: bool = False) -> Extremes:
@@ -378,8 +378,8 @@ def min_other_out(self: Tensor, other: Tensor, out: Tensor) -> Tensor:
 
 max_all, max_all_out = extreme_of_all("max", np.maximum)
 min_all, min_all_out = extreme_of_all("min", np.minimum)
-max_dim, max_dim_out = extreme_and_place("max", np.argmax)
-min_dim, min_dim_out = extreme_and_place("min", np.argmin)
+max_dim, max_dim_out = extreme_and_index("max", np.argmax)
+min_dim, min_dim_out = extreme_and_index("min", np.argmin)
 
 
 # ------------------------------------------------------------------------------------------------------------
@@ -387,13 +387,13 @@ min_dim, min_dim_out = extreme_and_place("min", np.argmin)
 
 
 def logical(name: str, function: np.ufunc) -> tuple[Structured, Structured, Structured]:
-    """The structured kernels of `all` or `any`: over one dimension, over some, over every one. bool, but uint8 of uint8.
+    """The structured kernels of `all` or `any`: over one dimension, over some, over all. The result is bool, or uint8 for uint8.
 
     Source: `aten/src/ATen/native/ReduceOps.cpp`, `allany_meta`.
     """
 
     def some_meta(self: Tensor, dims: Sequence[int] | None, keepdim: bool) -> Output:
-        nothing = dims is not None and len(dims) == 0  # unlike other reductions, these take () at its word
+        nothing = dims is not None and len(dims) == 0  # unlike in other reductions, () means no dimension
         sizes = self.shape if nothing else reduced_sizes(self.shape, dims, keepdim)
         return Output(sizes, None, uint8 if self.dtype is uint8 else bool_)
 
@@ -422,18 +422,18 @@ any_dim, any_dims, any_all = logical("any", np.logical_or)
 
 
 # ------------------------------------------------------------------------------------------------------------
-# Softmax and its relatives
+# Softmax and related functions
 
 
 def softmax(array: np.ndarray, dim: int) -> np.ndarray:
     """exp(x) / sum of exp(x) along one dimension, for elements of any size.
 
-    exp overflows above 88 in single precision, so the largest element along `dim` is subtracted first: it changes the
-    numerator and the denominator by the same factor. An element of minus infinity gets 0. A line along `dim` that has
-    infinity or NaN in it, or nothing but minus infinity, is NaN throughout.
+    exp overflows above 88 in single precision, so the largest element along `dim` is subtracted first. This changes the
+    numerator and the denominator by the same factor. An element of minus infinity gives 0. A line along `dim` that has
+    infinity or NaN in it, or only minus infinity, is NaN throughout.
 
     Args:
-        array: float16, float32 or float64, with at least one dimension and one element, any strides; it is left as it is.
+        array: float16, float32 or float64, with at least one dimension and one element, any strides; it is not changed.
             float16 is computed in float32 and rounded at the end.
         dim: counted from the front.
 
@@ -450,17 +450,17 @@ def softmax(array: np.ndarray, dim: int) -> np.ndarray:
 def logsumexp(array: np.ndarray, dims: Sequence[int], keepdim: bool) -> np.ndarray:
     """log(sum of exp(x)) over some dimensions, for elements of any size.
 
-    The largest element m is taken out: m + log(sum of exp(x - m)). Where m is infinite, 0 is taken out in its place, so
-    that nothing but minus infinity gives minus infinity, and infinity among numbers gives infinity. NaN gives NaN. The
-    sum of nothing is 0, and its logarithm minus infinity.
+    The largest element m is subtracted: m + log(sum of exp(x - m)). If m is infinite, 0 is subtracted instead of m. So
+    elements that are all minus infinity give minus infinity, and infinity among numbers gives infinity. NaN gives NaN. An
+    empty sum is 0, and its logarithm is minus infinity.
 
     Args:
-        array: float32 or float64, any sizes (0 too) and strides; it is left as it is.
+        array: float32 or float64, any sizes (also 0) and strides; it is not changed.
         dims: a tuple, each dimension once, counted from the front; `()` for an array without dimensions.
         keepdim: whether the reduced dimensions stay, with size 1.
 
     Returns:
-        an array of the same dtype; where no dimensions are left, a numpy number will do.
+        an array of the same dtype, or, if no dimensions are left, possibly a numpy number.
 
     Source: `aten/src/ATen/native/ReduceOps.cpp`, `logsumexp_out_impl`.
     """
@@ -471,9 +471,9 @@ def logsumexp(array: np.ndarray, dims: Sequence[int], keepdim: bool) -> np.ndarr
 
 
 def log_softmax(array: np.ndarray, dim: int) -> np.ndarray:
-    """The logarithm of `softmax`, exact also where that rounds to 0. Arguments and result as there.
+    """The logarithm of `softmax`, exact also where `softmax` rounds to 0. Arguments and result are those of `softmax`.
 
-    Half precision is computed in single; but along the last dimension PyTorch keeps the sum of each row, and its logarithm, in
+    Half precision is computed in single. But along the last dimension PyTorch keeps the sum of each row, and its logarithm, in
     half.
     """
     half = array.dtype == np.float16
@@ -488,7 +488,7 @@ def log_softmax(array: np.ndarray, dim: int) -> np.ndarray:
 
 
 def line_sums(array: np.ndarray, dim: int) -> np.ndarray:
-    """The sums along a dimension, which stays, with size 1. Rows of a matrix are summed by a BLAS, as their products with ones."""
+    """The sums along a dimension, which stays with size 1. A BLAS sums the rows of a matrix by a product with ones."""
     if array.ndim == 2 and dim in (1, -1):
         return np.matmul(array, _ones(array.shape[1], array.dtype))[:, None]
     return np.add.reduce(array, dim, keepdims=True)
@@ -499,7 +499,7 @@ def _ones(count: int, dtype: np.dtype) -> np.ndarray:
     return np.ones(count, dtype)
 
 
-def along(name: str, kernel: Callable[[np.ndarray, int], np.ndarray]) -> Structured:
+def softmax_kernel(name: str, kernel: Callable[[np.ndarray, int], np.ndarray]) -> Structured:
     """The structured kernel of `_softmax` or `_log_softmax`."""
 
     def meta(self: Tensor, dim: int, half_to_float: bool) -> Output:
@@ -521,20 +521,25 @@ def along(name: str, kernel: Callable[[np.ndarray, int], np.ndarray]) -> Structu
     structured = Structured(meta, impl)
 
     def functional(self: Tensor, dim: int, half_to_float: bool) -> Tensor:
-        if is_simple(self) and self._array.size and -len(self._sizes) <= dim < len(self._sizes) and not half_to_float:
-            return fresh(kernel(self._array, dim), self)
+        if (
+            fits_fast_path(self)
+            and self._array.size
+            and -len(self._sizes) <= dim < len(self._sizes)
+            and not half_to_float
+        ):
+            return wrap_like(kernel(self._array, dim), self)
         return call_functional(structured, (self, dim, half_to_float))
 
     structured.functional = functional
     return structured
 
 
-softmax_along, log_softmax_along = along("softmax", softmax), along("log_softmax", log_softmax)
+softmax_along, log_softmax_along = softmax_kernel("softmax", softmax), softmax_kernel("log_softmax", log_softmax)
 
 
-def of_lines(name: str, kernel: Callable[[np.ndarray, np.ndarray, int], np.ndarray]) -> Structured:
-    """The structured kernel of `_softmax_backward_data` or `_log_softmax_backward_data`, which take the gradient of the result
-    and the result, with a short way for contiguous ones of one dtype."""
+def softmax_backward_kernel(name: str, kernel: Callable[[np.ndarray, np.ndarray, int], np.ndarray]) -> Structured:
+    """The structured kernel of `_softmax_backward_data` or `_log_softmax_backward_data`. They take the gradient of the result and
+    the result. There is a fast path if both are contiguous and have one dtype."""
 
     def meta(grad_output: Tensor, output: Tensor, dim: int, input_dtype: dtype) -> Output:
         wrap_dim(dim, grad_output.dim())
@@ -544,20 +549,23 @@ def of_lines(name: str, kernel: Callable[[np.ndarray, np.ndarray, int], np.ndarr
 
     def impl(grad_output: Tensor, output: Tensor, dim: int, input_dtype: dtype, out: Tensor) -> None:
         if output.numel():
-            arrays = [np.atleast_1d(each._array).astype(wide(each.dtype), copy=False) for each in (grad_output, output)]
+            arrays = [
+                np.atleast_1d(each._array).astype(accumulate_dtype(each.dtype), copy=False)
+                for each in (grad_output, output)
+            ]
             out._array[...] = kernel(*arrays, wrap_dim(dim, output.dim())).reshape(output.shape)
 
     structured = Structured(meta, impl)
 
     def functional(grad_output: Tensor, output: Tensor, dim: int, input_dtype: dtype) -> Tensor:
         if (
-            is_simple(output)
+            fits_fast_path(output)
             and output.dtype is grad_output.dtype is input_dtype
             and output._sizes == grad_output._sizes
             and grad_output._has_plain_strides
             and -len(output._sizes) <= dim < len(output._sizes)
         ):
-            return fresh(kernel(grad_output._array, output._array, dim), output)
+            return wrap_like(kernel(grad_output._array, output._array, dim), output)
         return call_functional(structured, (grad_output, output, dim, input_dtype))
 
     structured.functional = functional
@@ -578,48 +586,48 @@ def log_softmax_slope(grad: np.ndarray, y: np.ndarray, dim: int) -> np.ndarray:
     return np.subtract(grad, slope, slope)
 
 
-softmax_backward = of_lines("softmax_backward", softmax_slope)
-log_softmax_backward = of_lines("log_softmax_backward", log_softmax_slope)
+softmax_backward = softmax_backward_kernel("softmax_backward", softmax_slope)
+log_softmax_backward = softmax_backward_kernel("log_softmax_backward", log_softmax_slope)
 
 
 def value_selecting_reduction_backward(
     grad: Tensor, dim: int, indices: Tensor, sizes: Sequence[int], keepdim: bool
 ) -> Tensor:
-    """The gradient of an extreme at its place, 0 elsewhere. Source: `aten/src/ATen/native/ReduceOps.cpp`."""
+    """The gradient at the index of an extreme, 0 elsewhere. Source: `aten/src/ATen/native/ReduceOps.cpp`."""
     if not keepdim and len(sizes):
         grad, indices = grad.unsqueeze(dim), indices.unsqueeze(dim)
     zeros = grad.new_zeros(sizes)
-    if dispatch.local.modes:  # a graph that is recorded is to write to nothing
+    if dispatch.local.modes:  # a captured graph must not write in place
         return zeros.scatter(dim, indices, grad)
     return zeros.scatter_(dim, indices, grad)
 
 
-def in_dtype(self: Tensor, dtype: dtype | None) -> Tensor:
+def to_dtype(self: Tensor, dtype: dtype | None) -> Tensor:
     return self if dtype in (None, self.dtype) else self.to(dtype)
 
 
 def softmax_int(self: Tensor, dim: int, dtype: dtype | None = None) -> Tensor:
-    return functions._softmax(in_dtype(self, dtype), dim, False)
+    return functions._softmax(to_dtype(self, dtype), dim, False)
 
 
 def log_softmax_int(self: Tensor, dim: int, dtype: dtype | None = None) -> Tensor:
-    return functions._log_softmax(in_dtype(self, dtype), dim, False)
+    return functions._log_softmax(to_dtype(self, dtype), dim, False)
 
 
 def softmax_int_out(self: Tensor, dim: int, dtype: dtype | None, out: Tensor) -> Tensor:
-    return functions._softmax(in_dtype(self, dtype), dim, False, out=out)
+    return functions._softmax(to_dtype(self, dtype), dim, False, out=out)
 
 
 def log_softmax_int_out(self: Tensor, dim: int, dtype: dtype | None, out: Tensor) -> Tensor:
-    return functions._log_softmax(in_dtype(self, dtype), dim, False, out=out)
+    return functions._log_softmax(to_dtype(self, dtype), dim, False, out=out)
 
 
 def meta_logsumexp(self: Tensor, dims: Sequence[int], keepdim: bool) -> Output:
-    return Output(reduced_sizes(self.shape, dims, keepdim), None, floating(self))
+    return Output(reduced_sizes(self.shape, dims, keepdim), None, floating_dtype(self))
 
 
 def logsumexp_out(self: Tensor, dims: Sequence[int], keepdim: bool, out: Tensor) -> None:
-    array = self._array.astype(floating(self).numpy, copy=False)
+    array = self._array.astype(floating_dtype(self).numpy, copy=False)
     all_of_them = range(self.dim()) if not dims else axes(self, dims)
     out._array[...] = logsumexp(array, tuple(all_of_them), keepdim)
 
@@ -629,7 +637,7 @@ logsumexp_dim = Structured(meta_logsumexp, logsumexp_out, casts=True)
 
 def meta_cumsum(self: Tensor, dim: int, dtype: dtype | None) -> Output:
     wrap_dim(dim, self.dim())
-    return Output(self.shape, None, dtype or summed(self))
+    return Output(self.shape, None, dtype or sum_dtype(self))
 
 
 def cumsum_out(self: Tensor, dim: int, dtype: dtype | None, out: Tensor) -> None:
@@ -637,7 +645,7 @@ def cumsum_out(self: Tensor, dim: int, dtype: dtype | None, out: Tensor) -> None
     if out.dtype is bool_ and self.dim() and out.numel():
         raise NotImplementedError("\"cumsum\" not implemented for 'Bool'")
     array = np.atleast_1d(self._array).astype(out.dtype.numpy, copy=False)
-    found = np.add.accumulate(array, wrap_dim(dim, self.dim()), wide(out.dtype))
+    found = np.add.accumulate(array, wrap_dim(dim, self.dim()), accumulate_dtype(out.dtype))
     out._array[...] = found.reshape(self.shape)
 
 

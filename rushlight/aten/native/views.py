@@ -1,10 +1,9 @@
-"""The other views of PyTorch, each made from those of `strided.py` or by the same kind of arithmetic.
+"""PyTorch's other views, made from those of `strided.py` or by the same kind of arithmetic.
 
-In PyTorch they live beside them in `aten/src/ATen/native/TensorShape.cpp`. Left out: views of another dtype
-and of the real or imaginary part.
+In PyTorch: `aten/src/ATen/native/TensorShape.cpp`. Left out: views of another dtype and of the real or imaginary part.
 
-Those that PyTorch makes of other operators (`CompositeImplicitAutograd`) call these through the dispatcher, so that
-whatever takes part in calls, autograd above all, sees them; the others go straight to the metadata.
+Composite views (`CompositeImplicitAutograd`) call other operators through the dispatcher, so that autograd and modes
+record these operators. The other views compute the metadata directly.
 """
 
 from __future__ import annotations
@@ -39,19 +38,19 @@ __all__ = ["broadcast_shapes"]
 
 
 def alias(self: Tensor) -> Tensor:
-    """The same view again."""
+    """A new view with the same metadata."""
     view = plain_alias(self, self._sizes, self._strides, self._storage_offset)
     if not self.is_meta:
         view._array = self._array
     return view
 
 
-def with_memory(kernel: Callable) -> Callable:
-    """The kernel of a view that has other sizes, on the same place: it remembers which strides they get."""
+def with_cached_strides(kernel: Callable) -> Callable:
+    """The kernel of a view with other sizes and the same storage offset, with a cache for the new strides."""
     known: dict[tuple, tuple[Size, tuple[int, ...]]] = {}
     dispatch.cache_clearers.append(known.clear)
 
-    def remembering(self: Tensor, sizes: tuple[int, ...]) -> Tensor:
+    def cached(self: Tensor, sizes: tuple[int, ...]) -> Tensor:
         if dispatch.fast_path_disabled or sizes.__class__ is not tuple:
             return kernel(self, sizes)
         wanted = (self._sizes, self._strides, sizes)
@@ -64,14 +63,14 @@ def with_memory(kernel: Callable) -> Callable:
             return view
         return plain_alias(self, *found, self._storage_offset)
 
-    return remembering
+    return cached
 
 
-view, expand = with_memory(strided.view), with_memory(strided.expand)
+view, expand = with_cached_strides(strided.view), with_cached_strides(strided.expand)
 
 
 def is_watched(self: Tensor) -> bool:
-    """Whether autograd or a mode sees of which operators a composite kernel is made.
+    """Whether autograd or a mode records the operators that a composite kernel calls.
 
     Source: `aten/src/ATen/TensorSubclassLikeUtils.h`, `isTensorSubclassLike`.
     """
@@ -79,7 +78,7 @@ def is_watched(self: Tensor) -> bool:
 
 
 def as_view(base: Tensor, view: Tensor) -> Tensor:
-    """Remember whose view a tensor is: of the base of `base`, if that is a view itself. What shows other memory is none.
+    """Record the base of a view: `base`, or, if `base` is a view itself, its base. A tensor on other memory is not a view.
 
     Source: `torch/csrc/autograd/VariableTypeUtils.h`, `as_view`.
     """
@@ -92,7 +91,7 @@ def as_view(base: Tensor, view: Tensor) -> Tensor:
 
 
 def reshape(self: Tensor, shape: Sequence[int]) -> Tensor:
-    """`strided.reshape`; where somebody is watching, by way of the operators of which it consists.
+    """`strided.reshape`. If autograd or a mode records, `reshape` calls the operators that it is composed of.
 
     Source: `aten/src/ATen/native/TensorShape.cpp`, `reshape_symint`.
     """
@@ -107,7 +106,7 @@ def reshape(self: Tensor, shape: Sequence[int]) -> Tensor:
 
 
 def _unsafe_view(self: Tensor, size: Sequence[int]) -> Tensor:
-    """A view of a tensor that nobody will see again: to autograd the result is a tensor of its own."""
+    """A view of a temporary tensor that is not used again. For autograd the result is not a view."""
     return strided.view(self, size)
 
 
@@ -116,7 +115,7 @@ def reshape_alias(self: Tensor, size: Sequence[int], stride: Sequence[int]) -> T
 
 
 def t(self: Tensor) -> Tensor:
-    """The transpose of a matrix; a tensor with fewer dimensions as it is."""
+    """The transpose of a matrix. A tensor with fewer dimensions stays as it is."""
     if len(self._sizes) == 2:
         (rows, columns), (down, across) = self._sizes, self._strides
         view = plain_alias(self, Size((columns, rows)), (across, down), self._storage_offset)
@@ -129,7 +128,7 @@ def t(self: Tensor) -> Tensor:
 
 
 def movedim(self: Tensor, source: int | Sequence[int], destination: int | Sequence[int]) -> Tensor:
-    """Dimensions moved from `source` to `destination`; the others keep their order."""
+    """Dimensions moved from `source` to `destination`. The others keep their order."""
     source, destination = _dims(source), _dims(destination)
     if len(source) != len(destination):
         raise RuntimeError(f"movedim: source {list(source)} and destination {list(destination)} differ in length")
@@ -155,7 +154,7 @@ def narrow_tensor(self: Tensor, dim: int, start: Tensor, length: int) -> Tensor:
 
 
 def narrow(self: Tensor, dim: int, start: int, length: int) -> Tensor:
-    """`length` indices of a dimension, from `start` on. Unlike `slice`, refuses what is out of range."""
+    """`length` indices of a dimension, beginning at `start`. Unlike `slice`, raises if they are out of range."""
     if self.dim() == 0:
         raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
     if length < 0:
@@ -170,7 +169,7 @@ def narrow(self: Tensor, dim: int, start: int, length: int) -> Tensor:
 
 
 def squeeze(self: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
-    """Without the dimensions of size 1: all of them, or those among `dim`."""
+    """A view without the dimensions of size 1: all of them, or those in `dim`."""
     dims = set()
     for d in range(self.dim()) if dim is None else _dims(dim):
         d = wrap_dim(d, self.dim())
@@ -182,7 +181,7 @@ def squeeze(self: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
 
 
 def flatten(self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
-    """The dimensions from `start_dim` to `end_dim` as one: a view when possible, else a copy."""
+    """The dimensions from `start_dim` to `end_dim` as one: a view if possible, else a copy."""
     start_dim, end_dim = wrap_dim(start_dim, self.dim()), wrap_dim(end_dim, self.dim())
     if start_dim > end_dim:
         raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
@@ -193,7 +192,7 @@ def flatten(self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 
 
 def unflatten(self: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
-    """One dimension as several, with these sizes; one of them may be -1."""
+    """One dimension as several, with these sizes. One of them may be -1."""
     if not sizes:
         raise RuntimeError("unflatten: sizes must be non-empty")
     dim = wrap_dim(dim, self.dim())
@@ -204,10 +203,10 @@ def unflatten(self: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
 
 
 def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
-    """All windows of `size` neighbours along a dimension, `step` apart; the window becomes the last
+    """All windows of `size` neighbours along a dimension, `step` apart. The window becomes the last
     dimension.
 
-    Windows that overlap share their elements: this is how a convolution sees a picture.
+    Windows that overlap share their elements, like the windows of a convolution.
     """
     dim = wrap_dim(dimension, self.dim())
     length, stride = (self.size(dim), self.stride(dim)) if self.dim() else (1, 1)
@@ -224,14 +223,14 @@ def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
 
 
 def diagonal(self: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
-    """The elements at (i, i + offset) of two dimensions, as the last dimension."""
+    """The elements at (i, i + offset) of two dimensions, in a new last dimension."""
     d1, d2 = wrap_dim(dim1, self.dim()), wrap_dim(dim2, self.dim())
     if d1 == d2:
         raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
     rows, columns = self.size(d1) + min(offset, 0), self.size(d2) - max(offset, 0)
     size = max(min(rows, columns), 0)
     storage_offset = self.storage_offset()
-    if size:  # an empty diagonal stays where it is
+    if size:  # an empty diagonal keeps the offset
         storage_offset += offset * self.stride(d2) if offset >= 0 else -offset * self.stride(d1)
     kept = [d for d in range(self.dim()) if d not in (d1, d2)]
     sizes = [self.size(d) for d in kept] + [size]
@@ -240,7 +239,7 @@ def diagonal(self: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Ten
 
 
 def split(self: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
-    """Pieces of `split_size` along a dimension, the last perhaps smaller."""
+    """Pieces of `split_size` along a dimension. The last piece may be smaller."""
     if self.dim() == 0:
         raise RuntimeError("split expects at least a 1-dimensional tensor")
     if split_size < 0 or split_size == 0 < self.size(dim):
@@ -265,7 +264,7 @@ def split_sizes(self: Tensor, split_size: Sequence[int], dim: int = 0) -> tuple[
 
 
 def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
-    """At most `chunks` equal pieces along a dimension, the last one perhaps smaller."""
+    """At most `chunks` equal pieces along a dimension. The last piece may be smaller."""
     if self.dim() == 0:
         raise RuntimeError("chunk expects at least a 1-dimensional tensor")
     if chunks <= 0:
@@ -282,7 +281,7 @@ def unbind(self: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
 
 
 def contiguous(self: Tensor, memory_format: memory_format = contiguous_format) -> Tensor:
-    """The tensor itself if it is laid out in this way already, else a copy that is."""
+    """The tensor itself if it already has this memory format, else a copy that has it."""
     return self if self.is_contiguous(memory_format) else functions.clone(self, memory_format=memory_format)
 
 
@@ -329,11 +328,11 @@ def mT(self: Tensor) -> Tensor:
 
 
 # ------------------------------------------------------------------------------------------------------------
-# Derivatives that are operators of their own: what a view did not show gets 0
+# Derivatives that are operators of their own: elements outside the view get 0
 
 
-def padded(grad: Tensor, sizes: Sequence[int], view: Callable[[Tensor], Tensor]) -> Tensor:
-    """Zeros of these sizes, but what `view` shows of them is the gradient."""
+def embed_in_zeros(grad: Tensor, sizes: Sequence[int], view: Callable[[Tensor], Tensor]) -> Tensor:
+    """Zeros of these sizes, except the elements of `view`, which are the gradient."""
     out = zeros_for(grad, sizes)
     if not out.is_meta:
         view(out)._array[...] = grad._array
@@ -348,37 +347,37 @@ def zeros_for(grad: Tensor, sizes: Sequence[int]) -> Tensor:
 
 
 def select_backward(grad_output: Tensor, input_sizes: Sequence[int], dim: int, index: int) -> Tensor:
-    return padded(grad_output, input_sizes, lambda out: select(out, dim, index))
+    return embed_in_zeros(grad_output, input_sizes, lambda out: select(out, dim, index))
 
 
 def slice_backward(
     grad_output: Tensor, input_sizes: Sequence[int], dim: int, start: int, end: int, step: int
 ) -> Tensor:
-    return padded(grad_output, input_sizes, lambda out: slice(out, dim, start, end, step))
+    return embed_in_zeros(grad_output, input_sizes, lambda out: slice(out, dim, start, end, step))
 
 
 def diagonal_backward(grad_output: Tensor, input_sizes: Sequence[int], offset: int, dim1: int, dim2: int) -> Tensor:
-    return padded(grad_output, input_sizes, lambda out: diagonal(out, offset, dim1, dim2))
+    return embed_in_zeros(grad_output, input_sizes, lambda out: diagonal(out, offset, dim1, dim2))
 
 
 def unfold_backward(grad_in: Tensor, input_sizes: Sequence[int], dim: int, size: int, step: int) -> Tensor:
-    """Windows overlap: an element collects from all that show it. Source: `aten/src/ATen/native/UnfoldBackward.cpp`."""
+    """The gradient of an element: the sum over all windows that contain it. Source: `aten/src/ATen/native/UnfoldBackward.cpp`."""
     out = zeros_for(grad_in, input_sizes)
     if out.is_meta:
         return out
-    for place in range(size):
-        shown = select(grad_in, -1, place)
-        end = place + (shown.size(dim) - 1) * step + 1 if shown.dim() else None
-        seen = slice(out, dim, place, end, step) if shown.dim() else out
-        np.add(seen._array, shown._array, seen._array)
+    for position in range(size):
+        grad = select(grad_in, -1, position)
+        end = position + (grad.size(dim) - 1) * step + 1 if grad.dim() else None
+        target = slice(out, dim, position, end, step) if grad.dim() else out
+        np.add(target._array, grad._array, target._array)
     return out
 
 
 # ------------------------------------------------------------------------------------------------------------
-# In place: the tensor itself becomes the view
+# In-place views: the tensor itself becomes the view
 
 
-def become(self: Tensor, view: Tensor) -> Tensor:
+def set_geometry(self: Tensor, view: Tensor) -> Tensor:
     """Give a tensor the sizes, strides and offset of a view of it."""
     self._sizes, self._strides, self._storage_offset = view.shape, view.stride(), view.storage_offset()
     self.forget_metadata()
@@ -386,20 +385,20 @@ def become(self: Tensor, view: Tensor) -> Tensor:
 
 
 def as_strided_(self: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None) -> Tensor:
-    return become(self, as_strided(self, size, stride, storage_offset))
+    return set_geometry(self, as_strided(self, size, stride, storage_offset))
 
 
 def squeeze_(self: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
-    return become(self, squeeze(self, dim))
+    return set_geometry(self, squeeze(self, dim))
 
 
 def t_(self: Tensor) -> Tensor:
-    return become(self, t(self))
+    return set_geometry(self, t(self))
 
 
 def transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
-    return become(self, transpose(self, dim0, dim1))
+    return set_geometry(self, transpose(self, dim0, dim1))
 
 
 def unsqueeze_(self: Tensor, dim: int) -> Tensor:
-    return become(self, unsqueeze(self, dim))
+    return set_geometry(self, unsqueeze(self, dim))

@@ -1,6 +1,6 @@
 """The nodes of backward graphs and the kernels that make them. Generated from `derivatives.yaml`. Do not edit.
 
-Where no gradient is asked for, a kernel calls the kernel below it (`operator.below`) and does nothing else.
+If no gradient is needed, a kernel only calls the kernel below it (`operator.below`).
 """
 
 # ruff: noqa: E501, F401, F403, F405, I001
@@ -76,7 +76,7 @@ from rushlight.aten.strided import Tensor
 from rushlight.autograd.derivatives import *
 from rushlight.autograd.engine import sum_to
 from rushlight.autograd.graph import Node, gradient_edge, save, unpack
-from rushlight.autograd.history import call_below, check_inplace, rebase_history, refuse_grad, set_history
+from rushlight.autograd.history import call_below, check_inplace, check_no_requires_grad, rebase_history, set_history
 from rushlight.c10.dispatch import local
 
 
@@ -360,7 +360,7 @@ class CopyBackwards(Node):
             )
         edges = node.next_edges
         return (
-            zeros_in_rows(grad) if edges[0].node else None,
+            zeros_like_contiguous(grad) if edges[0].node else None,
             grad if edges[1].node else None,
         )
 
@@ -531,8 +531,8 @@ class AddcdivBackward0(Node):
         tensor1 = unpack(node, node.saved_tensor1) if edges[2].node else None
         return (
             grad if edges[0].node else None,
-            grad * number_over(node.value, tensor2) if edges[1].node else None,
-            minus_times(grad, times(tensor1, node.value) / (tensor2 * tensor2)) if edges[2].node else None,
+            grad * rdiv_scalar(node.value, tensor2) if edges[1].node else None,
+            neg_mul(grad, mul_scalar(tensor1, node.value) / (tensor2 * tensor2)) if edges[2].node else None,
         )
 
     def release_variables(node):
@@ -556,8 +556,8 @@ class AddcmulBackward0(Node):
         tensor1 = unpack(node, node.saved_tensor1) if edges[2].node else None
         return (
             grad if edges[0].node else None,
-            grad * times(tensor2, node.value) if edges[1].node else None,
-            grad * times(tensor1, node.value) if edges[2].node else None,
+            grad * mul_scalar(tensor2, node.value) if edges[1].node else None,
+            grad * mul_scalar(tensor1, node.value) if edges[2].node else None,
         )
 
     def release_variables(node):
@@ -724,7 +724,7 @@ class DivBackward0(Node):
         edges = node.next_edges
         other = unpack(node, node.saved_other) if edges[0].node or edges[1].node else None
         self = unpack(node, node.saved_self) if edges[1].node else None
-        grad_other = minus_times(grad, self / other / other) if edges[1].node else None
+        grad_other = neg_mul(grad, self / other / other) if edges[1].node else None
         grad_self = grad / other if edges[0].node else None
         return (
             grad_self,
@@ -740,7 +740,7 @@ class DivBackward1(Node):
     def apply(node, grad):
         if grad is None:
             return (None,)
-        return (over(grad, node.other),)
+        return (div_scalar(grad, node.other),)
 
 
 class DivBackward2(Node):
@@ -757,11 +757,7 @@ class DivBackward2(Node):
         other = unpack(node, node.saved_other) if edges[0].node or edges[1].node else None
         self = unpack(node, node.saved_self) if edges[1].node else None
         grad_other = (
-            zeros_like(grad)
-            if node.rounding_mode
-            else minus_times(grad, self / other / other)
-            if edges[1].node
-            else None
+            zeros_like(grad) if node.rounding_mode else neg_mul(grad, self / other / other) if edges[1].node else None
         )
         grad_self = zeros_like(grad) if node.rounding_mode else grad / other if edges[0].node else None
         return (
@@ -812,7 +808,7 @@ class ErfBackward0(Node):
             unpack(node, [node.saved_self])
             return (None,)
         self = unpack(node, node.saved_self)
-        return (times((-self.pow(2)).exp(), 2 / math.sqrt(math.pi)) * grad,)
+        return (mul_scalar((-self.pow(2)).exp(), 2 / math.sqrt(math.pi)) * grad,)
 
     def release_variables(node):
         node.saved_self = None
@@ -842,7 +838,7 @@ class Exp2Backward0(Node):
             unpack(node, [node.saved_result])
             return (None,)
         result = unpack(node, node.saved_result)
-        return (times(grad * result, math.log(2)),)
+        return (mul_scalar(grad * result, math.log(2)),)
 
     def release_variables(node):
         node.saved_result = None
@@ -857,7 +853,7 @@ class Expm1Backward0(Node):
             unpack(node, [node.saved_result])
             return (None,)
         result = unpack(node, node.saved_result)
-        return (grad * plus(result, 1),)
+        return (grad * add_scalar(result, 1),)
 
     def release_variables(node):
         node.saved_result = None
@@ -891,7 +887,7 @@ class FmodBackward1(Node):
         edges = node.next_edges
         other = unpack(node, node.saved_other) if edges[1].node else None
         self = unpack(node, node.saved_self) if edges[1].node else None
-        grad_other = minus_times(grad, self.div(other, rounding_mode="trunc")) if edges[1].node else None
+        grad_other = neg_mul(grad, self.div(other, rounding_mode="trunc")) if edges[1].node else None
         grad_self = grad if edges[0].node else None
         return (
             grad_self,
@@ -979,7 +975,7 @@ class LerpBackward1(Node):
         end = unpack(node, node.saved_end) if edges[2].node else None
         self = unpack(node, node.saved_self) if edges[2].node else None
         grad_end = grad * weight if edges[1].node else None
-        grad_self = grad * number_minus(1, weight) if edges[0].node else None
+        grad_self = grad * rsub_scalar(1, weight) if edges[0].node else None
         grad_weight = grad * (end - self) if edges[2].node else None
         return (
             grad_self,
@@ -1000,8 +996,8 @@ class LerpBackward0(Node):
                 None,
             )
         edges = node.next_edges
-        grad_end = times(grad, node.weight) if edges[1].node else None
-        grad_self = times(grad, 1 - node.weight) if edges[0].node else None
+        grad_end = mul_scalar(grad, node.weight) if edges[1].node else None
+        grad_self = mul_scalar(grad, 1 - node.weight) if edges[0].node else None
         return (
             grad_self,
             grad_end,
@@ -1031,7 +1027,7 @@ class Log10Backward0(Node):
             unpack(node, [node.saved_self])
             return (None,)
         self = unpack(node, node.saved_self)
-        return (grad / times(self, math.log(10)),)
+        return (grad / mul_scalar(self, math.log(10)),)
 
     def release_variables(node):
         node.saved_self = None
@@ -1046,7 +1042,7 @@ class Log1PBackward0(Node):
             unpack(node, [node.saved_self])
             return (None,)
         self = unpack(node, node.saved_self)
-        return (grad / plus(self, 1),)
+        return (grad / add_scalar(self, 1),)
 
     def release_variables(node):
         node.saved_self = None
@@ -1061,7 +1057,7 @@ class Log2Backward0(Node):
             unpack(node, [node.saved_self])
             return (None,)
         self = unpack(node, node.saved_self)
-        return (grad / times(self, math.log(2)),)
+        return (grad / mul_scalar(self, math.log(2)),)
 
     def release_variables(node):
         node.saved_self = None
@@ -1081,8 +1077,8 @@ class MaximumBackward0(Node):
         edges = node.next_edges
         other = unpack(node, node.saved_other) if edges[0].node or edges[1].node else None
         self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
-        grad_other = grad_of_the_extreme(grad, self == other, self > other) if edges[1].node else None
-        grad_self = grad_of_the_extreme(grad, self == other, self < other) if edges[0].node else None
+        grad_other = halve_grad_of_ties(grad, self == other, self > other) if edges[1].node else None
+        grad_self = halve_grad_of_ties(grad, self == other, self < other) if edges[0].node else None
         return (
             grad_self,
             grad_other,
@@ -1106,8 +1102,8 @@ class MinimumBackward0(Node):
         edges = node.next_edges
         other = unpack(node, node.saved_other) if edges[0].node or edges[1].node else None
         self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
-        grad_other = grad_of_the_extreme(grad, self == other, self < other) if edges[1].node else None
-        grad_self = grad_of_the_extreme(grad, self == other, self > other) if edges[0].node else None
+        grad_other = halve_grad_of_ties(grad, self == other, self < other) if edges[1].node else None
+        grad_self = halve_grad_of_ties(grad, self == other, self > other) if edges[0].node else None
         return (
             grad_self,
             grad_other,
@@ -1147,7 +1143,7 @@ class MulBackward1(Node):
     def apply(node, grad):
         if grad is None:
             return (None,)
-        return (times(grad, node.other),)
+        return (mul_scalar(grad, node.other),)
 
 
 class NegBackward0(Node):
@@ -1222,7 +1218,7 @@ class ReciprocalBackward0(Node):
             unpack(node, [node.saved_result])
             return (None,)
         result = unpack(node, node.saved_result)
-        return (minus_times(grad, result * result),)
+        return (neg_mul(grad, result * result),)
 
     def release_variables(node):
         node.saved_result = None
@@ -1264,7 +1260,7 @@ class RemainderBackward1(Node):
         edges = node.next_edges
         other = unpack(node, node.saved_other) if edges[1].node else None
         self = unpack(node, node.saved_self) if edges[1].node else None
-        grad_other = minus_times(grad, self.div(other, rounding_mode="floor")) if edges[1].node else None
+        grad_other = neg_mul(grad, self.div(other, rounding_mode="floor")) if edges[1].node else None
         grad_self = grad if edges[0].node else None
         return (
             grad_self,
@@ -1298,7 +1294,7 @@ class RsqrtBackward0(Node):
             unpack(node, [node.saved_result])
             return (None,)
         result = unpack(node, node.saved_result)
-        return (times(grad, -0.5) * result.pow(3),)
+        return (mul_scalar(grad, -0.5) * result.pow(3),)
 
     def release_variables(node):
         node.saved_result = None
@@ -1414,7 +1410,7 @@ class SqrtBackward0(Node):
             unpack(node, [node.saved_result])
             return (None,)
         result = unpack(node, node.saved_result)
-        return (grad / times(result, 2),)
+        return (grad / mul_scalar(result, 2),)
 
     def release_variables(node):
         node.saved_result = None
@@ -1452,7 +1448,7 @@ class TanBackward0(Node):
             unpack(node, [node.saved_result])
             return (None,)
         result = unpack(node, node.saved_result)
-        return (grad * plus(result.pow(2), 1),)
+        return (grad * add_scalar(result.pow(2), 1),)
 
     def release_variables(node):
         node.saved_result = None
@@ -1619,7 +1615,7 @@ class IndexPutBackward0(Node):
         indices = unpack(node, node.saved_indices) if edges[0].node or edges[1].node else None
         return (
             index_put_backward(grad, indices, node.accumulate) if edges[0].node else None,
-            index_of_gradient(grad, indices) if edges[1].node else None,
+            index_grad(grad, indices) if edges[1].node else None,
         )
 
     def release_variables(node):
@@ -1641,7 +1637,7 @@ class IndexPutImplBackward0(Node):
         indices = unpack(node, node.saved_indices) if edges[0].node or edges[1].node else None
         return (
             index_put_backward(grad, indices, node.accumulate) if edges[0].node else None,
-            index_of_gradient(grad, indices) if edges[1].node else None,
+            index_grad(grad, indices) if edges[1].node else None,
         )
 
     def release_variables(node):
@@ -1907,7 +1903,7 @@ class MaxBackward0(Node):
         indices = unpack(node, node.saved_indices)
         return (
             functions.value_selecting_reduction_backward(
-                grad, node.dim, constant(indices), node.self_shape, node.keepdim
+                grad, node.dim, detach_result(indices), node.self_shape, node.keepdim
             ),
         )
 
@@ -1920,7 +1916,7 @@ class MeanBackward0(Node):
     def apply(node, grad):
         if grad is None:
             return (None,)
-        return (over(grad.expand(node.self_shape), node.self_numel),)
+        return (div_scalar(grad.expand(node.self_shape), node.self_numel),)
 
 
 class MeanBackward1(Node):
@@ -1957,7 +1953,7 @@ class MinBackward0(Node):
         indices = unpack(node, node.saved_indices)
         return (
             functions.value_selecting_reduction_backward(
-                grad, node.dim, constant(indices), node.self_shape, node.keepdim
+                grad, node.dim, detach_result(indices), node.self_shape, node.keepdim
             ),
         )
 
@@ -2288,7 +2284,7 @@ class NllLossBackward0(Node):
         weight = unpack(node, node.saved_weight)
         return (
             functions.nll_loss_backward(
-                grad, self, target, weight, node.reduction, node.ignore_index, constant(total_weight)
+                grad, self, target, weight, node.reduction, node.ignore_index, detach_result(total_weight)
             ),
         )
 
@@ -2311,7 +2307,7 @@ class NllLoss2DBackward0(Node):
         weight = unpack(node, node.saved_weight)
         return (
             functions.nll_loss2d_backward(
-                grad, self, target, weight, node.reduction, node.ignore_index, constant(total_weight)
+                grad, self, target, weight, node.reduction, node.ignore_index, detach_result(total_weight)
             ),
         )
 
@@ -2641,7 +2637,7 @@ class SigmoidBackwardBackward0(Node):
         grad_output = unpack(node, node.saved_grad_output) if edges[1].node else None
         return (
             functions.sigmoid_backward(grad, output) if edges[0].node else None,
-            grad * grad_output * plus(times(output, -2), 1) if edges[1].node else None,
+            grad * grad_output * add_scalar(mul_scalar(output, -2), 1) if edges[1].node else None,
         )
 
     def release_variables(node):
@@ -2724,7 +2720,7 @@ class TanhBackwardBackward0(Node):
         grad_output = unpack(node, node.saved_grad_output) if edges[1].node else None
         return (
             functions.tanh_backward(grad, output) if edges[0].node else None,
-            grad * (times(output, -2) * grad_output) if edges[1].node else None,
+            grad * (mul_scalar(output, -2) * grad_output) if edges[1].node else None,
         )
 
     def release_variables(node):
@@ -3425,7 +3421,7 @@ def bernoulli__Tensor(key_set, self, p, generator):
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return bernoulli__Tensor_op.below[key_set](self, p, generator)
-    refuse_grad("bernoulli_", "p", p)
+    check_no_requires_grad("bernoulli_", "p", p)
     check_inplace(self)
     node = BernoulliBackward2()
     node.next_edges = edges
@@ -5329,7 +5325,7 @@ def where_self(key_set, condition, self, other):
     edges = [gradient_edge(self), gradient_edge(other)]
     if edges[0].node is edges[1].node is None:
         return where_self_op.below[key_set](condition, self, other)
-    refuse_grad("where", "condition", condition)
+    check_no_requires_grad("where", "condition", condition)
     node = WhereBackward0()
     node.next_edges = edges
     node.saved_condition = save(condition)
@@ -5358,7 +5354,7 @@ def embedding(key_set, weight, indices, padding_idx, scale_grad_by_freq, sparse)
     edges = [gradient_edge(weight)]
     if edges[0].node is None:
         return embedding_op.below[key_set](weight, indices, padding_idx, scale_grad_by_freq, sparse)
-    refuse_grad("embedding", "indices", indices)
+    check_no_requires_grad("embedding", "indices", indices)
     node = EmbeddingBackward0()
     node.next_edges = edges
     node.weight_shape = weight.shape
@@ -5391,7 +5387,7 @@ def gather(key_set, self, dim, index, sparse_grad):
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return gather_op.below[key_set](self, dim, index, sparse_grad)
-    refuse_grad("gather", "index", index)
+    check_no_requires_grad("gather", "index", index)
     node = GatherBackward0()
     node.next_edges = edges
     node.self_shape = self.shape
@@ -5408,7 +5404,7 @@ def index_Tensor(key_set, self, indices):
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return index_Tensor_op.below[key_set](self, indices)
-    refuse_grad("index", "indices", indices)
+    check_no_requires_grad("index", "indices", indices)
     node = IndexBackward0()
     node.next_edges = edges
     node.self_shape = self.shape
@@ -5424,7 +5420,7 @@ def index_add(key_set, self, dim, index, source, alpha):
     edges = [gradient_edge(self), gradient_edge(source)]
     if edges[0].node is edges[1].node is None:
         return index_add_op.below[key_set](self, dim, index, source, alpha)
-    refuse_grad("index_add", "index", index)
+    check_no_requires_grad("index_add", "index", index)
     node = IndexAddBackward0()
     node.next_edges = edges
     node.source_shape = source.shape
@@ -5443,7 +5439,7 @@ def index_add_(key_set, self, dim, index, source, alpha):
     edges = [gradient_edge(self), gradient_edge(source)]
     if edges[0].node is edges[1].node is None:
         return index_add__op.below[key_set](self, dim, index, source, alpha)
-    refuse_grad("index_add_", "index", index)
+    check_no_requires_grad("index_add_", "index", index)
     check_inplace(self)
     node = IndexAddBackward0()
     node.next_edges = edges
@@ -5463,7 +5459,7 @@ def index_put(key_set, self, indices, values, accumulate):
     edges = [gradient_edge(self), gradient_edge(values)]
     if edges[0].node is edges[1].node is None:
         return index_put_op.below[key_set](self, indices, values, accumulate)
-    refuse_grad("index_put", "indices", indices)
+    check_no_requires_grad("index_put", "indices", indices)
     node = IndexPutBackward0()
     node.next_edges = edges
     node.accumulate = accumulate
@@ -5479,7 +5475,7 @@ def index_put_(key_set, self, indices, values, accumulate):
     edges = [gradient_edge(self), gradient_edge(values)]
     if edges[0].node is edges[1].node is None:
         return index_put__op.below[key_set](self, indices, values, accumulate)
-    refuse_grad("index_put_", "indices", indices)
+    check_no_requires_grad("index_put_", "indices", indices)
     check_inplace(self)
     node = IndexPutBackward0()
     node.next_edges = edges
@@ -5496,7 +5492,7 @@ def _index_put_impl_(key_set, self, indices, values, accumulate, unsafe):
     edges = [gradient_edge(self), gradient_edge(values)]
     if edges[0].node is edges[1].node is None:
         return _index_put_impl__op.below[key_set](self, indices, values, accumulate, unsafe)
-    refuse_grad("_index_put_impl_", "indices", indices)
+    check_no_requires_grad("_index_put_impl_", "indices", indices)
     check_inplace(self)
     node = IndexPutImplBackward0()
     node.next_edges = edges
@@ -5513,7 +5509,7 @@ def index_select(key_set, self, dim, index):
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return index_select_op.below[key_set](self, dim, index)
-    refuse_grad("index_select", "index", index)
+    check_no_requires_grad("index_select", "index", index)
     node = IndexSelectBackward0()
     node.next_edges = edges
     node.self_shape = self.shape
@@ -5530,7 +5526,7 @@ def masked_fill_Scalar(key_set, self, mask, value):
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return masked_fill_Scalar_op.below[key_set](self, mask, value)
-    refuse_grad("masked_fill", "mask", mask)
+    check_no_requires_grad("masked_fill", "mask", mask)
     node = MaskedFillBackward0()
     node.next_edges = edges
     node.saved_mask = save(mask)
@@ -5545,7 +5541,7 @@ def masked_fill__Scalar(key_set, self, mask, value):
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return masked_fill__Scalar_op.below[key_set](self, mask, value)
-    refuse_grad("masked_fill_", "mask", mask)
+    check_no_requires_grad("masked_fill_", "mask", mask)
     check_inplace(self)
     node = MaskedFillBackward0()
     node.next_edges = edges
@@ -5561,7 +5557,7 @@ def masked_fill_Tensor(key_set, self, mask, value):
     edges = [gradient_edge(self), gradient_edge(value)]
     if edges[0].node is edges[1].node is None:
         return masked_fill_Tensor_op.below[key_set](self, mask, value)
-    refuse_grad("masked_fill", "mask", mask)
+    check_no_requires_grad("masked_fill", "mask", mask)
     node = MaskedFillBackward1()
     node.next_edges = edges
     node.saved_mask = save(mask)
@@ -5576,7 +5572,7 @@ def masked_fill__Tensor(key_set, self, mask, value):
     edges = [gradient_edge(self), gradient_edge(value)]
     if edges[0].node is edges[1].node is None:
         return masked_fill__Tensor_op.below[key_set](self, mask, value)
-    refuse_grad("masked_fill_", "mask", mask)
+    check_no_requires_grad("masked_fill_", "mask", mask)
     check_inplace(self)
     node = MaskedFillBackward1()
     node.next_edges = edges
@@ -5622,7 +5618,7 @@ def scatter_src(key_set, self, dim, index, src):
     edges = [gradient_edge(self), gradient_edge(src)]
     if edges[0].node is edges[1].node is None:
         return scatter_src_op.below[key_set](self, dim, index, src)
-    refuse_grad("scatter", "index", index)
+    check_no_requires_grad("scatter", "index", index)
     node = ScatterBackward0()
     node.next_edges = edges
     node.dim = dim
@@ -5638,7 +5634,7 @@ def scatter__src(key_set, self, dim, index, src):
     edges = [gradient_edge(self), gradient_edge(src)]
     if edges[0].node is edges[1].node is None:
         return scatter__src_op.below[key_set](self, dim, index, src)
-    refuse_grad("scatter_", "index", index)
+    check_no_requires_grad("scatter_", "index", index)
     check_inplace(self)
     node = ScatterBackward0()
     node.next_edges = edges
@@ -5655,7 +5651,7 @@ def scatter_value(key_set, self, dim, index, value):
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return scatter_value_op.below[key_set](self, dim, index, value)
-    refuse_grad("scatter", "index", index)
+    check_no_requires_grad("scatter", "index", index)
     node = ScatterBackward1()
     node.next_edges = edges
     node.dim = dim
@@ -5671,7 +5667,7 @@ def scatter__value(key_set, self, dim, index, value):
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return scatter__value_op.below[key_set](self, dim, index, value)
-    refuse_grad("scatter_", "index", index)
+    check_no_requires_grad("scatter_", "index", index)
     check_inplace(self)
     node = ScatterBackward1()
     node.next_edges = edges
@@ -5688,7 +5684,7 @@ def scatter_add(key_set, self, dim, index, src):
     edges = [gradient_edge(self), gradient_edge(src)]
     if edges[0].node is edges[1].node is None:
         return scatter_add_op.below[key_set](self, dim, index, src)
-    refuse_grad("scatter_add", "index", index)
+    check_no_requires_grad("scatter_add", "index", index)
     node = ScatterAddBackward0()
     node.next_edges = edges
     node.dim = dim
@@ -5705,7 +5701,7 @@ def scatter_add_(key_set, self, dim, index, src):
     edges = [gradient_edge(self), gradient_edge(src)]
     if edges[0].node is edges[1].node is None:
         return scatter_add__op.below[key_set](self, dim, index, src)
-    refuse_grad("scatter_add_", "index", index)
+    check_no_requires_grad("scatter_add_", "index", index)
     check_inplace(self)
     node = ScatterAddBackward0()
     node.next_edges = edges
@@ -6276,8 +6272,8 @@ def binary_cross_entropy_with_logits(key_set, self, target, weight, pos_weight, 
     edges = [gradient_edge(self), gradient_edge(target)]
     if edges[0].node is edges[1].node is None:
         return binary_cross_entropy_with_logits_op.below[key_set](self, target, weight, pos_weight, reduction)
-    refuse_grad("binary_cross_entropy_with_logits", "weight", weight)
-    refuse_grad("binary_cross_entropy_with_logits", "pos_weight", pos_weight)
+    check_no_requires_grad("binary_cross_entropy_with_logits", "weight", weight)
+    check_no_requires_grad("binary_cross_entropy_with_logits", "pos_weight", pos_weight)
     node = BinaryCrossEntropyWithLogitsBackward0()
     node.next_edges = edges
     node.reduction = reduction
@@ -6329,8 +6325,8 @@ def nll_loss_forward(key_set, self, target, weight, reduction, ignore_index):
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return nll_loss_forward_op.below[key_set](self, target, weight, reduction, ignore_index)
-    refuse_grad("nll_loss_forward", "target", target)
-    refuse_grad("nll_loss_forward", "weight", weight)
+    check_no_requires_grad("nll_loss_forward", "target", target)
+    check_no_requires_grad("nll_loss_forward", "weight", weight)
     node = NllLossBackward0()
     node.next_edges = edges
     node.ignore_index = ignore_index
@@ -6350,8 +6346,8 @@ def nll_loss2d_forward(key_set, self, target, weight, reduction, ignore_index):
     edges = [gradient_edge(self)]
     if edges[0].node is None:
         return nll_loss2d_forward_op.below[key_set](self, target, weight, reduction, ignore_index)
-    refuse_grad("nll_loss2d_forward", "target", target)
-    refuse_grad("nll_loss2d_forward", "weight", weight)
+    check_no_requires_grad("nll_loss2d_forward", "target", target)
+    check_no_requires_grad("nll_loss2d_forward", "weight", weight)
     node = NllLoss2DBackward0()
     node.next_edges = edges
     node.ignore_index = ignore_index
@@ -6479,7 +6475,7 @@ def embedding_dense_backward(key_set, grad_output, indices, num_weights, padding
         return embedding_dense_backward_op.below[key_set](
             grad_output, indices, num_weights, padding_idx, scale_grad_by_freq
         )
-    refuse_grad("embedding_dense_backward", "indices", indices)
+    check_no_requires_grad("embedding_dense_backward", "indices", indices)
     node = EmbeddingDenseBackwardBackward0()
     node.next_edges = edges
     node.padding_idx = padding_idx
@@ -6615,9 +6611,9 @@ def nll_loss2d_backward(key_set, grad_output, self, target, weight, reduction, i
         return nll_loss2d_backward_op.below[key_set](
             grad_output, self, target, weight, reduction, ignore_index, total_weight
         )
-    refuse_grad("nll_loss2d_backward", "target", target)
-    refuse_grad("nll_loss2d_backward", "weight", weight)
-    refuse_grad("nll_loss2d_backward", "total_weight", total_weight)
+    check_no_requires_grad("nll_loss2d_backward", "target", target)
+    check_no_requires_grad("nll_loss2d_backward", "weight", weight)
+    check_no_requires_grad("nll_loss2d_backward", "total_weight", total_weight)
     node = NllLoss2DBackwardBackward0()
     node.next_edges = edges
     node.ignore_index = ignore_index
@@ -6647,9 +6643,9 @@ def nll_loss_backward(key_set, grad_output, self, target, weight, reduction, ign
         return nll_loss_backward_op.below[key_set](
             grad_output, self, target, weight, reduction, ignore_index, total_weight
         )
-    refuse_grad("nll_loss_backward", "target", target)
-    refuse_grad("nll_loss_backward", "weight", weight)
-    refuse_grad("nll_loss_backward", "total_weight", total_weight)
+    check_no_requires_grad("nll_loss_backward", "target", target)
+    check_no_requires_grad("nll_loss_backward", "weight", weight)
+    check_no_requires_grad("nll_loss_backward", "total_weight", total_weight)
     node = NllLossBackwardBackward0()
     node.next_edges = edges
     node.ignore_index = ignore_index
@@ -6819,7 +6815,7 @@ def unfold_backward(key_set, grad_in, input_sizes, dim, size, step):
     return result
 
 
-# ---- The operators by what `register` does with them
+# ---- The groups of operators that `register` uses
 
 AUTOGRAD = {
     alias_op: alias, as_strided_op: as_strided, as_strided__op: as_strided_, as_strided_scatter_op: as_strided_scatter,

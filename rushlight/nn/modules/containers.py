@@ -1,4 +1,4 @@
-"""Modules that hold others, or parameters, in a list or a dict, where everything in it is registered.
+"""Modules that hold and register modules or parameters in a list or a dict.
 
 In PyTorch: `torch/nn/modules/container.py`.
 """
@@ -20,7 +20,7 @@ __all__ = ["ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequen
 # Modules by number
 
 
-class _Numbered(Module):
+class _Indexed(Module):
     """Its modules have the names "0", "1", ..."""
 
     def _name(self, i: int) -> str:
@@ -49,11 +49,11 @@ class _Numbered(Module):
     def __dir__(self) -> list[str]:
         return [name for name in super().__dir__() if not name.isdigit()]
 
-    def append(self, module: Module) -> _Numbered:
+    def append(self, module: Module) -> _Indexed:
         self.add_module(str(len(self)), module)
         return self
 
-    def extend(self, modules: Iterable[Module]) -> _Numbered:
+    def extend(self, modules: Iterable[Module]) -> _Indexed:
         if not isinstance(modules, Iterable):
             raise TypeError(
                 f"{type(self).__name__}.extend should be called with an iterable, but got {type(modules).__name__}"
@@ -68,8 +68,8 @@ class _Numbered(Module):
         return module
 
 
-class Sequential(_Numbered):
-    """One module after the other: each takes what the one before it gives. An `OrderedDict` gives them names."""
+class Sequential(_Indexed):
+    """A chain of modules: each takes the result of the previous one. An `OrderedDict` gives them names."""
 
     def __init__(self, *args: Module | OrderedDict[str, Module]) -> None:
         super().__init__()
@@ -100,27 +100,27 @@ class Sequential(_Numbered):
         return self
 
     def __add__(self, other: Sequential) -> Sequential:
-        return Sequential(*self, *_checked(other))
+        return Sequential(*self, *_check_sequential(other))
 
     def __iadd__(self, other: Sequential) -> Sequential:
-        return self.extend(_checked(other))
+        return self.extend(_check_sequential(other))
 
     def __mul__(self, times: int) -> Sequential:
-        return Sequential(*list(self) * _positive(times))
+        return Sequential(*list(self) * _check_factor(times))
 
     __rmul__ = __mul__
 
     def __imul__(self, times: int) -> Sequential:
-        return self.extend(list(self) * (_positive(times) - 1))
+        return self.extend(list(self) * (_check_factor(times) - 1))
 
 
-def _checked(other: Any) -> Sequential:
+def _check_sequential(other: Any) -> Sequential:
     if not isinstance(other, Sequential):
         raise ValueError(f"add operator supports only objects of Sequential class, but {type(other)} is given.")
     return other
 
 
-def _positive(times: Any) -> int:
+def _check_factor(times: Any) -> int:
     if not isinstance(times, int):
         raise TypeError(f"a Sequential can be multiplied by an int, not by {type(times)}")
     if times <= 0:
@@ -128,7 +128,7 @@ def _positive(times: Any) -> int:
     return times
 
 
-class ModuleList(_Numbered):
+class ModuleList(_Indexed):
     """A list of modules. It has no `forward`."""
 
     def __init__(self, modules: Iterable[Module] | None = None) -> None:
@@ -153,8 +153,8 @@ class ModuleList(_Numbered):
         return self.extend(modules)
 
     def __repr__(self) -> str:
-        """Equal neighbours are shown once: `(0-2): 3 x Linear(...)`."""
-        runs: list[list] = []  # first, last, what is shown
+        """Consecutive modules with equal text are shown once: `(0-2): 3 x Linear(...)`."""
+        runs: list[list] = []  # first index, last index, text
         for i, shown in enumerate(map(repr, self)):
             if runs and runs[-1][2] == shown:
                 runs[-1][1] = i
@@ -256,7 +256,7 @@ def _shown(key: Any, value: Any, kind: Any) -> str:
 
 
 class ParameterList(Module):
-    """A list of parameters; tensors become parameters, and anything else stays what it is."""
+    """A list of parameters. Tensors become parameters; other values stay unchanged."""
 
     def __init__(self, values: Iterable[Any] | None = None) -> None:
         super().__init__()
@@ -309,7 +309,7 @@ class ParameterList(Module):
 
 
 class ParameterDict(Module):
-    """A dict of parameters; tensors become parameters, and anything else stays what it is."""
+    """A dict of parameters. Tensors become parameters; other values stay unchanged."""
 
     def __init__(self, parameters: Any = None) -> None:
         super().__init__()
@@ -318,11 +318,11 @@ class ParameterDict(Module):
             self.update(parameters)
 
     def __getitem__(self, key: str) -> Any:
-        return getattr(self, _string(key))
+        return getattr(self, _check_key(key))
 
     def __setitem__(self, key: str, value: Any) -> None:
         self._keys[key] = None
-        setattr(self, _string(key), _as_parameter(value))
+        setattr(self, _check_key(key), _as_parameter(value))
 
     def __delitem__(self, key: str) -> None:
         del self._keys[key]
@@ -377,7 +377,7 @@ class ParameterDict(Module):
         return (self[key] for key in self)
 
     def update(self, parameters: Any) -> None:
-        """A mapping that is neither a ParameterDict nor an OrderedDict is taken in the order of its keys, as in PyTorch."""
+        """A mapping that is neither a ParameterDict nor an OrderedDict is sorted by its keys, as in PyTorch."""
         pairs = _pairs(self, parameters)
         if isinstance(parameters, Mapping) and not isinstance(parameters, OrderedDict):
             pairs.sort()
@@ -400,7 +400,7 @@ class ParameterDict(Module):
         return "\n".join(_shown(key, value, f"rushlight.{type(value).__name__}") for key, value in self.items())
 
 
-def _string(key: Any) -> str:
+def _check_key(key: Any) -> str:
     if not isinstance(key, str):
-        raise TypeError(f"a key of a ParameterDict has to be a string, not {type(key).__name__}")
+        raise TypeError(f"a key of a ParameterDict must be a string, not {type(key).__name__}")
     return key

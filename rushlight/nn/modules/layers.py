@@ -1,8 +1,8 @@
 """The layers: modules that hold the parameters of an operator, and call it.
 
-What a layer computes is in `nn/functional.py` and the operators behind it; what it holds, how that begins, and what `repr`
-shows of it is here. In PyTorch: `torch/nn/modules/` (`linear.py`, `sparse.py`, `normalization.py`, `batchnorm.py`,
-`dropout.py`, `flatten.py`, `activation.py`, `loss.py`). Left out: convolutions, recurrent and attention layers.
+The computation of a layer is in `nn/functional.py` and its operators. Here are its parameters, their initial values, and its
+`repr`. In PyTorch: `torch/nn/modules/` (`linear.py`, `sparse.py`, `normalization.py`, `batchnorm.py`, `dropout.py`,
+`flatten.py`, `activation.py`, `loss.py`). Left out: convolutions, recurrent and attention layers.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def _empty(sizes: Sequence[int], device: device | str | None, dtype: dtype | Non
 class Linear(Module):
     """x @ weight.T + bias: (\\*, in_features) to (\\*, out_features). The weight is (out_features, in_features).
 
-    Both begin evenly between -1 / sqrt(in_features) and 1 / sqrt(in_features).
+    Initial values are uniform between -1 / sqrt(in_features) and 1 / sqrt(in_features).
 
     Source: `torch/nn/modules/linear.py`, `Linear`.
     """
@@ -76,8 +76,8 @@ class Linear(Module):
 class Embedding(Module):
     """A row of the weight (num_embeddings, embedding_dim) for each index: (\\*) to (\\*, embedding_dim).
 
-    The row `padding_idx` begins as 0 and gets no gradient. With `max_norm`, rows that are asked for are scaled down first, in
-    place, where their norm is larger.
+    The row `padding_idx` is initially 0 and gets no gradient. With `max_norm`, a selected row with a larger norm is first scaled
+    down, in place.
 
     Source: `torch/nn/modules/sparse.py`, `Embedding`.
     """
@@ -130,7 +130,7 @@ class Embedding(Module):
         scale_grad_by_freq: bool = False,
         sparse: bool = False,
     ) -> Embedding:
-        """An Embedding on the memory of a given weight, which is not trained unless `freeze` is false."""
+        """An Embedding on the memory of the given weight. The weight is trained only if `freeze` is False."""
         if embeddings.dim() != 2:
             raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
         options = padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse
@@ -151,7 +151,7 @@ class Embedding(Module):
 
 
 class LayerNorm(Module):
-    """`layer_norm` over the last dimensions, which are `normalized_shape`; weight 1 and bias 0 at the beginning.
+    """`layer_norm` over the last dimensions, which have the sizes `normalized_shape`. Weight is initially 1 and bias 0.
 
     Source: `torch/nn/modules/normalization.py`, `LayerNorm`.
     """
@@ -188,7 +188,7 @@ class LayerNorm(Module):
 
 
 class RMSNorm(Module):
-    """`rms_norm` over the last dimensions, which are `normalized_shape`; weight 1 at the beginning.
+    """`rms_norm` over the last dimensions, which have the sizes `normalized_shape`. Weight is initially 1.
 
     Source: `torch/nn/modules/normalization.py`, `RMSNorm`.
     """
@@ -220,8 +220,8 @@ class RMSNorm(Module):
 
 
 class BatchNorm1d(Module):
-    """`batch_norm` of (batch, features) or (batch, features, length): in training with the mean and variance of the batch,
-    otherwise with the running ones, which are buffers: they are kept and saved, but not trained.
+    """`batch_norm` of (batch, features) or (batch, features, length). In training it uses the mean and variance of the batch,
+    otherwise the running ones. The running ones are buffers: they are saved, but not trained.
 
     With a `momentum` of None, the running ones are the plain average over all batches.
 
@@ -282,7 +282,7 @@ class BatchNorm1d(Module):
         return F.batch_norm(input, *running, self.weight, self.bias, of_batch, momentum, self.eps)
 
     def _load_from_state_dict(self, state_dict: dict, prefix: str, local_metadata: dict, *rest: Any) -> None:
-        """Before version 2, the batches were not counted."""
+        """A state dict of a version before 2 has no `num_batches_tracked`."""
         key, version = f"{prefix}num_batches_tracked", local_metadata.get("version")
         if (version is None or version < 2) and self.track_running_stats and key not in state_dict:
             known = self.num_batches_tracked is not None and not self.num_batches_tracked.is_meta
@@ -297,11 +297,11 @@ class BatchNorm1d(Module):
 
 
 # ------------------------------------------------------------------------------------------------------------
-# Dropout, and other sizes
+# Dropout and reshaping
 
 
 class Dropout(Module):
-    """In training, each element is 0 with the probability `p`; see `random.dropout`. Otherwise, nothing.
+    """In training, each element becomes 0 with probability `p` (see `random.dropout`). Otherwise, the input is unchanged.
 
     Source: `torch/nn/modules/dropout.py`, `Dropout`.
     """
@@ -320,7 +320,7 @@ class Dropout(Module):
 
 
 class Identity(Module):
-    """Gives what it gets; whatever it is made with has no effect."""
+    """Returns its input. The arguments of the constructor have no effect."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
@@ -330,7 +330,7 @@ class Identity(Module):
 
 
 class Flatten(Module):
-    """Several dimensions as one: all but the batch, unless said."""
+    """Merge several dimensions into one, by default all but the batch."""
 
     def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
         super().__init__()
@@ -344,7 +344,7 @@ class Flatten(Module):
 
 
 class Unflatten(Module):
-    """One dimension as several."""
+    """Split one dimension into several."""
 
     def __init__(self, dim: int, unflattened_size: Sequence[int]) -> None:
         super().__init__()
@@ -374,7 +374,7 @@ class Sigmoid(Module):
 
 
 class _InPlace(Module):
-    """May write over its argument."""
+    """A module that overwrites its argument if `inplace`."""
 
     def __init__(self, inplace: bool = False) -> None:
         super().__init__()
@@ -490,13 +490,13 @@ class Softmin(Softmax):
 
 
 # ------------------------------------------------------------------------------------------------------------
-# Losses. A weight is a buffer: it moves with the module, and is saved.
+# Losses. A weight is a buffer: it is converted and saved with the module.
 
 
 class _Loss(Module):
     def __init__(self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean") -> None:
         super().__init__()
-        if size_average is not None or reduce is not None:  # older ways to say it
+        if size_average is not None or reduce is not None:  # deprecated forms of `reduction`
             reduction = "none" if reduce is False else "sum" if size_average is False else "mean"
         self.reduction = reduction
 
@@ -553,7 +553,7 @@ class NLLLoss(_Loss):
 
 
 class CrossEntropyLoss(NLLLoss):
-    """Of scores, not of probabilities: `log_softmax` is part of it. Source: `torch/nn/modules/loss.py`, `CrossEntropyLoss`."""
+    """The input is logits, not probabilities: the loss applies `log_softmax`. Source: `torch/nn/modules/loss.py`."""
 
     def __init__(
         self,
@@ -573,7 +573,7 @@ class CrossEntropyLoss(NLLLoss):
 
 
 class BCEWithLogitsLoss(_Loss):
-    """Of scores that a sigmoid would make probabilities of, and of their truth, 0 to 1, element by element."""
+    """Binary cross-entropy of logits, with targets from 0 to 1, element by element: the loss applies `sigmoid`."""
 
     def __init__(
         self,

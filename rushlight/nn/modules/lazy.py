@@ -1,8 +1,7 @@
-"""Lazy modules: layers that learn some of their sizes from the first input.
+"""Lazy modules: layers that take some of their sizes from the first input.
 
-Their parameters are there from the beginning, without sizes (`parameter.py`). A forward pre-hook gives them some at the first
-call, and the module becomes one of the plain class. In PyTorch: `torch/nn/modules/lazy.py`. Left out: lazy layers other than
-`LazyLinear`.
+Their parameters are registered without sizes (`parameter.py`). At the first call, a forward pre-hook sets the sizes and changes
+the module's class to the ordinary one. In PyTorch: `torch/nn/modules/lazy.py`. Left out: lazy layers other than `LazyLinear`.
 """
 
 from __future__ import annotations
@@ -21,21 +20,21 @@ __all__ = ["LazyLinear"]
 
 
 def infer_parameters(module: LazyModuleMixin, args: tuple, kwargs: dict) -> None:
-    """The forward pre-hook of a lazy module, which ends its being lazy: `LazyModuleMixin._infer_parameters`.
+    """`LazyModuleMixin._infer_parameters`: the forward pre-hook that makes a lazy module an ordinary one.
 
     In this order:
 
-    1. `module.initialize_parameters(*args, **kwargs)`, which each lazy class writes for itself, gives sizes to its parameters.
+    1. `module.initialize_parameters(*args, **kwargs)`, which each lazy class defines, gives the parameters their sizes.
     2. The two hooks are removed: `module._initialize_hook` (this one) and `module._load_hook`, both with a method `remove`.
        Both attributes are deleted.
-    3. If the class says what it becomes, `module.cls_to_become` not None, the module is of that class from now on.
+    3. If `module.cls_to_become` is not None, it becomes the module's class.
 
     Args:
-        module: a lazy module, about to be called for the first time.
-        args, kwargs: of this call.
+        module: a lazy module, before its first call.
+        args, kwargs: the arguments of this call.
 
     Raises:
-        RuntimeError: after 1, `module.has_uninitialized_params()` is still true. The rest is not done then.
+        RuntimeError: after step 1, `module.has_uninitialized_params()` is still true. The other steps do not run then.
 
     Source: `torch/nn/modules/lazy.py`, `LazyModuleMixin._infer_parameters`.
     """
@@ -50,7 +49,7 @@ def infer_parameters(module: LazyModuleMixin, args: tuple, kwargs: dict) -> None
 
 
 def materialize_for_loading(module: Module, state_dict: dict[str, Any], prefix: str, *_: Any) -> None:
-    """The hook before a lazy module is loaded: parameters take their sizes from what is loaded into them.
+    """The load pre-hook of a lazy module: each parameter takes its sizes from the tensor that is loaded.
 
     Source: `torch/nn/modules/lazy.py`, `LazyModuleMixin._lazy_load_hook`.
     """
@@ -62,7 +61,7 @@ def materialize_for_loading(module: Module, state_dict: dict[str, Any], prefix: 
 
 
 class LazyModuleMixin:
-    """To be inherited from before the class that the module becomes.
+    """Base class of lazy modules. Inherit from it before the class that the module becomes.
 
     Source: `torch/nn/modules/lazy.py`, `LazyModuleMixin`.
     """
@@ -82,7 +81,7 @@ class LazyModuleMixin:
 
 
 class LazyLinear(LazyModuleMixin, Linear):
-    """A `Linear` whose `in_features` are the last size of its first input.
+    """A `Linear` whose `in_features` is the last size of its first input.
 
     Source: `torch/nn/modules/linear.py`, `LazyLinear`.
     """

@@ -1,9 +1,9 @@
-"""A module: a function with state. It knows its parameters, its buffers and its parts, because they were assigned to it.
+"""`Module`: a function with state. Assignment to an attribute registers its parameters, buffers and child modules.
 
-`Module.__setattr__` sorts what is assigned into three dicts; everything else, moving to another dtype, saving, loading,
-listing, walks over these dicts. `Module.__call__` runs `forward` with the hooks around it. The functions are here, and the
-class that has them as methods after them. In PyTorch: `torch/nn/modules/module.py`. Left out: hooks for all modules at once,
-backward hooks that are not full, `always_call`, hooks of `state_dict`, extra state, `compile`, memory formats.
+`Module.__setattr__` registers each of them in one of three dicts. Conversion, saving, loading and listing iterate over these
+dicts. `Module.__call__` runs `forward` with the hooks around it. The functions come first, then the class with these functions
+as methods. In PyTorch: `torch/nn/modules/module.py`. Left out: hooks for all modules at once, backward hooks that are not full,
+`always_call`, hooks of `state_dict`, extra state, `compile`, memory formats.
 """
 
 from __future__ import annotations
@@ -31,24 +31,24 @@ from rushlight.nn.parameter import Buffer, Parameter
 __all__ = ["Module"]
 
 # ------------------------------------------------------------------------------------------------------------
-# Registration: what an attribute of a module is
+# Registration of attributes
 
 
 def get_attribute(module: Module, name: str) -> Any:
-    """What `module.name` gives where Python finds no ordinary attribute of that name: `Module.__getattr__`.
+    """`Module.__getattr__`: the value of `module.name` if Python finds no ordinary attribute with that name.
 
-    It is looked for in `_parameters`, then `_buffers`, then `_modules`: three dicts among the ordinary attributes of the
-    module (`module.__dict__`), which are not there yet before `Module.__init__` has run.
+    The name is searched in `_parameters`, then `_buffers`, then `_modules`. These three dicts are ordinary attributes of the
+    module (in `module.__dict__`), and do not exist before `Module.__init__` has run.
 
     Args:
-        name: of an attribute that is not in `module.__dict__`, nor in its class.
+        name: a name that is neither in `module.__dict__` nor in its class.
 
     Returns:
-        the value in the first of these dicts that has the name, None included.
+        the value in the first of these dicts that has the name. It may be None.
 
     Raises:
-        AttributeError: none of them has it. The message is `'Linear' object has no attribute 'x'`, with the name of the
-            module's class and that of the attribute.
+        AttributeError: no dict has the name. The message is `'Linear' object has no attribute 'x'`, with the name of the
+            module's class and the name of the attribute.
 
     Source: `torch/nn/modules/module.py`, `Module.__getattr__`.
     """
@@ -60,25 +60,25 @@ def get_attribute(module: Module, name: str) -> Any:
 
 
 def set_attribute(module: Module, name: str, value: Any) -> None:
-    """What `module.name = value` does: `Module.__setattr__`. The value and the name decide, in this order:
+    """`Module.__setattr__`: assign `module.name = value`. The first rule that applies is used:
 
-    1. A `Parameter` is registered with `module.register_parameter(name, value)`, after the name was taken out of
-       everything else that has it: `module.__dict__`, `_buffers`, `_non_persistent_buffers_set` and `_modules`.
+    1. Register a `Parameter` with `module.register_parameter(name, value)`, after the name was removed from everything else
+       that has it: `module.__dict__`, `_buffers`, `_non_persistent_buffers_set` and `_modules`.
     2. If `_parameters` has the name, only None may be assigned (`register_parameter`).
-    3. A `Module` is put into `_modules`, after the name was taken out of everything else: `module.__dict__`,
+    3. Put a `Module` into `_modules`, after the name was removed from everything else that has it: `module.__dict__`,
        `_parameters`, `_buffers`, `_non_persistent_buffers_set`.
-    4. If `_modules` has the name, only None may be assigned, and is put there.
-    5. A `Buffer`, or any value if `_buffers` has the name, is registered with `module.register_buffer(name, value,
-       persistent)`. A `Buffer` says for itself whether it is `persistent`; otherwise it stays what it was: it is
-       persistent unless `_non_persistent_buffers_set` has the name. Only tensors and None may be assigned.
-    6. Anything else becomes an ordinary attribute (`object.__setattr__`): a plain tensor that nobody registered, too.
+    4. If `_modules` has the name, only None may be assigned. Put it there.
+    5. Register a `Buffer`, or any value if `_buffers` has the name, with `module.register_buffer(name, value, persistent)`.
+       A `Buffer` has an attribute `persistent`. For another value, persistence does not change: the buffer is persistent
+       unless `_non_persistent_buffers_set` has the name. Only tensors and None may be assigned.
+    6. Any other value becomes an ordinary attribute (`object.__setattr__`), also a plain tensor that is not registered.
 
-    `_parameters`, `_buffers` and `_modules` are dicts by name, `_non_persistent_buffers_set` is a set of names; all are in
-    `module.__dict__` once `Module.__init__` has run. Names that are registered keep their places in their dict.
+    `_parameters`, `_buffers` and `_modules` are dicts by name. `_non_persistent_buffers_set` is a set of names. All are in
+    `module.__dict__` once `Module.__init__` has run. A name that is already registered keeps its position in its dict.
 
     Raises:
         AttributeError: a `Parameter`, a `Module` or a `Buffer` is assigned before `Module.__init__` has run.
-        TypeError: something is assigned that 2, 4 or 5 do not allow.
+        TypeError: rule 2, 4 or 5 does not allow the value.
 
     Source: `torch/nn/modules/module.py`, `Module.__setattr__`.
     """
@@ -110,7 +110,7 @@ def set_attribute(module: Module, name: str, value: Any) -> None:
 
 
 def _forget(module: Module, name: str, but: str) -> None:
-    """Take a name out of all that may have it, except the dict called `but`."""
+    """Remove a name from every registry and from `__dict__`, except from the registry named `but`."""
     state = module.__dict__
     for registry in ("_parameters", "_buffers", "_modules"):
         if registry != but:
@@ -124,23 +124,22 @@ def _cannot_assign(value: Any, what: str, name: str, wanted: str) -> TypeError:
 
 
 # ------------------------------------------------------------------------------------------------------------
-# Listing: all modules, and all that they hold
+# Listing modules and their members
 
 
 def named_modules(
     module: Module, memo: set[Module] | None, prefix: str, remove_duplicate: bool
 ) -> Iterator[tuple[str, Module]]:
-    """The module and all modules in it, each with its name: `Module.named_modules`, a generator.
+    """`Module.named_modules`, a generator: the module and all modules in it, each with its name.
 
-    The module itself comes first, under the name `prefix`. Then come, for each of its children (the dict `_modules`, in its
-    order), those of `child.named_modules(...)`, with `prefix` and the child's name, joined by a dot, as prefix; an empty
-    prefix brings no dot. A child that is None is passed over.
+    The module itself comes first, under the name `prefix`. Then come the results of `child.named_modules(...)` for each child
+    (the dict `_modules`, in its order). The child's prefix is `prefix` and the child's name, joined by a dot, or only the
+    name if `prefix` is empty. A child that is None is skipped.
 
     Args:
-        memo: the modules that have been given already, which are shared by the calls for the children; None for none. A
-            module in it is passed over, and so is all that is in it.
-        remove_duplicate: whether the modules that are given are added to `memo`, so that each comes once, under the first
-            of its names.
+        memo: the set of modules that were already yielded, shared with the calls for the children; None for an empty set. A
+            module in it is skipped, together with all modules in that module.
+        remove_duplicate: whether each yielded module is added to `memo`, so that it is yielded once, under its first name.
 
     Yields:
         pairs (name, module).
@@ -161,20 +160,20 @@ def named_modules(
 def named_members(
     module: Module, get_members_fn: Callable, prefix: str, recurse: bool, remove_duplicate: bool
 ) -> Iterator[tuple[str, Any]]:
-    """What the module and all modules in it hold of a kind, each with its name: `Module._named_members`, a generator, which
-    is behind `named_parameters` and `named_buffers`.
+    """`Module._named_members`, a generator: the members of one kind of the module and of all modules in it, each with its name.
+    `named_parameters` and `named_buffers` use it.
 
     Args:
-        get_members_fn: takes a module; gives pairs (name, member) of what this module itself holds.
+        get_members_fn: takes a module and returns pairs (name, member) of that module alone.
         prefix: of all names. `module.named_modules(prefix=prefix, remove_duplicate=remove_duplicate)` gives the modules and
-            their names; the name of a member is that of its module and its own, joined by a dot. If the module's is empty,
-            there is no dot.
-        recurse: whether the modules within count; if not, only `module` does, under the name `prefix`.
-        remove_duplicate: whether a member that is held in several places comes once only, under the first of its names.
+            their names. The name of a member is its module's name and its own, joined by a dot, or only its own name if the
+            module's name is empty.
+        recurse: whether to include the modules in `module`; if not, only `module` itself, under the name `prefix`.
+        remove_duplicate: whether a member that occurs several times is yielded only once, under its first name.
 
     Yields:
-        pairs (name, member); a member that is None is passed over. A module is not looked for, nor asked for its members,
-        before all pairs of those before it have been taken.
+        pairs (name, member); a member that is None is skipped. The generator finds a module, and calls `get_members_fn` on
+        it, only after all pairs of the modules before it were consumed.
 
     Source: `torch/nn/modules/module.py`, `Module._named_members`.
     """
@@ -194,32 +193,32 @@ def named_members(
 
 
 def call_impl(module: Module, args: tuple, kwargs: dict) -> Any:
-    """What `module(*args, **kwargs)` does: `Module._call_impl`.
+    """`Module._call_impl`: call `module(*args, **kwargs)`.
 
     The hooks are in four ordered dicts by number: `_forward_pre_hooks`, `_forward_hooks`, `_backward_hooks`,
-    `_backward_pre_hooks`. They run in the order of the dict. `module.forward` is read first of all, so that a hook that
-    assigns another one changes later calls only. If all four dicts are empty then, the result is `forward(*args, **kwargs)`, and
-    nothing else happens, whatever hooks `forward` registers. Otherwise:
+    `_backward_pre_hooks`. They run in the order of the dict. `module.forward` is read first, so a hook that assigns another
+    `forward` changes only later calls. If all four dicts are empty at that time, return `forward(*args, **kwargs)`. Nothing
+    else happens then, even if `forward` registers hooks. Otherwise:
 
-    1. The functions in `_backward_hooks` and those in `_backward_pre_hooks` are noted, as two lists. What the hooks below
-       register or remove there changes later calls only.
-    2. Each of `_forward_pre_hooks` as they are now, whatever these hooks remove or register there: `hook(module, args)`. What it
-       returns takes the place of `args` for all that follows: a tuple as it is, the empty one too, anything else as a tuple of
-       one; None changes nothing. If its number is in `_forward_pre_hooks_with_kwargs`, it is `hook(module, args, kwargs)`,
-       and has to return None or a tuple of two, the new args and the new kwargs.
-    3. If a list of 1 is not empty, `BackwardHook(module, backward_hooks, backward_pre_hooks)` of these lists; its
-       `setup_input_hook(args)` gives the args for all that follows.
-    4. `forward(*args, **kwargs)` gives the result.
-    5. Each of `_forward_hooks` as they are by now, whatever these hooks remove or register there: `hook(module, args, result)`,
-       or, if its number is in `_forward_hooks_with_kwargs`, `hook(module, args, kwargs, result)`. What it returns, unless
-       None, takes the place of the result.
-    6. `setup_output_hook(result)` of the `BackwardHook`, if there is one, gives what is returned.
+    1. Copy the functions in `_backward_hooks` and in `_backward_pre_hooks` to two lists. If the hooks below register or
+       remove functions there, this changes only later calls.
+    2. Call each of `_forward_pre_hooks` as they are now, even if these hooks remove or register some: `hook(module, args)`. Its
+       result replaces `args` from then on: a tuple as it is, also the empty one; any other value as a tuple of one; None
+       changes nothing. If the hook's number is in `_forward_pre_hooks_with_kwargs`, call `hook(module, args, kwargs)`: it
+       must return None or a tuple of two, the new args and the new kwargs.
+    3. If a list of step 1 is not empty, make `BackwardHook(module, backward_hooks, backward_pre_hooks)` from these lists. Its
+       `setup_input_hook(args)` returns the args for the following steps.
+    4. `forward(*args, **kwargs)` returns the result.
+    5. Call each of `_forward_hooks` as they are now, even if these hooks remove or register some: `hook(module, args, result)`
+       or, if its number is in `_forward_hooks_with_kwargs`, `hook(module, args, kwargs, result)`. A return value other than
+       None replaces the result.
+    6. If there is a `BackwardHook`, return its `setup_output_hook(result)`.
 
     Returns:
         the result.
 
     Raises:
-        RuntimeError: a pre-hook with kwargs returned something else.
+        RuntimeError: a pre-hook with kwargs returned another value.
 
     Source: `torch/nn/modules/module.py`, `Module._call_impl`.
     """
@@ -256,17 +255,17 @@ def call_impl(module: Module, args: tuple, kwargs: dict) -> Any:
 
 
 def apply_impl(module: Module, fn: Callable[[Tensor], Tensor], recurse: bool) -> Module:
-    """Let `fn` convert all tensors of a module: `Module._apply`, which is behind `to`, `double` and their like.
+    """`Module._apply`: convert all tensors of a module by `fn`. `to`, `double` and similar methods use it.
 
-    First, if `recurse`, each of `module.children()` converts its own: `child._apply(fn)`. Then follow the tensors of the
-    module itself, those that are None left out:
+    First, if `recurse`, each of `module.children()` converts its tensors: `child._apply(fn)`. Then the tensors of the module
+    itself are converted, except those that are None:
 
-    - Each parameter (`_parameters`): `fn` of it is computed within `no_grad`. If that is on the same device as the
-      parameter, the parameter stays the object that it is and gets it as its `data`, so that an optimizer that knows the
-      parameter goes on knowing it. Otherwise a new `Parameter`, with the old one's `requires_grad`, takes its place.
-    - Right after each parameter its gradient, if it has one, in the same way: it gets `fn` of it as its `data`, or, from
-      another device, what `fn` gave becomes the `grad` of the new parameter, with the old gradient's `requires_grad`.
-    - Each buffer (`_buffers`): what `fn` gives, outside of `no_grad`, takes its place.
+    - Each parameter (`_parameters`): compute `fn(parameter)` in `no_grad`. If the result is on the parameter's device, assign it
+      to the parameter's `data`: the parameter stays the same object, so an optimizer that holds it still works. Otherwise,
+      replace the parameter by a new `Parameter` of the result, with the old one's `requires_grad`.
+    - Right after each parameter, its gradient, if it has one, in the same way: assign `fn(grad)` to the gradient's `data` or, if
+      the result is on another device, make it the `grad` of the new parameter, with the old gradient's `requires_grad`.
+    - Each buffer (`_buffers`): replace it by `fn(buffer)`, computed outside of `no_grad`.
 
     Returns:
         the module.
@@ -315,14 +314,10 @@ class Module:
     _version = 1  # of the format of the state dict; subclasses raise it
 
     def __init__(self) -> None:
-        state = self.__dict__  # not by assignment, which is for what comes after
+        state = self.__dict__  # assignment to attributes works only after these dicts exist
         state["training"] = True
-        state["_parameters"], state["_buffers"], state["_non_persistent_buffers_set"], state["_modules"] = (
-            {},
-            {},
-            set(),
-            {},
-        )
+        state["_parameters"], state["_buffers"] = {}, {}
+        state["_non_persistent_buffers_set"], state["_modules"] = set(), {}
         for registry in HOOKS:
             state[registry] = OrderedDict()
 
@@ -395,7 +390,7 @@ class Module:
     def register_forward_pre_hook(
         self, hook: Callable, *, prepend: bool = False, with_kwargs: bool = False
     ) -> RemovableHandle:
-        """`hook(module, args)`, or `hook(module, args, kwargs)`, runs before `forward` and may return others."""
+        """`hook(module, args)`, or `hook(module, args, kwargs)`, runs before `forward` and may return replacements."""
         return self._register_hook("_forward_pre_hooks", hook, prepend, with_kwargs)
 
     def register_forward_hook(
@@ -406,12 +401,12 @@ class Module:
         return self._register_hook("_forward_hooks", hook, prepend, with_kwargs)
 
     def register_full_backward_pre_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
-        """`hook(module, grad_outputs)` runs when the gradients of the results are known, and may return others."""
+        """`hook(module, grad_outputs)` runs when the gradients of the results are known, and may return replacements."""
         return self._register_hook("_backward_pre_hooks", hook, prepend)
 
     def register_full_backward_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
-        """`hook(module, grad_inputs, grad_outputs)` runs when the gradients of the arguments are known, and may return other
-        `grad_inputs`."""
+        """`hook(module, grad_inputs, grad_outputs)` runs when the gradients of the arguments are known, and may return
+        replacements for `grad_inputs`."""
         return self._register_hook("_backward_hooks", hook, prepend)
 
     def _register_hook(self, registry: str, hook: Callable, first: bool, with_kwargs: bool = False) -> RemovableHandle:
@@ -434,7 +429,7 @@ class Module:
         return (module for _, module in self.named_modules())
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
-        """The modules directly in this one, each once."""
+        """The direct children, each once."""
         memo = set()
         for name, child in self._modules.items():
             if child is not None and child not in memo:
@@ -466,7 +461,7 @@ class Module:
         return (buffer for _, buffer in self.named_buffers(recurse=recurse))
 
     def get_submodule(self, target: str) -> Module:
-        """The module of a dotted name, `"layers.0.linear"`; the module itself for ""."""
+        """The module with a dotted name, `"layers.0.linear"`, or this module if the name is empty."""
         module = self
         for name in target.split(".") if target else ():
             if not hasattr(module, name):
@@ -485,10 +480,10 @@ class Module:
             raise AttributeError(f"`{name}` is not an nn.Parameter")
         return parameter
 
-    # Changing all of it
+    # Changing all modules or all tensors
 
     def apply(self, fn: Callable[[Module], None]) -> Module:
-        """Call `fn` with each module in this one, and last with this one."""
+        """Call `fn` with each module in this module, and last with this module."""
         for child in self.children():
             child.apply(fn)
         fn(self)
@@ -498,11 +493,10 @@ class Module:
         return apply_impl(self, fn, recurse)
 
     def to(self, *args, **kwargs) -> Module:
-        """`module.to(dtype)`, `module.to(device)`, `module.to(device, dtype)` or `module.to(tensor)`. A dtype is for the
-        tensors of floating point only, and has to be of floating point itself."""
-        wanted = functions.empty(0).to(
-            *args, **{**kwargs, "copy": False}
-        )  # reads, and refuses, what a tensor's `to` does
+        """`module.to(dtype)`, `module.to(device)`, `module.to(device, dtype)` or `module.to(tensor)`. The dtype must
+        be floating point. Only floating-point tensors get it."""
+        # A tensor's `to` parses and checks the arguments.
+        wanted = functions.empty(0).to(*args, **{**kwargs, "copy": False})
         given = [*args, *kwargs.values()]
         target = next((value.dtype for value in given if isinstance(value, Tensor)), None)
         target = target or next((value for value in given if isinstance(value, dtype)), None)
@@ -519,7 +513,7 @@ class Module:
         return self._apply(convert)
 
     def to_empty(self, *, device: device | str | None, recurse: bool = True) -> Module:
-        """Move to a device without the elements, which are whatever was in memory there."""
+        """Move to a device without copying the elements: the new memory is uninitialized."""
         return self._apply(lambda tensor: functions.empty_like(tensor, device=device), recurse)
 
     def float(self) -> Module:
@@ -566,7 +560,7 @@ class Module:
     def state_dict(
         self, *, destination: dict[str, Tensor] | None = None, prefix: str = "", keep_vars: bool = False
     ) -> dict[str, Tensor]:
-        """All parameters and persistent buffers by name: on the memory of the module, not a copy."""
+        """All parameters and persistent buffers by name. They share the module's memory: nothing is copied."""
         return state_dict(self, destination, prefix, keep_vars)
 
     def _save_to_state_dict(self, destination: dict[str, Tensor], prefix: str, keep_vars: bool) -> None:
@@ -588,7 +582,7 @@ class Module:
         return self._register_hook("_load_state_dict_pre_hooks", hook, False)
 
     def register_load_state_dict_post_hook(self, hook: Callable) -> RemovableHandle:
-        """`hook(module, incompatible_keys)` runs after it."""
+        """`hook(module, incompatible_keys)` runs after the module is loaded."""
         return self._register_hook("_load_state_dict_post_hooks", hook, False)
 
     # Showing
@@ -597,7 +591,7 @@ class Module:
         return type(self).__name__
 
     def extra_repr(self) -> str:
-        """What `repr` shows of the module itself; subclasses say."""
+        """The text of the module itself in `repr`. Subclasses override it."""
         return ""
 
     def __repr__(self) -> str:

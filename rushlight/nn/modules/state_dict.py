@@ -1,7 +1,7 @@
 """Saving and loading a module: a dict with all its tensors by name, `"layers.0.weight"`.
 
-Each module puts its own tensors there, and takes its own from it. What does not fit is collected over the whole tree, and
-told at the end at once. In PyTorch: the second half of `torch/nn/modules/module.py`. Left out: extra state, swapping of
+Each module saves its own tensors to the dict and loads its own tensors from it. Errors are collected over the whole tree and
+reported once, at the end. In PyTorch: the second half of `torch/nn/modules/module.py`. Left out: extra state, swapping of
 tensors, messages about parameters on the device `meta`.
 """
 
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
 
 def save_to_state_dict(module: Module, destination: dict[str, Tensor], prefix: str, keep_vars: bool) -> None:
-    """Put the state of one module, without the modules in it, into a dict: `Module._save_to_state_dict`.
+    """`Module._save_to_state_dict`: put the state of one module, without the modules in it, into a dict.
 
-    These are its parameters (`_parameters`), then its buffers (`_buffers`) without those named in
-    `_non_persistent_buffers_set`; those that are None are left out.
+    The state is its parameters (`_parameters`), then its buffers (`_buffers`) without those named in
+    `_non_persistent_buffers_set`. Those that are None are left out.
 
     Args:
-        destination: gets each under `prefix` and its name.
+        destination: gets each tensor under the key `prefix` + its name.
         prefix: ends in a dot, unless it is empty.
-        keep_vars: whether the tensors are put there themselves; otherwise detached ones (`detach`), on the same memory.
+        keep_vars: whether the dict gets the tensors themselves; otherwise it gets detached ones (`detach`), on the same memory.
 
     Source: `torch/nn/modules/module.py`, `Module._save_to_state_dict`.
     """
@@ -43,19 +43,19 @@ def save_to_state_dict(module: Module, destination: dict[str, Tensor], prefix: s
 def state_dict(
     module: Module, destination: dict[str, Tensor] | None, prefix: str, keep_vars: bool
 ) -> dict[str, Tensor]:
-    """The state of a module and of all modules in it: `Module.state_dict`.
+    """`Module.state_dict`: the state of a module and of all modules in it.
 
-    First comes that of the module itself: `module._save_to_state_dict(destination, prefix, keep_vars)`. Then, for each of its
-    children (the dict `_modules`, None passed over), in their order, `child.state_dict(destination=..., prefix=...,
-    keep_vars=...)` with the same destination, and with the prefix, the child's name and a dot as prefix.
+    First, record the format version: if the destination has an attribute `_metadata`, a dict, it gets `{"version":
+    module._version}` under the prefix without the dot at its end.
 
-    Before all this, what may be needed to read it again is noted: if the destination has an attribute `_metadata`, a dict,
-    that gets `{"version": module._version}` under the prefix without the dot at its end.
+    Then save the module itself: `module._save_to_state_dict(destination, prefix, keep_vars)`. Then, for each child (the dict
+    `_modules`, in its order, without None), call `child.state_dict(destination=..., prefix=..., keep_vars=...)` with the same
+    destination and `keep_vars`. The child's prefix is the prefix, the child's name and a dot.
 
     Args:
-        destination: what the state is put into; None for a new `OrderedDict`, with a new `OrderedDict` as its `_metadata`.
+        destination: the dict that gets the state; None for a new `OrderedDict`, with a new `OrderedDict` as its `_metadata`.
         prefix: ends in a dot, unless it is empty.
-        keep_vars: handed on.
+        keep_vars: passed to these calls.
 
     Returns:
         the destination.
@@ -84,28 +84,30 @@ def load_from_state_dict(
     unexpected_keys: list[str],
     error_msgs: list[str],
 ) -> None:
-    """Load what belongs to one module, without the modules in it: `Module._load_from_state_dict`. What goes wrong is noted
-    in the three lists, and the rest is loaded all the same.
+    """`Module._load_from_state_dict`: load the state of one module, without the modules in it. Errors go to the three lists, and
+    the rest of the state is loaded anyway.
 
     The module has a *local state*: its parameters (`_parameters`), then its buffers (`_buffers`) without those named in
-    `_non_persistent_buffers_set`; those that are None are left out. Its keys are `prefix` and the name. For each, in turn:
+    `_non_persistent_buffers_set`. Those that are None are left out. The key of each is `prefix` + its name. For each, in order:
 
-    - If `state_dict` does not have the key, it is added to `missing_keys`, if `strict`.
-    - If what it has is no `Tensor`, that is a message.
-    - If the tensor of the module has no dimensions and the other one has the shape (1,), element 0 of it counts.
-    - If the shapes differ, that is a message that begins with `size mismatch for `, the key and a colon; nothing is copied.
-    - Otherwise its elements are copied into the tensor of the module (`copy_`, within `no_grad`). If `local_metadata` has a
-      true `"assign_to_params_buffers"`, it is assigned instead (`setattr`): in the place of a `Parameter`, as a `Parameter`
-      (made, if it is none) with the `requires_grad` of the one that was there. An error in either is caught, and is a message.
+    - If `state_dict` does not have the key, add the key to `missing_keys`, if `strict`.
+    - If the loaded value is not a `Tensor`, add a message to `error_msgs`.
+    - If the module's tensor has no dimensions and the loaded tensor has the shape (1,), use element 0 of the loaded tensor.
+    - If the shapes differ, add a message that begins with `size mismatch for `, the key and a colon, and copy nothing.
+    - Otherwise, copy the elements into the module's tensor (`copy_`, in `no_grad`). If `local_metadata` has a true
+      `"assign_to_params_buffers"`, assign the loaded tensor instead (`setattr`). A tensor that replaces a
+      `Parameter` must be a `Parameter` (make one if it is not) and gets the `requires_grad` of the old one. Catch an error in
+      either case and add a message.
 
-    Tensors of the module that are lazy (`is_lazy`) have no shape, and are not asked for it.
+    Tensors of the module that are lazy (`is_lazy`) have no shape: do not read it.
 
-    Then, if `strict`, each key of `state_dict` that begins with `prefix` and belongs to nothing is added to
-    `unexpected_keys`, in the order of `state_dict`: what follows the prefix has to be the name of a tensor of the local
-    state or, if there is a dot in it, to begin with the name of a child (a key of `_modules`), up to the first dot.
+    Then, if `strict`, add each unexpected key of `state_dict` to `unexpected_keys`, in the order of `state_dict`. A key that
+    begins with `prefix` is expected if the rest of it is the name of a tensor in the local state or, if the rest has a dot,
+    if its part before the first dot is the name of a child (a key of `_modules`). A key that does not begin with `prefix` is
+    ignored.
 
     Args:
-        state_dict: its keys may be of other modules too.
+        state_dict: it may have keys of other modules too.
         prefix: ends in a dot, unless it is empty.
 
     Source: `torch/nn/modules/module.py`, `Module._load_from_state_dict`.
@@ -155,29 +157,30 @@ def load_from_state_dict(
 
 
 def load_state_dict(module: Module, state_dict: Mapping[str, Any], strict: bool, assign: bool) -> IncompatibleKeys:
-    """Load a module and all modules in it: `Module.load_state_dict`.
+    """`Module.load_state_dict`: load a module and all modules in it.
 
-    For the module, and then in the same way for each of its children (the dict `_modules`, None passed over), in their
-    order, each with what is in it before the next: `each._load_from_state_dict(state_dict, prefix, local_metadata, True,
-    missing_keys, unexpected_keys, error_msgs)`, after which each of its `_load_state_dict_post_hooks` (a dict) is called as
-    `hook(each, IncompatibleKeys(missing_keys, unexpected_keys))`, when all in it has been loaded; it may change these lists.
+    Load the module itself first, then its children (the dict `_modules`, in its order, without None) in the same way, each with
+    all modules in it before the next. To load a module, call `each._load_from_state_dict(state_dict, prefix, local_metadata,
+    True, missing_keys, unexpected_keys, error_msgs)`. After all modules in it were loaded, call each of its
+    `_load_state_dict_post_hooks` (a dict) as `hook(each, IncompatibleKeys(missing_keys, unexpected_keys))`. A hook may change
+    these lists.
 
-    - The prefix is "" for the module itself, and for a child the prefix of its parent, its name and a dot.
-    - The state dict is an `OrderedDict` of the given one for the module itself, and for a child the part of its parent's
-      that begins with the child's prefix, keys unchanged.
-    - `local_metadata` is what the attribute `_metadata` of the given state dict, a dict by prefix without the last dot, has
-      for this prefix; an empty dict, if there is none. If `assign`, `"assign_to_params_buffers"` in it is set to True.
-    - The three lists are the same for all.
+    - The prefix is "" for the module itself. For a child, it is its parent's prefix, the child's name and a dot.
+    - The state dict is an `OrderedDict` of the given one for the module itself. For a child, it is the part of its parent's
+      whose keys begin with the child's prefix, with these keys unchanged.
+    - `local_metadata` is the entry for this prefix in the attribute `_metadata` of the given state dict, a dict by prefix
+      without the last dot, or an empty dict if there is none. If `assign`, set its `"assign_to_params_buffers"` to True.
+    - The three lists are the same objects for all modules.
 
     Returns:
         `IncompatibleKeys(missing_keys, unexpected_keys)`.
 
     Raises:
-        TypeError: `state_dict` is no `Mapping`.
-        RuntimeError: after all is loaded, there are messages in `error_msgs`, or, if `strict`, missing or unexpected keys. Its
-            message begins with the line `Error(s) in loading state_dict for Linear:`, with the name of the module's class;
-            then come, each on a line after a tab, `Missing key(s) in state_dict: "a", "b". `, `Unexpected key(s) in
-            state_dict: "c". ` (each with a space at its end, and only if there are any and `strict`), and the messages.
+        TypeError: `state_dict` is not a `Mapping`.
+        RuntimeError: after loading, there are messages in `error_msgs` or, if `strict`, missing or unexpected keys. Its message
+            begins with the line `Error(s) in loading state_dict for Linear:`, with the name of the module's class. Then
+            come, each on a line after a tab, `Missing key(s) in state_dict: "a", "b". `, `Unexpected key(s) in state_dict:
+            "c". ` (each with a space at its end, and only if there are any and `strict`), and the messages.
 
     Source: `torch/nn/modules/module.py`, `Module.load_state_dict`.
     """
@@ -210,7 +213,7 @@ def load_state_dict(module: Module, state_dict: Mapping[str, Any], strict: bool,
 
 
 class IncompatibleKeys(NamedTuple):
-    """What `load_state_dict` found on one side only."""
+    """The keys that `load_state_dict` found only in the module, or only in the state dict."""
 
     missing_keys: list[str]
     unexpected_keys: list[str]

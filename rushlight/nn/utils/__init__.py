@@ -1,4 +1,4 @@
-"""What is done to parameters from outside. In PyTorch: `torch/nn/utils/`."""
+"""Functions on the parameters of a module: gradient clipping, and parameters as one vector. In PyTorch: `torch/nn/utils/`."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ __all__ = [
 
 
 def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
-    """All elements of all parameters in one row. Source: `torch/nn/utils/convert_parameters.py`."""
+    """All elements of all parameters in one dimension. Source: `torch/nn/utils/convert_parameters.py`."""
     return functions.cat([parameter.view(-1) for parameter in parameters])
 
 
 def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
-    """Let the parameters show slices of the vector, one after the other: they share its memory."""
+    """Make the parameters consecutive slices of the vector: they share its memory."""
     if not isinstance(vec, Tensor):
         raise TypeError(f"expected a Tensor, but got: {type(vec).__name__}")
     start = 0

@@ -1,6 +1,6 @@
-"""Gradients that are too large, made smaller before a step. In PyTorch: `torch/nn/utils/clip_grad.py`.
+"""Gradient clipping: limit gradients before an optimizer step. In PyTorch: `torch/nn/utils/clip_grad.py`.
 
-`foreach` is taken and has no effect: it chooses between two ways to compute the same.
+`foreach` has no effect: in PyTorch it chooses between two implementations with the same result.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from rushlight.c10.dtypes import float16, float32
 
 
 def vector_norm(x: Tensor, ord: float) -> Tensor:
-    """(sum of |x| ** ord) ** (1 / ord) over all elements; for `inf` the largest |x|, for `-inf` the smallest, for 0 how many
-    are not 0. float16 is computed in float32, and the result converted.
+    """(sum of |x| ** ord) ** (1 / ord) over all elements. For `inf` it is the largest |x|, for `-inf` the smallest, for 0 the
+    number of elements that are not 0. float16 is computed in float32, and the result is converted.
 
     Source: `aten/src/ATen/native/LinearAlgebra.cpp`, `linalg_vector_norm`.
     """
@@ -41,16 +41,16 @@ def get_total_norm(
 ) -> Tensor:
     """The norm of all elements of all tensors, as if they were one vector. Nothing is recorded for autograd (`no_grad`).
 
-    It is the norm of the norms of the tensors: `vector_norm(x, norm_type)` of each, and the same of these, put together by
-    `stack`.
+    It is the norm of the tensors' norms: `vector_norm(x, norm_type)` of each tensor, joined by `stack`, and `vector_norm` of
+    that.
 
     Args:
-        tensors: any number of them, or one alone; an iterator may be read once only.
-        norm_type: any float, or what makes one, `"inf"` included.
-        error_if_nonfinite: whether a norm that is not finite is refused.
+        tensors: one tensor, or an iterable of any number of them; an iterator can be read only once.
+        norm_type: any float, or a value that `float` converts, including `"inf"`.
+        error_if_nonfinite: whether a norm that is not finite raises an error.
 
     Returns:
-        a tensor without dimensions; 0 in float32 for no tensors.
+        a tensor without dimensions; 0 in float32 if there are no tensors.
 
     Raises:
         RuntimeError: the norm is nan or infinite, and `error_if_nonfinite`.
@@ -74,13 +74,13 @@ def get_total_norm(
 def clip_grads_with_norm_(
     parameters: Tensor | Iterable[Tensor], max_norm: float, total_norm: Tensor, foreach: bool | None = None
 ) -> None:
-    """Multiply the gradients of the parameters, in place, by `max_norm / (total_norm + 1e-6)`, or by 1 where that is more.
+    """Multiply the gradients of the parameters, in place, by `max_norm / (total_norm + 1e-6)`, or by 1 if that is larger than 1.
 
-    They are multiplied also where it is 1, or nan, and it stays a tensor: nothing waits for its value. Nothing is recorded for
-    autograd (`no_grad`).
+    They are multiplied even if the factor is 1 or nan. The factor stays a tensor, so no code waits for its value. Nothing is
+    recorded for autograd (`no_grad`).
 
     Args:
-        parameters: any number of them, or one alone; those whose `grad` is None are passed over.
+        parameters: one parameter, or an iterable of any number of them; those whose `grad` is None are skipped.
         max_norm: a number.
         total_norm: a tensor without dimensions.
 
@@ -99,22 +99,22 @@ def clip_grad_norm_(
     error_if_nonfinite: bool = False,
     foreach: bool | None = None,
 ) -> Tensor:
-    """Make the gradients of the parameters, as one vector, no longer than `max_norm`, in place.
+    """Limit the norm of the gradients of the parameters, taken as one vector, to `max_norm`, in place.
 
-    All of them are multiplied by the same number, so that their direction stays: `get_total_norm` of the gradients, then
-    `clip_grads_with_norm_`. Nothing is recorded for autograd.
+    All gradients are multiplied by the same number, so that their direction does not change: `get_total_norm` of the gradients,
+    then `clip_grads_with_norm_`. Nothing is recorded for autograd.
 
     Args:
-        parameters: any number of them, or one alone; those whose `grad` is None are passed over. A generator (what
-            `parameters()` of a module gives) can be read once only; one that gives nothing is a UserWarning, for it may have
-            been read before.
+        parameters: one parameter, or an iterable of any number of them; those whose `grad` is None are skipped. A generator
+            (such as `parameters()` of a module) can be read only once. An empty generator is a UserWarning, because it may
+            have been read before.
         norm_type, error_if_nonfinite: as for `get_total_norm`.
 
     Returns:
-        the norm that the gradients had before, as `get_total_norm` gives it.
+        the norm of the gradients before clipping, as `get_total_norm` returns it.
 
     Raises:
-        RuntimeError: the norm is nan or infinite, and `error_if_nonfinite`; nothing has changed then.
+        RuntimeError: the norm is nan or infinite, and `error_if_nonfinite`. The gradients are unchanged then.
 
     Source: `torch/nn/utils/clip_grad.py`, `clip_grad_norm_`.
     """

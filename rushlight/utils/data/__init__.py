@@ -1,11 +1,11 @@
 """Data: from single samples to batches of tensors.
 
-    dataset       samples, by index or one after the other
-    sampler       in which order, and how the order is cut into batches
-    collate       one batch from the samples of a piece
-    fetch         the three steps for one piece
-    worker        processes that fetch ahead
-    dataloader    all together
+    dataset       samples, by index or from an iterator
+    sampler       the order of the samples, and lists of indices for batches
+    collate       a list of samples to one batch of tensors
+    fetch         from the indices of a batch to the collated batch
+    worker        processes that prefetch batches
+    dataloader    `DataLoader`, which combines these
 
 In PyTorch: `torch/utils/data/`.
 """

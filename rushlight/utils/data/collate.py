@@ -18,21 +18,21 @@ from rushlight.c10.dtypes import float64
 
 
 def default_collate(batch: Sequence) -> Any:
-    """The samples of a batch, put together as what the first sample is:
+    """Collate the samples of a batch. The type of the first sample decides how:
 
     - tensors: stacked along a new first dimension;
-    - numpy arrays: the same, as tensors of their dtype;
-    - numpy's numbers and booleans (`np.number`, `np.bool_`): a tensor of their dtype, of one dimension;
-    - floats: a tensor of one dimension, float64; integers and booleans: of the dtype that `tensor` gives them;
+    - numpy arrays: stacked in the same way, as tensors of their dtype;
+    - numpy's numbers and booleans (`np.number`, `np.bool_`): a tensor of their dtype, with one dimension;
+    - floats: a float64 tensor with one dimension; integers and booleans: a tensor with the dtype that `tensor` gives them;
     - strings and bytes: `batch` itself;
-    - mappings: for each key of the first sample, the values of all samples under it, collated;
+    - mappings: for each key of the first sample, the values of all samples under that key, collated;
     - named tuples: field by field, collated, as that named tuple;
-    - other sequences: place by place, collated; the samples must be equally long.
+    - other sequences: index by index, collated; the samples must have equal lengths.
 
-    A mapping becomes one of the type of the first sample: a copy of that sample with other values, or, where it cannot be
-    changed, what its type makes of a dict of the values. A sequence becomes one of the type of the first sample in the same way,
-    but a tuple becomes a list. Where the type refuses this with a TypeError, the result is a plain dict or list. All of
-    this paragraph is what `_mapping_like(first, values)` and `_sequence_like(first, values)` do.
+    A mapping is returned with the type of the first sample: a copy of that sample with other values or, if the type is not
+    mutable, the type called on a dict of the values. A sequence is returned with the type of the first sample in the same way,
+    but a tuple becomes a list. If the type raises TypeError, the result is a plain dict or list. `_mapping_like(first, values)`
+    and `_sequence_like(first, values)` do everything in this paragraph.
 
     Raises:
         RuntimeError: sequences of different lengths; tensors of different sizes.
@@ -68,7 +68,7 @@ def default_collate(batch: Sequence) -> Any:
 
 
 def default_convert(data: Any) -> Any:
-    """One sample with its numpy arrays and numbers as tensors, in mappings and sequences too; all else as it is.
+    """Convert the numpy arrays and numbers of one sample to tensors, also in mappings and sequences. Other values stay unchanged.
 
     Mappings and sequences keep their types as in `default_collate`. Arrays of strings or objects stay arrays.
 
@@ -88,7 +88,7 @@ def default_convert(data: Any) -> Any:
 
 
 def _mapping_like(original: Mapping, values: dict) -> Mapping:
-    """`values` as what `original` is: a subclass may hold more than its items, so it is copied where it can be."""
+    """`values` with the type of `original`, which is copied if it is mutable, because a subclass may hold more than its items."""
     try:
         if not isinstance(original, MutableMapping):
             return type(original)(values)

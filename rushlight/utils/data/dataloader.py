@@ -1,4 +1,4 @@
-"""The `DataLoader`: dataset, sampler and collate function together, with or without worker processes.
+"""The `DataLoader`: it combines dataset, sampler and collate function, with or without worker processes.
 
 In PyTorch: `torch/utils/data/dataloader.py`. Left out: pinned memory, results out of order, data pipes, distributed samplers.
 """
@@ -19,8 +19,8 @@ from rushlight.utils.data.sampler import BatchSampler, RandomSampler, Sequential
 T = TypeVar("T", covariant=True)
 
 
-class Epoch:
-    """The batches of one epoch, fetched where they are asked for.
+class _SingleProcessDataLoaderIter:
+    """The batches of one epoch, fetched in the main process.
 
     Source: `torch/utils/data/dataloader.py`, `_SingleProcessDataLoaderIter`.
     """
@@ -28,11 +28,11 @@ class Epoch:
     def __init__(self, loader: DataLoader, fetch: Fetch) -> None:
         if loader.timeout:
             raise AssertionError("a timeout needs num_workers > 0")
-        draw_seed(loader.generator)  # for nobody; but so the generator goes on as it does with workers
+        draw_seed(loader.generator)  # unused, but with workers a seed is drawn too: the generator's state must agree
         self._sampler, self._fetch = loader.index_sampler, fetch.begin()
         self._indices = iter(self._sampler)
 
-    def __iter__(self) -> Epoch:
+    def __iter__(self) -> _SingleProcessDataLoaderIter:
         return self
 
     def __next__(self) -> Any:
@@ -45,8 +45,9 @@ class Epoch:
 class DataLoader(Generic[T]):
     """Batches of a dataset; every `iter` is an epoch.
 
-    `batch_size=None`: no batches; each sample goes through `collate_fn` (then `default_convert` unless said). With `num_workers`
-    processes fetch ahead, `prefetch_factor` batches each, in the order of the sampler. `pin_memory` has no effect.
+    With `batch_size=None` there are no batches: each sample goes through `collate_fn` (by default `default_convert`). With
+    `num_workers` > 0, that many processes prefetch `prefetch_factor` batches each; the order is still the sampler's.
+    `pin_memory` has no effect.
     """
 
     def __init__(
@@ -78,17 +79,15 @@ class DataLoader(Generic[T]):
         elif batch_size is None and drop_last:
             raise ValueError("batch_size=None option disables auto-batching and is mutually exclusive with drop_last")
         if sampler is None and self._is_iterable:
-            sampler = repeat(None)  # there is nothing to choose
+            sampler = repeat(None)  # an iterable dataset takes no indices
         elif sampler is None:
             sampler = RandomSampler(dataset, generator=generator) if shuffle else SequentialSampler(dataset)
         if batch_size is not None:
             batch_sampler = BatchSampler(sampler, batch_size, drop_last)
         self._batched = batch_sampler is not None
         self.dataset, self.batch_size, self.sampler, self.batch_sampler = dataset, batch_size, sampler, batch_sampler
-        self.num_workers, self.prefetch_factor = (
-            num_workers,
-            2 if num_workers and prefetch_factor is None else prefetch_factor,
-        )
+        self.num_workers = num_workers
+        self.prefetch_factor = 2 if num_workers and prefetch_factor is None else prefetch_factor
         self.collate_fn = collate_fn or (default_collate if self._batched else default_convert)
         self.pin_memory, self.drop_last, self.timeout, self.generator = pin_memory, drop_last, timeout, generator
         self.worker_init_fn, self.multiprocessing_context = worker_init_fn, multiprocessing_context
@@ -107,13 +106,13 @@ class DataLoader(Generic[T]):
     def __iter__(self) -> Iterator[T]:
         fetch = Fetch(self.dataset, self._batched, self.collate_fn, self.drop_last)
         if self.num_workers == 0:
-            return Epoch(self, fetch)
+            return _SingleProcessDataLoaderIter(self, fetch)
         if self._iterator is not None:
             self._iterator.reset()
             return self._iterator
-        from rushlight.utils.data.worker import Workers  # multiprocessing is slow to import
+        from rushlight.utils.data.worker import _MultiProcessingDataLoaderIter  # multiprocessing is slow to import
 
-        iterator = Workers(self, fetch)
+        iterator = _MultiProcessingDataLoaderIter(self, fetch)
         if self.persistent_workers:
             self._iterator = iterator
         return iterator

@@ -1,4 +1,4 @@
-"""Datasets: samples by index, or one after the other, and what is made of several datasets or of a part of one.
+"""Datasets: samples by index or from an iterator, concatenations of datasets, and subsets.
 
 In PyTorch: `torch/utils/data/dataset.py`. Left out: `StackDataset`.
 """
@@ -20,8 +20,8 @@ T = TypeVar("T", covariant=True)
 
 
 class Dataset(Generic[T]):
-    """Samples by index. A subclass has `__getitem__`, mostly `__len__`, and perhaps `__getitems__`: a list of indices to a list
-    of samples."""
+    """Samples by index. A subclass defines `__getitem__`, usually `__len__`, and optionally `__getitems__`, which takes a list of
+    indices and returns a list of samples."""
 
     def __getitem__(self, index: Any) -> T:
         raise NotImplementedError("Subclasses of Dataset should implement __getitem__.")
@@ -31,14 +31,14 @@ class Dataset(Generic[T]):
 
 
 class IterableDataset(Dataset[T], Iterable[T]):
-    """Samples one after the other: a subclass has `__iter__`."""
+    """Samples from an iterator: a subclass defines `__iter__`."""
 
     def __add__(self, other: Dataset) -> ChainDataset:
         return ChainDataset([self, other])
 
 
 class TensorDataset(Dataset[tuple[Tensor, ...]]):
-    """Sample i is the tuple of the i-th elements of tensors that are equally long."""
+    """Sample i is the tuple of the i-th elements of tensors with equal lengths."""
 
     def __init__(self, *tensors: Tensor) -> None:
         if any(tensor.size(0) != tensors[0].size(0) for tensor in tensors):
@@ -53,15 +53,15 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
 
 
 def locate(cumulative_sizes: Sequence[int], index: int) -> tuple[int, int]:
-    """Where a sample of datasets put one behind the other is: the number of its dataset, and its index in it.
+    """Find a sample of concatenated datasets: the number of its dataset, and its index in that dataset.
 
     Args:
-        cumulative_sizes: at i, how many samples the datasets 0 to i have together. A dataset may be empty.
-        index: from 0; or negative, counted from the end.
+        cumulative_sizes: at i, the number of samples in datasets 0 to i together. A dataset may be empty.
+        index: counted from 0 or, if negative, from the end.
 
     Raises:
         ValueError: a negative index is before the first sample.
-        IndexError: an index is behind the last sample.
+        IndexError: an index is after the last sample.
 
     Source: `torch/utils/data/dataset.py`, `ConcatDataset.__getitem__`.
     """
@@ -76,7 +76,7 @@ def locate(cumulative_sizes: Sequence[int], index: int) -> tuple[int, int]:
 
 
 class ConcatDataset(Dataset[T]):
-    """Datasets one behind the other, by index."""
+    """Concatenated datasets, by index."""
 
     def __init__(self, datasets: Iterable[Dataset]) -> None:
         self.datasets = list(datasets)
@@ -95,7 +95,7 @@ class ConcatDataset(Dataset[T]):
 
 
 class ChainDataset(IterableDataset):
-    """Iterable datasets one after the other."""
+    """Concatenated iterable datasets."""
 
     def __init__(self, datasets: Iterable[Dataset]) -> None:
         self.datasets = datasets
@@ -111,7 +111,7 @@ class ChainDataset(IterableDataset):
 
 
 class Subset(Dataset[T]):
-    """The samples of a dataset that `indices` names, in that order."""
+    """The samples of a dataset at `indices`, in that order."""
 
     def __init__(self, dataset: Dataset[T], indices: Sequence[int]) -> None:
         self.dataset, self.indices = dataset, indices
@@ -129,19 +129,18 @@ class Subset(Dataset[T]):
 
 
 def fetch_samples(dataset: Dataset, indices: Sequence) -> list:
-    """The samples at these indices, in one call if the dataset has `__getitems__`."""
+    """The samples at these indices. They are fetched in one call if the dataset has `__getitems__`."""
     if callable(getattr(dataset, "__getitems__", None)):
         return dataset.__getitems__(indices)
     return [dataset[index] for index in indices]
 
 
 def split_lengths(length: int, lengths: Sequence[int | float]) -> list[int]:
-    """How long the parts are into which `length` samples are split.
+    """The lengths of the parts into which `length` samples are split.
 
-    `lengths` are numbers of samples, and then are the result. Or they are fractions: so they are taken if their sum is 1
-    within the tolerance of `math.isclose` and not above 1. Each part then has that fraction of `length`, rounded down, and what
-    is left over goes to the parts from the first on, one sample to each, round and round. A UserWarning for each of these parts
-    that is empty after that.
+    `lengths` are numbers of samples, which are the result, or fractions. They are fractions if their sum is 1 within the
+    tolerance of `math.isclose` and not above 1. Each part then has that fraction of `length`, rounded down. The remaining
+    samples go to the parts in turn, one each, starting with the first part. A part that is still empty is a UserWarning.
 
     Raises:
         ValueError: a fraction is not between 0 and 1; the lengths do not add up to `length`.
@@ -167,7 +166,7 @@ def split_lengths(length: int, lengths: Sequence[int | float]) -> list[int]:
 def random_split(
     dataset: Dataset[T], lengths: Sequence[int | float], generator: Generator | None = default_generator
 ) -> list[Subset[T]]:
-    """Parts of these lengths, or fractions of the whole, at random. Source: `torch/utils/data/dataset.py`, `random_split`."""
+    """Random parts of these lengths, or of these fractions. Source: `torch/utils/data/dataset.py`, `random_split`."""
     lengths = split_lengths(len(dataset), lengths)
     order = functions.randperm(sum(lengths), generator=generator).tolist()
     return [Subset(dataset, order[end - length : end]) for end, length in zip(accumulate(lengths), lengths)]

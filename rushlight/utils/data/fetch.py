@@ -1,4 +1,4 @@
-"""Fetching: what the main process or a worker does with one index of the sampler.
+"""Fetching: from one index of the sampler, or a list of indices, to one batch. The main process and the workers use it.
 
 In PyTorch: `torch/utils/data/_utils/fetch.py` and, for `get_worker_info`, `torch/utils/data/_utils/worker.py`.
 """
@@ -13,7 +13,7 @@ from rushlight.utils.data.dataset import Dataset, IterableDataset, fetch_samples
 
 
 class Fetch(NamedTuple):
-    """What is done for one index of the sampler, or for one list of indices if `batched`."""
+    """Fetches and collates the sample at one index or, if `batched`, the samples at a list of indices."""
 
     dataset: Dataset
     batched: bool
@@ -21,7 +21,7 @@ class Fetch(NamedTuple):
     drop_last: bool
 
     def begin(self) -> Callable[[Any], Any]:
-        """The function of the index, for one epoch. StopIteration: an iterable dataset is at its end."""
+        """The function that fetches by index, for one epoch. It raises StopIteration at the end of an iterable dataset."""
         if not isinstance(self.dataset, IterableDataset):
             return self._by_index
         samples = iter(self.dataset)
@@ -40,7 +40,7 @@ class Fetch(NamedTuple):
 
 
 class WorkerInfo(NamedTuple):
-    """In a worker process: which one it is, of how many, its seed, and its copy of the dataset."""
+    """A worker process's number, the number of workers, its seed, and its copy of the dataset."""
 
     id: int
     num_workers: int
@@ -52,7 +52,7 @@ _worker_info: WorkerInfo | None = None
 
 
 def get_worker_info() -> WorkerInfo | None:
-    """None in the main process. Source: `torch/utils/data/_utils/worker.py`, `get_worker_info`."""
+    """The worker's information, or None in the main process. Source: `torch/utils/data/_utils/worker.py`, `get_worker_info`."""
     return _worker_info
 
 

@@ -1,6 +1,6 @@
-"""Samplers: the order in which the samples of a dataset are taken, and how that order is cut into batches.
+"""Samplers: the order of the samples of a dataset, and lists of indices for batches.
 
-A sampler draws its random numbers from its own generator if it has one. In PyTorch: `torch/utils/data/sampler.py`.
+A sampler draws random numbers from its own generator if it has one. In PyTorch: `torch/utils/data/sampler.py`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ T = TypeVar("T", covariant=True)
 
 
 class Sampler(Generic[T]):
-    """Indices in some order: a subclass has `__iter__`, and mostly `__len__`."""
+    """Indices in some order: a subclass defines `__iter__`, and usually `__len__`."""
 
     def __iter__(self) -> Iterator[T]:
         raise NotImplementedError
@@ -36,7 +36,7 @@ class SequentialSampler(Sampler[int]):
 
 
 class RandomSampler(Sampler[int]):
-    """`num_samples` indices at random: with `replacement` each by itself; without, each comes once before one comes again."""
+    """`num_samples` random indices: with `replacement`, each is independent; without, none repeats until all were drawn."""
 
     def __init__(
         self, data_source: Sized, replacement: bool = False, num_samples: int | None = None,
@@ -54,7 +54,7 @@ class RandomSampler(Sampler[int]):
 
     def __iter__(self) -> Iterator[int]:
         length, remaining = len(self.data_source), self.num_samples
-        # The default generator is asked once: what else draws from it during an epoch does not change the order.
+        # One draw from the default generator seeds the epoch, so other draws from it do not change the order.
         generator = self.generator or Generator().manual_seed(draw_seed(None))
         while remaining > 0:
             if self.replacement:
@@ -83,7 +83,7 @@ class SubsetRandomSampler(Sampler[int]):
 
 
 class WeightedRandomSampler(Sampler[int]):
-    """`num_samples` indices at random, each as probable as its weight is large."""
+    """`num_samples` random indices, each with a probability proportional to its weight."""
 
     def __init__(
         self, weights: Sequence[float], num_samples: int, replacement: bool = True, generator: Generator | None = None
@@ -105,11 +105,11 @@ class WeightedRandomSampler(Sampler[int]):
 
 
 def batches(sampler: Iterable[T], batch_size: int, drop_last: bool) -> Iterator[list[T]]:
-    """The indices of `sampler` in lists of `batch_size`, in order; at the end a shorter list of those that are left, if there are
-    any and not `drop_last`.
+    """Group the indices of `sampler` into lists of `batch_size`, in order. If indices are left at the end and not `drop_last`,
+    they form a shorter list.
 
-    A generator: for each list exactly `batch_size` indices are taken from the sampler, and none before the list is asked for, so
-    that the sampler may be endless.
+    A generator: each request for a list takes exactly `batch_size` indices from the sampler, and none are taken earlier, so the
+    sampler may be endless.
 
     Source: `torch/utils/data/sampler.py`, `BatchSampler.__iter__`.
     """

@@ -1,12 +1,12 @@
-"""Worker processes that fetch batches ahead.
+"""Worker processes that prefetch batches.
 
-Each worker has a queue of indices; one queue brings all results back. Tasks are numbered and go to the workers in turn, a few
-ahead of what was consumed; what arrives too early waits (`in_order`). In PyTorch: `torch/utils/data/dataloader.py`,
-`_MultiProcessingDataLoaderIter`, and `torch/utils/data/_utils/worker.py`. There tensors travel in shared memory; here as numpy
-arrays, copied.
+Each worker has a queue of indices, and one queue returns all results. Tasks are numbered and go to the workers in turn, a few
+ahead of the batches that were consumed. A result that arrives too early waits (`in_order`). In PyTorch:
+`torch/utils/data/dataloader.py`, `_MultiProcessingDataLoaderIter`, and `torch/utils/data/_utils/worker.py`. PyTorch sends
+tensors through shared memory; here they are copied, as numpy arrays.
 
-Where processes are started by `fork`, the workers have all that the program has defined, also in a notebook. Elsewhere the dataset
-and the functions must be importable.
+If processes are started by `fork`, the workers have all definitions of the program, also those of a notebook. Otherwise the
+dataset and the functions must be importable.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from rushlight.utils.data.dataloader import DataLoader
 
 T = TypeVar("T")
-INTERVAL = 1.0  # seconds, after which one looks whether the other side is still alive
+MP_STATUS_CHECK_INTERVAL = 1.0  # seconds between checks that the other process is still alive
 
 
 class Signal(Enum):
@@ -45,7 +45,7 @@ class Signal(Enum):
 
 
 def _reduce(tensor: Tensor) -> tuple:
-    """How a tensor travels. Source: `torch/multiprocessing/reductions.py`, `reduce_tensor`."""
+    """Pickle a tensor. Source: `torch/multiprocessing/reductions.py`, `reduce_tensor`."""
     if tensor.requires_grad and not tensor.is_leaf:
         raise RuntimeError("a tensor that requires grad and is not a leaf cannot go to another process: detach() it")
     return _rebuild, (np.asarray(tensor.detach()._array), tensor.requires_grad)
@@ -59,7 +59,7 @@ ForkingPickler.register(Tensor, _reduce)
 
 
 class ExceptionWrapper:
-    """An exception on its way to the parent, with its traceback as text. Source: `torch/_utils.py`, `ExceptionWrapper`."""
+    """An exception to send to the parent, with its traceback as text. Source: `torch/_utils.py`, `ExceptionWrapper`."""
 
     def __init__(self, error: Exception, where: str) -> None:
         self.type, self.where = type(error), where
@@ -69,18 +69,16 @@ class ExceptionWrapper:
         message = f"Caught {self.type.__name__} {self.where}.\nOriginal {self.text}"
         try:
             error = self.type(_Lines(message) if self.type is KeyError else message)
-        except Exception:  # it needs other arguments
+        except Exception:  # the type needs other arguments
             error = RuntimeError(message)
         try:
             raise error from None
         finally:
-            del (
-                error
-            )  # the frame and the error would hold each other, and the frame the iterator whose workers are to end
+            del error  # the frame and the error would reference each other, and the frame keeps the iterator alive
 
 
 class _Lines(str):
-    """A KeyError shows the repr of its message, in which line breaks would be lost."""
+    """A message with a plain repr, because a KeyError shows its message's repr, without line breaks."""
 
     def __repr__(self) -> str:
         return str(self)
@@ -94,7 +92,7 @@ def worker_loop(
     fetch: Fetch, indices: Any, results: Any, done: Any, base_seed: int, worker_init_fn: Callable | None,
     worker_id: int, num_workers: int,
 ) -> None:  # fmt: skip
-    """Answer each task (number, index) by (number, worker, what was fetched); None ends it, and so does the parent's death.
+    """Answer each task (number, index) with (number, worker, batch). It ends at None, or if the parent died.
 
     Source: `torch/utils/data/_utils/worker.py`, `_worker_loop`.
     """
@@ -114,7 +112,7 @@ def worker_loop(
             failure = ExceptionWrapper(error, where)
         while parent.is_alive():
             try:
-                task = indices.get(timeout=INTERVAL)
+                task = indices.get(timeout=MP_STATUS_CHECK_INTERVAL)
             except queue.Empty:
                 continue
             if task is None:
@@ -125,17 +123,17 @@ def worker_loop(
                     get = fetch.begin()
                 except Exception as error:
                     failure = ExceptionWrapper(error, where)
-                results.put(_packed((Signal.RESUME, worker_id, None), where))
+                results.put(_pickle((Signal.RESUME, worker_id, None), where))
             elif not done.is_set():
-                result, get = (failure, get) if failure else _fetched(get, index, where)
-                results.put(_packed((number, worker_id, result), where))
+                result, get = (failure, get) if failure else _fetch_or_wrap_error(get, index, where)
+                results.put(_pickle((number, worker_id, result), where))
     except KeyboardInterrupt:
         pass  # the parent got it too, and ends its workers
-    results.cancel_join_thread()  # nobody waits for what is still in it
+    results.cancel_join_thread()  # results that are still in the queue are not needed
 
 
-def _fetched(get: Callable | None, index: Any, where: str) -> tuple[Any, Callable | None]:
-    """What was fetched, or how it went wrong; and the function for the next time, None after the end."""
+def _fetch_or_wrap_error(get: Callable | None, index: Any, where: str) -> tuple[Any, Callable | None]:
+    """The fetched batch or the wrapped error, and the function for the next task, None after the end."""
     if get is None:
         return Signal.END, None
     try:
@@ -146,15 +144,15 @@ def _fetched(get: Callable | None, index: Any, where: str) -> tuple[Any, Callabl
         return ExceptionWrapper(error, where), get
 
 
-def _packed(answer: tuple, where: str) -> bytes:
-    """Pickled here and not by the queue, whose thread would only print what goes wrong."""
+def _pickle(answer: tuple, where: str) -> bytes:
+    """Pickle here, because the thread of the queue would only print an error."""
     try:
         return bytes(ForkingPickler.dumps(answer))
     except Exception as error:
-        if isinstance(answer[2], ExceptionWrapper):  # of a type that is known here only
+        if isinstance(answer[2], ExceptionWrapper):  # its type cannot be pickled
             answer[2].type = RuntimeError
             return bytes(ForkingPickler.dumps(answer))
-        return _packed((*answer[:2], ExceptionWrapper(error, where)), where)
+        return _pickle((*answer[:2], ExceptionWrapper(error, where)), where)
 
 
 # ------------------------------------------------------------------------------------------------------------
@@ -162,13 +160,13 @@ def _packed(answer: tuple, where: str) -> bytes:
 
 
 def in_order(arrivals: Iterable[tuple[int, T]]) -> Iterator[T]:
-    """The results of several workers, in the order of their tasks rather than the order in which they arrive.
+    """The results of several workers, in the order of their tasks instead of the order of arrival.
 
     Args:
-        arrivals: pairs (number of the task, result). The tasks are numbered 0, 1, 2, ...; each arrives once, at any place.
+        arrivals: pairs (number of the task, result). The tasks are numbered 0, 1, 2, ...; each arrives once, at any position.
 
-    A generator of the results alone, by number. It never asks for another arrival while the result that is next is already
-    there: what it yields may be the cause of further arrivals.
+    A generator of the results alone, by number. It never requests another arrival while it has the next result, because the
+    caller may send more tasks after each result.
 
     Source: `torch/utils/data/dataloader.py`, `_MultiProcessingDataLoaderIter._next_data`.
     """
@@ -181,8 +179,8 @@ def in_order(arrivals: Iterable[tuple[int, T]]) -> Iterator[T]:
             wanted += 1
 
 
-class Workers:
-    """The batches of an epoch, fetched by processes; with `persistent_workers` of one epoch after the other.
+class _MultiProcessingDataLoaderIter:
+    """The batches of an epoch, fetched by processes. With `persistent_workers` it serves one epoch after the other.
 
     Source: `torch/utils/data/dataloader.py`, `_MultiProcessingDataLoaderIter`.
     """
@@ -192,102 +190,102 @@ class Workers:
         if isinstance(context, str):
             context = multiprocessing.get_context(context)
         self._timeout, self._persistent = loader.timeout, loader.persistent_workers
-        self._sampler, self._ahead = loader.index_sampler, loader.prefetch_factor
-        self._owner, self._is_shut_down, self._workers = os.getpid(), False, []
+        self._sampler, self._prefetch_factor = loader.index_sampler, loader.prefetch_factor
+        self._owner, self._shutdown, self._workers = os.getpid(), False, []
         self._results, self._done = context.Queue(), context.Event()
         self._queues = [context.Queue() for _ in range(loader.num_workers)]
         self.seed = draw_seed(loader.generator)
         for worker_id, indices in enumerate(self._queues):
-            indices.cancel_join_thread()  # at the end nobody reads what is still in it
+            indices.cancel_join_thread()  # indices that are still in the queue at the end are not needed
             args = (fetch, indices, self._results, self._done, self.seed, loader.worker_init_fn, worker_id)
             worker = context.Process(target=worker_loop, args=(*args, loader.num_workers), daemon=True)
             worker.start()
             self._workers.append(worker)
-        self._begin()
+        self._reset_epoch()
 
     def reset(self) -> None:
-        """Another epoch with the same workers: what they still answer for the last one is thrown away."""
+        """Start another epoch with the same workers. Late results of the previous epoch are discarded."""
         for indices in self._queues:
             indices.put((Signal.RESUME, None))
         waiting = set(range(len(self._workers)))
         while waiting:
-            number, worker_id, _ = self._get()
+            number, worker_id, _ = self._get_data()
             if number is Signal.RESUME:
                 waiting.remove(worker_id)
-        self._begin()
+        self._reset_epoch()
 
-    def _begin(self) -> None:
+    def _reset_epoch(self) -> None:
         self._indices = iter(self._sampler)
         self._sent = self._outstanding = 0
-        self._has_more = [True] * len(self._workers)
-        self._turns = cycle(range(len(self._workers)))
+        self._workers_active = [True] * len(self._workers)
+        self._worker_cycle = cycle(range(len(self._workers)))
         self._in_order = in_order(_arrivals(weakref.ref(self)))
-        for _ in range(self._ahead * len(self._workers)):
-            self._put()
+        for _ in range(self._prefetch_factor * len(self._workers)):
+            self._try_put_index()
 
-    def _put(self) -> None:
-        """The next task to the next worker that has more to give."""
-        if not any(self._has_more):
+    def _try_put_index(self) -> None:
+        """Send the next task to the next worker whose dataset is not at its end."""
+        if not any(self._workers_active):
             return
         try:
             index = next(self._indices)
         except StopIteration:
             return
-        worker_id = next(turn for turn in self._turns if self._has_more[turn])
+        worker_id = next(i for i in self._worker_cycle if self._workers_active[i])
         self._queues[worker_id].put((self._sent, index))
         self._sent += 1
         self._outstanding += 1
 
     def _receive(self) -> tuple[int, Any]:
-        number, worker_id, result = self._get()
+        number, worker_id, result = self._get_data()
         self._outstanding -= 1
-        if result is Signal.END and self._has_more[worker_id]:
-            self._has_more[worker_id] = False
-            self._put()
+        if result is Signal.END and self._workers_active[worker_id]:
+            self._workers_active[worker_id] = False
+            self._try_put_index()
         return number, result
 
-    def _get(self) -> tuple[Any, int, Any]:
-        """The next answer of any worker. RuntimeError if one has died, or nothing came in time."""
+    def _get_data(self) -> tuple[Any, int, Any]:
+        """The next answer of any worker. Raises RuntimeError if a worker died, or after the timeout."""
         while True:
             try:
-                return ForkingPickler.loads(self._results.get(timeout=self._timeout or INTERVAL))
+                return ForkingPickler.loads(self._results.get(timeout=self._timeout or MP_STATUS_CHECK_INTERVAL))
             except queue.Empty:
                 died = ", ".join(str(worker.pid) for worker in self._workers if not worker.is_alive())
                 if died:
-                    self.shut_down()
+                    self._shutdown_workers()
                     raise RuntimeError(f"DataLoader worker (pid(s) {died}) exited unexpectedly") from None
                 if self._timeout:
                     raise RuntimeError(f"DataLoader timed out after {self._timeout} seconds") from None
 
-    def __iter__(self) -> Workers:
+    def __iter__(self) -> _MultiProcessingDataLoaderIter:
         return self
 
     def __next__(self) -> Any:
         for result in self._in_order:
             if result is Signal.END:
                 continue
-            self._put()
+            self._try_put_index()
             if isinstance(result, ExceptionWrapper):
                 result.reraise()
             return result
         if not self._persistent:
-            self.shut_down()
+            self._shutdown_workers()
         raise StopIteration
 
     def __len__(self) -> int:
         return len(self._sampler)
 
-    def shut_down(self) -> None:
-        """End the workers: those that do not come to their end are terminated. Only the process that made them may do it."""
-        if self._is_shut_down or os.getpid() != self._owner:
+    def _shutdown_workers(self) -> None:
+        """End the workers, and terminate those that do not end. Only the process that started them may do this."""
+        if self._shutdown or os.getpid() != self._owner:
             return
-        self._is_shut_down = True
+        self._shutdown = True
         self._done.set()
         try:
             for indices in self._queues:
                 indices.put(None)
             for worker in self._workers:
-                worker.join(timeout=INTERVAL)
+                worker.join(timeout=MP_STATUS_CHECK_INTERVAL)
         finally:
             for worker in self._workers:
                 if worker.is_alive():
@@ -298,11 +296,11 @@ class Workers:
                 each.close()
 
     def __del__(self) -> None:
-        if not sys.is_finalizing():  # then the workers, being daemons, are ended by multiprocessing
-            self.shut_down()
+        if not sys.is_finalizing():  # at exit, multiprocessing ends the workers, because they are daemons
+            self._shutdown_workers()
 
 
-def _arrivals(workers: weakref.ref[Workers]) -> Iterator[tuple[int, Any]]:
-    """Until no task is outstanding. A generator that held the iterator itself would keep it, and its processes, alive."""
+def _arrivals(workers: weakref.ref[_MultiProcessingDataLoaderIter]) -> Iterator[tuple[int, Any]]:
+    """The results until no task is outstanding. A strong reference here would keep the iterator and its processes alive."""
     while workers()._outstanding:
         yield workers()._receive()

@@ -13,7 +13,7 @@ from rushlight.autograd import engine, graph, history
 from rushlight.autograd.derivatives import restore_dims
 from rushlight.autograd.function import attach, check_dirty, new_context
 from rushlight.autograd.grad_mode import AUTOGRAD
-from rushlight.autograd.graph import NO_EDGE, AutogradMeta, Edge, grad_accumulator, grad_like, save, with_edge
+from rushlight.autograd.graph import NO_EDGE, AutogradMeta, Edge, clone_obey_contract, grad_accumulator, save, with_edge
 from rushlight.c10.dispatch import BIT, INFERENCE_KEYS, TENSOR_KEYS, local
 from rushlight.c10.memory_formats import contiguous_format
 from rushlight.utils.checkpoint import backward
@@ -265,7 +265,7 @@ def nodes_to_execute__stops_at_the_first_end(ends, reachable):
 
 
 def accumulate__keeps_the_last(variable, grad):
-    variable._autograd.grad = grad_like(grad, variable)
+    variable._autograd.grad = clone_obey_contract(grad, variable)
 
 
 def accumulate__keeps_what_is_others(variable, grad):
@@ -280,13 +280,13 @@ def accumulate__keeps_what_is_others(variable, grad):
 
 def accumulate__never_in_place(variable, grad):
     meta = variable._autograd
-    meta.grad = grad_like(grad, variable) if meta.grad is None else meta.grad + grad
+    meta.grad = clone_obey_contract(grad, variable) if meta.grad is None else meta.grad + grad
 
 
 def accumulate__always_in_place(variable, grad):
     meta = variable._autograd
     if meta.grad is None:
-        meta.grad = grad_like(grad, variable)
+        meta.grad = clone_obey_contract(grad, variable)
     else:
         with rl.set_grad_enabled(False):
             meta.grad.add_(grad)
@@ -304,21 +304,21 @@ def accumulate__of_any_layout(variable, grad):
 
 def call_function__lets_go_before_the_hooks(node, grads, keep_graph):
     for hook in list((node.pre_hooks or {}).values()):
-        grads = engine.replaced(grads, hook(tuple(grads)))
+        grads = engine.apply_hook_result(grads, hook(tuple(grads)))
     outputs = [engine.validate(g, e, node, i) for i, (g, e) in enumerate(zip(node.apply(*grads), node.next_edges))]
     if not keep_graph:
         node.release_variables()
     for hook in list((node.post_hooks or {}).values()):
-        outputs = engine.replaced(outputs, hook(tuple(outputs), tuple(grads)))
+        outputs = engine.apply_hook_result(outputs, hook(tuple(outputs), tuple(grads)))
     return outputs
 
 
 def call_function__validates_after_the_hooks(node, grads, keep_graph):
     for hook in list((node.pre_hooks or {}).values()):
-        grads = engine.replaced(grads, hook(tuple(grads)))
+        grads = engine.apply_hook_result(grads, hook(tuple(grads)))
     outputs = node.apply(*grads)
     for hook in list((node.post_hooks or {}).values()):
-        outputs = engine.replaced(outputs, hook(tuple(outputs), tuple(grads)))
+        outputs = engine.apply_hook_result(outputs, hook(tuple(outputs), tuple(grads)))
     if not keep_graph:
         node.release_variables()
     return [engine.validate(g, e, node, i) for i, (g, e) in enumerate(zip(outputs, node.next_edges))]
@@ -327,11 +327,11 @@ def call_function__validates_after_the_hooks(node, grads, keep_graph):
 def call_function__shows_every_hook_the_same(node, grads, keep_graph):
     given = tuple(grads)
     for hook in list((node.pre_hooks or {}).values()):
-        grads = engine.replaced(grads, hook(given))
+        grads = engine.apply_hook_result(grads, hook(given))
     outputs = [engine.validate(g, e, node, i) for i, (g, e) in enumerate(zip(node.apply(*grads), node.next_edges))]
     found = tuple(outputs)
     for hook in list((node.post_hooks or {}).values()):
-        outputs = engine.replaced(outputs, hook(found, tuple(grads)))
+        outputs = engine.apply_hook_result(outputs, hook(found, tuple(grads)))
     if not keep_graph:
         node.release_variables()
     return outputs
@@ -339,10 +339,10 @@ def call_function__shows_every_hook_the_same(node, grads, keep_graph):
 
 def call_function__reads_the_hooks_while_they_run(node, grads, keep_graph):
     for hook in (node.pre_hooks or {}).values():
-        grads = engine.replaced(grads, hook(tuple(grads)))
+        grads = engine.apply_hook_result(grads, hook(tuple(grads)))
     outputs = [engine.validate(g, e, node, i) for i, (g, e) in enumerate(zip(node.apply(*grads), node.next_edges))]
     for hook in (node.post_hooks or {}).values():
-        outputs = engine.replaced(outputs, hook(tuple(outputs), tuple(grads)))
+        outputs = engine.apply_hook_result(outputs, hook(tuple(outputs), tuple(grads)))
     if not keep_graph:
         node.release_variables()
     return outputs
@@ -351,11 +351,11 @@ def call_function__reads_the_hooks_while_they_run(node, grads, keep_graph):
 def call_function__calls_no_hook_that_was_removed(node, grads, keep_graph):
     for key in list(node.pre_hooks or {}):
         if key in node.pre_hooks:
-            grads = engine.replaced(grads, node.pre_hooks[key](tuple(grads)))
+            grads = engine.apply_hook_result(grads, node.pre_hooks[key](tuple(grads)))
     outputs = [engine.validate(g, e, node, i) for i, (g, e) in enumerate(zip(node.apply(*grads), node.next_edges))]
     for key in list(node.post_hooks or {}):
         if key in node.post_hooks:
-            outputs = engine.replaced(outputs, node.post_hooks[key](tuple(outputs), tuple(grads)))
+            outputs = engine.apply_hook_result(outputs, node.post_hooks[key](tuple(outputs), tuple(grads)))
     if not keep_graph:
         node.release_variables()
     return outputs

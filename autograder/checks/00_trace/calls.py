@@ -1,0 +1,99 @@
+"""Checks of lab 00: recording the operators that a program calls."""
+
+import re
+
+from ...check import program
+from ..cases import error_name, explained
+
+
+def _backward(torch, x):
+    x = x.detach().clone().requires_grad_()
+    (x * x).sum().backward()
+    return x.grad
+
+
+def _without_grad(torch, x):
+    with torch.no_grad():
+        return x.sigmoid().add_(1)
+
+
+def _bf16(torch, x):
+    return (x.bfloat16() @ x.bfloat16().T).float()
+
+
+# The steps of programs. Each has the tensor x of the step before, and returns the next.
+_STEPS = {
+    "nothing": lambda torch, x: x, "add": lambda torch, x: x + 1, "add itself": lambda torch, x: x + x,
+    "matmul": lambda torch, x: x @ x.T, "bf16": _bf16,
+    "linear": lambda torch, x: torch.nn.functional.linear(x, x, x[:, 0]), "cat": lambda torch, x: torch.cat([x, x[:1]]),
+    "stack": lambda torch, x: torch.stack((x, x.expand(x.shape))).sum(0),
+    "where": lambda torch, x: torch.where(x > 1, input=x, other=0.0),
+    "by name": lambda torch, x: torch.sub(input=x, other=x.T.contiguous().T, alpha=2),
+    "in place": lambda torch, x: x.clone().mul_(2), "out": lambda torch, x: torch.add(x, 1, out=torch.empty(0)),
+    "two results": lambda torch, x: x.max(dim=0, keepdim=True)[0].expand(2, -1),
+    "softmax": lambda torch, x: x.softmax(1),
+    "layer norm": lambda torch, x: torch.nn.functional.layer_norm(x, x.shape[1:]), "index": lambda torch, x: x[[0, 0]],
+    "einsum": lambda torch, x: torch.einsum("ij,kj->ik", x, x), "backward": _backward, "no grad": _without_grad,
+    "number": lambda torch, x: x * x.sum().item(), "made": lambda torch, x: torch.zeros(2, 3),
+    "foreach": lambda torch, x: torch._foreach_add([x, x], [x, x])[0],
+    "fails": lambda torch, x: torch.relu(x) @ x.new_zeros(7, 7),
+}  # fmt: skip
+
+
+def watched(torch, calls, steps, rows, more):
+    """The result of a recorder for a program of these steps, what the program saw, and the modes that are on afterwards."""
+    seen = []
+
+    def function(x, *rest):
+        seen.append([list(x.shape), len(rest)])
+        for name in steps:
+            x = _STEPS[name](torch, x)
+        seen.append(float(x.sum()))
+
+    try:
+        found = calls(function, torch.arange(3.0 * rows).reshape(rows, 3), *[1] * more)
+    except Exception as error:
+        found = error_name(error)
+    return {"calls": found, "computed": seen, "modes left on": torch._C._len_torch_dispatch_stack()}
+
+
+def _case(*steps, rows=2, more=0):
+    return {"steps": list(steps), "rows": rows, "more": more}
+
+
+@program(
+    "trace.aten_calls",
+    cases=lambda st: st.fixed_dictionaries(
+        {
+            "steps": st.lists(st.sampled_from(list(_STEPS)), max_size=4),
+            "rows": st.integers(1, 3),
+            "more": st.integers(0, 2),
+        }
+    ),
+    edges=[_case(), *[_case(name) for name in _STEPS], _case("add", "add"), _case("matmul", "backward", rows=3, more=2)]
+    + [_case("add", "fails", "add"), _case("cat", "by name", rows=1), _case("made", "linear", more=1)],
+    hint=explained(
+        calls="one entry for each call that reaches the mode: str(func), and the shapes of all tensors among its arguments",
+        computed="call the function once, with the arguments given; it computes the same as without the mode",
+        modes_left_on="the mode must be off again, whatever happens: use a with statement",
+    ),
+    draws=30,
+)
+def calls(xp, steps, rows, more):
+    torch = xp.trace.torch
+    return watched(torch, xp.trace.aten_calls, steps, rows, more)
+
+
+@calls.oracle
+def torch_calls(torch, steps, rows, more):
+    from torch.utils._debug_mode import DebugMode
+
+    def recorded_by_torch(function, *args):
+        with DebugMode() as mode:
+            function(*args)
+        texts = [f"{each.args_str} {each.kwargs_str}" for each in mode.operators]
+        shapes = [re.findall(r"t: \w+\[([\d, ]*)\]", text) for text in texts]
+        shapes = [[[int(size) for size in shape.split(", ") if size] for shape in each] for each in shapes]
+        return [(str(each.op), found) for each, found in zip(mode.operators, shapes)]
+
+    return watched(torch, recorded_by_torch, steps, rows, more)

@@ -1,0 +1,74 @@
+"""Checks of lab 00: the kernels that native_functions.yaml registers."""
+
+import re
+
+from ...check import program
+from ..cases import drawing
+from .sources import known_tags, native_functions, words
+
+
+def _entries(*names):
+    return "".join(native_functions()[name] for name in names)
+
+
+@drawing
+def _sections(draw, st):
+    names = list(native_functions())
+    name, others = draw(st.sampled_from(names)), draw(st.lists(st.sampled_from(names[:300]), max_size=2))
+    delegate = re.search(r"^  structured_delegate: (\S+)", native_functions()[name], re.MULTILINE)
+    chosen = dict.fromkeys([name, *others, *([delegate[1]] if delegate else [])])
+    return {"name": name, "text": _entries(*draw(st.permutations(list(chosen))))}
+
+
+def _section_edges():
+    usual = words("add.Tensor add.out mm mm.out relu relu_ matmul matmul.out softmax.int softmax.int_out")
+    yield from ({"name": name, "text": _entries(*usual)} for name in usual)
+    alone = "_scaled_grouped_mm add.Scalar expand svd.U absolute.out absolute_ softmax.int item dropout_"
+    yield from ({"name": name, "text": _entries(name)} for name in words(alone))
+    for name, delegate in (("sum.dim_IntList", "sum.IntList_out"), ("_softmax", "_softmax.out"), ("sgn_", "sgn.out")):
+        yield {"name": name, "text": _entries(name, delegate)}
+    for name in ("mm", "add", "relu.out", "softmax", "Tensor"):
+        yield {"name": name, "text": _entries("mm", "add.Tensor", "relu", "softmax.int")}
+    own = "- func: f.x(Tensor x) -> Tensor\n  structured_delegate: f.out\n  dispatch:\n    SparseCPU: f_sparse\n"
+    out = "- func: f.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)\n  structured: True\n  dispatch:\n"
+    out += "    CPU, XPU, MTIA: f_out\n    CUDA, MPS: f_out_gpu\n    SparseCUDA: f_out_sparse\n    Meta: f_meta\n"
+    yield from ({"name": name, "text": own + out} for name in ("f.x", "f.out"))
+    yield {"name": "e", "text": "- func: e(Tensor x) -> Tensor\n  dispatch: {}\n"}
+    yield {"name": "_nested_get_lengths", "text": _entries("_nested_get_lengths")}
+    yield {"name": "g_.y", "text": "- func: g_.y(Tensor(a!) self, *, int n=1) -> Tensor(a!)\n"}
+
+
+@program(
+    "trace.registrations",
+    cases=_sections,
+    edges=lambda: list(_section_edges()),
+    hint=lambda case, mine, theirs: (
+        "an operator, or a delegate, that is not in the text is a LookupError; compare whole names, with the overload"
+        if isinstance(theirs, dict) and "error" in theirs
+        else "its own dispatch, even if empty; the delegate's for STRUCTURED_KEYS; with neither, CompositeImplicitAutograd"
+    ),
+)
+def yaml_entries(xp, name, text):
+    found = xp.trace.registrations(text, name)
+    return dict(sorted(found.items())) if isinstance(found, dict) else found
+
+
+@yaml_entries.oracle
+def torch_yaml_entries(torch, name, text):
+    import yaml
+    from torchgen.model import Location, NativeFunction
+
+    entries = {entry["func"].partition("(")[0]: entry for entry in yaml.safe_load(text)}
+
+    def parsed(name):
+        if name not in entries:
+            raise LookupError(name)
+        entry = {key: value for key, value in entries[name].items() if key != "ufunc_inner_loop"}
+        function, kernels = NativeFunction.from_yaml(entry, Location("", 0), known_tags())
+        return function, {key.name: metadata for key, each in kernels.items() for metadata in each.values()}
+
+    function, found = parsed(name)
+    if function.structured_delegate is not None:
+        _, inherited = parsed(str(function.structured_delegate))
+        found = {key: each for key, each in inherited.items() if each.structured} | found
+    return {key: found[key].kernel for key in sorted(found)}

@@ -1,0 +1,35 @@
+"""The check of lab 00 that runs all pieces together."""
+
+from ...check import program
+from .keys import OPERATORS, case_of, kernels, keys, keys_there, table_of
+from .sources import layers
+
+_PLACES = ("", "autocast", "inference")
+
+
+@program(
+    "together.trace",
+    cases=lambda st: st.builds(
+        lambda op, case: {"op": f"aten::{op}"} | case,
+        st.sampled_from(OPERATORS),
+        st.sampled_from([case_of(kind, place) for kind in ("plain", "meta", "conjugate") for place in _PLACES]),
+    ),
+    edges=[
+        {"op": f"aten::{op}"} | case_of("plain", place) for op in ("add.Tensor", "matmul") for place in ("", "autocast")
+    ],
+    draws=20,
+)
+def path_of_a_call(xp, op, kind, before, places):
+    trace = xp.trace
+
+    def look(x):
+        return trace.serving(table_of(trace.torch, op), trace.keys_in_order(x))
+
+    served = keys_there(trace.torch, look, kind, before, places)
+    return served and [*served, trace.layer_of(served[1].rpartition(":")[0])]
+
+
+@path_of_a_call.oracle
+def torch_path_of_a_call(torch, op, kind, before, places):
+    served = kernels.reference(torch, op, keys.reference(torch, kind, before, places))
+    return served and [*served, layers.reference(torch, served[1].rpartition(":")[0])]

@@ -1,0 +1,127 @@
+"""Type promotion, memory of other libraries, and all views together."""
+
+from __future__ import annotations
+
+import ctypes
+
+from ...check import program
+from ..cases import DTYPES, cases_of, rows, sizes, tensor, tensors, when
+from .described import shares
+
+# Types ---------------------------------------------------------------------------------------------------------------
+
+_DTYPES = [{"dtype": name} for name in DTYPES]
+
+
+@program(
+    "dtypes.promote_types",
+    cases=lambda st: cases_of(st, a=_DTYPES, b=_DTYPES),
+    edges=[{"a": {"dtype": a}, "b": {"dtype": b}} for a in DTYPES for b in DTYPES],
+)
+def promoted(xp, a, b):
+    return xp.promote_types(a, b)
+
+
+# Memory of other libraries -------------------------------------------------------------------------------------------
+
+
+class _DataType(ctypes.Structure):
+    _fields_ = [("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16)]
+
+
+class _DLTensor(ctypes.Structure):
+    """DLPack's struct, as `dlpack.h` declares it."""
+
+    _fields_ = [
+        ("data", ctypes.c_void_p),
+        ("device_type", ctypes.c_int32),
+        ("device_id", ctypes.c_int32),
+        ("ndim", ctypes.c_int32),
+        ("dtype", _DataType),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("byte_offset", ctypes.c_uint64),
+    ]
+
+
+def _described(x, null_strides, lanes, bits):
+    """A DLTensor of `x` whose `data` is the beginning of the storage. `bits` and `lanes` may be wrong."""
+    code = {"b": 6, "u": 1, "i": 0, "f": 2}[str(x.dtype).rpartition(".")[2][0]]
+    ints = ctypes.c_int64 * x.dim()
+    return _DLTensor(
+        ndim=x.dim(),
+        dtype=_DataType(code, bits or 8 * x.element_size(), lanes),
+        shape=ints(*x.shape),
+        strides=None if null_strides else ints(*x.stride()),
+        byte_offset=x.storage_offset() * x.element_size(),
+    )
+
+
+def _loans(st):
+    of_any_dtype = st.tuples(sizes(st), st.integers(0, 3), st.sampled_from(DTYPES))
+    contiguous = cases_of(st, x=of_any_dtype.map(lambda t: tensor(t[0], None, t[1], t[2])), null_strides=st.booleans())
+    strided = cases_of(st, x=tensors(st, dtypes=DTYPES), null_strides=st.just(False))
+    odd = cases_of(st, lanes=[1] * 9 + [2], bits=[None] * 9 + [24])
+    return st.tuples(contiguous | strided, odd).map(lambda parts: parts[0] | parts[1])
+
+
+@program(
+    "dlpack.layout",
+    cases=_loans,
+    edges=[
+        {"x": tensor([2, 3], None, 1, dtype), "null_strides": null, "lanes": 1, "bits": None}
+        for dtype, null in (("int64", True), ("float32", False), ("bool", True), ("uint8", False), ("float16", True))
+    ]
+    + rows(
+        "x null_strides lanes bits",
+        (tensor([2, 3], [1, 2], 2, "float64"), False, 1, None), (tensor([], [], 1, "int32"), True, 1, None),
+        (tensor([2, 0, 3], dtype="float32"), True, 1, None), (tensor([2, 0], [5, 7], 2, "int32"), False, 1, None),
+        (tensor([2, 1, 3, 2, 2], [1, 7, 2, 9, 0], 1, "float16"), False, 1, None), (tensor([2]), False, 2, None),
+        (tensor([2]), False, 0, None), (tensor([2]), False, 1, 24), (tensor([2], dtype="float32"), True, 1, 24),
+    ),
+    hint=when(lambda case: case["x"]["tensor"]["offset"], "byte_offset counts bytes, a storage offset elements"),
+)  # fmt: skip
+def layout(xp, x, null_strides, lanes, bits):
+    return xp.dlpack.layout(_described(x, null_strides, lanes, bits))
+
+
+@layout.oracle
+def _(torch, x, null_strides, lanes, bits):
+    if lanes == 1 and bits is None:
+        return x.shape, x.stride(), x.storage_offset(), x.dtype
+    capsule = x.clone().__dlpack__()
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    struct = _DLTensor.from_address(pointer(capsule, b"dltensor"))
+    struct.dtype = _DataType(struct.dtype.code, bits or struct.dtype.bits, lanes)
+    return torch.from_dlpack(capsule)
+
+
+# All together --------------------------------------------------------------------------------------------------------
+
+
+def _chains(st):
+    number = st.integers(-3, 4)
+    arguments = {
+        "transpose": [number, number], "select": [number, number], "narrow": [number, st.integers(0, 2), st.integers(0, 3)],
+        "unsqueeze": [number], "squeeze": [], "flatten": [], "contiguous": [],
+        "reshape": [st.sampled_from([[-1], [2, -1], [-1, 3], [3, -1, 2]])],
+        "view": [st.sampled_from([[-1], [2, -1], [-1, 2], [2, -1, 3]])],
+        "permute": [st.permutations(range(3)).map(list)],
+        "expand": [st.sampled_from([[2, -1], [3, -1, -1], [-1, -1], [-1, 2, -1]])],
+    }  # fmt: skip
+    step = st.one_of([st.tuples(st.just(name), *each) for name, each in arguments.items()]).map(list)
+    return cases_of(st, x=tensors(st, dims=(1, 3)), steps=st.lists(step, max_size=6))
+
+
+@program("together.chain_of_views", cases=_chains)
+def chain_of_views(xp, x, steps):
+    y, errors = x, []
+    for name, *arguments in steps:
+        try:
+            y = getattr(y, name)(*arguments)
+        except (NotImplementedError, RecursionError):
+            raise
+        except (IndexError, RuntimeError) as error:  # the chain continues without this step
+            errors.append(f"{name}: {'IndexError' if isinstance(error, IndexError) else 'RuntimeError'}")
+    return {"view": y, "shares its storage": shares(x, y), "refused": errors}

@@ -1,0 +1,151 @@
+"""Checks of lab 02: autocast as a kernel of the dispatcher."""
+
+from contextlib import ExitStack
+
+from ...check import program
+from ..cases import tensor
+from .keys import is_torch
+
+_CAST = ["float16", "float32", "float32", "float64", "int64", "bool"]
+
+
+def typed_tensor(xp, spec):
+    """A tensor in a case, such as `"float32 cpu"`, made without a call of the dispatcher."""
+    name, device = spec.split()
+    if is_torch(xp):
+        return xp.empty(1, dtype=getattr(xp, name), device=device)
+    return xp.strided.empty_strided((1,), (1,), getattr(xp, name), device)
+
+
+def typed(xp, value):
+    if isinstance(value, (list, tuple)):
+        return [typed(xp, item) for item in value]
+    return typed_tensor(xp, value) if isinstance(value, str) and " " in value else value
+
+
+def types(xp, value):
+    """The dtype and device of each tensor in a result."""
+    if isinstance(value, (list, tuple)):
+        return [types(xp, item) for item in value]
+    return [value.dtype, str(value.device)] if isinstance(value, xp.Tensor) else value
+
+
+def _values(st):
+    tensors = st.tuples(st.sampled_from(_CAST), st.sampled_from(["cpu", "cpu", "meta"])).map(" ".join)
+    one = st.one_of(tensors, tensors, st.sampled_from([None, 3, 2.5, True, "mean"]))
+    return st.lists(st.one_of(one, one, st.lists(one, max_size=3)), max_size=4)
+
+
+_NESTED = [["float16 cpu", ["float32 cpu"], None], 1]
+_VALUES = [
+    ["float32 cpu"], ["float16 cpu"], ["float64 cpu"], ["int64 cpu"], ["bool cpu"], ["float32 meta"],
+    [3, None, 2.5, True, "mean"], [["float32 cpu", "float16 cpu"], "int64 cpu"], [["float16 cpu", "float32 cpu"], 1],
+    _NESTED, [["float16 cpu", "float64 cpu"], "float16 cpu"], [["float16 cpu"], "float32 meta", "int64 cpu"], [[], 2],
+    [],
+]  # fmt: skip
+
+
+@program(
+    "autocast_mode.cached_cast",
+    cases=lambda st: st.fixed_dictionaries({"to": st.sampled_from(["float16", "float32"]), "values": _values(st)}),
+    edges=[{"to": to, "values": values} for to in ("float16", "float32") for values in _VALUES],
+)
+def cast(xp, to, values):
+    return [types(xp, xp.autocast_mode.cached_cast(getattr(xp, to), value)) for value in typed(xp, values)]
+
+
+@cast.oracle
+def _(torch, to, values):
+    cast = torch.amp.autocast_mode._cast
+    return [types(torch, cast(value, "cpu", getattr(torch, to))) for value in typed(torch, values)]
+
+
+@program(
+    "autocast_mode.promote_type",
+    cases=lambda st: st.fixed_dictionaries({"values": _values(st)}),
+    edges=[{"values": values} for values in _VALUES if values != _NESTED],  # no operator takes a list in a list
+)
+def promoted(xp, values):
+    with xp.autocast("cpu", dtype=xp.float16):
+        return xp.autocast_mode.promote_type(typed(xp, values))
+
+
+@promoted.oracle
+def _(torch, values):
+    """The dtype of one more tensor, in the lower precision, when `cat` has joined all of them."""
+
+    def tensors(value):
+        if isinstance(value, (list, tuple)):
+            return [tensor for item in value for tensor in tensors(item)]
+        return [value] if isinstance(value, torch.Tensor) else []
+
+    class Below(torch.utils._python_dispatch.TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            if func.name() != "aten::cat":
+                return func(*args, **(kwargs or {}))
+            seen.append(args[0][0].dtype)
+            return args[0][0]
+
+    seen, probe = [], torch.ones(1, dtype=torch.float16)
+    with torch.autocast("cpu", dtype=torch.float16), Below():
+        torch.cat([probe, *tensors(typed(torch, values))])
+    return seen[0]
+
+
+def _operands(st):
+    """An operator of one of autocast's lists, or of none, and matrices for it."""
+    dtypes = [["float16", "float32"], ["float16", "float32"], ["float64"], ["float16", "float32", "float64"]]
+    settings = st.lists(st.sampled_from([True, True, False]), max_size=2)
+
+    def of_dtypes(some):
+        matrix = st.sampled_from(some).map(_matrix)
+        named = {"name": st.sampled_from(sorted(_OPERATORS)), "a": matrix, "b": matrix, "enabled": settings}
+        return st.fixed_dictionaries(named)
+
+    return st.sampled_from(dtypes).flatmap(of_dtypes)
+
+
+_OPERATORS = {  # how to call each with two square matrices
+    "mm": lambda ops, a, b: ops.mm(a, b), "matmul": lambda ops, a, b: ops.matmul(a, b),
+    "linear": lambda ops, a, b: ops.linear(a, b),
+    "linear with a bias": lambda ops, a, b: ops.linear(a, b, ops.select(b, 0, 0)),
+    "addmm": lambda ops, a, b: ops.addmm(a, a, b),
+    "addmm with numbers": lambda ops, a, b: ops.addmm(a, a, b, beta=2, alpha=3),
+    "bmm": lambda ops, a, b: ops.bmm(ops.unsqueeze(a, 0), ops.unsqueeze(b, 0)), "prod": lambda ops, a, b: ops.prod(b),
+    "prod.dim_int": lambda ops, a, b: ops.prod(b, 1, True), "cat": lambda ops, a, b: ops.cat([a, b], 1),
+    "stack": lambda ops, a, b: ops.stack([a, b], -1), "add": lambda ops, a, b: ops.add(a, b),
+}  # fmt: skip
+
+
+def _matrix(dtype):
+    return tensor([2, 2], dtype=dtype)
+
+
+_OPERANDS = [
+    ("float32", "float32", [True]), ("float16", "float32", [True]), ("float64", "float32", [True]),
+    ("float32", "float16", [True, False]),
+]  # fmt: skip
+_OF_ONE_DTYPE = [
+    ("mm", "float64", [True]), ("cat", "float16", [True]), ("prod", "float16", [False, True]), ("mm", "int64", []),
+]  # fmt: skip
+
+
+@program(
+    "autocast_mode.autocast_kernel",
+    cases=_operands,
+    edges=[
+        {"name": name, "a": _matrix(a), "b": _matrix(b), "enabled": enabled}
+        for name in _OPERATORS
+        for a, b, enabled in _OPERANDS
+    ]
+    + [
+        {"name": name, "a": _matrix(dtype), "b": _matrix(dtype), "enabled": enabled}
+        for name, dtype, enabled in _OF_ONE_DTYPE
+    ],
+)
+def autocasting(xp, name, a, b, enabled):
+    with ExitStack() as stack:
+        for each in enabled:
+            stack.enter_context(xp.autocast("cpu", dtype=xp.float16, enabled=each))
+        result = _OPERATORS[name](xp.ops.aten, a, b)
+        return [result, xp.is_autocast_enabled("cpu")]

@@ -1,0 +1,527 @@
+"""The engine: which nodes run and how often, how gradients accumulate, hooks, and the gradient of a written view."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from ...check import program
+from ..cases import attempt, cases_of, first_apart, rows
+from .graphs import Graph, dense, grad_mode, node_name, outcome, plain
+from .programs import DIAMOND, FIXED, LEAF, ROW, TWO_LEAVES, VIEWS, chosen, do, rooted_programs, run_repeatedly, start
+
+# Dependencies --------------------------------------------------------------------------------------------------------
+
+ROOTED = rows(
+    "leaves statements times roots",
+    ([LEAF], [], 1, [0]), ([LEAF], do("neg 0"), 1, [1]), ([LEAF], do("neg 0"), 1, [1, 1]), ([LEAF], do("mul 0 0"), 1, [1]),
+    ([LEAF, LEAF], do("mul 0 1, neg 2"), 1, [3]), ([LEAF, FIXED], do("mul 0 1, add 2 1"), 1, [3]),
+    ([LEAF], do("tanh 0, neg 1, double 1, add 2 3"), 1, [4]),  # a diamond
+    ([LEAF], do("tanh 0, neg 1, add 1 2, mul 3 1"), 1, [4]),  # long paths and short ones
+    ([LEAF], do("tanh 0, neg 1, double 1"), 1, [2, 3]),
+    ([LEAF], do("tanh 0, neg 1, double 2"), 1, [1, 3]),  # one root before another
+    ([LEAF], do("tanh 0, neg 1, double 2"), 1, [3, 2, 1, 0]), ([LEAF], do("split 0, mul 1 2, add 4 1"), 1, [5]),
+    ([LEAF], do("split 0, neg 1"), 1, [2, 4]),
+    ([LEAF], do("tanh 0, neg 1, double 1, sum 1"), 1, [2]),  # unused branches
+    ([FIXED, LEAF], do("mul 0 1, add 0 2"), 1, [3]),
+    ([LEAF], do("add -1 -1"), 40, [-1]),  # a million million paths from the root to the leaf
+    ([[[], True]], do("shift -1"), 1500, [-1]),  # too deep for recursion
+)  # fmt: skip
+
+
+@program(
+    "engine.count_dependencies",
+    cases=rooted_programs,
+    edges=ROOTED,
+    hint=lambda case, mine, theirs: "each edge counts, and the edges of a node are counted once",
+)
+def dependencies(xp, leaves, statements, times, roots):
+    values = run_repeatedly(xp, leaves, statements, times)
+    roots = [xp.graph.gradient_edge(x).node for x in chosen(values, roots)]
+    graph, found = Graph(*roots), xp.engine.count_dependencies(iter(roots))
+    return [found.get(node) for node in graph.nodes], len(found)
+
+
+@dependencies.oracle
+def _(torch, leaves, statements, times, roots):
+    values = run_repeatedly(torch, leaves, statements, times)
+    graph = Graph(*(torch.autograd.graph.get_gradient_edge(x).node for x in chosen(values, roots)))
+    arriving = Counter(successor for node in graph.nodes for successor, _ in node.next_functions)
+    return [arriving[node] for node in graph.nodes], len(graph.nodes)
+
+
+@program(
+    "engine.nodes_to_execute",
+    cases=lambda st: rooted_programs(st, ends=st.lists(st.integers(0, 12), max_size=3)),
+    edges=[edge | {"ends": [0]} for edge in ROOTED]
+    + [
+        {"leaves": [LEAF, LEAF], "statements": statements, "times": 1, "roots": roots, "ends": ends}
+        for statements, roots, ends in (
+            (do("mul 0 1"), [2], []), (do("mul 0 1, neg 2, tanh 3"), [4], [2]),
+            (do("mul 0 1, neg 2, tanh 3"), [4], [4]), (do("mul 0 1, neg 2, tanh 3"), [4], [3, 2]),
+            (do("neg 0, tanh 1, mul 2 3"), [4], [0]), (do("neg 0, tanh 1, mul 2 3"), [4], [2]),
+            (do("neg 0, tanh 1, mul 2 3"), [2], [1]), (do("neg 0, tanh 1, mul 2 3"), [2, 4], [1, 3]),
+            (do("split 0, neg 2, add 3 1"), [6], [3]), (do("split 0, neg 2, mul 5 4"), [5, 6], [2, 0]),
+        )
+    ],
+    hint=lambda case, mine, theirs: "a node does not run if its gradient is only wanted, and not passed on",
+)  # fmt: skip
+def nodes_that_run(xp, leaves, statements, times, roots, ends):
+    values = run_repeatedly(xp, leaves, statements, times)
+    roots = [xp.graph.gradient_edge(x).node for x in chosen(values, roots)]
+    ends = [xp.graph.gradient_edge(x).node for x in chosen(values, ends)]
+    graph = Graph(*roots)
+    found = xp.engine.nodes_to_execute(iter(ends), iter(graph.nodes))
+    return [node in found for node in graph.nodes], len(found)
+
+
+@nodes_that_run.oracle
+def _(torch, leaves, statements, times, roots, ends):
+    values = run_repeatedly(torch, leaves, statements, times)
+    roots, ends, ran = chosen(values, roots), chosen(values, ends), set()
+    graph = Graph(*(torch.autograd.graph.get_gradient_edge(x).node for x in roots))
+    for node in graph.nodes:
+        node.register_prehook(lambda grads, node=node: ran.add(node))
+    if roots and ends:
+        torch.autograd.grad(roots, ends, [torch.ones_like(x) for x in roots], allow_unused=True)
+    return [node in ran for node in graph.nodes], len(ran)
+
+
+# Accumulation --------------------------------------------------------------------------------------------------------
+
+STRIDES = {"rows": (3, 1), "columns": (1, 2), "rows with gaps": (6, 2), "columns with gaps": (2, 4)}
+
+
+def new_matrix(xp, layout):
+    """A new matrix of ones, no view, in one of the layouts."""
+    if layout == "one number":
+        return xp.ones((), dtype=xp.float64).expand(2, 3)
+    return xp.empty_strided((2, 3), STRIDES[layout], dtype=xp.float64).fill_(1)
+
+
+def accumulated(xp, add, variable, first, steps):
+    """The field `grad` after each gradient: [layout, has a history, grad mode, index of an earlier one to give again]."""
+    x, shown, given = new_matrix(xp, variable).requires_grad_(), [], []
+    x.grad = None if first is None else new_matrix(xp, first)
+    last, version = x.grad, None if x.grad is None else x.grad._version
+    for number, (layout, history, enabled, again) in enumerate(steps):
+        if again is not None and given:
+            grad = given[again % len(given)]
+        else:
+            grad = new_matrix(xp, layout)
+            grad = (grad if layout == "one number" else grad * (number + 1)).requires_grad_(history)
+        given.append(grad)
+        with grad_mode(xp, enabled):
+            add(x, grad)
+        own = [x.grad.data_ptr() == other.data_ptr() for other in given]
+        if x.grad is last:
+            own.append(x.grad._version - version)
+        flags = {"requires_grad": x.grad.requires_grad, "is_leaf": x.grad.is_leaf}
+        shown.append({"grad": dense(x.grad), "memory of those given, versions": own} | flags)
+        last, version = x.grad, x.grad._version
+    after = {"given": [plain(grad) for grad in given], "leaf": plain(x), "version of the leaf": x._version}
+    return {"steps": shown} | after
+
+
+def step(layout, history=False, enabled=False, again=None):
+    return [layout, history, enabled, again]
+
+
+def accumulations(st):
+    layout = st.sampled_from([*STRIDES, "one number"])
+    step = st.tuples(layout, st.booleans(), st.booleans(), st.sampled_from([None, None, None, 0, 1])).map(list)
+    steps = st.lists(step, min_size=1, max_size=3)
+    return cases_of(st, variable=list(STRIDES), first=[None, None, *STRIDES], steps=steps)
+
+
+@program(
+    "graph.accumulate",
+    cases=accumulations,
+    edges=rows(
+        "variable first steps",
+        ("rows", None, [step("rows")]), ("rows", None, [step("rows"), step("rows")]),
+        ("rows", None, [step("rows"), step("rows", again=0)]),
+        ("rows", None, [step("rows", False, True), step("rows", False, True)]),
+        ("rows", None, [step("rows", True, True), step("rows", True, True)]),
+        ("columns", None, [step("rows", True, True), step("columns", True)]),
+        ("rows", None, [step("rows", True), step("rows", True)]),
+        ("rows", None, [step("rows"), step("rows", True, True)]), ("rows", None, [step("one number"), step("rows")]),
+        ("rows", None, [step("columns")]), ("columns", None, [step("rows")]),
+        ("columns", None, [step("rows", False, True)]), ("columns", None, [step("columns")]),
+        ("rows with gaps", None, [step("rows with gaps")]),
+        ("columns with gaps", None, [step("columns"), step("columns", False, True)]),
+        ("rows", "columns", [step("rows")]), ("rows", "columns", [step("rows", False, True)]),
+        ("rows", "rows", [step("rows"), step("columns", False, True)]),
+    ),
+    hint=lambda case, mine, theirs: "a kept gradient shares no memory, and later gradients are added to it",
+)  # fmt: skip
+def accumulation(xp, **case):
+    return accumulated(xp, xp.graph.accumulate, **case)
+
+
+@accumulation.oracle
+def _(torch, **case):
+    def add(x, grad):
+        with grad_mode(torch, True):
+            node = x.view_as(x).grad_fn.next_functions[0][0]
+        node(grad)
+
+    return accumulated(torch, add, **case)
+
+
+# A node's call, and hooks --------------------------------------------------------------------------------------------
+
+CALLS = {  # operators of two operands, and the name of what their nodes save
+    "add": (lambda xp, x, y: x + y, None), "mul": (lambda xp, x, y: x * y, "self"),
+    "exp": (lambda xp, x, y: x.exp(), "result"), "float32": (lambda xp, x, y: x.to(xp.float32), None),
+    "max": (lambda xp, x, y: x.max(-1)[:1], "indices"), "unbind": (lambda xp, x, y: x.unbind(0), None),
+    "split": (lambda xp, x, y: y.split(1, -1), None),
+}  # fmt: skip
+ACTIONS = {
+    "look": lambda grads: None, "double": lambda grads: tuple(grad if grad is None else grad * 2 for grad in grads),
+    "drop": lambda grads: (None, *grads[1:]), "list": lambda grads: list(grads), "first": lambda grads: grads[0],
+    "fewer": lambda grads: grads[1:], "more": lambda grads: (*grads, None), "raise": lambda grads: {}["the hook's"],
+    "sizes": lambda grads: tuple(grad if grad is None else grad.unsqueeze(0) for grad in grads),
+}  # fmt: skip
+OF_HOOKS = ["remove itself", "remove all", "add another"]  # what a hook may do to the other hooks
+
+
+def drawn_hooks(st):
+    actions = ["look"] + ["double"] * 3 + list(ACTIONS) + OF_HOOKS
+    hook = st.tuples(st.sampled_from(["before", "after"]), st.sampled_from(actions))
+    return st.lists(hook.map(list), max_size=3)
+
+
+def called(xp, call, take, operator, shapes, given, hooks, keep):
+    """Call a node twice, with hooks around it. `given` says which of its results have a gradient."""
+    x, y = start(xp, [[shape, True] for shape in shapes])
+    operate, saved = CALLS[operator]
+    results, log = operate(xp, x, y), []
+    results = results if isinstance(results, (list, tuple)) else [results]
+    grads = [xp.ones_like(each) * (i + 1) if given[i % len(given)] else None for i, each in enumerate(results)]
+    if grads.count(None) == len(grads):
+        grads[0] = xp.ones_like(results[0])
+    node, handles = results[0].grad_fn, {"before": {}, "after": {}}
+
+    def add(number, when, action):
+        def hook(grads, outer=None):
+            kept = saved and attempt(lambda: plain(take(node, saved)))
+            shown = {"hook": number, "when": when, "gradients": [*map(plain, grads)]}
+            log.append(shown | {"the node's own": outer and [*map(plain, outer)], "kept": kept})
+            if action == "remove itself":
+                handles[when][number].remove()
+            elif action == "remove all":
+                for handle in handles[when].values():
+                    handle.remove()
+            elif action == "add another":
+                add(number + 10, when, "double")
+            else:
+                return ACTIONS[action](grads)
+
+        handles[when][number] = node.register_prehook(hook) if when == "before" else node.register_hook(hook)
+
+    for number, (when, action) in enumerate(hooks):
+        add(number, when, action)
+    edges = [edge for edge in node.next_functions if edge[0] is not None]
+    answers = [attempt(lambda: [*map(plain, call(results, node, edges, grads, keep))]) for _ in range(2)]
+    return {"calls": [*map(outcome, answers)], "hooks": log}
+
+
+@program(
+    "engine.call_function",
+    cases=lambda st: cases_of(
+        st, operator=list(CALLS), shapes=[[[3], [3]], [[3, 3], [3]], [[1, 3], [3, 1]]],
+        given=[[True], [True], [True, False], [False, True]], hooks=drawn_hooks(st), keep=st.booleans(),
+    ),
+    edges=[
+        {"operator": operator, "shapes": [[3, 3], [3]], "given": given, "hooks": hooks, "keep": keep}
+        for operator in CALLS
+        for given, hooks, keep in (
+            ([True], [], True), ([True], [["before", "look"], ["after", "look"]], False),
+            ([False, True], [["after", "double"], ["before", "double"], ["after", "look"]], True),
+        )
+    ]
+    + [
+        {"operator": operator, "shapes": [[1, 3], [3, 1]], "given": [True], "hooks": hooks, "keep": False}
+        for operator in ("add", "mul")
+        for hooks in (
+            [["before", "double"], ["before", "double"]], [["after", "double"], ["after", "double"]],
+            [["before", "drop"], ["after", "look"]], [["after", "drop"], ["after", "look"]],
+            *([[when, action]] for when in ("before", "after") for action in ACTIONS),
+            *([[w, action], [w, "double"], [w, "look"]] for w in ("before", "after") for action in OF_HOOKS),
+        )
+    ],
+)  # fmt: skip
+def calling(xp, **case):
+    def call(results, node, edges, grads, keep):
+        found = xp.engine.call_function(node, list(grads), keep)
+        return [grad for grad, edge in zip(found, node.next_edges) if edge.node is not None]
+
+    return called(xp, call, lambda node, name: xp.graph.unpack(node, getattr(node, f"saved_{name}")), **case)
+
+
+@calling.oracle
+def _(torch, **case):
+    def call(results, node, edges, grads, keep):
+        pairs = [(each, grad) for each, grad in zip(results, grads) if grad is not None]
+        ends = [torch.autograd.graph.GradientEdge(*edge) for edge in edges]
+        outputs, grads = zip(*pairs)
+        return torch.autograd.grad(outputs, ends, grads, retain_graph=keep, allow_unused=True)
+
+    return called(torch, call, lambda node, name: getattr(node, f"_saved_{name}"), **case)
+
+
+# A backward pass -----------------------------------------------------------------------------------------------------
+
+
+def ask(xp, values, roots, how, ends, retain, create):
+    """Gradients of the roots: for all leaves or only for the values `ends`, accumulated or returned."""
+    roots, ends = ([values[index % len(values)] for index in indices] for indices in (roots, ends))
+    grads = [xp.ones_like(x) * (i + 1) for i, x in enumerate(roots)]
+    if how in ("grad", "grad of all"):
+        unused = how == "grad"
+        found = xp.autograd.grad(roots, ends, grads, retain_graph=retain, create_graph=create, allow_unused=unused)
+        return [*map(plain, found)], list(found)
+    inputs = {"inputs": ends} if how == "inputs" else {}
+    xp.autograd.backward(roots, grads, retain_graph=retain, create_graph=create, **inputs)
+    found = [x.grad for x in values if x.requires_grad and (x.is_leaf or x.retains_grad)]
+    return [*map(plain, found)], found
+
+
+TENSOR_ACTIONS = {
+    "look": lambda grad: None, "double": lambda grad: grad * 2, "zero": lambda grad: grad * 0,
+    "drop": lambda grad: None, "number": lambda grad: 2.0, "sizes": lambda grad: grad.unsqueeze(0),
+}  # fmt: skip
+
+
+def add_hook(xp, values, log, number, kind, index, action):
+    """Add a hook to a tensor or to its node. Returns nothing."""
+    x, on_node = values[index % len(values)], ACTIONS.get(action, ACTIONS["look"])
+
+    def of_tensor(grad):
+        log.append({"hook": number, "on a tensor": plain(grad), "grad mode": xp.is_grad_enabled()})
+        return None if grad is None else TENSOR_ACTIONS[action](grad)
+
+    def accumulated(x):
+        log.append({"hook": number, "after accumulating": plain(x.grad)})
+
+    def before(grads):
+        log.append({"hook": number, "before a node": [*map(plain, grads)]})
+        return on_node(grads)
+
+    def after(grads, outer):
+        log.append({"hook": number, "after a node": [*map(plain, grads)], "that had": [*map(plain, outer)]})
+        return on_node(grads)
+
+    if kind in ("tensor", "removed"):
+        handle = x.register_hook(of_tensor)
+        if kind == "removed":
+            handle.remove()
+    elif kind == "retain":
+        x.retain_grad()
+    elif kind == "accumulated":
+        x.register_post_accumulate_grad_hook(accumulated)
+    elif x.grad_fn is not None:
+        x.grad_fn.register_prehook(before) if kind == "before" else x.grad_fn.register_hook(after)
+
+
+def executions(st):
+    kinds = ["tensor", "tensor", "removed", "retain", "accumulated", "before", "after"]
+    actions = ["look", "double", "double", "zero", "sizes", "drop"]
+    hook = st.tuples(st.sampled_from(kinds), st.integers(0, 12), st.sampled_from(actions))
+    how = ["backward", "backward", "grad", "grad of all", "inputs"]
+    ends = st.lists(st.integers(0, 8), min_size=1, max_size=3)
+    flags = {"retain": [None, None, True, False], "create": [False, False, True]}
+    hooks, enabled = st.lists(hook.map(list), max_size=3), [True, True, True, False]
+    programs = rooted_programs(st, how=how, ends=ends, **flags, hooks=hooks, enabled=enabled)
+    return programs.filter(_well_defined).map(_with_several_roots)
+
+
+def _well_defined(case):
+    """If only some gradients are asked for, torch's nodes pass nothing to edges without a use. A hook after a node sees it."""
+    return case["how"] == "backward" or "after" not in [kind for kind, *_ in case["hooks"]]
+
+
+def _with_several_roots(case):
+    """For a single root torch runs the hooks even if the root's node need not run."""
+    return case | {"roots": case["roots"] * 2} if case["how"] != "backward" and case["hooks"] else case
+
+
+_ASKED = {"how": "backward", "ends": [0], "retain": None, "create": False, "hooks": [], "enabled": True}
+
+
+def _execution(leaves, statements, roots, times=1, **asked):
+    return {"leaves": leaves, "statements": statements, "times": times, "roots": roots} | _ASKED | asked
+
+
+@program(
+    "engine.execute",
+    cases=executions,
+    edges=[edge | _ASKED for edge in ROOTED]
+    + [
+        _execution([LEAF, LEAF], statements, [-1], **asked)
+        for statements in (DIAMOND, TWO_LEAVES)
+        for asked in (
+            {"retain": True}, {"create": True}, {"create": True, "retain": False}, {"how": "grad"},
+            {"how": "grad", "ends": [0, 1, 2]}, {"how": "grad of all", "ends": [0, 1, 2]},
+            {"how": "grad", "ends": [0, 2], "hooks": [["tensor", 2, "double"]]},
+            {"how": "inputs", "ends": [2], "hooks": [["tensor", 2, "double"]]}, {"hooks": [["retain", 2, ""]]},
+            {"how": "grad", "ends": [2, 2, 3]}, {"how": "grad", "ends": [-1]},
+            {"how": "grad", "ends": [3], "retain": True}, {"how": "grad", "ends": [0, 2], "create": True},
+            {"how": "inputs"}, {"how": "inputs", "ends": [0, 1], "create": True},
+            {"hooks": [["tensor", 2, "double"], ["retain", 2, ""], ["tensor", 2, "double"]]},
+            {"hooks": [["before", 2, "double"], ["tensor", 2, "look"], ["after", 2, "double"], ["retain", 2, ""]]},
+            {"hooks": [["tensor", 0, "double"], ["accumulated", 0, ""], ["tensor", 0, "look"]]},
+            {"hooks": [["removed", 2, "double"], ["tensor", 3, "zero"]]}, {"hooks": [["tensor", 2, "sizes"]]},
+            {"hooks": [["tensor", 2, "number"]], "retain": True},
+            {"how": "grad", "ends": [2], "hooks": [["tensor", 2, "double"], ["before", 2, "look"], ["retain", 2, ""]]},
+            {"how": "grad", "ends": [0], "hooks": [["tensor", 0, "double"], ["accumulated", 0, ""]]},
+            {"hooks": [["after", 2, "drop"]]}, {"enabled": False}, {"enabled": False, "create": True},
+            {"enabled": False, "how": "grad"}, {"enabled": False, "hooks": [["tensor", 2, "number"]]},
+        )
+    ]
+    + [
+        _execution([LEAF, ROW], do("add 0 1, mul 1 2"), [3]), _execution([LEAF, FIXED], do("add 0 1, float32 2"), [3]),
+        _execution([LEAF], do("float32 0, mul 0 1"), [2]), _execution([LEAF], do("max 0, split 0, mul 1 3"), [6, 3]),
+        _execution([LEAF], do("unbind 0, mul 1 2"), [4]),
+        _execution([LEAF], do("expand 0, t 1, slice 2, first 3"), [4, 2]),
+        _execution([LEAF], do("split 0, mul 1 2"), [4], how="grad", ends=[1, 2]),
+        _execution([LEAF], do("split 0, mul 1 2"), [4], how="grad", ends=[0, 1, 2]),
+        _execution([LEAF], do("split 0, double 1"), [4], how="grad of all", ends=[1, 2]),
+        _execution([LEAF], do("split 0, double 1"), [4], how="grad of all", ends=[0, 1]),
+        _execution([LEAF, LEAF], do("add 0 1"), [1, 0, 2], hooks=[["tensor", 1, "look"]]),
+        _execution([LEAF, LEAF], do("neg 0, neg 1"), [2, 3], how="grad", hooks=[["tensor", 3, "look"]]),
+        _execution([LEAF, LEAF], [], [0, 1]),
+        _execution([LEAF], do("double 0, neg 0, add 1 2"), [3], hooks=[["after", 1, "drop"]]),
+        _execution([LEAF], do("neg 0, double 1, mul 1 2"), [3], hooks=[["after", 2, "drop"]]),
+        _execution([FIXED], do("neg 0"), [1]), _execution([LEAF], do("neg 0, detach 1"), [2]),
+        _execution([LEAF], do("add 0 0, add 0 0"), [1, 2]), _execution([LEAF, LEAF], do("add 0 1"), [2]),
+        _execution([LEAF, LEAF], do("mul 0 1, neg 2, neg 2, add 4 3"), [5, 3], how="grad", ends=[2, 1]),
+    ],
+    hint=lambda case, mine, theirs: (
+        "the pass leaves grad mode as it was before, on or off, also after an error"
+        if first_apart(mine, theirs) in ("hooks", "grad mode afterwards")
+        else "a node runs once, when all of its gradients have arrived, and the newest node runs first"
+    ),
+)  # fmt: skip
+def executed(xp, leaves, statements, times, roots, how, ends, retain, create, hooks, enabled):
+    values, log = run_repeatedly(xp, leaves, statements, times), []
+    added = [attempt(add_hook, xp, values, log, i, *hook) for i, hook in enumerate(hooks)]
+    graph = Graph(*(x.grad_fn for x in values))
+    for i, node in enumerate(graph.nodes):
+        if node_name(node) != "AccumulateGrad":  # if several can run, their order is free
+            node.register_prehook(lambda grads, i=i: log.append({"runs": i}))
+    answers, modes = [], []
+    for _ in range(2 if times == 1 else 1):
+        with grad_mode(xp, enabled):
+            found = attempt(ask, xp, values, roots, how, ends, retain, create)
+            modes.append(xp.is_grad_enabled())
+        answers.append(outcome(found if isinstance(found, str) else found[0]))
+        if create and not isinstance(found, str) and not {"first", "slice"} & {name for name, *_ in statements}:
+            answers.append(differentiated_again(xp, values, found[1]))
+    return {"passes": answers, "hooks": added, "log": log[:300], "grad mode afterwards": modes}
+
+
+def differentiated_again(xp, values, found):
+    grads = [grad for grad in found if grad is not None and grad.requires_grad]
+    inputs = [x for x in values if x.is_leaf and x.requires_grad]
+    twice = [xp.ones_like(grad) for grad in grads]
+    again = grads and xp.autograd.grad(grads, inputs, twice, retain_graph=True, allow_unused=True)
+    return {"that can be differentiated": len(grads), "differentiated again": [*map(plain, again)]}
+
+
+# A write to a view ---------------------------------------------------------------------------------------------------
+
+FORMULAS = {  # from the gradient of the written values to those of the old values and of another operand
+    "same": lambda grad: (grad, None), "double": lambda grad: (grad * 2, grad), "tensor": lambda grad: grad * 3,
+    "drop": lambda grad: (None, grad), "zeros": lambda grad: (grad * 0, grad * 2),
+    "both": lambda grad: (grad * grad, grad * grad), "list": lambda grad: [grad * 2, grad * 3],
+}  # fmt: skip
+SOME_VIEWS = ["t", "first", "slice", "unsqueeze", "view"]
+
+
+def base_of(xp, layout, shape, offset):
+    """A base of zeros, which may begin inside a storage."""
+    count = xp.ones(shape).numel()
+    strides = [1, shape[0]] if layout == "columns" and len(shape) == 2 else xp.ones(shape).stride()
+    return xp.zeros(offset + count, dtype=xp.float64).as_strided(shape, strides, offset).detach()
+
+
+def follow(xp, x, views):
+    for name in views:
+        x = VIEWS[name](xp, x)
+    return x
+
+
+@program(
+    "history.copy_slices",
+    cases=lambda st: cases_of(
+        st, layout=["rows", "columns"], shape=[[3, 3], [3, 3], [2, 4], [3], [1, 3], []],
+        views=st.lists(st.sampled_from(SOME_VIEWS), min_size=1, max_size=3), formula=list(FORMULAS),
+        history=st.booleans(), offset=[0, 0, 1, 4],
+    ),
+    edges=[
+        {"layout": layout, "shape": [3, 3], "views": views, "formula": formula, "history": history, "offset": 0}
+        for formula in FORMULAS
+        for layout, views, history in (
+            ("rows", ["first"], True), ("columns", ["slice", "t"], False), ("rows", ["t", "slice"], False),
+        )
+    ]
+    + [
+        {"layout": "rows", "shape": shape, "views": views, "formula": "double", "history": True, "offset": offset}
+        for shape, views, offset in (
+            ([3], ["view"], 0), ([], ["unsqueeze"], 0), ([2, 4], ["t", "first", "slice"], 0),
+            ([2, 4], ["slice", "first"], 0), ([3], ["slice"], 2), ([3, 3], ["first"], 3),
+            ([3, 3], ["slice", "first"], 4),
+        )
+    ],
+    hint=lambda case, mine, theirs: (
+        "the overwritten elements get the operator's gradient, all others the gradient that arrived"
+    ),
+)  # fmt: skip
+def through_a_write(xp, layout, shape, views, formula, history, offset):
+    base = base_of(xp, layout, shape, offset)
+    part = follow(xp, base, views)
+    grad = xp.arange(base.numel(), dtype=xp.float64).reshape(shape).add(1).requires_grad_(history)
+    of_base = base.shape, base.stride(), base.storage_offset()
+    of_view = part.shape, part.stride(), part.storage_offset() - base.storage_offset()
+    found = xp.history.copy_slices(FORMULAS[formula], grad, of_base, of_view)
+    return gradients_of_a_write(xp, found, grad)
+
+
+def gradients_of_a_write(xp, found, grad):
+    found = [*found, None][:2]
+    twice = [x for x in found if x is not None and x.requires_grad]
+    again = xp.autograd.grad(twice, grad, [xp.ones_like(x) for x in twice]) if twice else []
+    return {
+        "of the base": dense(found[0]),
+        "of the other": plain(found[1]),
+        "the other's is contiguous": found[1] is not None and found[1].is_contiguous(),
+        "share memory with grad": [None if x is None else x.data_ptr() == grad.data_ptr() for x in found],
+        "differentiated again": [*map(plain, again)],
+        "grad afterwards": plain(grad),
+    }
+
+
+@through_a_write.oracle
+def _(torch, layout, shape, views, formula, history, offset):
+    class Write(torch.autograd.Function):
+        """A write with this formula."""
+
+        @staticmethod
+        def forward(ctx, x, y):
+            ctx.mark_dirty(x)
+            return x.fill_(1)
+
+        @staticmethod
+        def backward(ctx, grad):
+            found = FORMULAS[formula](grad)
+            found = (found, None) if isinstance(found, torch.Tensor) else tuple(found)
+            return found[0], None if found[1] is None else found[1].clone()
+
+    before, base = torch.zeros(shape, dtype=torch.float64).requires_grad_(), base_of(torch, layout, shape, offset)
+    base.copy_(before)
+    other = torch.zeros_like(follow(torch, base.detach(), views)).requires_grad_()
+    Write.apply(follow(torch, base, views), other)
+    grad = torch.arange(base.numel(), dtype=torch.float64).reshape(shape).add(1).requires_grad_(history)
+    found = torch.autograd.grad(base, [before, other], grad, create_graph=True, allow_unused=True)
+    return gradients_of_a_write(torch, found, grad)

@@ -1,0 +1,131 @@
+"""Formulas of derivatives: sums over broadcast dimensions, the two factors of a matrix product, and `logsumexp`."""
+
+from __future__ import annotations
+
+from ...check import program
+from ..cases import cases_of, drawing, rows, sizes, tensor, when
+from .graphs import dense
+
+
+@drawing
+def sums(draw, st):
+    to = draw(sizes(st, (1, 4)))
+    new = draw(st.integers(0, len(to)))
+    shape = [1 if draw(st.integers(0, 2)) == 0 else size for size in to[new:]]
+    order = draw(st.permutations(range(len(to))))
+    strides, step = [0] * len(to), 1
+    for d in order:
+        strides[d] = step if draw(st.integers(0, 5)) else 0
+        step *= max(to[d], 1)
+    return {"grad": tensor(to, strides, draw(st.integers(0, 2)), "float64"), "sizes": shape}
+
+
+@program(
+    "engine.sum_to",
+    cases=sums,
+    edges=[
+        {"grad": tensor(to, strides, 0, "float64"), "sizes": shape}
+        for to, strides, shape in (
+            ([3], None, [3]), ([2, 3], None, [2, 3]), ([2, 3], None, [3]), ([2, 3], None, [2, 1]),
+            ([2, 3], None, [1, 3]), ([2, 3], None, [1]), ([2, 3], None, []), ([2, 3], None, [1, 1]),
+            ([1, 3], None, [3]), ([1, 1], None, [1]), ([32, 6], None, [6]), ([4, 1, 3], None, [1, 1]),
+            ([4, 2, 3], [1, 12, 4], [3]), ([4, 2, 3], [1, 12, 4], [2, 1]), ([4, 2, 3], [0, 0, 1], [2, 3]),
+            ([4, 5, 2, 3], None, [2, 3]), ([4, 5, 2, 3], None, [5, 1, 3]), ([0, 3], None, [3]), ([2, 0], None, [2, 1]),
+            ([2, 0], None, [0]), ([0], None, [1]), ([2, 3], [1, 2], [2, 3]), ([1], [0], [1]), ([2, 1], [5, 4], [2, 1]),
+            ([4, 1, 3], None, [1, 3]),
+        )
+    ],
+    hint=when(
+        lambda case: len(case["sizes"]) < len(case["grad"]["tensor"]["sizes"]),
+        "a dimension that broadcasting put in front disappears; one that it stretched stays, with size 1",
+    ),
+)  # fmt: skip
+def summed(xp, grad, sizes):
+    result = xp.engine.sum_to(grad, sizes)
+    return result, result is grad
+
+
+@summed.oracle
+def _(torch, grad, sizes):
+    result = grad.sum_to_size(sizes)
+    return result, result is grad
+
+
+LAYOUTS = ["rows", "columns", "rows with gaps", "columns with gaps", "columns apart", "one row", "one number"]
+
+
+def strided_matrix(xp, rows, columns, layout, first):
+    """A matrix with the values first, first + 1/4, ... row by row, in one of the layouts, or with one number everywhere."""
+    if layout == "one number":
+        return (xp.ones((), dtype=xp.float64) * first).expand(rows, columns)
+    if layout == "one row":
+        return (xp.arange(max(columns, 1), dtype=xp.float64) + first).as_strided((rows, columns), (0, 1))
+    gap = 2 if layout.endswith("gaps") else 1
+    strides = (columns * gap, gap) if layout.startswith("rows") else (gap, rows * gap)
+    strides = (1, rows + 2) if layout == "columns apart" else strides
+    values = xp.zeros((rows + 2) * (columns + 2) * gap, dtype=xp.float64).as_strided((rows, columns), strides)
+    return values.copy_(xp.arange(rows * columns, dtype=xp.float64).reshape(rows, columns) * 0.25 + first)
+
+
+def products(st):
+    one = st.sampled_from(LAYOUTS[:6])
+    dims = {"n": st.integers(0, 4), "k": st.integers(1, 4), "m": st.integers(0, 4)}
+    return cases_of(st, **dims, mat1=one, mat2=one, grad=LAYOUTS, alpha=[1, 1, 2, -0.5, 0])
+
+
+PRODUCTS = rows(
+    "n k m mat1 mat2 grad alpha",
+    (2, 3, 4, "rows", "rows", "rows", 1), (2, 3, 4, "columns", "columns", "rows", 1),
+    (2, 3, 4, "rows", "columns", "rows", 1), (2, 3, 4, "columns", "rows", "columns", 1),
+    (2, 3, 4, "rows", "rows", "columns", 2), (2, 3, 4, "columns", "columns", "rows", -0.5),
+    (2, 3, 4, "rows with gaps", "rows with gaps", "rows", 1),
+    (2, 3, 4, "columns with gaps", "columns with gaps", "rows with gaps", 1), (3, 3, 3, "rows", "rows", "rows", 0),
+    (3, 3, 3, "columns", "columns", "rows", 0), (2, 1, 3, "rows", "rows", "rows", 1),
+    (2, 1, 3, "columns", "columns", "rows", 1), (1, 3, 1, "rows", "rows", "rows", 1),
+    (1, 3, 1, "columns", "columns", "rows", 1), (1, 1, 1, "rows", "rows", "rows", 1),
+    (1, 3, 2, "rows with gaps", "columns with gaps", "rows", 1), (0, 3, 2, "rows", "columns", "rows", 1),
+    (2, 3, 0, "columns", "rows", "rows", 1), (2, 3, 4, "rows", "columns", "one number", 1),
+    (2, 3, 4, "columns", "rows", "one number", 2), (2, 3, 4, "columns apart", "columns apart", "rows", 1),
+    (1, 3, 4, "one row", "rows", "rows", 1), (2, 1, 4, "rows", "one row", "rows", 1),
+    (2, 3, 4, "one row", "one row", "rows", 1), (8, 64, 600, "rows", "columns", "rows", 1),
+)  # fmt: skip
+
+
+def product(xp, n, k, m, mat1, mat2, grad):
+    """The factors of a product of n × k by k × m, and the gradient of the result."""
+    return strided_matrix(xp, n, k, mat1, -1), strided_matrix(xp, k, m, mat2, 0.5), strided_matrix(xp, n, m, grad, -0.5)
+
+
+def gradient_of_factor(xp, backward, number, n, k, m, mat1, mat2, grad, alpha):
+    """The gradient of factor 0 or 1, by the student's function `backward`. It gets the other factor."""
+    *factors, grad = product(xp, n, k, m, mat1, mat2, grad)
+    factor = factors[number]
+    result = backward(grad.requires_grad_(), factors[1 - number], factor.shape, factor.stride(), alpha)
+    return dense(result), result.requires_grad
+
+
+def torch_gradient(torch, number, n, k, m, mat1, mat2, grad, alpha):
+    mat1, mat2, grad = product(torch, n, k, m, mat1, mat2, grad)
+    result = torch.zeros((n, m), dtype=torch.float64).addmm(mat1.requires_grad_(), mat2.requires_grad_(), alpha=alpha)
+    found = result.grad_fn(grad.requires_grad_())[1 + number]
+    return dense(found), found.requires_grad
+
+
+@program("derivatives.mm_backward_mat1", cases=products, edges=PRODUCTS)
+def gradient_of_the_first_factor(xp, **case):
+    return gradient_of_factor(xp, xp.derivatives.mm_backward_mat1, 0, **case)
+
+
+@gradient_of_the_first_factor.oracle
+def _(torch, **case):
+    return torch_gradient(torch, 0, **case)
+
+
+@program("derivatives.mm_backward_mat2", cases=products, edges=PRODUCTS)
+def gradient_of_the_second_factor(xp, **case):
+    return gradient_of_factor(xp, xp.derivatives.mm_backward_mat2, 1, **case)
+
+
+@gradient_of_the_second_factor.oracle
+def _(torch, **case):
+    return torch_gradient(torch, 1, **case)

@@ -1,0 +1,415 @@
+"""Custom functions, second derivatives of a formula, numerical gradients, and checkpoints."""
+
+from __future__ import annotations
+
+from ...check import program
+from ..cases import attempt, cases_of, drawing, first_apart
+from .graphs import Graph, described, grad_mode, is_torch, node_name, outcome, plain
+from .programs import start
+
+# A custom function ---------------------------------------------------------------------------------------------------
+
+
+def vector(xp, requires_grad=True):
+    return start(xp, [[[3], requires_grad]])[0]
+
+
+ARGUMENTS = {
+    "leaf": vector, "computed": lambda xp: vector(xp) * 2, "plain": lambda xp: vector(xp, False),
+    "integers": lambda xp: xp.arange(3), "number": lambda xp: 2.0, "none": lambda xp: None,
+    "list": lambda xp: [vector(xp)],
+}  # fmt: skip
+OUTPUTS = {
+    "new": lambda xp, tensors, dirty: sum(x.to(xp.float64) * (i + 2) for i, x in enumerate(tensors)),
+    "short": lambda xp, tensors, dirty: sum(x.to(xp.float64).sum() for x in tensors),
+    "same": lambda xp, tensors, dirty: tensors[0], "written": lambda xp, tensors, dirty: dirty(tensors[0].add_(1)),
+    "integers": lambda xp, tensors, dirty: xp.arange(3), "number": lambda xp, tensors, dirty: 5,
+    "none": lambda xp, tensors, dirty: None,
+}  # fmt: skip
+ANSWERS = {  # what a backward returns, from the right gradients
+    "right": lambda found: tuple(found), "twice": lambda found: tuple(x if x is None else x * 2 for x in found),
+    "nothing": lambda found: (None,) * len(found), "fewer": lambda found: tuple(found[:-1]),
+    "more of nothing": lambda found: (*found, None), "more": lambda found: (*found, found[0]),
+    "one for all": lambda found: tuple(next(y for y in found if y is not None) if x is None else x for x in found),
+    "alone": lambda found: found[0], "list": lambda found: list(found),
+    "wider": lambda found: tuple(x if x is None else x.expand(2, 3) for x in found),
+}  # fmt: skip
+
+
+def forward(xp, ctx, log, tensors, outputs, several, saves, nondifferentiable, materialize, **_):
+    said = {"needs_input_grad": list(ctx.needs_input_grad), "grad mode": xp.is_grad_enabled()}
+    log.append({"forward": said | {"tensors require grad": [x.requires_grad for x in tensors]}})
+
+    def dirty(x):
+        ctx.mark_dirty(x)
+        return x
+
+    made = [OUTPUTS[kind](xp, tensors, dirty) for kind in outputs]
+    marked = [made[i % len(made)] for i in nondifferentiable]
+    ctx.mark_non_differentiable(*(x for x in marked if isinstance(x, xp.Tensor)))
+    if not materialize:
+        ctx.set_materialize_grads(False)
+    kept = {"args": tensors, "outputs": made, "between": [tensors[0] * 3], "none": [None, tensors[0]]}
+    if saves:
+        ctx.save_for_backward(*(x for x in kept[saves] if x is None or isinstance(x, xp.Tensor)))
+    ctx.number = 7
+    return tuple(made) if several else made[0]
+
+
+def backward(xp, ctx, log, args, tensors, results, grads, answer):
+    saved = []
+    for x in ctx.saved_tensors:
+        one = [any(x is y for y in those) for those in (tensors, results)]
+        flag = x is not None and x.requires_grad
+        saved.append({"tensor": plain(x), "requires_grad": flag, "is an argument, a result": one})
+    said = {"gradients": [*map(plain, grads)], "saved_tensors": saved, "number": ctx.number}
+    log.append({"backward": said | {"grad mode": xp.is_grad_enabled()}})
+    one = next((grad.to(xp.float64).sum() for grad in grads if grad is not None), None)
+    found = []
+    for x, needed in zip(args, ctx.needs_input_grad):
+        found.append(one * (x.detach() * 0 + 3) if needed and one is not None else None)
+    return ANSWERS[answer](found)
+
+
+def result_shown(xp, x, tensors):
+    if not isinstance(x, xp.Tensor):
+        return x
+    node = x.grad_fn and node_name(x.grad_fn)
+    return {"tensor": plain(x), "node": node, "is an argument": [x is y for y in tensors]} | described(x)
+
+
+def _well_defined(case):
+    """One argument at most is written or returned, and then no result is marked as not differentiable. The program does not
+    write to a returned argument, because torch remembers that a function made this view, and refuses the write."""
+    if case["written"] and "same" in case["outputs"]:
+        return False
+    written = case["outputs"].count("written") + case["outputs"].count("same")
+    return written == 0 or written == 1 and not case["nondifferentiable"]
+
+
+_FUNCTION = {
+    "args": ["leaf"], "outputs": ["new"], "several": False, "saves": "", "nondifferentiable": [], "materialize": True,
+    "answer": "right", "enabled": True, "roots": [0], "twice": False, "written": False,
+}  # fmt: skip
+
+
+def _function(**others):
+    """A case that differs from the usual one. Its arguments and outputs are words."""
+    return _FUNCTION | {name: x.split() if name in ("args", "outputs") else x for name, x in others.items()}
+
+
+@program(
+    "function.apply",
+    cases=lambda st: cases_of(
+        st, args=st.builds(
+            lambda first, rest: [first, *rest], st.sampled_from(["leaf", "computed", "computed", "plain"]),
+            st.lists(st.sampled_from(list(ARGUMENTS)), max_size=2),
+        ),
+        outputs=st.lists(st.sampled_from([*OUTPUTS, "new", "new", "short"]), min_size=1, max_size=3),
+        several=st.booleans(), saves=["", "args", "outputs", "between", "none"],
+        nondifferentiable=[[], [], [], [0], [1]], materialize=[True, True, False],
+        answer=["right"] * 6 + list(ANSWERS), enabled=[True] * 5 + [False],
+        roots=st.lists(st.integers(0, 2), min_size=1, max_size=2, unique=True),
+        twice=st.booleans(), written=[False, False, False, True],
+    ).filter(_well_defined),
+    edges=[
+        _function(), _function(args="plain"), _function(enabled=False), _function(args="computed leaf"),
+        _function(args="leaf number computed none"), _function(args="plain number leaf"),
+        _function(args="leaf integers"), _function(args="plain list"), _function(outputs="new short", several=True),
+        _function(outputs="new short", several=True, roots=[1]),
+        _function(outputs="new short", several=True, roots=[1], materialize=False),
+        _function(outputs="new", several=True), _function(outputs="number new none short", several=True, roots=[0, 1]),
+        _function(outputs="integers new", several=True, roots=[1]),
+        _function(outputs="integers new", several=True, roots=[1], materialize=False), _function(outputs="number"),
+        _function(outputs="none"), _function(outputs="new short", several=True, nondifferentiable=[0], roots=[1]),
+        _function(outputs="new short", several=True, nondifferentiable=[1], roots=[0]),
+        _function(outputs="new", nondifferentiable=[0]), _function(outputs="same"),
+        _function(outputs="same", args="computed"), _function(outputs="same", args="plain leaf"),
+        _function(outputs="same", args="plain"), _function(outputs="same", args="computed", enabled=False),
+        _function(outputs="same new", several=True, roots=[0, 1]), _function(outputs="written"),
+        _function(outputs="written", args="computed"), _function(outputs="written", args="plain leaf"),
+        _function(outputs="written", args="plain"), _function(outputs="written", args="computed", enabled=False),
+        _function(outputs="new written", args="computed"),
+        _function(outputs="new written short", args="computed", several=True, roots=[0, 1]),
+        _function(saves="args", args="plain"), _function(saves="args", args="leaf", enabled=False),
+        _function(outputs="new written", args="computed", several=True, roots=[1], saves="outputs"),
+        _function(saves="args", args="leaf plain computed", twice=True),
+        _function(saves="outputs", args="computed", twice=True),
+        _function(saves="outputs", args="computed", outputs="new short", several=True, roots=[0, 1]),
+        _function(saves="between"), _function(saves="args", args="computed", written=True),
+        _function(saves="args", args="leaf plain", written=True),
+        _function(saves="outputs", args="computed", written=True),
+        _function(saves="between", args="computed", written=True), _function(saves="none", twice=True),
+        _function(twice=True), *[_function(args="leaf number", answer=answer) for answer in ANSWERS],
+        *[_function(args="leaf plain computed", answer=answer) for answer in ANSWERS], _function(answer="alone"),
+        _function(answer="list"),
+    ],
+    hint=lambda case, mine, theirs: "each result has its own output_nr, whether it can have a gradient or not",
+)  # fmt: skip
+def custom_function(xp, args, enabled, roots, twice, written, answer, **case):
+    log, contexts, results = [], [], []
+    args = [ARGUMENTS[kind](xp) for kind in args]
+    tensors = [x for x in args if isinstance(x, xp.Tensor)]
+
+    class Mine(xp.autograd.Function):
+        @staticmethod
+        def forward(ctx, *args):
+            made = forward(xp, ctx, log, tensors, **case)
+            contexts.append(ctx)
+            return made
+
+        @staticmethod
+        def backward(ctx, *grads):
+            return backward(xp, ctx, log, args, tensors, results, grads, answer)
+
+    with grad_mode(xp, enabled):
+        result = attempt(lambda: Mine.apply(*args))
+    if isinstance(result, str):
+        return dict.fromkeys(("results", "several", "graph", "passes")) | {"raises": result, "log": log}
+    (ctx,) = contexts
+    log.append({"kept": len(ctx.saved_tensors), "nothing left to save": not getattr(ctx, "to_save", None)})
+    results += list(result) if isinstance(result, tuple) else [result]
+    shown = [result_shown(xp, x, tensors) for x in results]
+    ends = [x for x in results if isinstance(x, xp.Tensor)]
+    graph = Graph(*(x.grad_fn for x in ends))
+    ends = [x for x in (ends[index % len(ends)] for index in roots) if x.requires_grad] if ends else []
+    if written:
+        for x in [*tensors[:1], *ends[:1]]:
+            x.detach().add_(1)
+
+    def back():
+        wanted = [x for x in tensors if x.requires_grad]
+        grads = [xp.ones_like(x) * (i + 1) for i, x in enumerate(ends)]
+        if wanted and ends:
+            return [*map(plain, xp.autograd.grad(ends, wanted, grads, allow_unused=True))]
+
+    passes = [outcome(attempt(back)) for _ in range(2 if twice else 1)]
+    found = {"results": shown, "several": isinstance(result, tuple), "graph": graph.shown(), "passes": passes}
+    return found | {"raises": None, "log": log}
+
+
+# A formula, differentiated again -------------------------------------------------------------------------------------
+
+
+@drawing
+def exponent_cases(draw, st):
+    shape = draw(st.lists(st.integers(1, 3), max_size=3))
+    dims = draw(st.lists(st.sampled_from(range(-len(shape), len(shape))), max_size=2)) if shape else []
+    dims = list({d % len(shape): d for d in dims}.values())
+    infinite = draw(st.sampled_from([None, None, None, [0, "inf"], [0, "-inf"], [1, "-inf"], [1, 1000.0]]))
+    keepdim = draw(st.booleans()) or bool(shape) and not dims  # without it torch fails
+    return {"shape": shape, "dims": dims, "keepdim": keepdim, "infinite": infinite}
+
+
+def second_derivative(xp, gradient, shape, dims, keepdim, infinite):
+    """The gradient of `logsumexp` that the function `gradient` gives, and the gradients of this gradient."""
+    x = xp.arange(xp.ones(shape).numel(), dtype=xp.float64).reshape(shape) * 0.25 - 1
+    if infinite and x.numel():
+        index, value = infinite
+        x.view(-1)[index % x.numel()] = float(value)
+    x = x.requires_grad_()
+    result = x.logsumexp(dims, keepdim)
+    grad = (xp.arange(result.numel(), dtype=xp.float64).reshape(result.shape) + 1).requires_grad_()
+    first, twice = gradient(grad, x, result, dims, keepdim), []
+    if first.requires_grad:
+        twice = xp.autograd.grad(first, [x, grad], xp.ones_like(first) * 2, allow_unused=True)
+    return {
+        "gradient": plain(first),
+        "requires_grad": first.requires_grad,
+        "differentiated again": [*map(plain, twice)],
+    }
+
+
+@program(
+    "derivatives.logsumexp_backward",
+    cases=exponent_cases,
+    edges=[
+        {"shape": shape, "dims": dims, "keepdim": keepdim, "infinite": infinite}
+        for shape, dims, infinite in (
+            ([3], [0], None), ([2, 3], [1], None), ([2, 3], [0], None), ([2, 3], [-2], None), ([2, 3], 1, None),
+            ([2, 3], [0, 1], None), ([2, 3], [-1, 0], None), ([3, 3], [0], None), ([2, 3, 2], [2, 0], None),
+            ([2, 3, 2], [1], None), ([], [], None), ([], [0], None), ([2, 3], [], None), ([1], [0], [0, "-inf"]),
+            ([3], [0], [1, "-inf"]), ([3], [0], [0, "inf"]), ([2, 1], [1], [0, "-inf"]), ([2, 1], [1], [1, "inf"]),
+            ([3], [0], [1, 1000.0]), ([2, 3], [1], [4, 1000.0]),
+        )
+        for keepdim in (False, True) if dims != [] or keepdim or not shape
+    ],
+)  # fmt: skip
+def exponents(xp, **case):
+    return second_derivative(xp, xp.derivatives.logsumexp_backward, **case)
+
+
+@exponents.oracle
+def _(torch, **case):
+    def gradient(grad, x, result, dims, keepdim):
+        return torch.autograd.grad(result, x, grad, create_graph=True)[0]
+
+    return second_derivative(torch, gradient, **case)
+
+
+# Numerical gradients -------------------------------------------------------------------------------------------------
+
+CURVES = {
+    "square": lambda xp, x: x * x, "cube": lambda xp, x: x * x * x + x, "sum": lambda xp, x: (x * x).sum(),
+    "rows": lambda xp, x: (x * x * x).sum(0) if x.dim() else x * 3, "sigmoid": lambda xp, x: x.sigmoid(),
+    "both": lambda xp, x: x.t() * x.sum() if x.dim() < 3 else x.sum(), "times itself": lambda xp, x: x.detach() * x,
+    "flat": lambda xp, x: x * 0 + 1,
+    "cumulative": lambda xp, x: (x * x).view(-1).cumsum(0)[:2] if x.is_contiguous() else x + x,
+    "in float32": lambda xp, x: x.to(xp.float32) * 2, "slope": lambda xp, x: slope(xp, x),
+}  # fmt: skip
+
+
+def slope(xp, x):
+    x = x.detach().requires_grad_()
+    return xp.autograd.grad((x * x * x).sum(), x)[0]
+
+
+def curve(xp, name, shape, layout, wanted):
+    """A point, a function of it, and the log of the calls."""
+    x = xp.arange(xp.ones(shape).numel(), dtype=xp.float64).reshape(shape) * 0.5 - 1
+    x = x.t().contiguous().t() if layout == "columns" and x.dim() == 2 else x
+    if layout == "gaps":
+        wide = xp.zeros([*shape, 2], dtype=xp.float64)
+        wide.select(-1, 0).copy_(x)
+        x = wide.select(-1, 0)
+    x, log = x.requires_grad_(wanted), []
+
+    def function(*_):
+        y = CURVES[name](xp, x)
+        log.append({"requires_grad": y.requires_grad, "version of x": x._version})
+        return y
+
+    return x, function, log
+
+
+@program(
+    "gradcheck.numerical_gradient",
+    cases=lambda st: cases_of(
+        st, name=list(CURVES), shape=st.lists(st.integers(1, 3), max_size=2), layout=["rows", "columns", "gaps"],
+        wanted=st.booleans(), eps=[0.5, 0.125, 1e-3],
+    ),
+    edges=[
+        {"name": name, "shape": shape, "layout": layout, "wanted": wanted, "eps": eps}
+        for name in CURVES
+        for shape, layout, wanted, eps in (([2, 3], "rows", True, 0.5), ([3], "rows", False, 0.125))
+    ]
+    + [
+        {"name": "cube", "shape": shape, "layout": layout, "wanted": True, "eps": 0.25}
+        for shape, layout in (([], "rows"), ([2, 3], "columns"), ([2, 3], "gaps"), ([3], "gaps"), ([0], "rows"))
+    ],
+    hint=lambda case, mine, theirs: (
+        "the function is called twice for each element, and in the current grad mode"
+        if case["name"] == "slope" or first_apart(mine, theirs) == "calls"
+        else "one row for each element of x, one number for each element of the result"
+    ),
+)  # fmt: skip
+def differences(xp, name, shape, layout, wanted, eps):
+    x, function, log = curve(xp, name, shape, layout, wanted)
+    before = x.detach().clone()
+    found = xp.gradcheck.numerical_gradient(function, x, eps)
+    return moved(xp, found, log, x, before)
+
+
+def moved(xp, found, log, x, before):
+    return {
+        "calls": log,
+        "rows": found,
+        "x is as it was": bool((x == before).all()),
+        "version of x": x._version,
+        "x.requires_grad": x.requires_grad,
+        "grad mode afterwards": xp.is_grad_enabled(),
+    }
+
+
+@differences.oracle
+def _(torch, name, shape, layout, wanted, eps):
+    from torch.autograd.gradcheck import get_numerical_jacobian_wrt_specific_input
+
+    x, function, log = curve(torch, name, shape, layout, wanted)
+    before = x.detach().clone()
+    example = function().detach()
+    log.clear()
+    with_grad = x.detach().requires_grad_()  # the function computes with x, which shares this memory
+    (jacobian,) = get_numerical_jacobian_wrt_specific_input(lambda *_: [function()], 0, (with_grad,), [example], eps)
+    return moved(torch, jacobian.tolist(), log, x, before)
+
+
+# Checkpoints ---------------------------------------------------------------------------------------------------------
+
+
+def checkpoint_of(xp):
+    if not is_torch(xp):
+        return xp.checkpoint.checkpoint
+    import torch.utils.checkpoint
+
+    return torch.utils.checkpoint.checkpoint
+
+
+CHECKPOINTED = {
+    "product": lambda xp, x, y, z: x.sigmoid() * x * (y if y is not None else 2),
+    "two": lambda xp, x, y, z: (x * 2, x.tanh() * x), "with a number": lambda xp, x, y, z: (x.sum(), 3.0),
+    "cut": lambda xp, x, y, z: (x.detach() * 2, x * 3), "all cut": lambda xp, x, y, z: x.detach() * 2,
+    "not used": lambda xp, x, y, z: x.exp(), "integers": lambda xp, x, y, z: (x.argmax(), x * x),
+    "outside": lambda xp, x, y, z: x * z, "shared": lambda xp, x, y, z: two_uses(x.exp()),
+}  # fmt: skip
+
+
+def two_uses(y):
+    return y * y, y.tanh() * y
+
+
+@program(
+    "checkpoint.recompute",
+    cases=lambda st: cases_of(
+        st, function=list(CHECKPOINTED),
+        args=st.lists(st.sampled_from(["leaf", "leaf", "computed", "plain"]), min_size=1, max_size=2),
+        number=st.booleans(), roots=st.lists(st.integers(0, 1), min_size=1, max_size=2, unique=True),
+        times=st.integers(1, 2), turned=[[], [], [], [0], [1]],
+    ),
+    edges=[
+        {"function": function, "args": args, "number": number, "roots": roots, "times": times, "turned": []}
+        for function in CHECKPOINTED
+        for args, number, roots, times in ((["leaf", "computed"], False, [0, 1], 1), (["computed"], True, [1], 2))
+    ]
+    + [
+        {"function": "product", "args": args, "number": False, "roots": [0], "times": 1, "turned": turned}
+        for args, turned in (
+            (["leaf", "plain"], []), (["plain", "leaf"], []), (["plain", "plain"], []), (["leaf"], [0]),
+            (["leaf", "leaf"], [0]), (["leaf", "leaf"], [1]), (["leaf", "plain"], [1]), (["leaf", "leaf"], [0, 1]),
+        )
+    ],
+    hint=lambda case, mine, theirs: "the recomputation runs on detached tensors, so that it reaches no other graph",
+)  # fmt: skip
+def again(xp, function, args, number, roots, times, turned):
+    log, outside = [], vector(xp)
+    args = [ARGUMENTS[kind](xp) for kind in args]
+
+    def run(x, y=None):
+        pairs = [(each, given) for each, given in zip((x, y), args) if isinstance(each, xp.Tensor)]
+        flags = [[each.requires_grad, each.is_leaf, each.data_ptr() == given.data_ptr()] for each, given in pairs]
+        number = y if isinstance(y, float) else None
+        shown = {"require grad, are leaves, share memory": flags, "x": plain(x), "number": number}
+        log.append({"grad mode": xp.is_grad_enabled()} | shown)
+        return CHECKPOINTED[function](xp, x, y, outside)
+
+    given = [*args[:1], 2.5] if number else args
+    runs = []
+    for _ in range(times):
+        result = attempt(lambda: checkpoint_of(xp)(run, *given, use_reentrant=True))
+        if isinstance(result, str):
+            runs.append({"raises": result})
+            continue
+        many = [x for x in (result if isinstance(result, tuple) else (result,)) if isinstance(x, xp.Tensor)]
+        graph = Graph(*(x.grad_fn for x in many))
+        ends = [x for x in (many[index % len(many)] for index in roots) if x.requires_grad]
+        grads = [xp.ones_like(x) * (i + 2) for i, x in enumerate(ends)]
+
+        for index in turned:  # between the two passes
+            if index < len(args) and args[index].is_leaf:
+                args[index].requires_grad_(not args[index].requires_grad)
+        found = attempt(xp.autograd.backward, ends, grads) if ends else None
+        log.append("back")
+        shown = [x if not isinstance(x, xp.Tensor) else [plain(x), x.requires_grad] for x in many]
+        found = {"results": shown, "graph": graph.shown(), "backward": found or "done"}
+        runs.append(found | {"grad": [plain(x.grad) if x.is_leaf else None for x in [*args, outside]]})
+    return {"runs": runs, "calls": log}

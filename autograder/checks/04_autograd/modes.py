@@ -1,0 +1,119 @@
+"""Grad mode and inference mode, as context managers and as decorators."""
+
+from __future__ import annotations
+
+from ...check import program
+from ..cases import attempt, cases_of
+from .graphs import grad_mode, is_torch
+
+MODES = ["no_grad", "enable_grad"]
+INFERENCE = ["inference", "no inference"]
+
+
+def block(xp, name):
+    if name in MODES:
+        return getattr(xp, name)()
+    return xp.inference_mode(name == "inference")
+
+
+def nested(xp, blocks, raises, look):
+    """Look outside, in each of the nested blocks, and again at the end of each. The innermost block may raise."""
+    log = [look()]
+
+    def enter(rest):
+        if not rest:
+            if raises:
+                raise KeyError("from within")
+            return
+        name, how = rest[0]
+        if how == "with":
+            with block(xp, name):
+                log.append(look())
+                enter(rest[1:])
+                log.append(look())
+        elif how == "again":
+            one = block(xp, name)
+            with one:
+                log.append(look())
+            with one:
+                log.append(look())
+            enter(rest[1:])
+        elif how == "decorator":
+            inner(rest[1:], block(xp, name))
+        else:
+            inner(rest[1:], getattr(xp, name) if name in MODES else xp.inference_mode)
+        log.append(look())
+
+    def inner(rest, decorate):
+        @decorate
+        def function(count):
+            log.append(look())
+            if count:
+                function(count - 1)
+            else:
+                enter(rest)
+
+        function(1)
+
+    found = attempt(lambda: enter(blocks))
+    return log, found, look()
+
+
+def nested_blocks(st, names):
+    one = st.tuples(st.sampled_from(names), st.sampled_from(["with", "with", "again", "decorator", "bare decorator"]))
+    return cases_of(st, blocks=st.lists(one.map(list), max_size=4), raises=[False, False, True])
+
+
+def _block_edges(names):
+    some = [[[name, how]] for name in names for how in ("with", "again", "decorator", "bare decorator")]
+    some += [[[a, "with"], [b, "with"]] for a in names for b in names] + [[]]
+    return [{"blocks": blocks, "raises": raises} for blocks in some for raises in (False, True)]
+
+
+@program("grad_mode.recording", cases=lambda st: nested_blocks(st, MODES), edges=_block_edges(MODES))
+def recorded(xp, blocks, raises):
+    x = xp.ones(2).requires_grad_()
+
+    def look():
+        y = x * 2
+        return xp.is_grad_enabled(), y.requires_grad, y.is_leaf
+
+    with grad_mode(xp, True):
+        on = nested(xp, blocks, raises, look)
+    with grad_mode(xp, False):
+        off = nested(xp, blocks, raises, look)
+    return on, off, xp.is_grad_enabled()
+
+
+def bits(xp, key_set):
+    """Which of four keys are in a set: two that autograd needs, and two that it does not need."""
+    names = ["ADInplaceOrView", "AutogradFunctionality", "AutocastCPU", "BackendSelect"]
+    if is_torch(xp):
+        return [key_set.has(getattr(xp._C.DispatchKey, name)) for name in names]
+    return [bool(int(key_set) & xp.dispatch.BIT[name]) for name in names]
+
+
+@program(
+    "grad_mode.inferring",
+    cases=lambda st: nested_blocks(st, [*INFERENCE, *INFERENCE, *MODES]),
+    edges=_block_edges(INFERENCE),
+)
+def inferred(xp, blocks, raises):
+    x, made = xp.ones(2).requires_grad_(), []
+
+    def look():
+        y, z = x * 2, xp.ones(3)
+        made.append(z)
+        thread = xp._C._dispatch_tls_local_include_set(), xp._C._dispatch_tls_local_exclude_set()
+        flags = [[t.is_inference(), t.requires_grad, t.is_leaf, *bits(xp, xp._C._dispatch_keys(t))] for t in (y, z)]
+        return xp.is_inference_mode_enabled(), xp.is_grad_enabled(), flags, [bits(xp, keys) for keys in thread]
+
+    state = {} if is_torch(xp) else vars(xp.dispatch.local)
+    before, keys = dict(state), xp._C.DispatchKey
+    other = xp._C.DispatchKeySet(keys.AutocastCPU) if is_torch(xp) else xp.dispatch.BIT["AutocastCPU"]
+    try:
+        with xp._C._IncludeDispatchKeyGuard(keys.BackendSelect), xp._C._ExcludeDispatchKeyGuard(other):
+            seen = nested(xp, blocks, raises, look)
+    finally:
+        state.update(before)
+    return seen, [attempt(lambda z=z: z.requires_grad_().requires_grad) for z in made], [z.is_inference() for z in made]

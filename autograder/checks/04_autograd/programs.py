@@ -1,0 +1,123 @@
+"""The small programs that most cases of autograd hold.
+
+A program is a list of statements. Each statement is an operation and the indices of its operands among the values so far.
+All sizes are 3 or 1, of at most two dimensions, so that any two values broadcast.
+"""
+
+from __future__ import annotations
+
+from ..cases import attempt, cases_of
+from .graphs import grad_mode
+
+UNARY = {
+    "neg": lambda xp, x: -x, "double": lambda xp, x: x * 2, "shift": lambda xp, x: x + 0.5,
+    "sigmoid": lambda xp, x: x.sigmoid(), "tanh": lambda xp, x: x.tanh(), "abs": lambda xp, x: x.abs(),
+    "relu": lambda xp, x: x.relu(), "clone": lambda xp, x: x.clone(), "sum": lambda xp, x: x.sum(),
+    "row": lambda xp, x: x.mean(0, True) if x.dim() else x.mean(), "float32": lambda xp, x: x.to(xp.float32),
+    "softmax": lambda xp, x: x.softmax(-1),
+}  # fmt: skip
+SEVERAL = {
+    "max": lambda xp, x: x.max(-1), "split": lambda xp, x: x.split(1, -1) if x.dim() else (x,),
+    "unbind": lambda xp, x: x.unbind(0) if x.dim() else (x,),
+}  # fmt: skip
+VIEWS = {
+    "t": lambda xp, x: x.t(), "first": lambda xp, x: x[0] if x.dim() else x.view(1),
+    "slice": lambda xp, x: x[-1:] if x.dim() else x.view(1), "expand": lambda xp, x: x.expand(3, 3),
+    "unsqueeze": lambda xp, x: x.unsqueeze(0) if x.dim() < 2 else x.transpose(0, 1),
+    "view": lambda xp, x: x.view(x.shape),
+}  # fmt: skip
+BINARY = {
+    "add": lambda xp, x, y: x + y, "sub": lambda xp, x, y: x - y, "mul": lambda xp, x, y: x * y,
+    "div": lambda xp, x, y: x / (y * y + 1), "maximum": lambda xp, x, y: xp.maximum(x, y),
+    "where": lambda xp, x, y: xp.where(x > y, x, y),
+}  # fmt: skip
+CUT = {
+    "detach": lambda xp, x: x.detach(), "argmax": lambda xp, x: x.argmax(-1), "compare": lambda xp, x: x > 0,
+    "long": lambda xp, x: x.long(),
+}  # fmt: skip
+DIFFERENTIABLE = [*UNARY, *SEVERAL, *VIEWS, *BINARY, *BINARY]
+ANY = [*DIFFERENTIABLE, *CUT]
+LEAF, ROW, FIXED = [[3, 3], True], [[3], True], [[3], False]
+SHAPES = ([3, 3], [3], [1, 3], [3, 1], [])
+IN_PLACE = {
+    "double_": lambda xp, x, y: x.mul_(2), "tanh_": lambda xp, x, y: x.tanh_(), "zero_": lambda xp, x, y: x.zero_(),
+    "add_": lambda xp, x, y: x.add_(_other(x, y)), "mul_": lambda xp, x, y: x.mul_(_other(x, y)),
+    "copy_": lambda xp, x, y: x.copy_(_other(x, y)),
+}  # fmt: skip
+OPERATIONS, QUIETLY = UNARY | SEVERAL | VIEWS | BINARY | CUT, "quietly "
+
+
+def _other(x, y):
+    """A value to write, never in the memory that is written to."""
+    return y.detach() * 1 if x.untyped_storage().data_ptr() == y.untyped_storage().data_ptr() else y
+
+
+def operate(xp, values, name, *indices):
+    """Run one statement. Its results join the values. A write in place returns its outcome."""
+    x, *others = operands = [values[index % len(values)] for index in indices]
+    if write := IN_PLACE.get(name.removeprefix(QUIETLY)):
+        with grad_mode(xp, not name.startswith(QUIETLY)):
+            y = others[0] if others else values[0]
+            return attempt(lambda: "written" if write(xp, x, y) is x else "another tensor")
+    result = OPERATIONS[name](xp, *operands)
+    values.extend(result if isinstance(result, (list, tuple)) else [result])
+
+
+def start(xp, leaves):
+    """The first values of a program, from their sizes and whether they require grad."""
+    values = []
+    for number, (shape, requires_grad) in enumerate(leaves):
+        count = 3 ** sum(size == 3 for size in shape)
+        x = xp.arange(count, dtype=xp.float64).reshape(shape) * 0.25 + (0.5 * number - 1)
+        values.append(x.requires_grad_(requires_grad))
+    return values
+
+
+def do(text):
+    """A list of statements from their text: `mul 0 0, neg 1` is [["mul", 0, 0], ["neg", 1]]."""
+    words = [each.split() for each in text.split(",")]
+    indices = [[word for word in each if word.removeprefix("-").isdigit()] for each in words]
+    return [[" ".join(each[: -len(some)]), *map(int, some)] for each, some in zip(words, indices)]
+
+
+def drawn_leaves(st):
+    one = st.tuples(st.sampled_from(SHAPES), st.sampled_from([True, True, True, False])).map(list)
+    return st.lists(one, min_size=1, max_size=3)
+
+
+def drawn_statements(st, names=DIFFERENTIABLE, most=8):
+    index = st.integers(0, 12)
+    kinds = [st.tuples(st.just(name), *[index] * (2 if name in BINARY else 1)).map(list) for name in names]
+    return st.lists(st.one_of(kinds), max_size=most)
+
+
+def drawn_writes(st, most=8):
+    """Statements, and among them writes in place."""
+    names = [*IN_PLACE, *IN_PLACE, "quietly double_", "quietly add_"]
+    write = st.tuples(st.sampled_from(names), st.integers(0, 8), st.integers(0, 8)).map(list)
+    views = st.tuples(st.sampled_from([*VIEWS, "split", "unbind", "clone", "detach"]), st.integers(0, 8)).map(list)
+    steps = st.one_of(write, write, views, views, drawn_statements(st, most=1))
+    return st.lists(steps, max_size=most).map(
+        lambda some: [each for step in some for each in ([step] if step and isinstance(step[0], str) else step)]
+    )
+
+
+def rooted_programs(st, **more):
+    roots = st.lists(st.integers(0, 12), min_size=1, max_size=3)
+    return cases_of(st, leaves=drawn_leaves(st), statements=drawn_statements(st), times=st.just(1), roots=roots, **more)
+
+
+def run_repeatedly(xp, leaves, statements, times):
+    values = start(xp, leaves)
+    for statement in statements * times:
+        operate(xp, values, *statement)
+    return values
+
+
+def chosen(values, indices):
+    """The values at these indices that have a gradient."""
+    return [x for x in (values[index % len(values)] for index in indices) if x.requires_grad]
+
+
+DIAMOND = do("tanh 0, neg 1, double 1, mul 2 3, sum 4")
+TWO_LEAVES = do("mul 0 1, tanh 2, add 3 2, sigmoid 1, sub 4 5")

@@ -1,0 +1,191 @@
+"""Data: batches of indices, and batches of samples."""
+
+from __future__ import annotations
+
+import itertools
+from collections import OrderedDict, UserDict, UserList, namedtuple
+from types import MappingProxyType
+
+import numpy as np
+
+from ...check import program
+from ..cases import cases_of, defaults, numbers
+from .trees import mostly
+
+
+def _about_order(case, mine, theirs):
+    if not (isinstance(mine, list) and isinstance(theirs, list) and len(mine) == len(theirs)):
+        return None
+    if mine[0] != theirs[0]:
+        return "no index is taken from the sampler before the first request for a list"
+    mine, theirs = mine[1 : case["asked"] + 1], theirs[1 : case["asked"] + 1]
+    if mine != theirs and [each[:2] for each in mine] == [each[:2] for each in theirs]:
+        return "the lists are right; the number after each counts the indices taken from the sampler so far"
+    if ["list", []] in [each[:2] for each in mine]:
+        return "there is never an empty list"
+    if [each[1] for each in mine] != [each[1] for each in theirs]:
+        return "the rest at the end is a shorter list, or dropped if drop_last"
+    return None
+
+
+@program(
+    "data.batches",
+    cases=lambda st: cases_of(
+        st, count=st.one_of(st.integers(0, 9), st.none()), given=["iterator", "list", "words"],
+        batch_size=st.integers(1, 4), drop_last=st.booleans(), asked=st.integers(0, 4),
+    ),
+    edges=[
+        {"count": count, "given": given, "batch_size": size, "drop_last": drop_last, "asked": asked}
+        for count in (None, 0, 1, 4, 5, 6)
+        for given, asked in (("iterator", 0), ("iterator", 2), ("list", 4), ("words", 4)) for size in (1, 2, 3)
+        for drop_last in (True, False)
+    ],
+    hint=_about_order,
+)  # fmt: skip
+def batchings(xp, count, given, batch_size, drop_last, asked):
+    taken = []
+
+    def sampler():
+        for i in itertools.count() if count is None else range(count):
+            taken.append(i)
+            yield f"word {i}" if given == "words" else i
+
+    source = list(range(count)) if given == "list" and count is not None else sampler()
+    order = xp.utils.data.BatchSampler(source, batch_size, drop_last)
+    pieces = iter(order)
+    seen = [["before", len(taken)]]
+    for _ in range(asked):
+        piece = next(pieces, "the end")
+        seen.append([type(piece).__name__, piece, len(taken)])
+    if given == "list" and count is not None:
+        seen += [list(order), list(order)]
+    return seen
+
+
+Point = namedtuple("Point", "x y")
+
+
+class Fields(UserList):
+    """No named tuple, although it has `_fields`."""
+
+    _fields = ("x", "y")
+
+
+_LEAVES = {
+    "int": lambda xp, i: i + 1, "float": lambda xp, i: i + 0.1, "bool": lambda xp, i: i % 2 == 0,
+    "text": lambda xp, i: f"text {i}", "bytes": lambda xp, i: b"bytes",
+    "tensor": lambda xp, i: numbers(xp, [2], i, "float32"), "whole": lambda xp, i: numbers(xp, [], i, "int64"),
+    "array": lambda xp, i: np.array([i, i + 0.5], np.float32), "number": lambda xp, i: np.float32(i + 0.5),
+    "whole number": lambda xp, i: np.int32(i), "truth": lambda xp, i: np.bool_(i % 2 == 0),
+}  # fmt: skip
+_OTHERS = {
+    "none": lambda xp, i: None, "object": lambda xp, i: object(), "set": lambda xp, i: {i},
+    "words": lambda xp, i: np.array(["a", "b"]),
+}  # fmt: skip
+_CONTAINERS = {
+    "list": list, "tuple": tuple, "own list": UserList, "fields": Fields, "point": lambda made: Point(*made),
+    "dict": lambda made: _named(made), "ordered": lambda made: OrderedDict(reversed(_named(made).items())),
+    "own dict": lambda made: UserDict(_named(made)), "fixed dict": lambda made: MappingProxyType(_named(made)),
+}  # fmt: skip
+
+
+def _named(made):
+    return {name: value for name, value in zip("abcdef", made)}
+
+
+def _samples(st):
+    leaf = mostly(st, st.sampled_from(list(_LEAVES)), st.sampled_from(list(_OTHERS)), 19)
+
+    def wider(inner):
+        several = st.lists(inner, min_size=1, max_size=3)
+        return st.one_of(
+            st.tuples(st.sampled_from(["list", "tuple", "own list", "fields", "range"]), several).map(list),
+            st.tuples(st.just("point"), st.lists(inner, min_size=2, max_size=2)).map(list),
+            st.tuples(st.sampled_from(["dict", "ordered", "own dict", "fixed dict"]), several).map(list),
+        )
+
+    what = st.recursive(leaf, wider, max_leaves=5)
+    return cases_of(st, what=what, count=st.integers(1, 3), odd=[None] * 5 + ["longer", "other"])
+
+
+_sample = defaults(what="int", count=2, odd=None)
+
+
+def _made(xp, what, i):
+    """Sample number i of a batch."""
+    if isinstance(what, str):
+        return (_LEAVES | _OTHERS)[what](xp, i)
+    kind, parts = what
+    made = [_made(xp, part, i) for part in parts]
+    return range(i, i + len(made)) if kind == "range" else _CONTAINERS[kind](made)
+
+
+def _batch(value):
+    """A batch as plain data, with the type of each part."""
+    name = type(value).__name__
+    if isinstance(value, (dict, UserDict, MappingProxyType)):
+        return [name, {key: _batch(each) for key, each in value.items()}]
+    if isinstance(value, (list, tuple, UserList)):
+        return [name, [_batch(each) for each in value]]
+    return value if not isinstance(value, bytes) else value.decode()
+
+
+def _about_batches(case, mine, theirs):
+    if "error" in theirs and "error" not in mine:
+        return "sequences of different lengths are refused, and so are values of any other kind"
+    match case["what"]:
+        case [str(kind), *_]:
+            return {
+                "tuple": "the positions of the samples are collated one by one; tuples give a list",
+                "point": "the test for a named tuple comes before other sequences",
+                "dict": "the keys are those of the first sample",
+            }.get(kind)
+        case "float":
+            return "Python's floats become float64"
+        case "number" | "whole number" | "truth":
+            return "np.bool_ is no np.number, and most numpy numbers are no Python numbers"
+    return None
+
+
+@program(
+    "data.default_collate",
+    cases=_samples,
+    edges=[
+        *[_sample(what, count) for what in (*_LEAVES, *_OTHERS) for count in (1, 3)],
+        *[_sample([kind, parts])
+          for kind in ("list", "tuple", "own list", "fields", "range") for parts in (["int"], ["int", "tensor"])],
+        *[_sample([kind, ["int", "text"]]) for kind in ("point", "dict", "ordered", "own dict", "fixed dict")],
+        *[_sample([kind, ["int", "none"]]) for kind in ("list", "tuple", "point", "dict", "fixed dict")],
+        *[_sample([kind, ["int", "int"]], 3, odd)
+          for kind in ("list", "tuple", "dict") for odd in ("longer", "shorter", "other")],
+        _sample("tensor", 2, "longer"), _sample("array", 2, "longer"), _sample("int", 3, "other"),
+        _sample("bool", 2, "other"), _sample("float", 2, "other"), _sample(["list", []]), _sample(["dict", []]),
+        _sample(["tuple", [["dict", ["float", ["list", ["int", "tensor"]]]], ["point", ["text", "array"]]]], 3),
+        _sample(["dict", [["tuple", ["int", "int"]], ["fixed dict", ["bool"]]]]),
+        _sample(["list", [["list", ["bytes"]], "whole"]], 1),
+    ],
+    hint=_about_batches,
+)  # fmt: skip
+def collated(xp, what, count, odd):
+    samples = [_made(xp, what, i) for i in range(count)]
+    if odd is not None:
+        samples[-1] = _oddly(xp, what, samples[-1], odd)
+    before = repr(samples[0])
+    result = xp.utils.data.default_collate(samples)
+    return [_batch(result), result is samples, repr(samples[0]) == before]
+
+
+def _oddly(xp, what, sample, odd):
+    """The last sample, with a difference to the others."""
+    if isinstance(sample, xp.Tensor):
+        return numbers(xp, [3], 1, "float32")
+    if isinstance(sample, np.ndarray):
+        return np.zeros(3, np.float32)
+    if isinstance(sample, Point):
+        return sample
+    if isinstance(sample, dict):
+        turned = dict(reversed(sample.items()))
+        return {"longer": {**sample, "z": 1}, "shorter": {"b": 1}, "other": turned}[odd]
+    if isinstance(sample, (list, tuple)):
+        return {"longer": [*sample, 1], "shorter": list(sample[:1]), "other": tuple(sample)}[odd]
+    return 2.5 if isinstance(sample, int) else True if isinstance(sample, float) else sample

@@ -1,0 +1,360 @@
+"""Initialisation, layer normalisation, dropout, and losses."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+from ...check import program
+from ..cases import cases_of, defaults, drawing, first_apart, numbers, tensor, tensors, when
+from .trees import elements, plain
+
+# Initialisation ------------------------------------------------------------------------------------------------------
+
+
+@program(
+    "initialisation.calculate_fan_in_and_fan_out",
+    cases=lambda st: cases_of(st, sizes=st.lists(st.integers(0, 6), max_size=5)),
+    hint=when(lambda case: len(case["sizes"]) > 1, "sizes are (out, in, *window): the first belongs to fan-out"),
+    edges=[
+        {"sizes": sizes}
+        for sizes in (
+            [], [3], [0], [3, 5], [5, 3], [4, 3, 2], [4, 3, 2, 5], [2, 7, 3, 3, 2], [1, 1], [0, 3], [3, 0], [0, 0],
+            [3, 5, 0], [3, 5, 2, 0], [6, 1, 4], [1, 6, 4], [2, 3, 4, 5, 6],
+        )
+    ],
+)  # fmt: skip
+def fans(xp, sizes):
+    return xp.nn.init._calculate_fan_in_and_fan_out(xp.zeros(sizes))
+
+
+# Layers --------------------------------------------------------------------------------------------------------------
+
+
+def gradients_of(xp, result, *leaves):
+    """The gradients of the leaves. Each element of the result has another weight."""
+    if result.requires_grad:
+        (result * numbers(xp, list(result.shape), 4, str(result.dtype).partition(".")[2])).sum().backward()
+    return [None if leaf is None else elements(xp, leaf.grad) for leaf in leaves]
+
+
+_FLOATING = ("float64", "float64", "float32", "float16")
+
+
+@drawing
+def _normalisations(draw, st):
+    x = draw(tensors(st, (1, 4), 4, _FLOATING * 4 + ("int64",)))
+    sizes, kind = x["tensor"]["sizes"], x["tensor"]["dtype"]
+    shape = sizes[-draw(st.integers(1, min(2, len(sizes)))) :]
+    fault = draw(st.sampled_from(["", "", "", "", "", "", "", "shape", "weight", "mixed"]))
+    if fault == "shape":
+        shape = draw(st.sampled_from([[], [*shape, 1], [shape[0] + 1, *shape[1:]], [*sizes, 2]]))
+    weight = bias = kind
+    if fault == "mixed":
+        weight = draw(st.sampled_from(["float32", "float64", "float16"]))
+        bias = draw(st.sampled_from([weight, "float32", "float64", "float16"]))
+    weight, bias = draw(st.sampled_from([None, weight])), draw(st.sampled_from([None, bias]))
+    eps = draw(st.sampled_from([1e-5, 1e-5, 0.5, 2.0] if kind == "float64" else [0.5, 2.0]))
+    return _normal(x, shape, weight, bias, eps, fault == "weight")
+
+
+def _normal(x, shape, weight=None, bias=None, eps=0.5, wrong=False):
+    return {"x": x, "shape": shape, "weight": weight, "bias": bias, "wrong": wrong, "eps": eps}
+
+
+def _doubles(sizes, *rest, **others):
+    return _normal(tensor(sizes, dtype="float64"), *rest, **others)
+
+
+def _about_normalisation(case, mine, theirs):
+    if "error" in theirs:
+        text = "the contract says which shapes and dtypes go together; no helper compares the dtypes"
+        return None if "error" in mine else text
+    match first_apart(mine, theirs):
+        case "contiguous":
+            return "the result is contiguous, whatever the strides of the input"
+        case "grads":
+            return "the result is right, its gradient is not: does autograd see every step?"
+        case "result" if case["x"]["tensor"]["dtype"] == "float16":
+            return None  # the difference may be its rounding
+        case "result" if len(case["shape"]) > 1:
+            return "a sample is all of the last dimensions, as many as normalized_shape has"
+        case "result" if case["weight"] is case["bias"] is None:
+            return "eps is added to the variance, before the root; and the variance is divided by n, not by n - 1"
+    return None
+
+
+@program(
+    "normalisation.layer_norm",
+    cases=_normalisations,
+    edges=[
+        *[_normal(tensor([2, 3], dtype=kind), [3], eps=eps)
+          for kind in ("float64", "float32", "float16") for eps in (1e-5, 2.0)],
+        _doubles([2, 3], [2, 3]), _doubles([2, 3, 4], [4], "float64", "float64"),
+        _doubles([2, 3, 4], [3, 4], "float64", "float64", 1e-5), _doubles([2, 3, 4], [2, 3, 4], "float64"),
+        _doubles([2, 3, 4], [4], None, "float64"),
+        _normal(tensor([2, 3], [1, 2], 1, "float64"), [3], "float64", "float64"),
+        _normal(tensor([2, 3, 2], [1, 2, 7], 1, "float64"), [3, 2], None, None),
+        _normal(tensor([2, 3], [1, 0], 1, "float64"), [3]),
+        _normal(tensor([2, 3], [0, 1], 1, "float64"), [3], "float64"), _doubles([3], [3], "float64", "float64"),
+        _doubles([1], [1], "float64", "float64"), _doubles([2, 1], [1], "float64", "float64"),
+        _doubles([0, 3], [3], "float64", "float64"), _doubles([2, 0], [0], "float64", "float64"),
+        _normal(tensor([3, 9], dtype="float16"), [9], "float16", "float16"),
+        _normal(tensor([3, 4], offset=900, dtype="float16"), [4], None, None, 1e-5),
+        _normal(tensor([2, 4], dtype="float16"), [4], "float32", "float32"),
+        _normal(tensor([2, 4], dtype="float16"), [4], "float32", None),
+        _normal(tensor([2, 4], dtype="float16"), [4], None, "float32"),
+        _normal(tensor([2, 4], dtype="float16"), [4], "float16", "float32"),
+        _normal(tensor([2, 4], dtype="float16"), [4], "float32", "float16"),
+        _normal(tensor([2, 4], dtype="float32"), [4], "float32", "float16"),
+        _normal(tensor([2, 4], dtype="float32"), [4], "float64", "float32"),
+        *[_normal(tensor([2, 4], dtype="float32"), [4], weight, bias)
+          for weight in ("float64", None) for bias in ("float64", None)],
+        _doubles([2, 4], [4], "float32", None), _doubles([2, 4], [4], None, "float16"),
+        *[_doubles([2, 3], shape, "float64") for shape in ([], [2], [3, 1], [1, 3], [1, 2, 3], [6])],
+        *[_doubles([2, 3], [3], w, b, wrong=True) for w in ("float64", None) for b in ("float64", None)],
+        _doubles([3, 2, 2], [2], "float64", None, wrong=True), _doubles([3, 2, 2], [2], None, "float64", wrong=True),
+        _normal(tensor([], [], 2, "float64"), []), _normal(tensor([], [], 2, "float64"), [1]),
+        _normal(tensor([2, 3], dtype="int64"), [3]), _normal(tensor([2, 3], dtype="int64"), [2]),
+        _normal(tensor([2, 3], dtype="int64"), [3], "int64", "int64"),
+        _normal(tensor([2, 3], dtype="int64"), [3], "float64"), _normal(tensor([2, 3], dtype="bool"), [3]),
+    ],
+    hint=_about_normalisation,
+)  # fmt: skip
+def normalised(xp, x, shape, weight, bias, wrong, eps):
+    wide = x.dtype in (xp.float32, xp.float64)
+    x = x.remainder(11) if wide else x  # small numbers, so that gradients are exact enough
+    x = (x * 0.25).requires_grad_() if x.dtype.is_floating_point else x
+    size = [*shape, 2] if wrong else list(shape)
+    parameters = [None if kind is None else numbers(xp, size, i, kind) for i, kind in enumerate((weight, bias), 1)]
+    if wide:
+        parameters = [None if p is None else p.requires_grad_(p.dtype.is_floating_point) for p in parameters]
+    result = xp.nn.functional.layer_norm(x, shape, *parameters, eps)
+    shown = {"result": elements(xp, result), "contiguous": result.is_contiguous()}
+    return shown | {"grads": gradients_of(xp, result, x, *parameters) if wide else None}
+
+
+MANY = 1200
+
+
+_drop = defaults(p=0.5, train=True, sizes=[MANY], kind="float64", turned=False, seed=7)
+
+
+def _about_dropout(case, mine, theirs):
+    if "error" in theirs and "error" not in mine:
+        return "p is checked first, also in evaluation" if not 0 <= case["p"] <= 1 else None
+    wrong = first_apart(mine, theirs)
+    if case["p"] == 1 and case["train"] and wrong in (None, "factors", "kept"):
+        return "if p is 1 no element is kept, and a division by 1 - p is not possible"
+    return {
+        "kept": "an element is kept with probability 1 - p",
+        "factors": "a kept element is divided by 1 - p, so that the mean stays; evaluation changes nothing",
+        "like": "the result has the sizes, the dtype and the layout of the input; empty_like gives a tensor for the mask",
+        "in a row": "each element is dropped or kept by itself",
+        "itself": "with p = 0, in evaluation and without elements the result is the input itself, no copy",
+        "slope": "the gradient goes through the same mask",
+    }.get(wrong)
+
+
+@program(
+    "random.dropout",
+    cases=lambda st: cases_of(
+        st, p=[0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0, 0, 1, -0.5, 1.5], train=st.booleans(),
+        sizes=[[MANY], [40, 30], [MANY], [0], [2, 0]], kind=["float32", "float64", "float64", "float16"],
+        turned=st.booleans(), seed=st.integers(0, 1000),
+    ),
+    edges=[
+        *[_drop(p, train) for p in (0.0, 0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0, 1, -0.5, 1.5) for train in (True, False)],
+        *[_drop(p, train, [0]) for p in (0.5, 0.0, 1.0, 1.5) for train in (True, False)],
+        *[_drop(p, True, [40, 30], kind, True) for p in (0.5, 1.0) for kind in ("float64", "float32", "float16")],
+        *[_drop(p, train, kind="int64") for p in (0.5, 0.0) for train in (True, False)], _drop(math.nan),
+        _drop(math.nan, False),
+    ],
+    hint=_about_dropout,
+)  # fmt: skip
+def dropped(xp, p, train, sizes, kind, turned, seed):
+    """All that does not depend on chance: the factors of the elements, and roughly the share that is kept."""
+    xp.manual_seed(seed)
+    data = [1.0 + i % 7 for i in range(math.prod(sizes))]
+    x = xp.tensor(data, dtype=getattr(xp, kind)).reshape(sizes)
+    x = x.t() if turned and len(sizes) == 2 else x
+    x = x.requires_grad_() if kind != "int64" else x
+    result = xp.dropout(x, p, train)
+    before, after = (each.detach().double().flatten() for each in (x, result))
+    ratios = (after / before).tolist()
+    kept = sum(ratio != 0 for ratio in ratios) / max(len(ratios), 1)
+    expected = 1.0 if not train else 1 - p
+    shown = {
+        "itself": result is x,
+        "like": [str(result.dtype).partition(".")[2], list(result.shape), list(result.stride()), result.requires_grad],
+        "factors": sorted({round(ratio, 3 if kind == "float16" else 6) for ratio in ratios}),
+        "kept": abs(kept - expected) < 0.08 or not ratios,
+        "in a row": _longest_run(ratios) < _too_long(p) or len(set(ratios)) == 1,
+        "input": plain(x),
+    }
+    if kind in ("float32", "float64") and result is not x:
+        result.sum().backward()
+        shown["slope"] = bool(((x.grad * x.detach() - result.detach()).abs() < 1e-5).all())
+    return shown
+
+
+def _too_long(p):
+    """The length of a run of equal neighbours that chance gives once in a hundred thousand times."""
+    return math.log(1e-5 / MANY) / math.log(max(p, 1 - p)) if 0 < p < 1 else math.inf
+
+
+def _longest_run(values):
+    return max((len(list(same)) for _, same in itertools.groupby(values)), default=0)
+
+
+# Losses --------------------------------------------------------------------------------------------------------------
+
+
+_REDUCTIONS, _TRUTHS = ["none", "mean", "sum"], ("classes", "probabilities")
+
+
+@drawing
+def _classifications(draw, st):
+    n = draw(st.integers(1, 4))
+    sizes = draw(st.sampled_from([[n], [3, n], [3, n], [2, n, 2], [2, n, 2, 2], [0, n]]))
+    probabilities = draw(st.integers(0, 2)) == 0
+    fault = draw(st.integers(0, 15))
+    ignore = [-100, -100, -100, 0, 1, 7] if not probabilities or fault == 2 else [-100, -1]
+    return {
+        "sizes": sizes,
+        "truth": "probabilities" if probabilities else "classes" if fault else "too large",
+        "weight": draw(st.sampled_from([None, None, n, n, n + (fault == 1)])),
+        "reduction": draw(st.sampled_from(_REDUCTIONS)),
+        "ignore": draw(st.sampled_from(ignore)),
+        "smoothing": draw(st.sampled_from([0.0, 0.0, 0.1, 0.5, 1.0, 1.5 if fault == 3 else 0.2])),
+        "kind": draw(st.sampled_from(["float64", "float64", "float32"])),
+        "scale": draw(st.sampled_from([1, 1, 1, 1000, 0])),
+    }
+
+
+_entropy = defaults(
+    sizes=[3, 4], truth="classes", weight=None, reduction="mean", ignore=-100, smoothing=0.0, kind="float64", scale=1
+)
+
+
+def _about_entropy(case, mine, theirs):
+    if "error" in mine or "error" in theirs:
+        return None
+    if case["scale"] == 0 and case["smoothing"] <= 0:
+        return "a masked class has the logarithm -inf: without smoothing only the true class counts"
+    if len(case["sizes"]) != 2:
+        return "dimension 1 is the classes, and the positions come after it; a single sample has the classes in dimension 0"
+    if case["truth"] == "classes" and case["smoothing"] > 0:
+        return (
+            "all classes share s of the truth, also the true one: s / classes each, with its own mean (of_all_classes)"
+        )
+    if case["scale"] == 1000:
+        return "log_softmax, not the logarithm of a softmax that was rounded to 0"
+    return None
+
+
+@program(
+    "losses.cross_entropy_loss",
+    cases=_classifications,
+    edges=[
+        *[_entropy(truth=truth, reduction=reduction, weight=weight, smoothing=smoothing)
+          for truth in _TRUTHS for reduction in _REDUCTIONS for weight in (None, 4) for smoothing in (0.0, 0.3)],
+        *[_entropy(sizes, truth, reduction=reduction, weight=weight, smoothing=0.25)
+          for sizes in ([3], [2, 3, 2], [2, 3, 2, 2]) for truth in _TRUTHS
+          for reduction, weight in (("none", sizes[0] if len(sizes) == 1 else 3), ("mean", None))],
+        *[_entropy(ignore=ignore, reduction=reduction, weight=weight, smoothing=smoothing)
+          for ignore in (0, 1) for reduction in _REDUCTIONS
+          for weight, smoothing in ((None, 0.0), (4, 0.0), (None, 0.3), (4, 0.3))],
+        *[_entropy(ignore=7, smoothing=smoothing, reduction=reduction)
+          for smoothing in (0.0, 0.3) for reduction in _REDUCTIONS],
+        *[_entropy(truth="probabilities", ignore=ignore) for ignore in (-1, 0, 1)],
+        *[_entropy(truth=truth, smoothing=s) for truth in _TRUTHS for s in (1.0, 1.5, -0.5)],
+        *[_entropy(truth=truth, scale=1000, smoothing=s) for truth in _TRUTHS for s in (0.0, 0.3)],
+        *[_entropy(truth=truth, weight=3) for truth in ("classes", "probabilities", "whole")],
+        *[_entropy([0, 3], truth, reduction=reduction) for truth in _TRUTHS for reduction in _REDUCTIONS],
+        *[_entropy([2, 1], truth, smoothing=0.5) for truth in _TRUTHS],
+        *[_entropy([2, 0], "probabilities", smoothing=s, reduction="sum") for s in (0.0, 0.5)],
+        _entropy([2, 0], reduction="sum"),
+        *[_entropy([2, 3, 2], truth, ignore=1, smoothing=0.5, weight=3) for truth in _TRUTHS],
+        *[_entropy(reduction=reduction, scale=0) for reduction in _REDUCTIONS], _entropy(truth="whole"),
+        _entropy(truth="whole", ignore=2, smoothing=1.5), _entropy(truth="too large"),
+        _entropy(truth="too large", smoothing=0.3), _entropy(truth="too many"), _entropy([3], truth="too large"),
+        _entropy(kind="float32", scale=1000), _entropy([1], "classes"),
+        _entropy([3, 4], "classes", weight=5, smoothing=0.3),
+    ],
+    hint=_about_entropy,
+)  # fmt: skip
+def classification(xp, sizes, truth, weight, reduction, ignore, smoothing, kind, scale):
+    scores = numbers(xp, sizes, 1, kind) * (scale or 1)
+    if scale == 0 and 0 not in sizes:
+        scores.view(-1)[0] = -math.inf  # a masked class
+    scores = scores.requires_grad_()
+    class_dim = min(1, len(sizes) - 1)
+    shape_of_target = [size for dim, size in enumerate(sizes) if dim != class_dim]
+    count = max(sizes[class_dim], 1)
+    if truth == "probabilities":
+        target = (numbers(xp, sizes, 2, kind) + 1.25).requires_grad_()
+    elif truth == "whole":
+        target = xp.ones(sizes, dtype=xp.int64)
+    else:
+        values = [(i * 5 + 1) % count for i in range(math.prod(shape_of_target))]
+        values = [ignore if value == 0 and ignore >= count else value for value in values]
+        values = [value + count * (truth == "too large" and i == 1 % len(values)) for i, value in enumerate(values)]
+        target = xp.tensor(values, dtype=xp.int64).reshape(shape_of_target)
+        target = xp.cat([target, target]) if truth == "too many" else target
+    weights = None if weight is None else numbers(xp, [weight], 3, kind) + 1.5
+    loss = xp.nn.functional.cross_entropy(
+        scores, target, weight=weights, ignore_index=ignore, reduction=reduction, label_smoothing=smoothing
+    )
+    shown = {"loss": elements(xp, loss), "grads": gradients_of(xp, loss, scores, target)}
+    return shown | {"scores": plain(scores), "target": plain(target)}
+
+
+@drawing
+def _decisions(draw, st):
+    sizes = draw(st.sampled_from([[3], [2, 3], [2, 3], [2, 2, 3], [], [0], [1]]))
+    narrow = st.sampled_from([None, None, sizes, sizes[1:], [1] * len(sizes), []])
+    weight, pos_weight, reduction = draw(narrow), draw(narrow), draw(st.sampled_from(_REDUCTIONS))
+    kind, scale = draw(st.sampled_from(["float64", "float64", "float32"])), draw(st.sampled_from([1, 4, 1000]))
+    return _decision(sizes, weight, pos_weight, reduction, kind, scale)
+
+
+_decision = defaults(sizes=[2, 3], weight=None, pos_weight=None, reduction="mean", kind="float64", scale=1)
+
+
+def _about_decisions(case, mine, theirs):
+    if case["scale"] > 100:
+        return "exp only of numbers that are not positive: the logarithm of a sigmoid that was rounded to 0 is -inf"
+    if case["pos_weight"] is not None:
+        mean = "; a mean is over all elements, whatever the weights" if case["reduction"] == "mean" else ""
+        return f"pos_weight scales the term with t only{mean}"
+    return None
+
+
+@program(
+    "losses.binary_cross_entropy_with_logits",
+    cases=_decisions,
+    edges=[
+        *[_decision(reduction=reduction, weight=weight, pos_weight=pos_weight)
+          for reduction in _REDUCTIONS for weight in (None, [3], [2, 3], [2, 1]) for pos_weight in (None, [3], [1])],
+        *[_decision(scale=scale, kind=kind) for scale in (40, 1000) for kind in ("float64", "float32")],
+        *[_decision(scale=1000, pos_weight=[3], reduction=reduction) for reduction in _REDUCTIONS],
+        *[_decision([0], reduction=reduction) for reduction in _REDUCTIONS],
+        *[_decision([], reduction=reduction, weight=[]) for reduction in _REDUCTIONS], _decision(kind="int64"),
+        _decision(pos_weight=[2]), _decision(weight=[2]),
+    ],
+    hint=_about_decisions,
+)  # fmt: skip
+def decisions(xp, sizes, weight, pos_weight, reduction, kind, scale):
+    scores = numbers(xp, sizes, 1, "float64") * scale
+    scores = scores.to(getattr(xp, kind)) if kind == "int64" else scores.to(getattr(xp, kind)).requires_grad_()
+    second = "float64" if kind == "int64" else kind
+    target = (numbers(xp, sizes, 6, second) + 1) / 2.5
+    shapes = enumerate([weight, pos_weight], 2)
+    weights = [None if shape is None else numbers(xp, shape, i, second) + 1.5 for i, shape in shapes]
+    target = target.requires_grad_() if second == "float64" else target
+    loss = xp.nn.functional.binary_cross_entropy_with_logits(
+        scores, target, weights[0], pos_weight=weights[1], reduction=reduction
+    )
+    shown = {"loss": elements(xp, loss), "grads": gradients_of(xp, loss, scores, target)}
+    return shown | {"scores": plain(scores), "target": plain(target), "weights": weights}

@@ -1,0 +1,97 @@
+"""All pieces together: the training of a small model."""
+
+from __future__ import annotations
+
+from ...check import program
+from ..cases import cases_of, numbers
+from .optimisers import drawn_settings
+from .trees import plain
+
+_LAYERS = ["linear", "linear", "norm", "relu", "gelu", "tanh", "residual", "tied", "dropout", "batch norm"]
+_RATES = {"lr": [0.05, 0.1], "weight_decay": [0.0, 0.1]}
+
+
+def _optimisers(st):
+    sgd, adam = _RATES | {"momentum": [0.5, 0.9]}, _RATES | {"amsgrad": [True], "eps": [0.01]}
+    return st.one_of(
+        st.tuples(st.just("SGD"), drawn_settings(st, sgd, 3)),
+        st.tuples(st.sampled_from(["Adam", "AdamW"]), drawn_settings(st, adam, 3)),
+    ).map(list)
+
+
+_SHORT = {"layers": [], "loss": "squares", "optimiser": ["SGD", {}], "schedule": None, "clip": None, "steps": 1}
+
+
+@program(
+    "together.training",
+    cases=lambda st: cases_of(
+        st, layers=st.lists(st.sampled_from(_LAYERS), max_size=4),
+        loss=["cross entropy", "smoothed", "decisions", "squares"], optimiser=_optimisers(st), schedule=[None, 2, 4],
+        clip=[None, 0.5, 2.0], steps=st.integers(1, 6),
+    ),
+    edges=[_SHORT, _SHORT | {"loss": "cross entropy"}, _SHORT | {"optimiser": ["Adam", {}]}],
+)  # fmt: skip
+def training(xp, layers, loss, optimiser, schedule, clip, steps):
+    model = _model(xp, layers)
+    kind, settings = optimiser
+    optimizer = getattr(xp.optim, kind)(model.parameters(), **settings)
+    rates = schedule and xp.optim.lr_scheduler.CosineAnnealingLR(optimizer, schedule, 0.01)
+    order, shown = xp.utils.data.BatchSampler(range(4 * steps), 4, True), []
+    for indices in order:
+        tokens, truth = xp.utils.data.default_collate([(i % 5, (3 * i + 1) % 4) for i in indices])
+        optimizer.zero_grad()
+        value = _LOSSES[loss](xp, model(tokens), truth)
+        value.backward()
+        norm = clip and plain(xp.nn.utils.clip_grad_norm_(model.parameters(), clip))
+        optimizer.step()
+        if rates:
+            rates.step()
+        state = optimizer.state_dict()
+        kept = [sorted((name, plain(each)) for name, each in one.items()) for _, one in sorted(state["state"].items())]
+        rate = [group["lr"] for group in state["param_groups"]]
+        shown.append([plain(value), norm, rate, {name: plain(x) for name, x in model.state_dict().items()}, kept])
+    return shown
+
+
+_LOSSES = {
+    "cross entropy": lambda xp, scores, truth: xp.nn.functional.cross_entropy(scores, truth),
+    "smoothed": lambda xp, scores, truth: xp.nn.functional.cross_entropy(scores, truth, label_smoothing=0.1),
+    "decisions": lambda xp, scores, truth: xp.nn.functional.binary_cross_entropy_with_logits(
+        scores, (scores.detach() > 0).to(scores.dtype) * 0.5 + 0.25
+    ),
+    "squares": lambda xp, scores, truth: (scores[:, :1].squeeze(1) - truth).pow(2).mean(),
+}  # fmt: skip
+
+
+def _model(xp, layers):
+    """An embedding, the layers, and a head, of width 4, in float64; the weights are by rule."""
+    nn = xp.nn
+
+    class Residual(nn.Module):
+        def __init__(self, inner):
+            super().__init__()
+            self.inner = inner
+
+        def forward(self, x):
+            return x + self.inner(x)
+
+    made, linear = [nn.Embedding(5, 4)], nn.Linear(4, 4)
+    for name in layers:
+        made.append(
+            {
+                "linear": lambda: nn.Linear(4, 4),
+                "norm": lambda: nn.LayerNorm(4),
+                "batch norm": lambda: nn.BatchNorm1d(4),
+                "relu": lambda: nn.ReLU(),
+                "gelu": lambda: nn.GELU(),
+                "tanh": lambda: nn.Tanh(),
+                "residual": lambda: Residual(nn.Sequential(nn.Linear(4, 4), nn.GELU())),
+                "tied": lambda: linear,
+                "dropout": lambda: nn.Dropout(0.5).eval(),
+            }[name]()
+        )
+    model = nn.Sequential(*made, nn.Linear(4, 4)).double()
+    with xp.no_grad():
+        for number, each in enumerate(model.parameters()):
+            each.copy_(numbers(xp, list(each.shape), number) * 0.5)
+    return model

@@ -1,0 +1,128 @@
+"""Lab 07, bytecode: instructions, and the names that are read later."""
+
+from __future__ import annotations
+
+from ...check import program
+from .drawn_functions import BREAKING_LINES, LINES, define, drawn_texts
+
+# Texts ---------------------------------------------------------------------------------------------------------------
+
+LONG_FUNCTION = (
+    "def f(x):\n"
+    + "".join(f"    v{i} = x.a{i} + {1000 + i}\n" for i in range(300))
+    + "    while v1:\n        v1 = v299\n    return v0\n"
+)
+LARGE_ARGUMENT = """def f(x):
+    return x
+
+import dis
+f.__code__ = f.__code__.replace(
+    co_code=bytes(v for name, arg in [("EXTENDED_ARG", 1), ("EXTENDED_ARG", 2), ("BUILD_LIST", 3)] for v in (dis.opmap[name], arg))
+    + f.__code__.co_code
+)
+"""
+# fmt: off
+BYTECODE = [
+    "def f(x):\n    return x\n", LONG_FUNCTION,
+    "def f(a, b=1, *c, d=2, **e):\n    return g(a, *c, d=d, **e)[1:b] if a is None else not b\n",
+    "def f(x):\n    with x as y, y:\n        return [z for z in y if z not in x]\n",
+    "def f(x):\n    n = 1\n    def g():\n        nonlocal n\n        n += x\n        return n\n    del x\n    return g, n\n",
+    "def f(x):\n    try:\n        y = x.z\n    except (ValueError, g) as e:\n        raise h from e\n"
+    "    else:\n        z = y\n    finally:\n        w = x\n    return z, w\n",
+    "def f(x):\n    for i in x:\n        if i:\n            break\n        y = i\n    else:\n        y = 2\n    return y\n",
+    "def f(x):\n    yield x\n    z = yield from g(x)\n    return z\n",
+    "def f(x, y):\n    if x:\n        z = y\n    return z\n",
+    "def f(x):\n    y = 1\n    try:\n        y = g(x)\n        z = h(y)\n    except E:\n        return y\n    return z\n",
+    "def f(x, a, b, c, d, e):\n    if x:\n        if a:\n            y = b\n        else:\n            y = c\n        return y\n    return (lambda: 1) if x.y else (d if x.z else e)\n",  # noqa: E501
+    "def f(x, y):\n    try:\n        (a,\n         y) = x\n    except E:\n        return y\n    return a\n",
+    "def f(x, y):\n    z = x.y\n    w = x.z\n    return y, z\n",
+    "def f(x, y, z):\n    a = x and y or z\n    b = x < y < z\n    return a is not None, b\n",
+]
+# fmt: on
+
+
+# Reading bytecode ----------------------------------------------------------------------------------------------------
+
+
+@program(
+    "dynamo.bytecode.read_instructions",
+    cases=lambda st: st.fixed_dictionaries({"text": drawn_texts(st, LINES + BREAKING_LINES, 8)}),
+    edges=[{"text": text} for text in (*BYTECODE, LARGE_ARGUMENT)],
+    hint=lambda case, mine, theirs: (
+        "an argument above 255 comes in several units, and what comes after an instruction may be its cache entries"
+        if case["text"] in (LONG_FUNCTION, LARGE_ARGUMENT)
+        else None
+    ),
+    draws=30,
+)
+def instructions_read(xp, text):
+    code = define(xp, text).__code__
+    return [list(each) for each in xp.dynamo.bytecode.read_instructions(code)]
+
+
+@instructions_read.oracle
+def _(torch, text):
+    import dis
+
+    code, found = define(torch, text).__code__, []
+    for each in dis.get_instructions(code):
+        if each.opname != "EXTENDED_ARG":
+            target = each.argval if each.opcode in dis.hasjrel else None
+            found.append([each.offset, each.opname, each.arg or 0, target])
+    return found
+
+
+def line_offsets(code):
+    """The offsets at which the lines of a function begin."""
+    import dis
+
+    return sorted(
+        {each.offset for each in dis.get_instructions(code) if each.starts_line and each.opname != "EXTENDED_ARG"}
+    )
+
+
+def missing_name(case, mine, theirs):
+    if (
+        isinstance(mine, dict)
+        and isinstance(theirs, dict)
+        and all(isinstance(name, str) for name in theirs.get("list", [0]))
+    ):
+        missing = set(theirs["list"]) - set(mine.get("list", theirs["list"]))
+        return "a name that may be read later is missing" if missing else None
+    return None
+
+
+@program(
+    "dynamo.bytecode.live_names",
+    cases=lambda st: st.fixed_dictionaries(
+        {"text": drawn_texts(st, LINES + BREAKING_LINES, 8), "line": st.integers(0, 40)}
+    ),
+    edges=[{"text": text, "line": line} for text in BYTECODE if text != LONG_FUNCTION for line in range(8)],
+    hint=missing_name,
+)
+def names_alive(xp, text, line):
+    code = define(xp, text).__code__
+    offsets = line_offsets(code)
+    offset = offsets[line % len(offsets)]
+    instructions = xp.dynamo.bytecode.instructions_of(code)
+    start = next((i for i, each in enumerate(instructions) if each.offset >= offset), len(instructions) - 1)
+    return sorted(xp.dynamo.bytecode.live_names(instructions, start))
+
+
+@names_alive.oracle
+def _(torch, text, line):
+    import dis
+    from itertools import groupby
+
+    from torch._dynamo.bytecode_analysis import livevars_analysis
+    from torch._dynamo.bytecode_transformation import cleaned_instructions
+
+    code = define(torch, text).__code__
+    offsets = line_offsets(code)
+    offset = offsets[line % len(offsets)]
+    instructions = cleaned_instructions(code)
+    # torch splits an instruction of newer Pythons in two, which moves what comes after. Positions in the text stay the same.
+    spans = [list(span) for _, span in groupby(instructions, lambda each: each.positions)]
+    before = [each for each in dis.get_instructions(code) if each.offset < offset]
+    start = spans[len(list(groupby(before, lambda each: each.positions)))][0]
+    return sorted(livevars_analysis(instructions, start))

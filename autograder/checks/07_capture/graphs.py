@@ -1,0 +1,343 @@
+"""Lab 07, graphs of fx: names, uses and users, what is recorded, and the code of a graph."""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import NamedTuple
+
+from ...check import program
+from ..cases import attempt, rows, when
+from . import drawn_graphs as fx
+from .drawn_graphs import USER, USER_ADD, USER_GETATTR, N, X, Y, attribute, call, method, module, output
+
+# Names ---------------------------------------------------------------------------------------------------------------
+
+NAMED_OBJECTS = {"an object": object(), "another": object(), "sum": sum, "inf": math.inf, "print": print}
+# fmt: off
+CANDIDATES = ["relu", "relu_1", "relu_2", "relu_12", "add", "sum", "sum_1", "if", "inf", "print"]
+ODD_CANDIDATES = ["a.b", "a.0", "_1", "_1_2", "x__1", "x_01", "1", "", ".", "NoneType", "getattr", "_"]
+REQUESTS = [[[name, None] for name in names] for names in (
+    ["relu", "relu", "relu", "relu_1", "relu_7", "relu_7", "relu", "relu_2"],
+    ["relu_3", "relu", "relu", "relu_1", "relu_4", "relu_4"], ["sum", "sum", "sum_1", "sum_5", "sum", "if", "if", "print"],
+    ["linear.weight", "linear..weight", "linear_weight", "a b", "é", "éé", "aéb", "...", "_"],
+    ["", "", "_unnamed", "0", "0", "_0", "1x", "_1", "_1", "_1_1"],
+    ["x_", "x_", "x__1", "x__1", "x_1_1", "x_1_1", "x_1", "x_1"],
+    ["x_01", "x_1", "x_01", "x", "inf", "nan", "device", "NoneType", "None", "lambda", "lambda_1", "lambda"],
+)] + [
+    [["relu", "an object"], ["add", "an object"], ["relu", "another"], ["relu", None], ["relu", "another"]],
+    [["sum", "sum"], ["sum", None], ["sum", "print"], ["print", "sum"], ["sum", "sum"]],
+    [["inf", "inf"], ["inf", "an object"], ["print", "print"], ["x", "print"], ["sum_1", "sum"], ["sum", None]],
+    [["", "an object"], ["0.1", "another"], ["", "an object"]],
+]
+# fmt: on
+
+
+def _requests(st):
+    names = [st.sampled_from(CANDIDATES), st.sampled_from(ODD_CANDIDATES)]
+    names += [st.text("ab_12.", max_size=5), st.text("aé_-0:", max_size=4)]
+    holder = st.sampled_from([None, None, None, *NAMED_OBJECTS])
+    return st.lists(st.tuples(st.one_of(*names), holder).map(list), max_size=8)
+
+
+@program(
+    "fx.graph.create_name",
+    cases=lambda st: st.fixed_dictionaries({"requests": _requests(st)}),
+    edges=[{"requests": requests} for requests in REQUESTS],
+    hint=lambda case, mine, theirs: (
+        "a name that Python uses, or that is a global of all generated code, may only be given to the object of this name"
+        if any(name in ("sum", "if", "inf", "print", "None", "lambda") for name, _ in case["requests"])
+        else None
+    ),
+)
+def names_given(xp, requests):
+    namespace = xp.fx.graph._Namespace()
+    given = [namespace.create_name(candidate, NAMED_OBJECTS.get(holder)) for candidate, holder in requests]
+    return {
+        "given": given,
+        "used": sorted(namespace._used_names),
+        "counts": sorted(namespace._base_count.items()),
+        "held": sorted(namespace._obj_to_name.values()),
+    }
+
+
+# What a node uses ----------------------------------------------------------------------------------------------------
+
+
+def _steps(st):
+    args = st.lists(fx.drawn_argument(st), max_size=3)
+    kwargs = st.dictionaries(st.sampled_from(["a", "dim"]), fx.drawn_argument(st), max_size=2)
+    index = st.integers(0, 9)
+    return st.lists(
+        st.one_of(
+            st.tuples(st.just("new"), st.just(0), args, kwargs).map(list),
+            st.tuples(st.just("args"), index, args, st.just({})).map(list),
+            st.tuples(st.just("kwargs"), index, st.just([]), kwargs).map(list),
+            st.tuples(st.just("replace"), index, st.lists(index, min_size=1, max_size=1), st.just({})).map(list),
+        ),
+        max_size=5,
+    )
+
+
+# fmt: off
+STEPS = [
+    [], [["new", 0, [N[1], N[0]], {}], ["new", 0, [N[0], N[0]], {}]],
+    [["new", 0, [N[0], N[1]], {}], ["new", 0, [N[0]], {}], ["args", 2, [N[0]], {}], ["args", 2, [N[1], N[0]], {}]],
+    [["new", 0, [N[0]], {"a": N[1]}], ["args", 2, [], {}], ["kwargs", 2, [], {}]],
+    [["new", 0, [N[0], N[1]], {}], ["args", 2, [], {}]],
+    [["new", 0, [N[0]], {"a": N[1]}], ["kwargs", 2, [], {"dim": N[0]}], ["args", 2, [N[1]], {}]],
+    [["new", 0, [{"list": [N[0], [{"dict": {"a": N[1]}}]]}, {"slice": [N[0], None, 2]}], {"a": {"list": []}}]],
+    [["new", 0, [{"slice": [None, N[1], N[0]]}], {"a": {"dict": {"b": {"list": [1, 2]}}}}]],
+    [["new", 0, [N[0]], {}], ["new", 0, [N[2], N[2]], {"a": N[2]}], ["replace", 2, [0], {}], ["args", 3, [N[3]], {}]],
+    [["new", 0, [N[1]], {"a": N[0], "dim": N[1]}], ["replace", 1, [0], {}]],
+    [["new", 0, [], {"dim": N[1], "a": N[0]}], ["new", 0, [[N[2], [N[0]]]], {}]],
+]
+# fmt: on
+
+
+@program(
+    "fx.node.update_args_kwargs",
+    cases=lambda st: st.fixed_dictionaries({"steps": _steps(st)}),
+    edges=[{"steps": steps} for steps in STEPS],
+    hint=lambda case, mine, theirs: (
+        "a node that used another one before is first removed from its users, so it comes last if it uses it again"
+        if any(step[0] in ("args", "kwargs", "replace") for step in case["steps"])
+        else None
+    ),
+)
+def uses_and_users(xp, steps):
+    graph = fx.graph_of(xp, [X, Y])
+    for kind, index, args, kwargs in steps:
+        nodes = list(graph.nodes)
+        node = nodes[index % len(nodes)]
+        if kind == "replace":
+            node.replace_all_uses_with(nodes[args[0] % len(nodes)])
+            continue
+        args, kwargs = fx.arguments_of(args, kwargs, nodes)
+        if kind == "new":
+            graph.create_node("call_function", operator.add, args, kwargs)
+        elif kind == "args":
+            node.args = args
+        else:
+            node.kwargs = kwargs
+    kinds = [[container_types(node.args), container_types(node.kwargs)] for node in graph.nodes]
+    values = [[list(node._input_nodes.values()), list(node.users.values())] for node in graph.nodes]
+    return {"nodes": fx.shown(graph), "kinds": kinds, "values": values}
+
+
+def container_types(arg):
+    """The types of the containers in an argument."""
+    if isinstance(arg, (tuple, list, dict)):
+        return [type(arg).__name__, *map(container_types, arg.values() if isinstance(arg, dict) else arg)]
+    return type(arg).__name__ if isinstance(arg, slice) else None
+
+
+# What is recorded ----------------------------------------------------------------------------------------------------
+
+
+class Pair(NamedTuple):
+    first: object
+    second: object
+
+
+class Own:
+    def __fx_create_arg__(self, tracer):
+        return "its own", type(tracer).__name__
+
+
+# fmt: off
+OBJECTS = {
+    "set": "{1}", "object": "object()", "function": "operator.add", "bytes": "b''", "own": "Own()", "enum": "fx.Colour.RED",
+    "dtype": "xp.float64", "device": "xp.device('cpu')", "ellipsis": "...", "complex": "1j", "tensor": "xp.ones(2)",
+    "range": "range(1, 7, 2)", "operator": "xp.ops.aten.add.Tensor",
+}
+# fmt: on
+
+
+def recorded_value(xp, described, proxies):
+    def each(items):
+        return [recorded_value(xp, item, proxies) for item in items]
+
+    match described:
+        case {"proxy": i}:
+            return proxies[i]
+        case {"attribute": name}:
+            return getattr(proxies[0], name)
+        case {"object": name}:
+            return eval(OBJECTS[name], globals() | {"xp": xp})
+        case {"list": items}:
+            return each(items)
+        case {"pair": items}:
+            return Pair(*each(items))
+        case {"slice": items}:
+            return slice(*each(items))
+        case {"dict": items}:
+            return dict(map(each, items))
+        case tuple():
+            return tuple(each(described))
+        case _:
+            return described
+
+
+def typed(arg):
+    """An argument with the types of all that is in it."""
+    kind = type(arg).__name__
+    if isinstance(arg, (tuple, list)):
+        return [kind, *map(typed, arg)]
+    if isinstance(arg, dict):
+        return [kind, *([typed(key), typed(item)] for key, item in arg.items())]
+    if isinstance(arg, slice):
+        return [kind, *map(typed, (arg.start, arg.stop, arg.step))]
+    return [kind, str(arg).replace("rushlight", "torch")]
+
+
+def _refused_alone(items):
+    """The items of a dict. If a key is refused, no value records anything, so the order of keys and values does not matter."""
+    refused = any("proxy" in str(key) for key, _ in items)
+    return [[key, 3] for key, _ in items] if refused else items
+
+
+def _values(st):
+    accepted = ["own", "enum", "dtype", "device", "ellipsis", "complex", "tensor", "range", "operator"]
+    leaf = st.one_of(
+        st.integers(0, 1).map(lambda i: {"proxy": i}),
+        st.sampled_from([0, 3, True, 0.5, None, "dim", {"attribute": "shape"}]),
+        st.sampled_from(accepted).map(lambda name: {"object": name}),
+        st.sampled_from(["set", "object", "function", "bytes"]).map(lambda name: {"object": name}),
+    )
+
+    def within(inner):
+        key = st.one_of(st.sampled_from(["a", "b"]), st.sampled_from([1, 2, [3, "c"], [{"proxy": 0}], {"proxy": 1}]))
+        return st.one_of(
+            st.lists(inner, max_size=3),
+            st.lists(inner, max_size=3).map(lambda items: {"list": items}),
+            st.lists(inner, min_size=2, max_size=2).map(lambda items: {"pair": items}),
+            st.lists(inner, min_size=3, max_size=3).map(lambda items: {"slice": items}),
+            st.lists(st.tuples(key, inner).map(list), max_size=2).map(lambda items: {"dict": _refused_alone(items)}),
+        )
+
+    return st.recursive(leaf, within, max_leaves=5)
+
+
+# fmt: off
+VALUES = [
+    {"proxy": 0}, {"attribute": "shape"}, [3, {"list": [3, [{"proxy": 0}, {"slice": [3, {"proxy": 1}, None]}]]}],
+    {"pair": [3, {"list": [{"proxy": 1}]}]}, {"dict": [["a", {"proxy": 0}], [2, 3], [[3, "c"], {"list": [3]}]]},
+    {"dict": [[{"proxy": 0}, 1]]}, {"dict": [[[1, [{"proxy": 1}]], 1]]}, {"dict": [["a", {"object": "set"}]]},
+    {"list": [1, {"object": "object"}]}, *({"object": name} for name in OBJECTS), True, None, "name", [], {"list": []},
+]
+# fmt: on
+
+
+@program(
+    "fx.proxy.create_arg",
+    cases=lambda st: st.fixed_dictionaries({"given": _values(st), "doubling": st.booleans()}),
+    edges=[{"given": given, "doubling": doubling} for given in VALUES for doubling in (False, True)],
+    hint=when("doubling", "call tracer.create_arg for the items, because a subclass may override it"),
+)
+def arguments_recorded(xp, given, doubling):
+    class Tracer(xp.fx.proxy.GraphAppendingTracer):
+        def create_arg(self, a):
+            return a * 2 if doubling and type(a) in (int, str) else super().create_arg(a)
+
+    graph = fx.graph_of(xp, [X, Y])
+    tracer = Tracer(graph)
+    proxies = [tracer.proxy(node) for node in graph.nodes]
+    try:
+        held = attempt(lambda: typed(tracer.create_arg(recorded_value(xp, given, proxies))))
+    except NotImplementedError:  # which the contract names
+        held = "raises NotImplementedError"
+    return {"held": held, "nodes": fx.shown(graph)}
+
+
+# Code ----------------------------------------------------------------------------------------------------------------
+
+UNARY = ["neg", "invert", "pos", "not_", "index"]
+BINARY = [
+    "add",
+    "sub",
+    "mul",
+    "truediv",
+    "floordiv",
+    "mod",
+    "pow",
+    "matmul",
+    "getitem",
+    "eq",
+    "lt",
+    "and_",
+    "xor",
+    "contains",
+]
+IN_PLACE = ["iadd", "isub", "imul", "itruediv", "ipow", "iand", "ilshift", "imatmul"]
+CALLED = ["math.sqrt", "len", USER, USER_ADD, "relu", "cat", "gelu", "softmax", "torch.add", "aten.add", "aten.relu"]
+METHODS = ["relu", "sum", "__getitem__", "to"]
+PATHS = ["weight", "linear.weight", "layers.0", "layers.0.weight", "0", "a.1b.c"]
+ATTRIBUTES = ["shape", "T", "not a name", "2", "if"]
+
+
+def _statements(st):
+    arg = fx.drawn_argument(st)
+    args, kwargs = st.lists(arg, max_size=3), st.dictionaries(st.sampled_from(["dim", "out"]), arg, max_size=2)
+    some, one, two, three = (
+        st.lists(arg, min_size=least, max_size=most) for least, most in ((1, 3), (1, 1), (2, 2), (3, 3))
+    )
+    named = fx.drawn_node(st), st.sampled_from(ATTRIBUTES)
+    default = st.lists(st.sampled_from([3, None, "a"]), max_size=1)
+    drawn = [
+        ("placeholder", ["x", "y", "*args", "**kw", "sum"], default),
+        ("get_attr", PATHS, st.just([])),
+        ("call_module", PATHS, args, kwargs),
+        ("call_method", METHODS, some, kwargs),
+        ("call_function", UNARY, one),
+        ("call_function", BINARY, two),
+        ("call_function", IN_PLACE, two),
+        ("call_function", ["setitem"], three),
+        ("call_function", CALLED, args, kwargs),
+        ("call_function", ["getattr"], st.tuples(*named).map(list)),
+        ("call_function", ["getattr"], st.tuples(*named, arg).map(list)),
+        ("output", ["output"], one),
+    ]
+    return fx.drawn_statements(st, drawn)
+
+
+RED = {"colour": "RED"}
+# fmt: off
+STATEMENTS = rows("statements typed root", *(([X, Y, *statements], *typed) for statements in (
+    [attribute(path) for path in PATHS], [module(path, N[0], N[1], dim=1) for path in PATHS[:4]],
+    [method(name, N[0]) for name in METHODS],
+    [method("sum", N[0], 1, {"list": [N[1]]}, dim=N[1]), method("if", [N[0]])],
+    [call(name, N[0]) for name in UNARY], [call(name, N[0], N[1]) for name in BINARY],
+    [call(name, N[0], N[1]) for name in IN_PLACE],
+    [call("setitem", N[0], [0, {"slice": [None, N[1], None]}], 0.5)],
+    [call(name, N[0], dim={"list": [N[1], "a"]}) for name in CALLED],
+    [call("getattr", N[0], name) for name in ATTRIBUTES],
+    [call("getattr", N[0], "shape", None), call("getattr", N[0], N[1]), call(USER_GETATTR, N[0], "shape")],
+    [output([N[0], {"dict": {"a": N[1]}}])], [output(None)], [output(N[0], N[1]), output(RED), output("a")],
+    [module("linear", RED), method("sum", RED, {"list": [RED]}, dim=RED), call("add", RED, "a"),
+     call("iadd", RED, {"list": [RED]}), call("getattr", "a", "shape"), method("sum", "a"), call("getattr", [RED], "shape"),
+     call("relu", [RED], dim=RED)],
+    [call(name, N[0], "dim") for name in CALLED],
+) for typed in ((False, "self"), (True, "module"))))
+# fmt: on
+
+
+@program(
+    "fx.codegen.statement",
+    cases=lambda st: st.fixed_dictionaries(
+        {
+            "statements": st.lists(_statements(st), max_size=5),
+            "typed": st.booleans(),
+            "root": st.sampled_from(["self", "self", "module"]),
+        }
+    ),
+    edges=STATEMENTS,
+    hint=when("typed", "attributes are looked up in `root`, and `note` comes right after the variable"),
+)
+def code_of_a_graph(xp, statements, typed, root):
+    graph = fx.graph_of(xp, [*statements, output(None)])
+    for node in graph.nodes if typed else ():
+        node.type = int
+    code = graph.python_code(root)
+    known = {"inf", "nan", "NoneType", "device", "torch", "rushlight", "fx_pytree", "pytree", "getattr"}
+    return {"code": fx.in_torch(code.src), "globals": sorted(set(code.globals) - known)}

@@ -1,0 +1,406 @@
+"""Lab 07, guards and the cache of compiled code."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from ...check import program
+from .drawn_functions import captured, define
+
+# Guards --------------------------------------------------------------------------------------------------------------
+
+# fmt: off
+GUARDED = {  # a function that uses a value, by the kind of the value
+    "tensor": "return v + 1", "number": "return x + (1 if v == 0 else 2)", "length": "return x + len(v)",
+    "keys": "x = x * 2\n    for key in v:\n        x = x + 1\n    return x", "tensor keys": "return x + len(v)",
+    "element": "return x + (1 in v)", "call": "return v(x)", "class": "return x + isinstance(x, v)",
+    "attribute": "return x + v.size", "index": "return x[v]", "cast": "return x.to(v)", "module": "return x * v.e",
+}
+VALUES = {  # values by their kind; each has a name and, if it is another text, the text after =
+    "tensor": """plain = x | wide = xp.ones(2, 4) | flat = xp.ones(6) | double = x.double()
+        | learned = xp.ones(2, 3).requires_grad_() | turned = xp.ones(3, 2).t() | gaps = xp.ones(2, 6)[:, ::2]
+        | parameter = xp.nn.Parameter(x) | long = x.long()
+        | one = xp.ones(1, 3) | one, strange = xp.ones(30).as_strided((1, 3), (7, 1)) | shifted = xp.ones(3, 3)[1:]
+        | empty = xp.ones(0, 3) | number = xp.ones(()) | turned, learned = xp.ones(3, 2).requires_grad_().t()""",
+    "number": r"""0 | 1 | 2 | True | False | None | 1.0 | 0.5 | nan | inf | -inf | 1e300 | 0.1 | word = 'a' | other word = 'b'
+        | quotes = "'\"\\\n" | bytes = b'a' | 1j | nan j = complex(0, nan) | 1+0j | large = 2**70 | ... | red = Colour.RED
+        | blue = Colour.BLUE""",
+    "length": """[1] | [2] | [1, 2] | (1,) | (2,) | [] | () | pair = Pair(1, 2) | other pair = OtherPair(1, 2) | (1, 2) | word = 'a'
+        | size = xp.Size([1, 2])""",
+    "keys": """{1: 2} | {1: 3} | {2: 2} | {1.0: 2} | {True: 2} | {1, 2} = {1: 0, 2: 0} | {2, 1} = {2: 0, 1: 0} | words = {'a': 1}
+        | more words = {'a': 1, 'b': 2} | {} | ordered = OrderedDict(a=1) | range = range(3) | range(4) | range of one = range(1)
+        | another of one = range(0, 3, 5) | from 1 = range(1, 4) | none = {None: 1} | inf = {inf: 1} | built = {int('12345'): 1}
+        | built again = {int('12345'): 1} | joined = {''.join('ab'): 1} | joined again = {''.join('ab'): 1}
+        | mixed = {'a': 1, 1: 2} | mixed True = {'a': 1, True: 2}""",
+    "tensor keys": """{x} = {x: 0} | {y} = {y: 0} | {x, y} = {x: 0, y: 0} | {y, x} = {y: 0, x: 0} | {x, a} = {x: 0, 'a': 1}
+        | {y, a} = {y: 0, 'a': 1} | {x, b} = {x: 0, 'b': 1}""",
+    "element": """{1} | {1, 2} | {2, 1} | {1, 3} | frozen = frozenset({1}) | frozen 2 = frozenset({2}) | {1, inf}""",
+    "call": """one = plus_one | two = plus_two | method = Sized().plus | of another = Sized().plus | other method = Sized().minus
+        | abs | relu = xp.relu | sin = xp.sin""",
+    "class": "int | Sized | AlsoSized | both = (int, float)",
+    "attribute": "sized = Sized() | another = Sized() | also sized = AlsoSized()",
+    "index": "1 | 1: = slice(1, None) | 1:2 = slice(1, 2) | 1:2:1 = slice(1, 2, 1) | again = slice(1, 2)",
+    "cast": "float64 = xp.float64 | float32 = xp.float32 | int64 = xp.int64 | cpu = xp.device('cpu') | meta = xp.device('meta')",
+    "module": "math | cmath",
+}
+PAIRS = {  # the guards of the first value, tried on the second
+    "tensor": "learned > plain | one > one, strange | learned > parameter",
+    "number": """1 > True | True > 1 | True > False | ... > None | 1 > 1.0 | 0.5 > nan | nan > 0.5 | word > bytes | None > 0
+        | False > 0 | inf > -inf | 1j > 1+0j | red > blue | nan j > 1j""",
+    "length": "[1] > [2] | [1] > [1, 2] | [1] > (1,) | pair > other pair | pair > (1, 2) | (1, 2) > size",
+    "keys": """{1: 2} > {1: 3} | {1: 2} > {2: 2} | {1: 2} > {1.0: 2} | {1, 2} > {2, 1} | words > more words | words > ordered
+        | range > range(4) | range of one > another of one | {1: 2} > {True: 2} | mixed > mixed True | built > built again
+        | joined > joined again | {1.0: 2} > {True: 2}""",
+    "tensor keys": "{x} > {y} | {x} > {x, y} | {x, y} > {y, x} | {x, a} > {y, a} | {x, a} > {x, b}",
+    "element": "{1, 2} > {2, 1} | {1} > frozen | {1, 2} > {1, 3} | frozen > frozen 2 | {1} > grown",
+    "call": """one > two | method > of another | method > other method | method > static | one > method | relu > sin | abs > one""",
+    "class": "Sized > AlsoSized",
+    "attribute": "sized > another | sized > also sized",
+    "index": "1 > 1: | 1:2 > 1:2:1 | 1:2 > again",
+    "cast": "float64 > float32 | cpu > meta | cpu > float32",
+    "module": "math > cmath",
+}
+# fmt: on
+
+
+def _split(text, sign):
+    return [entry.strip().partition(f" {sign} ")[::2] for entry in text.split("|")]
+
+
+TEXTS = {kind: {name: value or name for name, value in _split(text, "=")} for kind, text in VALUES.items()}
+NAMES = {kind: list(texts) for kind, texts in TEXTS.items()}
+TEXTS["call"]["static"] = "staticmethod(Sized.plus)"  # not drawn
+
+
+def plus_one(x):
+    return x + 1
+
+
+def plus_two(x):
+    return x + 2
+
+
+class Sized:
+    size = 2
+
+    def plus(self, x):
+        return x + self.size
+
+    def minus(self, x):
+        return x - self.size
+
+
+class AlsoSized(Sized):
+    pass
+
+
+def values_of(xp, kind):
+    """Values of a kind, by name: equal in both frameworks."""
+    import cmath
+    import math
+    from collections import OrderedDict, namedtuple
+    from enum import Enum
+
+    space = globals() | {"xp": xp, "x": xp.ones(2, 3), "y": xp.ones(2), "nan": math.nan, "inf": math.inf}
+    space |= {"Pair": namedtuple("Pair", "a b"), "OtherPair": namedtuple("Pair", "a b"), "OrderedDict": OrderedDict}
+    space |= {"Colour": Enum("Colour", "RED BLUE"), "math": math, "cmath": cmath}
+    return {name: eval(text, space) for name, text in TEXTS[kind].items()}
+
+
+def _pair(kind, first, second):
+    return {"kind": kind, "first": first, "second": second}
+
+
+@program(
+    "dynamo.guards.guards_for",
+    cases=lambda st: st.sampled_from(list(NAMES)).flatmap(
+        lambda kind: st.builds(_pair, st.just(kind), st.sampled_from(NAMES[kind]), st.sampled_from(NAMES[kind]))
+    ),
+    edges=[_pair("tensor", "plain", other) for other in NAMES["tensor"]]
+    + [_pair(kind, name, name) for kind in NAMES for name in NAMES[kind]]
+    + [_pair(kind, *pair) for kind, pairs in PAIRS.items() for pair in _split(pairs, ">")],
+    hint=lambda case, mine, theirs: f"the guards for {case['first']!r}, evaluated on {case['second']!r}",
+    draws=20,
+)
+def guards_hold(xp, kind, first, second):
+    values, scope = values_of(xp, kind), {}
+    texts = xp.dynamo.guards.guards_for(values[first], "L['v']", scope)
+    other = _second_value(values, first, second)
+    return {"holds": all(_holds(text, scope, other) for text in texts)}
+
+
+def _second_value(values, first, second):
+    """The second value, or the first one itself: a set that has grown in the meantime."""
+    if second == "grown":
+        values[first].add(2)
+    return values[first if second == "grown" else second]
+
+
+def _holds(text, scope, value):
+    try:
+        return bool(eval(text, dict(scope), {"L": {"v": value}}))
+    except (LookupError, AttributeError, TypeError):
+        return False
+
+
+@guards_hold.oracle
+def _(torch, kind, first, second):
+    values = values_of(torch, kind)
+
+    def calls():
+        yield torch.ones(3), values[first]
+        yield torch.ones(3), _second_value(values, first, second)
+
+    seen = captured(torch, define(torch, f"def f(x, v):\n    {GUARDED[kind]}\n"), calls())
+    return {"holds": not seen[1]["graphs"] and not str(seen[1]["result"]).startswith("raises")}
+
+
+# The function that checks them ---------------------------------------------------------------------------------------
+
+
+class Holder:
+    pass
+
+
+# fmt: off
+LOOKS = {  # the paths of a guard: the containers on the way to a number, and the number itself
+    "k": ["k"], "kk": ["kk"], "d['a']": ["d", "d['a']"], "d['b']": ["d", "d['b']"], "l[0]": ["l", "l[0]"],
+    "l[1][0]": ["l", "l[1]", "l[1][0]"], "o.n": ["o", "o.n"], "o.nn": ["o", "o.nn"], "o.inner.n": ["o", "o.inner", "o.inner.n"],
+    "d['c'][1]": ["d", "d['c']", "d['c'][1]"],
+}
+CHANGES = [  # a path and its new value; None deletes it
+    *([path, 2] for path in LOOKS), ["d['a']", None], ["d['b']", None], ["d['c']", None], ["o.n", None], ["o.nn", None],
+    ["o.inner", None], ["o.inner.n", None], ["l[1]", 3], ["d['c']", 3], ["o.inner", 3], ["k", 1],
+]
+CHECKED = [{"looks": looks, "changes": changes} for looks, changes in (
+    (["o.n", "o.nn"], [[], [["o.nn", 2]], [["o.n", None]], [["o.n", 2]]]),
+    (["k", "kk"], [[], [["kk", 2]], [["k", 2]]]),
+    (["kk", "k"], [[], [["kk", 2]], [["k", 2]]]),
+    (["o.nn", "o.n"], [[], [["o.nn", 2]], [["o.n", 2]], [["o.nn", None]]]),
+    (["l[1][0]", "l[0]"], [[], [["l[1]", 3]], [["l[1][0]", 2]], [["l[0]", 2]]]),
+    (["d['a']", "d['b']", "d['c'][1]"], [[["d['a']", None]], [["d['c']", 3]], [["d['c']", None]]]),
+    (["o.inner.n", "o.inner.n"], [[], [["o.inner.n", None]], [["o.inner.n", 2]], [["o.inner", 3]]]),
+    (["d['a']", "o.inner.n", "o.n"], [[["o.n", 2]], [["o.inner.n", 2]], [["d['a']", 2]]]),
+    ([], [[]]),
+)]
+# fmt: on
+
+
+def state_after(changes):
+    """Locals, after some changes."""
+    inner, o = Holder(), Holder()
+    inner.n, o.n, o.nn, o.inner = 1, 1, 1, inner
+    state = {"k": 1, "kk": 1, "d": {"a": 1, "b": 1, "c": [1, 1]}, "l": [1, [1]], "o": o}
+    for path, value in changes:
+        exec(f"del {path}" if value is None else f"{path} = {value}", {}, state)
+    return state
+
+
+class CountingLocals(dict):
+    """Locals that count how often each of them is looked up."""
+
+    def __init__(self, values):
+        super().__init__(values)
+        self.counts = Counter()
+
+    def __getitem__(self, name):
+        self.counts[name] += 1
+        return super().__getitem__(name)
+
+
+def source_of(path):
+    """`d['a']` as a guard writes it: `L['d']['a']`."""
+    name = "kk" if path == "kk" else path[0]
+    return f"L['{name}']{path.removeprefix(name)}"
+
+
+@program(
+    "dynamo.guards.build_check",
+    cases=lambda st: st.fixed_dictionaries(
+        {
+            "looks": st.lists(st.sampled_from(list(LOOKS)), max_size=6),
+            "changes": st.lists(st.lists(st.sampled_from(CHANGES), max_size=1), min_size=1, max_size=3),
+        }
+    ),
+    edges=CHECKED,
+    hint=lambda case, mine, theirs: f"guards on {', '.join(case['looks'])}" if case["looks"] else None,
+    draws=12,
+)
+def guards_checked(xp, looks, changes):
+    """Guards on the containers on the way to a number, then on the number."""
+    guards = []
+    for look in looks:
+        for path in LOOKS[look]:
+            text = "{} == one" if path == look else "{} is not None"
+            guards.append(xp.dynamo.guards.Guard(source_of(path), text.format(source_of(path))))
+    guards.append(xp.dynamo.guards.Guard("", "one == 1"))
+    scope = {"one": 1}
+    check = xp.dynamo.guards.build_check(guards, scope)
+    names = [name for name in scope if name != "__builtins__"]  # Python's `exec` adds it
+    found = [{"scope": names, "has its text": isinstance(check.source, str)}]
+    for change in changes:
+        state = CountingLocals(state_after(change))
+        found.append({"holds": check(state), "looked twice for a local": max(state.counts.values(), default=0) > 1})
+    return found
+
+
+@guards_checked.oracle
+def _(torch, looks, changes):
+    text = f"def f(x, k, kk, d, l, o):\n    return x{''.join(f' + {look}' for look in looks)} + 0\n"
+    function, found = define(torch, text), [{"scope": ["one"], "has its text": True}]
+    for change in changes:
+        states = [[torch.ones(2), *state_after(each).values()] for each in ([], change)]
+        after = captured(torch, function, states)[1]
+        holds = not after["graphs"] and not isinstance(after["result"], str)
+        found.append({"holds": holds, "looked twice for a local": False})
+    return found
+
+
+# The cache -----------------------------------------------------------------------------------------------------------
+
+
+@program(
+    "dynamo.cache.lookup",
+    cases=lambda st: st.fixed_dictionaries({"numbers": st.lists(st.integers(0, 4), max_size=7)}),
+    edges=[{"numbers": numbers} for numbers in ([1, 2, 3, 1, 3, 2], [1, 2, 3, 2, 2], [1, 1], [], [1, 2, 3, 4, 1, 2])],
+    draws=15,
+)
+def entries_found(xp, numbers):
+    """A function of a number, captured for each new number: the entries after each call, and the entries that were checked."""
+    cache, entries, asked, found = xp.dynamo.cache, [], [], []
+
+    def entry_for(number):
+        def check(L):  # noqa: N803
+            asked.append(number)
+            return L["k"] == number
+
+        made = cache.CacheEntry([], {}, check)
+        made.number = number
+        return made
+
+    for number in numbers:
+        asked.clear()
+        entry = cache.lookup(entries, {"k": number})
+        if entry is None:
+            entries.insert(0, entry_for(number))
+        found.append({"found": entry and entry.number, "entries": [e.number for e in entries], "asked": list(asked)})
+    return found
+
+
+@entries_found.oracle
+def _(torch, numbers):
+    from torch._dynamo.eval_frame import _debug_get_cache_entry_list
+
+    function = define(torch, "def f(x, k):\n    return x + k\n")
+    torch._dynamo.reset()
+    compiled = torch.compile(function, backend="eager", dynamic=False)
+    made, found, before = {}, [], []
+    for number in numbers:
+        compiled(torch.ones(2), number)
+        codes = [entry.code for entry in _debug_get_cache_entry_list(function.__code__)]
+        new = [code for code in codes if code not in made]
+        made.update(dict.fromkeys(new, number))
+        asked = before if new else before[: before.index(number) + 1]
+        before = [made[code] for code in codes]
+        found.append({"found": None if new else number, "entries": before, "asked": asked})
+    torch._dynamo.reset()
+    return found
+
+
+SIZES = [[2, 3], [3, 2], [4], [2, 3, 1], [6]]
+
+
+def _call(sizes=(2, 3), kind="float32", learns=False, turned=False, k=1, length=1):
+    return {"sizes": list(sizes), "kind": kind, "learns": learns, "turned": turned, "k": k, "length": length}
+
+
+def _calls(st):
+    """Calls that differ in one of the three arguments only: torch does not define the order in which it checks them."""
+    kind, learns = st.sampled_from(["float32", "float32", "float64"]), st.sampled_from([False, False, True])
+    tensor_only = st.builds(_call, st.sampled_from(SIZES), kind, learns, st.booleans())
+    kinds = [
+        tensor_only,
+        tensor_only,
+        st.builds(_call, k=st.integers(1, 3)),
+        st.builds(_call, length=st.integers(1, 3)),
+    ]
+    return st.one_of([st.lists(one, min_size=2, max_size=4) for one in kinds])
+
+
+# fmt: off
+CALLS = [
+    [_call(), _call([3, 2])], [_call(), _call([4]), _call([2, 3, 1])],
+    [_call(), _call(kind="float64"), _call([4], "float64", True)],
+    [_call(), _call(learns=True), _call([3, 2], learns=True)],
+    [_call(), _call(turned=True), _call([3, 2]), _call([3, 2], turned=True)],
+    [_call([6]), _call([2, 3, 1], "float64", True, True), _call()],
+    [_call(), _call(length=2), _call(length=3), _call(length=2)], [_call(k=1), _call(k=2), _call(k=3), _call(k=1)],
+    [_call(), _call()],
+]
+# fmt: on
+
+
+def tensor_of(xp, call):
+    sizes = call["sizes"]
+    x = xp.ones(sizes[::-1] if call["turned"] else sizes, dtype=getattr(xp, call["kind"]))
+    x = x.permute(list(range(len(sizes)))[::-1]) if call["turned"] else x
+    return x.detach().requires_grad_() if call["learns"] else x
+
+
+def guards_on(xp, source, value, scope):
+    """Guards on an argument, written as `explain_failure` expects them. They do not depend on the answer to `guards_for`."""
+    kind = type(value).__name__
+    scope[kind] = type(value)
+    texts = [f"type({source}) is {kind}"]
+    if isinstance(value, int):
+        texts.append(f"{source} == {value}")
+    elif isinstance(value, list):
+        texts.append(f"len({source}) == {len(value)}")
+    else:
+        scope["wanted"] = value.dtype
+        learns = f"{source}.requires_grad" if value.requires_grad else f"not {source}.requires_grad"
+        texts += [f"{source}._key_set == {value._key_set}", f"{source}.dtype is wanted", learns]
+        texts += [f"{source}._sizes == {tuple(value._sizes)}", f"{source}._strides == {tuple(value._strides)}"]
+    return [xp.dynamo.guards.Guard(source, text) for text in texts]
+
+
+@program(
+    "dynamo.cache.recompile_reasons",
+    cases=lambda st: st.fixed_dictionaries({"calls": _calls(st)}),
+    edges=[{"calls": calls} for calls in CALLS],
+    draws=12,
+)
+def reasons_given(xp, calls):
+    """For each call of a function of a tensor, a number and a list: why none of the entries so far fits."""
+    cache, entries, found = xp.dynamo.cache, [], []
+    for call in calls:
+        values = {"x": tensor_of(xp, call), "k": call["k"], "l": [1] * call["length"]}
+        reasons = cache.recompile_reasons(entries, values)
+        fits = len(reasons) < len(entries)
+        found.append([reason.replace("L['", "").replace("']", "") for reason in ([] if fits else reasons)])
+        if not fits:
+            scope, made = {}, []
+            for name, value in values.items():
+                made += guards_on(xp, f"L['{name}']", value, scope)
+            entries.insert(0, cache.CacheEntry(made, scope, None))
+        else:
+            fitting = next(e for e in entries if not cache.recompile_reasons([e], values))
+            entries.insert(0, entries.pop(entries.index(fitting)))
+    return found
+
+
+@reasons_given.oracle
+def _(torch, calls):
+    reasons, found = [], []
+    function = define(torch, "def f(x, k, l):\n    return x * k + len(l)\n")
+    torch._dynamo.reset()
+    watching = torch._dynamo.optimize(
+        "eager", dynamic=False, guard_fail_fn=lambda failure: reasons.append(failure.reason)
+    )
+    compiled = watching(function)
+    for call in calls:
+        reasons.clear()
+        compiled(tensor_of(torch, call), call["k"], [1] * call["length"])
+        found.append([reason.partition(": ")[2].partition("  #")[0].strip() for reason in reasons])
+    torch._dynamo.reset()
+    return found

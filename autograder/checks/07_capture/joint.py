@@ -1,0 +1,444 @@
+"""Lab 07, joint graphs: forward and backward, what is saved and computed again, the two halves, and the epilogue."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+
+from ...check import program
+from . import drawn_programs as aot
+
+# Joint ---------------------------------------------------------------------------------------------------------------
+
+
+def _joints(st):
+    kinds = aot.PURE.keys() - {"stack", "cat"} | aot.VIEWS.keys() | aot.SEVERAL.keys()
+    return st.fixed_dictionaries(
+        aot.drawn_program(st, kinds, True)
+        | {
+            "needs": st.lists(st.booleans(), min_size=3, max_size=3),
+            "kind": st.sampled_from(["list", "tuple", "numbers"]),
+        }
+    ).map(lambda case: case | {"needs": case["needs"][: len(case["outputs"])]})
+
+
+def joint_results(xp, joint, inputs, statements, outputs, needs, kind):
+    """With the kind "numbers" an argument and an output are not tensors, and another output does not depend on a primal."""
+    program, outside, numbers = aot.function_of(xp, statements, outputs), xp.ones(2).requires_grad_(), kind == "numbers"
+
+    def function(*inputs):
+        outs = program(*inputs[: len(inputs) - numbers])
+        outs = [None, *outs, outside * 2] if numbers else outs
+        return tuple(outs) if kind == "tuple" else outs
+
+    primals = aot.inputs_of(xp, inputs) + [2] * numbers
+    needs = (True, *needs, True) if numbers else needs
+    likes = [out if hasattr(out, "shape") else outside for out in function(*primals)]
+    tangents = [aot.numbers(xp, like.shape, 0.5 + i) for i, (like, needed) in enumerate(zip(likes, needs)) if needed]
+    outs, grads = joint(function, primals, tangents, needs)
+    return {
+        "are": [type(outs).__name__, type(grads).__name__],
+        "outputs": [None if out is None else [aot.in_order(out), out.requires_grad] for out in outs],
+        "gradients": [None if grad is None else aot.in_order(grad) for grad in grads],
+        "kept": [primal.grad is None for primal in primals if hasattr(primal, "grad")] + [outside.grad is None],
+    }
+
+
+M = [[3, 3], True]
+# fmt: off
+JOINTS = [dict(zip(("inputs", "statements", "outputs", "needs"), row)) for row in (
+    ([M], [["exp", 0, 0]], [0], [True]), ([M, M], [["mul", 0, 1], ["sum", 2, 0]], [0, 1], [True, True]),
+    ([M, M], [["mul", 0, 1], ["sum", 2, 0]], [0, 1], [False, True]), ([M, M], [["mul", 0, 1], ["cos", 0, 0]], [0], [True]),
+    ([M, [[3], False]], [["mul", 0, 1]], [0], [True]),
+    ([[[3], False], M], [["mul", 0, 1], ["exp", 0, 0]], [0, 1], [True, True]),
+    ([[[3], False]], [["exp", 0, 0]], [0], [True]), ([M], [["exp", 0, 0]], [0], [False]),
+    ([M], [["exp", 0, 0], ["detach", 1, 0]], [0, 1], [True, True]), ([M], [["exp", 0, 0], ["detach", 1, 0]], [0], [True]),
+    ([M], [["max", 0, 0]], [0, 1], [True, True]), ([M], [["exp", 0, 0]], [1, 0], [True, True]),
+    ([M], [["exp", 0, 0]], [0, 0], [True, True]),
+)]
+# fmt: on
+
+
+@program(
+    "aot.joint.joint_forward_backward",
+    cases=_joints,
+    edges=[case | {"kind": kind} for kind in ("tuple", "numbers") for case in JOINTS],
+    hint=lambda case, mine, theirs: (
+        "with the kind 'numbers' the last primal is 2, the first output is None and has a tangent, and the last output also has a "
+        "tangent but does not depend on a primal"
+        if case["kind"] == "numbers"
+        else None
+    ),
+    draws=30,
+)
+def forward_and_backward(xp, **case):
+    return joint_results(xp, xp.aot.joint.joint_forward_backward, **case)
+
+
+@forward_and_backward.oracle
+def _(torch, **case):
+    from types import SimpleNamespace
+
+    from torch._functorch._aot_autograd.graph_capture_wrappers import create_joint
+    from torch.fx.experimental.proxy_tensor import make_fx
+
+    def joint(function, primals, tangents, needs):
+        made = create_joint(lambda *args: (list(function(*args)), needs), aot_config=SimpleNamespace(no_tangents=False))
+        outs, grads = make_fx(made)(primals, tangents)(primals, tangents)
+        flags = [like is not None and like.requires_grad for like in function(*primals)]
+        return [x if x is None else x.detach().requires_grad_(flag) for x, flag in zip(outs, flags)], list(grads)
+
+    return joint_results(torch, joint, **case)
+
+
+# What may be computed again ------------------------------------------------------------------------------------------
+
+
+def joint_of(xp, inputs, statements, outputs, own=False):
+    """The joint graph of a program, and how many of its outputs are the forward graph's; None if there is no backward pass."""
+    function, values = aot.function_of(xp, statements, outputs, own), aot.inputs_of(xp, inputs)
+    meta = xp.aot.joint.collect_metadata(function, values)
+    if not xp.aot.joint.needs_autograd(meta):
+        return None
+    return xp.aot.joint.joint_graph(function, values, meta), meta.num_forward_outputs
+
+
+def partitioned_in_torch(torch, inputs, statements, outputs, own=False):
+    """In torch: the joint graph, the banned and the saved nodes, and the two graphs; None if there is no backward pass."""
+    from unittest import mock
+
+    from functorch.compile import aot_function
+    from torch._functorch import config, partitioners
+
+    class Enough(BaseException):
+        """Stop before a run: torch 2.13 cannot always regenerate views from the outputs of this graph."""
+
+    found, solve = {}, partitioners.solve_min_cut
+
+    def watched(graph, info, options):
+        found["saved"], found["banned"] = solve(graph, info, options)
+        found["graph"], found["forward"] = graph, set(info.required_fw_nodes)
+        return found["saved"], found["banned"]
+
+    def partition(joint, args, **options):
+        found["joint"] = aot.shown(joint.graph)
+        halves = partitioners.min_cut_rematerialization_partition(joint, args, **options)
+        found["halves"] = [aot.shown(half.graph) for half in halves]
+        raise Enough
+
+    def nothing(module, args):
+        return module
+
+    with mock.patch.object(partitioners, "solve_min_cut", watched), config.patch(donated_buffer=False):
+        function = aot.function_of(torch, statements, outputs, own)
+        with contextlib.suppress(Enough):
+            aot_function(function, nothing, nothing, partition)(*aot.inputs_of(torch, inputs))
+            return None
+    return found
+
+
+def _wide(statements, outputs, *shapes):
+    return {"inputs": [[shape, True] for shape in shapes or [[8, 8]]], "statements": statements, "outputs": outputs}
+
+
+# fmt: off
+RECOMPUTED = [
+    _wide([["exp", 0, 0], ["mul", 1, 1]], [0]), _wide([["mm", 0, 1], ["tanh", 2, 0], ["mm", 3, 1]], [0], [8, 8], [8, 8]),
+    _wide([["tanh", 0, 0], ["t", 1, 0], ["mm", 2, 0]], [0]),
+    _wide([["tanh", 0, 0], ["t", 1, 0], ["t", 2, 0], ["mm", 3, 0]], [0]),
+    _wide([["cos", 0, 0], ["t", 1, 0], ["mm", 2, 0]], [0]), _wide([["cos", 0, 0], ["t", 1, 0], ["t", 2, 0], ["mm", 3, 0]], [0]),
+    _wide([["cos", 0, 0], ["add", 1, 0], ["mm", 2, 2]], [0]), _wide([["sigmoid", 0, 0], ["mul", 1, 0], ["mm", 2, 2]], [0, 1]),
+    _wide([["rows", 0, 0], ["mul", 0, 1], ["exp", 2, 0]], [0]),
+    _wide([["rows", 0, 0], ["mul", 0, 1], ["exp", 2, 0]], [0], [2, 3]),
+    _wide([["rows", 0, 0], ["mul", 0, 1], ["exp", 2, 0]], [0], [2, 4]),
+    _wide([["rows", 0, 0], ["mul", 0, 1], ["exp", 2, 0]], [0], [2, 5]),
+    _wide([["amax", 0, 0], ["sub", 0, 1], ["exp", 2, 0], ["rows", 3, 0], ["div", 3, 4]], [0]),
+    _wide([["softmax", 0, 0], ["mul", 1, 0], ["sum", 2, 0]], [0]), _wide([["split", 0, 0], ["mul", 1, 2], ["exp", -1, 0]], [0]),
+    _wide([["max", 0, 0], ["mul", 1, 0], ["cos", -1, 0]], [0]), _wide([["cos", 0, 0], ["cat", 1, 0], ["mul", 2, 2]], [0]),
+    _wide([["cos", 0, 0], ["stack", 1, 0], ["mul", 2, 2]], [0]),
+    _wide([["cos", 0, 0], ["first", 1, 0], ["unsqueeze", 2, 0], ["mul", 3, 3]], [0]),
+    _wide([["cos", 0, 0], ["sum", 1, 0], ["mul", 2, 1]], [0, 1]),
+]
+# fmt: on
+
+
+@program(
+    "aot.partition.may_recompute",
+    cases=lambda st: st.fixed_dictionaries(
+        aot.drawn_program(st, aot.PURE | aot.VIEWS | aot.SEVERAL, True, 8, 1, aot.WIDE)
+    ),
+    edges=RECOMPUTED,
+    draws=20,
+)
+def nodes_that_may_be_computed_again(xp, **case):
+    joint = joint_of(xp, **case)
+    if joint is None:
+        return "no backward"
+    graph = xp.fx.passes.common_subexpressions(joint[0].graph)
+    info = xp.aot.partition.classify_nodes(graph, joint[1])
+    if not info.required_bw:
+        return "no backward"
+    nodes = [node for node in graph.nodes if node in info.required_fw]
+    return {node.name: xp.aot.partition.may_recompute(node, info) for node in nodes}
+
+
+@nodes_that_may_be_computed_again.oracle
+def _(torch, **case):
+    from torch._functorch import config
+
+    with config.patch(ban_recompute_used_far_apart=False, ban_recompute_long_fusible_chains=False):
+        found = partitioned_in_torch(torch, **case)
+    if found is None or "graph" not in found:
+        return "no backward"
+    return {node.name: node not in found["banned"] for node in found["graph"].nodes if node in found["forward"]}
+
+
+# The minimum cut ------------------------------------------------------------------------------------------------------
+
+
+def _networks(st):
+    point, width = st.sampled_from("sabcdet"), st.one_of(st.integers(0, 6), st.integers(1, 3), st.none())
+    pipes = st.lists(st.tuples(point, point, width).map(list), max_size=16)
+    return st.fixed_dictionaries(
+        {"pipes": pipes, "ends": st.sampled_from([["s", "t"], ["s", "t"], ["a", "d"], ["x", "y"]])}
+    )
+
+
+def _pipes(text, ends="st"):
+    pipes = [pipe.split("-") for pipe in text.split()]
+    return {"pipes": [[a, b, None if w == "inf" else int(w)] for a, w, b in pipes], "ends": list(ends)}
+
+
+# fmt: off
+NETWORKS = [
+    _pipes(""), _pipes("s-3-t"), _pipes("t-3-s"), _pipes("s-inf-t"), _pipes("s-3-a a-3-t"), _pipes("s-3-a a-2-t"),
+    _pipes("s-2-a a-3-t"), _pipes("s-inf-a a-2-t"), _pipes("s-inf-a a-2-b b-inf-t"), _pipes("s-2-a a-inf-b b-2-t"),
+    _pipes("s-1-a s-1-b a-1-b a-1-t b-1-t"), _pipes("s-1-a a-1-d d-1-t s-1-b b-1-c c-1-t a-1-c"),
+    _pipes("s-1-a s-1-b a-1-c b-1-c b-1-d a-1-d c-1-t d-1-t"),
+    _pipes("s-5-a s-5-b a-3-b b-2-a a-4-c b-4-d c-3-d d-1-c c-5-t d-5-t"), _pipes("s-2-a a-2-b b-2-a b-2-t"),
+    _pipes("s-2-a a-5-a a-1-t b-3-t s-0-c c-4-t"), _pipes("s-4-a b-4-t a-0-b c-2-d"),
+    _pipes("s-1-a a-inf-b b-inf-a b-1-t s-1-b"), _pipes("s-3-a a-3-b b-3-t s-1-c c-inf-b"), _pipes("s-1-a a-5-b b-5-c c-5-t"),
+    _pipes("s-1-a a-5-b b-5-c c-5-t d-1-a e-1-d"), _pipes("s-1-c a-2-b b-1-c d-4-t t-1-b b-1-t c-4-b c-2-d s-3-a t-3-d"),
+    _pipes("a-1-b b-1-d a-1-d", "ad"), _pipes("s-2-t", "xy"), _pipes("s-1-a s-1-b a-1-c a-1-d b-1-c c-1-t d-1-t"),
+    _pipes("s-1-c s-1-b b-1-c c-1-d b-1-a d-1-t a-1-t c-1-a"),
+]
+# fmt: on
+
+
+@program("aot.partition.minimum_cut", cases=_networks, edges=NETWORKS)
+def the_narrowest_cut(xp, pipes, ends):
+    capacities = {(a, b): math.inf if width is None else width for a, b, width in pipes}
+    kept = dict(capacities)
+    try:
+        cost, before = xp.aot.partition.minimum_cut(capacities, *ends)
+    except ValueError:
+        return "unbounded"
+    return {"cost": float(cost), "before the cut": sorted(before), "untouched": capacities == kept}
+
+
+@the_narrowest_cut.oracle
+def _(torch, pipes, ends):
+    import networkx
+
+    graph = networkx.DiGraph()
+    graph.add_nodes_from(ends)
+    for a, b, width in pipes:
+        graph.add_edge(a, b, capacity=math.inf if width is None else width)
+    try:
+        cost, (before, _) = networkx.minimum_cut(graph, *ends)
+    except networkx.NetworkXUnbounded:
+        return "unbounded"
+    return {"cost": float(cost), "before the cut": sorted(before), "untouched": True}
+
+
+# Two graphs ----------------------------------------------------------------------------------------------------------
+
+
+def _extractions(st):
+    indices = st.lists(st.integers(0, 12), max_size=4)
+    wanted = st.lists(st.one_of(st.integers(0, 12), st.integers(0, 12), st.sampled_from([None, 0.5])), max_size=4)
+    drawn = aot.drawn_program(st, aot.PURE | aot.VIEWS | aot.SEVERAL, False)
+    drawn |= {"constant": st.booleans(), "starts": indices, "ends": wanted}
+    return st.fixed_dictionaries(drawn).map(aot.without_outputs)
+
+
+def extracted(xp, extract, inputs, statements, constant, starts, ends):
+    outside = xp.ones(())
+
+    def function(*values):
+        values = aot.run(xp, statements, *values)
+        return [*values, values[-1] + outside] if constant else values
+
+    graph = aot.make_fx_of(xp)(function)(*aot.inputs_of(xp, inputs)).graph
+    before, nodes = aot.shown(graph), [node for node in graph.nodes if node.op != "output"]
+    starts = list(dict.fromkeys(nodes[index % len(nodes)] for index in starts))
+    ends = [nodes[-1 - index % len(nodes)] if isinstance(index, int) else index for index in ends]
+    found = aot.result_or_raises(lambda: extract(graph, starts, ends))
+    if found == "raises":
+        return found
+    return {
+        "graph": aot.shown(found),
+        "a tuple": isinstance(found.output_node().args[0], tuple),
+        "metadata": [aot.metadata(node.meta.get("val")) for node in found.nodes if node.op != "output"],
+        "untouched": aot.shown(graph) == before,
+    }
+
+
+# arg0_1, arg1_1, mul, exp, add, split, three getitems, add_1: `ends` counts from the end
+CHAIN = [["mul", 0, 1], ["exp", 2, 0], ["add", 3, 0], ["split", 4, 0], ["add twice", 3, 2]]
+# fmt: off
+EXTRACTED = [
+    {"inputs": [M, M], "statements": statements, "constant": constant, "starts": starts, "ends": ends}
+    for statements, constant, starts, ends in (
+        (CHAIN, False, [0, 1], [0, 5]), (CHAIN, False, [1, 0], [5]), (CHAIN, False, [0, 1], [None, 5, 0.5]),
+        ([], True, [], [None, 1, 0.5]), (CHAIN, False, [], [None, 9, 9]), ([["neg", 0, 0]], False, [], [None, 12]),
+        (CHAIN, False, [3, 0], [5, 3]), (CHAIN, False, [3], [0]), (CHAIN, False, [3, 2], [0]), (CHAIN, False, [0, 1, 3], [6, 7]),
+        (CHAIN, False, [0, 1, 3], [6, 6, 9]), (CHAIN, False, [6], [3]), (CHAIN, False, [0], [5]), (CHAIN, False, [0, 3], []),
+        (CHAIN, False, [], [None]), (CHAIN, False, [], [9]), (CHAIN, True, [0, 1], [0]), (CHAIN, True, [9], [0]),
+    )
+]
+# fmt: on
+
+
+@program("aot.partition.extract_graph", cases=_extractions, edges=EXTRACTED, draws=60)
+def part_of_a_graph(xp, **case):
+    return extracted(xp, xp.aot.partition.extract_graph, **case)
+
+
+@part_of_a_graph.oracle
+def _(torch, **case):
+    from torch._functorch.partitioners import _extract_graph_with_inputs_outputs
+
+    def extract(graph, starts, ends):
+        return _extract_graph_with_inputs_outputs(graph, starts, ends, [None] * len(ends))
+
+    return extracted(torch, extract, **case)
+
+
+# After the graph has run ---------------------------------------------------------------------------------------------
+
+
+def memory_of(x):
+    """Where a tensor's elements are: the strides of dimensions with more than one element, and the offset."""
+    steps = [stride if size > 1 else None for size, stride in zip(x.shape, x.stride())]
+    return [steps, x.storage_offset()] if x.numel() else "nowhere"
+
+
+def called(xp, compiled, inputs, statements, outputs):
+    """The effects of a call: results and the tensors that share their memory, the inputs afterwards, and gradients."""
+    leaves = aot.inputs_of(xp, [[shape, bool(grad)] for shape, grad in inputs])
+    given = [leaf * 1 if grad == "computed" else leaf for leaf, (_, grad) in zip(leaves, inputs)]
+    outs = compiled(aot.function_of(xp, statements, outputs))(*given)
+    everything = [*given, *outs]
+    storages = [x.untyped_storage().data_ptr() for x in everything]
+    sharing = [[j for j, other in enumerate(storages) if other == storage] for storage in storages]
+    seen = {
+        "results": [[aot.in_order(out), out.requires_grad] for out in outs],
+        "inputs": [[aot.in_order(x), x.requires_grad, x.is_leaf] for x in given],
+        "memory": sharing,
+        "strides and offset": [memory_of(x) if len(sharing[i]) > 1 else None for i, x in enumerate(everything)],
+        "the same": [[j for j, x in enumerate(given) if x is out] for out in outs],
+    }
+    loss = [(x * x).sum() for x in everything if x.requires_grad]
+    if loss:
+        sum(loss).backward()
+    return seen | {"gradients": [None if x.grad is None else aot.in_order(x.grad) for x in leaves]}
+
+
+def _calls(st):
+    kinds = {*aot.VIEWS, *aot.WRITES, *aot.MORE_WRITES, "cos", "double", "mul", "detach", "unbind"}
+    grad = st.sampled_from([False, True, "computed"])
+    inputs = st.lists(st.tuples(st.sampled_from(aot.SHAPES), grad).map(list), min_size=1, max_size=2)
+    drawn = aot.drawn_program(st, kinds, False) | {"inputs": inputs}
+    return st.fixed_dictionaries(drawn).map(aot.without_writes_to_expanded).map(_without_history_for_detached)
+
+
+def _without_history_for_detached(case):
+    """A detached tensor may share memory with an input, and gets no history of its own from what is written to it."""
+    detached = any(operation == "detach" for operation, _, _ in case["statements"])
+    statements = [
+        ["double_" if detached and operation in ("add_", "copy_") else operation, i, j]
+        for operation, i, j in case["statements"]
+    ]
+    return case | {"statements": statements}
+
+
+def _called(grad, statements, outputs, *more):
+    return {"inputs": [[[2, 3], grad], *more], "statements": statements, "outputs": outputs}
+
+
+# fmt: off
+CALLED = [
+    _called(False, [["double", 0, 0]], [0]), _called(True, [["double", 0, 0]], [0]), _called(False, [["double_", 0, 0]], [0]),
+    _called(False, [["double_", 0, 0], ["exp", 0, 0]], [0]), _called("computed", [["double_", 0, 0], ["exp", 0, 0]], [0, 2]),
+    _called(True, [["quietly double_", 0, 0], ["exp", 0, 0]], [0]), _called(True, [["exp", 0, 0]], [1, 0]),
+    _called(False, [["t", 0, 0], ["first", 0, 0]], [0, 1]), _called(True, [["t", 0, 0], ["exp", 0, 0]], [0, 1]),
+    _called(True, [["detach", 0, 0], ["exp", 0, 0]], [0, 1]), _called(True, [["detach", 0, 0], ["add_", 1, 1]], [0]),
+    _called(True, [["detach", 0, 0], ["exp", 0, 0], ["double_", 1, 0]], [0, 1]),
+    _called(True, [["exp", 0, 0], ["t", 1, 0], ["first", 1, 0]], [0, 1]),
+    _called(True, [["exp", 0, 0], ["t", 1, 0], ["first", 1, 0]], [0, 1, 2]), _called(True, [["exp", 0, 0], ["t", 1, 0]], [0]),
+    _called(True, [["exp", 0, 0], ["detach", 1, 0]], [0, 1]), _called(True, [["exp", 0, 0], ["unbind", 1, 0]], [0, 1]),
+    _called(True, [["double_", 1, 0], ["exp", 0, 0], ["t", 3, 0], ["first", 3, 0]], [0, 1], [[3], False]),
+    _called(True, [["double_", 1, 0], ["exp", 0, 0], ["t", 3, 0], ["first", 3, 0]], [0, 1, 2, 3], [[3], False]),
+    _called(True, [["quietly double_", 0, 0], ["exp", 0, 0]], [0, 1], [[2, 3], False]),
+    _called(False, [["quietly double_", 1, 0], ["exp", 1, 0]], [0, 1], [[2, 3], True]),
+    _called(False, [["t_", 0, 0], ["exp", 0, 0]], [0]),
+    _called(False, [["t_", 0, 0], ["double_", 0, 0], ["first", 0, 0]], [0, 1]),
+    _called(False, [["double_", 0, 0], ["t", 0, 0], ["double_", 1, 0]], [1, 2, 3], [[3], False]),
+    _called(False, [["add_", 0, 1], ["add_", 1, 0], ["unsqueeze_", 1, 0]], [0], [[3], True]),
+    _called(False, [["add_", 0, 1], ["fill_", 1, 0], ["unsqueeze_", 1, 0]], [2, 3], [[3], False]),
+]
+# fmt: on
+
+
+@program(
+    "aot.runtime.run_epilogue",
+    cases=_calls,
+    edges=CALLED,
+    draws=60,
+    hint=lambda case, mine, theirs: (
+        "the compiled function raised an error, but torch's does not" if mine == "raises" else None
+    ),
+)
+def compiled_calls(xp, **case):
+    def compiled(function):
+        return xp.aot.aot_function(function, xp.aot.nop)
+
+    return aot.result_or_raises(lambda: called(xp, compiled, **case))
+
+
+@compiled_calls.oracle
+def _(torch, **case):
+    return aot.result_or_raises(lambda: called(torch, lambda function: function, **case))
+
+
+# Together ------------------------------------------------------------------------------------------------------------
+
+JOINED = {*aot.PURE, *aot.VIEWS, *aot.WRITES, "max"}  # for unused parts torch makes zeros out of nothing
+
+
+@program(
+    "together.joint",
+    cases=lambda st: st.fixed_dictionaries(aot.drawn_program(st, JOINED, True, 8, 1, aot.WIDE)).map(
+        aot.without_writes_to_expanded
+    ),
+    edges=[case for case in RECOMPUTED if case["statements"][0][0] != "split"]
+    + [_wide([["view", 0, 0], ["max", 1, 0]], [0, 1], [8])],
+    draws=25,
+)
+def joint_graphs_and_what_is_saved(xp, **case):
+    captured = aot.result_or_raises(lambda: joint_of(xp, **case, own=True))
+    if captured in (None, "raises"):
+        return captured
+    joint, count = captured
+    seen = aot.shown(joint.graph)
+    halves = xp.aot.min_cut_rematerialization_partition(joint, num_fwd_outputs=count)
+    return {"joint": seen, "halves": [aot.shown(half.graph) for half in halves]}
+
+
+@joint_graphs_and_what_is_saved.oracle
+def _(torch, **case):
+    found = aot.result_or_raises(lambda: partitioned_in_torch(torch, **case, own=True))
+    if found in (None, "raises"):
+        return found
+    return {"joint": found["joint"], "halves": found["halves"]}

@@ -1,0 +1,276 @@
+"""Checks of lab 08: reading the code that Inductor generates, and Dynamo's logs.
+
+A case has a text that torch made, and the program of which torch made it. The judge has the true answer from Inductor
+itself, which was asked while it wrote the text: see torch_dumps. A subject has neither.
+"""
+
+import re
+from collections import Counter
+
+from ...check import program
+
+_REAL = [
+    "_log_softmax", "_softmax", "_to", "_to_copy", "add", "add_", "addmm", "amax", "copy", "copy_", "gt", "index",
+    "index_select", "layer_norm", "log", "log_sigmoid", "log_softmax", "max", "mean", "mul", "mul_", "native",
+    "native_layer_norm", "norm", "relu", "relu_", "select", "softmax", "sub", "sum", "t", "to", "to_copy", "var",
+    "var_mean", "where",
+]  # fmt: skip
+
+
+def _torch_dumps():
+    """The module that only the judge has."""
+    from ... import torch_dumps
+
+    return torch_dumps
+
+
+def _program_case(dump):
+    given = {name: dump[name] for name in ("inputs", "isa", "threads", "calls") if name in dump}
+    return {"function": dump["source"], "given": given}
+
+
+def _text_case(dump):
+    return _program_case(dump) | {"text": _shown(dump)}
+
+
+def _shown(dump):
+    """The kernels of a module and its `call`, without the imports and all else that every module has; or a log."""
+    if "kernels" not in dump:
+        return dump["text"]
+    parts = re.findall(r"^(?:cpp_fused.*?^'{3}\)\n| {4}def call\(.*?\n(?=\n+runner = ))", dump["text"], re.M | re.S)
+    return "".join(f"\n{part}" for part in parts)
+
+
+def _kernel_cases(dumps):
+    """A case for each kernel, the shortest first."""
+    kernels = [(dump, name, kernel["source"]) for dump in dumps for name, kernel in dump["kernels"].items()]
+    cases = [_program_case(dump) | {"kernel": name, "source": source} for dump, name, source in kernels]
+    return sorted(cases, key=lambda case: len(case["source"]))
+
+
+def _name_cases(dumps):
+    """The names of kernels, each in two orders with operators by which it has only one reading."""
+    found = {}
+    for dump in dumps:
+        for name, kernel in dump["kernels"].items():
+            known = list(kernel["operations"])
+            if _readings(name, known) != 1:
+                continue
+            for other in _REAL:
+                if other not in known and _readings(name, [*known, other]) == 1:
+                    known.append(other)
+            for order in (sorted(known), sorted(known, reverse=True)):
+                case = _program_case(dump) | {"name": name, "known": order}
+                found.setdefault((name, tuple(order)), case)
+    return sorted(found.values(), key=lambda case: len(case["name"]))
+
+
+def _readings(name, known):
+    """In how many ways a kernel's name is a sorted list of operators."""
+    ways, count = [(name.removeprefix("cpp_fused_"), "")], 0
+    while ways:
+        rest, last = ways.pop()
+        count += rest.isdigit()
+        ways += [(rest[len(each) + 1 :], each) for each in known if each > last and rest.startswith(each + "_")]
+    return count
+
+
+def _text_cases(dumps):
+    return [_text_case(dump) for dump in dumps]
+
+
+def _check(name, hint, cases_of=_text_cases, draws=12, **others):
+    """Decorator: register a check of `output_code`, with cases that `cases_of` makes of dumps."""
+    cases = {"cases": lambda st: st.sampled_from(cases_of(_torch_dumps().pool()))}
+    cases |= {"edges": lambda: cases_of(_torch_dumps().edges())}
+    return program(f"inductor.output_code.{name}", hint=hint, draws=draws, **(cases | others))
+
+
+def _known(function, given, text=None):
+    """Inductor's answers about the program, if this is its text."""
+    dump = _torch_dumps().known(function, given)
+    if text is not None and _shown(dump) != text:
+        raise ValueError("this is not the text that the installed torch makes of the program")
+    return dump
+
+
+def _known_kernel(function, given, kernel, source):
+    found = _known(function, given)["kernels"][kernel]
+    if found["source"] != source:
+        raise ValueError("this is not the kernel that the installed torch makes of the program")
+    return found
+
+
+def _by_length(other_length, same_length):
+    """A hint for lists of different length, and one for all other results."""
+
+    def hint(case, mine, theirs):
+        differ = isinstance(mine, list) and isinstance(theirs, list) and len(mine) != len(theirs)
+        return other_length if differ else same_length
+
+    return hint
+
+
+def _about_calls(case, mine, theirs):
+    return "a kernel's definition begins a line, and a call is indented; a kernel may be called several times"
+
+
+@_check("kernel_calls", _about_calls)
+def kernel_calls(xp, function, given, text):
+    return xp.inductor.output_code.kernel_calls(text)
+
+
+@kernel_calls.oracle
+def _(torch, function, given, text):
+    return dict(Counter(call[1] for call in _known(function, given, text)["events"] if call[0] == "kernel"))
+
+
+def _texts_with_externs(st):
+    """Texts, of which every other one calls a kernel that is not its own. Of all texts few do."""
+    dumps = _torch_dumps().pool()
+    having = [dump for dump in dumps if any(event[0] == "outside" for event in dump["events"])]
+    return st.one_of(st.sampled_from(having or dumps), st.sampled_from(dumps)).map(_text_case)
+
+
+_about_externs = _by_length(
+    "the calls are those of extern_kernels.* and of torch.ops.*, with out= or with a result before them",
+    "an operand is any arg or buf inside the parentheses, also in reinterpret_tensor, but not the one after out=",
+)
+
+
+@_check("extern_calls", _about_externs, cases=_texts_with_externs)
+def extern_calls(xp, function, given, text):
+    return xp.inductor.output_code.extern_calls(text)
+
+
+@extern_calls.oracle
+def _(torch, function, given, text):
+    return [call[1:] for call in _known(function, given, text)["events"] if call[0] == "outside"]
+
+
+def _about_memory(case, mine, theirs):
+    if isinstance(mine, list) and isinstance(theirs, list) and mine[:1] == theirs[:1]:
+        return (
+            "the reuse is right. empty_strided_cpu adds bytes, del frees them, and a reuse moves them to the new name"
+        )
+    return "a reuse ends in '# reuse', also of an operator's result; an alias, or a name of part of a result, has no memory"
+
+
+@_check("memory_use", _about_memory)
+def memory_use(xp, function, given, text):
+    return xp.inductor.output_code.memory_use(text)
+
+
+@memory_use.oracle
+def _(torch, function, given, text):
+    live, reused, most = {}, {}, 0
+    for what, name, *more in _known(function, given, text)["events"]:
+        if what == "allocate":
+            live[name] = more[0]
+        elif what == "reuse":
+            reused[name] = more[0]
+            live[name] = live.pop(more[0], 0)
+        elif what == "free":
+            live.pop(name, None)
+        most = max(most, sum(live.values()))
+    return reused, most
+
+
+def _about_operations(case, mine, theirs):
+    if isinstance(mine, list) and isinstance(theirs, list) and all(each in theirs for each in mine):
+        return "the name has more operators than these"
+    return "an operator's name may begin or end with _, and one may begin with another: if one way fails, try the next"
+
+
+@_check("fused_operations", _about_operations, _name_cases, 20)
+def fused_operations(xp, function, given, name, known):
+    return xp.inductor.output_code.fused_operations(name, known)
+
+
+@fused_operations.oracle
+def _(torch, function, given, name, known):
+    return _known(function, given)["kernels"][name]["operations"]
+
+
+def _about_loops(case, mine, theirs):
+    if not (isinstance(mine, list) and isinstance(theirs, list)):
+        return None
+    if len(mine) != len(theirs):
+        return "a loop is a line that begins with 'for(int64_t', not with 'for ('"
+    names = ("variable", "size", "step", "number of loops that threads share", "number of runs")
+    for one, other in zip(mine, theirs):
+        for name, mine_is, theirs_is in zip(names, one, other):
+            if mine_is != theirs_is:
+                return f"the first difference is the {name} of loop {theirs.index(other) + 1}, over {other[0]}"
+    return None
+
+
+@_check("kernel_loops", _about_loops, _kernel_cases, 20)
+def kernel_loops(xp, function, given, kernel, source):
+    return xp.inductor.output_code.kernel_loops(source)
+
+
+@kernel_loops.oracle
+def _(torch, function, given, kernel, source):
+    found, runs = [], {}
+    for depth, variable, size, step, shared in _known_kernel(function, given, kernel, source)["loops"]:
+        runs[depth] = runs.get(depth - 1, 1) * -(-size // step)
+        found.append((variable, size, step, shared, runs[depth]))
+    return found
+
+
+_about_reductions = _by_length(
+    "one for each declaration of tmp_acc, a number and nothing behind it; several loops may have the same number",
+    "look at the type first, bool, IndexValue or Welford, and then at the value that it starts with",
+)
+
+
+@_check("kernel_reductions", _about_reductions, _kernel_cases, 20)
+def kernel_reductions(xp, function, given, kernel, source):
+    return xp.inductor.output_code.kernel_reductions(source)
+
+
+@kernel_reductions.oracle
+def _(torch, function, given, kernel, source):
+    return [each.removesuffix("_reduce") for each in _known_kernel(function, given, kernel, source)["reductions"]]
+
+
+def _about_bytes(case, mine, theirs):
+    if not (isinstance(mine, list) and isinstance(theirs, list)):
+        return "the sizes of each argument are above the call, in one of the docstring's forms"
+    if len(mine) != len(theirs):
+        return "one entry for each call of a kernel, also if it is called again"
+    return "elements times bytes of an element, for every argument of the call; in_out_ptr twice"
+
+
+@_check("bytes_moved", _about_bytes)
+def bytes_moved(xp, function, given, text):
+    return xp.inductor.output_code.bytes_moved(text)
+
+
+@bytes_moved.oracle
+def _(torch, function, given, text):
+    dump = _known(function, given, text)
+    names = [call[1] for call in dump["events"] if call[0] == "kernel"]
+    return list(zip(names, dump["moved"], strict=True))
+
+
+_about_recompilations = _by_length(
+    "one entry for each line that says 'Recompiling function'",
+    "a reason is a line with a version such as 0/0; the expected value is text, or None if the log does not say it",
+)
+
+
+@_check(
+    "recompilations",
+    _about_recompilations,
+    cases=lambda st: st.sampled_from(_text_cases(_torch_dumps().logs())),
+    edges=lambda: _text_cases(_torch_dumps().edge_logs()),
+)
+def recompilations(xp, function, given, text):
+    return xp.inductor.output_code.recompilations(text)
+
+
+@recompilations.oracle
+def _(torch, function, given, text):
+    return _known(function, given, text)["recompilations"]

@@ -1,0 +1,116 @@
+"""The trials of every exercise: its mutants, right and wrong answers to it, and a piece that raises or returns nothing.
+
+They take hours. `make guarantees` runs those of the exercises that have changed, and writes into `tests/guarantees.lock` of which
+text they held; `make test` runs those of five exercises, and asks whether the lock is fresh.
+"""
+
+import warnings
+
+import guarantees
+import pytest
+from answers import RIGHT, WRONG, over_the_wire
+
+from autograder import mutants as m
+from autograder.check import exercises, function_of
+from autograder.course import labs
+from autograder.exercise import fill, restore
+from autograder.judge import Judge
+from autograder.mutants import graded_checks
+from autograder.observe import difference
+from autograder.subject import answer
+
+REPRESENTATIVES = [exercises(lab)[0] for lab in labs()[:5]]  # the trials of those of the later labs take longer
+SEEDS = (1, 2, 3)
+EXERCISES = guarantees.every_exercise()
+
+
+def trials(params):
+    """Parameters whose first value is an exercise, marked as trials of it."""
+    return [pytest.param(*each, id=name, marks=marks_of(each[0])) for *each, name in params]
+
+
+def marks_of(exercise):
+    """Those of a trial: all but a few are left out of `make test`."""
+    return [pytest.mark.guarantee(exercise), *([] if exercise in REPRESENTATIVES else [pytest.mark.sweep])]
+
+
+def test_no_line_of_the_lock_is_stale():
+    lock = guarantees.read()
+    if missing := lock.missing():
+        warnings.warn(f"{guarantees.missing_line(missing)} `make guarantees` tries them", stacklevel=1)
+    assert lock.torch == guarantees.TORCH, "the lock is of another torch: run `make guarantees`, which tries everything"
+    assert not lock.stale(), "these have changed since their trials held: run `make guarantees`"
+
+
+@pytest.fixture(autouse=True)
+def headers(request):
+    """What builds a text of C++ has PyTorch's headers compiled before."""
+    if "exercise" in request.fixturenames:
+        exercise = request.getfixturevalue("exercise")
+        if graded_checks(exercise)[0].lab == "06_custom_ops":
+            request.getfixturevalue("precompiled")
+
+
+@pytest.fixture(scope="module")
+def drawn(drawn_once):
+    """`drawn(check, seed)`: the cases of a class, edges first, with torch's answers."""
+    judges = {seed: Judge(seed) for seed in SEEDS}
+    for judge in judges.values():
+        judge._on_edges = judges[1]._on_edges  # which are the same for all
+    return lambda check, seed: [*zip(*judges[seed].drawn(check))]
+
+
+@pytest.fixture
+def slot(exercise):
+    """The exercise's slot, emptied afterwards."""
+    yield function_of(exercise)
+    restore(function_of(exercise))
+
+
+@pytest.mark.parametrize("exercise", trials((name, name) for name in EXERCISES))
+def test_every_mutant_fails_on_an_edge_or_is_listed_and_agrees_in_everything(exercise, drawn_once):
+    listed = {key: why for key, why in m.equivalents(graded_checks(exercise)[0].lab).items() if key[0] == exercise}
+    outcomes = list(m.run([exercise]))
+    through = m.unexpected(outcomes, listed)
+    assert not through, "\n\n".join(f"{o.mutant.exercise}: {o.what}\n{o.mutant.diff()}" for o in through)
+    assert listed.keys() == {o.mutant.key for o in outcomes if o.what == m.SURVIVED}
+
+
+@pytest.mark.parametrize(("exercise", "function"), trials((exercise, each, name) for name, exercise, each in RIGHT))
+def test_a_correct_answer_is_accepted(exercise, function, drawn, slot):
+    fill(slot, function)
+    for check in graded_checks(exercise):
+        known = {repr(case): (case, theirs) for seed in SEEDS for case, theirs in drawn(check, seed)}
+        cases, theirs = zip(*known.values())
+        apart = [*map(difference, over_the_wire(check.name, [*cases]), theirs)]
+        assert not any(apart), next((case, words) for case, words in zip(cases, apart) if words)
+
+
+@pytest.mark.parametrize(("exercise", "function"), trials((exercise, each, name) for name, exercise, each in WRONG))
+def test_a_wrong_answer_fails_on_an_edge_which_every_seed_has(exercise, function, drawn, slot):
+    fill(slot, function)
+    edges = [(check.name, *pair) for check in graded_checks(exercise) for pair in drawn(check, 1)[: len(check.edges)]]
+    assert any(difference(over_the_wire(name, [edge])[0], theirs) for name, edge, theirs in edges)
+
+
+PIECES = [(check.exercise, check, check.name) for name in EXERCISES for check in graded_checks(name)]
+
+
+def unexplained(judge, check):
+    """A verdict for which no smallest case has been looked for."""
+    return judge.verdict(check.name, answer, otherwise=lambda verdict: verdict)
+
+
+@pytest.mark.parametrize(("exercise", "check"), trials(PIECES))
+def test_an_exercise_that_raises_fails_its_check(exercise, check, judge, plugged):
+    def poisoned(*args, **kwargs):
+        raise ArithmeticError("poisoned")
+
+    fill(function_of(exercise), poisoned)
+    assert not unexplained(judge, check).passed
+
+
+@pytest.mark.parametrize(("exercise", "check"), trials(PIECES))
+def test_an_exercise_that_returns_nothing_fails_its_check(exercise, check, judge, plugged):
+    fill(function_of(exercise), lambda *args, **kwargs: None)
+    assert not unexplained(judge, check).passed

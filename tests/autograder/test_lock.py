@@ -1,0 +1,92 @@
+"""What makes a line of the lock stale, and what does not."""
+
+import guarantees
+import pytest
+
+CHECK = '''
+"""The checks of a topic."""
+
+SIZES = [[2, 0], [3]]
+OTHERS = [[4]]
+
+
+def cases(st):
+    return st.sampled_from(SIZES)
+
+
+def hint(case, mine, theirs):
+    return "rows come first"
+
+
+@program("strided.first", cases=cases, edges=[{"sizes": sizes} for sizes in SIZES], hint=hint)
+def first(xp, sizes):
+    """The first strides."""
+    return xp.empty(sizes).stride()  # as torch has them
+
+
+@program("strided.second", cases=lambda st: st.sampled_from(OTHERS))
+def second(xp, sizes):
+    return xp.zeros(sizes).stride()
+'''
+
+
+@pytest.fixture
+def text_of(tmp_path):
+    """`text_of(source, name)`: what is hashed of a function and of all that it reaches in a file."""
+
+    def text_of(source, name):
+        guarantees.source_of.cache_clear()
+        path = tmp_path / "topic.py"
+        path.write_text(source)
+        roots = [(str(path), each) for each in guarantees.source_of(str(path)).defining[name]]
+        return sorted(guarantees.canonical(statement) for _, statement in guarantees.reached(roots))
+
+    yield text_of
+    guarantees.source_of.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("The first strides.", "Strides of a new tensor."),
+        ("  # as torch has them", ""),
+        ("[[2, 0], [3]]", "[\n    [2, 0],\n    [3],\n]"),
+        ("rows come first", "columns come last"),
+        (", hint=hint", ""),
+        ("xp.zeros", "xp.ones"),
+        ("OTHERS = [[4]]", "OTHERS = [[5]]"),
+    ],
+)
+def test_prose_line_breaks_hints_and_other_programs_leave_a_line_fresh(text_of, old, new):
+    assert CHECK.count(old) == 1
+    assert text_of(CHECK.replace(old, new), "first") == text_of(CHECK, "first")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("xp.empty", "xp.ones"),
+        ("[[2, 0], [3]]", "[[2, 0], [4]]"),
+        ("st.sampled_from(SIZES)", "st.just(SIZES[0])"),
+        ('"strided.first"', '"strided.third"'),
+    ],
+)
+def test_a_program_its_edges_and_its_cases_make_a_line_stale(text_of, old, new):
+    assert text_of(CHECK.replace(old, new), "first") != text_of(CHECK, "first")
+
+
+def test_a_statement_that_changes_a_table_belongs_to_it(text_of):
+    grown = CHECK.replace("\n\ndef cases", "\nSIZES.append([5])\n\n\ndef cases")
+    assert text_of(grown, "first") != text_of(CHECK, "first")
+    assert text_of(grown, "second") == text_of(CHECK, "second")
+
+
+def test_a_lock_is_read_as_it_was_written(tmp_path):
+    names = guarantees.every_exercise()
+    lock = guarantees.Lock("2.11.0", {names[1]: ("1234", 5), names[0]: ("abcd", 60)})
+    lock.write(tmp_path / "lock")
+    read = guarantees.read(tmp_path / "lock")
+    assert read == lock and [*read.lines] == names[:2]
+    assert read.missing() == names[2:]
+    assert read.stale() == names[:2]  # with another torch every line is
+    assert read.seconds(names[:2]) == 65

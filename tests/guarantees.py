@@ -1,0 +1,321 @@
+"""The lock: for which exercises every mutant, alternative and wrong answer has been tried, and of which text.
+
+`tests/guarantees.lock` has a line for each exercise: its name, a hash, and the seconds that its trials took. The hash is over
+the reference, the checks, the alternatives and wrong answers and the mutants that are listed as equivalent. It is made of
+syntax trees, so docstrings, comments, line breaks and the file's own path are no part of it. The lock begins with torch's version.
+A trial is a test marked `guarantee`. `pytest --lock` runs the trials of the exercises whose line is missing or stale.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import dis
+import hashlib
+import inspect
+import os
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from types import CodeType
+
+import pytest
+
+from autograder import checks, mutants
+from autograder.check import exercises, function_of
+from autograder.course import labs
+
+HERE = Path(__file__).parent
+LOCK = HERE / "guarantees.lock"
+ANSWERS = (HERE / "alternatives", HERE / "alternatives" / "wrong")
+CHECKS = Path(checks.__file__).parent
+TORCH = version("torch").partition("+")[0]
+FUTURE = annotations.compiler_flag
+UNKNOWN_SECONDS = 60  # of an exercise that was never tried, if no other one was
+
+
+Place = tuple[str, ast.stmt]  # a file, and a statement of it
+
+
+# Source, without its prose -------------------------------------------------------------------------------------------
+
+
+def canonical(node: object) -> str:
+    """A syntax tree as a text without docstrings and hints, the same in every version of Python."""
+    pieces: list[str] = []
+    _write(node, pieces.append)
+    return " ".join(pieces)
+
+
+def _write(node: object, put: Callable[[str], None]) -> None:
+    if isinstance(node, ast.AST):
+        put(f"({type(node).__name__}")
+        for name in node._fields:
+            value = getattr(node, name, None)
+            if name != "ctx" and value is not None and value != []:
+                put(name)
+                _write(value, put)
+        put(")")
+    elif isinstance(node, list):
+        put("[")
+        for each in node:
+            if not _is_prose(each):
+                _write(each, put)
+        put("]")
+    else:
+        put(repr(node))
+
+
+def _is_prose(node: object) -> bool:
+    is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+    return is_text or isinstance(node, ast.keyword) and node.arg == "hint"
+
+
+class Source:
+    """The statements of a file, and which of them define a name."""
+
+    def __init__(self, path: Path):
+        self.path = path
+        self.statements = ast.parse(path.read_text(encoding="utf-8")).body
+        self.defining: dict[str, list[ast.stmt]] = {}
+        self.imported: dict[str, tuple[str, str]] = {}  # the file and the name there, for what the checks share
+        for statement in self.statements:
+            if isinstance(statement, ast.ImportFrom) and statement.level:
+                self.imported |= {alias.asname or alias.name: each for alias, each in self._shared(statement)}
+            for name in _defined(statement):
+                self.defining.setdefault(name, []).append(statement)
+
+    def _shared(self, statement: ast.ImportFrom) -> Iterator[tuple[ast.alias, tuple[str, str]]]:
+        folder = self.path.parents[statement.level - 1].joinpath(*(statement.module or "").split("."))
+        for alias in statement.names:
+            for path, name in ((folder.with_suffix(".py"), alias.name), (folder / f"{alias.name}.py", "")):
+                if path.is_relative_to(CHECKS) and path.exists():
+                    yield alias, (str(path), name)
+
+    def at(self, line: int) -> ast.stmt:
+        """The statement that this line belongs to."""
+        return next(each for each in self.statements if line <= each.end_lineno)
+
+
+@cache
+def source_of(path: str) -> Source:
+    return Source(Path(path))
+
+
+def _defined(statement: ast.stmt) -> set[str]:
+    """The names that a statement of a module binds or changes."""
+    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return {statement.name}
+    if isinstance(statement, (ast.Import, ast.ImportFrom)):
+        return set()
+    names = {each.id for each in ast.walk(statement) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
+    changed = [*getattr(statement, "targets", []), getattr(getattr(statement, "value", None), "func", None)]
+    return names | {root.id for each in changed if (root := _root(each)) is not each and isinstance(root, ast.Name)}
+
+
+def _root(node: ast.AST | None) -> ast.AST | None:
+    while isinstance(node, (ast.Attribute, ast.Subscript)):
+        node = node.value
+    return node
+
+
+@cache
+def _mentioned(statement: ast.stmt) -> set[tuple[str, str]]:
+    """The global names that a statement loads, each with the attribute that it then loads."""
+    plain = _without_prose(statement)
+    waiting = [compile(ast.Module([plain], []), "", "exec", FUTURE, dont_inherit=True)]
+    found: set[tuple[str, str]] = set()
+    for code in waiting:
+        waiting += [each for each in code.co_consts if isinstance(each, CodeType)]
+        steps = [*dis.get_instructions(code)]
+        for step, following in zip(steps, [*steps[1:], steps[-1]]):
+            if step.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+                asked = following.argval if following.opname in ("LOAD_ATTR", "LOAD_METHOD") else ""
+                found |= {(step.argval, ""), (step.argval, asked)}
+    if ("globals", "") in found:  # it may look up a name that is a text
+        texts = (each.value for each in ast.walk(statement) if isinstance(each, ast.Constant))
+        found |= {(text, "") for text in texts if isinstance(text, str)}
+    return found
+
+
+def _without_prose(statement: ast.stmt) -> ast.stmt:
+    """A statement without the hint of its check, which nothing else is reached by."""
+    decorators = getattr(statement, "decorator_list", [])
+    if not any(isinstance(each, ast.Call) for each in decorators):
+        return statement
+    plain = copy.copy(statement)
+    plain.decorator_list = [copy.copy(each) for each in decorators]
+    for each in plain.decorator_list:
+        if isinstance(each, ast.Call):
+            each.keywords = [keyword for keyword in each.keywords if not _is_prose(keyword)]
+    return plain
+
+
+@cache
+def _used(path: str, statement: ast.stmt) -> set[Place]:
+    """The statements that define what a statement mentions, in its own file and, of checks, in those that it imports from."""
+    source, found = source_of(path), set()
+    for name, attribute in _mentioned(statement):
+        there, imported = source.imported.get(name, (path, name))
+        found |= {(there, each) for each in source_of(there).defining.get(imported or attribute, [])}
+    return found
+
+
+def reached(roots: Iterable[Place], steps: int | None = None) -> set[Place]:
+    """These statements and the definitions that they reach, in so many steps."""
+    found = waiting = set(roots)
+    while waiting and steps != 0:
+        waiting = {used for place in waiting for used in _used(*place)} - found
+        found = found | waiting
+        steps = None if steps is None else steps - 1
+    return found
+
+
+def where(function: Callable) -> Place:
+    """The file that defines a function, and the statement there, which may have made it."""
+    code = inspect.unwrap(function).__code__
+    return code.co_filename, source_of(code.co_filename).at(code.co_firstlineno)
+
+
+# The hash of an exercise ---------------------------------------------------------------------------------------------
+
+
+def digest(exercise: str) -> str:
+    """The hash over all that the trials of an exercise depend on."""
+    graded = mutants.graded_checks(exercise)
+    programs = [each for check in graded for each in (check.subject, check.reference) if each]
+    parts = (
+        reached([where(function_of(exercise))], steps=1),
+        reached(map(where, programs)),  # their decorators name the cases and the edges
+        reached(_answers(exercise, graded[0].lab)),
+    )
+    texts = [sorted(_text(statement) for _, statement in part) for part in parts]
+    listed = sorted(change for name, change in mutants.equivalents(graded[0].lab) if name == exercise)
+    return hashlib.sha256(repr((texts, listed)).encode()).hexdigest()[:16]
+
+
+@cache
+def _text(statement: ast.stmt) -> str:
+    return hashlib.sha256(canonical(statement).encode()).hexdigest()
+
+
+def _answers(exercise: str, lab: str) -> Iterator[Place]:
+    for path in (str(folder / f"{lab}.py") for folder in ANSWERS):
+        for name, statements in source_of(path).defining.items():
+            if "__" in name.strip("_") and name.rpartition("__")[0] == exercise.rpartition(".")[2]:
+                yield from ((path, statement) for statement in statements)
+
+
+# The lock ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Lock:
+    torch: str = TORCH
+    lines: dict[str, tuple[str, int]] = field(default_factory=dict)  # by exercise: the hash, the seconds of its trials
+
+    def missing(self) -> list[str]:
+        """The exercises that were never tried."""
+        return [name for name in every_exercise() if name not in self.lines]
+
+    def stale(self) -> list[str]:
+        """The exercises that were tried in another form, or with another torch."""
+        known = [name for name in every_exercise() if name in self.lines]
+        return [name for name in known if self.torch != TORCH or self.lines[name][0] != digest(name)]
+
+    def seconds(self, names: Iterable[str]) -> float:
+        """How long the trials of these exercises may take, going by those that were timed."""
+        timed = [seconds for _, seconds in self.lines.values()]
+        guess = sum(timed) / len(timed) if timed else UNKNOWN_SECONDS
+        return sum(self.lines[name][1] if name in self.lines else guess for name in names)
+
+    def write(self, path: Path = LOCK) -> None:
+        order = {name: position for position, name in enumerate(every_exercise())}
+        lines = [f"{name} {self.lines[name][0]} {self.lines[name][1]}\n" for name in order if name in self.lines]
+        new = path.with_suffix(".new")
+        new.write_text(f"torch {self.torch}\n{''.join(lines)}", encoding="utf-8")
+        os.replace(new, path)
+
+
+def read(path: Path = LOCK) -> Lock:
+    if not path.exists():
+        return Lock()
+    (_, torch), *lines = (line.split() for line in path.read_text(encoding="utf-8").splitlines())
+    return Lock(torch, {name: (text, int(seconds)) for name, text, seconds in lines})
+
+
+@cache
+def every_exercise() -> list[str]:
+    return [name for lab in labs() for name in exercises(lab)]
+
+
+def missing_line(missing: list[str]) -> str:
+    return f"{len(missing)} of {len(every_exercise())} exercises have no line in {LOCK.name} yet."
+
+
+# Writing it ----------------------------------------------------------------------------------------------------------
+
+
+class Recorder:
+    """A plugin of pytest: runs the trials of the exercises that are missing or stale, one exercise after another, and writes
+    the line of each as soon as all of its trials have held."""
+
+    def __init__(self, only: Collection[str] = ()):
+        self.lock = read()
+        wanted = {*self.lock.missing(), *self.lock.stale()}
+        self.plan = [name for name in every_exercise() if name in wanted and (not only or name in only)]
+        if self.lock.torch != TORCH:  # no line of it is true any more, but the seconds are a guess
+            self.lock = Lock(lines={name: ("other-torch", seconds) for name, (_, seconds) in self.lock.lines.items()})
+        self.digests = {name: digest(name) for name in self.plan}  # of the text that is about to be imported
+        self.trials: dict[str, str] = {}  # by test: the exercise
+        self.waiting: Counter[str] = Counter()  # by exercise: its trials to come
+        self.failed: set[str] = set()
+        self.seconds: Counter[str] = Counter()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        config.hook.pytest_deselected(items=[item for item in items if trial_of(item) not in self.plan])
+        items[:] = sorted((item for item in items if trial_of(item) in self.plan), key=_position)
+        self.trials = {item.nodeid: trial_of(item) for item in items}
+        self.waiting = Counter(self.trials.values())
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        self.say = session.config.pluginmanager.get_plugin("terminalreporter").write_line
+        self.say(f"{len(self.plan)} exercises to try, {in_words(self.lock.seconds(self.plan))}")
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        name = self.trials[report.nodeid]
+        self.seconds[name] += report.duration
+        if not report.passed:
+            self.failed.add(name)
+        if report.when == "teardown":
+            self.waiting[name] -= 1
+            if not self.waiting[name]:
+                self._finish(name)
+
+    def _finish(self, name: str) -> None:
+        holds = name not in self.failed
+        if holds:
+            self.lock.lines[name] = self.digests[name], round(self.seconds[name])
+            self.lock.write()
+        done = self.plan.index(name) + 1
+        left = in_words(self.lock.seconds(self.plan[done:]))
+        said = "holds" if holds else "DOES NOT HOLD"
+        self.say(f"\n[{done}/{len(self.plan)}] {name} {said}, {self.seconds[name]:.0f} s; what is left takes {left}")
+
+
+def trial_of(item: pytest.Item) -> str:
+    """The exercise whose trial a test is, or nothing."""
+    marker = item.get_closest_marker("guarantee")
+    return marker.args[0] if marker else ""
+
+
+def _position(item: pytest.Item) -> int:
+    return every_exercise().index(trial_of(item))
+
+
+def in_words(seconds: float) -> str:
+    return f"about {seconds / 60:.0f} min" if seconds > 90 else f"about {seconds:.0f} s"

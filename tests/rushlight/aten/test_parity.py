@@ -1,0 +1,25 @@
+"""On torch's own sample inputs every operator does what torch's does: the first samples here, all of them in bench/parity.py.
+
+`make test` takes every third operator.
+"""
+
+import sys
+from pathlib import Path
+
+import pytest
+from sweep import sweep
+
+sys.path.append(str(Path(__file__).parents[3] / "bench"))  # behind tests/, where a name may be the same
+import parity  # noqa: E402
+
+COUNT = 6  # samples of each dtype of each entry
+
+
+@pytest.mark.parametrize("name", sweep(parity.compared_names(), every=3))
+def test_an_operator_agrees_with_torch_on_the_first_samples(name):
+    report = parity.parity(name, COUNT)
+    assert not report.disagree, "\n".join(report.disagree)
+
+
+def test_every_operator_that_is_looked_at_without_its_values_is_one_that_torch_knows():
+    assert not set(parity.VALUES_APART) - set(parity.database())
