@@ -142,7 +142,7 @@ def activate(z: Tensor, activation: str) -> Tensor:
 
 def check_arguments(x: Tensor, weight: Tensor, bias: Tensor | None, activation: str) -> None:
     """Refuse arguments that `fused_linear` does not accept: other shapes than its docstring says and mixed dtypes
-    (RuntimeError), an unknown activation (ValueError). Of the sizes of `x` only the last one is read."""
+    (RuntimeError), an unknown activation (ValueError). It reads only the last size of `x`."""
     if activation not in ACTIVATIONS:
         raise ValueError(f"no activation {activation!r}; there are {', '.join(ACTIVATIONS)}")
     torch._check(weight.dim() == 2 and x.dim() > 0, lambda: f"no product of {x.dim()} and {weight.dim()} dimensions")

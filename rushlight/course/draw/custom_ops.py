@@ -13,7 +13,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from rushlight.course.draw.backward import LEAF, NODE, Box, _drawn, _join, _place, _sort
+from rushlight.course.draw.backward import LEAF, NODE, Box, _connect, _draw_panels, _set_positions, _sort_row
 from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MONO, Picture, ink_on, sheet
 
 OWN = "0.25"
@@ -29,7 +29,7 @@ def captured(panels: Sequence[tuple[str, Any]], own: Collection[str] = ()) -> Fi
         panels: for each a title and a `torch.fx.Graph`, or an object with the attribute `graph`.
         own: the namespaces whose operators are drawn black.
     """
-    return _drawn([(title, _rows(getattr(graph, "graph", graph), own)) for title, graph in panels])
+    return _draw_panels([(title, _rows(getattr(graph, "graph", graph), own)) for title, graph in panels])
 
 
 def _rows(graph: Any, own: Collection[str]) -> list[list[Box]]:
@@ -48,7 +48,7 @@ def _rows(graph: Any, own: Collection[str]) -> list[list[Box]]:
     for node, box in boxes.items():
         for other in dict.fromkeys(node.all_input_nodes):
             if other in boxes:
-                _join(boxes[other], box, [_sizes(other)] if _sizes(other) else [])
+                _connect(boxes[other], box, [_sizes(other)] if _sizes(other) else [])
     drawn = dict.fromkeys(boxes.values())
     for box in list(drawn):
         waiting = list(box.below)
@@ -60,8 +60,8 @@ def _rows(graph: Any, own: Collection[str]) -> list[list[Box]]:
     rows = [[box for box in drawn if box.row == row] for row in range(max(box.row for box in drawn) + 1)]
     for sweep in range(12):
         for row in rows if sweep % 2 else reversed(rows):
-            _sort(row, "above" if sweep % 2 else "below", {box: i for line in rows for i, box in enumerate(line)})
-    _place(rows := [row for row in rows if row])
+            _sort_row(row, "above" if sweep % 2 else "below", {box: i for line in rows for i, box in enumerate(line)})
+    _set_positions(rows := [row for row in rows if row])
     for i, row in enumerate(rows):
         for box in row:
             box.row = i
