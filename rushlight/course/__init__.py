@@ -1,4 +1,4 @@
-"""The course's own, no part of PyTorch: the grammar that the running example learns, and the pictures."""
+"""The course's own parts, which PyTorch does not have: the grammar of the running example, and the pictures."""
 
 from importlib import import_module
 

@@ -1,9 +1,10 @@
-"""Six hundred verb forms, English and Spanish, made by rule; and sentences in which one of them comes next.
+"""Six hundred verb forms, English and Spanish, made by rule, and sentences whose next word is one of them.
 
-28 meanings, each a regular verb of both languages. An English verb has 4 forms, a Spanish one 6 persons in 3 tenses, of which
--ar and -ir write two alike (`hablamos`, `vivimos`): 28 x 4 + 16 x 17 + 12 x 18 = 600 tokens. A sentence names the verb and what
-decides its form, as a textbook does: "(walk) yesterday she", and "walked" comes next. It is encoded in 64 features, so that
-the head `Linear(64, 600)` can learn to conjugate. Everything is numpy: the same arrays feed rushlight and torch.
+28 meanings, each a regular verb of both languages. An English verb has 4 forms. A Spanish verb has 6 persons in 3 tenses, and
+the -ar and -ir verbs have two equal forms (`hablamos`, `vivimos`): 28 x 4 + 16 x 17 + 12 x 18 = 600 tokens. A sentence gives
+the verb and the words that determine its form, as a textbook does: "(walk) yesterday she", and "walked" comes next. It is
+encoded in 64 features, so that the head `Linear(64, 600)` can learn to conjugate. Everything is numpy, so rushlight and torch
+get the same arrays.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ TENSES = {
 # ------------------------------------------------------------------------------------------------------------
 # Conjugation
 
-ENDINGS = {  # of the Spanish tense, by the class of the verb: for each person
+ENDINGS = {  # Spanish, by tense and class of the verb: one for each person
     "present": {
         "ar": ("o", "as", "a", "amos", "áis", "an"),
         "er": ("o", "es", "e", "emos", "éis", "en"),
@@ -53,13 +54,13 @@ ENDINGS = {  # of the Spanish tense, by the class of the verb: for each person
 
 
 def spanish(verb: str, tense: str, person: int) -> str:
-    """The form of a regular verb, person 0 to 5; the past is the preterite. The future is put behind the whole infinitive."""
+    """The form of a regular verb, person 0 to 5; the past is the preterite. The future is the infinitive with an ending."""
     stem = verb if tense == "future" else verb[:-2]
     return stem + ENDINGS[tense][verb[-2:]][person]
 
 
 def english(verb: str, tense: str, person: int) -> str:
-    """The form of a regular verb that stands after the pronoun and, in the future and the progressive, its auxiliary."""
+    """The form of a regular verb that follows the pronoun and, in the future and the progressive, its auxiliary."""
     if tense == "past":
         return _with_suffix(verb, "ed")
     if tense == "progressive":
@@ -74,7 +75,8 @@ def _third_person(verb: str) -> str:
 
 
 def _with_suffix(verb: str, suffix: str) -> str:
-    """With -ed or -ing: a silent e is dropped; y after a consonant becomes i before e; a short syllable doubles its consonant."""
+    """Append -ed or -ing: a silent e is dropped; y after a consonant becomes i before e; a short syllable doubles its
+    consonant."""
     if verb.endswith("e"):
         return verb[:-1] + suffix
     if suffix == "ed" and _ends_in_consonant_and_y(verb):
@@ -87,7 +89,7 @@ def _ends_in_consonant_and_y(verb: str) -> bool:
 
 
 def _is_short(verb: str) -> bool:
-    """One vowel in the whole word, the last letter but one, and a consonant after it that can be doubled: stop, sip."""
+    """Whether the word has one vowel, its last letter but one, followed by a consonant that can be doubled: stop, sip."""
     vowels = [letter in "aeiou" for letter in verb]
     return sum(vowels) == 1 and vowels[-2] and verb[-1] not in "wxy"
 
@@ -97,7 +99,7 @@ def _is_short(verb: str) -> bool:
 
 
 class Sentence(NamedTuple):
-    """All but its last word: `language` is "en" or "es", `verb` a number of `VERBS`, `person` 0 to 5."""
+    """A sentence without its last word: `language` is "en" or "es", `verb` an index of `VERBS`, `person` 0 to 5."""
 
     language: str
     verb: int
@@ -106,7 +108,7 @@ class Sentence(NamedTuple):
 
     @property
     def text(self) -> str:
-        """What is read: the verb in brackets, a word of time, the pronoun, an auxiliary where English has one."""
+        """The text: the verb in brackets, an adverb of time, the pronoun, an auxiliary where English has one."""
         pronoun = PRONOUNS[self.language][self.person]
         if self.language == "es":
             time = {"present": "hoy", "past": "ayer", "future": "mañana"}[self.tense]
@@ -132,7 +134,7 @@ SENTENCES = [
 ]  # 28 x 4 x 6 English ones and 28 x 3 x 6 Spanish ones: 1176
 
 tokens: list[str] = list(dict.fromkeys(sentence.next_token for sentence in SENTENCES))
-"""The vocabulary: a token's id is its place. English first, then Spanish, verb after verb."""
+"""The vocabulary: a token's id is its index. English first, then Spanish, verb after verb."""
 
 ids: dict[str, int] = {token: i for i, token in enumerate(tokens)}
 
@@ -144,7 +146,7 @@ EXAMPLES = [
     Sentence("es", 10, "present", 3),
     Sentence("es", 22, "future", 5),
 ]
-"""Sentences to look at, before training and after."""
+"""Sentences to show before and after training."""
 
 # ------------------------------------------------------------------------------------------------------------
 # Arrays
@@ -158,8 +160,8 @@ PROPERTIES = [
 
 
 def _codes() -> np.ndarray:
-    """For each property 64 numbers, each 1/2 or -1/2: for property k, feature j, by whether k + 1 and j have, written in binary, an
-    even or an odd number of ones in common. The codes are at right angles to each other (rows of a Hadamard matrix)."""
+    """For each property 64 numbers, each 1/2 or -1/2. For property k and feature j the sign says whether the binary digits of
+    k + 1 and j have an even or an odd number of common ones. The codes are orthogonal (rows of a Hadamard matrix)."""
     common = np.arange(1, len(PROPERTIES) + 1)[:, None] & np.arange(FEATURES)
     ones = sum(common >> bit & 1 for bit in range(6))
     return np.where(ones % 2, -0.5, 0.5).astype(np.float32)
@@ -168,7 +170,7 @@ def _codes() -> np.ndarray:
 def features(sentences: Sequence[Sentence]) -> np.ndarray:
     """(sentences, 64), float32: the sum of the codes of each sentence's four properties: language, verb, tense, person.
 
-    No feature says anything alone; but since the codes are at right angles, a linear map can tell the properties apart. Every
+    No single feature has a meaning, but a linear map can recover the properties, because the codes are orthogonal. Every
     feature is a whole number from -2 to 2, exactly, and their variance is 1.
     """
     number = {each: k for k, each in enumerate(PROPERTIES)}
@@ -190,10 +192,10 @@ def corpus() -> tuple[np.ndarray, np.ndarray]:
 
 
 def batches(steps: int, batch_size: int = 32) -> tuple[np.ndarray, np.ndarray]:
-    """A course of training: features (steps, batch_size, 64) and targets (steps, batch_size).
+    """The batches of a training run: features (steps, batch_size, 64) and targets (steps, batch_size).
 
-    The sentences come in an order that looks mixed and is always the same: the next is 605 places further, round and round. 605 and
-    1176 have no common divisor, so each sentence comes once before one comes again.
+    The order of the sentences looks mixed and is always the same: the next index is 605 further, modulo 1176. 605 and 1176
+    have no common divisor, so each sentence comes once before one comes again.
     """
     order = np.arange(steps * batch_size) * 605 % len(SENTENCES)
     all_features, all_targets = corpus()
@@ -201,6 +203,6 @@ def batches(steps: int, batch_size: int = 32) -> tuple[np.ndarray, np.ndarray]:
 
 
 def likeliest(scores: np.ndarray, count: int = 3) -> list[list[str]]:
-    """For each row of scores (sentences, 600): the tokens of the `count` highest, the highest first."""
+    """For each row of scores (sentences, 600): the tokens of the `count` highest scores, the highest first."""
     best = np.argsort(-np.asarray(scores), axis=-1, kind="stable")[:, :count]
     return [[tokens[i] for i in row] for row in best]

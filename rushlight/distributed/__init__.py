@@ -1,4 +1,4 @@
-"""Distributed training on torch's own process groups: what each way of it sends, when, and how many bytes."""
+"""Distributed training on torch's own process groups: what each strategy sends, when, and how many bytes."""
 
 from rushlight.distributed.ranks import RanksFailed, backend, device, run_ranks
 from rushlight.distributed.traffic import Traffic

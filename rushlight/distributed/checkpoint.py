@@ -1,10 +1,10 @@
-"""Checkpoints of sharded tensors: each rank saves its own shards, and any number of ranks, sharded in any way, load them.
+"""Checkpoints of sharded tensors: each rank saves its own shards, and any number of ranks, with any sharding, can load them.
 
-A shard says where it lies within the whole tensor. Whoever wants a region of it finds out which saved shards overlap it, and
-reads just these pieces of them: ranks need not speak with each other, and nobody ever holds the whole tensor.
+A shard records its offsets in the whole tensor. To load a region, a rank finds the saved shards that overlap it and reads
+only the overlapping parts. Ranks do not communicate, and no rank ever holds the whole tensor.
 
-In PyTorch: `torch/distributed/checkpoint/` (`planner_helpers.py`, `filesystem.py`). Left out here: planning by one rank for all,
-objects that are no tensors, and deduplicating what several ranks have.
+In PyTorch: `torch/distributed/checkpoint/` (`planner_helpers.py`, `filesystem.py`). Left out here: planning by one rank for
+all ranks, objects that are not tensors, and deduplication of shards that several ranks hold.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["Shard", "Piece", "Read", "Store", "plan_load", "load_shards"]
 
 @dataclass
 class Shard:
-    """A part of a tensor of size `size`: `data` lies at `offsets` in it, which are indices of its first element."""
+    """A part of a tensor of size `size`: `data` begins at the indices `offsets` of that tensor."""
 
     data: Tensor
     offsets: tuple[int, ...]
@@ -31,7 +31,7 @@ class Shard:
 
 @dataclass(frozen=True)
 class Piece:
-    """A shard that has been saved, of shape `sizes` at `offsets` in the whole tensor, and the file that it is in."""
+    """A saved shard of shape `sizes` at `offsets` in the whole tensor, and the file that holds it."""
 
     offsets: tuple[int, ...]
     sizes: tuple[int, ...]
@@ -40,8 +40,8 @@ class Piece:
 
 @dataclass(frozen=True)
 class Read:
-    """A part of a saved shard that is wanted: `lengths` elements in each dimension, from `source` on in `pieces[piece]`, belong at
-    `target` in the wanted region. `source` and `target` are indices within the piece and within the region."""
+    """A part of a saved shard to read: `lengths` elements in each dimension, beginning at `source` in `pieces[piece]`, go to
+    `target` in the requested region. `source` and `target` are indices within the piece and within the region."""
 
     piece: int
     source: tuple[int, ...]
@@ -50,18 +50,19 @@ class Read:
 
 
 class Store:
-    """A folder with a checkpoint: for each rank that has saved, a file of its shards, and one that says where they lie."""
+    """A folder with a checkpoint: for each rank that has saved, one file with its shards and one with their offsets and
+    sizes."""
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
 
     def save(self, state: dict[str, Shard], rank: int) -> None:
-        """Write the shards of one rank. Every rank calls this, also one that has none."""
+        """Write the shards of one rank. Every rank calls this, including a rank without shards."""
         self.folder.mkdir(parents=True, exist_ok=True)
         file = f"shards-{rank}.pt"
         torch.save({name: shard.data.detach().clone() for name, shard in state.items()}, self.folder / file)
-        places = {name: [*map(list, (shard.size, shard.offsets, shard.data.shape))] for name, shard in state.items()}
-        (self.folder / f"shards-{rank}.json").write_text(json.dumps(places))
+        index = {name: [*map(list, (shard.size, shard.offsets, shard.data.shape))] for name, shard in state.items()}
+        (self.folder / f"shards-{rank}.json").write_text(json.dumps(index))
 
     def index(self) -> dict[str, tuple[tuple[int, ...], list[Piece]]]:
         """For each name the size of the whole tensor, and its pieces."""
@@ -73,17 +74,18 @@ class Store:
         return index
 
     def read(self, file: str, name: str, source: Sequence[int], lengths: Sequence[int]) -> Tensor:
-        """A part of a saved shard; of the file only what is needed is read."""
+        """A part of a saved shard. Only this part of the file is read."""
         saved = torch.load(self.folder / file, mmap=True)[name]
         return saved[tuple(slice(start, start + length) for start, length in zip(source, lengths))]
 
 
 def plan_load(pieces: Sequence[Piece], offsets: Sequence[int], sizes: Sequence[int]) -> list[Read]:
-    """What to read of which saved shards for a region of shape `sizes` at `offsets` in the whole tensor.
+    """The parts of saved shards to read for a region of shape `sizes` at `offsets` in the whole tensor.
 
-    One `Read` for each piece that has elements of the region, in the order of the pieces: the box in which the two overlap, as
-    seen from the piece and as seen from the region. A piece that only touches the region, or is empty, is not read; nor is
-    anything if the region is empty. A tensor without dimensions is one element, which every piece of it has.
+    Return one `Read` for each piece that has elements of the region, in the order of the pieces: the box in which the piece
+    and the region overlap, in indices of the piece and in indices of the region. A piece that only touches the region is not
+    read, and neither is an empty piece. If the region is empty, nothing is read. A tensor without dimensions is one element,
+    and every piece of it has that element.
 
     Collectives: none.
 
@@ -103,13 +105,14 @@ def plan_load(pieces: Sequence[Piece], offsets: Sequence[int], sizes: Sequence[i
 
 
 def load_shards(store: Store, state: dict[str, Shard]) -> None:
-    """Fill shards from a checkpoint, in place; it may have been saved by any number of ranks, with other shards.
+    """Fill shards in place from a checkpoint that any number of ranks has saved, with any sharding.
 
-    Each shard's `data` (any strides) gets the region of the saved tensor that it stands for: `store.index()` says which pieces
-    there are, `plan_load` what to read, and `store.read` reads it, called once for each `Read` and for nothing else. What is saved
-    and what is filled may differ in dtype: values are converted. Names that are saved but not asked for are not read.
+    Each shard's `data` (any strides) gets its own region of the saved tensor: `store.index()` lists the pieces, `plan_load`
+    says what to read, and `store.read` reads it. Call `store.read` once for each `Read`, and for nothing else. The saved
+    tensor and the shard may differ in dtype: values are converted. Names that are saved but are not in `state` are not read.
 
-    Raises, before anything is read: KeyError if a name was not saved; ValueError if the size of a saved tensor is another one.
+    Raises, before anything is read: KeyError if a name was not saved; ValueError if a saved tensor has another size than the
+    shard says.
 
     Collectives: none.
 

@@ -1,13 +1,12 @@
 """Collectives, made of messages from one rank to another.
 
-A backend (NCCL, gloo) offers a dozen operations in which all ranks of a group take part; underneath there are only messages.
-Here is how the large ones are made so that no link carries more than it must: the ring, in which each rank speaks to its two
-neighbours only, and the tree, in which the number of those who know doubles with each round. The signatures are torch's own,
-and so is what a rank may not assume: a message leaves when the other side takes it, so that two ranks that both send first
-wait forever.
+A backend (NCCL, gloo) offers a dozen operations in which all ranks of a group take part. They consist of messages. This
+module builds the large ones so that no link carries more than necessary: a ring, in which each rank sends only to its
+neighbour, and a tree, in which the number of ranks that have the data doubles with each round. The signatures are torch's
+own. As in torch, a send may block until the other side receives it, so two ranks that both send first wait forever.
 
-In PyTorch: `torch/distributed/distributed_c10d.py`; in NCCL: `src/device/all_reduce.h`. Left out: any other topology, and
-asynchronous work for what is made of messages here.
+In PyTorch: `torch/distributed/distributed_c10d.py`; in NCCL: `src/device/all_reduce.h`. Left out: other topologies, and
+asynchronous versions of the collectives that are made of messages here.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ __all__ = [
 
 
 def combine(a: Tensor, b: Tensor, op: ReduceOp.RedOpType = ReduceOp.SUM) -> Tensor:
-    """What `op`, SUM or MAX, makes of two tensors; a new one."""
+    """A new tensor: the reduction of two tensors by `op`, SUM or MAX."""
     if op == ReduceOp.SUM:
         return a + b
     if op == ReduceOp.MAX:
@@ -44,17 +43,17 @@ def combine(a: Tensor, b: Tensor, op: ReduceOp.RedOpType = ReduceOp.SUM) -> Tens
 
 
 def ring_shift(outgoing: Tensor, incoming: Tensor, group: ProcessGroup | None = None) -> None:
-    """One step of a ring: send `outgoing` to the next rank, and receive into `incoming` what the previous one sends.
+    """One step of a ring: send `outgoing` to the next rank, and receive into `incoming` what the previous rank sends.
 
-    The next rank of the last one is rank 0. Both tensors are contiguous and share no memory; they may differ in size, and
-    be empty, as long as each rank receives as much as is sent to it. Returns when `incoming` is filled and `outgoing` may be
-    written to again. If all ranks send first, and take what comes afterwards, all of them wait for ever: a send may last until
-    the message is taken, and with gloo it does. In a group of one rank nothing is sent, and `incoming` becomes a copy of
-    `outgoing`.
+    The rank after the last one is rank 0. Both tensors are contiguous and share no memory. They may differ in size, and may
+    be empty, as long as each rank receives as much as is sent to it. The function returns when `incoming` is filled and
+    `outgoing` may be written to again. If all ranks send first and receive afterwards, all of them wait forever: a send may
+    block until the message is received, and with gloo it does. In a group of one rank nothing is sent, and `incoming` becomes
+    a copy of `outgoing`.
 
     May call of torch.distributed: get_rank, get_world_size, send, recv, isend, irecv, P2POp, batch_isend_irecv. Ranks in a
-    group count from 0 within it: send and recv want them as `group_dst=` and `group_src=`, P2POp as `group_peer=`; a plain
-    `dst` is a rank of the world. Who receives says from whom: NCCL has no other way.
+    group count from 0 within the group: pass them to send and recv as `group_dst=` and `group_src=`, to P2POp as
+    `group_peer=`; a plain `dst` is a rank of the world. A receive names its source, because NCCL has no other form.
 
     Source: `torch/distributed/distributed_c10d.py`, `batch_isend_irecv`.
     """
@@ -74,21 +73,22 @@ def ring_reduce_scatter(
     op: ReduceOp.RedOpType = ReduceOp.SUM,
     group: ProcessGroup | None = None,
 ) -> None:
-    """Of the p tensors that each of p ranks has, this rank's, reduced over all ranks, in `output`.
+    """Reduce p tensors over p ranks, and write to `output` the one that belongs to this rank.
 
-    Rank r ends with the reduction of all the `input_list[r]`. The tensors of one list may differ in size, and be empty; the
-    lists of all ranks have the same sizes and dtype. None of `input_list` is changed, and `output` is none of them.
+    Rank r ends with the reduction of `input_list[r]` over all ranks. The tensors of one list may differ in size, and may be
+    empty; the lists of all ranks have the same sizes and dtype. No tensor of `input_list` is changed, and `output` is none of
+    them.
 
-    p - 1 steps of `ring_shift`. What travels is the partial result of one place in the lists: each rank adds its own
-    contribution to what comes in, and passes that on in the next step. So in all each rank sends every place once, except
-    its own, which is where its last step ends.
+    There are p - 1 steps of `ring_shift`. Each message is the partial result for one index of the lists: a rank adds its own
+    contribution to the partial result that arrives, and passes the sum on in the next step. So each rank sends every index
+    once, except its own index, where its last step ends.
 
     `combine(a, b, op)` reduces two tensors. May call of torch.distributed what `ring_shift` may.
 
     Source: `torch.distributed.reduce_scatter`; NCCL's `src/device/reduce_scatter.h`.
     """
     rank, ranks = dist.get_rank(group), dist.get_world_size(group)
-    partial = input_list[rank - 1]  # of rank 0 it is the last one: a list counts from its end too
+    partial = input_list[rank - 1]  # for rank 0 the index is -1, the last one
     for step in range(2, ranks + 1):
         mine = input_list[rank - step]
         incoming = torch.empty_like(mine)
@@ -98,12 +98,13 @@ def ring_reduce_scatter(
 
 
 def ring_all_gather(output_list: Sequence[Tensor], input: Tensor, group: ProcessGroup | None = None) -> None:
-    """The `input` of every rank, in `output_list`, by rank.
+    """Gather the `input` of every rank into `output_list`, by rank.
 
-    The inputs of different ranks may differ in size, and be empty: `output_list[r]` has the shape of rank r's. `input` may
-    share its memory with `output_list[rank]`.
+    The inputs of different ranks may differ in size, and may be empty: `output_list[r]` has the shape of rank r's input.
+    `input` may share its memory with `output_list[rank]`.
 
-    p - 1 steps of `ring_shift` for p ranks: each rank passes on what came last, beginning with its own.
+    There are p - 1 steps of `ring_shift` for p ranks: each rank passes on the tensor that it received last, beginning with
+    its own.
 
     May call of torch.distributed what `ring_shift` may.
 
@@ -116,14 +117,14 @@ def ring_all_gather(output_list: Sequence[Tensor], input: Tensor, group: Process
 
 
 def ring_all_reduce(tensor: Tensor, op: ReduceOp.RedOpType = ReduceOp.SUM, group: ProcessGroup | None = None) -> None:
-    """The reduction of all ranks' tensors, in each of them, in place.
+    """Reduce the tensors of all ranks, in place: each rank's `tensor` holds the result.
 
-    `tensor`: contiguous, of any shape, also without elements or with fewer than there are ranks.
+    `tensor`: contiguous, of any shape. It may have no elements, or fewer elements than there are ranks.
 
-    Its elements, in their order in memory, are cut into p parts for p ranks as `torch.tensor_split` cuts them: the first
-    numel % p have one more than the others. A reduce-scatter and an all-gather of the parts follow: 2(p - 1) steps in which
-    each rank sends 2(p - 1) / p of the bytes of `tensor` (if p divides its numel), hardly more than twice its size, however
-    many ranks there are.
+    Its elements, in memory order, are cut into p parts for p ranks in the way of `torch.tensor_split`: the first numel % p
+    parts have one element more than the others. A reduce-scatter and an all-gather of the parts follow: 2(p - 1) steps in
+    which each rank sends 2(p - 1) / p of the bytes of `tensor` (if p divides its numel). That is less than twice its size,
+    for any number of ranks.
 
     May call of torch.distributed what `ring_shift` may.
 
@@ -140,17 +141,18 @@ def ring_all_reduce(tensor: Tensor, op: ReduceOp.RedOpType = ReduceOp.SUM, group
 
 
 def tree_broadcast(tensor: Tensor, src: int, group: ProcessGroup | None = None) -> None:
-    """What `tensor` holds on rank `src`, in each rank's, in place.
+    """Copy the values of `tensor` on rank `src` to each rank's `tensor`, in place.
 
-    `src` is a rank of the world, as in torch, which `torch.distributed.get_group_rank` turns into one of the group (it wants
-    a group: `torch.distributed.group.WORLD` is the one that None stands for).
+    `src` is a rank of the world, as in torch. `torch.distributed.get_group_rank` turns it into a rank of the group (it needs
+    a group: None means `torch.distributed.group.WORLD`).
 
-    Count the ranks of the group from the source, so that it has place 0, and the rank after the last is rank 0. In round
-    k = 0, 1, 2, ... each place i < 2^k sends to the place i + 2^k, if there is one. So after each round twice as many ranks
-    know it, and ceil(log2 p) rounds reach p ranks. (A root that sends to all the others one by one needs p - 1.)
+    Count the ranks of the group from the source: the source has position 0, and rank 0 follows the last rank. In round k = 0,
+    1, 2, ... each position i < 2^k sends to position i + 2^k, if that exists. So after each round twice as many ranks have
+    the values, and ceil(log2 p) rounds reach p ranks. (A root that sends to all other ranks one after another needs p - 1
+    rounds.)
 
     `tensor` is contiguous. May call of torch.distributed: get_rank, get_world_size, get_group_rank, send, recv, isend, irecv.
-    Who receives says from whom: NCCL has no other way.
+    A receive names its source, because NCCL has no other form.
 
     Source: `torch.distributed.broadcast`; gloo's `gloo/broadcast.cc`.
     """
@@ -165,17 +167,17 @@ def tree_broadcast(tensor: Tensor, src: int, group: ProcessGroup | None = None) 
         known *= 2
 
 
-# Many at once --------------------------------------------------------------------------------------------------------
+# Many tensors -------------------------------------------------------------------------------------------------------
 
 
 class PendingReduction:
-    """Collectives under way, and what remains to be done with their results."""
+    """Collectives that are running, and a function that writes back their results."""
 
     def __init__(self, works: Sequence[dist.Work], write_back: Callable[[], None]) -> None:
         self.works, self.write_back = list(works), write_back
 
     def wait(self) -> None:
-        """Wait for all of them, and write the results to where they belong."""
+        """Wait for all collectives, then write the results back to their tensors."""
         for work in self.works:
             work.wait()
         self.write_back()
@@ -184,12 +186,12 @@ class PendingReduction:
 def all_reduce_coalesced(
     tensors: Sequence[Tensor], op: ReduceOp.RedOpType = ReduceOp.SUM, group: ProcessGroup | None = None
 ) -> PendingReduction:
-    """Begin the all-reduce of many tensors with as few collectives as can be; `wait()` of the result ends it.
+    """Start the all-reduce of many tensors with as few collectives as possible; `wait()` of the result finishes it.
 
-    The tensors may have different dtypes, shapes (also none, or without elements) and strides. For each dtype, in the order
+    The tensors may have different dtypes, shapes (no dimensions or no elements too) and strides. For each dtype, in the order
     in which the dtypes first appear, there is one `all_reduce` with `async_op=True`, of one flat buffer that holds the
-    elements of all the tensors of that dtype. All of them are under way before this returns. The tensors keep what they hold
-    until `wait()`; then each holds its result, in place.
+    elements of all the tensors of that dtype. All of them are started before this function returns. The tensors keep their
+    values until `wait()`; then each holds its result, in place.
 
     Return a `PendingReduction(works, write_back)`: the works that `all_reduce` returned, and a function without arguments
     that copies the results from the buffers into the tensors. May call of torch.distributed: all_reduce.

@@ -1,11 +1,13 @@
-"""What communication costs: a model of two numbers, fitted to measurements, and projections with it.
+"""A model of communication costs: two numbers fitted to measurements, and projections with them.
 
-A message of n bytes takes latency + n / bandwidth seconds. From this follows what a collective takes, for its messages are
-counted: a step of a ring cannot begin before the one before it has ended. And from that follows the time of a training step,
-if one says what is computed meanwhile. What comes out for 16,384 ranks is a *projection*: arithmetic on a model that was
-fitted to a few processes. It knows of no stragglers, no congestion and no tree that NCCL would have taken instead.
+A message of n bytes takes latency + n / bandwidth seconds. The time of a collective follows from its number of messages,
+because a step of a ring cannot begin before the previous step has ended. The time of a training step follows from the
+collectives and from the computation that overlaps them. The results for 16,384 ranks are *projections*: arithmetic on a model
+that was fitted to a few processes. The model has no stragglers, no congestion, and no trees, which NCCL might choose instead
+of rings.
 
-Counterparts: nccl-tests' `doc/PERFORMANCE.md` (bus bandwidth), `torch/distributed/tensor/_collective_utils.py` (`MeshTopoInfo`).
+Counterparts: nccl-tests' `doc/PERFORMANCE.md` (bus bandwidth), `torch/distributed/tensor/_collective_utils.py`
+(`MeshTopoInfo`).
 """
 
 from __future__ import annotations
@@ -30,23 +32,23 @@ __all__ = [
 
 
 class Link(NamedTuple):
-    """What a message goes through."""
+    """A connection between two ranks."""
 
     latency: float  # seconds for each message
     bandwidth: float  # bytes per second
 
 
 class Layer(NamedTuple):
-    """One of a model's equal layers, on one rank that has all of it."""
+    """One of a model's equal layers, on one rank that holds the whole layer."""
 
     forward: float  # seconds
     backward: float  # seconds
-    nbytes: float  # of its parameters; of their gradients too
-    activations: float  # bytes of its result, for the samples of one rank
+    nbytes: float  # of its parameters, and of their gradients
+    activations: float  # bytes of its output, for the samples of one rank
 
 
 class Cluster(NamedTuple):
-    """Nodes of `per_node` ranks each, with a link between the ranks of a node and one between nodes."""
+    """Nodes of `per_node` ranks each, with one link between the ranks of a node and another one between nodes."""
 
     nodes: int
     per_node: int
@@ -59,7 +61,7 @@ class Cluster(NamedTuple):
 
     @property
     def slowest(self) -> Link:
-        """What a ring over all ranks goes at: each step waits for the slowest of its messages."""
+        """The link that limits a ring over all ranks: each step waits for its slowest message."""
         return self.inside if self.nodes == 1 else self.between
 
 
@@ -67,12 +69,12 @@ class Cluster(NamedTuple):
 
 
 def ring_cost(collective: str, nbytes: float, ranks: int) -> tuple[int, float]:
-    """How many messages follow one another in a collective, and how many bytes one rank sends in all of them.
+    """How many messages of a collective follow one another, and how many bytes one rank sends in all of them.
 
-    `nbytes`: of the whole tensor: what each rank has before an "all_reduce", a "reduce_scatter" or an "all_to_all", and
-    after an "all_gather" or a "broadcast". The first four are done in rings (an all-to-all in as many steps as a ring has),
-    in parts of nbytes / ranks. The "broadcast" is a binomial tree, each message the whole tensor; the bytes are those of the
-    root, which sends in every round. A single rank sends nothing. Raises ValueError for any other collective.
+    `nbytes` is the size of the whole tensor: what each rank has before an "all_reduce", a "reduce_scatter" or an
+    "all_to_all", and after an "all_gather" or a "broadcast". The first four use rings (an all-to-all takes as many steps as a
+    ring), in parts of nbytes / ranks. The "broadcast" is a binomial tree, and each message is the whole tensor; the bytes are
+    those of the root, which sends in every round. A single rank sends nothing. Raises ValueError for any other collective.
 
     Source: nccl-tests' `doc/PERFORMANCE.md`; `ring_all_reduce` and the others of this course's `collectives`.
     """
@@ -86,21 +88,21 @@ def ring_cost(collective: str, nbytes: float, ranks: int) -> tuple[int, float]:
 
 
 def ring_time(collective: str, nbytes: float, ranks: int, link: Link) -> float:
-    """Seconds that a collective takes over such a link."""
+    """The seconds that a collective takes over this link."""
     steps, sent = ring_cost(collective, nbytes, ranks)
     return steps * link.latency + sent / link.bandwidth
 
 
 def fit(rows: Sequence[tuple[int, float, float]]) -> Link:
-    """The link that explains measurements best.
+    """The link that fits measurements best.
 
-    `rows`: (steps, bytes, seconds), all positive: so many messages one after the other, with so many bytes in all, took so
-    long. The model says seconds = steps * latency + bytes / bandwidth. Looked for are the latency and the 1 / bandwidth,
-    neither of them negative, for which the sum of the squares of the *relative* errors, (model - seconds) / seconds, is least:
-    the absolute ones would let the largest message alone decide. Where the best 1 / bandwidth is 0, the bandwidth is math.inf.
+    `rows`: (steps, bytes, seconds), all positive: `steps` messages one after the other, with `bytes` bytes in all, took
+    `seconds`. The model is seconds = steps * latency + bytes / bandwidth. Find the latency and the 1 / bandwidth, neither of
+    them negative, that minimise the sum of the squares of the *relative* errors, (model - seconds) / seconds. With absolute
+    errors the largest message alone would decide. Where the best 1 / bandwidth is 0, the bandwidth is math.inf.
 
-    If the unrestricted minimum has one of the two negative, that one is 0, and the other the best for which it is. Raises
-    ValueError unless there are two rows with different numbers of bytes per step: otherwise the two cannot be told apart.
+    If one of the two is negative in the unrestricted minimum, that one is 0, and the other one is the best for this 0. Raises
+    ValueError unless two rows have different numbers of bytes per step: otherwise the two numbers cannot be told apart.
     """
     if len({nbytes / steps for steps, nbytes, _ in rows}) < 2:
         raise ValueError("fit: latency and bandwidth can be told apart only by messages of different sizes")
@@ -120,19 +122,20 @@ def fit(rows: Sequence[tuple[int, float, float]]) -> Link:
 
 
 def layer_costs(strategy: str, layer: Layer, cluster: Cluster) -> tuple[float, float, float, float]:
-    """What one layer takes on a cluster: seconds of its forward, of its backward, of its gather and of its reduction.
+    """The times of one layer on a cluster, in seconds: its forward, its backward, its gather and its reduction.
 
-    `gather` is what must have come before the layer can compute, in forward and again in backward; `reduce` what its gradients
-    wait for after its backward; each 0.0 if there is none. Each collective is a ring, whose time `ring_time` knows. What is
-    sent over all ranks of the cluster goes at `cluster.slowest`.
+    The layer cannot compute before its `gather` has ended, in forward and again in backward. Its `reduce` sums its gradients
+    after its backward. Each is 0.0 if there is none. Each collective is a ring; `ring_time` gives its time. Collectives over
+    all ranks of the cluster use the link `cluster.slowest`.
 
     - "ddp": the gradients are all-reduced over all ranks.
-    - "fsdp": the parameters are all-gathered over all ranks, the gradients reduce-scattered over all of them.
-    - "hsdp", hybrid sharding: all-gather and reduce-scatter within a node only; the shard of the gradients that a rank then has
-      is all-reduced between the nodes.
-    - "tp": the layer is split over the ranks of a node, each of which computes its share in that much less time; two
-      all-reduces of the activations in the forward and two in the backward, within the node, which nothing hides, so that they
-      count as part of the forward and of the backward. What a rank has of the gradients is all-reduced between the nodes.
+    - "fsdp": the parameters are all-gathered over all ranks, and the gradients are reduce-scattered over all ranks.
+    - "hsdp", hybrid sharding: all-gather and reduce-scatter within a node only; then each rank's shard of the gradients is
+      all-reduced between the nodes.
+    - "tp": the layer is split over the ranks of a node, and each rank computes its share in proportionally less time. There
+      are two all-reduces of the activations in the forward and two in the backward, within the node. Nothing overlaps them,
+      so they count as part of the forward and of the backward. Each rank's share of the gradients is all-reduced between the
+      nodes.
 
     Raises ValueError for any other strategy.
     """
@@ -156,21 +159,22 @@ def layer_costs(strategy: str, layer: Layer, cluster: Cluster) -> tuple[float, f
 def step_time(
     layers: int, forward: float, backward: float, gather: float, reduce: float, overlap: bool = True
 ) -> float:
-    """Seconds of one training step of `layers` equal layers, of which each takes what `layer_costs` says.
+    """Seconds of one training step of `layers` equal layers, each with the times that `layer_costs` returns.
 
-    The forward goes through all layers, then the backward through all of them in reverse. Each forward and each backward of a
-    layer waits for a gather of its own; each backward is followed by a reduction. Without overlap all of it is done one after
-    the other. With overlap there are two queues, one for computing and one for the wire, and in each one thing at a time, in
-    order, as early as it can:
+    The forward goes through all layers, then the backward goes through all of them in reverse. Each forward and each backward
+    of a layer waits for a gather of its own; a reduction follows each backward. Without overlap all of these run one after
+    the other. With overlap there are two queues, one for computation and one for communication. Each queue runs one entry at
+    a time, in order, as early as possible:
 
-    - a gather is put on the wire when the computation before the one that wants it begins (the first of all at once): so it is
-      one ahead, never more;
-    - a reduction is put on the wire when its backward ends, which is after the gather of the next layer was;
-    - a computation begins when the one before it and its own gather have ended.
+    - a gather enters the communication queue when the previous computation begins (the first gather at once): so
+      communication is one gather ahead, never more;
+    - a reduction enters the communication queue when its backward ends, which is after the gather of the next layer entered
+      it;
+    - a computation begins when the previous computation and its own gather have ended.
 
     The step ends when both queues are empty.
 
-    Source: the prefetching of `torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py`, and the reducer of DDP, on one wire.
+    Source: the prefetching of `torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py`, and DDP's reducer, over one link.
     """
     if not overlap:
         return layers * (forward + backward + 2 * gather + reduce)
@@ -186,8 +190,8 @@ def step_time(
 def project(
     strategy: str, layers: int, layer: Layer, per_node: int, inside: Link, between: Link, overlap: bool = True
 ) -> list[tuple[int, float, float]]:
-    """Projections for 8 to 16,384 ranks: (ranks, seconds of a step, share of them in which a rank computes), for each power of
-    two that is at least a node."""
+    """Projections for 8 to 16,384 ranks: (ranks, seconds of a step, the fraction of the step in which a rank computes), for
+    each power of two that is at least a node."""
     rows = []
     for ranks in (2**k for k in range(3, 15)):
         if ranks % per_node == 0:
@@ -202,10 +206,11 @@ def project(
 
 
 def measure(sizes: Sequence[int], ranks: int = 2, repeat: int = 20) -> list[tuple[int, float, float]]:
-    """Rows for `fit`: steps, bytes and seconds of an all-reduce of each of `sizes` (bytes, multiples of 4) on ranks here.
+    """Rows for `fit`: steps, bytes and seconds of an all-reduce of each of `sizes` (bytes, multiples of 4) on ranks of this
+    machine.
 
-    The seconds are the median of `repeat` runs, each from a barrier until the last rank has the result. On a CPU the ranks are
-    processes of one machine that share its cores: more ranks than cores measure the scheduler.
+    The seconds are the median of `repeat` runs, each from a barrier until the last rank has the result. On a CPU the ranks
+    are processes that share the machine's cores: with more ranks than cores the scheduler is measured.
     """
     from .ranks import run_ranks
 
@@ -215,7 +220,7 @@ def measure(sizes: Sequence[int], ranks: int = 2, repeat: int = 20) -> list[tupl
 
 
 def _all_reduce_seconds(sizes: list[int], repeat: int) -> list[list[float]]:
-    """On a rank: seconds of each run, for each size."""
+    """The seconds of each run on this rank, for each size."""
     import torch
     import torch.distributed as dist
 
@@ -228,6 +233,6 @@ def _all_reduce_seconds(sizes: list[int], repeat: int) -> list[list[float]]:
             dist.barrier()
             start = time.perf_counter()
             dist.all_reduce(tensor)
-            tensor[:1].tolist()  # on a GPU: until it is there
+            tensor[:1].tolist()  # on a GPU this waits for the result
             runs.append(time.perf_counter() - start)
-    return [runs[1:] for runs in seconds]  # the first connects the ranks
+    return [runs[1:] for runs in seconds]  # the first run connects the ranks

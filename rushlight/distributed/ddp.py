@@ -1,12 +1,13 @@
-"""Data parallel training: every rank has the whole model and a part of the batch; gradients are averaged while backward runs.
+"""Data parallel training: every rank has the whole model and a part of the batch. Gradients are averaged while backward runs.
 
-The parameters are put into buckets, for one large all-reduce is faster than many small ones. A hook on each parameter copies its
-gradient into the bucket as soon as there is one; a bucket that is full is sent on its way, and backward goes on meanwhile. At the
-end of backward all buckets are waited for, and the averages are copied back.
+Parameters are grouped into buckets, because one large all-reduce is faster than many small ones. A hook on each parameter
+copies its gradient into the bucket as soon as the gradient is accumulated. The all-reduce of a full bucket starts while
+backward continues. At the end of backward the reducer waits for all buckets and copies the averages back.
 
-In PyTorch: `torch/nn/parallel/distributed.py` and `torch/csrc/distributed/c10d/reducer.cpp`. Left out here: buckets are made once,
-in the reverse order of the parameters, in which gradients arrive roughly (PyTorch makes them anew after the first backward, in
-the order in which they did arrive); gradients are copied, not views of the buckets; communication hooks, and sparse gradients.
+In PyTorch: `torch/nn/parallel/distributed.py` and `torch/csrc/distributed/c10d/reducer.cpp`. Left out here: rebuilding the
+buckets (they are built once, in the reverse order of the parameters, which is roughly the order in which gradients arrive;
+PyTorch rebuilds them after the first backward in the order in which gradients did arrive); gradients as views of the buckets
+(they are copied); communication hooks; and sparse gradients.
 """
 
 from __future__ import annotations
@@ -31,10 +32,10 @@ LIMITS = (2**20, 25 * 2**20)  # bytes: the first bucket is small, so that commun
 
 @dataclass(eq=False)
 class Bucket:
-    """Some parameters of one dtype, and their gradients one behind another.
+    """Some parameters of one dtype, and their gradients one after another.
 
-    `buffer` is flat; `views[i]` is the part of it that belongs to `parameters[i]`, in its shape. `pending` counts the parameters
-    whose gradients are still to come; `work` is what `all_reduce` has returned, once it has been called.
+    `buffer` is flat; `views[i]` is the part of it that belongs to `parameters[i]`, in its shape. `pending` counts the
+    parameters whose gradients have not arrived yet; `work` is what `all_reduce` has returned, once it has been called.
     """
 
     parameters: list[nn.Parameter]
@@ -46,8 +47,8 @@ class Bucket:
 
 @dataclass(eq=False)
 class Reducer:
-    """What averages the gradients of `parameters` over a group. `places` has the number of a parameter's bucket, and its place
-    in it; `launched` is how many buckets have been sent, which are always the first ones."""
+    """Averages the gradients of `parameters` over a group. `places` has the index of each parameter's bucket and its index
+    within the bucket. `launched` counts the buckets whose all-reduce has started, which are always the first ones."""
 
     parameters: list[nn.Parameter]
     buckets: list[Bucket]
@@ -75,19 +76,20 @@ def make_reducer(
 
 
 # ------------------------------------------------------------------------------------------------------------
-# What is done once
+# Setup: buckets and initial values
 
 
 def assign_buckets(tensors: Sequence[Tensor], limits: Sequence[int]) -> list[list[int]]:
-    """Which tensors go into which bucket: lists of indices into `tensors`.
+    """Assign tensors to buckets: lists of indices into `tensors`.
 
-    The tensors are gone through in order. Each goes into the open bucket of its kind (dtype and device), which it opens if there
-    is none. When a bucket has reached its limit, that is, holds at least as many bytes (with this tensor, which may make it
-    larger than the limit), it is closed. Each kind counts for itself: the limit of its first bucket is `limits[0]`, of its second
-    one `limits[1]`, and so on; the last of the limits is that of all later buckets. What is open in the end is a bucket too.
+    The tensors are processed in order. Each tensor goes into the open bucket of its kind (dtype and device); if that kind has
+    no open bucket, the tensor opens one. A bucket is closed when it has reached its limit: when it holds at least as many
+    bytes, including this tensor, which may make it larger than the limit. Each kind counts for itself: the limit of its first
+    bucket is `limits[0]`, of its second one `limits[1]`, and so on; all later buckets have the last limit. Buckets that are
+    still open at the end are buckets too.
 
-    The buckets are in the order of their first tensors; within a bucket the indices ascend. A tensor has
-    `numel() * element_size()` bytes.
+    The buckets are in the order of their first tensors; within a bucket the indices ascend. A tensor has `numel() *
+    element_size()` bytes.
 
     Collectives: none.
 
@@ -112,16 +114,16 @@ def assign_buckets(tensors: Sequence[Tensor], limits: Sequence[int]) -> list[lis
 
 
 def broadcast_coalesced(tensors: Sequence[Tensor], group: dist.ProcessGroup | None = None, source: int = 0) -> None:
-    """Give the tensors on all ranks the values that they have on one.
+    """Give the tensors on all ranks the values that they have on one rank.
 
-    There is one broadcast for each dtype that occurs, not one for each tensor: the tensors of a dtype are copied one behind
-    another into a flat tensor, which is broadcast and copied back. The tensors may have any strides and keep them. They may be
-    parameters: autograd does not notice that their values change. No tensors, no broadcast.
+    There is one broadcast for each dtype that occurs, not one for each tensor: the tensors of a dtype are copied one after
+    another into a flat tensor, which is broadcast and copied back. The tensors may have any strides and keep them. They may
+    be parameters: autograd does not see that their values change. Without tensors there is no broadcast.
 
     Args:
         tensors: the same sizes and dtypes, in the same order, on all ranks of the group.
-        group: the ranks; None is all.
-        source: whose values are taken: a rank within `group` (which is not that rank's number among all).
+        group: the ranks; None means all ranks.
+        source: the rank whose values are used, counted within `group` (not its rank in the world).
 
     Collectives: `broadcast`.
 
@@ -136,19 +138,20 @@ def broadcast_coalesced(tensors: Sequence[Tensor], group: dist.ProcessGroup | No
 
 
 # ------------------------------------------------------------------------------------------------------------
-# What is done in each backward
+# Each backward
 
 
 def mark_ready(reducer: Reducer, parameter: nn.Parameter) -> None:
-    """Note that a parameter has its gradient for this backward, and send what can be sent.
+    """Record that a parameter has its gradient for this backward, and launch the buckets that are ready.
 
-    Its gradient, divided by the number of ranks of the group, is copied into its view of its bucket (zeros, if it has none);
-    `parameter.grad` itself stays as it is. The bucket's `pending` becomes one less. Then every bucket that can be launched is:
-    `all_reduce` (a sum) of its buffer, *without waiting* for it; the bucket's `work` is what the call returns.
+    Its gradient, divided by the number of ranks of the group, is copied into its view of its bucket (zeros, if it has no
+    gradient); `parameter.grad` itself does not change. The bucket's `pending` decreases by one. Then every bucket that can be
+    launched is launched: `all_reduce` (a sum) of its buffer, *without waiting* for it; the bucket's `work` is what the call
+    returns.
 
-    All ranks have to call the same collectives in the same order, but gradients may arrive in another order on each. So buckets
-    are launched in the order of `reducer.buckets`: one that is full waits for those before it, and then several may be launched
-    at once. `reducer.launched` counts them.
+    All ranks have to call the same collectives in the same order, but gradients may arrive in a different order on each rank.
+    So buckets are launched in the order of `reducer.buckets`: a full bucket waits for those before it, and then several may
+    be launched at once. `reducer.launched` counts them.
 
     Collectives: `all_reduce`.
 
@@ -168,14 +171,14 @@ def mark_ready(reducer: Reducer, parameter: nn.Parameter) -> None:
 
 
 def find_unused(outputs: Any, parameters: Sequence[nn.Parameter]) -> list[int]:
-    """The indices of the parameters for which a backward from `outputs` will bring no gradient, ascending.
+    """The indices of the parameters that get no gradient from a backward of `outputs`, ascending.
 
-    These are those that the graph of autograd, from the outputs on, does not reach. `outputs` may be a tensor or lists, tuples
-    and dicts of whatever, also of tensors that require no gradient (`tensors_in(outputs)` has the tensors). An output may be a
-    parameter itself, which is then reached.
+    These are the parameters that the autograd graph does not reach from the outputs. `outputs` may be a tensor, or lists,
+    tuples and dicts of any values, including tensors that require no gradient (`tensors_in(outputs)` returns the tensors). An
+    output may be a parameter itself, which is then reached.
 
-    The graph is only read: a parameter's node in it is an `AccumulateGrad`, with the parameter as its `variable`. A node is looked
-    at once, however many paths lead to it, and the graph may be deeper than Python's stack.
+    The graph is only read: a parameter's node in it is an `AccumulateGrad`, with the parameter as its `variable`. Each node
+    is visited once, however many paths lead to it, and the graph may be deeper than Python's stack.
 
     Collectives: none.
 
@@ -195,23 +198,24 @@ def find_unused(outputs: Any, parameters: Sequence[nn.Parameter]) -> list[int]:
 
 
 def tensors_in(outputs: Any) -> list[Tensor]:
-    """The tensors in lists, tuples and dicts of whatever."""
+    """The tensors in nested lists, tuples and dicts."""
     return [each for each in tree_leaves(outputs) if isinstance(each, Tensor)]
 
 
 def finish(reducer: Reducer, used: Sequence[bool] | None = None) -> None:
-    """The end of a backward: wait for all buckets, put the averages into the gradients, and make ready for the next backward.
+    """Finish a backward: wait for all buckets, write the averages into the gradients, and prepare for the next backward.
 
-    `used` says, in the order of `reducer.parameters`, which of them have had a gradient on this rank; None means that all have.
-    If it is given, the ranks find out together which parameters *any* of them has used, by one `all_reduce` of a tensor of int32
-    (after those of the buckets). A parameter that no rank has used keeps the gradient that it has, or None: an optimizer that
-    skips parameters without gradient is to go on skipping it. Each other one gets its view of its bucket: copied into its `grad`
-    where it has one, so that whoever holds it sees it, otherwise as a new tensor (not the view: the bucket will be used again).
+    `used` says, in the order of `reducer.parameters`, which of them have had a gradient on this rank; None means all of them.
+    If it is given, the ranks find out together which parameters *any* of them has used, by one `all_reduce` of a tensor of
+    int32 (after the all-reduces of the buckets). A parameter that no rank has used keeps its gradient, or None, so that an
+    optimizer that skips parameters without gradient still skips it. Each other parameter gets its view of its bucket. If it
+    has a `grad`, the view is copied into it, so that other references to the gradient see the average. Otherwise its `grad`
+    becomes a new tensor (not the view: the bucket will be reused).
 
     Afterwards `pending` of each bucket is the number of its parameters, `work` is None, and `reducer.launched` is 0.
 
-    Raises RuntimeError before anything else if a bucket has not been launched: a parameter was not used, and nobody looked for
-    unused ones.
+    Raises RuntimeError before anything else if a bucket has not been launched: a parameter was not used, and unused
+    parameters were not searched for.
 
     Collectives: `all_reduce`, if `used` is given.
 
@@ -248,13 +252,13 @@ class DistributedDataParallel(nn.Module):
     """A module whose gradients are averaged over the ranks of a group in each backward.
 
     Args:
-        module: a module, on all ranks of the same structure. All take over the values of the group's first rank, and its buffers
-            again before each forward that follows one whose gradients are averaged.
-        group: the ranks; None is all.
-        limits: the sizes of buckets in bytes, as `assign_buckets` has them.
-        find_unused_parameters: look for parameters that a forward has not used, on this rank.
+        module: a module with the same structure on all ranks. All ranks take the values of the group's first rank. They take
+            its buffers again before each forward that follows a forward whose gradients are averaged.
+        group: the ranks; None means all ranks.
+        limits: the sizes of buckets in bytes, for `assign_buckets`.
+        find_unused_parameters: whether to search for parameters that a forward on this rank has not used.
 
-    Counterpart: `torch.nn.parallel.DistributedDataParallel`, with `bucket_cap_mb` for `limits`.
+    Counterpart: `torch.nn.parallel.DistributedDataParallel`, with `bucket_cap_mb` instead of `limits`.
     """
 
     def __init__(
@@ -270,46 +274,50 @@ class DistributedDataParallel(nn.Module):
         parameters = [p for p in module.parameters() if p.requires_grad]
         backwards = parameters[::-1]  # the gradient of the last layer is the first to come
         self.reducer = make_reducer(backwards, assign_buckets(backwards, limits), group)
-        self.used = [False] * len(backwards)  # since the last time that gradients were averaged
-        self.numbers = {p: i for i, p in enumerate(backwards)}
-        self.averaging = True  # not within no_sync
-        self.waiting = False  # for a backward, in which gradients are to be averaged
-        self.unused: list[int] = []
-        self.buffers_due = True  # to be taken over before the next forward
+        self.locally_used = [False] * len(backwards)  # since gradients were last averaged
+        self.indices = {p: i for i, p in enumerate(backwards)}
+        self.require_backward_grad_sync = True  # False within no_sync
+        self.expect_autograd_hooks = False  # True from a forward to the first gradient of its backward
+        self.unused_parameters: list[int] = []
+        self.require_forward_param_sync = True  # whether the next forward broadcasts the buffers
         broadcast_coalesced([*module.parameters(), *module.buffers()], group)
         for parameter in backwards:
-            parameter.register_post_accumulate_grad_hook(self.gradient_came)
+            parameter.register_post_accumulate_grad_hook(self.autograd_hook)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        if self.buffers_due:
+        if self.require_forward_param_sync:
             broadcast_coalesced([*self.module.buffers()], self.group)
         outputs = self.module(*args, **kwargs)
-        self.waiting = self.buffers_due = self.averaging and torch.is_grad_enabled()
-        if self.waiting:
-            self.unused = find_unused(outputs, self.reducer.parameters) if self.find_unused_parameters else []
+        synchronize = self.require_backward_grad_sync and torch.is_grad_enabled()
+        self.expect_autograd_hooks = self.require_forward_param_sync = synchronize
+        if synchronize:
+            self.unused_parameters = (
+                find_unused(outputs, self.reducer.parameters) if self.find_unused_parameters else []
+            )
         return outputs
 
-    def gradient_came(self, parameter: nn.Parameter) -> None:
-        """What the hook on each parameter calls, when its gradient of this backward has been added to `grad`."""
-        self.used[self.numbers[parameter]] = True
-        if not self.averaging:
+    def autograd_hook(self, parameter: nn.Parameter) -> None:
+        """The hook on each parameter. Autograd calls it when the gradient of this backward has been added to `grad`."""
+        self.locally_used[self.indices[parameter]] = True
+        if not self.require_backward_grad_sync:
             return
-        if self.waiting:  # the first one of this backward
-            self.waiting = False
-            torch.autograd.Variable._execution_engine.queue_callback(self.backward_ends)
-            for i in self.unused:
+        if self.expect_autograd_hooks:  # this is the first gradient of this backward
+            self.expect_autograd_hooks = False
+            torch.autograd.Variable._execution_engine.queue_callback(self.finalize_backward)
+            for i in self.unused_parameters:
                 mark_ready(self.reducer, self.reducer.parameters[i])
         mark_ready(self.reducer, parameter)
 
-    def backward_ends(self) -> None:
-        finish(self.reducer, self.used if self.find_unused_parameters else None)
-        self.used = [False] * len(self.used)
+    def finalize_backward(self) -> None:
+        finish(self.reducer, self.locally_used if self.find_unused_parameters else None)
+        self.locally_used = [False] * len(self.locally_used)
 
     @contextmanager
     def no_sync(self) -> Iterator[None]:
-        """Within: forwards whose backwards only add to this rank's gradients. The next backward outside averages the sums."""
-        before, self.averaging = self.averaging, False
+        """Within this context a forward's backward only adds to the gradients of this rank. The next backward outside
+        averages the sums."""
+        before, self.require_backward_grad_sync = self.require_backward_grad_sync, False
         try:
             yield
         finally:
-            self.averaging = before
+            self.require_backward_grad_sync = before

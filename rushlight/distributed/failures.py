@@ -1,8 +1,8 @@
-"""What became of ranks, in words: who failed first, with a traceback that begins at the student's function; who lost a
-connection by that; and where each rank stands that does not go on.
+"""Descriptions of failed ranks: which rank failed first, with a traceback that begins at the student's function; which ranks
+lost a connection because of it; and where the ranks that still run are waiting.
 
-A rank sends of an exception what can be copied, the files and lines it came through. The lines' text is looked up where the
-message is made: a notebook's cells are known in its kernel only.
+A rank sends only the parts of an exception that can be copied: the files and lines of its frames. The text of the lines is
+looked up where the message is made, because only its kernel knows the cells of a notebook.
 """
 
 from __future__ import annotations
@@ -20,41 +20,41 @@ from typing import Any
 
 from rushlight.utils import _extensions as extensions
 
-__all__ = ["RanksFailed", "Fate", "failure"]
+__all__ = ["RanksFailed", "RankOutcome", "build_error"]
 
 RUNNING, DONE, RAISED, DIED = "running", "done", "raised", "died"
 DEADLOCK = "a deadlock"
 
-# Of a chain of exceptions one: how it came of the one before, its frames, and what it is.
+# One exception of a chain: its relation to the one before, its frames, and its message.
 _Part = tuple[str, list[dict[str, Any]], list[str]]
 
 
 class RanksFailed(RuntimeError):  # noqa: N818
-    """A rank raised an exception, died, or did not come to its end. `errors` says of each that did not why, by rank."""
+    """A rank raised an exception, died, or did not finish. `errors` has the reason for each of these ranks, by rank."""
 
     def __init__(self, message: str, errors: dict[int, str] | None = None) -> None:
         super().__init__(message)
         self.errors = errors or {}
 
     def _render_traceback_(self) -> list[str]:
-        return f"RanksFailed: {self}".splitlines()  # IPython shows it: by what ways ranks were started says nothing
+        return f"RanksFailed: {self}".splitlines()  # for IPython: the frames that started the ranks do not help
 
 
-class Fate:
-    """What became of one rank."""
+class RankOutcome:
+    """The outcome of one rank."""
 
     def __init__(self, number: int) -> None:
         self.number = number
         self.state = RUNNING
-        self.when = 0.0  # it became something else
-        self.result = b""  # of one that is done
+        self.when = 0.0  # time of the last change of state
+        self.result = b""  # of a rank that is done
         self.raised: list[_Part] = []
-        self.status: int | None = None  # of one that died, as `waitpid` has it
-        self.stack = ""  # of one that is running still, as faulthandler has it
+        self.status: int | None = None  # of a rank that died, from `waitpid`
+        self.stack = ""  # of a rank that still runs, from faulthandler
         self.printed = ""
-        self.noise = ""  # what C++ printed, and where one that died stood
+        self.native_output = ""  # the output of C++ and, for a rank that died, of faulthandler
 
-    def become(self, state: str, content: Any = None) -> None:
+    def set_state(self, state: str, content: Any = None) -> None:
         self.state, self.when = state, time.monotonic()
         if state == DONE:
             self.result = content
@@ -62,58 +62,66 @@ class Fate:
             self.raised = content
 
     @property
-    def lost(self) -> bool:
-        """Whether it raised only because it could not reach another."""
-        return self.state == RAISED and bool(_BROKEN.search("".join(self.raised[-1][2])))
+    def lost_connection(self) -> bool:
+        """Whether the rank raised only because it could not reach another rank."""
+        return self.state == RAISED and bool(_CONNECTION_ERROR.search("".join(self.raised[-1][2])))
 
 
-_BROKEN = re.compile(r"[Cc]onnection (was )?(closed|reset|refused)|Broken pipe|connectFullMesh|failed to connect")
+_CONNECTION_ERROR = re.compile(
+    r"[Cc]onnection (was )?(closed|reset|refused)|Broken pipe|connectFullMesh|failed to connect"
+)
 
 
-def failure(ranks: Sequence[Fate], why: str, torch: str) -> RanksFailed:
-    """The error for a call of which not every rank is done. `torch` is the folder of that package."""
-    fell = sorted((rank for rank in ranks if rank.state in (RAISED, DIED)), key=lambda rank: rank.when)
-    first = [rank for rank in fell if not rank.lost] or fell
-    words = {}
-    linecache.checkcache()  # a file may have been written since
+def build_error(ranks: Sequence[RankOutcome], why: str, torch: str) -> RanksFailed:
+    """The error for a call in which not every rank is done. `torch` is the folder of that package."""
+    failed = sorted((rank for rank in ranks if rank.state in (RAISED, DIED)), key=lambda rank: rank.when)
+    first = [rank for rank in failed if not rank.lost_connection] or failed
+    descriptions = {}
+    linecache.checkcache()  # files may have changed
     for rank in ranks:
         if rank.state == DONE:
-            words[rank.number] = "is done"
+            descriptions[rank.number] = "is done"
         elif rank in first:
-            words[rank.number] = _death(rank, torch) if rank.state == DIED else _traceback(rank.raised)
+            descriptions[rank.number] = (
+                _describe_death(rank, torch) if rank.state == DIED else _format_exception(rank.raised)
+            )
         elif rank.state == RAISED:
-            words[rank.number] = f"lost its connection when {_numbers(first)} failed"
+            descriptions[rank.number] = f"lost its connection when {_list_ranks(first)} failed"
         else:
-            called, place = _place(rank.stack, torch)
+            called, own_lines = _find_caller(rank.stack, torch)
             if first:
-                words[rank.number] = f"waited{' in ' * bool(called)}{called} when {_numbers(first)} failed"
+                descriptions[rank.number] = f"waited{' in ' * bool(called)}{called} when {_list_ranks(first)} failed"
             else:
                 is_there = f"{'waits' if why == DEADLOCK else 'is'} {f'in {called}' if called else 'here:'}"
-                words[rank.number] = f"{is_there}\n{place}".rstrip()
+                descriptions[rank.number] = f"{is_there}\n{own_lines}".rstrip()
     if first:
-        reason = _ending(first[0].status) if first[0].state == DIED else first[0].raised[-1][2][-1].splitlines()[0]
-        head = f"{_numbers(first)} of {len(ranks)} {'died' if first[0].state == DIED else 'failed'}: {reason}"
+        reason = (
+            _describe_exit(first[0].status) if first[0].state == DIED else first[0].raised[-1][2][-1].splitlines()[0]
+        )
+        head = f"{_list_ranks(first)} of {len(ranks)} {'died' if first[0].state == DIED else 'failed'}: {reason}"
     else:
-        head = f"{why}: {_numbers([rank for rank in ranks if rank.state == RUNNING])} of {len(ranks)}"
-    lines = [head, *(f"[rank {number}] {line}" for number, text in words.items() for line in text.splitlines())]
-    return RanksFailed("\n".join(lines), {rank.number: words[rank.number] for rank in ranks if rank.state != DONE})
+        head = f"{why}: {_list_ranks([rank for rank in ranks if rank.state == RUNNING])} of {len(ranks)}"
+    lines = [head, *(f"[rank {number}] {line}" for number, text in descriptions.items() for line in text.splitlines())]
+    return RanksFailed(
+        "\n".join(lines), {rank.number: descriptions[rank.number] for rank in ranks if rank.state != DONE}
+    )
 
 
-def _death(rank: Fate, torch: str) -> str:
-    """How a process ended, the last that C++ had to say, and where it stood if a signal ended it."""
-    said, _, fatal = rank.noise.partition("Fatal Python error:")
-    called, place = _place(fatal.rpartition("hread 0x")[2], torch)  # the main thread is the last
-    lines = [f"died: {_ending(rank.status)}", *said.strip().splitlines()[-3:]]
-    return "\n".join(lines + [f"it was {f'in {called}' if called else 'here:'}\n{place}"] * bool(place))
+def _describe_death(rank: RankOutcome, torch: str) -> str:
+    """How a process ended, the last lines that C++ printed, and the stack if a signal ended it."""
+    said, _, fatal = rank.native_output.partition("Fatal Python error:")
+    called, own_lines = _find_caller(fatal.rpartition("hread 0x")[2], torch)  # the main thread is the last
+    lines = [f"died: {_describe_exit(rank.status)}", *said.strip().splitlines()[-3:]]
+    return "\n".join(lines + [f"it was {f'in {called}' if called else 'here:'}\n{own_lines}"] * bool(own_lines))
 
 
-def _numbers(ranks: Sequence[Fate]) -> str:
+def _list_ranks(ranks: Sequence[RankOutcome]) -> str:
     *most, last = map(str, sorted(rank.number for rank in ranks))
     return f"ranks {', '.join(most)} and {last}" if most else f"rank {last}"
 
 
-def _ending(status: int | None) -> str:
-    """How a process ended, by its status as `waitpid` has it."""
+def _describe_exit(status: int | None) -> str:
+    """How a process ended, from the status that `waitpid` returns."""
     code = None if status is None else os.waitstatus_to_exitcode(status)
     if code is None:
         return "it could not be started"
@@ -123,8 +131,8 @@ def _ending(status: int | None) -> str:
 # Exceptions ----------------------------------------------------------------------------------------------------------
 
 
-def parts(error: BaseException, own: str) -> list[_Part]:
-    """An exception, after those that it came of, as what can be copied. Frames of the file `own` are left out."""
+def flatten_exception(error: BaseException, own: str) -> list[_Part]:
+    """An exception, after its causes, in parts that can be copied. Frames of the file `own` are left out."""
     found, chain = [], traceback.TracebackException.from_exception(error, lookup_lines=False, compact=True)
     while chain is not None:
         frames = [{name: getattr(frame, name) for name in _FRAME} for frame in chain.stack if frame.filename != own]
@@ -141,7 +149,7 @@ _BECAUSE = "\nThe above exception was the direct cause of the following exceptio
 _DURING = "\nDuring handling of the above exception, another exception occurred:\n\n"
 
 
-def _traceback(chain: list[_Part]) -> str:
+def _format_exception(chain: list[_Part]) -> str:
     """The text of an exception as Python prints it."""
     text = ""
     for began, frames, exception in chain:
@@ -151,11 +159,11 @@ def _traceback(chain: list[_Part]) -> str:
     return text.rstrip()
 
 
-# Places --------------------------------------------------------------------------------------------------------------
+# Stacks --------------------------------------------------------------------------------------------------------------
 
 
-def _place(stack: str, torch: str) -> tuple[str, str]:
-    """In what of torch's a rank waits, and the lines of a traceback that are the student's own."""
+def _find_caller(stack: str, torch: str) -> tuple[str, str]:
+    """The function of torch in which a rank waits, and the lines of a traceback in the student's own code."""
     frames = [(file, int(line), name) for file, line, name in re.findall(r'File "(.*)", line (\d+) in (.*)', stack)]
     frames = [*itertools.takewhile(lambda frame: frame[0] != _RANKS, frames)]  # the innermost is the first
     libraries = (torch + os.sep, os.path.dirname(linecache.__file__) + os.sep)
@@ -167,7 +175,8 @@ def _place(stack: str, torch: str) -> tuple[str, str]:
 
 
 def _without_extensions(frames: list, file: Any) -> list:
-    """The frames without those of extensions, such as a grader that calls an exercise in a check; all of them if none is left."""
+    """The frames without those of extensions, such as a grader that calls an exercise in a check; all of them if none is
+    left."""
     folders = tuple(each.folder + os.sep for each in extensions.registered())
     return [frame for frame in frames if not frame[file].startswith(folders)] or frames
 

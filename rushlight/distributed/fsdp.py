@@ -1,11 +1,12 @@
-"""Fully sharded data parallel training: of each parameter, its gradient and its state in the optimizer a rank has a part only.
+"""Fully sharded data parallel training: each rank holds only a shard of each parameter, of its gradient and of its optimizer
+state.
 
-The parameters of a *unit*, a layer say, are gathered just before they are used and freed just after: in forward, and again in
-backward, whose gradients are summed and dealt out by a reduce-scatter. So no rank ever holds more than about two units whole: the
-one that computes, and the one that is being gathered meanwhile.
+The parameters of a *unit*, for example a layer, are gathered just before they are used and freed just after, in forward and
+again in backward. A reduce-scatter sums the gradients and gives each rank its shard. So no rank ever holds more than about
+two whole units: the one that computes, and the one that is being gathered meanwhile.
 
-In PyTorch: `torch/distributed/fsdp/_fully_shard/`. Left out here: mixed precision, meshes of two dimensions, offloading, tied
-parameters, and shards are plain tensors where PyTorch has DTensors.
+In PyTorch: `torch/distributed/fsdp/_fully_shard/`. Left out here: mixed precision, two-dimensional meshes, offloading, tied
+parameters, and DTensors (shards are plain tensors).
 """
 
 from __future__ import annotations
@@ -33,10 +34,11 @@ __all__ = [
 class ShardedParameter:
     """One parameter of a unit.
 
-    `padded` is this rank's part, flat, as long on every rank (see `shard`). `sharded` is the same memory as a parameter, without
-    the padding: it belongs to the module, and to the optimizer, most of the time. `gathered` is flat, as long as the `padded` of
-    all ranks together; while the parameter is sharded its storage has no bytes. `whole` is a view of its beginning, of the size
-    of the parameter: it belongs to the module while the unit is gathered, and gets the gradient of a backward.
+    `padded` is this rank's part, flat, as long on every rank (see `shard`). `sharded` is the same memory as a parameter,
+    without the padding: most of the time it belongs to the module, and to the optimizer. `gathered` is flat, as long as the
+    `padded` of all ranks together; while the parameter is sharded its storage has no bytes. `whole` is a view of its
+    beginning, of the size of the parameter: it belongs to the module while the unit is gathered, and backward accumulates its
+    gradient there.
     """
 
     module: nn.Module
@@ -49,8 +51,8 @@ class ShardedParameter:
 
 @dataclass(eq=False)
 class Unit:
-    """Parameters that are gathered together. `arriving` is what `start_gather` leaves for `finish_gather`: the work, and the
-    tensor that it fills."""
+    """Parameters that are gathered together. `start_gather` stores the work and the tensor that it fills in `arriving`, and
+    `finish_gather` reads them."""
 
     parameters: list[ShardedParameter]
     group: dist.ProcessGroup | None = None
@@ -65,12 +67,13 @@ class Unit:
 def shard(tensor: Tensor, rank: int, ranks: int) -> Tensor:
     """A rank's part of a parameter.
 
-    The parameter is cut along its first dimension as `shard_sizes` says: the last parts may have fewer rows, or none. The part is
-    the beginning of a new flat buffer, contiguous and in the part's shape; the buffer is as long as the largest part, for all
-    ranks have to send as much, and its rest is zeros. So the result's storage has that many elements, also if the part has no row.
+    The parameter is cut along its first dimension as `shard_sizes` says: the last parts may have fewer rows, or none. The
+    part is the beginning of a new flat buffer, contiguous and in the part's shape. The buffer is as long as the largest part,
+    because all ranks have to send the same amount, and the rest of it is zeros. So the result's storage has that many
+    elements, even if the part has no row.
 
     Args:
-        tensor: at least one dimension, any strides; it keeps its memory to itself.
+        tensor: at least one dimension, any strides. The result does not share its memory.
         rank: 0 to ranks - 1.
 
     Raises ValueError if the tensor has no dimension.
@@ -89,14 +92,14 @@ def shard(tensor: Tensor, rank: int, ranks: int) -> Tensor:
 
 
 def make_unit(owners: Sequence[tuple[nn.Module, str]], group: dist.ProcessGroup | None = None) -> Unit:
-    """A unit of the parameters that these modules have under these names; afterwards they have the shards."""
+    """A unit of the parameters that these modules have under these names. Afterwards the modules have the shards."""
     parameters = []
     for module, name in owners:
         parameter = getattr(module, name)
         part = shard(parameter, dist.get_rank(group), dist.get_world_size(group))
         padded = torch.empty(0, dtype=part.dtype, device=part.device).set_(part.untyped_storage())
         gathered = padded.new_empty(len(padded) * dist.get_world_size(group))
-        # `.data` has a version of its own: what autograd has saved of the whole is not taken for changed when it comes again
+        # `.data` has its own version counter: gathering the parameter again does not invalidate the tensors that autograd saved
         whole = nn.Parameter(gathered.data[: parameter.numel()].view(parameter.shape), parameter.requires_grad)
         sharded = nn.Parameter(part, parameter.requires_grad)
         parameters.append(ShardedParameter(module, name, padded, sharded, gathered, whole))
@@ -106,7 +109,7 @@ def make_unit(owners: Sequence[tuple[nn.Module, str]], group: dist.ProcessGroup 
 
 
 def free(unit: Unit) -> None:
-    """Give the memory of the whole parameters back; the modules have the shards."""
+    """Free the memory of the whole parameters. The modules have the shards again."""
     for each in unit.parameters:
         each.gathered.untyped_storage().resize_(0)
         setattr(each.module, each.name, each.sharded)
@@ -114,11 +117,12 @@ def free(unit: Unit) -> None:
 
 
 def start_gather(unit: Unit) -> None:
-    """Begin to gather a unit's parameters, and do not wait for it.
+    """Start to gather a unit's parameters, and do not wait for it.
 
-    The shards (`padded`) of the unit's parameters are copied one behind another into a flat tensor, which is gathered from all
-    ranks of `unit.group` by *one* collective. `unit.arriving` becomes what that returns, and the flat tensor that it fills: rank
-    after rank, and of each rank parameter after parameter. All parameters of a unit have one dtype, and there is one at least.
+    The shards (`padded`) of the unit's parameters are copied one after another into a flat tensor, which is gathered from all
+    ranks of `unit.group` by *one* collective. `unit.arriving` becomes the pair of the work that the collective returns and
+    the flat tensor that it fills: the ranks in order, and within each rank the parameters in order. All parameters of a unit
+    have one dtype, and there is at least one parameter.
 
     Collectives: one `all_gather_single`, with `async_op=True`.
 
@@ -131,12 +135,12 @@ def start_gather(unit: Unit) -> None:
 
 
 def finish_gather(unit: Unit) -> None:
-    """Wait for what `start_gather` has begun, and make the unit's parameters whole.
+    """Wait for the gather that `start_gather` has started, and make the unit's parameters whole.
 
-    `unit.arriving` holds the work, and the flat tensor: the shards of rank 0 one behind another, then those of rank 1, and so on.
-    The storage of each parameter's `gathered` gets its bytes back (`resize_`), and all its shards are copied there, one rank's
-    behind the other's, padding too: since that comes last, `whole` is then right. Each module gets `whole` under the parameter's
-    name; `unit.arriving` becomes None, and `unit.is_gathered` True.
+    `unit.arriving` holds the work and the flat tensor: the shards of rank 0 one after another, then those of rank 1, and so
+    on. The storage of each parameter's `gathered` gets its bytes back (`resize_`), and all its shards are copied there in the
+    order of the ranks, including the padding. The padding is at the end, so `whole` is then right. Each module gets `whole`
+    under the parameter's name; `unit.arriving` becomes None, and `unit.is_gathered` True.
 
     Collectives: none.
 
@@ -154,14 +158,15 @@ def finish_gather(unit: Unit) -> None:
 
 
 def reduce_gradients(unit: Unit) -> None:
-    """Average the gradients of a unit over the ranks, of which each gets its shard.
+    """Average the gradients of a unit over the ranks, and give each rank its shard of the averages.
 
-    Each parameter whose `whole` has a `grad` takes part (the same ones on all ranks); if none has, nothing is called. One
-    reduce-scatter for all: what rank r is to get, for all parameters, is a contiguous piece of its input. A gradient is cut as
-    `shard` cuts the parameter, with the same padding, of zeros. The sums are divided by the number of ranks.
+    Each parameter whose `whole` has a `grad` takes part (the same parameters on all ranks). If none has a `grad`, nothing is
+    called. There is one reduce-scatter for all parameters: the data for rank r, of all parameters, is a contiguous part of
+    its input. A gradient is cut as `shard` cuts the parameter, and padded with zeros in the same way. The sums are divided by
+    the number of ranks.
 
-    The average becomes the `grad` of `sharded`, in its shape; if that has one, it is added to it. The `grad` of `whole` becomes
-    None: its memory is free.
+    The average becomes the `grad` of `sharded`, in its shape; if `sharded` already has a `grad`, the average is added to it.
+    The `grad` of `whole` becomes None, which frees its memory.
 
     Collectives: one `reduce_scatter_single`, of a sum.
 
@@ -185,23 +190,23 @@ def reduce_gradients(unit: Unit) -> None:
 
 
 # ------------------------------------------------------------------------------------------------------------
-# When
+# The order of work
 
 
 def order_of_work(
     reshard: Sequence[bool], forward_prefetch: int = 0, backward_prefetch: int = 1
 ) -> list[tuple[str, int]]:
-    """What happens to a chain of units in one step of training, in order: pairs of a word and the number of a unit.
+    """The order of work on a chain of units in one training step: pairs of a word and the index of a unit.
 
-    Unit i takes what unit i - 1 has computed; it is freed after its forward if `reshard[i]`. The words:
+    Unit i takes the output of unit i - 1; it is freed after its forward if `reshard[i]`. The words:
 
-    - `"gather"`: its parameters begin to be gathered. What is whole, or is being gathered already, is not gathered again.
-    - `"forward"`, `"backward"`: it computes. For that it must be whole, so it is gathered right before, if it has to be.
-    - `"free"`: its parameters are given back, after `"forward"` if it is to be resharded, and always after `"backward"`.
-    - `"reduce"`: its gradients are reduced and scattered, after that last `"free"`.
+    - `"gather"`: start to gather its parameters. A unit that is whole, or is already being gathered, is not gathered again.
+    - `"forward"`, `"backward"`: it computes. The unit must be whole, so it is gathered right before, if necessary.
+    - `"free"`: its parameters are freed, after `"forward"` if it is resharded, and always after `"backward"`.
+    - `"reduce"`: its gradients are reduced and scattered, after the `"free"` that follows `"backward"`.
 
-    The next units are prefetched between a unit's own gathering and its computing: before `"forward"` the `forward_prefetch` units
-    after it, before `"backward"` the `backward_prefetch` units before it, the nearest first, where there are so many.
+    Other units are prefetched between a unit's own gather and its computation: before `"forward"` the `forward_prefetch`
+    units after it, before `"backward"` the `backward_prefetch` units before it, the nearest first, as far as they exist.
 
     Collectives: none.
 
@@ -235,17 +240,18 @@ def order_of_work(
 def clip_grad_norm(
     parameters: Sequence[Tensor], max_norm: float, norm_type: float = 2.0, group: dist.ProcessGroup | None = None
 ) -> Tensor:
-    """Scale the gradients of sharded parameters, in place, so that their norm over all shards of all ranks is at most `max_norm`.
+    """Scale the gradients of sharded parameters, in place, so that their norm over all shards of all ranks is at most
+    `max_norm`.
 
-    The norm is that of all elements of all gradients as one vector: for a `norm_type` p the p-th root of the sum of |x|^p, for
-    `math.inf` the largest |x|. All gradients are multiplied by min(1, max_norm / (norm + 1e-6)).
+    The norm is that of all elements of all gradients as one vector: for a `norm_type` p the p-th root of the sum of |x|^p,
+    for `math.inf` the largest |x|. All gradients are multiplied by min(1, max_norm / (norm + 1e-6)).
 
     Args:
-        parameters: this rank's shards, of one dtype; parameters without `grad` are left out, the same ones on all ranks. Shards
-            may be empty, even all of a rank's.
-        group: the ranks that have the shards; None is all.
+        parameters: this rank's shards, of one dtype. Parameters without `grad` are left out, the same ones on all ranks.
+            Shards may be empty, even all shards of a rank.
+        group: the ranks that have the shards; None means all ranks.
 
-    Returns: the norm before scaling, on all ranks the same, without dimensions; 0 if no parameter has a gradient.
+    Returns: the norm before scaling, the same on all ranks, without dimensions; 0 if no parameter has a gradient.
 
     Collectives: one `all_reduce`; none if no parameter has a gradient.
 
@@ -276,19 +282,19 @@ def adamw_step(
     eps: float = 1e-8,
     weight_decay: float = 1e-2,
 ) -> None:
-    """One step of AdamW, of this rank's shards, in place.
+    """One step of AdamW on this rank's shards, in place.
 
-    AdamW goes element by element, so that it needs nothing from other ranks, and its state is as large as the shard. For each
-    parameter that has a gradient g, with `states[parameter]`, which is made in its first step: `"step"`, an int from 1 on, and
-    `"exp_avg"` m and `"exp_avg_sq"` v, tensors like the shard, of zeros in the beginning:
+    AdamW works element by element. So it needs nothing from other ranks, and its state is as large as the shard. For each
+    parameter that has a gradient g, `states[parameter]` has these entries, created in the parameter's first step: `"step"`,
+    an int that counts from 1, and `"exp_avg"` m and `"exp_avg_sq"` v, tensors like the shard that begin as zeros:
 
         p = p - lr * weight_decay * p
         m = beta1 * m + (1 - beta1) * g
         v = beta2 * v + (1 - beta2) * g * g
         p = p - lr * (m / (1 - beta1 ** step)) / (sqrt(v / (1 - beta2 ** step)) + eps)
 
-    A parameter without gradient is left as it is, and gets no state. The tensors of a state stay the same ones from step to step.
-    Autograd does not notice any of this.
+    A parameter without gradient does not change, and gets no state. The tensors of a state are the same objects in each step.
+    Autograd records none of this.
 
     Collectives: none.
 
@@ -318,9 +324,9 @@ class FullyShardedDataParallel(nn.Module):
 
     Args:
         module: a module with the same values on all ranks.
-        units: modules within it, in the order in which they run. The parameters of each are a unit; those of the module that are
-            in none of these are one more, which stays whole between forward and backward.
-        group: the ranks; None is all.
+        units: modules within it, in the order in which they run. The parameters of each are one unit. The remaining
+            parameters of the module are one more unit, which is whole from forward to backward.
+        group: the ranks; None means all ranks.
         reshard_after_forward: whether units are freed after their forward.
         forward_prefetch, backward_prefetch: as in `order_of_work`.
 
@@ -340,8 +346,8 @@ class FullyShardedDataParallel(nn.Module):
         self.module = module
         self.forward_prefetch, self.backward_prefetch = forward_prefetch, backward_prefetch
         self.units: list[Unit] = []
-        self.order: list[Unit] = []  # in which units have run forward
-        self.missing: dict[Unit, int] = {}  # gradients that are still to come, of the units whose backward has begun
+        self.post_forward_order: list[Unit] = []
+        self.pending_gradients: dict[Unit, int] = {}  # of the units whose backward has begun
         taken: set[tuple[nn.Module, str]] = set()
         for each in [*units, module]:
             owners = [(m, name) for m in each.modules() for name, _ in m.named_parameters(recurse=False)]
@@ -352,17 +358,17 @@ class FullyShardedDataParallel(nn.Module):
 
     def add_unit(self, module: nn.Module, unit: Unit, reshard: bool) -> None:
         self.units.append(unit)
-        module.register_forward_pre_hook(lambda *_: self.before_forward(unit))
-        module.register_forward_hook(lambda *given: self.after_forward(unit, reshard, given[-1]))
+        module.register_forward_pre_hook(lambda *_: self.pre_forward(unit))
+        module.register_forward_hook(lambda *given: self.post_forward(unit, reshard, given[-1]))
         for each in unit.parameters:
             if each.whole.requires_grad:
-                each.whole.register_post_accumulate_grad_hook(lambda _: self.gradient_came(unit))
+                each.whole.register_post_accumulate_grad_hook(lambda _: self.count_gradient(unit))
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         return self.module(*args, **kwargs)
 
-    def make_whole(self, unit: Unit, following: Sequence[Unit]) -> None:
-        """Gather a unit, unless it is whole, and begin to gather those that come after it."""
+    def unshard(self, unit: Unit, following: Sequence[Unit]) -> None:
+        """Gather a unit, unless it is whole, and start to gather the units that come after it."""
         if unit.arriving is None and not unit.is_gathered:
             start_gather(unit)
         if unit.arriving is not None:
@@ -371,49 +377,49 @@ class FullyShardedDataParallel(nn.Module):
             if each.arriving is None and not each.is_gathered:
                 start_gather(each)
 
-    def before_forward(self, unit: Unit) -> None:
+    def pre_forward(self, unit: Unit) -> None:
         following = self.units.index(unit) + 1
-        self.make_whole(unit, self.units[following : following + self.forward_prefetch])
+        self.unshard(unit, self.units[following : following + self.forward_prefetch])
 
-    def after_forward(self, unit: Unit, reshard: bool, outputs: Any) -> None:
+    def post_forward(self, unit: Unit, reshard: bool, outputs: Any) -> None:
         if reshard:
             free(unit)
         if torch.is_grad_enabled():
-            self.order.append(unit)
+            self.post_forward_order.append(unit)
             for each in tree_leaves(outputs):
                 if isinstance(each, Tensor) and each.requires_grad:
-                    each.register_hook(partial(self.before_backward, unit))
+                    each.register_hook(partial(self.pre_backward, unit))
         elif unit.is_gathered:
             free(unit)
 
-    def before_backward(self, unit: Unit, gradient: Tensor) -> None:
-        if unit in self.missing:
+    def pre_backward(self, unit: Unit, gradient: Tensor) -> None:
+        if unit in self.pending_gradients:
             return
-        if not self.missing:
-            torch.autograd.Variable._execution_engine.queue_callback(self.backward_ends)
-        self.missing[unit] = sum(each.whole.requires_grad for each in unit.parameters)
-        place = self.order.index(unit)
-        self.make_whole(unit, self.order[max(0, place - self.backward_prefetch) : place][::-1])
+        if not self.pending_gradients:
+            torch.autograd.Variable._execution_engine.queue_callback(self.finalize_backward)
+        self.pending_gradients[unit] = sum(each.whole.requires_grad for each in unit.parameters)
+        position = self.post_forward_order.index(unit)
+        self.unshard(unit, self.post_forward_order[max(0, position - self.backward_prefetch) : position][::-1])
 
-    def gradient_came(self, unit: Unit) -> None:
-        self.missing[unit] -= 1
-        if self.missing[unit] == 0:
-            self.after_backward(unit)
+    def count_gradient(self, unit: Unit) -> None:
+        self.pending_gradients[unit] -= 1
+        if self.pending_gradients[unit] == 0:
+            self.post_backward(unit)
 
-    def after_backward(self, unit: Unit) -> None:
+    def post_backward(self, unit: Unit) -> None:
         free(unit)
         reduce_gradients(unit)
 
-    def backward_ends(self) -> None:
-        """The units of which some parameter was not used, and what was gathered in vain."""
-        for unit in self.order:
+    def finalize_backward(self) -> None:
+        """Finish units with an unused parameter, and units that were gathered but not used."""
+        for unit in self.post_forward_order:
             if unit.arriving is not None:
                 finish_gather(unit)
             if unit.is_gathered:
-                self.after_backward(unit)
-        self.order, self.missing = [], {}
+                self.post_backward(unit)
+        self.post_forward_order, self.pending_gradients = [], {}
 
     def gathered_bytes(self) -> int:
-        """How much memory whole parameters take now, in bytes, with what is being gathered."""
+        """The bytes of memory that whole parameters take now, including those that are being gathered."""
         whole = sum(each.gathered.untyped_storage().nbytes() for unit in self.units for each in unit.parameters)
         return whole + sum(unit.arriving[1].nbytes for unit in self.units if unit.arriving is not None)

@@ -1,9 +1,9 @@
-"""Device meshes, and tensors spread over them.
+"""Device meshes, and tensors distributed over them.
 
-A mesh is an array of ranks; along each of its dimensions the ranks form groups. A tensor is placed on it by one word for each
-dimension of the mesh: `Shard(dim)`, each rank has a slice; `Replicate()`, each has all of it; `Partial()`, each has a summand.
-To go from one placement to another takes one collective, or none. The placements here are torch's; the tensors are the local
-ones, and who holds what is for the caller to remember, which is what a DTensor adds.
+A mesh is an array of ranks; along each of its dimensions the ranks form groups. A tensor has one placement for each dimension
+of the mesh: `Shard(dim)`, each rank has a slice; `Replicate()`, each rank has all of it; `Partial()`, each rank has a
+summand. Changing a placement takes one collective, or none. The placements here are torch's. The tensors are plain local
+tensors, and the caller keeps track of their placements. A DTensor stores them.
 
 In PyTorch: `torch/distributed/device_mesh.py`, `torch/distributed/tensor/placement_types.py`,
 `torch/distributed/tensor/_redistribute.py`. Left out: strided shards, random numbers, gradients.
@@ -42,11 +42,11 @@ Placement: TypeAlias = Shard | Replicate | Partial
 def mesh_groups(mesh: Tensor, dim: int) -> list[list[int]]:
     """The groups of ranks along dimension `dim` of a mesh.
 
-    `mesh`: the ranks, an integer tensor with at least one dimension. A group has the ranks whose places differ in dimension
-    `dim` only, in the order of the mesh, which need not be ascending. The groups come in the order in which the first of each
-    stands in the mesh, read row by row: so [[0, 1, 2], [3, 4, 5]] has [[0, 3], [1, 4], [2, 5]] along dimension 0. (Every rank must
-    make all the groups in the same order, also those that it is not in.) Raises IndexError for a dimension that is not there;
-    negative ones count from the end.
+    `mesh`: the ranks, an integer tensor with at least one dimension. A group has the ranks whose coordinates differ in
+    dimension `dim` only, in the order of the mesh, which need not be ascending. The groups are in the order of their first
+    ranks in the mesh, row by row: so [[0, 1, 2], [3, 4, 5]] has [[0, 3], [1, 4], [2, 5]] along dimension 0. (Every rank must
+    create all the groups in the same order, including groups that it does not belong to.) Raises IndexError for a dimension
+    that does not exist; negative ones count from the end.
 
     Source: `torch/distributed/device_mesh.py`, `DeviceMesh._init_one_process_group`, which makes a process group of each.
     """
@@ -62,39 +62,39 @@ def resized(shape: Sequence[int], dim: int, size: int) -> tuple[int, ...]:
 
 
 def padded(tensor: Tensor, dim: int, size: int) -> Tensor:
-    """A contiguous copy of a tensor that has `size` elements along `dim`; what is added is zero."""
+    """A contiguous copy of a tensor that has `size` elements along `dim`, padded with zeros."""
     out = tensor.new_zeros(resized(tensor.shape, dim, size))
     out.narrow(dim, 0, tensor.shape[dim]).copy_(tensor)
     return out
 
 
 def reduce_op(placement: Partial) -> ReduceOp.RedOpType:
-    """The operator of torch.distributed by which the summands of a Partial are reduced."""
+    """The operator of torch.distributed that reduces the summands of a Partial."""
     return getattr(ReduceOp, placement.reduce_op.upper())
 
 
 def redistribute(
     local: Tensor, shape: Sequence[int], source: Placement, target: Placement, group: ProcessGroup | None = None
 ) -> Tensor:
-    """This rank's local tensor of a tensor of the given `shape`, placed by `target` instead of `source`.
+    """This rank's local tensor of a tensor of the given `shape`, after its placement changes from `source` to `target`.
 
-    The ranks of `group` are a mesh of one dimension. `local`, contiguous, is what this rank has of the tensor under `source`:
-    all of it for Replicate and Partial, its shard (which may be empty) for Shard. It is not changed; the result may share
-    its memory. There is one collective for each change, and no more:
+    The ranks of `group` are a one-dimensional mesh. `local`, contiguous, is this rank's part of the tensor under `source`:
+    all of it for Replicate and Partial, its shard (which may be empty) for Shard. It is not changed; the result may share its
+    memory. There is one collective for each change, and no more:
 
         from        to Replicate    to Shard(j)
         Replicate                   none
         Shard(i)    all_gather      none if i is j, otherwise all_to_all
         Partial     all_reduce      reduce_scatter
 
-    What all ranks exchange in an all-gather or a reduce-scatter must be of one size: shards are padded to that of the
-    first, the largest. An all-to-all takes sizes, and needs no padding: each rank is sent, of every other's slice along i, its
-    own slice along j (or as much as that is with padding, never more). Between equal placements nothing is done. Raises
-    RuntimeError for any other change to Partial.
+    In an all-gather or a reduce-scatter all ranks must exchange tensors of one size: shards are padded to the size of the
+    first one, the largest. An all-to-all takes sizes, and needs no padding: each rank receives, from every other rank's slice
+    along i, its own slice along j (or as much as that is with padding, never more). Between equal placements nothing is done.
+    Raises RuntimeError for any other change to Partial.
 
-    `padded`, `resized` and `reduce_op` of this module may be of use, and `pieces` and `shard_sizes`. May call of torch.distributed:
-    get_rank, get_world_size, all_reduce, all_gather_single, all_gather, reduce_scatter_single, reduce_scatter,
-    all_to_all_single. (gloo wants the tensors of an all_gather_single joined along the first dimension.)
+    You may use `padded`, `resized` and `reduce_op` of this module, and `pieces` and `shard_sizes`. May call of
+    torch.distributed: get_rank, get_world_size, all_reduce, all_gather_single, all_gather, reduce_scatter_single,
+    reduce_scatter, all_to_all_single. (In gloo an all_gather_single needs its tensors joined along the first dimension.)
 
     Source: `torch/distributed/tensor/_redistribute.py`, `redistribute_local_tensor`.
     """
@@ -131,16 +131,16 @@ def redistribute(
     return torch.cat([part.view(each) for part, each in zip(flat.split(received), shapes)], source.dim)
 
 
-# Several -------------------------------------------------------------------------------------------------------------
+# Several dimensions -------------------------------------------------------------------------------------------------------------
 
 
 def local_shape(
-    shape: Sequence[int], placements: Sequence[Placement], sizes: Sequence[int], place: Sequence[int]
+    shape: Sequence[int], placements: Sequence[Placement], sizes: Sequence[int], coordinate: Sequence[int]
 ) -> tuple[int, ...]:
-    """The shape of a local tensor: what is at `place` in a mesh of these sizes. A dimension that is sharded more than once is
-    cut by the outer dimension of the mesh first."""
+    """The shape of the local tensor at `coordinate` in a mesh of these sizes. If several dimensions of the mesh shard
+    one dimension of the tensor, the outer dimension of the mesh cuts first."""
     local = list(shape)
-    for placement, ranks, rank in zip(placements, sizes, place):
+    for placement, ranks, rank in zip(placements, sizes, coordinate):
         if placement.is_shard():
             local[placement.dim], _ = shard_sizes(local[placement.dim], ranks)[rank]
     return tuple(local)
@@ -151,16 +151,16 @@ def redistribution_plan(
 ) -> list[tuple[int, Placement, Placement]]:
     """Steps from one placement on a mesh to another, each along one of its dimensions: (dimension, from, to).
 
-    A dimension of the tensor that several dimensions of the mesh shard is put together from the inside out, and cut from the
-    outside in. So the first pass goes inwards out: what is to be a shard there, of a tensor that is not yet cut as it will be
-    further out, is replicated for now. Of a tensor that is not cut at all there is nothing to put together. The second pass
-    goes outwards in and does the rest.
+    If several dimensions of the mesh shard one dimension of the tensor, its shards are joined from the inner mesh dimension
+    to the outer one, and cut from the outer to the inner. So the first pass goes from the inner dimensions outwards. It
+    replicates for now a dimension whose target is a shard of a tensor dimension that the outer dimensions still have to cut
+    differently. If nothing is sharded, this pass has nothing to join. The second pass goes inwards and does the rest.
 
     Source: `torch/distributed/tensor/_redistribute.py`, `generate_greedy_transform_infos`.
     """
     now, steps = list(source), []
 
-    def go(dim: int, placement: Placement) -> None:
+    def add_step(dim: int, placement: Placement) -> None:
         if now[dim] != placement:
             steps.append((dim, now[dim], placement))
             now[dim] = placement
@@ -170,18 +170,18 @@ def redistribution_plan(
         to = target[dim]
         outside = list(zip(now[:dim], target[:dim]))
         waits = to.is_shard() and any(a.is_shard(to.dim) != b.is_shard(to.dim) for a, b in outside)
-        go(dim, Replicate() if waits else to)
+        add_step(dim, Replicate() if waits else to)
     for dim, placement in enumerate(target):
-        go(dim, placement)
+        add_step(dim, placement)
     return steps
 
 
 def redistribute_on_mesh(
     local: Tensor, shape: Sequence[int], mesh: DeviceMesh, source: Sequence[Placement], target: Sequence[Placement]
 ) -> Tensor:
-    """`redistribute` on a mesh of any number of dimensions, along one after the other. Hybrid sharding, for one: gradients
-    of (Partial, Partial) become (Replicate, Shard(0)), reduced between the nodes and sharded within each. In each group of the
-    mesh the ranks must be ascending, as torch orders the ranks of a group."""
+    """`redistribute` on a mesh of any number of dimensions, along one dimension after the other. An example is hybrid
+    sharding: gradients of (Partial, Partial) become (Replicate, Shard(0)), reduced between the nodes and sharded within each
+    node. In each group of the mesh the ranks must be ascending, because torch sorts the ranks of a group."""
     now = list(source)
     for dim, before, after in redistribution_plan(source, target):
         others = [Replicate() if d == dim else placement for d, placement in enumerate(now)]

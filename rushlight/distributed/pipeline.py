@@ -1,12 +1,13 @@
-"""Pipeline parallelism: the model in stages, one on each rank, and a batch in micro-batches that go through them.
+"""Pipeline parallelism: the model is cut into stages, one on each rank, and a batch into micro-batches that pass through
+them.
 
-What a stage does is a list, its *order*: ("F", 2) is the forward of micro-batch 2, ("B", 2) its backward. GPipe does all
-forwards first; 1F1B begins with a backward as soon as one can, and so keeps fewer activations at a time, in the same time. The
-times at which things can start follow from the orders alone, and with them the bubble, the time in which stages stand idle.
-In PyTorch: `torch/distributed/pipelining/schedules.py` and `stage.py`. Left out: several stages on a rank, splitting of the
-backward (zero bubble), finding out sizes, skip connections between stages.
+The work of a stage is a list, its *order*: ("F", 2) is the forward of micro-batch 2, ("B", 2) its backward. GPipe does all
+forwards first. 1F1B starts a backward as soon as possible, so it keeps fewer activations at a time and takes the same time.
+The orders alone determine the times at which actions can start, and with them the bubble, the time in which stages are idle.
+In PyTorch: `torch/distributed/pipelining/schedules.py` and `stage.py`. Left out: several stages on a rank, splitting the
+backward (zero bubble), inferring sizes, skip connections between stages.
 
-This module works on torch itself. Nothing in it computes on a particular device.
+This module works on torch itself. Nothing in it depends on a particular device.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ Order = Sequence[Action]
 
 
 def gpipe_order(stage: int, stages: int, microbatches: int) -> list[Action]:
-    """What a stage does in GPipe's schedule: the forwards of all micro-batches, 0 first, then the backwards of all, 0 first.
+    """The order of a stage in GPipe's schedule: the forwards of all micro-batches, 0 first, then the backwards of all, 0
+    first.
 
     Source: `torch/distributed/pipelining/schedules.py`, `ScheduleGPipe`.
     """
@@ -33,11 +35,12 @@ def gpipe_order(stage: int, stages: int, microbatches: int) -> list[Action]:
 
 
 def one_f_one_b_order(stage: int, stages: int, microbatches: int) -> list[Action]:
-    """What a stage does in the schedule 1F1B ("one forward, one backward"). Micro-batches come in order, in both directions.
+    """The order of a stage in the schedule 1F1B ("one forward, one backward"). Micro-batches are in order, in both
+    directions.
 
-    It begins with one forward for each stage that comes after it (or as many as there are micro-batches, if that is fewer). Then
-    it does one forward and one backward in turn, forward first, until no forward is left, and at last the remaining backwards.
-    So the last stage (`stage == stages - 1`) goes F0 B0 F1 B1 ..., and no stage keeps the activations of more micro-batches than
+    The stage begins with one forward for each stage after it (or as many as there are micro-batches, if that is fewer). Then
+    one forward and one backward alternate, forward first, until no forward is left. The remaining backwards follow. So the
+    last stage (`stage == stages - 1`) does F0 B0 F1 B1 ..., and no stage keeps the activations of more micro-batches than
     there are stages from it to the last, itself included.
 
     Source: `torch/distributed/pipelining/schedules.py`, `Schedule1F1B`.
@@ -49,8 +52,8 @@ def one_f_one_b_order(stage: int, stages: int, microbatches: int) -> list[Action
     return order + [("B", i) for i in range(microbatches - ahead, microbatches)]
 
 
-def most_kept(order: Order) -> int:
-    """The activations of how many micro-batches a stage keeps at a time, at most: from its forward until its backward."""
+def peak_microbatches(order: Order) -> int:
+    """The largest number of micro-batches whose activations a stage keeps at a time, from a forward until its backward."""
     kept = most = 0
     for kind, _ in order:
         kept += 1 if kind == "F" else -1
@@ -65,26 +68,27 @@ def most_kept(order: Order) -> int:
 def start_times(
     orders: Sequence[Order], forward: Sequence[float], backward: Sequence[float], transfer: float = 0.0
 ) -> list[list[float]]:
-    """When each action of each stage starts, in the orders' own order, if everything starts as early as it can, at 0 or later.
+    """The start of each action of each stage, in the order of `orders`, if every action starts as early as possible, at 0 or
+    later.
 
-    A stage does one thing at a time, in its order. A forward needs the forward of the same micro-batch of the stage before; a
-    backward needs the stage's own forward of it, and the backward of the stage after. What another stage has done arrives
-    `transfer` later than it ended (a stage does not stand still for it).
+    A stage does one action at a time, in its order. A forward needs the forward of the same micro-batch on the stage before.
+    A backward needs the stage's own forward of that micro-batch, and the backward on the stage after. A result of another
+    stage arrives `transfer` after that action has ended (a transfer does not block either stage).
 
     Args:
-        orders: of all stages, the first one first. They need not be those of a known schedule, nor as long as each other.
-        forward: how long a forward takes, for each stage.
-        backward: how long a backward takes, for each stage.
+        orders: of all stages, the first stage first. They need not be those of a known schedule, nor equally long.
+        forward: the duration of a forward, for each stage.
+        backward: the duration of a backward, for each stage.
 
-    Raises ValueError if some action can never start: each waits for another, or for one that nobody does.
+    Raises ValueError if some action can never start, because actions wait for each other or for an action that is in no
+    order.
 
     Source: `torch/distributed/pipelining/schedules.py`, `_simulate_comms_compute`, where everything takes one step.
     """
     left, ended = [list(order) for order in orders], {}
     starts, free = [[] for _ in left], [0.0 for _ in left]
-    for stage in [*range(len(left))] * sum(
-        map(len, left)
-    ):  # one time round all stages, something starts if anything can
+    # in one pass over all stages at least one action starts, if any can
+    for stage in [*range(len(left))] * sum(map(len, left)):
         if left[stage]:
             kind, i = left[stage][0]
             own, other = {"F": ([], ("F", i, stage - 1)), "B": ([("F", i, stage)], ("B", i, stage + 1))}[kind]
@@ -102,7 +106,7 @@ def start_times(
 def bubble_fraction(
     orders: Sequence[Order], forward: Sequence[float], backward: Sequence[float], transfer: float = 0.0
 ) -> float:
-    """Which part of the time, from the first start to the last end, the stages stand idle, all together.
+    """The fraction of the time, from the first start to the last end, in which the stages are idle, over all stages together.
 
     With p stages, m micro-batches and equal times it is (p - 1) / (m + p - 1), for GPipe and for 1F1B.
     """
@@ -130,30 +134,33 @@ def run_stage(
 ) -> list[Tensor]:
     """One step of this rank's stage: its forwards and backwards in this order. The stages are the ranks of `group`.
 
-    ("F", i): the module is called on `inputs[i]`, on the first stage, or else on what the rank before sends; the output goes to
-    the rank after, or on the last stage into `loss(output, targets[i])`, a number. ("B", i): backward from that loss, or from the
-    gradient of the output that the rank after sends; the gradient of what was received goes to the rank before. What
-    autograd has saved in the forward of a micro-batch is kept until its backward, and no longer.
+    ("F", i): call the module on `inputs[i]` on the first stage, on other stages on the tensor that the rank before sends. The
+    output goes to the rank after, or on the last stage into `loss(output, targets[i])`, a number. ("B", i): backward from
+    that loss, or from the gradient of the output that the rank after sends; the gradient of the received input goes to the
+    rank before. The tensors that autograd has saved in the forward of a micro-batch are kept until its backward, and no
+    longer.
 
     The gradients are of the mean of the micro-batches' losses, and are added to the parameters' `.grad`, as autograd does.
 
     Args:
-        order: of this stage, in GPipe's schedule or in 1F1B: each of the m micro-batches forward once and later backward once.
+        order: of this stage, in GPipe's schedule or in 1F1B: each of the m micro-batches forward once and later backward
+            once.
         module: this stage's part of the model.
         inputs: m micro-batches; only the first stage reads them.
         targets: m of them; only the last stage reads them.
         loss: only the last stage calls it.
-        received: a tensor of the sizes, dtype and device of what the stage before sends, the same for each micro-batch; its
-            values say nothing. The first stage does not need it. A gradient has the sizes of what it is the gradient of.
+        received: a tensor with the sizes, dtype and device of what the stage before sends, the same for each micro-batch; its
+            values have no meaning. The first stage does not need it. A gradient has the sizes of the tensor that it belongs
+            to.
 
     Returns the losses, micro-batch 0 first, without graph, on the last stage; an empty list on the others.
 
-    Allowed: `isend`, `irecv` and `batch_isend_irecv` (of P2POp), for each action at most one message in and one out, of contiguous
-    tensors; `group_dst`, `group_src` and `group_peer` are ranks of the group. A send may last until its message is received: if
-    stages wait for their sends before they go on, two that send to each other wait for ever. So start a send, and wait for it at
-    the end. (Wait once: gloo waits a second time for a second message. With NCCL what goes to a rank and what comes from it take
-    turns unless they are started together, by one `batch_isend_irecv`: what an action sends is best started with what the next
-    one receives.)
+    Allowed: `isend`, `irecv` and `batch_isend_irecv` (of P2POp), for each action at most one incoming and one outgoing
+    message, of contiguous tensors; `group_dst`, `group_src` and `group_peer` are ranks of the group. A send may block until
+    its message is received: if stages wait for their sends before they continue, two that send to each other wait forever. So
+    start a send, and wait for it at the end. (Wait once: gloo waits a second time for a second message. With NCCL, messages
+    to a rank and messages from it run one at a time unless they are started together, by one `batch_isend_irecv`: so start
+    the send of an action together with the receive of the next action.)
 
     Source: `torch/distributed/pipelining/schedules.py`, `Schedule1F1B._step_microbatches`.
     """
@@ -198,8 +205,8 @@ class Pipeline:
 
     Args:
         module: this rank's part of the model; the ranks of the group are the stages.
-        microbatches: in how many a batch is cut, all of one size.
-        received: a tensor like what the stage before sends for a micro-batch; None on the first.
+        microbatches: the number of parts into which a batch is cut, all of one size.
+        received: a tensor like the one that the stage before sends for a micro-batch; None on the first.
     """
 
     def __init__(
@@ -219,6 +226,7 @@ class Pipeline:
         targets: Tensor | None = None,
         loss: Callable[[Tensor, Tensor], Tensor] | None = None,
     ) -> list[Tensor]:
-        """Forward and backward of a batch: the first stage has it, the last one has the targets and gets the losses."""
+        """Forward and backward of a batch. The first stage gets the batch. The last one gets the targets and returns the
+        losses."""
         inputs, targets = (None if each is None else each.chunk(self.microbatches) for each in (batch, targets))
         return run_stage(self.order, self.module, inputs, targets, loss, self.received, self.group)

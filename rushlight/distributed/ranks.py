@@ -1,13 +1,14 @@
 """Ranks: the processes of a distributed program, started from a notebook.
 
-`run_ranks(fn, n)` calls a function in n processes that are joined in a process group, and returns what each returned. Importing
-torch takes seconds, so one process, the *nursery*, does that once; the ranks of a call are forks of it, and end with the call.
-What a function uses, also one that was defined in a notebook, is sent along (cloudpickle), and so are the functions with which
-a student has filled the framework's. Each call has a group of its own, whose store is a file: nothing needs a port or a network.
+`run_ranks(fn, n)` calls a function in n processes that form a process group, and returns the n results. Importing torch takes
+seconds, so one process, the *fork server*, imports it once. The ranks of a call are forks of the fork server, and end with
+the call. The function is sent to the ranks with everything that it uses (cloudpickle), even if it was defined in a notebook.
+The functions with which a student has replaced the framework's are sent too. Each call has its own process group, whose store
+is a file: it needs no port and no network.
 
 Under torchrun there is nothing to start: `torchrun --nproc-per-node 2 program.py` runs the same function on ranks that find
 each other by the environment (`init_process_group()` without a store). In PyTorch: `torch/multiprocessing/spawn.py`,
-`torch/distributed/run.py`.
+`torch/distributed/run.py`; in Python: `multiprocessing/forkserver.py`.
 """
 
 from __future__ import annotations
@@ -40,22 +41,32 @@ from typing import Any
 
 import cloudpickle
 
-from rushlight.distributed.failures import DEADLOCK, DIED, DONE, RAISED, RUNNING, Fate, RanksFailed, failure, parts
+from rushlight.distributed.failures import (
+    DEADLOCK,
+    DIED,
+    DONE,
+    RAISED,
+    RUNNING,
+    RankOutcome,
+    RanksFailed,
+    build_error,
+    flatten_exception,
+)
 from rushlight.utils import _extensions as extensions
 
 __all__ = ["run_ranks", "device", "backend", "RanksFailed", "stop"]
 
 TIMEOUT = 60.0  # seconds for a call
-STILL = 5.0  # seconds in which not one of the ranks has run, until that is called a deadlock
-GRACE = 2.0  # seconds that the others have when one rank has failed
-START = 60.0  # seconds in which the nursery must have imported torch
-LOOK = 0.1  # seconds between two looks at whether ranks run
-MAX_PRINTED = 100_000  # characters kept of what a rank prints
+STILL = 5.0  # seconds without a running rank after which a deadlock is reported
+GRACE = 2.0  # seconds that the other ranks have after one rank has failed
+START_TIMEOUT = 60.0  # seconds within which the fork server must have imported torch
+POLL_INTERVAL = 0.1  # seconds between two checks whether ranks run
+MAX_PRINTED = 100_000  # characters kept of the output of a rank
 
 
 def device() -> Any:
-    """The device on which this rank computes: the one place where that is decided. `cuda:<local rank>` if there are enough GPUs
-    for all ranks of this machine, otherwise the CPU."""
+    """The device of this rank, decided here for all modules: `cuda:<local rank>` if this machine has enough GPUs for all its
+    ranks, otherwise the CPU."""
     import torch
 
     rank, ranks = (int(os.environ.get(name, default)) for name, default in (("LOCAL_RANK", 0), ("LOCAL_WORLD_SIZE", 1)))
@@ -63,64 +74,68 @@ def device() -> Any:
 
 
 def backend(ranks: int) -> str:
-    """What the ranks talk by: "nccl" if each has a GPU of its own, otherwise "gloo"."""
+    """The communication backend: "nccl" if each rank has its own GPU, otherwise "gloo"."""
     import torch
 
     return "nccl" if torch.cuda.device_count() >= ranks else "gloo"
 
 
 def run_ranks(fn: Callable, n: int = 2, *args: Any, timeout: float = TIMEOUT, still: float = STILL) -> list[Any]:
-    """Call `fn(*args)` on `n` ranks, each a process of its own; a list of what they returned, by rank.
+    """Call `fn(*args)` on `n` ranks, each in its own process, and return the list of results by rank.
 
-    Within `fn` the default process group is there: `torch.distributed.get_rank()` says which rank this is, and the environment
-    has what torchrun puts there (`RANK`, `LOCAL_RANK`, `WORLD_SIZE`, `LOCAL_WORLD_SIZE`). What a rank prints is printed here at
-    the end, each line after the rank's number. Tensors come back as copies.
+    Within `fn` the default process group is initialised: `torch.distributed.get_rank()` returns the number of the rank, and
+    the environment has the variables of torchrun (`RANK`, `LOCAL_RANK`, `WORLD_SIZE`, `LOCAL_WORLD_SIZE`). The output of all
+    ranks is printed here at the end, with the rank's number before each line. Tensors are returned as copies.
 
     Args:
         fn: a function; it may be defined in a notebook. It and `args` are copied to the ranks.
-        n: how many ranks.
-        timeout: seconds until all must be done.
-        still: seconds after which ranks that all wait are taken to wait for ever (so long may a rank sleep). On Linux only.
+        n: the number of ranks.
+        timeout: seconds within which all ranks must finish.
+        still: seconds after which ranks that all wait are assumed to wait forever (a rank must not sleep longer). On Linux
+            only.
 
     Raises:
-        RanksFailed: a rank raised (its traceback is in the message), died, or waits for ever (with the place where). No process
-            is left over.
+        RanksFailed: a rank raised (the message has its traceback), died, or waits forever (the message says where). No
+            process is left running.
         TypeError: `fn` or an argument cannot be copied.
         ValueError: `n` is not positive.
 
-    Counterpart: `torch.multiprocessing.spawn`, which starts processes from nothing.
+    Counterpart: `torch.multiprocessing.spawn`, which starts new processes.
     """
     if n < 1:
         raise ValueError(f"run_ranks: there must be at least one rank, not {n}")
-    task = _packed(fn, args)
-    with _nursery.lock, _nursery.ranks(n, fn) as ranks:
-        why = _work(ranks, task, timeout, still)
+    task = _pack(fn, args)
+    with _fork_server.lock, _fork_server.ranks(n, fn) as ranks:
+        why = _run_task(ranks, task, timeout, still)
     for rank in ranks:
         for line in rank.printed.splitlines():
             print(f"[rank {rank.number}] {line}")
-        if rank.state != DIED:  # otherwise it says of what
-            sys.stderr.write(rank.noise)
+        if rank.state != DIED:  # otherwise the error contains it
+            sys.stderr.write(rank.native_output)
     if any(rank.state != DONE for rank in ranks):
-        raise failure(ranks, why, _nursery.torch)
-    return [_unpacked(rank) for rank in ranks]
+        raise build_error(ranks, why, _fork_server.torch)
+    return [_unpack(rank) for rank in ranks]
 
 
 def stop() -> None:
-    """End the nursery; the next call starts it again."""
-    _nursery.stop()
+    """End the fork server. The next call starts a new one."""
+    _fork_server.stop()
 
 
-def _packed(fn: Callable, args: tuple) -> bytes:
+def _pack(fn: Callable, args: tuple) -> bytes:
     """The task of the ranks: a function, its arguments, and the functions that extensions have replaced here. An error names
     the part that cannot be copied."""
     replaced = [(each.replace, each.replacements()) for each in extensions.registered() if each.replacements()]
     try:
         return cloudpickle.dumps((fn, args, replaced))
     except Exception:
-        those = [("the function", fn), *((f"argument {i}, a {type(arg).__name__},", arg) for i, arg in enumerate(args))]
+        copied = [
+            ("the function", fn),
+            *((f"argument {i}, a {type(arg).__name__},", arg) for i, arg in enumerate(args)),
+        ]
         names = itertools.chain(*(functions.items() for _, functions in replaced))
-        those += [(f"what fills {'.'.join(name)}", function) for name, function in names]
-        for what, part in those:
+        copied += [(f"what fills {'.'.join(name)}", function) for name, function in names]
+        for what, part in copied:
             try:
                 cloudpickle.dumps(part)
             except Exception as error:
@@ -128,7 +143,7 @@ def _packed(fn: Callable, args: tuple) -> bytes:
         raise
 
 
-def _unpacked(rank: _Rank) -> Any:
+def _unpack(rank: _Rank) -> Any:
     try:
         return cloudpickle.loads(rank.result)
     except Exception as error:
@@ -137,104 +152,104 @@ def _unpacked(rank: _Rank) -> Any:
 
 
 # ------------------------------------------------------------------------------------------------------------
-# A call, seen from here
+# A call, in the notebook's process
 
 
-class _Rank(Fate):
-    """One rank of a call: what became of it, and the ways to it."""
+class _Rank(RankOutcome):
+    """One rank of a call: its outcome, and the connections to it."""
 
-    def __init__(self, number: int, connection: Connection, aside: int) -> None:
+    def __init__(self, number: int, connection: Connection, output: int) -> None:
         super().__init__(number)
         self.connection = connection
-        self.aside: int | None = aside  # a pipe for what C++ prints, and for stacks
+        self.output: int | None = output  # a pipe for the output of C++ and faulthandler
         self.pid = 0
 
     def send(self, message: bytes) -> None:
-        with contextlib.suppress(OSError):  # it has died, which receiving will show
+        with contextlib.suppress(OSError):  # the rank has died, which `receive` will detect
             self.connection.send_bytes(message)
 
     def receive(self) -> None:
-        """Take in one message."""
+        """Receive one message."""
         try:
             kind, content = cloudpickle.loads(self.connection.recv_bytes())
         except (EOFError, OSError):
-            self.become(DIED)
+            self.set_state(DIED)
             return
         if kind == "pid":
             self.pid = content
         elif kind == "printed":
             self.printed += content
         else:
-            self.become(kind, content)
+            self.set_state(kind, content)
 
-    def read(self, seconds: float = 0.0) -> str:
-        """What C++ has printed there, or faulthandler, as soon as there is something."""
+    def read_output(self, seconds: float = 0.0) -> str:
+        """The output of C++ or of faulthandler, waiting up to `seconds` for it."""
         text = b""
-        while self.aside is not None and wait([self.aside], seconds if not text else min(seconds, 0.05)):
-            part = os.read(self.aside, 1 << 16)
+        while self.output is not None and wait([self.output], seconds if not text else min(seconds, 0.05)):
+            part = os.read(self.output, 1 << 16)
             text += part
             if not part:
-                self.hang_up()
+                self.close_output()
         return text.decode(errors="replace")
 
-    def hang_up(self) -> None:
-        if self.aside is not None:
-            os.close(self.aside)
-            self.aside = None
+    def close_output(self) -> None:
+        if self.output is not None:
+            os.close(self.output)
+            self.output = None
 
-    def listen(self) -> None:
-        self.noise = (self.noise + self.read())[-MAX_PRINTED:]
+    def collect_output(self) -> None:
+        self.native_output = (self.native_output + self.read_output())[-MAX_PRINTED:]
 
-    def look(self) -> None:
-        """Find out where it stands."""
-        self.listen()
+    def record_stack(self) -> None:
+        """Record the stack of the rank."""
+        self.collect_output()
         with contextlib.suppress(ProcessLookupError):
             os.kill(self.pid, signal.SIGUSR1)
-            self.stack = self.read(1.0)
+            self.stack = self.read_output(1.0)
 
 
-def _work(ranks: list[_Rank], task: bytes, timeout: float, still: float) -> str:
-    """Let ranks do a task until each is done or one has failed; otherwise a few words on how it ended."""
-    store = Path(_nursery.folder, f"store-{time.monotonic_ns()}")
-    place = {"n": len(ranks), "store": str(store), "timeout": timeout, "path": sys.path, "environ": dict(os.environ)}
-    place["quiet"] = warnings.filters[:1] == [("ignore", None, Warning, None, 0)]
-    with contextlib.suppress(FileNotFoundError):  # the folder that one is in may be gone
-        place["folder"] = os.getcwd()
+def _run_task(ranks: list[_Rank], task: bytes, timeout: float, still: float) -> str:
+    """Run a task on ranks until each is done or one has failed. Return the reason if they did not end by themselves."""
+    store = Path(_fork_server.folder, f"store-{time.monotonic_ns()}")
+    settings = {"n": len(ranks), "store": str(store), "timeout": timeout, "path": sys.path, "environ": dict(os.environ)}
+    settings["quiet"] = warnings.filters[:1] == [("ignore", None, Warning, None, 0)]
+    with contextlib.suppress(FileNotFoundError):  # the current folder may have been deleted
+        settings["folder"] = os.getcwd()
     for rank in ranks:
-        rank.send(cloudpickle.dumps(place | {"rank": rank.number}))
+        rank.send(cloudpickle.dumps(settings | {"rank": rank.number}))
         rank.send(task)
-    why = _wait(ranks, timeout, still)
+    why = _wait_for_ranks(ranks, timeout, still)
     for rank in ranks:
-        rank.look() if rank.state == RUNNING else rank.listen()
+        rank.record_stack() if rank.state == RUNNING else rank.collect_output()
     store.unlink(missing_ok=True)
     return why
 
 
-def _wait(ranks: list[_Rank], timeout: float, still: float) -> str:
-    """Take in what ranks say, until there is no more to come of it."""
+def _wait_for_ranks(ranks: list[_Rank], timeout: float, still: float) -> str:
+    """Receive messages until all ranks have ended, a deadlock is found, or the time is over."""
     start = ran = time.monotonic()
-    deadline, looked, failed = start + timeout, start, False
-    signs, polls, polled = None, [], []
+    deadline, checked, failed = start + timeout, start, False
+    switches, polls, polled = None, [], []
     while running := [rank for rank in ranks if rank.state == RUNNING]:
-        ways = {rank.connection: rank for rank in running}
-        aside = {rank.aside: rank for rank in ranks if rank.aside is not None}
-        ready = wait([*ways, *aside, _nursery.control], LOOK)
-        for way in ready:  # what a rank has said comes before its end
-            if way in ways:
-                ways[way].receive()
-            elif way in aside:
-                aside[way].listen()
-        if ready == [_nursery.control]:
-            _nursery.note(ranks)
+        connections = {rank.connection: rank for rank in running}
+        outputs = {rank.output: rank for rank in ranks if rank.output is not None}
+        ready = wait([*connections, *outputs, _fork_server.control], POLL_INTERVAL)
+        for each in ready:  # a rank's messages are handled before its exit status
+            if each in connections:
+                connections[each].receive()
+            elif each in outputs:
+                outputs[each].collect_output()
+        if ready == [_fork_server.control]:
+            _fork_server.record_exit(ranks)
             for rank in running:
                 if rank.status is not None:
-                    rank.become(DIED)
+                    rank.set_state(DIED)
         now = time.monotonic()
         if not failed and any(rank.state in (RAISED, DIED) for rank in ranks):
-            failed, deadline, still = True, min(deadline, now + GRACE), min(still, 3 * LOOK)
-        if now >= looked + LOOK:
-            before, (signs, polls), looked = signs, _signs(running), now
-            if signs is None or signs != before:
+            failed, deadline, still = True, min(deadline, now + GRACE), min(still, 3 * POLL_INTERVAL)
+        if now >= checked + POLL_INTERVAL:
+            before, (switches, polls), checked = switches, _context_switches(running), now
+            if switches is None or switches != before:
                 ran, polled = now, polls
             elif now >= ran + still and all(last > first for first, last in zip(polled, polls)):
                 return DEADLOCK
@@ -243,13 +258,14 @@ def _wait(ranks: list[_Rank], timeout: float, still: float) -> str:
     return ""
 
 
-def _signs(ranks: Iterable[_Rank]) -> tuple[list | None, list[int]]:
-    """How often each thread of these processes has run; None where one is about to, or this system does not say.
+def _context_switches(ranks: Iterable[_Rank]) -> tuple[list | None, list[int]]:
+    """The number of context switches of each thread of these processes. None if a thread is runnable, or if this system does
+    not say.
 
-    Apart, how often those have that look all the time whether something has come: gloo has one in each process. Until they
-    have looked, something may have come.
+    Threads that poll, such as gloo's in each process, are counted in the second list. A message may have arrived that they
+    have not seen yet, until they have polled again.
     """
-    signs, polls = [], []
+    switches, polls = [], []
     try:
         for rank in ranks:
             for task in sorted(Path(f"/proc/{rank.pid}/task").iterdir()):
@@ -258,60 +274,60 @@ def _signs(ranks: Iterable[_Rank]) -> tuple[list | None, list[int]]:
                 if status.startswith("Name:\tgloo_tcp_loop"):
                     polls.append(times)
                 elif "State:\tS" in status and not (task / "children").read_text():
-                    signs.append((task.name, times))
-                else:  # it runs, wants to, or reads from a disk; or it has started another, a compiler say
+                    switches.append((task.name, times))
+                else:  # the thread is runnable, waits for a disk, or has started another process such as a compiler
                     return None, []
     except OSError:
         return None, []
-    return signs, polls
+    return switches, polls
 
 
 # ------------------------------------------------------------------------------------------------------------
-# The nursery, seen from here
+# The fork server, in the notebook's process
 
 
-class _Nursery:
-    """The process from which ranks are forked. It ends its ranks, and itself, when the connection to here is gone, however that
-    comes about: so nothing is left over when this process is killed."""
+class _ForkServer:
+    """The process that forks ranks. It ends its ranks and itself when its connection to this process closes for any reason.
+    So no process is left running when this process is killed."""
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
         self.process: subprocess.Popen | None = None
-        self.socket: socket.socket | None = None  # for what forks are given
-        self.control: Connection | None = None  # the same one, for messages
+        self.socket: socket.socket | None = None  # for passing file descriptors
+        self.control: Connection | None = None  # the same socket, for messages
         self.folder = self.torch = ""
 
     def forget(self) -> None:
-        """In a fork of this process: it is the other's."""
+        """Forget the server in a fork of this process, because it belongs to the parent."""
         self.disconnect()
         self.__init__()
 
     def disconnect(self) -> None:
-        for way in (self.socket, self.control):
-            if way is not None:
-                way.close()
+        for each in (self.socket, self.control):
+            if each is not None:
+                each.close()
         self.socket = self.control = None
 
     @contextlib.contextmanager
     def ranks(self, n: int, fn: Callable) -> Iterator[list[_Rank]]:
-        """Within: n new ranks. Afterwards they are gone, also when interrupted."""
+        """A context with n new ranks. They have ended afterwards, also after an interrupt."""
         home = (getattr(fn, "__module__", None) or "").encode()
-        lasting = {b"rushlight", *(each.package.encode() for each in extensions.registered())}
-        if home.partition(b".")[0] not in lasting:  # a student's own modules may change meanwhile
+        importable = {b"rushlight", *(each.package.encode() for each in extensions.registered())}
+        if home.partition(b".")[0] not in importable:  # a student's own modules may change between calls
             home = b"-"
         if self.process is None or self.process.poll() is not None:
             self.start()
-        with self.or_stopped():
+        with self.stop_on_error():
             ranks = [self.fork(number, home) for number in range(n)]
         try:
             yield ranks
         finally:
-            with self.or_stopped():
+            with self.stop_on_error():
                 self.end(ranks)
 
     @contextlib.contextmanager
-    def or_stopped(self) -> Iterator[None]:
-        """Within: nothing is left half done, by an interrupt for example. Then the nursery ends, and with it its ranks."""
+    def stop_on_error(self) -> Iterator[None]:
+        """Stop the server, and with it its ranks, if an error or an interrupt leaves an operation half done."""
         try:
             yield
         except (EOFError, OSError):
@@ -325,24 +341,24 @@ class _Nursery:
         self.stop()
         here, there = socket.socketpair()
         self.socket, self.control = here, Connection(os.dup(here.fileno()))
-        begin = f"import sys; sys.path[:] = {sys.path!r}; from rushlight.distributed.ranks import _nurse; _nurse()"
-        with self.or_stopped(), there:
+        begin = f"import sys; sys.path[:] = {sys.path!r}; from rushlight.distributed.ranks import _run_server; _run_server()"
+        with self.stop_on_error(), there:
             self.process = subprocess.Popen(
                 [sys.executable, *subprocess._args_from_interpreter_flags(), "-c", begin],
                 stdin=there,
-                stdout=2,  # what C++ prints is not for whoever reads this process's output
+                stdout=2,  # the output of C++ must not mix with the output of this process
                 start_new_session=True,
             )
             there.close()
-            if not self.control.poll(START):
-                raise RuntimeError(f"the process that starts ranks was not ready within {START:g} s")
+            if not self.control.poll(START_TIMEOUT):
+                raise RuntimeError(f"the process that starts ranks was not ready within {START_TIMEOUT:g} s")
             self.folder, self.torch = cloudpickle.loads(self.control.recv_bytes())
 
     def fork(self, number: int, home: bytes) -> _Rank:
         """A new rank, which waits for its task."""
         here, there = socket.socketpair()
-        aside, write = os.pipe()
-        rank = _Rank(number, Connection(here.detach()), aside)
+        output, write = os.pipe()
+        rank = _Rank(number, Connection(here.detach()), output)
         socket.send_fds(self.socket, [home], [there.fileno(), write])
         there.close()
         os.close(write)
@@ -350,18 +366,19 @@ class _Nursery:
         return rank
 
     def end(self, ranks: list[_Rank]) -> None:
-        """Kill ranks, and all that they started; wait until they are gone, and note how those ended that had died."""
+        """Kill ranks and the processes that they started. Wait until they have ended, and record the exit status of those
+        that had died."""
         for rank in ranks:
             with contextlib.suppress(ProcessLookupError):
                 if rank.pid:
                     os.killpg(rank.pid, signal.SIGKILL)
             rank.connection.close()
-            rank.hang_up()
+            rank.close_output()
         while any(rank.pid and rank.status is None for rank in ranks):
-            self.note(ranks)
+            self.record_exit(ranks)
 
-    def note(self, ranks: list[_Rank]) -> None:
-        """Take in how a process ended, and if it is one of these ranks' note it there."""
+    def record_exit(self, ranks: list[_Rank]) -> None:
+        """Receive the exit status of one process, and record it if the process is one of these ranks."""
         pid, status = cloudpickle.loads(self.control.recv_bytes())
         for rank in ranks:
             if rank.pid == pid:
@@ -369,7 +386,7 @@ class _Nursery:
 
     def stop(self) -> None:
         process = self.process
-        self.disconnect()  # and so it ends
+        self.disconnect()  # this ends the server
         self.process = None
         if process is not None:
             try:
@@ -377,36 +394,23 @@ class _Nursery:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
-            if self.folder:  # of one that was killed
+            if self.folder:  # left over if the server was killed
                 shutil.rmtree(self.folder, ignore_errors=True)
 
 
-_nursery = _Nursery()
-os.register_at_fork(after_in_child=_nursery.forget)
+_fork_server = _ForkServer()
+os.register_at_fork(after_in_child=_fork_server.forget)
 atexit.register(stop)
 
 
 # ------------------------------------------------------------------------------------------------------------
-# The other side: the nursery, and a rank
+# The fork server's process, and a rank's
 
 
-def _nurse() -> None:
-    """Import torch, say so, and fork a rank for each message on standard input, until it ends."""
-    import torch
-    import torch._dynamo  # DDP and fully_shard import it when they first run
-    import torch.distributed.fsdp
-    import torch.distributed.tensor
-
-    for module in pkgutil.iter_modules([str(Path(__file__).parent)]):
-        with contextlib.suppress(Exception):  # whoever needs it will see why
-            importlib.import_module(f"rushlight.distributed.{module.name}")
-    torch.set_num_threads(1)
-    # Done here for all ranks: what a fork writes to is copied, page by page
-    torch.manual_seed(0)
-    torch._dynamo.trace_rules.clear_lru_cache()  # which a new process group does
-    gc.freeze()  # a collection in a fork would touch, and so copy, all that there is
-    _use_large_pages()
-    ways = socket.socket(fileno=0)
+def _run_server() -> None:
+    """Import torch, report that the server is ready, and fork ranks until standard input closes. Then end all ranks."""
+    torch_folder = _prepare_forks()
+    server = socket.socket(fileno=0)
     control = Connection(os.dup(0), readable=False)
     folder = tempfile.mkdtemp(prefix="ranks-")
     ranks: set[int] = set()
@@ -420,22 +424,9 @@ def _nurse() -> None:
     signal.signal(signal.SIGCHLD, ended)
     with contextlib.suppress(ValueError):
         hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
-        resource.setrlimit(resource.RLIMIT_CPU, (hard, hard))  # a limit for who started this is none for this
-    control.send_bytes(cloudpickle.dumps((folder, str(Path(torch.__file__).parent))))
-    while True:
-        home, handles, _, _ = socket.recv_fds(ways, 1000, 2)
-        if not handles:
-            break  # whoever wanted ranks is gone
-        with contextlib.suppress(Exception):
-            importlib.import_module(home.decode())
-        with contextlib.suppress(OSError):  # no more processes: the connection that closes says so
-            pid = os.fork()
-            if pid == 0:
-                control.close()
-                _rank(*handles)
-            ranks.add(pid)
-        for handle in handles:
-            os.close(handle)
+        resource.setrlimit(resource.RLIMIT_CPU, (hard, hard))  # the limit of the parent does not apply here
+    control.send_bytes(cloudpickle.dumps((folder, torch_folder)))
+    _fork_ranks(server, control, ranks)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     for pid in ranks:
         with contextlib.suppress(ProcessLookupError):
@@ -443,41 +434,78 @@ def _nurse() -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
+def _prepare_forks() -> str:
+    """Import torch and this package, and prepare their memory for forks. Return the folder of torch."""
+    import torch
+    import torch._dynamo  # DDP and fully_shard import it when they first run
+    import torch.distributed.fsdp
+    import torch.distributed.tensor
+
+    for module in pkgutil.iter_modules([str(Path(__file__).parent)]):
+        with contextlib.suppress(Exception):  # a rank that needs the module will raise the error
+            importlib.import_module(f"rushlight.distributed.{module.name}")
+    torch.set_num_threads(1)
+    # Done once here for all ranks, because a fork copies each page that it writes to
+    torch.manual_seed(0)
+    torch._dynamo.trace_rules.clear_lru_cache()  # a new process group would do this
+    gc.freeze()  # a collection in a fork would write to all objects, and so copy them
+    _use_large_pages()
+    return str(Path(torch.__file__).parent)
+
+
+def _fork_ranks(server: socket.socket, control: Connection, ranks: set[int]) -> None:
+    """Fork a rank for each message, and add its process id to `ranks`. Return when the socket closes."""
+    while True:
+        home, handles, _, _ = socket.recv_fds(server, 1000, 2)
+        if not handles:
+            return  # the notebook's process has ended
+        with contextlib.suppress(Exception):
+            importlib.import_module(home.decode())
+        with contextlib.suppress(OSError):  # if no process can be started, the connection closes
+            pid = os.fork()
+            if pid == 0:
+                control.close()
+                _run_rank(*handles)
+            ranks.add(pid)
+        for handle in handles:
+            os.close(handle)
+
+
 def _use_large_pages() -> None:
-    """Have the memory of this process in pages of 2 MiB, where Linux offers that: most of what a fork costs is a copy of the
-    table of pages, and its end."""
+    """Back the memory of this process by pages of 2 MiB, where Linux offers them. Most of the cost of a fork is copying the
+    page table, and freeing it."""
     if sys.platform != "linux":
         return
     madvise, collapse, large = ctypes.CDLL(None).madvise, 25, 1 << 21  # MADV_COLLAPSE: a Linux without it refuses
     for line in Path("/proc/self/maps").read_text().splitlines():
-        place, allowed, _, _, inode, *_ = line.split()
-        if allowed == "rw-p" and inode == "0":  # no file's
-            first, last = (int(address, 16) for address in place.split("-"))
+        addresses, permissions, _, _, inode, *_ = line.split()
+        if permissions == "rw-p" and inode == "0":  # not mapped from a file
+            first, last = (int(address, 16) for address in addresses.split("-"))
             start = -(-first // large) * large
             if start + large <= last:
                 length = (last - start) // large * large
                 madvise(ctypes.c_void_p(start), ctypes.c_size_t(length), collapse)
 
 
-def _rank(handle: int, aside: int) -> None:
-    """One rank: a task comes in, what becomes of it goes out. The other side ends it."""
+def _run_rank(handle: int, output: int) -> None:
+    """Run one rank: receive a task, send its outcome. The other process ends this one."""
     os.setpgid(0, 0)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    os.dup2(aside, 1)
-    os.dup2(aside, 2)
+    os.dup2(output, 1)
+    os.dup2(output, 2)
     if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: it ends when the nursery does
-    faulthandler.register(signal.SIGUSR1, aside, all_threads=False)
-    faulthandler.enable(aside)
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: the rank ends when the server ends
+    faulthandler.register(signal.SIGUSR1, output, all_threads=False)
+    faulthandler.enable(output)
     connection = Connection(handle)
     try:
         connection.send_bytes(cloudpickle.dumps(("pid", os.getpid())))
-        place = cloudpickle.loads(connection.recv_bytes())
+        settings = cloudpickle.loads(connection.recv_bytes())
         task = connection.recv_bytes()
-        printed = _Printed(connection)
+        printed = _Output(connection)
         with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
-            outcome = _run(task, **place)
+            outcome = _call(task, **settings)
         with printed.lock:
             connection.send_bytes(cloudpickle.dumps(outcome))
         connection.recv_bytes()
@@ -485,17 +513,17 @@ def _rank(handle: int, aside: int) -> None:
         os._exit(0)
 
 
-class _Printed:
-    """What a rank prints, sent at once: a rank that hangs or dies has said it too."""
+class _Output:
+    """Sends what a rank prints at once, so that the output of a rank that hangs or dies is complete."""
 
     def __init__(self, connection: Connection) -> None:
-        self.connection, self.room, self.lock = connection, MAX_PRINTED, threading.RLock()
+        self.connection, self.remaining, self.lock = connection, MAX_PRINTED, threading.RLock()
 
     def write(self, text: str) -> int:
         with self.lock:
-            if text and self.room > 0:
-                self.connection.send_bytes(cloudpickle.dumps(("printed", str(text[: self.room]))))
-                self.room -= len(text)
+            if text and self.remaining > 0:
+                self.connection.send_bytes(cloudpickle.dumps(("printed", str(text[: self.remaining]))))
+                self.remaining -= len(text)
         return len(text)
 
     def flush(self) -> None:
@@ -505,8 +533,10 @@ class _Printed:
         return False
 
 
-def _settle(rank: int, n: int, path: list[str], environ: dict[str, str], quiet: bool, folder: str = "/") -> None:
-    """Make what surrounds a rank as it is on the other side, and as torchrun would make it."""
+def _set_environment(
+    rank: int, n: int, path: list[str], environ: dict[str, str], quiet: bool, folder: str = "/"
+) -> None:
+    """Set up the environment of a rank as in the notebook's process, with torchrun's variables."""
     sys.path[:] = path
     os.chdir(folder)
     os.environ.update(environ)
@@ -516,24 +546,24 @@ def _settle(rank: int, n: int, path: list[str], environ: dict[str, str], quiet: 
         warnings.simplefilter("ignore")
 
 
-def _run(task: bytes, rank: int, n: int, store: str, timeout: float, **surroundings: Any) -> tuple[str, Any]:
-    """How it ended, and the pickled result, or what was raised."""
+def _call(task: bytes, rank: int, n: int, store: str, timeout: float, **environment: Any) -> tuple[str, Any]:
+    """The final state of the rank, and the pickled result or the exception."""
     import torch
     import torch.distributed as dist
 
     try:
-        _settle(rank, n, **surroundings)
+        _set_environment(rank, n, **environment)
         fn, args, replaced = cloudpickle.loads(task)
         for replace, functions in replaced:
             replace(functions)
         if backend(n) == "nccl":
             torch.cuda.set_device(rank)
-        patience = datetime.timedelta(seconds=timeout + 60)  # who waits for ever is found out here first
-        dist.init_process_group(backend(n), store=dist.FileStore(store, n), rank=rank, world_size=n, timeout=patience)
+        limit = datetime.timedelta(seconds=timeout + 60)  # run_ranks finds a deadlock first
+        dist.init_process_group(backend(n), store=dist.FileStore(store, n), rank=rank, world_size=n, timeout=limit)
         result = fn(*args)
         try:
             return DONE, cloudpickle.dumps(result)
         except Exception as error:
             raise TypeError(f"what rank {rank} returned cannot be copied: {error}") from None
     except BaseException as error:
-        return RAISED, parts(error, __file__)
+        return RAISED, flatten_exception(error, __file__)

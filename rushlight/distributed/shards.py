@@ -1,4 +1,4 @@
-"""How a dimension is cut over ranks: the one rule that parameters, activations and placements are sharded by.
+"""How a dimension is cut over ranks. Parameters, activations and placements are all sharded by this one rule.
 
 In PyTorch: `torch/distributed/tensor/placement_types.py`, `Shard`; its rule is that of `torch.chunk`.
 """
@@ -13,8 +13,8 @@ __all__ = ["shard_sizes", "pieces"]
 def shard_sizes(size: int, ranks: int) -> list[tuple[int, int]]:
     """How a dimension of `size` elements is sharded over `ranks` ranks: the (size, offset) of each rank's shard.
 
-    As `torch.chunk` cuts: all shards have ceil(size / ranks) elements as long as there are enough; one may be smaller, and
-    those after it are empty. The offset of an empty shard is `size`.
+    The rule is that of `torch.chunk`: all shards have ceil(size / ranks) elements as long as there are enough; one may be
+    smaller, and those after it are empty. The offset of an empty shard is `size`.
 
     Source: `torch/distributed/tensor/placement_types.py`, `Shard.local_shard_size_and_offset`.
     """
@@ -24,5 +24,5 @@ def shard_sizes(size: int, ranks: int) -> list[tuple[int, int]]:
 
 
 def pieces(tensor: Tensor, dim: int, ranks: int) -> list[Tensor]:
-    """The shards of a tensor along `dim`, by rank; views of it."""
+    """The shards of a tensor along `dim`, by rank, as views of it."""
     return [tensor.narrow(dim, offset, size) for size, offset in shard_sizes(tensor.shape[dim], ranks)]

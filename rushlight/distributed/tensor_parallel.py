@@ -1,13 +1,13 @@
-"""Tensor parallelism: a layer's weight in shards, one on each rank, and the sums over ranks that make them one layer again.
+"""Tensor parallelism: each rank has one shard of a layer's weight, and sums over ranks combine the partial results.
 
-A linear layer can be cut in two ways. In columns, each rank has some of the outputs: nothing is sent on the way forward, and
-the gradient of the input is a sum over ranks. In rows, each rank has some of the inputs: the output is a sum over ranks, and
-nothing is sent on the way back. Both sums are the same two functions the other way round (f and g in the paper on Megatron-LM).
-If the columns are a vocabulary's tokens, the cross-entropy needs three numbers from each row and no rank ever has all logits.
-In PyTorch: `torch/distributed/tensor/parallel/style.py` (`ColwiseParallel`, `RowwiseParallel`) and `loss.py`, where DTensor
-finds the same collectives from placements. Left out: sequence parallelism, weights of classes, label smoothing.
+A linear layer can be cut in two ways. In columns, each rank has some of the outputs: forward sends nothing, and the gradient
+of the input is a sum over ranks. In rows, each rank has some of the inputs: the output is a sum over ranks, and backward
+sends nothing. Both sums use the same two functions with forward and backward exchanged (f and g in the paper on Megatron-LM).
+If the columns are the tokens of a vocabulary, the cross-entropy needs three numbers from each row, and no rank ever has all
+logits. In PyTorch: `torch/distributed/tensor/parallel/style.py` (`ColwiseParallel`, `RowwiseParallel`) and `loss.py`, where
+DTensor derives the same collectives from placements. Left out: sequence parallelism, weights of classes, label smoothing.
 
-This module works on torch itself. Nothing in it computes on a particular device.
+This module works on torch itself. Nothing in it depends on a particular device.
 """
 
 from __future__ import annotations
@@ -22,78 +22,80 @@ from torch.nn import functional as F
 from .shards import pieces, shard_sizes
 
 # ------------------------------------------------------------------------------------------------------------
-# What is given: shards, a sum over ranks, and a function with the one that takes its gradient back
+# Given: shards, a sum over ranks, and autograd functions
 
 
 def shard(x: Tensor, dim: int, group: dist.ProcessGroup | None = None) -> Tensor:
-    """This rank's part, along the dimension `dim`, of a tensor that all ranks have: a new tensor."""
+    """A new tensor: this rank's part, along dimension `dim`, of a tensor that all ranks have."""
     return pieces(x.detach(), dim, dist.get_world_size(group))[dist.get_rank(group)].clone()
 
 
 def all_reduced(
     x: Tensor, op: dist.ReduceOp.RedOpType = dist.ReduceOp.SUM, group: dist.ProcessGroup | None = None
 ) -> Tensor:
-    """The sum of all ranks' `x`, or what else `op` says, in a new tensor. Autograd does not see it."""
+    """A new tensor: the reduction of all ranks' `x` by `op`, which is a sum by default. Autograd does not record it."""
     total = x.detach().clone(memory_format=torch.contiguous_format)
     dist.all_reduce(total, op, group=group)
     return total
 
 
-class _ThereAndBack(torch.autograd.Function):
+class _WithBackward(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, x, there, back):
-        ctx.back = back
-        return there(x)
+    def forward(ctx, x, forward, backward):
+        ctx.apply_backward = backward
+        return forward(x)
 
     @staticmethod
     def backward(ctx, gradient):
-        return ctx.back(gradient), None, None
+        return ctx.apply_backward(gradient), None, None
 
 
-def there_and_back(x: Tensor, there: Callable[[Tensor], Tensor], back: Callable[[Tensor], Tensor]) -> Tensor:
-    """`there(x)`, whose gradient autograd will take to `x` by `back`, whatever `there` does."""
-    return _ThereAndBack.apply(x, there, back)
+def apply_with_backward(x: Tensor, forward: Callable[[Tensor], Tensor], backward: Callable[[Tensor], Tensor]) -> Tensor:
+    """Return `forward(x)`. Autograd computes the gradient of `x` by `backward`, whatever `forward` does."""
+    return _WithBackward.apply(x, forward, backward)
 
 
 # ------------------------------------------------------------------------------------------------------------
-# The ways in and out
+# Into and out of the parallel part
 
 
 def copy_to_ranks(x: Tensor, group: dist.ProcessGroup | None = None) -> Tensor:
-    """The way into a part of the model that each rank computes for itself: forward `x` as it is, backward a sum over ranks.
+    """The input of a part of the model that each rank computes for itself: forward returns `x` unchanged, backward sums over
+    ranks.
 
-    All ranks have the same `x`, of any shape, and each uses it for something else. So each finds a part of its gradient; the
-    gradient is their sum, on all ranks.
+    All ranks have the same `x`, of any shape, and each rank computes something different from it. So each rank computes a
+    part of its gradient, and the gradient is the sum of these parts, on all ranks.
 
-    Allowed: one `all_reduce` on the way back (`all_reduced` does it), nothing on the way there. Neither `x` nor a gradient
-    that arrives is written to. `there_and_back` makes a function for autograd of two. Not allowed here and below: DTensor.
+    Allowed: one `all_reduce` in backward (`all_reduced` does it), nothing in forward. Neither `x` nor an incoming gradient is
+    written to. `apply_with_backward` makes an autograd function from two functions. Not allowed here and below: DTensor.
 
-    Source: `torch/distributed/tensor/_redistribute.py`, the gradient of `Replicate` for a local computation, is `Partial`;
-    in Megatron-LM `copy_to_tensor_model_parallel_region`.
+    Source: `torch/distributed/tensor/_redistribute.py`, where the gradient of `Replicate` for a local computation is
+    `Partial`; in Megatron-LM `copy_to_tensor_model_parallel_region`.
     """
-    return there_and_back(x, lambda x: x, lambda gradient: all_reduced(gradient, group=group))
+    return apply_with_backward(x, lambda x: x, lambda gradient: all_reduced(gradient, group=group))
 
 
 def reduce_from_ranks(x: Tensor, group: dist.ProcessGroup | None = None) -> Tensor:
-    """The way out of a part of the model that each rank computes for itself: forward a sum over ranks, backward nothing.
+    """The output of a part of the model that each rank computes for itself: forward sums over ranks, backward sends nothing.
 
-    Each rank has a summand `x`, all of one shape; all get the sum, in a new tensor. What follows is the same on all ranks, and
-    so is the gradient that comes back; it is each summand's as it is. (To sum it again would give it as many times over as
-    there are ranks.)
+    Each rank has a summand `x`, all of one shape; all get the sum, in a new tensor. The computation that follows is the same
+    on all ranks, and so is the gradient that arrives: it is the gradient of each summand, unchanged. (A second sum would
+    multiply it by the number of ranks.)
 
-    Allowed: one `all_reduce` on the way there, nothing on the way back. `x` is not written to.
+    Allowed: one `all_reduce` in forward, nothing in backward. `x` is not written to.
 
     Source: `torch/distributed/tensor/placement_types.py`, `Partial` to `Replicate`; in Megatron-LM
     `reduce_from_tensor_model_parallel_region`.
     """
-    return there_and_back(x, lambda x: all_reduced(x, group=group), lambda gradient: gradient)
+    return apply_with_backward(x, lambda x: all_reduced(x, group=group), lambda gradient: gradient)
 
 
 def gather_from_ranks(x: Tensor, size: int, group: dist.ProcessGroup | None = None) -> Tensor:
-    """Forward the shards of all ranks side by side, `size` in the last dimension; backward each rank's part of the gradient.
+    """Forward returns the shards of all ranks side by side, `size` in the last dimension; backward returns each rank's part
+    of the gradient.
 
-    `x` is this rank's `shard` along the last dimension, which has `size` elements in all. Sends one all-gather of shards that are
-    filled up to equal sizes.
+    `x` is this rank's `shard` along the last dimension, which has `size` elements in all. Sends one all-gather of shards that
+    are padded to equal sizes.
     """
     ranks = dist.get_world_size(group)
     sizes = shard_sizes(size, ranks)
@@ -105,7 +107,7 @@ def gather_from_ranks(x: Tensor, size: int, group: dist.ProcessGroup | None = No
         getattr(dist, "all_gather_single", dist.all_gather_into_tensor)(shards, padded[None], group=group)
         return shards.movedim(0, -2).flatten(-2)[..., :size].contiguous()
 
-    return there_and_back(x, gathered, lambda gradient: gradient.narrow(-1, first, mine))
+    return apply_with_backward(x, gathered, lambda gradient: gradient.narrow(-1, first, mine))
 
 
 # ------------------------------------------------------------------------------------------------------------
@@ -125,9 +127,10 @@ def column_parallel_linear(
         x: the same on all ranks.
         weight: this rank's rows of the layer's weight, (outputs, features).
         bias: this rank's part of the bias, (outputs).
-        size: how many outputs the whole layer has, if all ranks are to have all of them: the result is then (..., size).
+        size: the number of outputs of the whole layer, if all ranks need all of them: the result is then (..., size).
 
-    The gradients of `weight` and `bias` are this rank's rows of the whole layer's gradients, that of `x` is the whole one.
+    The gradients of `weight` and `bias` are this rank's rows of the whole layer's gradients. The gradient of `x` is the whole
+    one.
 
     Allowed: forward an all-gather if `size` is given (`gather_from_ranks` does it) and otherwise nothing; backward one
     `all_reduce` if `x` requires a gradient.
@@ -146,10 +149,10 @@ def row_parallel_linear(
     Args:
         x: this rank's features, such as `column_parallel_linear` returns them.
         weight: this rank's columns of the layer's weight, (outputs, features).
-        bias: the whole bias, (outputs), the same on all ranks. It counts once.
+        bias: the whole bias, (outputs), the same on all ranks. It is added once.
 
-    All ranks get the whole layer's output. The gradients of `x` and `weight` are this rank's columns of the whole gradients,
-    that of `bias` is the whole one, on each rank.
+    All ranks get the whole layer's output. The gradients of `x` and `weight` are this rank's columns of the whole gradients.
+    The gradient of `bias` is the whole one, on each rank.
 
     Allowed: forward one `all_reduce`, of the output's size; backward nothing.
 
@@ -197,18 +200,20 @@ def vocabulary_parallel_cross_entropy(
     reduction: str = "mean",
     group: dist.ProcessGroup | None = None,
 ) -> Tensor:
-    """`cross_entropy` of logits of which each rank has some of the vocabulary; the same number on all ranks.
+    """`cross_entropy` of logits of which each rank has a part of the vocabulary; the same number on all ranks.
 
     Args:
         logits: (rows, tokens): of this rank's tokens, at least one.
         targets: (rows): tokens of the whole vocabulary, the same on all ranks, int64.
-        first: which token this rank's first one is.
-        ignore_index: a row with this target has loss 0 and no gradient, whatever the number is, and the mean is over the others.
-        reduction: "none": the losses, (rows); "sum"; "mean", which is nan if there are no rows to take it of. Anything else is a
+        first: the index of this rank's first token in the vocabulary.
+        ignore_index: a row with this target has loss 0 and no gradient, for any value of `ignore_index`, and the mean is over
+            the other rows.
+        reduction: "none": the losses, (rows); "sum"; "mean", which is nan if there are no rows to average. Anything else is a
             ValueError, before anything is sent.
 
-    A row's loss is log(sum(exp(logits - m))) - (its target's logit - m) with m the largest logit of the row, on any rank: with
-    it no exponential overflows. The gradient of this rank's logits is its part of the whole gradient.
+    A row's loss is log(sum(exp(logits - m))) - (its target's logit - m), where m is the largest logit of the row on any rank.
+    Subtracting m keeps the exponentials from overflowing. The gradient of this rank's logits is its part of the whole
+    gradient.
 
     Allowed: three `all_reduce` of one number for each row (or fewer calls with these numbers); backward nothing.
 

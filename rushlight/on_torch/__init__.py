@@ -1,1 +1,1 @@
-"""The phases that work on PyTorch itself: each module here imports torch, and `import rushlight` imports none of them."""
+"""Modules that work on PyTorch itself. Each imports torch, and `import rushlight` imports none of them."""

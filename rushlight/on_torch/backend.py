@@ -1,9 +1,10 @@
-"""A device that PyTorch has never heard of: "rush", whose memory is a numpy array.
+"""A device that PyTorch does not know: "rush", whose memory is a numpy array.
 
-PyTorch keeps one dispatch key free for backends that live outside of it, `PrivateUse1`. Whoever takes it gives the device a
-name, says how memory is come by and copied, and registers kernels; autograd, modules and optimisers are there already. A
-tensor of such a backend is an ordinary `torch.Tensor` with sizes, strides and a storage; only what the storage stands for is
-ours: an array of bytes that hangs on it. Operators without a kernel here run on the CPU, by copies, and calls can be shown.
+PyTorch reserves one dispatch key, `PrivateUse1`, for backends outside its own source. A backend that takes this key gives the
+device a name, allocates and copies memory, and registers kernels. Autograd, modules and optimisers then work without further
+code. A tensor of such a backend is an ordinary `torch.Tensor` with sizes, strides and a storage. Only the content of the
+storage is different: it is an array of bytes, an attribute of the storage. Operators without a kernel here run on the CPU, on
+copies, and calls can be traced.
 
 In PyTorch: `torch/utils/backend_registration.py`, `torch/csrc/acc/` (a backend in Python), and
 `aten/src/ATen/native/CPUFallback.cpp`. Left out: several devices, streams, generators, pinned memory, serialisation.
@@ -44,17 +45,18 @@ def empty_strided(
     device: torch.device | None = None,
     pin_memory: bool | None = None,
 ) -> torch.Tensor:
-    """A new tensor on "rush", over memory of its own that holds anything.
+    """A new tensor on "rush", over newly allocated memory with arbitrary contents.
 
-    `torch._C._acc.create_empty_tensor(size, dtype)` gives a contiguous tensor of this device whose storage has no bytes. What
-    it is given as `tensor.untyped_storage().memory`, a one-dimensional numpy array of uint8, is its memory from then on:
-    the attribute lives as long as the storage does, and all views share the storage.
-    `torch.ops.inductor._reinterpret_tensor(tensor, size, stride, 0)` is the same storage seen with other sizes and strides.
+    `torch._C._acc.create_empty_tensor(size, dtype)` returns a contiguous tensor of this device whose storage has no bytes.
+    Assign a one-dimensional numpy array of uint8 to `tensor.untyped_storage().memory`: it is the tensor's memory from then
+    on. The attribute lives as long as the storage does, and all views share the storage.
+    `torch.ops.inductor._reinterpret_tensor(tensor, size, stride, 0)` returns a tensor with the same storage and other sizes
+    and strides.
 
     Args:
         size, stride: of the tensor, in elements; strides are 0 or more.
-        dtype: None is `torch.get_default_dtype()`.
-        device, layout, pin_memory: as `aten::empty_strided` passes them; one device is all there is.
+        dtype: None means `torch.get_default_dtype()`.
+        device, layout, pin_memory: as `aten::empty_strided` passes them; there is only one device.
 
     Returns:
         the tensor; its memory has as many bytes as it takes to reach its last element, 0 if it has no elements.
@@ -88,15 +90,15 @@ def array_of(tensor: torch.Tensor) -> np.ndarray:
 def as_strided(
     self: torch.Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
 ) -> torch.Tensor:
-    """Another tensor over the same storage. All views (`t`, `expand`, `select`, slices) end here.
+    """Another tensor over the same storage. All views (`t`, `expand`, `select`, slices) call this kernel.
 
-    `torch.ops.inductor._reinterpret_tensor(self, size, stride, offset)` makes it, without looking at anything; its offset is
+    `torch.ops.inductor._reinterpret_tensor(self, size, stride, offset)` makes the tensor without any checks. Its offset is
     counted from the first element of `self`.
 
     Args:
         self: a tensor on "rush".
         size, stride: of the result, in elements.
-        storage_offset: of the result, in elements from the beginning of the memory; None is that of `self`.
+        storage_offset: of the result, in elements from the beginning of the memory; None means that of `self`.
 
     Raises:
         RuntimeError: a stride or the offset is negative, or the result has elements and would reach beyond the memory.
@@ -113,13 +115,13 @@ def as_strided(
 
 
 def copy_from(self: torch.Tensor, dst: torch.Tensor, non_blocking: bool = False) -> torch.Tensor:
-    """Copy the elements of `self` into `dst`: the one road between devices (`to`, `cpu`, `copy_`, `clone`, `contiguous`).
+    """Copy the elements of `self` into `dst`: the only path between devices (`to`, `cpu`, `copy_`, `clone`, `contiguous`).
 
     Args:
         self, dst: one of them or both on "rush", the other on the CPU; any strides, any dtypes that numpy has. `self` is
-            broadcast to the sizes of `dst`, and its elements are converted. The two may share memory: `dst` receives what was
-            in `self` before.
-        non_blocking: whether the copy may go on after the call; here it never does.
+            broadcast to the sizes of `dst`, and its elements are converted. The two may share memory: `dst` gets the values
+            that `self` had before.
+        non_blocking: whether the call may return before the copy has ended; here it never does.
 
     Returns:
         `dst` itself.
@@ -140,8 +142,8 @@ def copy_from(self: torch.Tensor, dst: torch.Tensor, non_blocking: bool = False)
 # ------------------------------------------------------------------------------------------------------------
 # Kernels
 #
-# Of a structured operator (`mm`, `add`, `sum`) the `out` form is enough: PyTorch works out sizes and dtype, calls
-# `aten::empty.memory_format`, and hands over the result to be filled.
+# A structured operator (`mm`, `add`, `sum`) needs only a kernel of its `out` form: PyTorch computes the sizes and the dtype, calls
+# `aten::empty.memory_format`, and passes the tensor to fill.
 
 
 def empty(size: Sequence[int], *, memory_format: Any = None, **options: Any) -> torch.Tensor:
@@ -149,15 +151,15 @@ def empty(size: Sequence[int], *, memory_format: Any = None, **options: Any) -> 
 
 
 def view(self: torch.Tensor, size: Sequence[int]) -> torch.Tensor:
-    # tensors on "meta" have sizes and strides only: PyTorch's own rules say what the view looks like, or that there is none
+    # a tensor on "meta" has only sizes and strides: PyTorch's own rules compute the view, or raise
     seen = torch.empty_strided(self.shape, self.stride(), device="meta").view(size)
     return as_strided(self, seen.shape, seen.stride())
 
 
-def filling(function: Callable) -> Callable:
-    """The kernel that fills `out` with what a function of numpy makes of the other arguments.
+def write_result_of(function: Callable) -> Callable:
+    """A kernel that writes the result of a function of numpy into `out`.
 
-    A number among the operands (`x * 2`) is a tensor to the dispatcher, and a number again when it arrives in Python.
+    A number among the operands (`x * 2`) is a tensor for the dispatcher, and a number again when it reaches Python.
     """
 
     def kernel(*inputs: Any, out: torch.Tensor, **options: Any) -> torch.Tensor:
@@ -187,7 +189,7 @@ def threshold_backward(
     return grad_input
 
 
-def relu(self: torch.Tensor) -> torch.Tensor:  # not structured, so that it allocates
+def relu(self: torch.Tensor) -> torch.Tensor:  # not structured, so it allocates
     result = empty(self.shape, dtype=self.dtype)
     np.maximum(array_of(self), 0, out=array_of(result))
     return result
@@ -207,11 +209,11 @@ KERNELS: dict[str, Callable] = {
     "fill_.Scalar": fill_,
     "relu": relu,
     "threshold_backward.grad_input": threshold_backward,
-    "add.out": filling(lambda x, y, alpha=1: x + alpha * y),
-    "mul.out": filling(np.multiply),
-    "mm.out": filling(np.matmul),
-    # 0 * nan is no 0
-    "addmm.out": filling(lambda z, x, y, beta=1, alpha=1: (beta * z if beta else 0) + alpha * (x @ y)),
+    "add.out": write_result_of(lambda x, y, alpha=1: x + alpha * y),
+    "mul.out": write_result_of(np.multiply),
+    "mm.out": write_result_of(np.matmul),
+    # 0 * nan is not 0
+    "addmm.out": write_result_of(lambda z, x, y, beta=1, alpha=1: (beta * z if beta else 0) + alpha * (x @ y)),
     "sum.IntList_out": sum_out,
 }
 
@@ -223,30 +225,30 @@ KERNELS: dict[str, Callable] = {
 def cpu_fallback(op: Any, *args: Any, **kwargs: Any) -> Any:
     """Run an operator that this device has no kernel for on the CPU.
 
-    Every tensor on "rush" among the arguments, also in lists and tuples, is copied to the CPU, and every `torch.device` becomes the
-    CPU; the operator is called with these; its results are copied to "rush". (`tensor.cpu().clone()`: a tensor that numpy has
-    looked at cannot be resized, and an operator may want to.)
-    An argument that the operator writes into (`is_write` of `op._schema.arguments`; a tensor, or a list of them) is filled with
-    what its copy holds afterwards, and is itself what is returned in the place of the copy. If the operator has given the copy
-    other sizes (an `out` of size 0, say), `argument.data = ...` makes it the new tensor.
+    Every tensor on "rush" among the arguments, also in lists and tuples, is copied to the CPU, and every `torch.device`
+    becomes the CPU. The operator is called with these arguments, and its results are copied to "rush". (Use
+    `tensor.cpu().clone()`: a tensor that numpy shares cannot be resized, and an operator may resize it.)
+    An argument that the operator writes into (`is_write` of `op._schema.arguments`; a tensor, or a list of tensors) gets the
+    values that its copy has afterwards, and is itself returned instead of the copy. If the operator has given the copy other
+    sizes (for example an `out` of size 0), `argument.data = ...` makes it the new tensor.
 
     Args:
         op: the operator, an OpOverload such as `torch.ops.aten.add_.Tensor`.
-        args, kwargs: its arguments. A tensor on the CPU is passed, and comes back, as it is.
+        args, kwargs: its arguments. A tensor on the CPU is passed, and returned, unchanged.
 
     Returns:
-        what the operator returns: tensors, also in tuples and lists, on "rush"; numbers and None as they are.
+        the operator's result: tensors, also in tuples and lists, on "rush"; numbers and None unchanged.
 
     Raises:
-        NotImplementedError: the operator returns a view of an argument (`op._schema.returns`: an `alias_info` that is not
-            a write). A copy would have no tie to it.
-        Whatever the operator raises.
+        NotImplementedError: the operator returns a view of an argument (`op._schema.returns`: an `alias_info` that is not a
+            write). A copy would not share memory with the argument.
+        Any error of the operator.
 
     Source: `aten/src/ATen/native/CPUFallback.cpp`, `cpu_fallback`.
     """
     if any(result.alias_info is not None and not result.alias_info.is_write for result in op._schema.returns):
         raise NotImplementedError(f"{op.name()} is a view: it needs a kernel for {DEVICE}, a copy would not do")
-    originals = {}  # by the identity of the copy, which is kept with it: identities of what is gone come again
+    originals = {}  # by the id of the copy; the copy is kept, because ids of deleted objects are reused
 
     def to_cpu(tensor):
         copy = tensor.cpu().clone() if tensor.device.type == DEVICE else tensor
@@ -273,16 +275,16 @@ def cpu_fallback(op: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 # ------------------------------------------------------------------------------------------------------------
-# What is called, shown
+# Tracing calls
 
-_traces: list[list[str]] = []  # of those who watch
+_traces: list[list[str]] = []  # of the active `trace` contexts
 _depth = threading.local()  # per thread: the engine of autograd runs a device's backward pass in a thread of its own
 
 
 @contextlib.contextmanager
 def trace() -> Iterator[list[str]]:
-    """Within: every call that reaches a kernel of this device is a line of the list, indented below the one that made it. The
-    lines are printed at the end.
+    """Within this context, every call that reaches a kernel of this device adds a line to the list, indented below the call
+    that made it. The lines are printed at the end.
 
     Source: `TORCH_SHOW_DISPATCH_TRACE`, which only debug builds of PyTorch have.
     """
@@ -295,13 +297,13 @@ def trace() -> Iterator[list[str]]:
         print("\n".join(lines))
 
 
-def traced(name: str, kernel: Callable) -> Callable:
-    """A kernel that notes its calls."""
+def record_calls(name: str, kernel: Callable) -> Callable:
+    """A kernel that records its calls."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         depth = getattr(_depth, "value", 0)
         if _traces:
-            given = [*map(_described, args), *(f"{key}={_described(value)}" for key, value in kwargs.items())]
+            given = [*map(_describe, args), *(f"{key}={_describe(value)}" for key, value in kwargs.items())]
             for lines in _traces:
                 lines.append(f"{'  ' * depth}{name}({', '.join(given)})")
         _depth.value = depth + 1
@@ -313,10 +315,10 @@ def traced(name: str, kernel: Callable) -> Callable:
     return call
 
 
-def _described(value: Any) -> str:
+def _describe(value: Any) -> str:
     if isinstance(value, torch.Tensor):
         return f"{value.device.type} {str(value.dtype).removeprefix('torch.')}{list(value.shape)}"
-    return f"[{', '.join(map(_described, value))}]" if isinstance(value, (list, tuple)) else str(value)
+    return f"[{', '.join(map(_describe, value))}]" if isinstance(value, (list, tuple)) else str(value)
 
 
 # ------------------------------------------------------------------------------------------------------------
@@ -326,20 +328,21 @@ _libraries: list[torch.library.Library] = []  # a registration lasts as long as 
 
 
 def register_backend() -> None:
-    """Take `PrivateUse1`: name, device, kernels and fallback. Once per process; a second call does nothing.
+    """Register on `PrivateUse1`: name, device, kernels and fallback. Once per process; a second call does nothing.
 
-    To be called before the process has run any backward pass: the engine of autograd counts the devices at its first one, and
-    has no thread for those that come later. Where it is too late, which a warning says, all but backward works.
+    Call this before the process has run any backward pass: at its first one the autograd engine counts the devices, and it
+    starts no thread for a device that is registered later. If it is too late, a warning says so, and everything except
+    backward works.
 
-    Source: `torch/utils/backend_registration.py`, `_setup_privateuseone_for_python_backend`; `torch/csrc/autograd/engine.cpp`,
-    `start_device_threads`.
+    Source: `torch/utils/backend_registration.py`, `_setup_privateuseone_for_python_backend`;
+    `torch/csrc/autograd/engine.cpp`, `start_device_threads`.
     """
     if _libraries:
         return
     _register()
     if not _engine_knows_device():
         warnings.warn(
-            f"a backward pass has run in this process already: there will be none on {DEVICE} (begin anew, and register first)",
+            f"a backward pass has run in this process already: none can run on {DEVICE} (start a new process, and register first)",
             stacklevel=2,
         )
 
@@ -348,10 +351,10 @@ def _register() -> None:
     _setup_privateuseone_for_python_backend(DEVICE)
     kernels, rest = torch.library.Library("aten", "IMPL"), torch.library.Library("_", "IMPL")
     for name, kernel in KERNELS.items():
-        kernels.impl(name, traced(f"aten::{name}", kernel), "PrivateUse1")
+        kernels.impl(name, record_calls(f"aten::{name}", kernel), "PrivateUse1")
 
     def fallback(op: Any, *args: Any, **kwargs: Any) -> Any:
-        return traced(f"{op.name()} on the CPU: ", cpu_fallback)(op, *args, **kwargs)
+        return record_calls(f"{op.name()} on the CPU: ", cpu_fallback)(op, *args, **kwargs)
 
     rest.fallback(fallback, "PrivateUse1")
     _libraries.extend([kernels, rest])
@@ -363,31 +366,31 @@ def _engine_knows_device() -> bool:
         tensor.untyped_storage().memory = np.empty(0, np.uint8)
     try:
         torch.autograd.backward(probe.requires_grad_(), grad)
-    except RuntimeError as error:  # of a kernel that is still to be written, perhaps
+    except RuntimeError as error:  # perhaps of a kernel that is not written yet
         return "device_ready_queues_" not in str(error)
     return True
 
 
-SECONDS = 60  # the longest that a child may take
+SECONDS = 60  # time limit of a child
 
 
-def apart(program: Callable, *args: Any) -> Any:
-    """What `program(*args)` returns, run in a forked child in which the device is registered.
+def run_on_device(program: Callable, *args: Any) -> Any:
+    """Return `program(*args)`, run in a forked child in which the device is registered.
 
-    A device, once registered, is there for the whole process, and so is the thread of its own that the engine of autograd gives
-    it, after which no fork of the process can run backward. With `apart` this process stays as it is.
-    Where the device is registered already, and on systems that cannot fork, the program runs in this process.
+    A registered device lasts until its process ends, and so does the thread that the autograd engine starts for it. After
+    that thread has started, no fork of the process can run backward. `run_on_device` leaves this process unchanged. If the device
+    is registered already, or the system cannot fork, the program runs in this process.
 
     Args:
-        program: returns what can be pickled, tensors on the CPU for instance. What it prints is printed here.
+        program: returns a value that can be pickled, for instance tensors on the CPU. Its output is printed here.
 
     Raises:
-        what the program raises; ChildProcessError if the child dies.
+        the exception of the program; ChildProcessError if the child dies.
     """
     if _libraries or not hasattr(os, "fork"):
         register_backend()
         return program(*args)
-    return forked(_registered, program, *args)
+    return run_in_child(_registered, program, *args)
 
 
 def _registered(program: Callable, *args: Any) -> Any:
@@ -395,17 +398,19 @@ def _registered(program: Callable, *args: Any) -> Any:
     return program(*args)
 
 
-def forked(program: Callable, *args: Any, seconds: int = SECONDS) -> Any:
-    """What `program(*args)` returns, run in a forked child, as in `apart`, and without the device: what it breaks is the child's.
+def run_in_child(program: Callable, *args: Any, seconds: int = SECONDS) -> Any:
+    """Return `program(*args)`, run in a forked child, as in `run_on_device`, but without the device. Only the child is affected by
+    the program.
 
     Raises:
-        what the program raises; ChildProcessError, with the name of the signal, if the child dies or takes longer than `seconds`.
+        the exception of the program; ChildProcessError, with the name of the signal, if the child dies or takes longer than
+        `seconds`.
     """
     if not hasattr(os, "fork"):
         return program(*args)
     reader, writer = os.pipe()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of forking among threads: the child uses none of them
+        warnings.simplefilter("ignore", DeprecationWarning)  # forking with threads: the child uses none of them
         child = os.fork()
     if child == 0:
         _in_child(writer, program, args, seconds)
@@ -424,11 +429,11 @@ def forked(program: Callable, *args: Any, seconds: int = SECONDS) -> Any:
 
 
 def _in_child(writer: int, program: Callable, args: tuple, seconds: int) -> None:
-    """Run, answer, and end, whatever happens: nothing of the parent's may run a second time here."""
+    """Run the program, send the answer, and end the process in any case. No code of the parent may run a second time here."""
     try:
-        faulthandler.disable()  # a death is told by the parent, in one line
+        faulthandler.disable()  # the parent reports a death in one line
         signal.alarm(seconds)
-        torch.set_num_threads(1)  # the threads of OpenMP have stayed with the parent
+        torch.set_num_threads(1)  # a fork does not have OpenMP's threads
         printed, error, result = io.StringIO(), None, None
         with contextlib.redirect_stdout(printed), warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -438,7 +443,7 @@ def _in_child(writer: int, program: Callable, args: tuple, seconds: int) -> None
                 error = raised
         try:
             answer = pickle.dumps((printed.getvalue(), error, result))
-            pickle.loads(answer)  # some exceptions can be sent and not received
+            pickle.loads(answer)  # some exceptions can be pickled but not unpickled
         except Exception as raised:
             answer = pickle.dumps((printed.getvalue(), RuntimeError(f"cannot be sent: {raised}; {error!r}"), None))
         with os.fdopen(writer, "wb") as pipe:

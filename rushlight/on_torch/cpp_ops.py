@@ -1,10 +1,10 @@
 """An operator of real PyTorch, written in C++.
 
-The same `rms_norm` that `cpp.py` writes against rushlight's own header, now against PyTorch's: `at::Tensor`, `TORCH_CHECK`,
+The same `rms_norm` that `cpp.py` writes against rushlight's own header, here against PyTorch's: `at::Tensor`, `TORCH_CHECK`,
 `AT_DISPATCH_FLOATING_TYPES`, `at::parallel_for`, and `TORCH_LIBRARY`, which registers it with PyTorch's dispatcher when the
-library is loaded. Nothing of Python is in the text: a program in C++ could load the same library. In PyTorch:
-`torch/library.h`, `aten/src/ATen/core/Tensor.h`, `torch/utils/cpp_extension.py`. Left out: CUDA, half precision, and the stable
-ABI (`torch/csrc/stable`), by which one library serves several versions of PyTorch.
+library is loaded. The text contains nothing of Python, so a C++ program could load the same library. In PyTorch:
+`torch/library.h`, `aten/src/ATen/core/Tensor.h`, `torch/utils/cpp_extension.py`. Left out: CUDA, half precision, and the
+stable ABI (`torch/csrc/stable`), with which one library works for several versions of PyTorch.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def rms_norm_source() -> str:
 
         y = x / sqrt(mean of x * x along the last dimension + eps) * weight
 
-    The text registers, in the namespace `TORCH_EXTENSION_NAME` (a macro: whoever compiles the text chooses the name):
+    The text registers, in the namespace `TORCH_EXTENSION_NAME` (a macro: the compile command defines the name):
 
         TORCH_LIBRARY(TORCH_EXTENSION_NAME, m)             the schema `rms_norm(Tensor x, Tensor weight, float eps=1e-5) -> Tensor`
         TORCH_LIBRARY_IMPL(TORCH_EXTENSION_NAME, CPU, m)   the kernel
@@ -38,7 +38,7 @@ def rms_norm_source() -> str:
 
     Args of the operator:
         x: at least one dimension, any sizes (0 too) and strides, float32 or float64.
-        weight: one dimension of the size of the last one of `x`, any stride, the dtype of `x`.
+        weight: one dimension of the size of the last dimension of `x`, any stride, the dtype of `x`.
         eps: added to the mean.
 
     Returns (the operator):
@@ -48,11 +48,11 @@ def rms_norm_source() -> str:
         RuntimeError (`TORCH_CHECK`): `x` has no dimensions, or `weight` has other sizes or another dtype than it should.
         NotImplementedError (the kernel for the CPU, `AT_DISPATCH_FLOATING_TYPES`): any other dtype.
 
-    C++ checks nothing by itself: an index outside memory ends the process, and so does an integer divided by 0 (`numel / size`
-    where the size is 0).
+    C++ checks nothing by itself: an index outside memory ends the process, and so does an integer division by 0 (`numel /
+    size` where the size is 0).
 
-    The arithmetic is the text's own. Of PyTorch's operators it calls none but `at::empty`, `at::empty_like`, their `_symint`
-    forms, `contiguous`, and what makes views; of PyTorch's headers it includes these, or fewer:
+    The arithmetic is the text's own. Of PyTorch's operators it calls only `at::empty`, `at::empty_like`, their `_symint`
+    forms, `contiguous`, and operators that make views; of PyTorch's headers it includes these, or fewer:
 
         <ATen/core/Tensor.h> <ATen/Dispatch.h> <ATen/Parallel.h> <ATen/ops/empty.h> <ATen/ops/empty_like.h> <torch/library.h>
 
@@ -130,9 +130,9 @@ _TORCH = Path(torch.__file__).parent
 def command() -> list[str]:
     """The compiler's command, without the text, the libraries and the result.
 
-    RuntimeError, with what to do, if there is no compiler.
-    The text may use what PyTorch's own C++ was compiled with: its headers, its two libraries (which the process has loaded
-    already), its standard and its form of `std::string`.
+    Raises RuntimeError, with a way out, if there is no compiler.
+    The text may use everything that PyTorch's own C++ was compiled with: its headers, its two libraries (which the process
+    has loaded already), its standard and its form of `std::string`.
     """
     flags = [
         "-std=c++20",
@@ -156,13 +156,13 @@ _built: dict[str, Any] = {}  # by source, for this process: the namespace of its
 def build(source: str) -> Any:
     """The namespace, as in `torch.ops.<namespace>`, of the operators that a C++ text registers.
 
-    A text is compiled once, in about 5 seconds, and kept in the folder that `cpp.build` uses, under a name made of the text,
-    the compiler, its flags and PyTorch's version, so that later processes only load it. Its namespace is a name of its own,
-    too: a library once loaded stays, and another text must not meet its operators. (PyTorch ends the process that loads
-    two libraries with the same `TORCH_LIBRARY`.)
+    A text is compiled once, in about 5 seconds, and cached in the folder that `cpp.build` uses. Its name there is a hash of
+    the text, the compiler, its flags and PyTorch's version, so later processes only load it. Each text has its own namespace,
+    because a loaded library cannot be unloaded and another text must not define the same operators. (PyTorch ends a process
+    that loads two libraries with the same `TORCH_LIBRARY`.)
 
     Raises:
-        CompileError (a RuntimeError): the text does not compile, or does not leave its namespace to the macro.
+        CompileError (a RuntimeError): the text does not compile, or does not use the macro as its namespace.
         RuntimeError: there is no compiler.
 
     Source: `torch/utils/cpp_extension.py`, `load_inline(is_python_module=False)`; `torch/_ops.py`, `load_library`.
@@ -183,42 +183,42 @@ def _key(source: str) -> str:
     if not isinstance(source, str):
         raise TypeError(f"a C++ source is a str, not {type(source).__name__}")
     if "TORCH_EXTENSION_NAME" not in source:
-        raise CompileError("the text registers its operators for TORCH_EXTENSION_NAME, or for nobody")
+        raise CompileError("the text must register its operators in the namespace TORCH_EXTENSION_NAME")
     first, *rest = command()
-    return hashlib.sha256("\0".join([source, first, _version(first), *rest, torch.__version__]).encode()).hexdigest()[
-        :16
-    ]
+    key = "\0".join([source, first, _version(first), *rest, torch.__version__])
+    return hashlib.sha256(key.encode()).hexdigest()[:16]
 
 
 def _library(source: str, name: str) -> Path:
-    words = [*command(), f"-DTORCH_EXTENSION_NAME={name}", "operator.cpp", "-ltorch_cpu", "-lc10"]
+    arguments = [*command(), f"-DTORCH_EXTENSION_NAME={name}", "operator.cpp", "-ltorch_cpu", "-lc10"]
     try:
-        return compiled(name, words, {"operator.cpp": source})
+        return compiled(name, arguments, {"operator.cpp": source})
     except CompileError as error:
         raise CompileError(_errors(str(error))) from None
 
 
-def _errors(words: str) -> str:
-    """What a compiler says about the text itself: PyTorch's headers bring pages of templates into every message."""
-    lines = words.splitlines()
+def _errors(output: str) -> str:
+    """The compiler's errors about the text itself, without the pages of templates that PyTorch's headers add to every
+    message."""
+    lines = output.splitlines()
     return "\n".join([line for line in lines if "error" in line or "undefined" in line][:20] or lines[:20])
 
 
 # ------------------------------------------------------------------------------------------------------------
 # The operator, with a gradient
 #
-# A library need not bring everything. The kernels are in C++; how they are differentiated is said in Python, as for any
-# operator of `torch.library.custom_op`.
+# The library contains the kernels. The derivative is registered from Python, as for any operator of `torch.library.custom_op`.
 
 
 def setup_context(ctx: Any, inputs: tuple, output: torch.Tensor) -> None:
-    """What the backward pass of `rms_norm` will read."""
+    """Save the values that the backward pass of `rms_norm` needs."""
     x, weight, ctx.eps = inputs
     ctx.save_for_backward(x, weight)
 
 
 def backward(ctx: Any, grad: torch.Tensor) -> tuple:
-    """The gradients of `rms_norm` for x and weight. Of differentiable operations, so that it can be differentiated again."""
+    """The gradients of `rms_norm` for x and weight, computed by differentiable operations, so that they can be differentiated
+    again."""
     x, weight = ctx.saved_tensors
     scale = torch.rsqrt((x * x).mean(-1, keepdim=True) + ctx.eps)
     weighted = grad * weight
@@ -232,7 +232,7 @@ _differentiable: set[str] = set()
 def operator() -> torch._ops.OpOverload:
     """`torch.ops.<namespace>.rms_norm.default`, of the text of `rms_norm_source`, with its gradient registered.
 
-    A function that `torch.compile` is to take calls what this returns; building is nothing for a graph.
+    A function for `torch.compile` must call the overload that this returns, because a graph cannot contain the build.
     """
     overload = build(rms_norm_source()).rms_norm.default
     if overload.name() not in _differentiable:

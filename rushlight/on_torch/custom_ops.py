@@ -1,15 +1,16 @@
-"""An operator of one's own, added to real PyTorch so that everything in it accepts it.
+"""A custom operator, added to real PyTorch so that every part of PyTorch accepts it.
 
-`fused_linear`, the training head's activation(x @ weight.T + bias), gets what an operator of PyTorch's has: a schema, a
-kernel, a fake kernel, a derivative, a batching rule. They are registered in three ways: by `torch.library.custom_op`,
-as an `autograd.Function`, and one dispatch key at a time by `Library`. A second operator changes its arguments. In
-PyTorch: `torch/_library/`, `torch/library.py`, `torch/autograd/function.py`, `torch/_functorch/autograd_function.py`.
-Left out: forward-mode derivatives, autocast rules, lists of tensors, operators that return views.
+`fused_linear`, the training head's activation(x @ weight.T + bias), gets everything that PyTorch's own operators have: a
+schema, a kernel, a fake kernel, a derivative, a batching rule. They are registered in three ways: by
+`torch.library.custom_op`, as an `autograd.Function`, and one dispatch key at a time by `Library`. A second operator changes
+its arguments. In PyTorch: `torch/_library/`, `torch/library.py`, `torch/autograd/function.py`,
+`torch/_functorch/autograd_function.py`. Left out: forward-mode derivatives, autocast rules, lists of tensors, operators that
+return views.
 
-This module works on torch itself. Nothing in it is registered when it is imported.
+This module works on torch itself. Importing it registers nothing.
 """
 
-# Without `from __future__ import annotations`: schemas are read from annotations, which should be types and not their text.
+# Without `from __future__ import annotations`: schemas are read from annotations, which should be types and not strings.
 import inspect
 import math
 import typing
@@ -24,11 +25,11 @@ from torch.library import CustomOpDef, Library
 from torch.types import Number
 
 # ------------------------------------------------------------------------------------------------------------
-# The schema: what the dispatcher, the compiler and the exporter know of an operator
+# The schema, which the dispatcher, the compiler and the exporter read
 
 SCHEMA_TYPES = {
     Tensor: "Tensor",
-    int: "SymInt",  # in a graph that is being captured a size may be a symbol
+    int: "SymInt",  # while a graph is captured, a size may be a symbol
     float: "float",
     bool: "bool",
     str: "str",
@@ -36,17 +37,17 @@ SCHEMA_TYPES = {
     torch.dtype: "ScalarType",
     torch.device: "Device",
 }
-LISTED = (Tensor, int, float, bool, Number)  # of these there are lists
+LISTED = (Tensor, int, float, bool, Number)  # types that lists may contain
 RETURNED = (Tensor, list[Tensor], int, float, bool, Number)
 
 
 def schema_type(annotation: Any) -> str:
-    """How a schema writes the type of a parameter that is annotated with `annotation`.
+    """The type in a schema of a parameter that is annotated with `annotation`.
 
-    The types of `SCHEMA_TYPES` as they stand there; `T | None` (which is equal to `Optional[T]`) as `T?`; `list[T]` and
-    `Sequence[T]`, that of `collections.abc`, as `T[]`, for T in `LISTED` only. Raises ValueError for any other
-    annotation. (PyTorch knows some more, such as `list[T] | None`, which is `T[]?`; to know these too is not wrong.)
-    Not to be used: `torch.library.infer_schema` and its tables, which are empty while the check looks.
+    The types of `SCHEMA_TYPES` have the names given there; `T | None` (which is equal to `Optional[T]`) is `T?`; `list[T]`
+    and `Sequence[T]`, that of `collections.abc`, are `T[]`, for T in `LISTED` only. Raises ValueError for any other
+    annotation. (PyTorch knows some more, such as `list[T] | None`, which is `T[]?`. Accepting these too is not wrong.) Do not
+    use `torch.library.infer_schema` and its tables, which are empty during the check.
 
     Source: `torch/_library/infer_schema.py`, `derived_types`.
     """
@@ -63,17 +64,17 @@ def schema_type(annotation: Any) -> str:
 def infer_schema(function: Callable, mutates_args: Sequence[str]) -> str:
     """The schema of an operator with the parameters and annotations of `function`, `(Tensor x, SymInt n=1) -> Tensor`.
 
-    Each parameter is its `schema_type` and its name, with `=` and its default as `default_text` writes it. Before the
-    first one that can be given by name only stands a `*`. The result is as `result_type` writes it. An annotation may
-    be a text, `"Tensor | None"`, and then stands for the type that this means in the function's own module.
+    Each parameter is its `schema_type` and its name, with `=` and its default in the form of `default_text`. A `*` comes
+    before the first keyword-only parameter. The result is in the form of `result_type`. An annotation may be a string,
+    `"Tensor | None"`. It then means the type that this string has in the function's own module.
 
-    The parameters named in `mutates_args` are tensors that the operator writes to: if the function's parameter number 1
-    (of 0, 1, 2, ...) is one, its type is `Tensor(a1!)`, or `Tensor(a1!)?` if it may be None, or `Tensor(a1!)[]`. All
-    other parameters are only read, and no result shares memory with one.
+    The parameters named in `mutates_args` are tensors that the operator writes to: if the function's parameter number 1 (of
+    0, 1, 2, ...) is one, its type is `Tensor(a1!)`, or `Tensor(a1!)?` if it may be None, or `Tensor(a1!)[]`. All other
+    parameters are only read, and no result shares memory with one.
 
-    Raises ValueError for a parameter or result without annotation; for `*args`, `**kwargs` and parameters that cannot
-    be given by name; and for a name in `mutates_args` that is not that of a parameter, or not of tensors.
-    `torch.library.infer_schema` is not to be called.
+    Raises ValueError for a parameter or result without annotation; for `*args`, `**kwargs` and positional-only parameters;
+    and for a name in `mutates_args` that is not that of a parameter, or not of tensors. Do not call
+    `torch.library.infer_schema`.
 
     Source: `torch/_library/infer_schema.py`, `infer_schema`.
     """
@@ -97,7 +98,7 @@ def infer_schema(function: Callable, mutates_args: Sequence[str]) -> str:
 
 
 def default_text(value: Any) -> str:
-    """A parameter's default as a schema has it. Raises ValueError for what no schema can say."""
+    """A parameter's default in the form of a schema. Raises ValueError for a value that no schema can express."""
     match value:
         case None | bool() | int() | float():
             return str(value)
@@ -109,8 +110,8 @@ def default_text(value: Any) -> str:
 
 
 def result_type(annotation: Any) -> str:
-    """What an operator returns, as a schema has it: `Tensor`, `(Tensor, Tensor[])`, `()` for nothing. Raises ValueError
-    for any annotation (None: there is none) but those in `RETURNED`, tuples of these, and NoneType."""
+    """The type of an operator's result in the form of a schema: `Tensor`, `(Tensor, Tensor[])`, `()` for nothing. Raises
+    ValueError for any annotation (None: there is none) other than those in `RETURNED`, tuples of these, and NoneType."""
     if annotation is NoneType:
         return "()"
     if typing.get_origin(annotation) is tuple:
@@ -140,8 +141,8 @@ def activate(z: Tensor, activation: str) -> Tensor:
 
 
 def check_arguments(x: Tensor, weight: Tensor, bias: Tensor | None, activation: str) -> None:
-    """Refuse what `fused_linear` does not compute: other shapes than its docstring says and mixed dtypes
-    (RuntimeError), an unknown activation (ValueError). Of the sizes of `x` only the last is looked at."""
+    """Refuse arguments that `fused_linear` does not accept: other shapes than its docstring says and mixed dtypes
+    (RuntimeError), an unknown activation (ValueError). It reads only the last size of `x`."""
     if activation not in ACTIVATIONS:
         raise ValueError(f"no activation {activation!r}; there are {', '.join(ACTIVATIONS)}")
     torch._check(weight.dim() == 2 and x.dim() > 0, lambda: f"no product of {x.dim()} and {weight.dim()} dimensions")
@@ -156,12 +157,12 @@ def check_arguments(x: Tensor, weight: Tensor, bias: Tensor | None, activation: 
 def fused_linear(x: Tensor, weight: Tensor, bias: Tensor | None = None, activation: str = "none") -> Tensor:
     """The kernel: activation(x @ weight.T + bias), of shape (..., out).
 
-    `x` has shape (..., in) with any number of leading dimensions, also none; `weight` (out, in); `bias` (out,), or
-    None. The sizes `in` and `out` are at least 1, here and below. Raises what `check_arguments` raises. The result is
-    contiguous, row-major, whatever the strides of the arguments, and shares no memory with one; no argument is changed.
+    `x` has shape (..., in) with any number of leading dimensions, including none; `weight` (out, in); `bias` (out,), or None.
+    The sizes `in` and `out` are at least 1, here and below. Raises the errors of `check_arguments`. The result is contiguous,
+    row-major, for any strides of the arguments, and shares no memory with an argument; no argument is changed.
 
-    To be made of matrix products, elementwise operations, sums, views and copies; `activate` may be used. (In torch 2.13
-    `torch.nn.functional.linear`, the operator `aten::linear`, is all of it but the activation: it is not to be called.)
+    Use matrix products, elementwise operations, sums, views and copies; you may use `activate`. (In torch 2.13
+    `torch.nn.functional.linear`, the operator `aten::linear`, does all of this except the activation: do not call it.)
 
     Source: `aten/src/ATen/native/Linear.cpp`, `linear`; `aten/src/ATen/native/cuda/Blas.cpp`, `addmm_activation_out`.
     """
@@ -173,13 +174,12 @@ def fused_linear(x: Tensor, weight: Tensor, bias: Tensor | None = None, activati
 
 
 def fused_linear_fake(x: Tensor, weight: Tensor, bias: Tensor | None = None, activation: str = "none") -> Tensor:
-    """The fake kernel: a tensor like the one that `fused_linear` would return, of which only the metadata means
-    anything.
+    """The fake kernel: a tensor like the one that `fused_linear` would return, of which only the metadata has a meaning.
 
-    It has the shape, strides, dtype and device of the kernel's result, and raises what the kernel raises. The arguments
-    may have no data: they may be on the device "meta" or be fake, and their sizes may be symbols. So no product is
-    computed, no element is looked at, and the sizes of `x` but the last are not compared with anything: a graph
-    captured with a comparison in it is only right for batches that compare alike, and is captured anew for the others.
+    It has the shape, strides, dtype and device of the kernel's result, and raises the errors of the kernel. The arguments may
+    have no data: they may be on the device "meta" or be fake, and their sizes may be symbols. So no product is computed, no
+    element is read, and the sizes of `x` other than the last one are not compared with anything: a graph captured with such a
+    comparison is only valid for batches for which the comparison has the same result, and other batches are captured again.
 
     Source: `torch/_library/fake_impl.py`; `torch/_meta_registrations.py`.
     """
@@ -192,25 +192,23 @@ def fused_linear_fake(x: Tensor, weight: Tensor, bias: Tensor | None = None, act
 
 
 def fused_linear_setup_context(ctx: Any, inputs: tuple[Tensor, Tensor, Tensor | None, str], output: Tensor) -> None:
-    """Keep for `fused_linear_backward` what it will read, and no more.
+    """Save the values that `fused_linear_backward` reads, and no others.
 
     Calls `ctx.save_for_backward` with four values, `x`, `weight`, `bias` and `output`, with None for those that are not
-    needed, and sets `ctx.activation`. The first entries of `ctx.needs_input_grad` say whether the gradients of `x`,
-    `weight` and `bias` will be asked for. (It can have more entries than there are inputs, since torch passes one more
-    argument of its own, and fewer, since arguments equal to their defaults are not passed at all; those of `x` and
-    `weight` are always there.)
+    needed, and sets `ctx.activation`. The first entries of `ctx.needs_input_grad` say whether the gradients of `x`, `weight`
+    and `bias` are needed. (It can have more entries than there are inputs, because torch passes one more argument of its own,
+    and fewer, because arguments equal to their defaults are not passed at all. The entries of `x` and `weight` always exist.)
 
     - The gradient of `weight` is computed from `x`, and that of `x` from `weight`; that of `bias` from neither.
     - The derivatives of relu and tanh are computed from the output, that of none from nothing.
-    - That of gelu is computed from what went into it, which nobody has kept: for it, `x`, `weight` and `bias` are saved
-      in any case, the output is not.
-    - If none of the three gradients will be asked for, there will be no backward, and it does not matter which of the
-      four are None.
+    - That of gelu is computed from its input, which is not saved: for it, `x`, `weight` and `bias` are saved in any case, the
+      output is not.
+    - If none of the three gradients is needed, there is no backward, and any of the four may be None.
 
     No operator is called.
 
-    Source: `torch/_library/autograd.py`, `make_autograd_impl`; `tools/autograd/gen_variable_type.py` (guards around
-    what is saved).
+    Source: `torch/_library/autograd.py`, `make_autograd_impl`; `tools/autograd/gen_variable_type.py` (guards around the saved
+    values).
     """
     x, weight, bias, activation = inputs
     needs_x, needs_weight, *_ = ctx.needs_input_grad
@@ -225,17 +223,17 @@ def fused_linear_setup_context(ctx: Any, inputs: tuple[Tensor, Tensor, Tensor | 
 
 
 def fused_linear_backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, Tensor | None, Tensor | None, None]:
-    """The gradients of `x`, `weight`, `bias` and `activation` (None), given that of the result, of shape (..., out) and
-    any strides.
+    """The gradients of `x`, `weight`, `bias` and `activation` (None), given that of the result, of shape (..., out) and any
+    strides.
 
-    `ctx.saved_tensors` and `ctx.activation` are what `fused_linear_setup_context` left. A gradient that
-    `ctx.needs_input_grad` does not ask for is None and is not computed; at least one is asked for. Its entries are those
-    of the arguments passed: one of an argument left at its default is not there. Each gradient has the shape of its
-    argument. The derivative of relu is 0 at 0; that of gelu at z is Φ(z) + z φ(z), with Φ(z) = (1 + erf(z / √2)) / 2
-    and φ(z) = exp(-z² / 2) / √(2π).
+    `ctx.saved_tensors` and `ctx.activation` have the values that `fused_linear_setup_context` stored. A gradient that
+    `ctx.needs_input_grad` does not ask for is None and is not computed; at least one is asked for. Its entries are those of
+    the arguments passed: there is none for an argument left at its default. Each gradient has the shape of its argument. The
+    derivative of relu is 0 at 0; that of gelu at z is Φ(z) + z φ(z), with Φ(z) = (1 + erf(z / √2)) / 2 and φ(z) = exp(-z² /
+    2) / √(2π).
 
-    It will be differentiated itself, so it is to be made of differentiable operations: matrix products, elementwise
-    operations, sums, views. It calls no `*_backward` operator and nothing of `torch.autograd` and `torch.func`.
+    It will be differentiated itself, so use differentiable operations: matrix products, elementwise operations, sums, views.
+    It calls no `*_backward` operator and nothing of `torch.autograd` and `torch.func`.
 
     Source: `tools/autograd/derivatives.yaml`, `linear`; `torch/csrc/autograd/FunctionsManual.cpp`.
     """
@@ -262,8 +260,9 @@ def fused_linear_backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, Tensor
 # The batching rule
 
 
-def in_front(tensor: Tensor, dim: int | None, batch_size: int) -> Tensor:
-    """A view of a tensor with its batch dimension first; where it has none (`dim` is None), expanded to one."""
+def move_batch_dim_to_front(tensor: Tensor, dim: int | None, batch_size: int) -> Tensor:
+    """A view of a tensor with its batch dimension first. A tensor without a batch (`dim` is None) is expanded to
+    `batch_size`."""
     return tensor.expand(batch_size, *tensor.shape) if dim is None else tensor.movedim(dim, 0)
 
 
@@ -276,28 +275,27 @@ def fused_linear_vmap(
     bias: Tensor | None = None,
     activation: str = "none",
 ) -> tuple[Tensor, int]:
-    """The rule for `torch.vmap`: `fused_linear` of a batch of arguments at once, and the dimension in which the result
-    has its batch.
+    """The rule for `torch.vmap`: `fused_linear` of a batch of arguments at once, and the batch dimension of the result.
 
-    `op` is the operator itself. `in_dims` has an entry for each argument passed (those left at their default are not):
-    the dimension over which it is batched, not negative, or None for one without a batch, which is then the same for
-    every example. At least one has a batch, of `info.batch_size` examples. An example's `x` has shape (..., in), its
-    `weight` (out, in), its `bias` (out,).
+    `op` is the operator itself. `in_dims` has an entry for each argument passed (not for those left at their default): the
+    batch dimension, not negative, or None for an argument without a batch, which is then the same for every example. At least
+    one argument has a batch, of `info.batch_size` examples. An example's `x` has shape (..., in), its `weight` (out, in), its
+    `bias` (out,).
 
-    - Only `x` has a batch: one call of `op`, for which the batch is one more leading dimension, and which does all of it.
-    - `weight` or `bias` has one: batched matrix products and elementwise operations, views, and `activate`; not `op`,
+    - Only `x` has a batch: one call of `op`, for which the batch is one more leading dimension, computes everything.
+    - `weight` or `bias` has a batch: batched matrix products and elementwise operations, views, and `activate`; not `op`,
       which takes no batch of weights, and no loop over the examples.
 
     Source: `torch/_functorch/autograd_function.py`, `custom_function_call_vmap_helper`;
     `aten/src/ATen/functorch/BatchRulesLinearAlgebra.cpp`.
     """
     x_dim, weight_dim, bias_dim, *_ = (*in_dims, None)
-    x = in_front(x, x_dim, info.batch_size)
+    x = move_batch_dim_to_front(x, x_dim, info.batch_size)
     if weight_dim is None and bias_dim is None:
         return op(x, weight, bias, activation), 0
-    z = torch.einsum("b...i,boi->b...o", x, in_front(weight, weight_dim, info.batch_size))
+    z = torch.einsum("b...i,boi->b...o", x, move_batch_dim_to_front(weight, weight_dim, info.batch_size))
     if bias is not None:
-        bias = in_front(bias, bias_dim, info.batch_size)
+        bias = move_batch_dim_to_front(bias, bias_dim, info.batch_size)
         z = z + bias.reshape(info.batch_size, *[1] * (z.dim() - 2), -1)
     return activate(z, activation), 0
 
@@ -309,10 +307,9 @@ def fused_linear_vmap(
 def register_fused_linear(namespace: str) -> CustomOpDef:
     """Make `torch.ops.<namespace>.fused_linear`: kernel, fake kernel, derivative and batching rule.
 
-    `torch.library.custom_op` takes `fused_linear` as the kernel for every device and infers the schema from its
-    annotations; no argument is changed. The rest are the functions above: the fake kernel is `fused_linear_fake`, and
-    what the batching rule calls is the operator, not its kernel. Returns what `custom_op` made, which can be called
-    like the operator.
+    `torch.library.custom_op` takes `fused_linear` as the kernel for every device and infers the schema from its annotations;
+    no argument is changed. The rest are the functions above: the fake kernel is `fused_linear_fake`, and the batching rule
+    calls the operator, not its kernel. Returns the result of `custom_op`, which can be called like the operator.
 
     Source: `torch/_library/custom_ops.py`, `custom_op`, `CustomOpDef`.
     """
@@ -324,19 +321,17 @@ def register_fused_linear(namespace: str) -> CustomOpDef:
 
 
 # ------------------------------------------------------------------------------------------------------------
-# As a Function: what torch.func can differentiate
+# As a Function, which torch.func can differentiate
 
 
 def fused_linear_function(op: Callable[..., Tensor]) -> type[torch.autograd.Function]:
-    """A class whose `apply(x, weight, bias=None, activation="none")` is `op` with the derivative and the batching rule
-    above.
+    """A class whose `apply(x, weight, bias=None, activation="none")` is `op` with the derivative and the batching rule above.
 
-    It is a subclass of `torch.autograd.Function` in the form that has its own `setup_context`: `forward`, which gets no
-    ctx, calls `op` with the four arguments, once. The other form, `forward(ctx, ...)`, is refused by every transform of
-    `torch.func`; and so is, in torch 2.13, an operator with `register_autograd`, which is why there is need of this
-    one. Its `vmap` is `fused_linear_vmap`, in which the class's own `apply` takes the place of the operator, so that
-    the result for a batch can be differentiated. (`generate_vmap_rule = True` in place of a `vmap` does as well: `op` can
-    be batched itself.)
+    It is a subclass of `torch.autograd.Function` in the form that has its own `setup_context`: `forward`, which gets no ctx,
+    calls `op` with the four arguments, once. Every transform of `torch.func` refuses the other form, `forward(ctx, ...)`. In
+    torch 2.13 it also refuses an operator with `register_autograd`, so this class is necessary. Its `vmap` is
+    `fused_linear_vmap`, called with the class's own `apply` instead of the operator, so that the result for a batch can be
+    differentiated. (`generate_vmap_rule = True` instead of a `vmap` also works: `op` can be batched itself.)
 
     Source: `torch/autograd/function.py`, `Function`; `torch/_functorch/autograd_function.py`.
     """
@@ -368,8 +363,7 @@ SCHEMA = 'fused_linear(Tensor x, Tensor weight, Tensor? bias=None, str activatio
 
 
 def below_autograd(op: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """An operator as a kernel for Autograd calls it: with the autograd keys excluded, so that the next kernel down is
-    reached."""
+    """The function that a kernel for Autograd calls to reach the next kernel: the operator with the autograd keys excluded."""
 
     def redispatch(*args):
         with torch._C._AutoDispatchBelowAutograd():
@@ -379,15 +373,14 @@ def below_autograd(op: Callable[..., Tensor]) -> Callable[..., Tensor]:
 
 
 def library_fused_linear(namespace: str) -> Library:
-    """Make `torch.ops.<namespace>.fused_linear`, one kernel for each dispatch key, with nothing but
-    `torch.library.Library`.
+    """Make `torch.ops.<namespace>.fused_linear`, one kernel for each dispatch key, using only `torch.library.Library`.
 
-    The library is a fragment of the namespace, which may be somebody else's already. It defines `SCHEMA` and has
+    The library is a fragment of the namespace, which other code may have created already. It defines `SCHEMA` and has
     `fused_linear` for the key CPU, `fused_linear_fake` for Meta; for Autograd, the name for all of its keys,
     `fused_linear_function` over the operator redispatched `below_autograd`; and for FuncTorchBatched, by
     `torch.library.register_vmap` with this library, `fused_linear_vmap`, which calls the operator, not its kernel.
 
-    Returns the library: what is registered lasts as long as it does.
+    Returns the library: its registrations last as long as it does.
 
     Source: `torch/library.py`, `Library`; `aten/src/ATen/core/dispatch/OperatorEntry.h`.
     """
@@ -409,10 +402,10 @@ def momentum_step(weight: Tensor, buffer: Tensor, grad: Tensor, lr: float, momen
     """One step of gradient descent with momentum, in place.
 
     All three tensors have one shape and dtype, and any strides. Afterwards `buffer` holds momentum * buffer + grad, and
-    `weight` what it held less lr times the new buffer. They are written where they lie in memory, so that a view of one
-    sees it too. `grad` is not changed.
+    `weight` its old values minus lr times the new buffer. Both are written in their own memory, so that their views change
+    too. `grad` is not changed.
 
-    To be made of elementwise operations; nothing of `torch.optim`.
+    Use elementwise operations, and nothing of `torch.optim`.
 
     Source: `torch/optim/sgd.py`, `_single_tensor_sgd`.
     """
@@ -421,12 +414,12 @@ def momentum_step(weight: Tensor, buffer: Tensor, grad: Tensor, lr: float, momen
 
 
 def register_momentum_step(namespace: str) -> CustomOpDef:
-    """Make `torch.ops.<namespace>.momentum_step` of `momentum_step`, an operator that says which arguments it writes
-    to.
+    """Make `torch.ops.<namespace>.momentum_step` of `momentum_step`, an operator that declares which arguments it writes to.
 
-    By that torch knows that their versions go up with each call, which is how a backward finds out that what it saved
-    has changed, and that in a captured graph the call must neither be dropped, although it returns nothing, nor change
-    places with one that reads them. It needs no fake kernel, having no result, and can have no derivative.
+    So torch knows that the versions of these arguments go up with each call, which tells a backward that its saved tensors
+    have changed. It also knows that a captured graph must keep the call, although it returns nothing, and must not move it
+    across a call that reads these arguments. The operator has no result, so it needs no fake kernel and can have no
+    derivative.
 
     Source: `torch/_library/custom_ops.py`; `torch/_higher_order_ops/auto_functionalize.py`.
     """
@@ -434,54 +427,50 @@ def register_momentum_step(namespace: str) -> CustomOpDef:
 
 
 # ------------------------------------------------------------------------------------------------------------
-# What breaks where
+# Which combinations break
 
 
 def what_breaks(kind: str, rule: str, body: str, transform: str) -> str:
-    """What happens when x³, made differentiable in a way of one's own, meets a part of PyTorch: "right", "wrong" (it
-    returns other numbers without a word), or the name of the built-in exception that is raised or that is the next base
-    of torch's own.
+    """What happens when a custom x³, made differentiable in one of several ways, meets a part of PyTorch: "right", "wrong"
+    (it returns other numbers silently), or the name of the built-in exception that is raised or that is the next base of
+    torch's own.
 
     `kind`, in which way:
 
     - "custom_op": an operator by `torch.library.custom_op` with `register_fake` and `register_autograd`;
     - "ctx in forward" and "setup_context": an `autograd.Function` of the one or the other form.
 
-    `rule`, for vmap: "none", "own" (`register_vmap`, or the static method `vmap`), "generated" (`generate_vmap_rule =
-    True`; not for an operator).
+    `rule`, for vmap: "none", "own" (`register_vmap`, or the static method `vmap`), "generated" (`generate_vmap_rule = True`;
+    not for an operator).
 
-    `body`, what forward and backward are made of: "torch" operations, or "numpy", by way of `x.detach().numpy()` and
+    `body`, the operations of forward and backward: "torch" operations, or "numpy", by way of `x.detach().numpy()` and
     `torch.from_numpy`.
 
-    `transform`, what is done with `f`, at an x of shape (2, 3) with float64 values on the CPU:
+    `transform`, the operation on `f`, at an x of shape (2, 3) with float64 values on the CPU:
 
-    - "backward": the gradient of f(x).sum(), by `torch.autograd.grad`; "twice": the gradient of the sum of that one;
-    - "vmap": `torch.vmap(f)(x)`; "grad": `torch.func.grad` of the sum; "vmap of grad"; "jacrev":
-      `torch.func.jacrev(f)(x)`;
+    - "backward": the gradient of f(x).sum(), by `torch.autograd.grad`; "twice": the gradient of the sum of that gradient;
+    - "vmap": `torch.vmap(f)(x)`; "grad": `torch.func.grad` of the sum; "vmap of grad"; "jacrev": `torch.func.jacrev(f)(x)`;
     - "jvp": the tangent that `torch.func.jvp` gives;
     - "compile": "backward" through `torch.compile(f, fullgraph=True, backend="aot_eager")`;
-    - "export": what `torch.export.export` of a module that calls f computes.
+    - "export": the result of `torch.export.export` of a module that calls f.
 
-    As it is in torch 2.13. Calls nothing: to find out, try, then write down the rules.
+    The answers are those of torch 2.13. Calls nothing: to find out, try, then write down the rules.
 
     Source: `torch/_library/custom_ops.py`, `torch/autograd/function.py` and `torch/_functorch/autograd_function.py`.
     """
     match transform, kind, body:
         case "backward", _, _:
             return "right"
-        case "twice", _, "numpy":  # what numpy has computed has no history
+        case "twice", _, "numpy":  # numpy's results have no history
             return "RuntimeError"
-        case (
-            "compile",
-            "custom_op",
-            "numpy",
-        ):  # its backward is traced; a Function's is read by Dynamo, which knows numpy
+        # the operator's backward is traced; Dynamo reads a Function's backward, and knows numpy
+        case "compile", "custom_op", "numpy":
             return "RuntimeError"
-        case "export", "ctx in forward" | "setup_context", "numpy":  # its forward is traced, without Dynamo
+        case "export", "ctx in forward" | "setup_context", "numpy":  # forward is traced, without Dynamo
             return "RuntimeError"
         case "twice" | "compile" | "export", _, _:
             return "right"
-        case "vmap", "custom_op", _:  # without a rule, in a loop
+        case "vmap", "custom_op", _:  # without a rule it runs in a loop
             return "right"
         case "jvp", "custom_op", _:
             return "wrong"
@@ -489,10 +478,10 @@ def what_breaks(kind: str, rule: str, body: str, transform: str) -> str:
             return "NotImplementedError"
         case _, "custom_op" | "ctx in forward", _:
             return "RuntimeError"
-        case "vmap", _, "numpy":  # only a rule of one's own is given tensors that numpy can read
+        case "vmap", _, "numpy":  # only a custom rule gets tensors that numpy can read
             return {"own": "right"}.get(rule, "RuntimeError")
         case _, _, "numpy":
             return "RuntimeError"
-        case "grad" | "jacrev", _, _:  # of jacrev only the backward is batched
+        case "grad" | "jacrev", _, _:  # jacrev batches only the backward
             return "right"
     return "RuntimeError" if rule == "none" else "right"

@@ -1,10 +1,10 @@
 """One operation followed from Python down to its kernel, in real PyTorch.
 
-What a call goes through can be read off: where the source of each part lies, what an operator's schema says, which
-operators run, which dispatch keys a tensor has and which kernel serves them, what `native_functions.yaml` registers,
-which operators take the time, and how long something takes on a device that does not wait. In PyTorch: `torch/_ops.py`,
+Each part of a call can be inspected: the source file of each layer, an operator's schema, the operators that run, a tensor's
+dispatch keys and the kernel that serves them, the registrations in `native_functions.yaml`, the operators that take the most
+time, and the time that something takes on an asynchronous device. In PyTorch: `torch/_ops.py`,
 `aten/src/ATen/core/dispatch/`, `c10/core/DispatchKeySet.h`, `torchgen/`, `torch/profiler/`, `torch/utils/benchmark/`. Left
-out: how a table of kernels is computed from registrations, which is for the phase on the dispatcher.
+out: computing a table of kernels from registrations, which belongs to the phase on the dispatcher.
 
 This module works on torch itself.
 """
@@ -29,11 +29,11 @@ from torch.utils._pytree import tree_leaves
 
 FRONTEND, DISPATCHER, ATEN, COMPILER = "frontend", "dispatcher", "ATen", "compiler"
 
-SOURCE_MAP: dict[str, tuple[str, str]] = {  # folder or file: its layer, and what it is for
-    "torch": (FRONTEND, "what is imported: functions, methods, checks of arguments"),
+SOURCE_MAP: dict[str, tuple[str, str]] = {  # folder or file: its layer, and its purpose
+    "torch": (FRONTEND, "the imported package: functions, methods, checks of arguments"),
     "torch/nn": (FRONTEND, "modules and their functional forms"),
     "torch/optim": (FRONTEND, "optimisers"),
-    "torch/profiler": (FRONTEND, "records of what ran and for how long"),
+    "torch/profiler": (FRONTEND, "records of the operators that ran, with their times"),
     "torch/distributed": (FRONTEND, "tensors and collectives over several processes"),
     "torch/csrc": (FRONTEND, "the C++ behind torch._C: bindings, autograd's engine, the JIT"),
     "torch/csrc/autograd": (DISPATCHER, "autograd: the engine, and the generated kernels for the autograd keys"),
@@ -45,18 +45,18 @@ SOURCE_MAP: dict[str, tuple[str, str]] = {  # folder or file: its layer, and wha
     "torch/_ops.py": (DISPATCHER, "torch.ops: operators as Python objects"),
     "torch/library.py": (DISPATCHER, "registrations made in Python"),
     "torch/_library": (DISPATCHER, "custom operators"),
-    "tools/autograd": (DISPATCHER, "derivatives.yaml, and what makes autograd's kernels of it"),
-    "tools/autograd/gen_python_functions.py": (FRONTEND, "what makes the bindings of native_functions.yaml"),
-    "torchgen": (DISPATCHER, "what makes registrations and bindings of native_functions.yaml"),
+    "tools/autograd": (DISPATCHER, "derivatives.yaml, and the generator of autograd's kernels"),
+    "tools/autograd/gen_python_functions.py": (FRONTEND, "the generator of the bindings from native_functions.yaml"),
+    "torchgen": (DISPATCHER, "the generator of registrations and bindings from native_functions.yaml"),
     "aten/src/ATen": (ATEN, "the tensor library: Tensor's methods, TensorIterator, contexts"),
     "aten/src/ATen/core/dispatch": (DISPATCHER, "the dispatcher: operators and their tables of kernels"),
-    "aten/src/ATen/core/boxing": (DISPATCHER, "kernels called with a stack of values in place of arguments"),
+    "aten/src/ATen/core/boxing": (DISPATCHER, "kernels called with a stack of values instead of arguments"),
     "aten/src/ATen/functorch": (DISPATCHER, "batching rules for vmap, levels of torch.func"),
     "aten/src/ATen/autocast_mode.cpp": (DISPATCHER, "the kernels for the autocast keys"),
     "aten/src/ATen/native": (ATEN, "the kernels for CPU, and native_functions.yaml, which declares every operator"),
     "aten/src/ATen/native/cuda": (ATEN, "the kernels for CUDA"),
-    "build/aten/src/ATen": (ATEN, "generated when PyTorch is built: RegisterCPU.cpp and the like"),
-    "c10": (ATEN, "what all else stands on: TensorImpl, Storage, Device, allocators"),
+    "build/aten/src/ATen": (ATEN, "generated when PyTorch is built: RegisterCPU.cpp and others"),
+    "c10": (ATEN, "the base of everything else: TensorImpl, Storage, Device, allocators"),
     "c10/core/DispatchKey.h": (DISPATCHER, "the dispatch keys, in order of priority"),
     "c10/core/DispatchKeySet.h": (DISPATCHER, "sets of dispatch keys"),
     "c10/core/impl/LocalDispatchKeySet.h": (DISPATCHER, "the keys that a thread includes and excludes"),
@@ -71,10 +71,10 @@ def layer_of(path: str) -> tuple[str, str]:
     """The layer of PyTorch that a source file belongs to, and the entry of `SOURCE_MAP` that says so.
 
     `path` is written with `/` and may begin anywhere: `c10/core/TensorImpl.cpp`, `/home/me/src/pytorch/c10/core/...` in a
-    dump, `.../site-packages/torch/nn/functional.py` in a traceback. An entry fits where its parts stand in the path one
-    after the other, as whole parts: `torch/nn` fits `a/torch/nn/init.py` and `torch/nn`, not `torch/nnapi/x.py`. Of those
-    that fit, the one with the most parts counts, and of several with equally many the one that stands last. Raises
-    ValueError where none fits.
+    dump, `.../site-packages/torch/nn/functional.py` in a traceback. An entry fits if its parts occur in the path one after
+    the other, as whole parts: `torch/nn` fits `a/torch/nn/init.py` and `torch/nn`, not `torch/nnapi/x.py`. Among entries
+    that fit, the one with the most parts counts. If several have equally many parts, the one that occurs last counts. Raises
+    ValueError if no entry fits.
 
     Source: the tree at https://github.com/pytorch/pytorch, and its `CONTRIBUTING.md`, "Codebase structure".
     """
@@ -87,28 +87,28 @@ def layer_of(path: str) -> tuple[str, str]:
 
 
 # ------------------------------------------------------------------------------------------------------------
-# What a schema says
+# Schemas
 
 
 def read_schema(schema: str) -> dict[str, Any]:
-    """What a caller wants to know of an operator, read off its schema.
+    """The facts about an operator that a caller needs, read from its schema.
 
         add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)
 
     Returns a dict with, in this order,
 
-    - "name": what stands before the first parenthesis, `add_.Tensor`;
+    - "name": the text before the first parenthesis, `add_.Tensor`;
     - "required": the names of the arguments without a default, here `["self", "other"]`;
-    - "by name": those after the `*`, which can be given by name only, `["alpha"]`;
+    - "by name": those after the `*`, which are keyword-only, `["alpha"]`;
     - "written": those that the operator writes to, `["self"]`; the annotation of their type, in parentheses, has a `!`;
-    - "shared": for each result, the arguments whose memory it may share, `[["self"]]`; their annotations begin with the
-      same letter as the result's. Of `split(Tensor(a -> *) self, ...) -> Tensor(a)[]` it is again `[["self"]]`; what
-      follows the arrow does not matter here.
+    - "shared": for each result, the arguments whose memory it may share, `[["self"]]`; their annotations begin with the same
+      letter as the result's. Of `split(Tensor(a -> *) self, ...) -> Tensor(a)[]` it is again `[["self"]]`; the part after the
+      arrow does not matter here.
 
-    Arguments are separated by a comma and a space. Each is a type, a space, a name, and perhaps `=` and a default. Types
-    have no commas; a default has them only within brackets, `int[2] stride=[1, 1]`. After the arguments stands
-    `) -> ` and then one result, or any number in parentheses, `()`, `(Tensor(a!) values, Tensor(b!) indices)`; results
-    need no names. `split_at_commas` and `annotation`, below, may be used; `torch._C.parse_schema` and `torchgen` not.
+    Arguments are separated by a comma and a space. Each is a type, a space, a name, and perhaps `=` and a default. Types have
+    no commas; a default has them only within brackets, `int[2] stride=[1, 1]`. After the arguments come `) -> ` and then one
+    result, or any number in parentheses, `()`, `(Tensor(a!) values, Tensor(b!) indices)`; results need no names. You may use
+    `split_at_commas` and `annotation`, below, but not `torch._C.parse_schema` and `torchgen`.
 
     Source: `aten/src/ATen/native/README.md`, "func"; `torch/csrc/jit/frontend/function_schema_parser.cpp`.
     """
@@ -131,12 +131,12 @@ def read_schema(schema: str) -> dict[str, Any]:
 
 
 def split_at_commas(text: str) -> list[str]:
-    """The parts of a list of arguments or results; commas within brackets do not count. No text has no parts."""
+    """The parts of a list of arguments or results. Commas within brackets do not count. An empty text has no parts."""
     return re.split(r", (?![^[]*\])", text) if text else []
 
 
 def annotation(part: str) -> str:
-    """What an argument or result has in parentheses after its type: `a!`, `a -> *`, or "" for nothing."""
+    """The text in parentheses after the type of an argument or result: `a!`, `a -> *`, or "" if there is none."""
     found = re.match(r"\w+\(([^)]*)", part)
     return found[1] if found else ""
 
@@ -146,15 +146,15 @@ def annotation(part: str) -> str:
 
 
 def aten_calls(function: Callable, *args: Any) -> list[tuple[str, list[tuple[int, ...]]]]:
-    """The operators that `function(*args)` calls, in order, each with the shapes of the tensors that it is given.
+    """The operators that `function(*args)` calls, in order, each with the shapes of its tensor arguments.
 
-    They are those that arrive at the end of the dispatcher, below autograd, where composite operators such as `matmul`
-    are in pieces: what the `__torch_dispatch__` of a `TorchDispatchMode` sees. Each is a pair of its name with overload,
-    `"aten.add.Tensor"`, as `str` gives it, and the shapes of all tensors among its arguments when it is called: first
-    the positional ones, then those given by name, also those in lists, in order.
+    They are the operators that reach the end of the dispatcher, below autograd, where composite operators such as `matmul`
+    have been decomposed: those that the `__torch_dispatch__` of a `TorchDispatchMode` receives. Each is a pair of its name
+    with overload, `"aten.add.Tensor"`, as `str` gives it, and the shapes of all tensors among its arguments when it is
+    called: first the positional arguments, then the keyword arguments, including tensors in lists, in order.
 
-    The function computes what it would compute without being watched, and is called once. What it raises is raised;
-    afterwards, in any case, nothing is watched any more.
+    The function computes the same as without recording, and is called once. Its exceptions are passed on. Afterwards, in any
+    case, nothing is recorded any more.
 
     Source: `torch/utils/_python_dispatch.py`, `TorchDispatchMode`.
     """
@@ -172,7 +172,7 @@ def aten_calls(function: Callable, *args: Any) -> list[tuple[str, list[tuple[int
 
 
 # ------------------------------------------------------------------------------------------------------------
-# Which keys a tensor has, and what serves them
+# A tensor's dispatch keys, and the kernel that serves them
 
 
 def keys_in_order(x: Tensor) -> list[str]:
@@ -182,8 +182,8 @@ def keys_in_order(x: Tensor) -> list[str]:
     They are the tensor's own, `torch._C._dispatch_keys(x)`, and those that the thread includes,
     `torch._C._dispatch_tls_local_include_set()`, without those that it excludes,
     `torch._C._dispatch_tls_local_exclude_set()`. These are `DispatchKeySet`s: `a | b` and `a - b` are sets again,
-    `a.highestPriorityTypeId()` is a key, `DispatchKey.Undefined` if there is none, `a.remove(key)` is the set without
-    it, and `key.name` its name. No operator is called.
+    `a.highestPriorityTypeId()` is a key, `DispatchKey.Undefined` if there is none, `a.remove(key)` is the set without it, and
+    `key.name` its name. No operator is called.
 
     Source: `aten/src/ATen/core/dispatch/DispatchKeyExtractor.h`, `computeDispatchKeySet`; `c10/core/DispatchKeySet.h`.
     """
@@ -197,26 +197,26 @@ def keys_in_order(x: Tensor) -> list[str]:
 
 
 def serving(table: str, keys: Sequence[str]) -> tuple[str, str, str] | None:
-    """Which kernel serves a call: its key, where it was registered, and by which kind of registration.
+    """The kernel that serves a call: its key, the source line where it was registered, and the kind of registration.
 
-    `table` is what `torch._C._dispatch_dump_table("aten::add.Tensor")` returns: for each key for which the operator has a
-    kernel a line of one of the forms
+    `table` is the text that `torch._C._dispatch_dump_table("aten::add.Tensor")` returns. For each key that the operator has a
+    kernel for, it has a line of one of the forms
 
         CPU: registered at /pytorch/build/aten/src/ATen/RegisterCPU_0.cpp:1297 [kernel]
         BackendSelect: fallthrough registered at /pytorch/.../BackendSelectFallbackKernel.cpp:3 [backend fallback]
 
-    `keys` are the keys of the call, as `keys_in_order` gives them, the one with the highest priority first. A key whose
-    line says `fallthrough` is passed over. The first that is not serves the call; if it has no line, there is no kernel
-    for this call, and the result is None: torch raises then. If all are passed over, `Undefined` serves, which comes
-    after all other keys and whose line is like the others.
+    `keys` are the keys of the call, as `keys_in_order` returns them, the one with the highest priority first. A key whose
+    line says `fallthrough` is skipped. The first other key serves the call. If it has no line, this call has no kernel, and
+    the result is None: torch raises then. If all keys are skipped, `Undefined` serves, which comes after all other keys and
+    whose line has the same form.
 
     For the first line above the result is `("CPU", "/pytorch/build/aten/src/ATen/RegisterCPU_0.cpp:1297", "kernel")`.
 
     - "kernel": it was registered for this key;
-    - "autograd kernel": for the alias Autograd, which stands for all of autograd's keys;
+    - "autograd kernel": for the alias Autograd, which means all of autograd's keys;
     - "math kernel": for CompositeImplicitAutograd: it is made of other operators;
     - "default backend kernel": for CompositeExplicitAutograd: for all backends, but not for autograd;
-    - "backend fallback": for the key, whatever the operator.
+    - "backend fallback": for the key, for any operator.
 
     Source: `aten/src/ATen/core/dispatch/OperatorEntry.cpp`, `computeDispatchTableEntryWithDebug`.
     """
@@ -235,23 +235,22 @@ STRUCTURED_KEYS = ("CPU", "CUDA", "MPS", "MTIA", "XPU")
 
 
 def registrations(text: str, name: str) -> dict[str, str]:
-    """What `native_functions.yaml` registers for an operator: the name of a C++ function for each dispatch key.
+    """The registrations of an operator in `native_functions.yaml`: the name of a C++ function for each dispatch key.
 
-    `text` is a part of the file; `yaml.safe_load(text)` makes a list of dicts of it, one for each operator. `name` is what
-    stands in the operator's `func` before the first parenthesis, `add.Tensor`. Of its entries count:
+    `text` is a part of the file; `yaml.safe_load(text)` returns a list of dicts, one for each operator. `name` is the text
+    before the first parenthesis in the operator's `func`, `add.Tensor`. These entries count:
 
-    - `dispatch`, from keys to the name of a function, `CPU, CUDA: relu`: it is registered for each of the keys, which
-      are separated by commas;
-    - `structured_delegate`, such as `add.out`, the name of another operator in `text`: this one's functions for the keys
-      in `STRUCTURED_KEYS` are registered here too (the rest is generated around them); the others, such as those for
-      sparse tensors, are not. What an operator has in its own `dispatch` is registered in any case;
-    - if neither of the two stands there (a `dispatch` that is empty, `{}`, does, and registers nothing), one function is
-      registered for "CompositeImplicitAutograd". Its name is that of the operator without overload, `softmax` for
-      `softmax.int`; with `_out` behind it, if one of the arguments after the `*` is written to (has a `!`), as for
-      `matmul.out`.
+    - `dispatch`, from keys to the name of a function, `CPU, CUDA: relu`: it is registered for each of the keys, which are
+      separated by commas;
+    - `structured_delegate`, such as `add.out`, the name of another operator in `text`: this one's functions for the keys in
+      `STRUCTURED_KEYS` are registered here too (the rest is generated around them). Its functions for other keys, such as
+      those for sparse tensors, are not. The functions in the operator's own `dispatch` are registered in any case;
+    - if neither entry exists (an empty `dispatch`, `{}`, does exist, and registers nothing), one function is registered for
+      "CompositeImplicitAutograd". Its name is that of the operator without overload, `softmax` for `softmax.int`, followed by
+      `_out` if one of the arguments after the `*` is written to (has a `!`), as for `matmul.out`.
 
-    Raises LookupError for a name, also that of a delegate, that is not in `text`. What is registered elsewhere is left
-    out: kernels for Meta and Autograd, and those that `ufunc_inner_loop`, which add.out alone has, generates.
+    Raises LookupError for a name, also that of a delegate, that is not in `text`. Registrations in other files are left out:
+    kernels for Meta and Autograd, and those that `ufunc_inner_loop`, which only add.out has, generates.
 
     Source: `aten/src/ATen/native/README.md`; `torchgen/model.py`, `NativeFunction.from_yaml`.
     """
@@ -273,7 +272,7 @@ def registrations(text: str, name: str) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Event:
-    """One line of a profile: an operator, the thread it ran in, from when to when, in microseconds."""
+    """One line of a profile: an operator, its thread, its start and its end in microseconds."""
 
     name: str
     thread: int
@@ -281,21 +280,20 @@ class Event:
     end: int
 
     def within(self, other: Event) -> bool:
-        """Whether it ran while the other one, in the same thread, was running."""
+        """Whether this event ran while the other one, in the same thread, was running."""
         return self.thread == other.thread and other.start <= self.start and self.end <= other.end
 
 
 def hot_operators(events: Sequence[Event], share: float = 0.05) -> list[tuple[str, int]]:
-    """The operators that take more than `share` of the time, each with its self time in microseconds, in all of its
-    events together; the one that takes most first, and of those that take as much in the order of the alphabet.
+    """The operators that take more than `share` of the time, each with its self time in microseconds, in all of its events
+    together. The operator with the most time is first; operators with equal times are in alphabetical order.
 
-    The self time of an event is its length without that of the events that run directly within it: `aten::matmul` calls
-    `aten::mm`, and what `mm` takes, it does not take itself. What runs within those, in turn, has been subtracted with
-    them. All self times together are the time of which `share` is a part.
+    The self time of an event is its length without the lengths of the events that run directly within it: `aten::matmul`
+    calls `aten::mm`, and the time of `mm` is not part of the self time of `matmul`. The events within those have been
+    subtracted with them. `share` is a fraction of the sum of all self times.
 
-    `events` come in any order. No two of one thread have the same beginning and end; the one lies `within` the other, or
-    they are apart (where one ends another may begin). Those of other threads have nothing to do with each other. An
-    operator may call itself.
+    `events` come in any order. No two of one thread have the same start and end; one is `within` the other, or they do not
+    overlap (one may start where another ends). Events of different threads are independent. An operator may call itself.
 
     Source: `torch/autograd/profiler_util.py`, `FunctionEvent.self_cpu_time_total`, `EventList.key_averages`.
     """
@@ -312,11 +310,11 @@ def hot_operators(events: Sequence[Event], share: float = 0.05) -> list[tuple[st
 
 
 # ------------------------------------------------------------------------------------------------------------
-# How long something takes on a device that does not wait
+# Timing on an asynchronous device
 
 
 class FakeDevice:
-    """A device that works while its host goes on, as a GPU does, and the host's clock, in seconds.
+    """An asynchronous device, like a GPU, and the host's clock, in seconds.
 
     Time passes only here: a launch takes the host `overhead` seconds, and to synchronise it waits until all is done.
     """
@@ -325,7 +323,7 @@ class FakeDevice:
         self.overhead, self.now, self.done = overhead, 0.0, 0.0
 
     def launch(self, seconds: float) -> None:
-        """Have the device work for so long, as soon as it has done what it was given before. The host does not wait."""
+        """Give the device work for so many seconds. The device starts it after its earlier work. The host does not wait."""
         self.now += self.overhead
         self.done = max(self.done, self.now) + seconds
 
@@ -334,7 +332,7 @@ class FakeDevice:
         self.now = max(self.now, self.done)
 
     def clock(self) -> float:
-        """What time it is for the host."""
+        """The host's time."""
         return self.now
 
 
@@ -345,13 +343,13 @@ def timed(
     warmup: int = 3,
     repeats: int = 5,
 ) -> float:
-    """How long `call()` takes, in seconds, together with all that it has launched on an asynchronous device: the median of
-    `repeats` calls, at least one, each timed by itself after `warmup` others that are not.
+    """The time that `call()` takes, in seconds, including all work that it has launched on an asynchronous device: the median
+    of `repeats` calls, at least one, each timed separately, after `warmup` other calls that are not timed.
 
-    `synchronize()` waits until the device has done everything, and `clock()` says what time it is: such as
-    `torch.cuda.synchronize` and `time.perf_counter`, or those of a `FakeDevice`. When the clock is read, nothing is left
-    to be done on the device: neither what was launched before, be it by the warm-up or by somebody else, nor, at the
-    end, by the call itself. The median of an even number is the mean of the two in the middle.
+    `synchronize()` waits until the device has done everything, and `clock()` returns the time: for example
+    `torch.cuda.synchronize` and `time.perf_counter`, or those of a `FakeDevice`. Whenever the clock is read, the device has
+    no work left: neither work that was launched before, by the warm-up or by other code, nor, at the end, the work of the
+    call itself. The median of an even number is the mean of the two in the middle.
 
     Source: `torch/utils/benchmark/utils/timer.py`, `timer`; `torch/utils/benchmark/utils/common.py`, `median`.
     """

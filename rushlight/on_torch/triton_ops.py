@@ -1,13 +1,13 @@
-"""One operator as one kernel in Triton, the language in which Inductor writes for the GPU.
+"""One operator as one kernel in Triton, the language in which Inductor writes kernels for the GPU.
 
-The kernel is Python to look at, but no GPU runs Python: `triton.jit` compiles it. One *program* computes one block of
-the result; the grid says how many there are. Where there is no GPU, Triton's interpreter runs the same text with numpy, a block
-at a time: slow, and good for finding mistakes. In PyTorch: `torch/_inductor/codegen/triton.py` writes such kernels,
+The kernel looks like Python, but no GPU runs Python: `triton.jit` compiles it. One *program* computes one block of the
+result; the grid is the number of programs. Without a GPU, Triton's interpreter runs the same text with numpy, one block at a
+time. It is slow, and good for finding mistakes. In PyTorch: `torch/_inductor/codegen/triton.py` writes such kernels,
 `torch/library.py` (`triton_op`, `wrap_triton`) registers them. Left out: choosing block sizes (`triton.autotune`), float64,
 the backward pass as a kernel.
 
-Triton is not among this course's requirements (a gigabyte, and for Linux only). Without it this module can be imported
-and says what is missing when it is used.
+Triton is not one of this course's requirements (a gigabyte, and for Linux only). Without it this module can be imported, and
+raises when it is used.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import torch
 
 from rushlight.on_torch import custom_ops
 
-# The one place that decides where kernels run. Triton looks at the variable when it meets `triton.jit`.
+# The device that kernels run on, decided here for all of them. `triton.jit` reads the environment variable.
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 if DEVICE == "cpu":
     os.environ.setdefault("TRITON_INTERPRET", "1")
@@ -36,7 +36,7 @@ def available() -> bool:
 
 
 def require() -> None:
-    """RuntimeError, with what to do, where Triton is not installed."""
+    """Raise RuntimeError, with a way out, if Triton is not installed."""
     if not available():
         raise RuntimeError("Triton is not installed: `pip install triton` (Linux; 300 MB to fetch, 1 GB on the disk)")
 
@@ -44,17 +44,17 @@ def require() -> None:
 # ------------------------------------------------------------------------------------------------------------
 # The kernel
 
-# Of a block: powers of two, as `tl.arange` wants them, and 16 at least, as `tl.dot` does
+# Sizes of a block: powers of two, as `tl.arange` requires, and at least 16, as `tl.dot` requires
 ROWS, COLUMNS, INNER = 32, 32, 32
 
-# Only functions that are built into the language: those that Triton has written in itself, such as `tl.zeros` and `tl.sigmoid`,
-# have been compiled or interpreted since Triton was imported, which PyTorch's compiler may have done before us.
+# Only functions that are built into the language. Functions that Triton has written in Triton, such as `tl.zeros` and `tl.sigmoid`,
+# were compiled or interpreted when Triton was imported, and PyTorch's compiler may have imported it before this module.
 
 if triton is not None:
 
     @triton.jit
     def activate(z, activation: tl.constexpr):
-        # a constexpr is known when the kernel is compiled: of the branches one is left
+        # a constexpr is known when the kernel is compiled, so the compiled kernel has no branch
         if activation == "relu":
             z = tl.maximum(z, 0.0)
         if activation == "tanh":
@@ -71,10 +71,10 @@ if triton is not None:
         has_bias: tl.constexpr, activation: tl.constexpr,
         ROWS: tl.constexpr, COLUMNS: tl.constexpr, INNER: tl.constexpr,
     ):  # fmt: skip
-        # which block of the result this program computes, and the numbers of its rows and columns
+        # the rows and columns of the result's block that this program computes
         row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
         column = tl.program_id(1) * COLUMNS + tl.arange(0, COLUMNS)
-        # the last block sticks out: a mask keeps it from reading and writing what is not there
+        # the last block may reach beyond the result: masks prevent reads and writes outside
         row_inside, column_inside = row < rows, column < columns
 
         total = tl.full((ROWS, COLUMNS), 0.0, dtype=tl.float32)
@@ -93,7 +93,7 @@ if triton is not None:
             # "ieee": a GPU would round float32 to the 10 bits of TF32 before it multiplies
             total += tl.dot(x, weight, input_precision="ieee")
 
-        # bias and activation while the block is still in registers: this is what fusing means
+        # fusion: bias and activation are applied while the block is still in registers
         if has_bias:
             total += tl.load(bias_pointer + column, mask=column_inside, other=0.0)[None, :]
         total = activate(total, activation)
@@ -107,7 +107,7 @@ if triton is not None:
 def fused_linear(
     x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None, activation: str = "none"
 ) -> torch.Tensor:
-    """`activation(x @ weight.T + bias)` in one kernel, added up in float32.
+    """`activation(x @ weight.T + bias)` in one kernel, accumulated in float32.
 
     Args:
         x: (..., in), any strides, float32 or float16, on `DEVICE`.
@@ -140,7 +140,7 @@ def fused_linear(
 
 
 def check(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None, activation: str) -> None:
-    """A kernel reads wherever its numbers point to: what does not fit must be refused before it starts."""
+    """Refuse arguments that do not fit before the kernel starts, because a kernel reads any address that it is given."""
     custom_ops.check_arguments(x, weight, bias, activation)
     if x.dtype not in (torch.float32, torch.float16):
         raise RuntimeError(f"the kernel is for float32 and float16, not {x.dtype}")
@@ -154,10 +154,10 @@ def check(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None, acti
 
 
 def register(namespace: str) -> torch.library.CustomOpDef:
-    """The kernel as `<namespace>::fused_linear_triton`, with what it makes of sizes, so that `torch.compile` takes it.
+    """The kernel as `<namespace>::fused_linear_triton`, with a fake kernel, so that `torch.compile` accepts it.
 
-    It is opaque to the compiler, as any custom operator. `torch.library.triton_op` would show Inductor the kernel itself, but
-    then the interpreter, which fake tensors cannot go through, would be no way to run it.
+    It is opaque to the compiler, like any custom operator. `torch.library.triton_op` would show Inductor the kernel itself,
+    but fake tensors cannot pass through Triton's interpreter, so the interpreter could no longer run it.
 
     Source: `torch/_library/custom_ops.py`; `torch/_library/triton.py` for the other way.
     """

@@ -1,9 +1,9 @@
 """A tensor made of two others: `__torch_dispatch__`.
 
-A `QuantisedTensor` looks like a matrix of floats to whoever uses it, and holds a matrix of int8 and a scale per row. It has no
-memory of its own; every operator that reaches it, below autograd and every other layer of the dispatcher, comes to one Python
-function, which decides: stay quantised, compute in another order, or turn into a plain tensor first. Parameters that are
-split over devices (DTensor), quantised weights (torchao) and the fake tensors of the compiler are made in this way.
+A `QuantisedTensor` looks like a matrix of floats from outside, and holds a matrix of int8 and a scale per row. It has no
+memory of its own. Every operator that reaches it, below autograd and every other layer of the dispatcher, calls one Python
+function, which decides whether to stay quantised, to compute in another order, or to convert to a plain tensor first. Sharded
+parameters (DTensor), quantised weights (torchao) and the fake tensors of the compiler work in the same way.
 
 In PyTorch: `torch/_tensor.py` (`_make_wrapper_subclass` in C++), `torch/utils/_python_dispatch.py`,
 `torch/csrc/autograd/python_variable.cpp`. Left out: more than two dimensions, gradients for the scale.
@@ -35,7 +35,7 @@ class QuantisedTensor(torch.Tensor):
 
     @staticmethod
     def __new__(cls, int_data: torch.Tensor, scale: torch.Tensor, axis: int) -> QuantisedTensor:
-        # sizes, strides, a dtype and a device, and no memory: what others believe of this tensor
+        # sizes, strides, a dtype and a device for other code to see, and no memory
         return torch.Tensor._make_wrapper_subclass(
             cls, int_data.size(), strides=int_data.stride(), dtype=scale.dtype, device=int_data.device
         )
@@ -50,15 +50,15 @@ class QuantisedTensor(torch.Tensor):
     def __repr__(self, *, tensor_contents: Any = None) -> str:
         return f"QuantisedTensor({self.int_data}, scale={self.scale}, axis={self.axis})"
 
-    # Functions of Python (`torch.relu`, `Tensor.sum`) need no attention: all of them end in operators. Without this line torch
-    # would make each of their results a QuantisedTensor too.
+    # Python functions (`torch.relu`, `Tensor.sum`) need no interception, because all of them call operators. Without this line
+    # torch would convert each of their results to a QuantisedTensor.
     __torch_function__ = torch._C._disabled_torch_function_impl
 
     @classmethod
     def __torch_dispatch__(cls, func: Any, types: tuple, args: tuple = (), kwargs: dict | None = None) -> Any:
         return quantised_dispatch(func, types, args, kwargs or {})
 
-    # For the compiler, which traces the tensors within: what they are, and how to put the wrapper together again.
+    # For the compiler, which traces the inner tensors: their names, and how to rebuild the wrapper.
 
     def __tensor_flatten__(self) -> tuple[list[str], int]:
         return ["int_data", "scale"], self.axis
@@ -69,7 +69,7 @@ class QuantisedTensor(torch.Tensor):
 
 
 def quantise(x: torch.Tensor) -> QuantisedTensor:
-    """A matrix of float32 or float64 with a scale for each of its rows."""
+    """Quantise a matrix of float32 or float64, with a scale for each of its rows."""
     return QuantisedTensor(*quantise_rows(x.detach()), axis=0)
 
 
@@ -79,15 +79,15 @@ def quantise_rows(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     The largest magnitude in a row becomes 127 or -127; a row of zeros has the scale 1.
 
     Args:
-        x: (rows, columns) with at least one column, any strides, float32 or float64. It is not changed. (In bfloat16, which has
-            eight bits of precision, the quotient could round to 128, and int8 has no such number.)
+        x: (rows, columns) with at least one column, any strides, float32 or float64. It is not changed. (In bfloat16, which
+            has eight bits of precision, the quotient could round to 128, and int8 has no such number.)
 
     Returns:
         int8, (rows, columns): `x / scale` of its row, rounded to the nearest integer, a half to the even one.
         scale, (rows,), in the dtype of `x`: the largest magnitude in the row divided by 127.
 
-    May call: arithmetic, comparisons and rounding by element, reductions by maximum and minimum, indices and masks, casts and
-    views; nothing of PyTorch's own quantisation (`quantize_per_channel`, `fake_quantize_...`).
+    May call: elementwise arithmetic, comparisons and rounding, reductions by maximum and minimum, indices and masks, casts
+    and views; nothing of PyTorch's own quantisation (`quantize_per_channel`, `fake_quantize_...`).
 
     Source: `torch/ao/quantization/fx/_decomposed.py`, `quantize_per_channel`; torchao's `quantize_affine`.
     """
@@ -97,19 +97,19 @@ def quantise_rows(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 # ------------------------------------------------------------------------------------------------------------
-# What arrives in __torch_dispatch__
+# Handlers of __torch_dispatch__
 
 
 def map_quantised(function: Callable[[QuantisedTensor], Any], tree: Any) -> Any:
-    """A tree of arguments with `function` of each QuantisedTensor in the place of it.
+    """A tree of arguments in which `function(q)` replaces each QuantisedTensor q.
 
     Args:
         tree: a QuantisedTensor, or a tuple, a list, a dict (its values) of trees, or anything else.
 
     Returns:
-        tuples, lists, dicts and named tuples are made anew, with the same types, keys and order, also where nothing in them
-        is quantised. Anything else, a plain tensor among it, is the very object that was there. `function` is called in the
-        order of the tree.
+        new tuples, lists, dicts and named tuples, with the same types, keys and order, even if they contain nothing
+        quantised. Anything else, including a plain tensor, is the same object as before. `function` is called in the order of
+        the tree.
 
     May call: nothing of `torch.utils._pytree`.
 
@@ -126,17 +126,17 @@ def map_quantised(function: Callable[[QuantisedTensor], Any], tree: Any) -> Any:
 
 
 def quantised_mm(x: torch.Tensor, q: QuantisedTensor) -> torch.Tensor:
-    """`x @ q` without the matrix of floats that `q` stands for.
+    """`x @ q`, without computing the matrix of floats that `q` represents.
 
     A scale of a column of `q` is a factor of a column of the product; a scale of a row of `q` is a factor of a column of `x`.
-    So the product is taken with the int8 matrix, cast to the dtype of `x`, and the scale multiplies something else.
+    So the product is taken with the int8 matrix, cast to the dtype of `x`, and the scale multiplies another matrix.
 
     Args:
         x: (n, k), of the dtype of `q`, any strides, plain.
         q: (k, m), quantised on either axis.
 
     Returns:
-        (n, m), plain. No operator but casts and views gives a result of the sizes of `q` on the way.
+        (n, m), plain. On the way no operator except casts and views gives a result of the sizes of `q`.
 
     Source: torchao, `quantize_/workflows`, the weight-only int8 linear; `torch._weight_int8pack_mm`.
     """
@@ -145,16 +145,17 @@ def quantised_mm(x: torch.Tensor, q: QuantisedTensor) -> torch.Tensor:
 
 
 def quantised_dispatch(func: Any, types: tuple, args: tuple, kwargs: dict) -> Any:
-    """What an operator does when one of its arguments is quantised.
+    """Run an operator of which at least one argument is quantised.
 
-    `aten.detach`, `aten.clone`: quantised again, on the same axis, made of the same operator's results on `int_data` and `scale`.
-    `aten.t`, `aten.transpose.int`: quantised, a view: `int_data` shares the memory, the scale goes with its dimension.
+    `aten.detach`, `aten.clone`: quantised again, on the same axis, made of the same operator's results on `int_data` and
+    `scale`.
+    `aten.t`, `aten.transpose.int`: quantised, a view: `int_data` shares the memory, and the scale moves with its dimension.
     (Both return through `return_and_correct_aliasing(func, args, kwargs, out)`, which tells torch which results are views.)
-    `aten.mm`, `aten.addmm` with `beta` and `alpha`: `quantised_mm`, if the last matrix is quantised. Where `beta` is 0 the numbers
-    of the first argument do not matter, a NaN among them neither.
-    An operator that may write into an argument that is quantised, or into a list with such a one (`is_write` of
-    `func._schema.arguments`): NotImplemented, from which torch makes a TypeError. (It would write into a copy.)
-    Any other operator: called with plain tensors in the place of quantised ones, wherever they are in `args` and `kwargs`.
+    `aten.mm`, `aten.addmm` with `beta` and `alpha`: `quantised_mm`, if the last matrix is quantised. If `beta` is 0, the
+    numbers of the first argument do not matter, not even a NaN.
+    An operator that may write into a quantised argument, or into a list that contains one (`is_write` of
+    `func._schema.arguments`): NotImplemented, for which torch raises a TypeError. (It would write into a copy.)
+    Any other operator: called with plain tensors instead of quantised ones, anywhere in `args` and `kwargs`.
 
     Args:
         func: the operator, an OpOverload such as `aten.mm.default`.
@@ -192,9 +193,9 @@ def quantised_dispatch(func: Any, types: tuple, args: tuple, kwargs: dict) -> An
 
 
 class CountOperators(TorchDispatchMode):
-    """Within: the operators that are called, with whatever tensors, in `calls`: name, and sizes of the result.
+    """A mode that records in `calls` the operators that are called with any tensors: name, and sizes of the result.
 
-    It is asked before any tensor's own `__torch_dispatch__`, and does not see what happens below it.
+    It is called before any tensor's own `__torch_dispatch__`, and does not see the operators that run below it.
 
     Source: `torch/utils/_python_dispatch.py`; `torch/utils/flop_counter.py` counts in this way.
     """
@@ -209,5 +210,5 @@ class CountOperators(TorchDispatchMode):
         return result
 
     def counts(self) -> dict[str, int]:
-        """How often each operator was called, the most frequent first."""
+        """The number of calls of each operator, the most frequent first."""
         return dict(Counter(name for name, _ in self.calls).most_common())

@@ -1,6 +1,7 @@
-"""Extensions: packages that replace functions of the framework while a program runs, as a grader does with a student's answers.
+"""Extensions: packages that replace functions of the framework at run time. A grader does this with a student's answers.
 
-An extension registers itself. Then ranks of a distributed program run its replacements too, and tracebacks leave out its frames.
+An extension registers itself. Then the ranks of a distributed program use its replacements too, and tracebacks leave out its
+frames.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ Replacements = dict[tuple[str, str], Callable]  # by module and name of the fram
 
 @dataclass(frozen=True)
 class Extension:
-    """A package, the folder of its files, and two functions: `replacements()` returns what it has replaced in this process,
-    and `replace(replacements)` does the same in another process. `replace` must be importable there."""
+    """A package, the folder of its files, and two functions: `replacements()` returns the functions that the package has
+    replaced in this process, and `replace(replacements)` replaces them in another process. `replace` must be importable
+    there."""
 
     package: str
     folder: str

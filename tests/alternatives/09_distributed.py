@@ -957,7 +957,7 @@ def column_parallel_linear__without_the_other_exercises(x, weight, bias=None, si
     def summed(gradient):
         return tensor_parallel.all_reduced(gradient, group=group)
 
-    x = tensor_parallel.there_and_back(x, torch.clone, summed)
+    x = tensor_parallel.apply_with_backward(x, torch.clone, summed)
     y = torch.nn.functional.linear(x, weight, bias)
     return tensor_parallel.gather_from_ranks(y, size, group) if size else y
 

@@ -440,8 +440,8 @@ def test_an_answer_whose_ranks_wait_for_ever_or_die_fails_and_leaves_no_process(
     finally:
         restore(slot)
     assert verdict.outcome == DISAGREED and words in verdict.mine, str(verdict)
-    nursery = ranks._nursery.process.pid
-    assert Path(f"/proc/{nursery}/task/{nursery}/children").read_text() == ""
+    server = ranks._fork_server.process.pid
+    assert Path(f"/proc/{server}/task/{server}/children").read_text() == ""
 
 
 def test_ranks_work_and_fail_in_the_sandbox_and_four_fit(isolated, said):

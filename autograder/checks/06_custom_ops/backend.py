@@ -1,6 +1,6 @@
 """Lab 06, a device: allocating, views, copies and the fallback to the CPU.
 
-The device exists in a child process only (`backend.apart`), unless the notebook has registered it. One child sees several
+The device exists in a child process only (`backend.run_on_device`), unless the notebook has registered it. One child sees several
 tensors, because starting a child takes a tenth of a second.
 """
 
@@ -83,7 +83,7 @@ def allocations(xp, several, default):
         except Exception as error:
             return error_name(error)
 
-    return module.apart(allocate)
+    return module.run_on_device(allocate)
 
 
 @allocations.oracle
@@ -151,7 +151,7 @@ _WALKS = rows(
 )
 def views_there(xp, base, steps):
     module = xp.backend
-    return module.apart(lambda: _views(module, _on_device(module, base), steps))
+    return module.run_on_device(lambda: _views(module, _on_device(module, base), steps))
 
 
 @views_there.oracle
@@ -231,7 +231,7 @@ def copies(xp, several):
         found = {"result": _seen(module, dst), "returned": result is dst, "memory": _memory(module, dst)}
         return found | {"source": None if view else _seen(module, src)}
 
-    return module.apart(lambda: _each_way(copy, several))
+    return module.run_on_device(lambda: _each_way(copy, several))
 
 
 def _each_way(copy, several):
@@ -412,7 +412,7 @@ def fallbacks(xp, names, layout):
     def place(x):
         return _on_device(module, x)
 
-    return module.apart(lambda: _called(module, torch, names, layout, module.cpu_fallback, place))
+    return module.run_on_device(lambda: _called(module, torch, names, layout, module.cpu_fallback, place))
 
 
 @fallbacks.oracle

@@ -98,7 +98,7 @@ def lines_in_cpp(xp, x, weight, eps):
         found = {"result": copied(result), "contiguous": result.is_contiguous()}
         return found | {"arguments": before + (copied(x), copied(weight)), "beyond": beyond}
 
-    return xp.backend.forked(call, seconds=CPP_SECONDS)  # C++ can end its process
+    return xp.backend.run_in_child(call, seconds=CPP_SECONDS)  # C++ can end its process
 
 
 @lines_in_cpp.oracle
@@ -168,7 +168,7 @@ def cpp_under_compile(xp, lead, size, step, kind):
 
     torch, operators = xp.cpp_ops.torch, xp.cpp_ops.build(xp.cpp_ops.rms_norm_source())
     op, namespace = operators.rms_norm.default, operators.name
-    return xp.backend.forked(_seen_by_tools, torch, op, namespace, lead, size, step, kind)
+    return xp.backend.run_in_child(_seen_by_tools, torch, op, namespace, lead, size, step, kind)
 
 
 @cpp_under_compile.oracle

@@ -1,6 +1,6 @@
-"""Pictures for notebooks: `rl.draw.strides(x)` and the like. A module for each subject; each stands on `paper` alone, or on graphs.
+"""Pictures for notebooks, such as `rl.draw.strides(x)`: a module for each subject, all drawn with `paper`.
 
-Each is imported when a picture of it is first asked for: some need much of the framework.
+A module is imported when one of its pictures is first used, because some modules need large parts of the framework.
 """
 
 from importlib import import_module

@@ -1,12 +1,12 @@
-"""Pictures of backward graphs, of rushlight's and of torch's alike.
+"""Pictures of backward graphs of rushlight and of torch.
 
-The root is at the top, and arrows go where gradients go: along `next_functions`, down to the leaves. A box is a node; below
-its name are the tensors that it keeps. On an arrow are the sizes of the gradient that goes there, and its tensor's name if
-that is known; several gradients that one node takes are numbered. The boxes of leaves are grey.
+The root is at the top. Arrows have the direction of the gradients: along `next_functions`, down to the leaves. A box is a
+node; below its name are its saved tensors. An arrow has the sizes of its gradient and, if known, the name of the gradient's
+tensor. If a node takes several gradients, they are numbered. The boxes of leaves are grey.
 
-Rows come from the longest way from the root, the order in a row from the middle of the neighbours above and below, a few times
-down and up (Sugiyama, Tagawa and Toda, 1981). What stands on an arrow has a row of its own between those of the boxes, where it
-has a place like a box: so no text meets another.
+A node's row is the length of the longest path from the root. The order in a row follows the mean position of the neighbours
+above and below, in several sweeps down and up (Sugiyama, Tagawa and Toda, 1981). Labels of arrows have rows of their own
+between the rows of boxes, and positions like boxes, so labels never overlap.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ NODE, LEAF = "white", "0.88"
 
 @dataclass(eq=False)
 class Box:
-    """What has a place in a row: a node, the text on an arrow, or a bend of a long arrow, which has no text."""
+    """An entry of a row: a node, the label of an arrow, or a bend of a long arrow, which has no text."""
 
     lines: list[str]
     row: int = 0
@@ -55,7 +55,7 @@ def _name(node: Any) -> str:
 
 
 def _sizes(tensor: Any) -> str:
-    return str(tuple(getattr(tensor, "shape", ())))  # of a number: ()
+    return str(tuple(getattr(tensor, "shape", ())))  # () for a number
 
 
 def _input_sizes(node: Any) -> list[str]:
@@ -66,7 +66,7 @@ def _input_sizes(node: Any) -> list[str]:
 
 
 def _saved(node: Any) -> list[str]:
-    """A line for each tensor that a node keeps: its name and sizes."""
+    """A line for each tensor that a node saves: its name and sizes."""
     found = {}
     try:
         for i, tensor in enumerate(getattr(node, "saved_tensors", None) or ()):
@@ -77,7 +77,7 @@ def _saved(node: Any) -> list[str]:
                 tensors = isinstance(value, (list, tuple)) and any(hasattr(each, "shape") for each in value)
                 found |= {attribute[7:]: value} if hasattr(value, "shape") or tensors else {}
             elif attribute.startswith("saved_") and attribute not in ("saved_tensors", "saved_variables"):
-                found[attribute[6:]] = _kept(getattr(node, attribute))
+                found[attribute[6:]] = _unpack(getattr(node, attribute))
     except RuntimeError:
         return ["(freed)"]
     if getattr(node, "released", False):
@@ -93,32 +93,32 @@ def _saved(node: Any) -> list[str]:
     return lines
 
 
-def _kept(saved: Any) -> Any:
-    """What a `SavedTensor` holds, or each of a list."""
+def _unpack(saved: Any) -> Any:
+    """The tensor in a `SavedTensor`, or in each of a list."""
     if isinstance(saved, (list, tuple)):
-        return [_kept(each) for each in saved]
+        return [_unpack(each) for each in saved]
     return saved if saved is None else getattr(saved, "tensor", saved)
 
 
 def _reachable(root: Any) -> dict[Any, int]:
-    """The nodes of a graph, each with its row: the length of the longest way from the root."""
-    rows, waiting, came = {root: 0}, [root], {}
+    """The nodes of a graph, each with its row: the length of the longest path from the root."""
+    rows, waiting, pending = {root: 0}, [root], {}
     seen = {root}
     while waiting:
         for node, _ in waiting.pop().next_functions:
             if node is not None:
-                came[node] = came.get(node, 0) + 1
+                pending[node] = pending.get(node, 0) + 1
                 if node not in seen:
                     seen.add(node)
                     waiting.append(node)
     ready = [root]
-    while ready:  # a node has its row when all that lead to it have theirs
+    while ready:  # a node gets its row after all its predecessors
         node = ready.pop()
         for other, _ in node.next_functions:
             if other is not None:
                 rows[other] = max(rows.get(other, 0), rows[node] + 1)
-                came[other] -= 1
-                if came[other] == 0:
+                pending[other] -= 1
+                if pending[other] == 0:
                     ready.append(other)
     return rows
 
@@ -127,8 +127,8 @@ def _edges(node: Any) -> list[tuple[Any, int]]:
     return [(other, i) for other, i in node.next_functions if other is not None]
 
 
-def _called(names: Mapping[str, Any] | None) -> tuple[dict[int, str], dict[tuple[int, int], str]]:
-    """The names of leaves, by their id, and of results, by their node's and their number."""
+def _names_by_id(names: Mapping[str, Any] | None) -> tuple[dict[int, str], dict[tuple[int, int], str]]:
+    """The names of leaves by their id, and the names of results by their node's id and output number."""
     leaves, results = {}, {}
     for name, tensor in (names or {}).items():
         if tensor.grad_fn is None:
@@ -140,15 +140,18 @@ def _called(names: Mapping[str, Any] | None) -> tuple[dict[int, str], dict[tuple
 
 def _root(tensor: Any) -> Any:
     if tensor.grad_fn is None:
-        raise ValueError("draw.graph needs a tensor with a grad_fn; this one was not computed, or nothing was recorded")
+        raise ValueError(
+            "draw.graph needs a tensor with a grad_fn; this one is a leaf, or was computed without recording"
+        )
     return tensor.grad_fn
 
 
 def nodes(tensor: Any, names: Mapping[str, Any] | None = None) -> list[str]:
-    """The graph in words, a line a node: what it takes, what it keeps, where it leads. Alike for rushlight and torch."""
-    leaves, _ = _called(names)
+    """The graph as text, a line for each node: its gradients, its saved tensors, its next nodes. The same for rushlight and
+    torch."""
+    leaves, _ = _names_by_id(names)
     order = sorted(_reachable(root := _root(tensor)).items(), key=lambda each: each[1])
-    numbers = {node: i for i, node in enumerate(dict.fromkeys(_walk(root)))}
+    numbers = {node: i for i, node in enumerate(dict.fromkeys(_depth_first(root)))}
     lines = []
     for node, _ in sorted(order, key=lambda each: numbers[each[0]]):
         leaf = leaves.get(id(getattr(node, "variable", None)), "")
@@ -160,8 +163,8 @@ def nodes(tensor: Any, names: Mapping[str, Any] | None = None) -> list[str]:
     return lines
 
 
-def _walk(root: Any) -> list[Any]:
-    """The nodes in the order of a walk that follows the edges from first to last."""
+def _depth_first(root: Any) -> list[Any]:
+    """The nodes in depth-first order, with the edges from first to last."""
     found, waiting = [], [root]
     while waiting:
         node = waiting.pop()
@@ -170,18 +173,18 @@ def _walk(root: Any) -> list[Any]:
     return found
 
 
-# Places --------------------------------------------------------------------------------------------------------------
+# Layout --------------------------------------------------------------------------------------------------------------
 
 
 def _layout(
     tensor: Any, names: Mapping[str, Any] | None, saved: bool, sizes: bool, marks: Mapping | None
 ) -> list[list[Box]]:
     """The rows of a picture, each from left to right, with the x of every box."""
-    leaves, results = _called(names)
+    leaves, results = _names_by_id(names)
     root = _root(tensor)
     rows = _reachable(root)
     boxes: dict[Any, Box] = {}
-    for node in dict.fromkeys(_walk(root)):
+    for node in dict.fromkeys(_depth_first(root)):
         variable = getattr(node, "variable", None)
         lines = [_name(node)]
         if variable is not None and (name := leaves.get(id(variable), "")):
@@ -195,24 +198,26 @@ def _layout(
     start = boxes[root]
     if sizes:
         start = Box([results.get((id(root), tensor.output_nr), "root") + f" {_sizes(tensor)}"])
-        _join(start, boxes[root], [])
+        _connect(start, boxes[root], [])
     for node, box in boxes.items():
         for other, i in _edges(node):
-            taken = _input_sizes(other)
-            text = f"{results.get((id(other), i), '')} {taken[i] if i < len(taken) else ''}".strip()
-            text = f"{i}: {text}" if len(taken) > 1 else text
-            _join(box, boxes[other], [text] if sizes and text else [])
-    drawn = list(_all(start))
+            inputs = _input_sizes(other)
+            text = f"{results.get((id(other), i), '')} {inputs[i] if i < len(inputs) else ''}".strip()
+            text = f"{i}: {text}" if len(inputs) > 1 else text
+            _connect(box, boxes[other], [text] if sizes and text else [])
+    drawn = list(_reachable_boxes(start))
     ordered = [[box for box in drawn if box.row == row] for row in range(max(box.row for box in drawn) + 1)]
     for sweep in range(12):
         for row in ordered if sweep % 2 else reversed(ordered):
-            _sort(row, "above" if sweep % 2 else "below", {box: i for line in ordered for i, box in enumerate(line)})
-    _place(ordered)
+            _sort_row(
+                row, "above" if sweep % 2 else "below", {box: i for line in ordered for i, box in enumerate(line)}
+            )
+    _set_positions(ordered)
     return ordered
 
 
-def _join(above: Box, below: Box, text: list[str]) -> None:
-    """An arrow, by way of a box for its text in the first row that is free, and of bends in the rows after."""
+def _connect(above: Box, below: Box, text: list[str]) -> None:
+    """Connect two boxes by an arrow: a box for its label in the first free row, and bends in the rows after it."""
     for row in range(above.row + 1, below.row):
         bend = Box(text, row) if text else Box([], row, wide=0.3)
         text = []
@@ -223,7 +228,7 @@ def _join(above: Box, below: Box, text: list[str]) -> None:
     below.above.append(above)
 
 
-def _all(start: Box) -> dict[Box, None]:
+def _reachable_boxes(start: Box) -> dict[Box, None]:
     found, waiting = {}, [start]
     while waiting:
         box = waiting.pop()
@@ -233,55 +238,57 @@ def _all(start: Box) -> dict[Box, None]:
     return found
 
 
-def _sort(row: list[Box], near: str, places: Mapping[Box, int]) -> None:
-    """Sort the boxes that have neighbours above, or below, by the middle of these; the others stay where they are."""
+def _sort_row(row: list[Box], near: str, positions: Mapping[Box, int]) -> None:
+    """Sort the boxes that have neighbours above, or below, by the mean position of these neighbours. The others do not move."""
     movable = [i for i, box in enumerate(row) if getattr(box, near)]
-    boxes = sorted((row[i] for i in movable), key=lambda box: _middle([places[each] for each in getattr(box, near)], 0))
+    boxes = sorted(
+        (row[i] for i in movable), key=lambda box: _mean([positions[each] for each in getattr(box, near)], 0)
+    )
     for i, box in zip(movable, boxes):
         row[i] = box
 
 
-def _middle(values: Sequence[float], otherwise: float) -> float:
+def _mean(values: Sequence[float], otherwise: float) -> float:
     return sum(values) / len(values) if values else otherwise
 
 
-def _place(rows: list[list[Box]]) -> None:
-    """Give each box its x: as near to its neighbours above and below as those beside it allow."""
+def _set_positions(rows: list[list[Box]]) -> None:
+    """Give each box its x, as near to its neighbours above and below as the other boxes of the row allow."""
     for row in rows:
         _spread(row, [0.0] * len(row))
     for sweep in range(24):
         for row in rows if sweep % 2 else reversed(rows):
             near = "above" if sweep % 2 else "below"
-            _spread(row, [_middle([each.x for each in getattr(box, near)], box.x) for box in row])
+            _spread(row, [_mean([each.x for each in getattr(box, near)], box.x) for box in row])
     for row in rows:
-        _spread(row, [_middle([each.x for each in box.above + box.below], box.x) for box in row])
+        _spread(row, [_mean([each.x for each in box.above + box.below], box.x) for box in row])
     least = min(box.x - box.wide / 2 for row in rows for box in row)
     for box in (box for row in rows for box in row):
         box.x -= least
 
 
 def _spread(row: list[Box], wanted: list[float]) -> None:
-    """Put a row's boxes where they are wanted; those that would touch form a group, which is wanted in its middle."""
-    groups: list[tuple[list[int], float]] = []  # boxes, and the place of the first
+    """Move a row's boxes to the x values in `wanted`. Boxes that would overlap form a group, which is moved as one."""
+    groups: list[tuple[list[int], float]] = []  # boxes, and the x of the first
     for i, x in enumerate(wanted):
         group, at = [i], x
         while groups:
             before, start = groups[-1]
-            if start + _reach(row, before, group[0]) <= at:
+            if start + _distance(row, before, group[0]) <= at:
                 break
             groups.pop()
             group = before + group
-            at = sum(wanted[j] - _reach(row, group[:k], j) for k, j in enumerate(group)) / len(group)
+            at = sum(wanted[j] - _distance(row, group[:k], j) for k, j in enumerate(group)) / len(group)
         groups.append((group, at))
     for group, at in groups:
         for k, j in enumerate(group):
-            row[j].x = at + _reach(row, group[:k], j)
+            row[j].x = at + _distance(row, group[:k], j)
 
 
-def _reach(row: list[Box], before: Sequence[int], box: int) -> float:
-    """How far a box is from the first of those before it, middle to middle."""
-    places = [*before, box]
-    return sum((row[a].wide + row[b].wide) / 2 + APART for a, b in zip(places, places[1:]))
+def _distance(row: list[Box], before: Sequence[int], box: int) -> float:
+    """The distance of a box from the first of those before it, middle to middle."""
+    order = [*before, box]
+    return sum((row[a].wide + row[b].wide) / 2 + APART for a, b in zip(order, order[1:]))
 
 
 # Pictures ------------------------------------------------------------------------------------------------------------
@@ -291,8 +298,9 @@ def graph(tensor: Any, names: Mapping[str, Any] | None = None, saved: bool = Tru
     """The backward graph of a tensor, of rushlight or of torch.
 
     Args:
-        names: tensors by their names; a leaf's is in its box, that of another tensor is on the arrow to its `grad_fn`.
-        saved: whether to list the tensors that each node keeps.
+        names: tensors by their names; a leaf's name is in its box, the name of another tensor is on the arrow to its
+            `grad_fn`.
+        saved: whether to list the tensors that each node saves.
         sizes: whether to write the sizes of gradients on the arrows.
     """
     return graphs([("", tensor, names)], saved, sizes)
@@ -300,35 +308,35 @@ def graph(tensor: Any, names: Mapping[str, Any] | None = None, saved: bool = Tru
 
 def graphs(panels: Sequence[tuple], saved: bool = True, sizes: bool = True) -> Figure:
     """Backward graphs side by side: for each a title, the tensor, and the names of tensors."""
-    return _drawn([(title, _layout(tensor, names, saved, sizes, None)) for title, tensor, names in panels])
+    return _draw_panels([(title, _layout(tensor, names, saved, sizes, None)) for title, tensor, names in panels])
 
 
 def engine(tensor: Any, order: Sequence[Any], names: Mapping[str, Any] | None = None, columns: int = 3) -> Figure:
-    """A backward pass step by step, a panel a step: how many gradients each node still waits for.
+    """A backward pass step by step, a panel for each step, with the number of gradients that each node still waits for.
 
-    The node that runs is black, those that are ready are grey, those that have run are without a number.
+    The running node is black, ready nodes are grey, and nodes that have run have no number.
 
     Args:
-        order: the nodes in the order in which they ran, as hooks have written it down.
-        columns: how many panels stand side by side.
+        order: the nodes in the order in which they ran, as hooks have recorded it.
+        columns: the number of panels side by side.
     """
     panels = []
     for step, running in enumerate(order):
         done, marks = set(order[:step]), {}
-        came: dict[Any, int] = {}
+        pending: dict[Any, int] = {}
         for node in order:
             for other, _ in _edges(node) if node not in done else ():
-                came[other] = came.get(other, 0) + 1
+                pending[other] = pending.get(other, 0) + 1
         for node in order:
-            left = came.get(node, 0)
+            left = pending.get(node, 0)
             ready = ("ready", "0.8") if left == 0 else (f"waits for {left}", "white")
             marks[node] = ("runs", "0.25") if node is running else ("done", "white") if node in done else ready
         panels.append((f"step {step + 1}", _layout(tensor, names, False, False, marks)))
-    return _drawn(panels, columns)
+    return _draw_panels(panels, columns)
 
 
-def _drawn(panels: list[tuple[str, list[list[Box]]]], columns: int = 3) -> Figure:
-    """The panels on one sheet."""
+def _draw_panels(panels: list[tuple[str, list[list[Box]]]], columns: int = 3) -> Figure:
+    """The panels on one figure."""
     lines = [panels[i : i + columns] for i in range(0, len(panels), columns)]
     wide = [
         max(max(box.x + box.wide / 2 for row in rows for box in row), len(title) * 10 * CHARACTER)
@@ -368,20 +376,20 @@ def _draw_rows(axes: Axes, rows: list[list[Box]], left: float, top: float) -> No
 
 
 def _ports(box: Box, others: Sequence[Box]) -> list[float]:
-    """Where on a box its arrows begin or end: spread over its middle, from left to right."""
+    """The x values at which the arrows of a box begin or end: spread around its middle, from left to right."""
     step = min(0.55, 0.7 * box.wide / max(len(others), 1))
     return [box.x + step * (i - (len(others) - 1) / 2) for i in range(len(others))]
 
 
 def _arrow(axes: Axes, box: Box, to: Box, x: float, end: float, top: float, tops: list[float]) -> None:
-    """From a box to one in the next row. Within a row arrows go straight down, so that they cross no other box."""
+    """Draw an arrow to a box in the next row. Within a row arrows go straight down, so they cross no other box."""
     y, down = top + box.tall, tops[to.row]
-    bottom = tops[box.row + 1] - ROW_GAP  # of this row, whose boxes may be taller
+    bottom = tops[box.row + 1] - ROW_GAP  # of this row, which may have taller boxes
     bend = (down - bottom) / 2
     points = [(x, y), (x, bottom), (x, bottom + bend), (end, down - bend), (end, down)]
     codes = [Path.MOVETO, Path.LINETO, Path.CURVE4, Path.CURVE4, Path.CURVE4]
     axes.add_patch(PathPatch(Path(points, codes), fill=False, edgecolor=FAINT, linewidth=0.9))
-    if not to.fill and to.lines == []:  # on through the row
+    if not to.fill and to.lines == []:  # the arrow continues through the row
         axes.plot([end, end], [down, tops[to.row + 1] - ROW_GAP], color=FAINT, linewidth=0.9)
     if to.fill:
         style = {"arrowstyle": "-|>", "color": FAINT, "linewidth": 0.9, "shrinkA": 0, "shrinkB": 0, "mutation_scale": 7}

@@ -1,6 +1,6 @@
-"""Pictures of one call on real torch: the layers that it passes, a profile's timeline, a device that works behind one's back.
+"""Pictures of one call in real torch: the layers that it passes, a profile's timeline, an asynchronous device.
 
-Greys mean the same throughout: the darker, the more of the time was spent there itself; hatched is time spent waiting.
+Greys have the same meaning in all pictures: a darker grey means more self time. Hatched means time spent waiting.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ BANDS = ("1.0", "0.94", "0.88", "0.94")
 
 
 def layers(paths: Sequence[tuple[str, Sequence[tuple[str, str]]]]) -> Figure:
-    """Calls side by side, from top to bottom, in the layers of PyTorch that each step belongs to.
+    """Calls side by side, from top to bottom, with each step in its layer of PyTorch.
 
     Args:
         paths: for each call its title and its steps in order, a layer of LAYERS and a text each.
@@ -59,7 +59,7 @@ def layers(paths: Sequence[tuple[str, Sequence[tuple[str, str]]]]) -> Figure:
 
 
 class Event(Protocol):
-    """One line of a profile, in any one unit of time."""
+    """One line of a profile, in any unit of time."""
 
     name: str
     thread: int
@@ -68,10 +68,10 @@ class Event(Protocol):
 
 
 def spans(events: Sequence[Event], own: Sequence[float] | None = None, unit: str = "µs") -> Figure:
-    """What a profile recorded, along the time; what was called stands below who called it; one panel a thread.
+    """The events of a profile over time: an event is below the event that called it, and each thread has a panel.
 
     Args:
-        own: for each event the part of its time that is in nothing that it called; the longer, the darker its bar.
+        own: for each event its self time, without the events that it called; the longer, the darker its bar.
     """
     first, last = min(event.start for event in events), max(event.end for event in events)
     darkest = max(own or [0]) or 1
@@ -109,17 +109,17 @@ def _around(outer: Event, inner: Event) -> bool:
 # ------------------------------------------------------------------------------------------------------------
 # Two clocks
 
-Done = tuple[str, float, float]  # what was done, from when, to when
+Done = tuple[str, float, float]  # name of the work, start, end
 
 
 def queues(
     panels: Sequence[tuple[str, Sequence[Done], Sequence[Done], Sequence[tuple[str, float]]]], unit: str = "ms"
 ) -> Figure:
-    """A program and its device along one time: above what the program does, below what the device does.
+    """A program and its device on one time axis: the program's work above, the device's work below.
 
     Args:
-        panels: for each a title, what the program did, what the device did, and when a clock was read, with a text each.
-            What is called "wait" is hatched.
+        panels: for each a title, the program's work, the device's work, and the times at which a clock was read, with a text
+            each. Work named "wait" is hatched.
     """
     last = max(end for _, program, device, _ in panels for _, _, end in (*program, *device))
     figure = Picture(figsize=(8.8, 1.6 * len(panels) + 0.4), facecolor="white", layout="constrained")

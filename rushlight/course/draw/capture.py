@@ -1,8 +1,8 @@
-"""Pictures of captured programs: graphs of nodes, bytecode beside its stack, guards, broken functions, the cut.
+"""Pictures of captured programs: graphs of nodes, bytecode with its stack, guards, graph breaks, the minimum cut.
 
-They take rushlight's graphs and torch's alike. A graph runs from its inputs at the top to its output at the bottom. Greys mean
-the same throughout: light is what goes in and out, white is computed forward, grey is computed backward, black is what the
-picture is about, and its words say what that is. A thick arrow is a tensor that is kept.
+They accept graphs of rushlight and of torch. A graph runs from its inputs at the top to its output at the bottom. Greys have
+the same meaning in all pictures: light for inputs and outputs, white for forward, grey for backward, black for marked nodes,
+whose labels say why. A thick arrow is a tensor that is saved.
 """
 
 from __future__ import annotations
@@ -15,7 +15,17 @@ from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 
-from rushlight.course.draw.backward import LEAF, NODE, ROW_GAP, Box, _draw_box, _place, _ports, _row_height, _sort
+from rushlight.course.draw.backward import (
+    LEAF,
+    NODE,
+    ROW_GAP,
+    Box,
+    _draw_box,
+    _ports,
+    _row_height,
+    _set_positions,
+    _sort_row,
+)
 from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MONO, ink_on, rectangle, sheet
 
 BACKWARD, MARKED = "0.72", "0.25"
@@ -23,15 +33,15 @@ LETTER = 7.5 * CHARACTER  # of the text in boxes, in cells
 THIN, THICK = {"edgecolor": FAINT, "linewidth": 0.9}, {"edgecolor": INK, "linewidth": 2.6}
 
 # ------------------------------------------------------------------------------------------------------------
-# A graph in words
+# A graph as text
 
 
 def fx_nodes(graph: Any) -> list[str]:
-    """The graph in words, a line a node: its name, what it calls and on what. Alike for rushlight and torch."""
+    """The graph as text, a line for each node: its name, its target and its arguments. The same for rushlight and torch."""
     lines = []
     for node in _graph(graph).nodes:
-        args = [_written(each) for each in node.args]
-        args += [f"{key}={_written(value)}" for key, value in node.kwargs.items()]
+        args = [_format_argument(each) for each in node.args]
+        args += [f"{key}={_format_argument(value)}" for key, value in node.kwargs.items()]
         lines.append(f"{node.name} = {_target(node)}({', '.join(args)})" if node.op != "placeholder" else node.name)
     return lines
 
@@ -41,7 +51,7 @@ def _graph(graph: Any) -> Any:
 
 
 def _target(node: Any) -> str:
-    """What a node calls, as short as it is clear: `aten.mm`, `relu`, `.sum`, `module lin`."""
+    """The target of a node, as short as it is clear: `aten.mm`, `relu`, `.sum`, `module lin`."""
     if hasattr(node.target, "_schema"):
         return str(node.target).removesuffix(".default")
     if node.op in ("call_method", "call_module", "get_attr"):
@@ -49,12 +59,12 @@ def _target(node: Any) -> str:
     return getattr(node.target, "__name__", str(node.target))
 
 
-def _written(value: Any, hole: str = "") -> str:
-    """An argument as a program has it. A node is its name, or the `hole` that its arrow fills."""
+def _format_argument(value: Any, hole: str = "") -> str:
+    """An argument in the form of program text. A node is its name, or the `hole` that its arrow fills."""
     if hasattr(value, "all_input_nodes"):
         return hole or value.name
     if isinstance(value, (list, tuple)):
-        inside = ", ".join(_written(each, hole) for each in value)
+        inside = ", ".join(_format_argument(each, hole) for each in value)
         return f"[{inside}]" if isinstance(value, list) else f"({inside},)" if len(value) == 1 else f"({inside})"
     return value if hole and value is ... else str(value).removeprefix("torch.").removeprefix("rushlight.")
 
@@ -70,13 +80,14 @@ def fx_graph(
     sizes: bool = True,
     backward: Collection[str] | None = None,
 ) -> Figure:
-    """A captured graph as a picture, from its inputs to its output: a `Graph` of rushlight or torch, or what has one.
+    """A captured graph as a picture, from its inputs to its output: a `Graph` of rushlight or torch, or an object that has
+    one.
 
     Args:
-        marks: words under the nodes of these names, whose boxes are black.
-        saved: the names of nodes whose results are kept for backward; their way into it is thick, with the bytes.
+        marks: labels for the nodes of these names, whose boxes are black.
+        saved: the names of nodes whose results are saved for backward; their arrows into backward are thick, with the bytes.
         sizes: whether to write the sizes on the arrows, if they are known.
-        backward: the names of the nodes that belong to backward; unless said, those that need a tangent.
+        backward: the names of the nodes that belong to backward; by default those that need a tangent.
     """
     return fx_graphs([("", graph)], marks, saved, sizes, backward)
 
@@ -112,11 +123,11 @@ def _graph_rows(graph: Any, marks: Mapping, saved: Collection, sizes: bool, back
             links.append((other, node, text, THICK if kept else THIN))
     first = [node for node in graph.nodes if node.op in ("placeholder", "get_attr")]
     last = [node for node in graph.nodes if node.op == "output"]
-    return _layers(boxes, links, first, last, [node for node in graph.nodes if node.name in late])
+    return _arrange_rows(boxes, links, first, last, [node for node in graph.nodes if node.name in late])
 
 
 def _backward(graph: Any) -> set[str]:
-    """The nodes that cannot run before a tangent is there."""
+    """The nodes that cannot run before a tangent is known."""
     late: set[str] = set()
     for node in graph.nodes:
         tangent = node.op == "placeholder" and str(node.target).startswith("tangents")
@@ -132,8 +143,8 @@ def _call(node: Any) -> str:
     constant = [each for each in (*node.args, *node.kwargs.values()) if not hasattr(each, "all_input_nodes")]
     if not constant:
         return target
-    args = [_written(each, "·") for each in node.args]
-    args += [f"{key}={_written(value, '·')}" for key, value in node.kwargs.items()]
+    args = [_format_argument(each, "·") for each in node.args]
+    args += [f"{key}={_format_argument(value, '·')}" for key, value in node.kwargs.items()]
     return f"{target}({', '.join(args)})"
 
 
@@ -162,25 +173,49 @@ def _bytes(node: Any) -> str:
 # Rows of boxes
 
 
-def _layers(
+def _arrange_rows(
     boxes: Mapping, links: Sequence[tuple], first: Collection = (), last: Collection = (), late: Collection = ()
 ) -> tuple:
-    """The rows of a picture, with a place for every box, and how the arrows look that are not as all others.
+    """The rows of a picture, with a position for every box, and the styles of the arrows.
 
     Args:
-        boxes: by anything, in an order in which each comes after those that lead to it.
-        links: from where to where, the text on the arrow, and its look.
-        first: what stands right above the first that reads it; the others stand as high as they can.
-        last: what stands below everything else.
-        late: what stands below all that is neither late nor last, if there is such.
+        boxes: by any key, in an order in which each comes after its predecessors.
+        links: for each the start, the end, the label of the arrow, and its style.
+        first: boxes right above the first box that reads them; the others are as high as possible.
+        last: boxes below everything else.
+        late: boxes below all that are neither late nor last, if there are any.
     """
+    _assign_rows(boxes, links, first, last, late)
+    looks: dict[tuple[Box, Box], dict] = {}
+    for start, end, text, look in links:
+        _connect(boxes[start], boxes[end], text, look, looks)
+    drawn, waiting = dict.fromkeys(boxes.values()), list(boxes.values())
+    while waiting:  # the labels and bends between the boxes
+        for box in waiting.pop().below:
+            if box not in drawn:
+                drawn[box] = None
+                waiting.append(box)
+    rows = [[box for box in drawn if box.row == row] for row in range(max(box.row for box in drawn) + 1)]
+    rows = [row for row in rows if row]
+    for sweep in range(16):
+        for row in rows if sweep % 2 else reversed(rows):
+            _sort_row(row, "above" if sweep % 2 else "below", {box: i for line in rows for i, box in enumerate(line)})
+    _set_positions(rows)
+    for i, row in enumerate(rows):
+        for box in row:
+            box.row = i
+    return rows, looks
+
+
+def _assign_rows(boxes: Mapping, links: Sequence[tuple], first: Collection, last: Collection, late: Collection) -> None:
+    """Give each box its row: even numbers, so that labels of arrows have rows between. For the arguments see `_arrange_rows`."""
     above: dict[Any, list] = {key: [] for key in boxes}
     below: dict[Any, list] = {key: [] for key in boxes}
     for start, end, *_ in links:
         above[end].append(start)
         below[start].append(end)
     late = set(late)
-    for key in boxes:  # and so is what needs it
+    for key in boxes:  # boxes that need a late box are late too
         if key not in last and any(each in late for each in above[key]):
             late.add(key)
     early = [key for key in boxes if key not in late and key not in last and key not in first]
@@ -195,29 +230,10 @@ def _layers(
     for key in first:
         if below[key]:
             boxes[key].row = min(boxes[each].row for each in below[key]) - 2
-    looks: dict[tuple[Box, Box], dict] = {}
-    for start, end, text, look in links:
-        _link(boxes[start], boxes[end], text, look, looks)
-    drawn, waiting = dict.fromkeys(boxes.values()), list(boxes.values())
-    while waiting:  # the texts and bends between the boxes
-        for box in waiting.pop().below:
-            if box not in drawn:
-                drawn[box] = None
-                waiting.append(box)
-    rows = [[box for box in drawn if box.row == row] for row in range(max(box.row for box in drawn) + 1)]
-    rows = [row for row in rows if row]
-    for sweep in range(16):
-        for row in rows if sweep % 2 else reversed(rows):
-            _sort(row, "above" if sweep % 2 else "below", {box: i for line in rows for i, box in enumerate(line)})
-    _place(rows)
-    for i, row in enumerate(rows):
-        for box in row:
-            box.row = i
-    return rows, looks
 
 
-def _link(above: Box, below: Box, text: str, look: dict, looks: dict) -> None:
-    """An arrow, by way of a box for its text in the first row that is free, and of bends in the rows after."""
+def _connect(above: Box, below: Box, text: str, look: dict, looks: dict) -> None:
+    """Connect two boxes by an arrow: a box for its label in the first free row, and bends in the rows after it."""
     for row in range(above.row + 1, below.row):
         bend = Box([text], row) if text else Box([], row, wide=0.3)
         text = ""
@@ -231,7 +247,7 @@ def _link(above: Box, below: Box, text: str, look: dict, looks: dict) -> None:
 
 
 def _panels(panels: Sequence[tuple], columns: int = 4) -> Figure:
-    """Titles and rows of boxes, side by side on one sheet."""
+    """Titles and rows of boxes, side by side on one figure."""
     lines = [panels[i : i + columns] for i in range(0, len(panels), columns)]
     head = 0.9 if any(title for title, *_ in panels) else 0.2
     wide = [
@@ -270,13 +286,13 @@ def _draw_rows(axes: Axes, rows: list[list[Box]], looks: Mapping, left: float, t
 
 
 def _arrow(axes: Axes, box: Box, to: Box, x: float, end: float, top: float, tops: list[float], look: dict) -> None:
-    """From a box to one in the next row, straight down as far as the boxes of this row reach."""
+    """Draw an arrow to a box in the next row, straight down as far as the boxes of this row reach."""
     y, down = top + box.tall, tops[to.row]
     bottom = max(tops[box.row + 1] - ROW_GAP, y)
     bend = (down - bottom) / 2
     points = [(x, y), (x, bottom), (x, bottom + bend), (end, down - bend), (end, down)]
     codes = [Path.MOVETO, Path.LINETO, Path.CURVE4, Path.CURVE4, Path.CURVE4]
-    if not to.fill and not to.lines:  # on through the row
+    if not to.fill and not to.lines:  # the arrow continues through the row
         points, codes = [*points, (end, tops[to.row + 1] - ROW_GAP)], [*codes, Path.LINETO]
     axes.add_patch(PathPatch(Path(points, codes), fill=False, capstyle="butt", **look))
     if to.fill:
@@ -297,14 +313,14 @@ def flow(
     source: str = "source",
     sink: str = "sink",
 ) -> Figure:
-    """A flow network from its source, at the top, to its sink: each arrow with its capacity, those of the cut thick.
+    """A flow network from its source, at the top, to its sink: each arrow with its capacity, the arrows of the cut thick.
 
-    What is on no way from source to sink is left out.
+    Nodes and arrows on no path from source to sink are left out.
 
     Args:
-        edges: from where, to where, and the capacity; an infinite one is an arrow without a number.
-        cut: the pairs that are cut. What can still be reached from the source is white, the rest grey.
-        unit: what stands behind a capacity.
+        edges: start, end, and capacity; an infinite capacity is an arrow without a number.
+        cut: the pairs that are cut. The nodes that can still be reached from the source are white, the rest grey.
+        unit: the unit after a capacity.
     """
     pairs = [(start, end) for start, end, _ in edges]
     there = _reached(pairs, source) & _reached([(end, start) for start, end in pairs], sink)
@@ -316,7 +332,7 @@ def flow(
     for start, end, capacity in edges:
         text = "" if capacity == float("inf") else f"{capacity:.10g} {unit}".strip()
         links.append((start, end, text, THICK if (start, end) in cut else THIN))
-    return _panels([("", *_layers(boxes, links))])
+    return _panels([("", *_arrange_rows(boxes, links))])
 
 
 def _reached(pairs: Sequence[tuple[str, str]], start: str) -> set[str]:
@@ -330,7 +346,7 @@ def _reached(pairs: Sequence[tuple[str, str]], start: str) -> set[str]:
 
 
 def _in_order(pairs: Sequence[tuple[str, str]]) -> list[str]:
-    """The names, each after all that lead to it."""
+    """The names, each after all its predecessors."""
     waits = {name: 0 for pair in pairs for name in pair}
     for _, end in pairs:
         waits[end] += 1
@@ -351,18 +367,18 @@ def _in_order(pairs: Sequence[tuple[str, str]]) -> list[str]:
 
 
 def bytecode(rows: Sequence[tuple[str, Sequence[str], str]], symbols: Collection[str] = ()) -> Figure:
-    """Instructions from top to bottom, beside each the stack after it, and what was written down meanwhile.
+    """Instructions from top to bottom, each with the stack after it and the nodes that it added to the graph.
 
     Args:
-        rows: for each instruction its text, what is on the stack then, the lowest first, and a note.
-        symbols: what stands for a tensor: such places of the stack are grey.
+        rows: for each instruction its text, the stack after it, the lowest entry first, and a note.
+        symbols: the stack entries that represent a tensor, which are grey.
     """
     text = max(len(row[0]) for row in rows) * LETTER + 0.9
-    place = max((len(each) for _, stack, _ in rows for each in stack), default=1) * LETTER + 0.5
+    slot = max((len(each) for _, stack, _ in rows for each in stack), default=1) * LETTER + 0.5
     deepest = max(max(len(stack) for _, stack, _ in rows), 3)
     note = max(max(len(row[2]) for row in rows), 25) * LETTER
     head, tall = 1.3, 0.82
-    middle, right = MARGIN + text, MARGIN + text + deepest * place + 0.7
+    middle, right = MARGIN + text, MARGIN + text + deepest * slot + 0.7
     figure, axes = sheet(right + note + MARGIN, head + tall * len(rows) + 0.3)
     for left, title in (MARGIN, "instruction"), (middle, "the stack after it"), (right, "written into the graph"):
         axes.text(left, 0.6, title, size=8.5, weight="bold", **MONO)
@@ -371,9 +387,9 @@ def bytecode(rows: Sequence[tuple[str, Sequence[str], str]], symbols: Collection
         axes.plot([MARGIN, right + note], [top - 0.05] * 2, color="0.88", linewidth=0.6)
         axes.text(MARGIN, top + tall / 2 - 0.05, instruction, size=7.5, **MONO)
         for j, each in enumerate(stack):
-            left = middle + j * place
-            rectangle(axes, left, top + 0.03, place - 0.1, tall - 0.18, BACKWARD if each in symbols else "white")
-            axes.text(left + place / 2 - 0.05, top + tall / 2 - 0.05, each, size=7.5, ha="center", **MONO)
+            left = middle + j * slot
+            rectangle(axes, left, top + 0.03, slot - 0.1, tall - 0.18, BACKWARD if each in symbols else "white")
+            axes.text(left + slot / 2 - 0.05, top + tall / 2 - 0.05, each, size=7.5, ha="center", **MONO)
         axes.text(right, top + tall / 2 - 0.05, written, size=7.5, **MONO)
     return figure
 
@@ -385,11 +401,12 @@ def bytecode(rows: Sequence[tuple[str, Sequence[str], str]], symbols: Collection
 def guards(entries: Sequence[tuple[str, Sequence[tuple[str, bool | None]]]], otherwise: str = "compile") -> Figure:
     """A cache as a list of decisions: the entries from left to right, in each its guards from top to bottom.
 
-    A guard that held is white, the one that failed black and leads on to the next entry; what was not asked is hatched.
+    A guard that held is white. The one that failed is black and leads to the next entry. Guards that were not checked are
+    hatched.
 
     Args:
-        entries: for each the name of what it runs, and its guards: a text, and whether it held; None if it was not asked.
-        otherwise: what happens if no entry's guards all hold.
+        entries: for each the name of its code, and its guards: a text, and whether it held; None if it was not checked.
+        otherwise: the action if no entry's guards all hold.
     """
     tall, head = 0.95, 1.0
     outcomes = [[held for _, held in each] for _, each in entries]
@@ -400,12 +417,12 @@ def guards(entries: Sequence[tuple[str, Sequence[tuple[str, bool | None]]]], oth
     width = 2 * MARGIN + sum(wide) + 1.1 * (len(wide) - 1) + (1.1 + last if taken is None else 0)
     figure, axes = sheet(width, head + tall * (most + 1) + 0.7)
     arrow = {"arrowstyle": "-|>", "color": INK, "linewidth": 1, "shrinkA": 0, "shrinkB": 0, "mutation_scale": 8}
-    left, came = MARGIN, None
+    left, previous = MARGIN, None
     for i, ((name, each), room) in enumerate(zip(entries, wide)):
         axes.text(left, 0.5, f"entry {i}", size=8.5, weight="bold", **MONO)
-        if came is not None:
-            axes.annotate("", (left, head + 0.35), came, arrowprops=arrow | {"connectionstyle": "arc3,rad=0"})
-        came = None
+        if previous is not None:
+            axes.annotate("", (left, head + 0.35), previous, arrowprops=arrow | {"connectionstyle": "arc3,rad=0"})
+        previous = None
         for j, (text, held) in enumerate(each):
             top, fill = head + tall * j, {True: "white", False: MARKED, None: None}[held]
             rectangle(axes, left, top, room, tall - 0.25, fill)
@@ -414,7 +431,7 @@ def guards(entries: Sequence[tuple[str, Sequence[tuple[str, bool | None]]]], oth
             if held:
                 axes.annotate("", (left + 0.6, top + tall), (left + 0.6, top + tall - 0.25), arrowprops=arrow)
             if held is False:
-                came = left + room, top + (tall - 0.25) / 2
+                previous = left + room, top + (tall - 0.25) / 2
         top, runs = head + tall * len(each), i == taken
         rectangle(axes, left, top, room, tall - 0.25, LEAF if runs else None)
         plate = {} if runs else {"bbox": {"facecolor": "white", "edgecolor": "none", "pad": 0.8}}
@@ -422,24 +439,25 @@ def guards(entries: Sequence[tuple[str, Sequence[tuple[str, bool | None]]]], oth
         axes.text(left + 0.3, top + (tall - 0.25) / 2, f"run {name}", size=7.5, **MONO, **plate, **bold)
         left += room + 1.1
     if taken is None:
-        if came is not None:
-            axes.annotate("", (left, head + 0.35), came, arrowprops=arrow)
+        if previous is not None:
+            axes.annotate("", (left, head + 0.35), previous, arrowprops=arrow)
         rectangle(axes, left, head, last, tall - 0.25, LEAF)
         axes.text(left + 0.3, head + (tall - 0.25) / 2, otherwise, size=7.5, weight="bold", **MONO)
     return figure
 
 
 # ------------------------------------------------------------------------------------------------------------
-# Broken functions
+# Graph breaks
 
 
 def breaks(lines: Sequence[tuple[str, str]], inside: Mapping[str, Sequence[str]] | None = None) -> Figure:
-    """A function broken into graphs: its lines from top to bottom in time, and beside them what runs each.
+    """A function split into graphs by graph breaks: its lines from top to bottom in time, with the graph or code that runs
+    each.
 
     Args:
-        lines: of the source, each with what it belongs to: a name that begins with "graph" is a graph, drawn grey; anything
-            else is Python's own, hatched.
-        inside: lines to write beside each of these names.
+        lines: of the source, each with its owner: a name that begins with "graph" is a graph, drawn grey; anything else is
+            Python's own code, hatched.
+        inside: lines to write to the right of each of these names.
     """
     inside = inside or {}
     parts: list[tuple[str, list[str]]] = []

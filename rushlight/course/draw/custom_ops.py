@@ -1,6 +1,6 @@
-"""Pictures of operators of one's own in real torch: captured graphs, what works where, rows in eight bits, a device's trace.
+"""Pictures of custom operators in real torch: captured graphs, a table of outcomes, rows in eight bits, a device's trace.
 
-Greys mean the same throughout: white is ordinary, black is one's own or wrong, and what lies between says so in letters too.
+Greys have the same meaning in all pictures: white is ordinary, black is custom or wrong. Greys between have a label too.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from rushlight.course.draw.backward import LEAF, NODE, Box, _drawn, _join, _place, _sort
+from rushlight.course.draw.backward import LEAF, NODE, Box, _connect, _draw_panels, _set_positions, _sort_row
 from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MONO, Picture, ink_on, sheet
 
 OWN = "0.25"
@@ -26,10 +26,10 @@ def captured(panels: Sequence[tuple[str, Any]], own: Collection[str] = ()) -> Fi
     """Captured graphs side by side, from their inputs at the top to their results at the bottom.
 
     Args:
-        panels: for each a title and a `torch.fx.Graph`, or what has one under `.graph`.
+        panels: for each a title and a `torch.fx.Graph`, or an object with the attribute `graph`.
         own: the namespaces whose operators are drawn black.
     """
-    return _drawn([(title, _rows(getattr(graph, "graph", graph), own)) for title, graph in panels])
+    return _draw_panels([(title, _rows(getattr(graph, "graph", graph), own)) for title, graph in panels])
 
 
 def _rows(graph: Any, own: Collection[str]) -> list[list[Box]]:
@@ -42,13 +42,13 @@ def _rows(graph: Any, own: Collection[str]) -> list[list[Box]]:
         elif not inputs and not node.users:
             continue
         boxes[node] = Box([_operator(node)], row, _shade(node, own))
-    for node in reversed(graph.nodes):  # what is only read late stands next to its reader
+    for node in reversed(graph.nodes):  # an input that is first read late moves next to its reader
         if node in boxes and node.op in ("placeholder", "get_attr") and any(user in boxes for user in node.users):
             boxes[node].row = min(boxes[user].row for user in node.users if user in boxes) - 2
     for node, box in boxes.items():
         for other in dict.fromkeys(node.all_input_nodes):
             if other in boxes:
-                _join(boxes[other], box, [_sizes(other)] if _sizes(other) else [])
+                _connect(boxes[other], box, [_sizes(other)] if _sizes(other) else [])
     drawn = dict.fromkeys(boxes.values())
     for box in list(drawn):
         waiting = list(box.below)
@@ -60,8 +60,8 @@ def _rows(graph: Any, own: Collection[str]) -> list[list[Box]]:
     rows = [[box for box in drawn if box.row == row] for row in range(max(box.row for box in drawn) + 1)]
     for sweep in range(12):
         for row in rows if sweep % 2 else reversed(rows):
-            _sort(row, "above" if sweep % 2 else "below", {box: i for line in rows for i, box in enumerate(line)})
-    _place(rows := [row for row in rows if row])
+            _sort_row(row, "above" if sweep % 2 else "below", {box: i for line in rows for i, box in enumerate(line)})
+    _set_positions(rows := [row for row in rows if row])
     for i, row in enumerate(rows):
         for box in row:
             box.row = i
@@ -69,13 +69,13 @@ def _rows(graph: Any, own: Collection[str]) -> list[list[Box]]:
 
 
 def _operator(node: Any) -> str:
-    """What a node calls: `aten.mm`, `mine.fused_linear`; an input by its name."""
+    """The operator that a node calls: `aten.mm`, `mine.fused_linear`; an input by its name."""
     if node.op in ("placeholder", "get_attr"):
         return str(node.target).strip("_")
     if node.op == "output":
         return "result"
     schema = getattr(node.target, "_schema", None)
-    if "auto_functionalized" in str(node.target):  # of which operator, says its first argument
+    if "auto_functionalized" in str(node.target):  # its first argument is the operator
         return f"{str(node.target).rpartition('.')[2]}: {_plain(node.args[0]._schema.name)}"
     return _plain(schema.name) if schema is not None else getattr(node.target, "__name__", str(node.target))
 
@@ -100,11 +100,11 @@ def _sizes(node: Any) -> str:
 
 
 # ------------------------------------------------------------------------------------------------------------
-# What works where
+# Outcomes
 
 
 def outcomes(rows: Mapping[str, Mapping[str, str]], columns: Sequence[str]) -> Figure:
-    """A table of what happened: "right" is white, "wrong" black, anything else, the name of an error, grey."""
+    """A table of outcomes: "right" is white, "wrong" black, anything else, the name of an error, grey."""
     label = max(len(row) for row in rows) * 8 * CHARACTER + 0.5
     wide = max(max(len(cell) for row in rows.values() for cell in row.values()), max(map(len, columns)))
     wide, tall = wide * 7.5 * CHARACTER + 0.5, 0.9
@@ -128,7 +128,7 @@ def outcomes(rows: Mapping[str, Mapping[str, str]], columns: Sequence[str]) -> F
 
 
 def quantised(rows: Any, data: Any, scale: Any) -> Figure:
-    """A matrix, what is kept of it in eight bits, and the scale of each row; all as arrays or tensors on the CPU."""
+    """A matrix, its int8 values, and the scale of each row; all as arrays or tensors on the CPU."""
     rows, data, scale = (np.asarray(each) for each in (rows, data, scale))
     figure = Picture(figsize=(8.4, 0.9 + 0.26 * len(rows)), facecolor="white", layout="constrained")
     left, middle, right = figure.subplots(1, 3, sharey=True, width_ratios=(3, 3, 1.4))
@@ -151,7 +151,7 @@ def quantised(rows: Any, data: Any, scale: Any) -> Figure:
 # A device's own trace
 
 
-KINDS = {  # of calls: how they are drawn, and the words for them
+KINDS = {  # of calls: their grey, and their label
     "kernel": (OWN, "a kernel of its own"),
     "memory": ("white", "memory and views"),
     "copy": ("0.85", "a copy"),
@@ -160,9 +160,10 @@ KINDS = {  # of calls: how they are drawn, and the words for them
 
 
 def device_trace(panels: Sequence[tuple[str, Sequence[str]]]) -> Figure:
-    """What a device was asked for, from top to bottom, a box for each call; panels, each a title and lines, stand side by side.
+    """The calls that reached a device, from top to bottom, a box for each call. The panels, each a title and lines, are side
+    by side.
 
-    A line is one of `rushlight.on_torch.backend.trace()`: two spaces for each call that it is within, the operator, its arguments.
+    A line is one of `rushlight.on_torch.backend.trace()`: two spaces for each enclosing call, the operator, its arguments.
     """
     calls = [(title, [_parsed(line) for line in lines]) for title, lines in panels]
     tall, indent, head = 0.72, 0.8, 1.0
@@ -188,7 +189,7 @@ def device_trace(panels: Sequence[tuple[str, Sequence[str]]]) -> Figure:
 
 
 def _parsed(line: str) -> tuple[int, str, str]:
-    """How deep a call is, its operator, and its kind."""
+    """The depth of a call, its operator, and its kind."""
     spaces, name = re.match(r"( *)(?:aten::)?([\w:.]+)", line).groups()
     if "on the CPU" in line:
         kind = "fallback"

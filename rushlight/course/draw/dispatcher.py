@@ -1,4 +1,4 @@
-"""Pictures of the dispatcher: key sets as bits, the way of a call down the keys, tables of kernels, traces."""
+"""Pictures of the dispatcher: key sets as bits, the path of a call through the keys, tables of kernels, traces."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from rushlight.c10.dispatch import (
 )
 from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MONO, ink_on, rectangle, sheet
 
-# A table's reasons, each with the letter and the grey that stand for it; a fallthrough and a missing kernel have none.
+# A table's reasons, each with its letter and its grey. A fallthrough and a missing kernel have no grey.
 REASONS = {
     "kernel": ("K", "0.35"),
     "autograd kernel": ("A", "0.46"),
@@ -35,7 +35,8 @@ REASONS = {
 
 
 def key_sets(rows: Sequence[tuple[str, int]]) -> Figure:
-    """Key sets as rows of bits, the highest on the left, each under its name. A bar marks the highest functionality."""
+    """Key sets as rows of bits, the highest bit on the left, below the names of the bits. A bar marks the highest
+    functionality."""
     names = [*reversed(FUNCTIONALITIES), *reversed(BACKENDS)]
     label = max(len(text) for text, _ in rows) * 8 * CHARACTER + 0.4
     head, gap, slant = 3.3, 0.6, 0.2
@@ -66,11 +67,11 @@ def key_sets(rows: Sequence[tuple[str, int]]) -> Figure:
 
 
 def ladder(calls: Sequence[tuple[Operator, int]]) -> Figure:
-    """The way of each call down the keys, highest first, calls side by side.
+    """The path of each call through the keys, from the highest to the lowest, with the calls side by side.
 
-    A filled rung is a key whose kernel runs, one with an arrow down a key in the set that falls through, a hatched one a key
-    without a kernel; in faint letters are keys that are not in the set. A call ends at a kernel for a backend, or at a
-    composite one, which calls other operators.
+    A filled rung is a key whose kernel runs. A rung with a down arrow is a key in the set that falls through. A hatched rung
+    is a key without a kernel. Keys in faint letters are not in the set. A call ends at a backend's kernel, or at a composite
+    kernel, which calls other operators.
     """
     names = [*reversed(FUNCTIONALITIES)]
     rung, step, head = 6.4, 1.4, 1.3
@@ -78,40 +79,42 @@ def ladder(calls: Sequence[tuple[Operator, int]]) -> Figure:
     for column, (op, key_set) in enumerate(calls):
         left = MARGIN + column * (rung + 1.6)
         axes.text(left, 0.6, op.full_name, size=10, weight="bold", **MONO)
-        way, ended = [], False
+        path, ended = [], False
         for row, name in enumerate(names):
             bit = bits(DispatchKey[name])
             key = highest_priority_key(key_set & (bit | (1 << len(BACKENDS)) - 1))
-            there = bool(key_set & bit)
-            kernel, reason = op.entry(key) if there else (None, "not in the set")
-            runs = there and kernel is not FALLTHROUGH and kernel is not MISSING and not ended
+            in_set = bool(key_set & bit)
+            kernel, reason = op.entry(key) if in_set else (None, "not in the set")
+            runs = in_set and kernel is not FALLTHROUGH and kernel is not MISSING and not ended
             top = head + step * row
             fill = REASONS[reason][1] if runs else None if kernel is MISSING and not ended else "white"
             rectangle(axes, left, top, rung, 1.15, fill)
-            ink = ink_on(fill) if runs else INK if there else FAINT
-            said = "not reached" if there and ended else reason
-            if kernel is FALLTHROUGH:  # such a key is out of the set before anything runs, also below the end
-                said = f"{REASONS['fallthrough'][0]} fallthrough"
+            ink = ink_on(fill) if runs else INK if in_set else FAINT
+            label_text = "not reached" if in_set and ended else reason
+            if kernel is FALLTHROUGH:  # such a key is removed from the set before anything runs
+                label_text = f"{REASONS['fallthrough'][0]} fallthrough"
             plate = {"facecolor": "white", "edgecolor": "none", "pad": 1} if fill is None else None
-            axes.text(left + 0.25, top + 0.38, key.name if there else name, size=8, bbox=plate, **MONO | {"color": ink})
-            axes.text(left + 0.25, top + 0.84, said, size=6.5, bbox=plate, **MONO | {"color": ink})
+            axes.text(
+                left + 0.25, top + 0.38, key.name if in_set else name, size=8, bbox=plate, **MONO | {"color": ink}
+            )
+            axes.text(left + 0.25, top + 0.84, label_text, size=6.5, bbox=plate, **MONO | {"color": ink})
             if runs:
-                way.append(top)
+                path.append(top)
                 ended = reason in ("math kernel", "default backend kernel") or name == "Dense"
         x = left + rung + 0.35
-        for i, top in enumerate(way if len(way) > 1 else ()):
+        for i, top in enumerate(path if len(path) > 1 else ()):
             axes.plot([left + rung, x], [top + 0.57] * 2, color=INK, linewidth=1)
             if i:
                 style = {"arrowstyle": "->", "color": INK, "linewidth": 1, "shrinkA": 0, "shrinkB": 0}
-                axes.annotate("", (x, top + 0.57), (x, way[i - 1] + 0.57), arrowprops=style)
+                axes.annotate("", (x, top + 0.57), (x, path[i - 1] + 0.57), arrowprops=style)
     return figure
 
 
 def tables(panels: Sequence[tuple[str, Mapping[str, Mapping[str, str]]]], keys: Sequence[str]) -> Figure:
-    """Operators' tables side by side: for each operator (row) and key (column) the reason for what the table holds.
+    """Operators' tables side by side: for each operator (row) and key (column) the reason for the entry.
 
-    A panel is a name and, by operator, the reasons by key, in the words of `REASONS`; a key that an operator has nothing for
-    may be absent.
+    A panel is a name and, by operator, the reasons by key, in the words of `REASONS`. A key for which an operator has no
+    entry may be absent.
     """
     label = max(len(op) for _, rows in panels for op in rows) * 7.5 * CHARACTER + 0.4
     count = max(len(rows) for _, rows in panels)
@@ -121,7 +124,7 @@ def tables(panels: Sequence[tuple[str, Mapping[str, Mapping[str, str]]]], keys: 
     head, slant, per_line = 3.9, 0.3, 4 if len(panels) == 1 else 7
     lines = math.ceil(len(used) / per_line)
     width = MARGIN + label + len(panels) * (len(keys) + 0.8) + slant
-    if len(panels) == 1:  # few keys may leave too little room for the words below
+    if len(panels) == 1:  # with few keys the legend below may need more room
         width = max(width, 2 * MARGIN + min(per_line, len(used)) * (max(map(len, used)) * 7 * CHARACTER + 1.3))
     figure, axes = sheet(width, head + count + 0.7 + 0.95 * lines + 0.2)
     for i, (title, rows) in enumerate(panels):
@@ -139,9 +142,9 @@ def tables(panels: Sequence[tuple[str, Mapping[str, Mapping[str, str]]]], keys: 
                 middle = left + column + 0.5, head + row + 0.5
                 axes.text(*middle, letter, size=8, ha="center", **MONO | {"color": ink_on(fill)})
     for i, reason in enumerate(used):
-        line, place = divmod(i, per_line)
+        line, column = divmod(i, per_line)
         letter, fill = REASONS[reason]
-        left = MARGIN + place * (width - 2 * MARGIN) / min(per_line, len(used))
+        left = MARGIN + column * (width - 2 * MARGIN) / min(per_line, len(used))
         top = head + count + 0.7 + 0.95 * line
         rectangle(axes, left, top, 0.7, 0.7, fill)
         axes.text(left + 0.35, top + 0.35, letter, size=6.5, ha="center", **MONO | {"color": ink_on(fill)})
@@ -150,9 +153,9 @@ def tables(panels: Sequence[tuple[str, Mapping[str, Mapping[str, str]]]], keys: 
 
 
 def trace(lines: Sequence[str]) -> Figure:
-    """The lines of a dispatch trace as nested boxes, one a call, from top to bottom as they came; a redispatch is dashed.
+    """The lines of a dispatch trace as nested boxes, one for each call, from top to bottom. A redispatch is dashed.
 
-    The grey is that of the key: the higher its functionality, the darker.
+    The higher the functionality of the key, the darker the grey.
     """
     parts = [re.match(r"( *)\[(\w+)\] op=\[(.*)\], key=\[(.*)\]$", line).groups() for line in lines]
     calls = [(len(spaces), how, op.removeprefix("aten::"), key) for spaces, how, op, key in parts]

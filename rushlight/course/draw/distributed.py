@@ -1,7 +1,7 @@
-"""Pictures of distributed training: who computes and who sends when, the steps of a ring, shards, pipelines, and what it costs.
+"""Pictures of distributed training: timelines of ranks, the steps of a ring, shards, pipelines, and costs.
 
-Greys mean the same throughout: light is forward, or a rank's own; darker is backward, or more of the ranks' together; black is
-what is sent; what is hatched is nothing, a bubble or padding. Words say the same as the greys.
+Greys have the same meaning in all pictures: light for forward, or a rank's own data; darker for backward, or sums over more
+ranks; black for data that is sent; hatched for nothing, a bubble or padding. Labels say the same as the greys.
 """
 
 from __future__ import annotations
@@ -24,17 +24,21 @@ LETTER = 0.075  # inches: a monospace character of size 8.5
 
 
 def rank_timeline(ranks: Sequence[Sequence[tuple[str, str, float, float]]], x: str = "ms") -> Figure:
-    """What ranks did, and when: for each rank a row of what it computed, and below it a row of what it sent.
+    """The work of ranks over time: for each rank a row of its computations, and below it a row of its communication.
 
-    What overlaps within a row stands on two lines or more. A name is written where there is room for it.
+    Events that overlap within a row are on several lines. A name is written if there is room for it.
 
     Args:
-        ranks: for each rank its events: a kind, "forward", "backward" or another one for what is computed, "send" for what is
-            sent; a name; when it began, and when it ended.
-        x: what the times are.
+        ranks: for each rank its events: a kind ("send" for communication; "forward", "backward" or another word for
+            computation), a name, the start, and the end.
+        x: the unit of the times.
     """
     rows = [
-        (f"rank {rank}" if not sent else "", _lines([each for each in events if (each[0] == "send") == sent]), sent)
+        (
+            f"rank {rank}" if not sent else "",
+            _assign_lines([each for each in events if (each[0] == "send") == sent]),
+            sent,
+        )
         for rank, events in enumerate(ranks)
         for sent in (False, True)
     ]
@@ -48,21 +52,21 @@ def rank_timeline(ranks: Sequence[Sequence[tuple[str, str, float, float]]], x: s
     axes = figure.subplots()
     axes.set(xlim=(begin, last), ylim=(top - 0.2, -0.2), xlabel=x)
     for (_, lines, _), at in zip(rows, tops):
-        for place, line in enumerate(lines):
+        for level, line in enumerate(lines):
             for kind, text, start, end in line:
                 fill = {"send": SENT, "forward": FORWARD, "backward": BACKWARD}.get(kind, "white")
                 room = (end - start) / (last - begin) * 8 / LETTER
-                _bar(axes, start, at + 0.8 * place, end - start, 0.72, fill, text if len(text) + 0.5 < room else "")
+                _bar(axes, start, at + 0.8 * level, end - start, 0.72, fill, text if len(text) + 0.5 < room else "")
     computing = [(at + 0.36, name) for (name, _, sent), at in zip(rows, tops) if not sent]
     sending = [(at + 0.36, "sends") for (_, lines, sent), at in zip(rows, tops) if sent and lines]
-    places, names = zip(*sorted(computing + sending))
-    axes.set_yticks(places, names, size=8.5)
-    _bare(axes, "bottom")
+    ticks, names = zip(*sorted(computing + sending))
+    axes.set_yticks(ticks, names, size=8.5)
+    _hide_spines(axes, "bottom")
     return figure
 
 
-def _lines(events: Sequence[tuple]) -> list[list[tuple]]:
-    """The events on as few lines as there are at a time, at most."""
+def _assign_lines(events: Sequence[tuple]) -> list[list[tuple]]:
+    """The events on as few lines as possible."""
     lines: list[list[tuple]] = []
     for event in sorted(events, key=lambda each: each[2]):
         line = next((line for line in lines if line[-1][3] <= event[2]), None)
@@ -74,14 +78,14 @@ def _lines(events: Sequence[tuple]) -> list[list[tuple]]:
 
 
 def _bar(axes: Axes, left: float, top: float, width: float, height: float, fill: str | None, text: str = "") -> None:
-    """A box with a word in it, in an axes' own units; without a grey it is hatched."""
+    """A box with a label, in the units of the axes; hatched if `fill` is None."""
     look = {"facecolor": fill, "edgecolor": INK, "linewidth": 0.7} if fill else NOTHING
     axes.add_patch(Rectangle((left, top), width, height, **look))
-    place = left + width / 2, top + height / 2
-    axes.text(*place, text, size=7.5, ha="center", **MONO | {"color": ink_on(fill)}, clip_on=True)
+    middle = left + width / 2, top + height / 2
+    axes.text(*middle, text, size=7.5, ha="center", **MONO | {"color": ink_on(fill)}, clip_on=True)
 
 
-def _bare(axes: Axes, *kept: str) -> None:
+def _hide_spines(axes: Axes, *kept: str) -> None:
     axes.tick_params(left=False)
     axes.spines[[side for side in ("top", "right", "left", "bottom") if side not in kept]].set_visible(False)
 
@@ -93,12 +97,12 @@ def _bare(axes: Axes, *kept: str) -> None:
 def ring_steps(ranks: int) -> Figure:
     """An all-reduce in a ring, step by step: the reduce-scatter above, the all-gather below.
 
-    In each panel a row is a rank's tensor, cut into as many parts as there are ranks; the number in a part is of how many ranks it
-    is the sum, and the grey says the same. In the all-gather what is hatched has not come yet. What a step sends has a thick
-    frame, and an arrow to the next rank; from the last one it goes out below and comes in above.
+    In each panel a row is a rank's tensor, cut into as many parts as there are ranks. The number in a part is the number of
+    ranks that it sums, and the grey says the same. In the all-gather a part that has not arrived is hatched. A part that a
+    step sends has a thick frame, and an arrow to the next rank; from the last rank the arrow leaves below and enters above.
     """
     size, head = 0.85, 1.5
-    gap = max(1.0, len("reduce-scatter, step 1") * 7.5 * CHARACTER + 0.4 - ranks * size)  # titles stand side by side
+    gap = max(1.0, len("reduce-scatter, step 1") * 7.5 * CHARACTER + 0.4 - ranks * size)  # titles are side by side
     steps = ranks - 1
     wide, tall = ranks * size + gap, ranks * size + head + 0.5
     label = 6 * 8 * CHARACTER + 0.3
@@ -122,7 +126,7 @@ def ring_steps(ranks: int) -> Figure:
                     axes.text(*middle, str(count or ""), size=8, ha="center", **MONO | {"color": ink_on(fill)})
             for rank, part in enumerate(sent):
                 if part is not None:
-                    _sent(axes, left + size * part, top + head - 0.5, size, rank, ranks)
+                    _draw_message(axes, left + size * part, top + head - 0.5, size, rank, ranks)
             before = [list(row) for row in held]
             for rank, part in enumerate(sent):
                 if part is not None:
@@ -132,16 +136,17 @@ def ring_steps(ranks: int) -> Figure:
     return figure
 
 
-def _sent(axes: Axes, left: float, top: float, size: float, rank: int, ranks: int) -> None:
-    """The frame around what a rank sends, and its way to the next one; from the last one it goes out below and in above."""
+def _draw_message(axes: Axes, left: float, top: float, size: float, rank: int, ranks: int) -> None:
+    """The frame around a part that a rank sends, and its arrow to the next rank; from the last rank it leaves below and
+    enters above."""
     y = top + size * rank
     axes.add_patch(Rectangle((left, y), size, size, fill=False, edgecolor=INK, linewidth=2.2, zorder=3))
     style = {"arrowstyle": "-|>", "color": INK, "linewidth": 1.2, "shrinkA": 0, "shrinkB": 0, "mutation_scale": 9}
     x = left + size * 0.82
-    ways = [(y + size * 0.8, y + size * 1.35)]
+    arrows = [(y + size * 0.8, y + size * 1.35)]
     if rank == ranks - 1:
-        ways = [(y + size * 0.8, y + size + 0.35), (top - 0.35, top + size * 0.35)]
-    for start, end in ways:
+        arrows = [(y + size * 0.8, y + size + 0.35), (top - 0.35, top + size * 0.35)]
+    for start, end in arrows:
         axes.annotate("", (x, end), (x, start), arrowprops=style, zorder=4)
 
 
@@ -150,11 +155,11 @@ def _sent(axes: Axes, left: float, top: float, size: float, rank: int, ranks: in
 
 
 def shards(parameters: Mapping[str, Sequence[int]], ranks: int, dim: int = 0) -> Figure:
-    """How parameters are cut over ranks, in parts of equal size, rounded up: which rows each rank has; padding is hatched.
+    """How parameters are cut over ranks, in parts of equal size, rounded up: the rows of each rank; padding is hatched.
 
     Args:
         parameters: their sizes, by name.
-        ranks: how many there are.
+        ranks: the number of ranks.
         dim: the dimension that is cut.
     """
     label = max(len(f"{name} {_shape(sizes)}") for name, sizes in parameters.items()) * 8 * CHARACTER + 0.6
@@ -192,12 +197,13 @@ def pipeline(
     forward: Sequence[float],
     backward: Sequence[float],
 ) -> Figure:
-    """What the stages of a pipeline do, and when; below one another, on one scale. What is hatched is the bubble.
+    """The work of the stages of a pipeline over time, one panel below another, on one scale. The bubble is hatched.
 
     Args:
-        panels: for each a title, the stages' orders, and the times at which their actions start, as `start_times` returns them.
-        forward: how long a forward takes, for each stage.
-        backward: how long a backward takes.
+        panels: for each a title, the stages' orders, and the times at which their actions start, as `start_times` returns
+            them.
+        forward: the duration of a forward, for each stage.
+        backward: the duration of a backward.
     """
     drawn = []
     for title, orders, starts in panels:
@@ -223,13 +229,13 @@ def pipeline(
         )
         if title:
             axes.set_title(title, size=9, loc="left")
-        _bare(axes, "bottom")
+        _hide_spines(axes, "bottom")
     grid[-1].set_xlabel("time")
     return figure
 
 
 # ------------------------------------------------------------------------------------------------------------
-# What it costs
+# Costs
 
 MARKERS = (("o", "white"), ("s", "0.55"), ("^", INK), ("D", "0.8"))
 
@@ -241,15 +247,15 @@ def cost(
     x: str = "bytes",
     y: str = "seconds",
 ) -> Figure:
-    """Measurements as points, and what a model that was fitted to them says, as a line; both axes are logarithmic.
+    """Measurements as points, and a model that was fitted to them, as a line; both axes are logarithmic.
 
-    The line is solid where there are measurements. Beyond them it is a projection, which is dashed, and is called that.
+    The line is solid where there are measurements. Beyond them it is a projection, which is dashed and labelled so.
 
     Args:
-        measured: (x, y) by name; there may be none of a name that has a model.
+        measured: (x, y) by name; a name that has a model may have no measurements.
         model: y of x, for each name.
-        until: how far to project, in x.
-        x: what stands on the axis, and y likewise.
+        until: the end of the projection, in x.
+        x, y: the labels of the axes.
     """
     figure = Picture(figsize=(7.6, 3.6), facecolor="white", layout="constrained")
     axes = figure.subplots()
@@ -272,10 +278,10 @@ def cost(
             axes.annotate("" if points else name, (start, predicted(start)), (0, 4), **style)
     if until is not None and until > last:
         axes.axvspan(last, until, color="0.95", linewidth=0, zorder=0)
-        place = {"transform": axes.get_xaxis_transform(), "size": 8.5, "style": "italic", "color": FAINT}
-        axes.text((last * until) ** 0.5, 0.04, "projected", ha="center", **place)
-        axes.text((first * last) ** 0.5, 0.04, "measured", ha="center", **place)
-    axes.margins(y=0.14)  # room for words below the lines
+        style = {"transform": axes.get_xaxis_transform(), "size": 8.5, "style": "italic", "color": FAINT}
+        axes.text((last * until) ** 0.5, 0.04, "projected", ha="center", **style)
+        axes.text((first * last) ** 0.5, 0.04, "measured", ha="center", **style)
+    axes.margins(y=0.14)  # room for the labels below the lines
     axes.legend(frameon=False, fontsize=8.5, loc="upper left")
     axes.spines[["top", "right"]].set_visible(False)
     return figure
@@ -287,7 +293,7 @@ def _steps(first: float, last: float, count: int = 60) -> list[float]:
 
 
 def by_rank(events: Sequence[tuple[int, str, str, float, float]]) -> list[list[tuple[str, str, float, float]]]:
-    """Events that have their rank as first entry, for `timeline`."""
+    """Events that have their rank as first entry, for `rank_timeline`."""
     ranked = sorted(events, key=lambda each: each[0])
     found = {rank: [each[1:] for each in some] for rank, some in groupby(ranked, key=lambda each: each[0])}
     return [found.get(rank, []) for rank in range(max(found) + 1)]

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from rushlight.course.draw.backward import LEAF, NODE, Box
-from rushlight.course.draw.capture import LETTER, MARKED, THIN, _call, _graph, _layers, _panels, _sizes
+from rushlight.course.draw.capture import LETTER, MARKED, THIN, _arrange_rows, _call, _graph, _panels, _sizes
 from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MONO, Picture, ink_on, rectangle, sheet
 from rushlight.inductor.ir import ComputedBuffer, Kernel
 from rushlight.inductor.scheduler_node import FusedSchedulerNode, inner_loops
@@ -56,7 +56,7 @@ def fused(graph: Any, steps: Sequence[tuple[str, Collection[str]]] | Any, sizes:
     ]
     first = [node for node in nodes if node.op in ("placeholder", "get_attr")]
     last = [node for node in nodes if node.op == "output"]
-    return _panels([("", *_layers(boxes, links, first, last))])
+    return _panels([("", *_arrange_rows(boxes, links, first, last))])
 
 
 def _steps(program: Any) -> list[tuple[str, list[str]]]:

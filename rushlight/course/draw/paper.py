@@ -1,4 +1,4 @@
-"""What all pictures are drawn with: the paper, its ink, and boxes. Lengths are in cells, and y grows downwards."""
+"""The basis of all pictures: figures, colours and boxes. Lengths are in cells, and y grows downwards."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CHARACTER = 0.0086 / CELL  # width of a monospace character, per point of its si
 
 
 class Picture(Figure):
-    """A figure that notebooks show, whether pyplot was imported or not."""
+    """A figure that a notebook displays, even if pyplot was not imported."""
 
     def _repr_png_(self) -> bytes:
         png = io.BytesIO()
@@ -25,7 +25,7 @@ class Picture(Figure):
 
 
 def sheet(width: float, height: float) -> tuple[Figure, Axes]:
-    """A figure whose axes are in cells, y downwards, from corner to corner."""
+    """A figure with axes in cells, y downwards, without margins."""
     figure = Picture(figsize=(width * CELL, height * CELL), facecolor="white")
     axes = figure.add_axes((0, 0, 1, 1), xlim=(0, width), ylim=(height, 0))
     axes.set_axis_off()

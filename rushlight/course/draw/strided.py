@@ -1,9 +1,9 @@
 """Pictures of strided tensors, and of loops over them.
 
-A strided tensor is drawn as the grid that a program sees, above the memory that is there. A cell shows its element and,
-small, the place of the element in the storage. The shade is that of the place, from light to dark along the memory, so
-that a transposed grid looks transposed, and a place that is seen twice looks the same twice. Arrows carry the strides: so
-far does one step move in the row below. Places that no view reaches are hatched.
+A strided tensor is drawn as the grid that a program sees, above its memory. A cell shows its element and, small, the index of
+the element in the storage. The shade depends on this index, from light to dark along the memory. So a transposed grid looks
+transposed, and an element that occurs twice looks the same twice. Arrows show the strides: the distance of one step in the
+row below. Elements that no view reaches are hatched.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from matplotlib.ticker import LogLocator
 from rushlight.aten.strided import Tensor
 from rushlight.course.draw.paper import CELL, CHARACTER, FAINT, INK, MARGIN, MONO, Picture
 
-PER_LINE = 24  # places of the storage in one line
+PER_LINE = 24  # elements of the storage in one line
 HEADER, GAP, ARROW = 2.4, 1.1, 0.9  # in cells
 LIGHT, DARK = (0.95, 0.95, 0.91), (0.45, 0.63, 0.71)  # dark text is legible on all shades between these
 
@@ -42,7 +42,7 @@ def compare(views: Sequence[tuple[str, Tensor]]) -> Figure:
     total = first.untyped_storage().nbytes() // first.itemsize
     sizes = [_panel_size(name, x) for name, x in views]
     storage_top = MARGIN + max(height for _, height in sizes) + GAP
-    bars = [(name, set(_places(x).values())) for name, x in views] if len(views) > 1 else []
+    bars = [(name, set(_storage_indices(x).values())) for name, x in views] if len(views) > 1 else []
     label_width = max((len(name) for name, _ in bars), default=0) * 8 * CHARACTER + 0.3 if bars else 0
     line_height = 1.7 + 0.35 * len(bars)
     width = 2 * MARGIN + max(sum(w for w, _ in sizes) + GAP * (len(sizes) - 1), label_width + min(total, PER_LINE))
@@ -55,12 +55,14 @@ def compare(views: Sequence[tuple[str, Tensor]]) -> Figure:
     for (name, x), (panel_width, _) in zip(views, sizes):
         _draw_panel(axes, name, x, left, MARGIN, total)
         left += panel_width + GAP
-    _draw_storage(axes, first, set().union(*(_places(x).values() for x in tensors)), bars, label_width, storage_top)
+    _draw_storage(
+        axes, first, set().union(*(_storage_indices(x).values() for x in tensors)), bars, label_width, storage_top
+    )
     return figure
 
 
-def _places(x: Tensor) -> dict[tuple[int, ...], int]:
-    """The place in the storage, in elements, of every index."""
+def _storage_indices(x: Tensor) -> dict[tuple[int, ...], int]:
+    """The index in the storage, in elements, of every index of the tensor."""
     indices = itertools.product(*map(range, x.shape))
     return {index: x.storage_offset() + sum(map(operator.mul, index, x.stride())) for index in indices}
 
@@ -91,10 +93,10 @@ def _draw_panel(axes: Axes, name: str, x: Tensor, left: float, top: float, total
         _arrow(axes, (left + 0.5, top - 0.25), (left + 1.5, top - 0.25), f"+{steps[2]}", (0, -0.35))
     if rows > 1:
         _arrow(axes, (left - 0.25, top + 0.5), (left - 0.25, top + 1.5), f"+{steps[1]}", (-0.4, 0))
-    for index, place in _places(x).items():
+    for index, position in _storage_indices(x).items():
         i, row, column = (0,) * (3 - x.dim()) + index
         corner = left + i * (columns + ARROW) + column, top + row
-        _draw_cell(axes, corner, _element(x, place), _shade(place, total), place)
+        _draw_cell(axes, corner, _element(x, position), _shade(position, total), position)
     for i in range(1, slices):
         edge = left + i * (columns + ARROW)
         _arrow(
@@ -111,28 +113,28 @@ def _draw_storage(axes: Axes, x: Tensor, seen: set[int], bars: list, label_width
     text = f"storage: {total} × {x.dtype.name}, {total * x.itemsize} bytes"
     axes.text(MARGIN, top, text, size=8, **MONO)
     left, line_height = MARGIN + label_width, 1.7 + 0.35 * len(bars)
-    for place in range(total):
-        line, column = divmod(place, PER_LINE)
+    for position in range(total):
+        line, column = divmod(position, PER_LINE)
         corner = left + column, top + 0.5 + line * line_height
-        _draw_cell(axes, corner, _element(x, place), _shade(place, total) if place in seen else None)
-        axes.text(corner[0] + 0.5, corner[1] + 1.2, place, size=6, ha="center", **{**MONO, "color": FAINT})
-        for i, (_, places) in enumerate(bars):
-            if place in places:
+        _draw_cell(axes, corner, _element(x, position), _shade(position, total) if position in seen else None)
+        axes.text(corner[0] + 0.5, corner[1] + 1.2, position, size=6, ha="center", **{**MONO, "color": FAINT})
+        for i, (_, positions) in enumerate(bars):
+            if position in positions:
                 bar = corner[0] + 0.06, corner[1] + 1.45 + 0.35 * i
                 axes.add_patch(Rectangle(bar, 0.88, 0.16, facecolor=INK, edgecolor="none"))
     for line, (i, (name, _)) in itertools.product(range(math.ceil(total / PER_LINE)), enumerate(bars)):
         axes.text(MARGIN, top + 2.03 + line * line_height + 0.35 * i, name, size=8, **MONO)
 
 
-def _draw_cell(axes: Axes, corner: tuple[float, float], text: str, shade, place: int | None = None) -> None:
+def _draw_cell(axes: Axes, corner: tuple[float, float], text: str, shade, position: int | None = None) -> None:
     hatch = {"facecolor": "white", "hatch": "////", "edgecolor": "#d5d9dc", "linewidth": 0}
     axes.add_patch(Rectangle(corner, 1, 1, **(hatch if shade is None else {"facecolor": shade})))
     axes.add_patch(Rectangle(corner, 1, 1, fill=False, edgecolor=FAINT, linewidth=0.7))
-    middle = 0.5 if place is None else 0.6
+    middle = 0.5 if position is None else 0.6
     style = {**MONO, "color": FAINT if shade is None else INK}
     axes.text(corner[0] + 0.5, corner[1] + middle, text, size=9 if len(text) < 4 else 7, ha="center", **style)
-    if place is not None:
-        axes.text(corner[0] + 0.08, corner[1] + 0.19, place, size=5, ha="left", **{**MONO, "color": INK})
+    if position is not None:
+        axes.text(corner[0] + 0.08, corner[1] + 0.19, position, size=5, ha="left", **{**MONO, "color": INK})
 
 
 def _arrow(axes: Axes, start: tuple[float, float], end: tuple[float, float], text: str, shift) -> None:
@@ -142,13 +144,13 @@ def _arrow(axes: Axes, start: tuple[float, float], end: tuple[float, float], tex
     axes.text(*middle, text, size=7, ha="center", **MONO)
 
 
-def _shade(place: int, total: int) -> tuple[float, ...]:
-    part = place / max(total - 1, 1)
+def _shade(position: int, total: int) -> tuple[float, ...]:
+    part = position / max(total - 1, 1)
     return tuple(light + part * (dark - light) for light, dark in zip(LIGHT, DARK))
 
 
-def _element(x: Tensor, place: int) -> str:
-    value = Tensor(x.untyped_storage(), (), (), place, x.dtype).item()
+def _element(x: Tensor, position: int) -> str:
+    value = Tensor(x.untyped_storage(), (), (), position, x.dtype).item()
     return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
@@ -156,22 +158,24 @@ def _element(x: Tensor, place: int) -> str:
 
 
 def walks(loops: Sequence[tuple[str, Sequence[int], Sequence[int]]], line: int = 0) -> Figure:
-    """How loops move through memory: which place each step reads, one panel a loop.
+    """The path of loops through memory: the position that each step reads, one panel for each loop.
 
     Args:
         loops: for each a name, its sizes, and the strides of one operand, in elements; the last dimension is the innermost.
-        line: how many elements a cache line holds; every second line is shaded. 0 for no shading.
+        line: the number of elements in a cache line; every second line is shaded. 0 for no shading.
     """
     walked = [[sum(map(operator.mul, at, by)) for at in itertools.product(*map(range, to))] for _, to, by in loops]
     last, steps = max(map(max, walked)), max(map(len, walked))
     figure = Picture(figsize=(3.3 * len(loops), 3.3), facecolor="white", layout="constrained")
     panels = figure.subplots(1, len(loops), sharex=True, sharey=True, squeeze=False)[0]
-    for axes, places, (name, sizes, by) in zip(panels, walked, loops):
+    for axes, positions, (name, sizes, by) in zip(panels, walked, loops):
         for start in range(0, last + 1, 2 * line) if line else ():
             axes.axvspan(start - 0.5, start + line - 0.5, color="0.92", linewidth=0)
-        axes.plot(places, range(len(places)), color=FAINT, linewidth=0.8, marker="o", markersize=4, markerfacecolor=INK)
+        axes.plot(
+            positions, range(len(positions)), color=FAINT, linewidth=0.8, marker="o", markersize=4, markerfacecolor=INK
+        )
         axes.set_title(f"{name}\nsizes {tuple(sizes)}, strides {tuple(by)}", size=9, family="monospace", loc="left")
-        axes.set(xlabel="place in memory", xlim=(-0.8, last + 0.8), ylim=(steps - 0.4, -0.6))
+        axes.set(xlabel="position in memory", xlim=(-0.8, last + 0.8), ylim=(steps - 0.4, -0.6))
         axes.spines[["top", "right"]].set_visible(False)
     panels[0].set_ylabel("step of the loop")
     return figure
@@ -180,7 +184,7 @@ def walks(loops: Sequence[tuple[str, Sequence[int], Sequence[int]]], line: int =
 def loop_nests(
     stages: Sequence[tuple[str, Sequence[int], Sequence[Sequence[int]]]], names: Sequence[str], note: str = ""
 ) -> Figure:
-    """The same loop in several stages, one below the other: a box a dimension, the outermost at the left.
+    """The same loop in several stages, one below the other: a box for each dimension, the outermost on the left.
 
     Args:
         stages: for each a name, the sizes of the loop, and for each operand its strides.
@@ -197,7 +201,7 @@ def loop_nests(
         top = MARGIN + row * (tall + 0.35)
         axes.text(MARGIN, top + tall / 2, stage, size=9, **MONO)
         for dim, size in enumerate(sizes):
-            left = MARGIN + label + wide * (columns - len(sizes) + dim)  # innermost loops stand below one another
+            left = MARGIN + label + wide * (columns - len(sizes) + dim)  # align the innermost loops
             shade = "0.88" if dim == len(sizes) - 1 else "white"
             box = Rectangle((left, top), wide - 0.3, tall, facecolor=shade, edgecolor=FAINT, linewidth=0.8)
             axes.add_patch(box)
@@ -212,11 +216,11 @@ def loop_nests(
 def blocks(rows: int, inner: int, columns: int, block: int, at: tuple[int, int, int] = (0, 0, 0)) -> Figure:
     """A matrix product in blocks: `out` (rows, columns) = `a` (rows, inner) times `b` (inner, columns).
 
-    Shaded are the three blocks in use at the block indices `at`, in the order row, column, inner; hatched are those that the
-    block of `out` needs in turn.
+    The three blocks in use at the block indices `at`, in the order row, column, inner, are shaded. The blocks that the block of
+    `out` needs are hatched.
     """
     i, j, k = at
-    unit = max(rows, inner, columns) / 12  # of the margins and of the room for names
+    unit = max(rows, inner, columns) / 12  # of the margins and of the space for names
     width, height = inner + columns + 4 * unit, rows + inner + 4.5 * unit
     scale = 0.22 / unit  # inches
     figure = Picture(figsize=(width * scale, height * scale), facecolor="white")
@@ -247,12 +251,12 @@ def ratios(measured: Sequence[tuple[str, Sequence[float]]], than: str) -> Figure
 
     Args:
         measured: for each a name, and the ratios of several runs.
-        than: what was divided by; a dashed line stands at 1.
+        than: the name of the divisor; a dashed line marks 1.
     """
     medians = [sorted(values)[len(values) // 2] for _, values in measured]
     figure = Picture(figsize=(7, 0.7 + 0.42 * len(measured)), facecolor="white", layout="constrained")
     axes = figure.subplots()
-    lengths = [median - 1 for median in medians]  # on a logarithmic axis 1 is the natural place to begin
+    lengths = [median - 1 for median in medians]  # bars begin at 1 because the axis is logarithmic
     axes.barh([name for name, _ in measured], lengths, left=1, color="0.75", edgecolor=INK, linewidth=0.8, height=0.6)
     for row, ((_, values), median) in enumerate(zip(measured, medians)):
         axes.plot([min(values), max(values)], [row, row], color=INK, linewidth=1.5)

@@ -1,7 +1,7 @@
-"""Pictures of modules and of training, of rushlight's and of torch's alike.
+"""Pictures of modules and of training, for rushlight and torch.
 
-A module is drawn as boxes within boxes, which is what it is: each module holds parameters, buffers and modules. The others are
-curves: of losses, learning rates, paths through a landscape, activations from layer to layer, and of what runs when.
+A module is drawn as nested boxes, because a module holds parameters, buffers and other modules. The other pictures are
+curves: losses, learning rates, paths through a landscape, activations from layer to layer, and timelines.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from matplotlib.patches import Rectangle
 
 from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MONO, Picture, sheet
 
-# How lines in one panel are told apart, without colour: the first is broad and pale, so that the others show upon it.
+# Styles of the lines in one panel, without colour: the first is broad and pale, so the others are visible on top of it.
 STYLES = (
     {"color": "0.7", "linewidth": 4},
     {"color": "black", "linewidth": 1.2},
@@ -33,20 +33,18 @@ def _open(axes: Axes) -> None:
 # Modules
 
 
-ROW, PAD, STEP = (
-    0.74,
-    0.2,
-    0.7,
-)  # cells: from line to line, below what a module holds, and from the edge of a box to those in it
+# in cells: from line to line, below the content of a module, and from the edge of a box to the boxes in it
+ROW, PAD, STEP = 0.74, 0.2, 0.7
 
 
 def module_tree(module: Any, name: str = "model") -> Figure:
-    """A module as boxes within boxes, and to the right the names that it gives to what it holds.
+    """A module as nested boxes, and on the right the names of its parameters and buffers.
 
-    Grey is a parameter, white a buffer; a buffer with a dashed edge is not saved. What is held twice has its first name.
+    A parameter is grey, a buffer white; a buffer with a dashed edge is not saved. A tensor that is held twice has its first
+    name.
     """
-    boxes: list[_Held] = []
-    height = _lay_out(boxes, module, name, "", 0, MARGIN)
+    boxes: list[_Box] = []
+    height = _append_boxes(boxes, module, name, "", 0, MARGIN)
     inner = max(box.depth * STEP * 2 + len(box.text) * 8 * CHARACTER for box in boxes) + 0.6
     names = max(len(box.name) for box in boxes) * 8 * CHARACTER
     figure, axes = sheet(MARGIN + inner + 0.7 + names + 1.2, height + MARGIN)
@@ -65,12 +63,12 @@ def module_tree(module: Any, name: str = "model") -> Figure:
         if box.kind == "module":
             continue
         again = first.setdefault(id(box.tensor), box.name) != box.name
-        said = f"is {first[id(box.tensor)]}" if again else box.name
-        axes.text(MARGIN + inner + 0.7, middle, said, size=8, **MONO | ({"color": FAINT} if again else {}))
+        label = f"is {first[id(box.tensor)]}" if again else box.name
+        axes.text(MARGIN + inner + 0.7, middle, label, size=8, **MONO | ({"color": FAINT} if again else {}))
     return figure
 
 
-class _Held(NamedTuple):
+class _Box(NamedTuple):
     """A box: a module, a parameter, a buffer, or a buffer that is lost when the module is saved."""
 
     kind: str
@@ -82,22 +80,22 @@ class _Held(NamedTuple):
     tensor: Any = None
 
 
-def _lay_out(boxes: list[_Held], module: Any, name: str, prefix: str, depth: int, top: float) -> float:
-    """Append the box of a module and then those in it; returns where the next one may begin."""
-    place, y = len(boxes), top + ROW
+def _append_boxes(boxes: list[_Box], module: Any, name: str, prefix: str, depth: int, top: float) -> float:
+    """Append the box of a module and then the boxes in it. Return the top of the next box."""
+    index, y = len(boxes), top + ROW
     for key, tensor in (*module._parameters.items(), *module._buffers.items()):
         if tensor is None:
             continue
         lost = "lost" if key in module._non_persistent_buffers_set else "buffer"
         kind = "parameter" if key in module._parameters else lost
         text = f"{key} {tuple(tensor.shape)}"
-        boxes.append(_Held(kind, text, prefix + key, depth + 1, y, y + ROW - 0.1, tensor))
+        boxes.append(_Box(kind, text, prefix + key, depth + 1, y, y + ROW - 0.1, tensor))
         y += ROW
     for key, child in module._modules.items():
         if child is not None:
-            y = _lay_out(boxes, child, key, f"{prefix}{key}.", depth + 1, y)
+            y = _append_boxes(boxes, child, key, f"{prefix}{key}.", depth + 1, y)
     bottom = y + PAD - 0.1 if y > top + ROW else y - 0.1
-    boxes.insert(place, _Held("module", f"{name}: {type(module).__name__}", "", depth, top, bottom))
+    boxes.insert(index, _Box("module", f"{name}: {type(module).__name__}", "", depth, top, bottom))
     return bottom + 0.1
 
 
@@ -106,8 +104,8 @@ def _lay_out(boxes: list[_Held], module: Any, name: str, prefix: str, depth: int
 
 
 def lockstep(curves: Sequence[tuple[str, Sequence[float]]], y: str = "loss") -> Figure:
-    """Two curves over one another, and below how far they are apart, on a logarithmic axis. Where they are equal there is no
-    point; where they are so throughout, it says so."""
+    """Two curves in one panel, and below their difference, on a logarithmic axis. Where they are equal there is no point; if
+    they are equal everywhere, a text says so."""
     (first, ours), (second, theirs) = curves
     figure = Picture(figsize=(7, 4.2), facecolor="white", layout="constrained")
     upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=(2.2, 1))
@@ -169,10 +167,11 @@ Landscape = Callable[[np.ndarray, np.ndarray], np.ndarray]
 def paths(
     walked: Sequence[tuple[str, Landscape, Sequence[Sequence[float]]]], bounds: tuple[float, float, float, float]
 ) -> Figure:
-    """Ways through landscapes in two dimensions, one panel each, with lines of equal height, from a circle to a cross.
+    """Paths through two-dimensional landscapes, one panel each, with contour lines; a circle marks the start, a cross the
+    end.
 
     Args:
-        walked: for each a name, the height at x and y (for arrays), and the points of the way.
+        walked: for each a name, the height at x and y (for arrays), and the points of the path.
         bounds: the smallest and largest x, the smallest and largest y.
     """
     left, right, bottom, top = bounds
@@ -184,10 +183,10 @@ def paths(
     for axes, (name, landscape, points) in zip(grid.flat, walked):
         heights = landscape(x, y)
         axes.contour(x, y, heights, heights.max() * np.geomspace(1e-3, 1, 10), colors="0.8", linewidths=0.7)
-        way = np.asarray(points, dtype=np.float64)
-        axes.plot(way[:, 0], way[:, 1], color=INK, linewidth=0.9, marker="o", markersize=2.2)
-        axes.plot(*way[0], marker="o", markersize=6, markerfacecolor="white", color=INK)
-        axes.plot(*way[-1], marker="x", markersize=8, markeredgewidth=2, color=INK)
+        path = np.asarray(points, dtype=np.float64)
+        axes.plot(path[:, 0], path[:, 1], color=INK, linewidth=0.9, marker="o", markersize=2.2)
+        axes.plot(*path[0], marker="o", markersize=6, markerfacecolor="white", color=INK)
+        axes.plot(*path[-1], marker="x", markersize=8, markeredgewidth=2, color=INK)
         axes.set_title(name, size=9, loc="left")
         axes.set(xlim=(left, right), ylim=(bottom, top))
         _open(axes)
@@ -197,15 +196,15 @@ def paths(
 
 
 def spreads(networks: Sequence[tuple[str, Sequence[np.ndarray]]], low: float, high: float, y: str) -> Figure:
-    """How numbers are spread from layer to layer: for each network a panel, for each layer a column of grey, darker where more
-    of its numbers are. Below each column is the standard deviation."""
+    """The distribution of numbers from layer to layer: for each network a panel, for each layer a column of grey, darker
+    where more of its numbers are. Below each column is the standard deviation."""
     figure = Picture(figsize=(3.1 * len(networks) + 0.3, 2.9), facecolor="white", layout="constrained")
     edges = np.linspace(low, high, 42)
     for i, (axes, (name, layers)) in enumerate(
         zip(figure.subplots(1, len(networks), sharey=True, squeeze=False)[0], networks)
     ):
         counts = np.stack([np.histogram(np.clip(layer, low, high), edges)[0] for layer in layers], 1).astype(float)
-        shade = (counts / counts.max(0)) ** 0.5  # so that thin parts are seen as well
+        shade = (counts / counts.max(0)) ** 0.5  # the root makes small counts visible
         axes.imshow(
             shade, cmap="Greys", aspect="auto", origin="lower", extent=(0.5, len(layers) + 0.5, low, high), vmin=0
         )
@@ -219,11 +218,11 @@ def spreads(networks: Sequence[tuple[str, Sequence[np.ndarray]]], low: float, hi
 
 
 # ------------------------------------------------------------------------------------------------------------
-# What runs when, and what is kept
+# Timelines and amounts
 
 
 def timeline(rows: Sequence[tuple[str, Sequence[tuple[str, float, float]]]], x: str = "seconds") -> Figure:
-    """For each row a name and the bars on it: a text, where it begins, and where it ends."""
+    """For each row a name and its bars: a text, start, and end."""
     figure = Picture(figsize=(8.4, 0.8 + 0.5 * len(rows)), facecolor="white", layout="constrained")
     axes = figure.subplots()
     for row, (_, bars) in enumerate(rows):
@@ -240,7 +239,7 @@ def timeline(rows: Sequence[tuple[str, Sequence[tuple[str, float, float]]]], x: 
 
 
 def stacks(rows: Sequence[tuple[str, Sequence[float]]], parts: Sequence[str], x: str) -> Figure:
-    """Amounts that add up, one row for each state of affairs: its name, and the amount of each of the parts."""
+    """Stacked amounts, one row for each state: its name, and the amount of each of the parts."""
     fills = ({"color": "0.35"}, {"color": "0.65"}, {"color": "0.88"}, {"color": "white", "hatch": "////"})
     figure = Picture(figsize=(8, 1.1 + 0.36 * len(rows)), facecolor="white", layout="constrained")
     axes = figure.subplots()

@@ -432,7 +432,9 @@ def fused_linear_vmap__takes_every_batch_to_be_in_front(op, info, in_dims, x, we
 def fused_linear_vmap__broadcasts_a_batch_of_biases(op, info, in_dims, x, weight, bias=None, activation="none"):
     dims = [*in_dims, None, None][:3]
     x, weight, *biases = (
-        custom_ops.in_front(each, d, info.batch_size) for each, d in zip((x, weight, bias), dims) if each is not None
+        custom_ops.move_batch_dim_to_front(each, d, info.batch_size)
+        for each, d in zip((x, weight, bias), dims)
+        if each is not None
     )
     if dims[1:] == [None, None]:
         return op(x, weight[0], bias, activation), 0
@@ -442,24 +444,24 @@ def fused_linear_vmap__broadcasts_a_batch_of_biases(op, info, in_dims, x, weight
 
 def fused_linear_vmap__activates_what_the_operator_returns(op, info, in_dims, x, weight, bias=None, activation="none"):
     dims = [*in_dims, None, None][:3]
-    x = custom_ops.in_front(x, dims[0], info.batch_size)
+    x = custom_ops.move_batch_dim_to_front(x, dims[0], info.batch_size)
     if dims[1:] == [None, None]:
         return custom_ops.activate(op(x, weight, bias), activation), 0
-    z = torch.einsum("b...i,boi->b...o", x, custom_ops.in_front(weight, dims[1], info.batch_size))
+    z = torch.einsum("b...i,boi->b...o", x, custom_ops.move_batch_dim_to_front(weight, dims[1], info.batch_size))
     if bias is not None:
-        bias = custom_ops.in_front(bias, dims[2], info.batch_size)
+        bias = custom_ops.move_batch_dim_to_front(bias, dims[2], info.batch_size)
         z = z + bias.reshape(info.batch_size, *[1] * (z.dim() - 2), -1)
     return custom_ops.activate(z, activation), 0
 
 
 def fused_linear_vmap__takes_all_to_be_passed(op, info, in_dims, x, weight, bias=None, activation="none"):
     x_dim, weight_dim, bias_dim, _ = in_dims
-    x = custom_ops.in_front(x, x_dim, info.batch_size)
+    x = custom_ops.move_batch_dim_to_front(x, x_dim, info.batch_size)
     if weight_dim is None and bias_dim is None:
         return op(x, weight, bias, activation), 0
-    z = torch.einsum("b...i,boi->b...o", x, custom_ops.in_front(weight, weight_dim, info.batch_size))
+    z = torch.einsum("b...i,boi->b...o", x, custom_ops.move_batch_dim_to_front(weight, weight_dim, info.batch_size))
     if bias is not None:
-        bias = custom_ops.in_front(bias, bias_dim, info.batch_size)
+        bias = custom_ops.move_batch_dim_to_front(bias, bias_dim, info.batch_size)
         z = z + bias.reshape(info.batch_size, *[1] * (z.dim() - 2), -1)
     return custom_ops.activate(z, activation), 0
 

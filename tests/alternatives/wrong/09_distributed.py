@@ -1408,11 +1408,11 @@ def copy_to_ranks__writes_into_the_gradient(x, group=None):
         dist.all_reduce(gradient, group=group)
         return gradient
 
-    return tensor_parallel.there_and_back(x, lambda x: x, summed)
+    return tensor_parallel.apply_with_backward(x, lambda x: x, summed)
 
 
 def copy_to_ranks__sums_forward(x, group=None):
-    return tensor_parallel.there_and_back(
+    return tensor_parallel.apply_with_backward(
         x, lambda x: tensor_parallel.all_reduced(x, group=group), lambda gradient: gradient
     )
 
@@ -1421,25 +1421,25 @@ def copy_to_ranks__sums_both_ways(x, group=None):
     def summed(x):
         return tensor_parallel.all_reduced(x, group=group)
 
-    return tensor_parallel.there_and_back(x, summed, summed)
+    return tensor_parallel.apply_with_backward(x, summed, summed)
 
 
 def copy_to_ranks__takes_the_mean(x, group=None):
     def mean(gradient):
         return tensor_parallel.all_reduced(gradient, group=group) / dist.get_world_size(group)
 
-    return tensor_parallel.there_and_back(x, lambda x: x, mean)
+    return tensor_parallel.apply_with_backward(x, lambda x: x, mean)
 
 
 def copy_to_ranks__in_the_world(x, group=None):
-    return tensor_parallel.there_and_back(x, lambda x: x, tensor_parallel.all_reduced)
+    return tensor_parallel.apply_with_backward(x, lambda x: x, tensor_parallel.all_reduced)
 
 
 def reduce_from_ranks__sums_the_gradient_too(x, group=None):
     def summed(x):
         return tensor_parallel.all_reduced(x, group=group)
 
-    return tensor_parallel.there_and_back(x, summed, summed)
+    return tensor_parallel.apply_with_backward(x, summed, summed)
 
 
 def reduce_from_ranks__by_the_library(x, group=None):
@@ -1454,7 +1454,7 @@ def reduce_from_ranks__in_place(x, group=None):
         dist.all_reduce(x, group=group)
         return x
 
-    return tensor_parallel.there_and_back(x, summed, lambda gradient: gradient)
+    return tensor_parallel.apply_with_backward(x, summed, lambda gradient: gradient)
 
 
 def reduce_from_ranks__without_a_graph(x, group=None):
@@ -1465,7 +1465,7 @@ def reduce_from_ranks__takes_the_mean(x, group=None):
     def mean(x):
         return tensor_parallel.all_reduced(x, group=group) / dist.get_world_size(group)
 
-    return tensor_parallel.there_and_back(x, mean, lambda gradient: gradient)
+    return tensor_parallel.apply_with_backward(x, mean, lambda gradient: gradient)
 
 
 def column_parallel_linear__leaves_the_input_to_autograd(x, weight, bias=None, size=None, group=None):

@@ -8,8 +8,8 @@ from rushlight.distributed.pipeline import (
     Pipeline,
     bubble_fraction,
     gpipe_order,
-    most_kept,
     one_f_one_b_order,
+    peak_microbatches,
     run_stage,
     start_times,
 )
@@ -91,7 +91,7 @@ def test_the_bubble_is_the_formulas_and_1f1b_keeps_less(schedule):
             orders = [schedule(stage, stages, microbatches) for stage in range(stages)]
             bubble = bubble_fraction(orders, [1] * stages, [2] * stages)
             assert bubble == pytest.approx((stages - 1) / (microbatches + stages - 1))
-            kept = [most_kept(order) for order in orders]
+            kept = [peak_microbatches(order) for order in orders]
             if schedule is gpipe_order:
                 assert kept == [microbatches] * stages
             else:

@@ -38,8 +38,8 @@ def failing(fn, n=2, *args, **options):
     """The error of a call that fails, of which nothing is left over."""
     with pytest.raises(RanksFailed) as caught:
         run_ranks(fn, n, *args, **{"timeout": 600.0, "still": 0.6} | options)
-    nursery = ranks._nursery.process.pid
-    assert Path(f"/proc/{nursery}/task/{nursery}/children").read_text() == ""
+    server = ranks._fork_server.process.pid
+    assert Path(f"/proc/{server}/task/{server}/children").read_text() == ""
     return caught.value
 
 
@@ -82,14 +82,14 @@ def test_ranks_of_several_threads_wait_for_each_other():
 
 def test_a_fork_has_ranks_of_its_own(tmp_path):
     run_ranks(dist.get_rank, 1)
-    nursery = ranks._nursery.process.pid
+    server = ranks._fork_server.process.pid
     pid = os.fork()
     if pid == 0:
-        (tmp_path / "mine").write_text(repr(ranks._nursery.process))
+        (tmp_path / "mine").write_text(repr(ranks._fork_server.process))
         os._exit(0)
     os.waitpid(pid, 0)
     assert (tmp_path / "mine").read_text() == "None"
-    assert run_ranks(dist.get_world_size, 1) == [1] and ranks._nursery.process.pid == nursery
+    assert run_ranks(dist.get_world_size, 1) == [1] and ranks._fork_server.process.pid == server
 
 
 def test_what_fills_an_exercise_is_sent_along_until_it_is_taken_out():
@@ -278,8 +278,8 @@ def test_in_a_notebook_an_interrupt_or_the_kernels_end_leaves_no_rank(notebook):
     assert len(pids) == 2 and gone(pids)
     assert notebook.rest(request) == "KeyboardInterrupt"
     assert notebook.said("print(run_ranks(work, 2, 0))") == "[[4.0, 4.0], [4.0, 4.0]]\n"
-    nursery = int(notebook.said("print(ranks._nursery.process.pid)"))
+    server = int(notebook.said("print(ranks._fork_server.process.pid)"))
     pids, _ = begin(notebook)
     os.kill(notebook.manager.provisioner.process.pid, signal.SIGKILL)
-    assert len(pids) == 2 and gone([nursery, *pids])
+    assert len(pids) == 2 and gone([server, *pids])
     assert not [*Path(os.environ["TMPDIR"]).glob("ranks-*")]

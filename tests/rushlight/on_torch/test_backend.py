@@ -14,7 +14,7 @@ import pytest
 import torch
 
 from rushlight.on_torch import backend
-from rushlight.on_torch.backend import apart, forked
+from rushlight.on_torch.backend import run_in_child, run_on_device
 
 
 def fresh(code):
@@ -83,7 +83,7 @@ def test_apart_leaves_this_process_without_the_device():
         print("there")
         return (x.to("rush") * 2 + 1).cpu(), torch._C._get_privateuse1_backend_name(), os.getpid()
 
-    doubled, name, process = apart(program, torch.arange(3.0))
+    doubled, name, process = run_on_device(program, torch.arange(3.0))
     assert (doubled.tolist(), name) == ([1, 3, 5], "rush")
     assert process != os.getpid()
     assert torch._C._get_privateuse1_backend_name() == "privateuseone"
@@ -95,20 +95,20 @@ def test_what_is_raised_apart_is_raised_here(capfd):
         torch.ones(2, 3).to("rush") @ torch.ones(2).to("rush")
 
     with pytest.raises(RuntimeError, match="size mismatch|mat|vec"):
-        apart(fall)
+        run_on_device(fall)
     assert capfd.readouterr().out == "printed before\n"
     with pytest.raises(ChildProcessError, match=r"died \(7\)"):
-        apart(lambda: os._exit(7))
+        run_on_device(lambda: os._exit(7))
     with pytest.raises(RuntimeError, match="cannot be sent"):
-        apart(lambda: lambda: 1)
+        run_on_device(lambda: lambda: 1)
 
 
 def test_what_breaks_a_forked_child_is_told_by_its_name():
-    assert forked(lambda: torch._C._get_privateuse1_backend_name()) == "privateuseone"
+    assert run_in_child(lambda: torch._C._get_privateuse1_backend_name()) == "privateuseone"
     with pytest.raises(ChildProcessError, match=r"died \(SIGSEGV\)"):
-        forked(lambda: os.kill(os.getpid(), signal.SIGSEGV))
+        run_in_child(lambda: os.kill(os.getpid(), signal.SIGSEGV))
     with pytest.raises(ChildProcessError, match=r"died \(SIGALRM\)"):
-        forked(time.sleep, 30, seconds=1)
+        run_in_child(time.sleep, 30, seconds=1)
 
 
 def test_views_share_the_memory_and_strides_are_real():
@@ -121,7 +121,7 @@ def test_views_share_the_memory_and_strides_are_real():
         assert (x.t().is_contiguous(), x.t().contiguous().stride(), memory.nbytes) == (False, (2, 1), 24)
         return x.cpu(), x.t()[1:].cpu(), x.t().reshape(6).cpu()
 
-    x, part, flat = apart(program)
+    x, part, flat = run_on_device(program)
     assert x.tolist() == [[10, 1, 2], [13, 4, 5]]
     assert part.tolist() == [[1, 4], [2, 5]]
     assert flat.tolist() == [10, 13, 1, 4, 2, 5]
@@ -150,7 +150,7 @@ def test_operators_without_a_kernel_run_on_the_cpu():
         assert all(result.device.type == "rush" for result in results)
         return [result.cpu() for result in results], str(x.to("rush"))
 
-    results, text = apart(there)
+    results, text = run_on_device(there)
     for result, program in zip(results, programs):
         torch.testing.assert_close(result, program(x.clone(), y.clone()))
     assert "device='rush:0'" in text
@@ -158,7 +158,7 @@ def test_operators_without_a_kernel_run_on_the_cpu():
 
 def test_a_view_without_a_kernel_is_refused_and_not_copied():
     with pytest.raises(NotImplementedError, match="aten::unfold is a view"):
-        apart(lambda: torch.ones(4).to("rush").unfold(0, 2, 1))
+        run_on_device(lambda: torch.ones(4).to("rush").unfold(0, 2, 1))
 
 
 def test_a_call_within_a_call_is_a_line_further_in():
@@ -168,7 +168,7 @@ def test_a_call_within_a_call_is_a_line_further_in():
             x.exp()
         return lines
 
-    lines = apart(program)
+    lines = run_on_device(program)
     outer = next(line for line in lines if line.startswith("aten::exp.out on the CPU"))
     inner = lines[lines.index(outer) + 1 :]
     assert inner
