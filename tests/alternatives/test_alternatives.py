@@ -40,7 +40,7 @@ def test_a_table_of_the_edges_which_everybody_can_read_is_refused(exercise, seed
         over_the_wire(check.name, check.edges)
     fill(slot, lambda *args: reference(*args) if asked(*args) in known else None)
     judge = Judge(seed)
-    verdicts = [judge.verdict(c.name, over_the_wire, otherwise=lambda v: v) for c in graded_checks(exercise)]
+    verdicts = [judge.verdict(c.name, over_the_wire, second_chance=lambda v: v) for c in graded_checks(exercise)]
     assert not any(verdict.passed for verdict in verdicts)
 
 

@@ -98,7 +98,7 @@ PIECES = [(check.exercise, check, check.name) for name in EXERCISES for check in
 
 def unexplained(judge, check):
     """A verdict for which no smallest case has been looked for."""
-    return judge.verdict(check.name, answer, otherwise=lambda verdict: verdict)
+    return judge.verdict(check.name, answer, second_chance=lambda verdict: verdict)
 
 
 @pytest.mark.parametrize(("exercise", "check"), trials(PIECES))
