@@ -44,9 +44,9 @@ PHASES = {
     "04": "autograd torchgen utils.checkpoint",
     "05": "nn aten optim utils.data course.grammar",
     "06": "on_torch",
-    "07": "fx dynamo aot utils",
+    "07": "fx dynamo aot utils._logging",
     "08": "inductor",
-    "09": "distributed",
+    "09": "distributed utils",
     "Pictures": "course",
 }
 
