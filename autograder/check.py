@@ -15,7 +15,7 @@ import pkgutil
 import textwrap
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
-from functools import cache, cached_property
+from functools import cached_property
 from types import FunctionType
 from typing import Any
 
@@ -170,7 +170,6 @@ def binding(exercise: str) -> str:
     return f'{exercise.rpartition(".")[2]} = __import__("rushlight").{exercise}'
 
 
-@cache
 def _resolve(path: str) -> tuple[str, FunctionType]:
     found, names = rushlight, path.split(".")
     for position, name in enumerate(names, start=1):
