@@ -112,13 +112,14 @@ class Module:
 
     @property
     def public(self) -> list[str]:
-        """Its `__all__`."""
+        """The names that are written in its `__all__`."""
         lists = (
             node.value
             for node in self.tree.body
             if isinstance(node, ast.Assign) and "__all__" in ast.unparse(node.targets)
         )
-        return [each for value in lists for each in ast.literal_eval(value)]
+        written = [each for value in lists if isinstance(value, (ast.List, ast.Tuple)) for each in value.elts]
+        return [each.value for each in written if isinstance(each, ast.Constant)]
 
     @cached_property
     def files(self) -> dict[str, str]:
