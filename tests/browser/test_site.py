@@ -12,6 +12,8 @@ import nbformat
 import pytest
 import torch
 
+from autograder.check import function_of
+
 ROOT = Path(__file__).parents[2]
 PICTURES_AMISS = "[...document.images].filter(each => !each.alt || !each.naturalWidth).map(each => each.src)"
 TEX_LEFT = r"""() => {
@@ -141,9 +143,10 @@ def test_every_exercise_has_an_entry_in_the_api_that_leads_to_its_lab(folder):
     for path in sorted(ROOT.glob("labs/*/*.ipynb")):
         for cell in nbformat.read(path, as_version=4).cells:
             if exercise := cell.metadata.get("rushlight", {}).get("exercise"):
-                module, _, function = exercise.rpartition(".")
-                page = (folder / "api" / f"{module.replace('.', '/')}.html").read_text(encoding="utf-8")
-                _, _, entry = page.partition(f'id="{function}"')
+                function = function_of(exercise)
+                module = function.__module__.removeprefix("rushlight.").replace(".", "/")
+                page = (folder / "api" / f"{module}.html").read_text(encoding="utf-8")
+                _, _, entry = page.partition(f'id="{function.__name__}"')
                 assert f"phases/{path.stem}/lab.html" in entry.partition("<h3")[0], exercise
 
 
