@@ -167,7 +167,8 @@ def function_of(exercise: str) -> FunctionType:
 
 def binding(exercise: str) -> str:
     """The statement that gives a notebook the framework's function under its own name, and no other name."""
-    return f'{exercise.rpartition(".")[2]} = __import__("rushlight").{exercise}'
+    function = function_of(exercise)
+    return f'{function.__name__} = __import__("importlib").import_module("{function.__module__}").{function.__name__}'
 
 
 def _resolve(path: str) -> tuple[str, FunctionType]:
@@ -176,9 +177,12 @@ def _resolve(path: str) -> tuple[str, FunctionType]:
         try:
             found = getattr(found, name)
         except AttributeError:
+            module = f"{found.__name__}.{name}"
             try:  # a module of a package that has not imported it yet
-                found = importlib.import_module(f"{found.__name__}.{name}")
-            except ModuleNotFoundError:
+                found = importlib.import_module(module)
+            except ModuleNotFoundError as error:
+                if error.name not in (module, found.__name__):  # the module is there, but not one that it imports
+                    raise
                 break
         if isinstance(found, FunctionType):
             return ".".join(names[:position]), found

@@ -22,9 +22,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import nbformat
 from nbgrader.api import Gradebook, MissingEntry
@@ -34,12 +32,9 @@ from traitlets.config import Config
 from . import sandbox
 from .check import PASSED
 from .course import check_name, classroom, points
-from .plugin import class_seed, configure, gradebook_url, marked_path
+from .plugin import class_seed, configure, gradebook_url, judge_of, marked_path
 from .restore import Unreadable, read_submission, released_notebook, restore_text
 from .run import run
-
-if TYPE_CHECKING:
-    from .judge import Judge
 
 FEEDBACK_SECONDS = 60
 LOCKED_SECONDS = 30.0  # how long another program may hold the gradebook
@@ -253,17 +248,10 @@ def _begin_marker(parent: int) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-@cache
-def _judge(seed: int) -> Judge:
-    from .judge import Judge  # imports torch, which a process that only writes feedback does not need
-
-    return Judge(seed)
-
-
 def mark(lab: str, text: str, seed: int, isolated: bool) -> str:
     """Run a submission and decide its checks. Takes and returns text, so that another machine can do it. Raises Unreadable."""
     notebook = restore_text(text, released_notebook(lab))
-    run(notebook, lab, _judge(seed), isolated)
+    run(notebook, lab, judge_of(seed), isolated)
     return nbformat.writes(notebook)
 
 

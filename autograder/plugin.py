@@ -67,10 +67,7 @@ def configure(c: Any) -> None:
         c.Execute.timeout = 60
         return
     steps = Autograde.autograde_preprocessors.default_args[0]
-    c.Autograde.sanitize_preprocessors = [
-        Restore,
-        CheckCellMetadata,
-    ]  # restoring does the work of nbgrader's other steps
+    c.Autograde.sanitize_preprocessors = [Restore, CheckCellMetadata]  # Restore does the work of nbgrader's other steps
     c.Autograde.autograde_preprocessors = [RunInSubject if step is Execute else step for step in steps]
     c.RunInSubject.seed_file = str(folder / "seed")
 
@@ -143,7 +140,7 @@ class RunInSubject(NbGraderPreprocessor):
             return nb, resources
         if self.isolated and (reason := _missing_sandbox()):
             raise NbGraderException(reason)
-        run(nb, resources["nbgrader"]["notebook"], _class_judge(Path(self.seed_file)), self.isolated)
+        run(nb, resources["nbgrader"]["notebook"], judge_of(class_seed(Path(self.seed_file))), self.isolated)
         return nb, resources
 
 
@@ -167,7 +164,8 @@ def class_seed(seed_file: Path) -> int:
 
 
 @cache
-def _class_judge(seed_file: Path) -> Judge:
+def judge_of(seed: int) -> Judge:
+    """The judge of this process for a class's seed."""
     from .judge import Judge  # imports torch, which nbgrader's other commands do not need
 
-    return Judge(class_seed(seed_file))
+    return Judge(seed)

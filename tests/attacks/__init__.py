@@ -232,7 +232,7 @@ def measure(classroom: Path, attacks: dict[str, ModuleType], lab: str = LAB) -> 
 def _begin(seed: int, parent: int, lab: str) -> None:
     """Short limits for a marker, and the cases drawn, so that drawing takes no submission's time."""
     judging.SHRINK_SECONDS = 0.1
-    judge = grading._judge(seed)
+    judge = grading.judge_of(seed)
     for check in registry().values():
         if check.lab == lab:
             judge.drawn(check)

@@ -1,9 +1,12 @@
 import functools
 import inspect
+import subprocess
+import sys
 import types
 
 import pytest
 
+from autograder.check import binding
 from autograder.exercise import exercise, is_filled, restore
 from autograder.subject import new_thread
 from rushlight.c10 import dispatch
@@ -116,3 +119,8 @@ def test_what_an_answer_leaves_behind_in_its_thread_is_gone_with_its_case():
             assert local.grad_enabled and local.modes == []
         assert not local.grad_enabled
     assert vars(local) == before and local.modes == []
+
+
+@pytest.mark.parametrize("exercise", ["strided.permute", "distributed.ddp.assign_buckets"])
+def test_a_binding_needs_nothing_that_was_imported_before(exercise):
+    subprocess.run([sys.executable, "-c", binding(exercise)], check=True)
