@@ -25,7 +25,7 @@ test-all: setup         ## run everything (hours), or a part of it: make test-al
 	@SHARD=$(SHARD) $(BIN)/python -m pytest -n 2 --dist loadgroup -m "" --durations 10
 
 guarantees: setup       ## try the exercises that have changed, and record what holds: make guarantees EXERCISES="strided.permute"
-	@$(BIN)/python -m pytest --lock "$(or $(EXERCISES),changed)" -m "" --durations 10 tests/autograder/test_guarantees.py
+	@$(BIN)/python -m pytest -n 2 --dist loadgroup --lock "$(or $(EXERCISES),changed)" -m "" --durations 10 tests/autograder/test_guarantees.py
 
 lab: setup              ## open lab 01 in JupyterLab, or another: make lab LAB=00
 	@$(BIN)/rushlight lab $(LAB)

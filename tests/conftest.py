@@ -49,8 +49,8 @@ def pytest_collection_modifyitems(config, items):
 def pytest_configure(config):
     """A folder for what this run of the tests needs to make but once. (Workers of xdist have it from who started them.)"""
     if config.option.lock:
-        changed = config.option.lock == "changed"
-        config.pluginmanager.register(guarantees.Recorder(() if changed else config.option.lock.split()))
+        only = () if config.option.lock == "changed" else config.option.lock.split()
+        config.pluginmanager.register(guarantees.Recorder(config, only))
     if hasattr(config, "workerinput"):
         return
     folder = tempfile.mkdtemp(prefix="rushlight-tests-")

@@ -260,40 +260,45 @@ def missing_line(missing: list[str]) -> str:
 
 
 class Recorder:
-    """A plugin of pytest: runs the trials of the exercises that are missing or stale, one exercise after another, and writes
-    the line of each as soon as all of its trials have held."""
+    """A plugin of pytest: runs the trials of the exercises that are missing or stale, and writes the line of an exercise as soon
+    as all of its trials have held. With workers (`-n 2`), each worker selects the trials, and this process records them."""
 
-    def __init__(self, only: Collection[str] = ()):
+    def __init__(self, config: pytest.Config, only: Collection[str] = ()):
+        self.is_worker = hasattr(config, "workerinput")
         self.lock = read()
         wanted = {*self.lock.missing(), *self.lock.stale()}
         self.plan = [name for name in every_exercise() if name in wanted and (not only or name in only)]
+        self.waiting = [*self.plan]
+        self.digests = {name: digest(name) for name in self.plan}  # of the text that is about to be imported
         if self.lock.torch != TORCH:  # no line of it is true any more, but the seconds are a guess
             self.lock = Lock(lines={name: ("other-torch", seconds) for name, (_, seconds) in self.lock.lines.items()})
-        self.digests = {name: digest(name) for name in self.plan}  # of the text that is about to be imported
-        self.trials: dict[str, str] = {}  # by test: the exercise
-        self.waiting: Counter[str] = Counter()  # by exercise: its trials to come
+        self.reported: Counter[str] = Counter()  # by exercise: its trials that have ended
         self.failed: set[str] = set()
         self.seconds: Counter[str] = Counter()
+
+    def pytest_sessionstart(self, session: pytest.Session) -> None:
+        if not self.is_worker:
+            self.say = session.config.pluginmanager.get_plugin("terminalreporter").write_line
+            self.say(f"{len(self.plan)} exercises to try, {in_words(self.lock.seconds(self.plan))} of one core")
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
         config.hook.pytest_deselected(items=[item for item in items if trial_of(item) not in self.plan])
         items[:] = sorted((item for item in items if trial_of(item) in self.plan), key=_position)
-        self.trials = {item.nodeid: trial_of(item) for item in items}
-        self.waiting = Counter(self.trials.values())
-
-    def pytest_collection_finish(self, session: pytest.Session) -> None:
-        self.say = session.config.pluginmanager.get_plugin("terminalreporter").write_line
-        self.say(f"{len(self.plan)} exercises to try, {in_words(self.lock.seconds(self.plan))}")
+        trials = Counter(map(trial_of, items))
+        for item in items:
+            item.user_properties.append(("trial", (trial_of(item), trials[trial_of(item)])))
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        name = self.trials[report.nodeid]
+        if self.is_worker:
+            return
+        name, trials = dict(report.user_properties)["trial"]
         self.seconds[name] += report.duration
         if not report.passed:
             self.failed.add(name)
         if report.when == "teardown":
-            self.waiting[name] -= 1
-            if not self.waiting[name]:
+            self.reported[name] += 1
+            if self.reported[name] == trials:
                 self._finish(name)
 
     def _finish(self, name: str) -> None:
@@ -301,10 +306,11 @@ class Recorder:
         if holds:
             self.lock.lines[name] = self.digests[name], round(self.seconds[name])
             self.lock.write()
-        done = self.plan.index(name) + 1
-        left = in_words(self.lock.seconds(self.plan[done:]))
+        self.waiting.remove(name)
+        left = in_words(self.lock.seconds(self.waiting))
+        done = f"[{len(self.plan) - len(self.waiting)}/{len(self.plan)}]"
         said = "holds" if holds else "DOES NOT HOLD"
-        self.say(f"\n[{done}/{len(self.plan)}] {name} {said}, {self.seconds[name]:.0f} s; what is left takes {left}")
+        self.say(f"\n{done} {name} {said}, {self.seconds[name]:.0f} s; what is left takes {left} of one core")
 
 
 def trial_of(item: pytest.Item) -> str:

@@ -152,6 +152,7 @@ def test_port_taken(course):
     assert "port 8000 is taken" in words and "127.0.0.1:8001" in words
 
 
+@pytest.mark.sweep
 def test_notebook_run_out_of_order(shown, course):
     answer = f"{START}\n@exercise(rl.strided)\ndef contiguous_strides(sizes):\n    return from_a_cell_above(sizes)"
     words = shown(answer, 'check("strided.contiguous_strides")', path=course)
@@ -174,6 +175,7 @@ def test_kernel_without_rushlight(python_without, shown, tmp_path):
     assert "make lab" in shown(first, python=python)
 
 
+@pytest.mark.sweep
 def test_torch_missing(python_without, shown, spoilt):
     python = python_without("torch")
     answer = f"{START}\n@exercise(rl.strided)\ndef permute(self, dims):\n    return self"
@@ -206,6 +208,7 @@ def test_lab_not_built(spoilt, command):
     assert "has not been built" in words and "rushlight build 01" in words
 
 
+@pytest.mark.sweep
 def test_stale_notebook(spoilt):
     source = spoilt / "solutions" / "01_strided" / "01_strided.md"
     source.write_text(source.read_text().replace("# Lab 01", "# Lab one"))

@@ -4,6 +4,8 @@ import csv
 import shutil
 import zipfile
 
+import pytest
+
 from autograder import sample
 from autograder.check import exercises
 from autograder.course import points
@@ -33,6 +35,7 @@ def test_the_reference_gets_full_marks_an_untouched_lab_none_and_the_labs_stay_a
     assert {path: path.read_bytes() for path in (root / "labs").rglob("*.*")} == before
 
 
+@pytest.mark.sweep
 def test_a_file_that_is_no_notebook_does_not_stop_the_others(nbgrader):
     nbgrader.enrol("corrupt_file", "untouched")
     said = nbgrader("autograde", LAB, fails=True)
@@ -40,6 +43,7 @@ def test_a_file_that_is_no_notebook_does_not_stop_the_others(nbgrader):
     assert (nbgrader.place / "autograded" / "untouched" / LAB / f"{LAB}.ipynb").exists()
 
 
+@pytest.mark.sweep
 def test_validate_passes_the_reference_and_fails_the_untouched_lab(nbgrader, root):
     assert "Success" in nbgrader("validate", f"solutions/{LAB}/{LAB}.ipynb")
     assert "VALIDATION FAILED" in nbgrader("validate", f"labs/{LAB}/{LAB}.ipynb")

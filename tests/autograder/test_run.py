@@ -47,14 +47,14 @@ def outcomes(verdicts, *expected):
     return {name: str(v) for name, v in verdicts.items() if v.outcome not in expected}
 
 
-@pytest.mark.parametrize("lab", sweep(labs(), every=3))
+@pytest.mark.parametrize("lab", sweep(labs(), keep=["00_trace", "03_kernels"]))
 def test_an_untouched_lab_earns_nothing(graded, released):
     verdicts = graded(released)
     assert not any(v.passed for v in verdicts.values())
     assert outcomes({n: v for n, v in verdicts.items() if not is_shown(n)}, NOT_ATTEMPTED) == {}
 
 
-@pytest.mark.parametrize("lab", sweep(labs(), keep=["01_strided", "06_custom_ops"]))
+@pytest.mark.parametrize("lab", sweep(labs(), keep=["00_trace", "01_strided"]))
 def test_the_reference_earns_everything_and_needs_no_second_chance(graded, solved):
     verdicts = graded(solved)
     assert outcomes(verdicts, PASSED) == {}
@@ -68,7 +68,8 @@ def test_a_lab_without_its_exercise_cells_earns_nothing(graded, solved):
 
 
 @pytest.mark.parametrize(
-    ("lab", "exercise"), sweep([(lab, name) for lab in labs() for name in exercises(lab)], every=100)
+    ("lab", "exercise"),
+    sweep([(lab, name) for lab in labs() for name in exercises(lab)], keep=[("01_strided", "strided.permute")]),
 )
 def test_a_piece_that_raises_costs_its_own_points_only(graded, solved, exercise):
     source = cell(solved, exercise).source

@@ -83,6 +83,7 @@ def test_a_wrong_answer_shows_its_smallest_case_and_a_right_one_passes(opened, p
     )
 
 
+@pytest.mark.sweep
 def test_the_button_validate_lists_what_fails_and_only_that(opened, solved, page):
     opened(LAB)
     page.get_by_role("button", name="Validate").click()
@@ -91,6 +92,7 @@ def test_the_button_validate_lists_what_fails_and_only_that(opened, solved, page
     assert 'check("strided.element_offset")' not in listed
 
 
+@pytest.mark.sweep
 def test_a_notebook_for_playing_runs_on_the_pieces_that_are_written(opened, solved, course):
     cells = [
         new_code_cell('from autograder import check, use\nuse("work/")'),
@@ -103,6 +105,7 @@ def test_a_notebook_for_playing_runs_on_the_pieces_that_are_written(opened, solv
     assert "✓" in playing.run("check(").inner_text()
 
 
+@pytest.mark.sweep
 def test_status_counts_pieces_and_points_with_a_bar(course, solved):
     without = ["--no-sandbox"] if sandbox.missing() else []
     table = course.run("autograder.cli", "status", *without)
