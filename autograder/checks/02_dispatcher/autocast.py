@@ -121,28 +121,25 @@ def _matrix(dtype):
     return tensor([2, 2], dtype=dtype)
 
 
-_OPERANDS = [
-    ("float32", "float32", [True]), ("float16", "float32", [True]), ("float64", "float32", [True]),
-    ("float32", "float16", [True, False]),
-]  # fmt: skip
-_OF_ONE_DTYPE = [
-    ("mm", "float64", [True]), ("cat", "float16", [True]), ("prod", "float16", [False, True]), ("mm", "int64", []),
-]  # fmt: skip
-
-
 @program(
     "autocast_mode.autocast_kernel",
     cases=_operands,
     edges=[
         {"name": name, "a": _matrix(a), "b": _matrix(b), "enabled": enabled}
         for name in _OPERATORS
-        for a, b, enabled in _OPERANDS
+        for a, b, enabled in (
+            ("float32", "float32", [True]), ("float16", "float32", [True]), ("float64", "float32", [True]),
+            ("float32", "float16", [True, False]),
+        )
     ]
     + [
         {"name": name, "a": _matrix(dtype), "b": _matrix(dtype), "enabled": enabled}
-        for name, dtype, enabled in _OF_ONE_DTYPE
+        for name, dtype, enabled in (
+            ("mm", "float64", [True]), ("cat", "float16", [True]), ("prod", "float16", [False, True]),
+            ("mm", "int64", []),
+        )
     ],
-)
+)  # fmt: skip
 def autocasting(xp, name, a, b, enabled):
     with ExitStack() as stack:
         for each in enabled:

@@ -15,28 +15,25 @@ def _items(st):
     return st.lists(st.one_of(one, st.lists(one, max_size=3), st.integers(0, 3)), max_size=4)
 
 
-_KEY_SETS = rows(
-    "stack included excluded",
-    ([], [], []), (["cpu"], [], []), (["meta"], [], []), (["cpu", "meta"], [], []), ([1, None, "cpu"], [], []),
-    ([["cpu", "meta"]], [], []), ([[], [None, "meta"], 2], [], []), ([[], 1], ["BackendSelect"], []),
-    ([], ["BackendSelect", "Meta"], []),
-    (["cpu"], ["BackendSelect", "ADInplaceOrView"], ["AutocastCPU", "AutocastCUDA"]),
-    (["cpu"], ["AutocastCPU"], ["AutocastCPU"]), (["cpu"], ["AutocastCUDA"], ["AutocastCPU"]),
-    (["cpu"], [], ["AutogradCPU"]), (["cpu"], [], ["AutogradMeta"]),
-    (["cpu", "meta"], [], ["AutogradCPU", "ADInplaceOrView"]), (["meta"], [], ["CPU"]), (["cpu"], ["Meta"], ["Meta"]),
-    ([], ["CUDA"], ["CPU"]), ([], ["PrivateUse1", "Python"], ["Python"]),
-)  # fmt: skip
-
-
 @program(
     "dispatch.dispatch_key_set",
     cases=lambda st: st.fixed_dictionaries(
         {"stack": _items(st), "included": subsets(st, RUNTIME, most=3), "excluded": subsets(st, RUNTIME, most=3)}
     ),
-    edges=_KEY_SETS,
+    edges=rows(
+        "stack included excluded",
+        ([], [], []), (["cpu"], [], []), (["meta"], [], []), (["cpu", "meta"], [], []), ([1, None, "cpu"], [], []),
+        ([["cpu", "meta"]], [], []), ([[], [None, "meta"], 2], [], []), ([[], 1], ["BackendSelect"], []),
+        ([], ["BackendSelect", "Meta"], []),
+        (["cpu"], ["BackendSelect", "ADInplaceOrView"], ["AutocastCPU", "AutocastCUDA"]),
+        (["cpu"], ["AutocastCPU"], ["AutocastCPU"]), (["cpu"], ["AutocastCUDA"], ["AutocastCPU"]),
+        (["cpu"], [], ["AutogradCPU"]), (["cpu"], [], ["AutogradMeta"]),
+        (["cpu", "meta"], [], ["AutogradCPU", "ADInplaceOrView"]), (["meta"], [], ["CPU"]),
+        (["cpu"], ["Meta"], ["Meta"]), ([], ["CUDA"], ["CPU"]), ([], ["PrivateUse1", "Python"], ["Python"]),
+    ),
     disposable=True,
     hint=when(lambda case: case["excluded"], "to exclude a key excludes its functionality; the backends stay"),
-)
+)  # fmt: skip
 def key_set_of_a_call(xp, stack, included, excluded):
     return names(xp, xp.dispatch.dispatch_key_set(unpack(xp, stack), bits_of(xp, included), bits_of(xp, excluded)))
 
@@ -69,32 +66,29 @@ def _all(kind, **others):
     return {key: others.get(key, kind) for key in RUNTIME}
 
 
-_FALLTHROUGHS = rows(
-    "kernels bits",
-    (_all("kernel"), [*BACKENDS, *FUNCTIONALITIES]), (_all("fallthrough"), [*BACKENDS, *FUNCTIONALITIES]),
-    (_all("fallthrough"), []), (_all("kernel"), ["CPU"]), (_all("kernel", CPU="fallthrough"), ["CPU", "Dense"]),
-    (_all("kernel", CPU="fallthrough"), ["CPU", "Meta", "Dense"]),
-    (_all("kernel", Meta="fallthrough"), ["CPU", "Meta", "Dense"]),
-    (_all("kernel", Meta="fallthrough"), ["CPU", "Dense", "AutogradFunctionality"]),
-    (_all("kernel", AutogradCPU="fallthrough"), ["CPU", "Dense", "AutogradFunctionality", "AutocastCPU"]),
-    (_all("kernel", AutogradMeta="fallthrough"), ["CPU", "Meta", "Dense", "AutogradFunctionality"]),
-    (_all("kernel", AutogradCPU="fallthrough"), ["CPU", "Meta", "Dense", "AutogradFunctionality"]),
-    (_all("kernel", ADInplaceOrView="nothing"), ["CPU", "Dense", "ADInplaceOrView", "AutogradFunctionality"]),
-    (_all("fallthrough", CPU="kernel"), ["CPU", "Dense", "AutogradFunctionality", "AutocastCPU", "Python"]),
-    (_all("kernel", CPU="fallthrough"), ["Dense"]), (_all("kernel", CUDA="fallthrough"), ["Dense"]),
-    (_all("kernel", AutogradCPU="fallthrough"), ["AutogradFunctionality", "BackendSelect"]),
-    (_all("kernel", BackendSelect="nothing", AutocastCPU="nothing"), ["BackendSelect", "AutocastCPU", "Python"]),
-    (_all("kernel", Python="fallthrough", PrivateUse1="fallthrough"), ["PrivateUse1", "Dense", "Python", "CPU"]),
-)  # fmt: skip
-
-
 @program(
     "dispatch.skip_fallthrough",
     cases=_fallthroughs,
-    edges=_FALLTHROUGHS,
+    edges=rows(
+        "kernels bits",
+        (_all("kernel"), [*BACKENDS, *FUNCTIONALITIES]), (_all("fallthrough"), [*BACKENDS, *FUNCTIONALITIES]),
+        (_all("fallthrough"), []), (_all("kernel"), ["CPU"]), (_all("kernel", CPU="fallthrough"), ["CPU", "Dense"]),
+        (_all("kernel", CPU="fallthrough"), ["CPU", "Meta", "Dense"]),
+        (_all("kernel", Meta="fallthrough"), ["CPU", "Meta", "Dense"]),
+        (_all("kernel", Meta="fallthrough"), ["CPU", "Dense", "AutogradFunctionality"]),
+        (_all("kernel", AutogradCPU="fallthrough"), ["CPU", "Dense", "AutogradFunctionality", "AutocastCPU"]),
+        (_all("kernel", AutogradMeta="fallthrough"), ["CPU", "Meta", "Dense", "AutogradFunctionality"]),
+        (_all("kernel", AutogradCPU="fallthrough"), ["CPU", "Meta", "Dense", "AutogradFunctionality"]),
+        (_all("kernel", ADInplaceOrView="nothing"), ["CPU", "Dense", "ADInplaceOrView", "AutogradFunctionality"]),
+        (_all("fallthrough", CPU="kernel"), ["CPU", "Dense", "AutogradFunctionality", "AutocastCPU", "Python"]),
+        (_all("kernel", CPU="fallthrough"), ["Dense"]), (_all("kernel", CUDA="fallthrough"), ["Dense"]),
+        (_all("kernel", AutogradCPU="fallthrough"), ["AutogradFunctionality", "BackendSelect"]),
+        (_all("kernel", BackendSelect="nothing", AutocastCPU="nothing"), ["BackendSelect", "AutocastCPU", "Python"]),
+        (_all("kernel", Python="fallthrough", PrivateUse1="fallthrough"), ["PrivateUse1", "Dense", "Python", "CPU"]),
+    ),
     disposable=True,
     hint=lambda case, mine, theirs: "of several backends, only the entries of the highest count",
-)
+)  # fmt: skip
 def without_fallthroughs(xp, kernels, bits):
     with falling_through(xp, kernels, []) as overload:
         return names(xp, xp.dispatch.skip_fallthrough(overload, union(xp, bits)))
@@ -241,16 +235,6 @@ _CHAIN = [
 ]  # fmt: skip
 _ALL, _AUTOGRAD = ["CPU", "Dense", "AutogradFunctionality"], ["AutogradCPU", "redispatch"]
 _LEAF = ["CPU", "leaf"]
-_RUNS = [
-    (["CPU", "Dense"], [_LEAF]), (_ALL, [_LEAF, _AUTOGRAD]), ([*_ALL, "ADInplaceOrView", "AutocastCPU"], _CHAIN),
-    ([*_ALL, "ADInplaceOrView"], _CHAIN),
-    (["CPU", "Meta", "Dense", "AutogradFunctionality"], [["Meta", "leaf"], ["Autograd", "redispatch"]]),
-    (_ALL, [_LEAF, ["Autograd", "keyset"]]), (["CPU", "Dense"], []), (["Meta", "Dense"], [_LEAF]), (_ALL, [_AUTOGRAD]),
-    (["CPU", "Dense", "BackendSelect"], [_LEAF]), (["Dense"], [_LEAF]),
-    (["AutogradFunctionality"], [["AutogradCPU", "leaf"], ["AutogradMeta", "keyset"]]), ([], [[EXPLICIT, "leaf"]]),
-    ([], [_LEAF]), (_ALL, [[IMPLICIT, "leaf"]]),
-    (["PrivateUse1", "CUDA", "Dense"], [["PrivateUse1", "keyset"], ["CUDA", "keyset"]]),
-]  # fmt: skip
 
 
 def _runs(st):
@@ -266,10 +250,19 @@ def _runs(st):
     edges=[
         {"kernels": kernels, "bits": bits, "stack": [["cpu"], None, 1], "how": how}
         for how in ("call", "redispatch")
-        for bits, kernels in _RUNS
+        for bits, kernels in (
+            (["CPU", "Dense"], [_LEAF]), (_ALL, [_LEAF, _AUTOGRAD]),
+            ([*_ALL, "ADInplaceOrView", "AutocastCPU"], _CHAIN), ([*_ALL, "ADInplaceOrView"], _CHAIN),
+            (["CPU", "Meta", "Dense", "AutogradFunctionality"], [["Meta", "leaf"], ["Autograd", "redispatch"]]),
+            (_ALL, [_LEAF, ["Autograd", "keyset"]]), (["CPU", "Dense"], []), (["Meta", "Dense"], [_LEAF]),
+            (_ALL, [_AUTOGRAD]), (["CPU", "Dense", "BackendSelect"], [_LEAF]), (["Dense"], [_LEAF]),
+            (["AutogradFunctionality"], [["AutogradCPU", "leaf"], ["AutogradMeta", "keyset"]]),
+            ([], [[EXPLICIT, "leaf"]]), ([], [_LEAF]), (_ALL, [[IMPLICIT, "leaf"]]),
+            (["PrivateUse1", "CUDA", "Dense"], [["PrivateUse1", "keyset"], ["CUDA", "keyset"]]),
+        )
     ],
     disposable=True,
-)
+)  # fmt: skip
 def run(xp, kernels, bits, stack, how):
     kernels = [[key, "keyset" if kind == "leaf" else kind] for key, kind in kernels]
     log, lines = [], []
@@ -299,12 +292,6 @@ def _calls_of_f(st):
     return st.fixed_dictionaries(case | {"exclude": subsets(st, [*MASK, "AutocastCUDA"], most=2)})
 
 
-_KERNELS = [
-    [["CPU", "keyset"], ["Meta", "keyset"]], _CHAIN, [[IMPLICIT, "other"]],
-    [[EXPLICIT, "keyset"], ["Autograd", "redispatch"]],
-    [["CPU", "keyset"], ["AutogradCPU", "fallthrough"], ["AutogradMeta", "keyset"], ["BackendSelect", "redispatch"]],
-    [["CPU", "fallthrough"], ["ADInplaceOrView", "redispatch"], ["Meta", "leaf"]],
-]  # fmt: skip
 _CALLS = [
     ([["cpu"], None, 1], [], []), ([[], None, 2], [], []), ([[None], "meta", 0], [], []),
     ([["cpu", "meta"], None, 0], [], ["ADInplaceOrView"]),
@@ -318,10 +305,15 @@ _CALLS = [
     edges=[
         {"kernels": kernels, "stack": stack, "include": include, "exclude": exclude}
         for stack, include, exclude in _CALLS
-        for kernels in _KERNELS
+        for kernels in (
+            [["CPU", "keyset"], ["Meta", "keyset"]], _CHAIN, [[IMPLICIT, "other"]],
+            [[EXPLICIT, "keyset"], ["Autograd", "redispatch"]],
+            [["CPU", "keyset"], ["AutogradCPU", "fallthrough"], ["AutogradMeta", "keyset"], ["BackendSelect", "redispatch"]],
+            [["CPU", "fallthrough"], ["ADInplaceOrView", "redispatch"], ["Meta", "leaf"]],
+        )
     ],
     disposable=True,
-)
+)  # fmt: skip
 def called(xp, kernels, stack, include, exclude):
     log, stack = [], unpack(xp, stack)
     with operators(xp, kernels, log) as overload, guards(xp, include, exclude):

@@ -43,22 +43,19 @@ def _lists_of_arguments(draw, st):
     return {"text": text + draw(st.sampled_from(["", " "]))}
 
 
-_LISTS_OF_ARGUMENTS = [
-    "", " ", "int x", " int x ", "int x, int y", "int x,int y , int z", "Tensor self, Tensor other, *, Scalar alpha=1",
-    "Tensor(a!) x, int[2] d=[1,2]", "int[] a=[1, 2, 3], int b=1", "(int, float) x, int y",
-    "(int, (int, int)) x, int[] y=[1,2]", 'str s="a,b", int y=1', "str s='a,b', int y=1", 'str s="it\'s, so", int y=1',
-    "str s='say \", so', int y=1", 'str s="(", int y=1', 'str s="[,", int y=1', "str s=')', int y=1",
-    "str s=']', int[] y=[1, 2], int z=0", "str s=\"'\", str t='\"', int y=1",
-    "Tensor?[] a, int[]? b=None, int[1] c=[0]",
-]  # fmt: skip
-
-
 @program(
     "schema.split_at_commas",
     cases=_lists_of_arguments,
-    edges=[{"text": text} for text in _LISTS_OF_ARGUMENTS],
+    edges=[{"text": text} for text in (
+        "", " ", "int x", " int x ", "int x, int y", "int x,int y , int z",
+        "Tensor self, Tensor other, *, Scalar alpha=1", "Tensor(a!) x, int[2] d=[1,2]", "int[] a=[1, 2, 3], int b=1",
+        "(int, float) x, int y", "(int, (int, int)) x, int[] y=[1,2]", 'str s="a,b", int y=1', "str s='a,b', int y=1",
+        'str s="it\'s, so", int y=1', "str s='say \", so', int y=1", 'str s="(", int y=1', 'str s="[,", int y=1',
+        "str s=')', int y=1", "str s=']', int[] y=[1, 2], int z=0", "str s=\"'\", str t='\"', int y=1",
+        "Tensor?[] a, int[]? b=None, int[1] c=[0]",
+    )],
     hint=when(lambda case: {*"'\""} & {*case["text"]}, "a bracket inside quotes does not count"),
-)
+)  # fmt: skip
 def parts(xp, text):
     return xp.schema.split_at_commas(text)
 

@@ -127,25 +127,22 @@ def _about_blocks(case, mine, theirs):
     return "every combination of a run of rows, a run of the inner dimension and a run of columns comes once"
 
 
-_BLOCKS = [
-    ((4, 4, 4), [2, 2, 2], False), ((5, 3, 4), [2, 2, 3], False), ((3, 5, 4), [3, 2, 4], False),
-    ((5, 4, 3), [1, 3, 2], True), ((2, 6, 5), [2, 4, 1], False), ((6, 5, 2), [4, 1, 2], False),
-    ((3, 2, 6), [1, 2, 5], False), ((2, 3, 4), [9, 9, 9], False), ((1, 1, 1), [1, 1, 1], False),
-    ((6, 2, 3), [5, 1, 1], True), ((2, 0, 3), [2, 2, 2], False), ((0, 2, 3), [2, 2, 2], False),
-    ((2, 3, 0), [2, 2, 2], False),
-]  # fmt: skip
-
-
 @program(
     "linear_algebra.blocked_mm",
     cases=_block_products,
     edges=[
         {"a": i64([n, k]), "b": i64([k, m], None, 1), "blocks": blocks, "transposed": transposed}
-        for (n, k, m), blocks, transposed in _BLOCKS
+        for (n, k, m), blocks, transposed in (
+            ((4, 4, 4), [2, 2, 2], False), ((5, 3, 4), [2, 2, 3], False), ((3, 5, 4), [3, 2, 4], False),
+            ((5, 4, 3), [1, 3, 2], True), ((2, 6, 5), [2, 4, 1], False), ((6, 5, 2), [4, 1, 2], False),
+            ((3, 2, 6), [1, 2, 5], False), ((2, 3, 4), [9, 9, 9], False), ((1, 1, 1), [1, 1, 1], False),
+            ((6, 2, 3), [5, 1, 1], True), ((2, 0, 3), [2, 2, 2], False), ((0, 2, 3), [2, 2, 2], False),
+            ((2, 3, 0), [2, 2, 2], False),
+        )
     ]
     + [{"a": f32([3, 4], [1, 3], 2), "b": f32([4, 5], [1, 4], 1), "blocks": [2, 3, 2], "transposed": True}],
     hint=lambda case, mine, theirs: _about_blocks(case, mine, theirs) if "dict" in mine else None,
-)
+)  # fmt: skip
 def block_by_block(xp, a, b, blocks, transposed):
     out = _block_out(xp, a, b, transposed)
     whole, seen = (a.numpy(), b.numpy(), out.numpy()), []

@@ -137,7 +137,6 @@ def _signature(*parameters, returns="Tensor", mutates_args=()):
 
 
 _X, _Y, _N = ("x", "any", "Tensor", ""), ("y", "any", "Tensor", ""), ("n", "any", "int", "")
-_FEW = ("Tensor | None", "list[int]", "dict", "missing")
 
 
 def _about_schemas(case, mine, theirs):
@@ -163,7 +162,9 @@ def _about_schemas(case, mine, theirs):
         _signature(_X, ("n", "named", "int", ""), ("m", "named", "float", "0.5")),
         _signature(("n", "named", "int", ""), ("m", "named", "bool", "")),
         *[_signature(_X, ("n", "any", "int", default)) for default in _DEFAULTS[3:]],
-        *[_signature(_X, ("n", "any", annotation, "")) for annotation in _FEW],
+        *[_signature(_X, ("n", "any", annotation, "")) for annotation in (
+            "Tensor | None", "list[int]", "dict", "missing",
+        )],
         *[_signature(("n", kind, annotation, "")) for kind in _KINDS for annotation in ("int", "Tensor", "missing")],
         *[_signature(_X, returns=returns) for returns in [*_RESULTS, *_NO_RESULTS, "'Tensor'", "'None'", "'str'"]],
         *[_signature(_X, ("n", "any", annotation, "None")) for annotation in [*_TEXTS, "'dict'"]],
@@ -177,7 +178,7 @@ def _about_schemas(case, mine, theirs):
         *[_signature(_X, mutates_args=["y"]), _signature(_X, mutates_args=["x", "y"]), _signature(mutates_args=["x"])],
     ],
     hint=_about_schemas,
-)
+)  # fmt: skip
 def schemas(xp, parameters, returns, mutates_args):
     function = _function(xp.custom_ops.torch, parameters, returns)
     with recorded(watched=["torch.library.infer_schema"]) as beyond:

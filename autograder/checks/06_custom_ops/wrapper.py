@@ -123,27 +123,23 @@ def _trees(st):
     return st.builds(lambda tree: {"tree": as_lists(tree)}, st.recursive(leaf, grown, max_leaves=8))
 
 
-_TREES = (
-    ["q", 0], ["o", 0], None, 3, ["list"], ["tuple"], ["dict"],
-    ["list", ["q", 0], ["o", 1], ["q", 1]], ["tuple", ["q", 0], ["o", 1], ["q", 0]],
-    ["dict", ["b", ["q", 1]], ["a", ["o", 0]], ["c", ["q", 0]]],
-    ["named", ["q", 0], ["q", 1]], ["named", ["list", ["q", 0]], ["dict", ["a", ["q", 2]]]],
-    ["tuple", ["list", ["tuple", ["q", 0], ["dict", ["a", ["list", ["q", 1]]]]]], 3, "q"],
-    ["tuple", ["list", ["o", 0], ["o", 2]], ["dict", ["z", 1], ["a", None]]],
-)  # fmt: skip
-
-
 @program(
     "wrapper.map_quantised",
     cases=_trees,
-    edges=[{"tree": tree} for tree in _TREES],
+    edges=[{"tree": tree} for tree in (
+        ["q", 0], ["o", 0], None, 3, ["list"], ["tuple"], ["dict"], ["list", ["q", 0], ["o", 1], ["q", 1]],
+        ["tuple", ["q", 0], ["o", 1], ["q", 0]], ["dict", ["b", ["q", 1]], ["a", ["o", 0]], ["c", ["q", 0]]],
+        ["named", ["q", 0], ["q", 1]], ["named", ["list", ["q", 0]], ["dict", ["a", ["q", 2]]]],
+        ["tuple", ["list", ["tuple", ["q", 0], ["dict", ["a", ["list", ["q", 1]]]]]], 3, "q"],
+        ["tuple", ["list", ["o", 0], ["o", 2]], ["dict", ["z", 1], ["a", None]]],
+    )],
     hint=explained_or_beyond(
         result="containers are new ones with the same types, keys and order; every other object is the same object as before",
         same_containers="a list or a dict is a new one also if nothing in it is quantised",
         tree="the tree itself is not changed",
         order="the function is called once for each quantised tensor of the tree, in its order",
     ),
-)
+)  # fmt: skip
 def trees(xp, tree):
     module, torch = xp.wrapper, xp.wrapper.torch
     int_data = torch.ones(2, 2, dtype=torch.int8)

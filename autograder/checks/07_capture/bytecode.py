@@ -21,7 +21,6 @@ f.__code__ = f.__code__.replace(
     + f.__code__.co_code
 )
 """
-# fmt: off
 BYTECODE = [
     "def f(x):\n    return x\n", LONG_FUNCTION,
     "def f(a, b=1, *c, d=2, **e):\n    return g(a, *c, d=d, **e)[1:b] if a is None else not b\n",
@@ -37,8 +36,7 @@ BYTECODE = [
     "def f(x, y):\n    try:\n        (a,\n         y) = x\n    except E:\n        return y\n    return a\n",
     "def f(x, y):\n    z = x.y\n    w = x.z\n    return y, z\n",
     "def f(x, y, z):\n    a = x and y or z\n    b = x < y < z\n    return a is not None, b\n",
-]
-# fmt: on
+]  # fmt: skip
 
 
 # Reading bytecode ----------------------------------------------------------------------------------------------------

@@ -7,17 +7,16 @@ from .drawn_functions import BREAKING_LINES, BREAKS, HELPERS, LINES, captured, d
 
 # Operators -----------------------------------------------------------------------------------------------------------
 
-# fmt: off
 OPERANDS = {
     "x": "x", "y": "y", "2": "2", "2.5": "2.5", "True": "True", "word": "'ab'", "list": "[x, 1]", "list of numbers": "[1, 2]",
     "tuple": "(y, 1)", "tuple of numbers": "(1, 2)", "set": "{1, 2}", "None": "None", "argument list": "l", "argument number": "n",
     "dict": "{1: 2}", "size": "x.shape", "frozen": "s", "argument tuple": "t",
-}
+}  # fmt: skip
 WITH_TENSORS = {"x", "y", "2", "2.5", "argument number"}
 SYMBOLS = [
     "+", "-", "*", "/", "//", "%", "**", "@", "&", "|", "^", "<", "<=", "==", "!=", ">", ">=",
     "+=", "-=", "/=", "**=", "|=", "//=", "%=", "&=",
-]
+]  # fmt: skip
 COMPARISONS = ("<", "<=", "==", "!=", ">", ">=")
 OPERATIONS = [
     ("x", "+", "y"), ("x", "*", "2"), ("2.5", "-", "x"), ("x", "@", "y"), ("x", "+=", "y"), ("x", "<", "2"),
@@ -36,8 +35,7 @@ OPERATIONS = [
     ("argument list", "+=", "tuple"), ("list", "/", "2"), ("tuple", "/", "2"), ("tuple", "*", "tuple"), ("2", "*", "2.5"),
     ("argument number", "+=", "2"), ("list of numbers", "*", "2"), ("2", "//", "argument number"), ("x", "*", "list"),
     ("tuple of numbers", "+=", "argument tuple"), ("2", "*", "argument list"), ("word", "%", "2"),
-]
-# fmt: on
+]  # fmt: skip
 
 
 def _operation(left, symbol, right):
@@ -82,7 +80,6 @@ def operator_applied(xp, left, symbol, right):
 
 # Calls ---------------------------------------------------------------------------------------------------------------
 
-# fmt: off
 CALLED = {  # a function that calls something
     "operator": "return xp.relu(x) + 1", "functional": "return xp.nn.functional.softmax(x, dim=0)",
     "aten": "return xp.ops.aten.relu.default(x) * 2", "packet": "return xp.ops.aten.sin(x) * 2",
@@ -104,13 +101,12 @@ CALLED = {  # a function that calls something
     "sorted": "return x * sorted([3, 1, 2], key=lambda n: -n)[0]", "map": "return list(map(lambda v: v + 1, [x, x]))[1]",
     "dtype": "return x.to(xp.float64) + 1", "match of words": "return x * ('a' in 'abc') * 'abc'.index('c')",
     "callable": "return x * callable(helper)", "method of a list": "l = [x]\nl.append(x * 2)\nreturn l[1] + l[-2]",
-}
+}  # fmt: skip
 CALLABLES = {  # a callable, as a call of it in a function
     "print": "print(end='')", "sleep": "time.sleep(0)", "off": "off(x)", "helper": "helper(x, 2)", "sqrt": "math.sqrt(4)",
     "relu": "xp.relu(x)", "len": "len([x])", "upper": "'a'.upper()", "int": "int('3')", "object": "Scaled(x, 2)",
     "round": "round(2.5)", "input": "sys.getrefcount(x)", "gc": "gc.collect()", "wrapper": "gc.collect.__call__()",
-}
-# fmt: on
+}  # fmt: skip
 CALL_HELPERS = f"""import gc, math, sys, time
 {BREAKS}def helper(v, n):
     return v * n
@@ -161,7 +157,6 @@ def _(torch, name):
 
 # Branches ------------------------------------------------------------------------------------------------------------
 
-# fmt: off
 CONDITIONS = {
     "number": "k", "zero": "k - 3", "none": "None", "word": "''", "another word": "'a'", "list": "l", "empty list": "[]",
     "list of a tensor": "[x]", "tuple": "(x,)", "empty tuple": "()", "dict": "{1: x}", "empty dict": "{}", "set": "{1}",
@@ -177,8 +172,7 @@ CONDITIONS = {
     "not a function": "not helper",
     "truth first": "Truth(1) or k > 5", "list first": "[x] or k > 5", "not an object": "not o",
     "grad mode": "xp.no_grad()",
-}
-# fmt: on
+}  # fmt: skip
 TRUTH_HELPERS = f"""{HELPERS}class Truth:
     def __init__(self, value):
         self.value = value

@@ -83,7 +83,6 @@ def result_or_raises(function, args):
 
 # Texts ---------------------------------------------------------------------------------------------------------------
 
-# fmt: off
 LINES = [  # x and y are tensors of the same size n, k is a number, log a list
     "x = x * {c} + y", "x = xp.relu(x - {c})", "y = (x + y).sin()", "x = -x if k > {c} else x.abs()", "k = k + {c}",
     "x = x + k", "log.append(k)", "s = f'{{k}}-{{x.dim()}}'\nx = x * len(s)", "for i in range({c}):\n    x = x * i + y",
@@ -96,12 +95,11 @@ LINES = [  # x and y are tensors of the same size n, k is a number, log a list
     "a, *b = (x, y, k)\nx = a + b[0] * b[1]", "x = x + isinstance(k, int) + len((x, k))",
     "try:\n    x = x + [1, 2][k]\nexcept IndexError:\n    x = x * {c}\nfinally:\n    y = y + 1",
     "x = xp.cat([x[:1], y[1:]])", "with xp.no_grad():\n    y = x * {c}\nx = x + y", "x = helper(x, {c})",
-]
+]  # fmt: skip
 BREAKING_LINES = [
     "graph_break()", "print(end='')", "if x.sum() > {c}:\n    x = x - 1\nelse:\n    x = x + 1",
     "k = k + int(x[0].item() * 0)", "x = breaks(x, {c})", "if (y > 100).any():\n    return y",
-]
-# fmt: on
+]  # fmt: skip
 BREAKS = """def breaks(v, n):
     v = v * n
     graph_break()

@@ -33,7 +33,6 @@ user_getattr.__module__, user_getattr.__name__ = "__main__", "getattr"
 
 USER, USER_ADD, USER_GETATTR = "a function of the program", "a function add", "a function getattr"
 _OPERATORS = {name: f"operator.{name}" for name in dir(operator) if not name.startswith("_")}
-# fmt: off
 TARGETS = _OPERATORS | {  # what a call_function node may call
     "math.sqrt": "math.sqrt", "len": "len", "getattr": "getattr", USER: "user_function", USER_ADD: "user_add",
     USER_GETATTR: "user_getattr", "relu": "xp.relu", "cat": "xp.cat", "torch.add": "xp.add", "gelu": "xp.nn.functional.gelu",
@@ -41,8 +40,7 @@ TARGETS = _OPERATORS | {  # what a call_function node may call
     "aten.add_": "aten.add_.Tensor", "aten.relu_": "aten.relu_.default", "aten.relu": "aten.relu", "aten.cat": "aten.cat.default",
     "aten.split": "aten.split.Tensor", "aten.full": "aten.full.default", "aten.rand_like": "aten.rand_like.default",
     "aten.bernoulli": "aten.bernoulli.default",
-}
-# fmt: on
+}  # fmt: skip
 
 
 # Statements ----------------------------------------------------------------------------------------------------------

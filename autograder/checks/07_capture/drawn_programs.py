@@ -33,7 +33,6 @@ def _functions(texts):
     return {name: eval(f"lambda xp, x, y: {text}", globals()) for name, text in texts.items()}
 
 
-# fmt: off
 PURE = _functions({
     "neg": "-x", "double": "x * 2", "shift": "x + 0.5", "bell": "(x * -x).exp()", "sigmoid": "x.sigmoid()", "tanh": "x.tanh()",
     "relu": "x.relu()", "cos": "x.cos()", "clone": "x.clone()", "detach": "x.detach()", "sum": "x.sum()",
@@ -41,29 +40,28 @@ PURE = _functions({
     "softmax": "x.softmax(-1)", "add": "x + y", "sub": "x - y", "mul": "x * y", "div": "x / (y + 7)",
     "add twice": "xp.add(x, y, alpha=2)", "mm": "x.mm(y) if x.dim() == y.dim() == 2 and x.shape[1] == y.shape[0] else x * y",
     "stack": "xp.stack([x, x])", "cat": "xp.cat([x, x]) if x.dim() else x + x",
-})
+})  # fmt: skip
 VIEWS = _functions({
     "t": "x.t() if x.dim() < 3 else x.transpose(0, -1)",
     "first": "x[0] if x.dim() and x.shape[0] else x.unsqueeze(0)",
     "last": "x.select(-1, -1) if x.dim() and x.shape[-1] else x.unsqueeze(0)",
     "tail": "x[1:] if x.dim() else x.unsqueeze(0)", "unsqueeze": "x.unsqueeze(0) if x.dim() < 3 else x.squeeze(0)",
     "view": "x.view(-1) if x.is_contiguous() else x.unsqueeze(-1)", "expand": "x.expand(2, *x.shape)",
-})
+})  # fmt: skip
 SEVERAL = _functions({
     "split": "x.split(1) if x.dim() else (x + 1,)", "unbind": "x.unbind(0) if x.dim() else (x + 1,)",
     "max": "x.max(-1) if x.dim() and x.shape[-1] else (x * 3,)",
-})
+})  # fmt: skip
 WRITES = _functions({
     "double_": "x.mul_(2)", "add_": "x.add_(y * 1) if fits(x, y) else x.add_(1)", "zero_": "x.zero_()", "fill_": "x.fill_(3.0)",
     "copy_": "x.copy_(y * 1) if fits(x, y) else x.neg_()",
-})
+})  # fmt: skip
 METADATA_WRITES = _functions({
     "t_": "x if x.requires_grad or x.dim() != 2 else x.t_()",
     "unsqueeze_": "x if x.requires_grad or x.dim() > 2 else x.unsqueeze_(0)",
-})
+})  # fmt: skip
 OUT = _functions({"neg out": "xp.neg(x, out=x.clone())"})
 STEEP = _functions({"exp": "x.exp()"})  # not drawn: after a few in a row the last bit is the fifth digit
-# fmt: on
 
 
 def _under_no_grad(run):

@@ -45,7 +45,6 @@ def joint_results(xp, joint, inputs, statements, outputs, needs, kind):
 
 
 M = [[3, 3], True]
-# fmt: off
 JOINTS = [dict(zip(("inputs", "statements", "outputs", "needs"), row)) for row in (
     ([M], [["exp", 0, 0]], [0], [True]), ([M, M], [["mul", 0, 1], ["sum", 2, 0]], [0, 1], [True, True]),
     ([M, M], [["mul", 0, 1], ["sum", 2, 0]], [0, 1], [False, True]), ([M, M], [["mul", 0, 1], ["cos", 0, 0]], [0], [True]),
@@ -55,8 +54,7 @@ JOINTS = [dict(zip(("inputs", "statements", "outputs", "needs"), row)) for row i
     ([M], [["exp", 0, 0], ["detach", 1, 0]], [0, 1], [True, True]), ([M], [["exp", 0, 0], ["detach", 1, 0]], [0], [True]),
     ([M], [["max", 0, 0]], [0, 1], [True, True]), ([M], [["exp", 0, 0]], [1, 0], [True, True]),
     ([M], [["exp", 0, 0]], [0, 0], [True, True]),
-)]
-# fmt: on
+)]  # fmt: skip
 
 
 @program(
@@ -141,7 +139,6 @@ def _wide(statements, outputs, *shapes):
     return {"inputs": [[shape, True] for shape in shapes or [[8, 8]]], "statements": statements, "outputs": outputs}
 
 
-# fmt: off
 RECOMPUTED = [
     _wide([["exp", 0, 0], ["mul", 1, 1]], [0]), _wide([["mm", 0, 1], ["tanh", 2, 0], ["mm", 3, 1]], [0], [8, 8], [8, 8]),
     _wide([["tanh", 0, 0], ["t", 1, 0], ["mm", 2, 0]], [0]),
@@ -158,8 +155,7 @@ RECOMPUTED = [
     _wide([["cos", 0, 0], ["stack", 1, 0], ["mul", 2, 2]], [0]),
     _wide([["cos", 0, 0], ["first", 1, 0], ["unsqueeze", 2, 0], ["mul", 3, 3]], [0]),
     _wide([["cos", 0, 0], ["sum", 1, 0], ["mul", 2, 1]], [0, 1]),
-]
-# fmt: on
+]  # fmt: skip
 
 
 @program(
@@ -209,7 +205,6 @@ def _pipes(text, ends="st"):
     return {"pipes": [[a, b, None if w == "inf" else int(w)] for a, w, b in pipes], "ends": list(ends)}
 
 
-# fmt: off
 NETWORKS = [
     _pipes(""), _pipes("s-3-t"), _pipes("t-3-s"), _pipes("s-inf-t"), _pipes("s-3-a a-3-t"), _pipes("s-3-a a-2-t"),
     _pipes("s-2-a a-3-t"), _pipes("s-inf-a a-2-t"), _pipes("s-inf-a a-2-b b-inf-t"), _pipes("s-2-a a-inf-b b-2-t"),
@@ -221,8 +216,7 @@ NETWORKS = [
     _pipes("s-1-a a-5-b b-5-c c-5-t d-1-a e-1-d"), _pipes("s-1-c a-2-b b-1-c d-4-t t-1-b b-1-t c-4-b c-2-d s-3-a t-3-d"),
     _pipes("a-1-b b-1-d a-1-d", "ad"), _pipes("s-2-t", "xy"), _pipes("s-1-a s-1-b a-1-c a-1-d b-1-c c-1-t d-1-t"),
     _pipes("s-1-c s-1-b b-1-c c-1-d b-1-a d-1-t a-1-t c-1-a"),
-]
-# fmt: on
+]  # fmt: skip
 
 
 @program("aot.partition.minimum_cut", cases=_networks, edges=NETWORKS)
@@ -286,7 +280,6 @@ def extracted(xp, extract, inputs, statements, constant, starts, ends):
 
 # arg0_1, arg1_1, mul, exp, add, split, three getitems, add_1: `ends` counts from the end
 CHAIN = [["mul", 0, 1], ["exp", 2, 0], ["add", 3, 0], ["split", 4, 0], ["add twice", 3, 2]]
-# fmt: off
 EXTRACTED = [
     {"inputs": [M, M], "statements": statements, "constant": constant, "starts": starts, "ends": ends}
     for statements, constant, starts, ends in (
@@ -296,8 +289,7 @@ EXTRACTED = [
         (CHAIN, False, [0, 1, 3], [6, 6, 9]), (CHAIN, False, [6], [3]), (CHAIN, False, [0], [5]), (CHAIN, False, [0, 3], []),
         (CHAIN, False, [], [None]), (CHAIN, False, [], [9]), (CHAIN, True, [0, 1], [0]), (CHAIN, True, [9], [0]),
     )
-]
-# fmt: on
+]  # fmt: skip
 
 
 @program("aot.partition.extract_graph", cases=_extractions, edges=EXTRACTED, draws=60)
@@ -367,7 +359,6 @@ def _called(grad, statements, outputs, *more):
     return {"inputs": [[[2, 3], grad], *more], "statements": statements, "outputs": outputs}
 
 
-# fmt: off
 CALLED = [
     _called(False, [["double", 0, 0]], [0]), _called(True, [["double", 0, 0]], [0]), _called(False, [["double_", 0, 0]], [0]),
     _called(False, [["double_", 0, 0], ["exp", 0, 0]], [0]), _called("computed", [["double_", 0, 0], ["exp", 0, 0]], [0, 2]),
@@ -387,8 +378,7 @@ CALLED = [
     _called(False, [["double_", 0, 0], ["t", 0, 0], ["double_", 1, 0]], [1, 2, 3], [[3], False]),
     _called(False, [["add_", 0, 1], ["add_", 1, 0], ["unsqueeze_", 1, 0]], [0], [[3], True]),
     _called(False, [["add_", 0, 1], ["fill_", 1, 0], ["unsqueeze_", 1, 0]], [2, 3], [[3], False]),
-]
-# fmt: on
+]  # fmt: skip
 
 
 @program(

@@ -52,25 +52,22 @@ def _sums(st):
     return st.fixed_dictionaries({"terms": st.lists(term, max_size=3)} | numbers)
 
 
-_SUMS = rows(
-    "terms offset divisor",
-    ([], 0, 1), ([], 7, 2), ([], -7, 2), ([[4, 12], [4, 1]], 0, 4), ([[4, 12], [5, 1]], 0, 4),
-    ([[4, 12], [3, 1]], 1, 4), ([[4, 12], [4, 1]], 1, 4), ([[4, 12], [4, 1]], 6, 4), ([[3, 4], [4, -1]], 3, 4),
-    ([[3, 4], [4, -1]], 2, 4), ([[3, 4], [4, -1]], -1, 4), ([[3, 4], [4, 1]], -4, 4), ([[3, 4], [2, 2], [2, 1]], 0, 4),
-    ([[3, 4], [2, 3], [2, 1]], 0, 4), ([[6, 1]], 0, 1), ([[6, 5]], 3, 1), ([[1, 3], [3, 1]], 0, 3),
-    ([[3, -4], [2, 1]], 0, 4),
-)  # fmt: skip
-
-
 @program(
     "inductor.index.quotient",
     cases=_sums,
-    edges=_SUMS,
+    edges=rows(
+        "terms offset divisor",
+        ([], 0, 1), ([], 7, 2), ([], -7, 2), ([[4, 12], [4, 1]], 0, 4), ([[4, 12], [5, 1]], 0, 4),
+        ([[4, 12], [3, 1]], 1, 4), ([[4, 12], [4, 1]], 1, 4), ([[4, 12], [4, 1]], 6, 4), ([[3, 4], [4, -1]], 3, 4),
+        ([[3, 4], [4, -1]], 2, 4), ([[3, 4], [4, -1]], -1, 4), ([[3, 4], [4, 1]], -4, 4),
+        ([[3, 4], [2, 2], [2, 1]], 0, 4), ([[3, 4], [2, 3], [2, 1]], 0, 4), ([[6, 1]], 0, 1), ([[6, 5]], 3, 1),
+        ([[1, 3], [3, 1]], 0, 3), ([[3, -4], [2, 1]], 0, 4),
+    ),
     hint=lambda case, mine, theirs: {
         (0, 1): "a rest that may be below 0, or divisor or more, stays a Quotient",
         (1, 0): "the bounds of the rest say that its quotient is 0",
     }.get((field(mine, "quotients"), field(theirs, "quotients"))),
-)
+)  # fmt: skip
 def quotients(xp, terms, offset, divisor):
     Index, variables = xp.inductor.index.Index, symbols(xp, [size for size, _ in terms])
     index = Index.of(offset)
@@ -116,18 +113,15 @@ def _reshapes(draw, st):
     return case
 
 
-_RESHAPES = rows(
-    "sizes new_sizes",
-    ([], []), ([], [1, 1]), ([1, 1], []), ([6], [6]), ([6], [2, 3]), ([2, 3], [6]), ([2, 3], [3, 2]),
-    ([2, 3, 4], [6, 4]), ([2, 3, 4], [2, 12]), ([2, 12], [2, 3, 4]), ([6, 4], [4, 6]), ([1, 6], [2, 1, 3]),
-    ([2, 1, 3], [3, 1, 2]), ([1, 5, 1], [5]), ([2, 2, 2], [4, 2]),
-)  # fmt: skip
-
-
 @program(
     "inductor.index.reshaped_indices",
     cases=_reshapes,
-    edges=_RESHAPES,
+    edges=rows(
+        "sizes new_sizes",
+        ([], []), ([], [1, 1]), ([1, 1], []), ([6], [6]), ([6], [2, 3]), ([2, 3], [6]), ([2, 3], [3, 2]),
+        ([2, 3, 4], [6, 4]), ([2, 3, 4], [2, 12]), ([2, 12], [2, 3, 4]), ([6, 4], [4, 6]), ([1, 6], [2, 1, 3]),
+        ([2, 1, 3], [3, 1, 2]), ([1, 5, 1], [5]), ([2, 2, 2], [4, 2]),
+    ),
     hint=lambda case, mine, theirs: (
         "an index that is a sum of loop variables has a division: look at the arguments of `quotient` and `remainder`"
         if field(mine, "element") == field(theirs, "element")
@@ -135,7 +129,7 @@ _RESHAPES = rows(
         if field(mine, "element")
         else None
     ),
-)
+)  # fmt: skip
 def reshaped(xp, sizes, new_sizes):
     variables = symbols(xp, new_sizes)
     indices = [xp.inductor.index.Index.of(variable) for variable in variables]

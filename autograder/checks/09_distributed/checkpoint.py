@@ -41,25 +41,24 @@ def _boxes(st, draw):
 
 
 _quarters = [[[0, 0], [2, 3]], [[0, 3], [2, 2]], [[2, 0], [3, 3]], [[2, 3], [3, 2]]]
-_PLANS = rows(
-    "size pieces offsets sizes",
-    ([5, 5], _quarters, [0, 0], [5, 5]), ([5, 5], _quarters, [1, 1], [3, 3]), ([5, 5], _quarters, [1, 1], [1, 2]),
-    ([5, 5], _quarters, [2, 3], [3, 2]), ([5, 5], _quarters, [0, 3], [2, 1]), ([5, 5], _quarters, [4, 4], [1, 1]),
-    ([5, 5], _quarters, [2, 0], [0, 5]), ([5, 5], _quarters[::-1], [0, 2], [5, 2]),
-    ([5, 5], [_quarters[0], [[5, 0], [0, 5]], _quarters[3]], [0, 0], [5, 5]),
-    ([5, 5], [[[0, 0], [5, 5]], [[0, 0], [5, 5]]], [3, 0], [2, 5]),
-    ([], [[[], []]], [], []), ([6], [[[0], [2]], [[2], [2]], [[4], [2]]], [1], [4]),
-    ([6], [[[0], [6]]], [2], [3]), ([6], [[[2], [2]]], [0], [6]),
-)  # fmt: skip
 
 
 @program(
     "distributed.checkpoint.plan_load",
     cases=_boxes,
-    edges=_PLANS,
+    edges=rows(
+        "size pieces offsets sizes",
+        ([5, 5], _quarters, [0, 0], [5, 5]), ([5, 5], _quarters, [1, 1], [3, 3]), ([5, 5], _quarters, [1, 1], [1, 2]),
+        ([5, 5], _quarters, [2, 3], [3, 2]), ([5, 5], _quarters, [0, 3], [2, 1]), ([5, 5], _quarters, [4, 4], [1, 1]),
+        ([5, 5], _quarters, [2, 0], [0, 5]), ([5, 5], _quarters[::-1], [0, 2], [5, 2]),
+        ([5, 5], [_quarters[0], [[5, 0], [0, 5]], _quarters[3]], [0, 0], [5, 5]),
+        ([5, 5], [[[0, 0], [5, 5]], [[0, 0], [5, 5]]], [3, 0], [2, 5]), ([], [[[], []]], [], []),
+        ([6], [[[0], [2]], [[2], [2]], [[4], [2]]], [1], [4]), ([6], [[[0], [6]]], [2], [3]),
+        ([6], [[[2], [2]]], [0], [6]),
+    ),
     hint="in each dimension the overlap is from the larger start to the smaller end; `source` counts from the piece's offset, "
     "`target` from the region's; nothing is read where a length is 0",
-)
+)  # fmt: skip
 def plans(xp, size, pieces, offsets, sizes):
     checkpoint = xp.distributed.checkpoint
     saved = [checkpoint.Piece(tuple(o), tuple(s)) for o, s in pieces]
@@ -102,15 +101,6 @@ def _save(torch, checkpoint, store, wholes, before):
         store.save(shards, rank)
 
 
-_LOADS = rows(
-    "sizes before after only kind layout wrong",
-    (UNEVEN, [2, 0], [2, 0], 4, "float64", "", ""), (UNEVEN, [2, 0], [4, 0], 4, "float64", "", ""),
-    (UNEVEN, [4, 0], [3, 1], 4, "float64", "backwards", ""), (UNEVEN, [3, 1], [1, 0], 2, "float32", "", ""),
-    (UNEVEN, [1, 0], [2, 0], 4, "float64", "parameter", ""), (UNEVEN, [2, 0], [3, 0], 3, "float64", "", "name"),
-    (UNEVEN, [2, 0], [3, 0], 3, "float64", "", "larger"), (UNEVEN, [2, 0], [3, 0], 3, "float64", "", "smaller"),
-)  # fmt: skip
-
-
 _UNITS = units(
     before=listed((1, 4), (0, 1)),
     after=listed((1, 4), (0, 1)),
@@ -124,11 +114,17 @@ _UNITS = units(
 @program(
     "distributed.checkpoint.load_shards",
     cases=lambda st: _UNITS(st).map(lambda case: {name: value for name, value in case.items() if name != "ranks"}),
-    edges=_LOADS,
+    edges=rows(
+        "sizes before after only kind layout wrong",
+        (UNEVEN, [2, 0], [2, 0], 4, "float64", "", ""), (UNEVEN, [2, 0], [4, 0], 4, "float64", "", ""),
+        (UNEVEN, [4, 0], [3, 1], 4, "float64", "backwards", ""), (UNEVEN, [3, 1], [1, 0], 2, "float32", "", ""),
+        (UNEVEN, [1, 0], [2, 0], 4, "float64", "parameter", ""), (UNEVEN, [2, 0], [3, 0], 3, "float64", "", "name"),
+        (UNEVEN, [2, 0], [3, 0], 3, "float64", "", "larger"), (UNEVEN, [2, 0], [3, 0], 3, "float64", "", "smaller"),
+    ),
     hint="plan_load says what to read of which piece; call store.read once for each read, into shard.data, in place; before "
     "anything else, check the names and the sizes",
     draws=20,
-)
+)  # fmt: skip
 def loading(xp, sizes, before, after, only, kind, layout, wrong):
     import tempfile
 

@@ -76,29 +76,26 @@ def _measurements(st, draw):
     return {"rows": measured}
 
 
-_MEASURED = rows(
-    "rows",
-    ([[2, 1000.0, 0.003], [2, 5000.0, 0.007]],), ([[6, 4e3, 0.00013], [6, 4e5, 0.00025], [6, 4e7, 0.0137]],),
-    ([[1, 10.0, 1.0], [1, 20.0, 2.5], [1, 40.0, 3.0], [1, 80.0, 11.0]],),
-    ([[2, 100.0, 0.1], [2, 1000.0, 5.0]],),  # a negative latency, unless it is forbidden
-    ([[2, 100.0, 0.1], [4, 5000.0, 3.0], [2, 1000.0, 5.0]],),
-    ([[2, 100.0, 0.5], [2, 1000.0, 0.2]],),  # a negative 1 / bandwidth
-    ([[1, 100.0, 0.5], [3, 1000.0, 0.2], [2, 500.0, 0.4]],), ([[1, 10.0, 0.5], [2, 20.0, 0.5], [2, 60.0, 1.5]],),
-    ([[2, 10.0, 0.5]],), ([[2, 10.0, 0.5], [4, 20.0, 0.7]],), ([[3, 10.0, 0.5], [3, 10.0, 0.7]],), ([],),
-)  # fmt: skip
-
-
 @program(
     "distributed.cost.fit",
     cases=_measurements,
-    edges=_MEASURED,
+    edges=rows(
+        "rows",
+        ([[2, 1000.0, 0.003], [2, 5000.0, 0.007]],), ([[6, 4e3, 0.00013], [6, 4e5, 0.00025], [6, 4e7, 0.0137]],),
+        ([[1, 10.0, 1.0], [1, 20.0, 2.5], [1, 40.0, 3.0], [1, 80.0, 11.0]],),
+        ([[2, 100.0, 0.1], [2, 1000.0, 5.0]],),  # a negative latency, unless it is forbidden
+        ([[2, 100.0, 0.1], [4, 5000.0, 3.0], [2, 1000.0, 5.0]],),
+        ([[2, 100.0, 0.5], [2, 1000.0, 0.2]],),  # a negative 1 / bandwidth
+        ([[1, 100.0, 0.5], [3, 1000.0, 0.2], [2, 500.0, 0.4]],), ([[1, 10.0, 0.5], [2, 20.0, 0.5], [2, 60.0, 1.5]],),
+        ([[2, 10.0, 0.5]],), ([[2, 10.0, 0.5], [4, 20.0, 0.7]],), ([[3, 10.0, 0.5], [3, 10.0, 0.7]],), ([],),
+    ),
     hint=_explained(
         refused="all rows have the same number of bytes per step: latency and bandwidth cannot be separated, ValueError",
         latency="least squares of (model - seconds) / seconds: divide each row by its seconds; never negative",
         bandwidth="if one of the two would be negative it is 0, and the other is fitted again on its own",
     ),
     draws=60,
-)
+)  # fmt: skip
 def fitted(xp, rows):
     try:
         link = xp.distributed.cost.fit(rows)

@@ -20,24 +20,21 @@ def _to_assign(torch, tensors):
     ]
 
 
-_ASSIGNMENTS = rows(
-    "tensors limits",
-    ([[4, "float32"]], [16]), ([[4, "float32"], [4, "float32"]], [16]), ([[4, "float32"], [4, "float32"]], [17]),
-    ([[4, "float32"]] * 7, [16, 48]), ([[4, "float32"]] * 7, [16, 32, 48]),
-    ([[1, "float32"], [20, "float32"], [1, "float32"]], [40]), ([[4, "float32"], [4, "float64"]] * 4, [16, 60]),
-    ([[4, "float32"], [4, "elsewhere"]] * 4, [8, 32]),
-    ([[1, "float64"], [2, "float32"], [2, "float32"], [9, "float64"]], [16, 64]),
-    ([[0, "float32"], [0, "float32"], [4, "float32"]], [16]),
-    ([[2, "elsewhere"], [2, "float64"], [2, "float32"], [2, "float64"]], [1]),
-)  # fmt: skip
-
-
 @program(
     "distributed.ddp.assign_buckets",
     cases=drawn(tensors=several(listed((0, 6), _KINDS), 1, 9), limits=several((1, 80), 1, 3)),
-    edges=_ASSIGNMENTS,
+    edges=rows(
+        "tensors limits",
+        ([[4, "float32"]], [16]), ([[4, "float32"], [4, "float32"]], [16]), ([[4, "float32"], [4, "float32"]], [17]),
+        ([[4, "float32"]] * 7, [16, 48]), ([[4, "float32"]] * 7, [16, 32, 48]),
+        ([[1, "float32"], [20, "float32"], [1, "float32"]], [40]), ([[4, "float32"], [4, "float64"]] * 4, [16, 60]),
+        ([[4, "float32"], [4, "elsewhere"]] * 4, [8, 32]),
+        ([[1, "float64"], [2, "float32"], [2, "float32"], [9, "float64"]], [16, 64]),
+        ([[0, "float32"], [0, "float32"], [4, "float32"]], [16]),
+        ([[2, "elsewhere"], [2, "float64"], [2, "float32"], [2, "float64"]], [1]),
+    ),
     hint="a bucket is closed by the tensor with which it reaches its limit; each kind has its own buckets and its own limits",
-)
+)  # fmt: skip
 def buckets(xp, tensors, limits):
     import torch
 
@@ -315,24 +312,23 @@ def _outputs(st):
 
 
 _OPERATIONS = ["add", "add", "add", "both", "stop", "alias"]
-_GRAPHS = rows(
-    "count steps outputs",
-    (3, [["add", 0, 2]], 3), (3, [["add", 0, 1], ["add", 3, 1]], [3, None]),
-    (3, [["add", 0, 1], ["stop", 3, 3], ["add", 4, 2]], {"a": 5, "b": [4]}),
-    (4, [["add", 0, 0], ["add", 2, 2]], [4, {"a": 5}]), (2, [], 1), (2, [], []), (2, [["stop", 0, 0]], 2),
-    (3, [["both", 0, 1]], [3]), (3, [["alias", 1, 1]], [[3], 0]),
-    (2, [["add", 1, 1], ["long", 2, 2]], {"a": {"b": 3}}), (3, [["add", 1, 1], ["wide", 3, 2]], 4),
-    (4, [["add", 3, 3], ["add", 4, 1]], [4, 5, 5]),
-)  # fmt: skip
 
 
 @program(
     "distributed.ddp.find_unused",
     cases=drawn(count=(1, 5), steps=several(listed(_OPERATIONS, (0, 9), (0, 9)), 0, 6), outputs=_outputs),
-    edges=_GRAPHS,
+    edges=rows(
+        "count steps outputs",
+        (3, [["add", 0, 2]], 3), (3, [["add", 0, 1], ["add", 3, 1]], [3, None]),
+        (3, [["add", 0, 1], ["stop", 3, 3], ["add", 4, 2]], {"a": 5, "b": [4]}),
+        (4, [["add", 0, 0], ["add", 2, 2]], [4, {"a": 5}]), (2, [], 1), (2, [], []), (2, [["stop", 0, 0]], 2),
+        (3, [["both", 0, 1]], [3]), (3, [["alias", 1, 1]], [[3], 0]),
+        (2, [["add", 1, 1], ["long", 2, 2]], {"a": {"b": 3}}), (3, [["add", 1, 1], ["wide", 3, 2]], 4),
+        (4, [["add", 3, 3], ["add", 4, 1]], [4, 5, 5]),
+    ),
     hint="walk from the outputs' nodes along next_functions: an AccumulateGrad has its parameter as `variable`; visit a node "
     "once, and keep the nodes that are left in a list instead of a function that calls itself",
-)
+)  # fmt: skip
 def unused(xp, count, steps, outputs):
     import torch
 

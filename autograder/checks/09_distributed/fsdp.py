@@ -49,20 +49,17 @@ def _seen_shard(torch, part):
     return {"part": copied(part), "strides": list(part.stride()), "memory": _whole_storage(torch, part)}
 
 
-_SHARDINGS = rows(
-    "shape ranks layout",
-    ([4, 2], 2, ""), ([5, 2], 2, "parameter"), ([5], 4, ""),  # the parts have 2, 2, 1 and no rows
-    ([1, 3], 4, ""), ([3, 2], 3, "backwards"), ([3, 4, 2], 4, "gaps"), ([9], 4, ""), ([], 2, ""),
-)  # fmt: skip
-
-
 @program(
     "distributed.fsdp.shard",
     cases=drawn(shape=several((1, 5), 1, 3), ranks=(2, 4), layout=["", "backwards", "parameter"]),
-    edges=_SHARDINGS,
+    edges=rows(
+        "shape ranks layout",
+        ([4, 2], 2, ""), ([5, 2], 2, "parameter"), ([5], 4, ""),  # the parts have 2, 2, 1 and no rows
+        ([1, 3], 4, ""), ([3, 2], 3, "backwards"), ([3, 4, 2], 4, "gaps"), ([9], 4, ""), ([], 2, ""),
+    ),
     hint="ceil(size / ranks) rows each, fewer or none at the end; the memory behind a part is as long as the largest, with zeros",
     draws=8,
-)
+)  # fmt: skip
 def sharding(xp, shape, ranks, layout):
     import torch
 
@@ -269,21 +266,18 @@ def _factors(torch, sizes, without, rank, time, layout=""):
     return [None if i in without else each for i, each in enumerate(found)]
 
 
-_REDUCTIONS = rows(
-    "ranks sizes without times layout members",
-    (2, [[4, 2]], [], 1, "", []), (2, UNEVEN, [], 2, "backwards", []), (4, UNEVEN, [0, 2], 1, "", []),
-    (3, UNEVEN, [1], 2, "gaps", [0, 2]), (2, [[2], [3]], [0, 1], 1, "", []),
-)  # fmt: skip
-
-
 @program(
     "distributed.fsdp.reduce_gradients",
     cases=units(without=several((0, 3), 0, 2, True), times=(1, 2), layout=["", "backwards"], members=[[]]),
-    edges=_REDUCTIONS,
+    edges=rows(
+        "ranks sizes without times layout members",
+        (2, [[4, 2]], [], 1, "", []), (2, UNEVEN, [], 2, "backwards", []), (4, UNEVEN, [0, 2], 1, "", []),
+        (3, UNEVEN, [1], 2, "gaps", [0, 2]), (2, [[2], [3]], [0, 1], 1, "", []),
+    ),
     hint="what a rank gets is contiguous: first all parts for rank 0, parameter after parameter, each as long as `padded`; "
     "averages, not sums, are added to sharded.grad",
     draws=6,
-)
+)  # fmt: skip
 @on_ranks
 def reduction(xp, torch, group, sizes, without, times, layout):
     unit, _ = _unit(torch, xp.distributed.fsdp, _wholes(torch, sizes), group)
@@ -406,15 +400,6 @@ def _grads(torch, sizes, without, start):
     return [None if i in without else each for i, each in enumerate(scaled)]
 
 
-_CLIPS = rows(
-    "ranks sizes without max_norm norm_type members",
-    (2, [[4, 2]], [], 1.0, "2", []), (2, UNEVEN, [1], 1.0, "2", []), (2, UNEVEN, [], 1e6, "2", []),
-    (2, UNEVEN, [0], 0.5, "1", []), (2, UNEVEN, [0], 0.5, "3", []), (2, [[4], [6, 2]], [], 0.5, "inf", []),
-    (2, [[1], [1, 2]], [], 0.5, "inf", []),  # the second rank has nothing
-    (2, UNEVEN, [0, 1, 2, 3], 1.0, "2", []), (3, UNEVEN, [], 1.0, "2", [1, 2]), (3, UNEVEN, [], 1.0, "inf", [1, 2]),
-)  # fmt: skip
-
-
 @program(
     "distributed.fsdp.clip_grad_norm",
     cases=units(
@@ -423,11 +408,17 @@ _CLIPS = rows(
         norm_type=["2", "2", "1", "3", "inf"],
         members=[[]],
     ),
-    edges=_CLIPS,
+    edges=rows(
+        "ranks sizes without max_norm norm_type members",
+        (2, [[4, 2]], [], 1.0, "2", []), (2, UNEVEN, [1], 1.0, "2", []), (2, UNEVEN, [], 1e6, "2", []),
+        (2, UNEVEN, [0], 0.5, "1", []), (2, UNEVEN, [0], 0.5, "3", []), (2, [[4], [6, 2]], [], 0.5, "inf", []),
+        (2, [[1], [1, 2]], [], 0.5, "inf", []),  # the second rank has nothing
+        (2, UNEVEN, [0, 1, 2, 3], 1.0, "2", []), (3, UNEVEN, [], 1.0, "2", [1, 2]), (3, UNEVEN, [], 1.0, "inf", [1, 2]),
+    ),
     hint="the powers are summed over the ranks, then the root is taken, once; all gradients are multiplied by "
     "min(1, max_norm / (norm + 1e-6)), in place",
     draws=6,
-)
+)  # fmt: skip
 @on_ranks
 def clipping(xp, torch, group, sizes, without, max_norm, norm_type):
     rank, ranks = torch.distributed.get_rank(group), torch.distributed.get_world_size(group)

@@ -178,15 +178,6 @@ def _runs(st):
     return st.integers(2, 3).flatmap(of)
 
 
-_RUNS = rows(
-    "ranks part schedule microbatches rows first turned",
-    (2, False, "gpipe", 4, 2, "numbers", False), (2, False, "1f1b", 4, 2, "numbers", False),
-    (3, False, "1f1b", 5, 2, "numbers", False), (3, True, "1f1b", 3, 1, "numbers", False),
-    (2, False, "1f1b", 2, 2, "tokens", False), (3, False, "gpipe", 3, 2, "numbers", True),
-    (4, False, "1f1b", 6, 2, "numbers", False),
-)  # fmt: skip
-
-
 def _width(stage):
     """The size of a row that goes into a stage."""
     return 3 + stage % 2
@@ -253,7 +244,13 @@ def _squared_difference(output, target):
 @program(
     "distributed.pipeline.run_stage",
     cases=_runs,
-    edges=_RUNS,
+    edges=rows(
+        "ranks part schedule microbatches rows first turned",
+        (2, False, "gpipe", 4, 2, "numbers", False), (2, False, "1f1b", 4, 2, "numbers", False),
+        (3, False, "1f1b", 5, 2, "numbers", False), (3, True, "1f1b", 3, 1, "numbers", False),
+        (2, False, "1f1b", 2, 2, "tokens", False), (3, False, "gpipe", 3, 2, "numbers", True),
+        (4, False, "1f1b", 6, 2, "numbers", False),
+    ),
     hint=explained_by_rank(
         losses="the loss of each micro-batch as it is, on the last stage only",
         graph="a loss that still has its graph keeps all tensors that the forward saved",
@@ -263,7 +260,7 @@ def _squared_difference(output, target):
         sent="one message for each forward and each backward between two stages",
     ),
     draws=4,
-)
+)  # fmt: skip
 @on_ranks
 def stage_runs(xp, torch, group, schedule, microbatches, rows, first, turned):
     stage, stages, calls = group.rank(), group.size(), _no_calls()
