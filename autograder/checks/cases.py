@@ -15,12 +15,6 @@ from ..observe import Tree, difference
 DTYPES = ("bool", "uint8", "int32", "int64", "float16", "float32", "float64")
 
 
-def cases_of(st: Any, **parameters: Any) -> Any:
-    """Cases with these parameters: for each a strategy, or a list of the values to draw from."""
-    drawn = {name: st.sampled_from(x) if isinstance(x, (list, tuple)) else x for name, x in parameters.items()}
-    return st.fixed_dictionaries(drawn)
-
-
 def defaults(**usual: Any) -> Callable[..., dict]:
     """A function for cases that differ in a few values from the usual ones. It takes them in the same order, or by name."""
     return lambda *args, **others: usual | dict(zip(usual, args)) | others  # noqa: B905
@@ -96,11 +90,6 @@ def listed(*parts: Any) -> Callable:
 def drawn(**parts: Any) -> Callable:
     """The `cases` of a program: a value for each name, as described."""
     return lambda st: st.fixed_dictionaries({name: strategy(st, part) for name, part in parts.items()})
-
-
-def composite(draw_case: Callable) -> Callable:
-    """Decorator: the `cases` of a program, or the description of a value, from a function that draws one: `(st, draw)`."""
-    return lambda st: st.composite(lambda draw: draw_case(st, draw))()
 
 
 def drawing(draw_case: Callable) -> Callable:

@@ -3,7 +3,7 @@
 import re
 
 from ...check import program
-from ..cases import error_name, explained
+from ..cases import drawn, error_name, explained, several
 
 
 def _backward(torch, x):
@@ -63,13 +63,7 @@ def _case(*steps, rows=2, more=0):
 
 @program(
     "trace.aten_calls",
-    cases=lambda st: st.fixed_dictionaries(
-        {
-            "steps": st.lists(st.sampled_from(list(_STEPS)), max_size=4),
-            "rows": st.integers(1, 3),
-            "more": st.integers(0, 2),
-        }
-    ),
+    cases=drawn(steps=several(list(_STEPS), 0, 4), rows=(1, 3), more=(0, 2)),
     edges=[_case(), *[_case(name) for name in _STEPS], _case("add", "add"), _case("matmul", "backward", rows=3, more=2)]
     + [_case("add", "fails", "add"), _case("cat", "by name", rows=1), _case("made", "linear", more=1)],
     hint=explained(

@@ -1,7 +1,7 @@
 """Checks of lab 00: a profile, and timing on a device that works asynchronously."""
 
 from ...check import program
-from ..cases import drawing, explained
+from ..cases import drawing, drawn, explained, several
 
 
 @drawing
@@ -74,13 +74,6 @@ def torch_profiles(torch, events, share):
     return sorted(hot, key=lambda each: (-each[1], each[0]))
 
 
-def _timings(st):
-    launches = st.lists(st.integers(0, 9), max_size=3)
-    case = {"work": st.lists(launches, min_size=1, max_size=4), "pending": st.integers(0, 20)}
-    case |= {"overhead": st.sampled_from([0.25, 1.0, 4.0]), "warmup": st.integers(0, 4), "repeats": st.integers(1, 6)}
-    return st.fixed_dictionaries(case)
-
-
 def _timing(*work, **more):
     """For each call, the work that it launches. Later calls launch the same as the last."""
     work = [list(each) for each in work]
@@ -89,7 +82,10 @@ def _timing(*work, **more):
 
 @program(
     "trace.timed",
-    cases=_timings,
+    cases=drawn(
+        work=several(several((0, 9), 0, 3), 1, 4), pending=(0, 20), overhead=[0.25, 1.0, 4.0], warmup=(0, 4),
+        repeats=(1, 6),
+    ),
     edges=[
         _timing([4], warmup=None, repeats=None),
         _timing([9], [8], [7], [6], [5], [4], [3], [2], warmup=None, repeats=None), _timing([4], warmup=0, repeats=1),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ...check import program
-from ..cases import cases_of, drawing, rows, sizes, tensor, tensors
+from ..cases import drawing, drawn, rows, sizes, tensor, tensors
 from .described import tensor_and, viewed
 
 # Broadcasting --------------------------------------------------------------------------------------------------------
@@ -219,8 +219,8 @@ def _expanded(x, dim):
 
 @program(
     "strided.has_internal_overlap",
-    cases=lambda st: cases_of(
-        st, x=st.one_of(tensors(st), st.builds(_expanded, tensors(st, dims=(1, 3), most=3), st.integers(0, 2)))
+    cases=drawn(
+        x=lambda st: st.one_of(tensors(st), st.builds(_expanded, tensors(st, dims=(1, 3), most=3), st.integers(0, 2))),
     ),
     edges=[
         {"x": x}

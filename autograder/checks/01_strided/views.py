@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...check import program
-from ..cases import cases_of, dim, drawing, rows, sizes, tensor, tensors, when
+from ..cases import dim, drawing, drawn, rows, sizes, tensor, tensors, when
 from .described import tensor_and, viewed
 
 # Strides -------------------------------------------------------------------------------------------------------------
@@ -11,7 +11,7 @@ from .described import tensor_and, viewed
 
 @program(
     "strided.contiguous_strides",
-    cases=lambda st: cases_of(st, sizes=sizes(st, (0, 5), 6)),
+    cases=drawn(sizes=lambda st: sizes(st, (0, 5), 6)),
     edges=[
         {"sizes": s}
         for s in (
@@ -51,7 +51,7 @@ def _(torch, x, index):
 
 @program(
     "strided.is_contiguous",
-    cases=lambda st: cases_of(st, x=st.one_of(tensors(st), sizes(st).map(tensor), tensors(st, dims=(1, 3), most=2))),
+    cases=drawn(x=lambda st: st.one_of(tensors(st), sizes(st).map(tensor), tensors(st, dims=(1, 3), most=2))),
     edges=[
         {"x": x}
         for x in (

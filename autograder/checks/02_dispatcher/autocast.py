@@ -3,7 +3,7 @@
 from contextlib import ExitStack
 
 from ...check import program
-from ..cases import tensor
+from ..cases import drawn, several, tensor
 from .keys import is_torch
 
 _CAST = ["float16", "float32", "float32", "float64", "int64", "bool"]
@@ -47,7 +47,7 @@ _VALUES = [
 
 @program(
     "autocast_mode.cached_cast",
-    cases=lambda st: st.fixed_dictionaries({"to": st.sampled_from(["float16", "float32"]), "values": _values(st)}),
+    cases=drawn(to=["float16", "float32"], values=_values),
     edges=[{"to": to, "values": values} for to in ("float16", "float32") for values in _VALUES],
 )
 def cast(xp, to, values):
@@ -62,7 +62,7 @@ def _(torch, to, values):
 
 @program(
     "autocast_mode.promote_type",
-    cases=lambda st: st.fixed_dictionaries({"values": _values(st)}),
+    cases=drawn(values=_values),
     edges=[{"values": values} for values in _VALUES if values != _NESTED],  # no operator takes a list in a list
 )
 def promoted(xp, values):
@@ -95,12 +95,11 @@ def _(torch, values):
 def _operands(st):
     """An operator of one of autocast's lists, or of none, and matrices for it."""
     dtypes = [["float16", "float32"], ["float16", "float32"], ["float64"], ["float16", "float32", "float64"]]
-    settings = st.lists(st.sampled_from([True, True, False]), max_size=2)
+    settings = several([True, True, False], 0, 2)
 
     def of_dtypes(some):
         matrix = st.sampled_from(some).map(_matrix)
-        named = {"name": st.sampled_from(sorted(_OPERATORS)), "a": matrix, "b": matrix, "enabled": settings}
-        return st.fixed_dictionaries(named)
+        return drawn(name=sorted(_OPERATORS), a=matrix, b=matrix, enabled=settings)(st)
 
     return st.sampled_from(dtypes).flatmap(of_dtypes)
 

@@ -4,7 +4,7 @@ import re
 from contextlib import ExitStack, contextmanager
 
 from ...check import program
-from ..cases import drawing, rows, when
+from ..cases import drawing, drawn, rows, several, when
 from .keys import BACKENDS, EXPLICIT, FUNCTIONALITIES, IMPLICIT, RUNTIME, bits_of, highest_name, names, subsets, union
 from .operators import MASK, MODES, attempt, guards, kernels_of, library, mode, operators, pack, stacks, thread, unpack
 from .schemas import CALLED, PASSED, arguments_of, split, with_defaults
@@ -17,8 +17,8 @@ def _items(st):
 
 @program(
     "dispatch.dispatch_key_set",
-    cases=lambda st: st.fixed_dictionaries(
-        {"stack": _items(st), "included": subsets(st, RUNTIME, most=3), "excluded": subsets(st, RUNTIME, most=3)}
+    cases=drawn(
+        stack=_items, included=lambda st: subsets(st, RUNTIME, most=3), excluded=lambda st: subsets(st, RUNTIME, most=3),
     ),
     edges=rows(
         "stack included excluded",
@@ -53,13 +53,13 @@ def _(torch, stack, included, excluded):
     return names(torch, got[0])
 
 
-def _fallthroughs(st):
-    fall = st.sampled_from(["kernel", "fallthrough"])
-    perhaps = st.sampled_from(["kernel", "fallthrough", "nothing"])  # these fall through unless something is registered
-    always = ["BackendSelect", "ADInplaceOrView", "AutocastCPU", "AutocastCUDA"]
-    each = {key: perhaps if key in always else fall for key in RUNTIME}
-    some = st.sets(st.sampled_from([*BACKENDS, *FUNCTIONALITIES])).map(sorted)
-    return st.fixed_dictionaries({"kernels": st.fixed_dictionaries(each), "bits": some})
+_FALL = ["kernel", "fallthrough"]
+_ALWAYS = [
+    "BackendSelect",
+    "ADInplaceOrView",
+    "AutocastCPU",
+    "AutocastCUDA",
+]  # these fall through if nothing is registered
 
 
 def _all(kind, **others):
@@ -68,7 +68,10 @@ def _all(kind, **others):
 
 @program(
     "dispatch.skip_fallthrough",
-    cases=_fallthroughs,
+    cases=drawn(
+        kernels=drawn(**{key: _FALL + ["nothing"] * (key in _ALWAYS) for key in RUNTIME}),
+        bits=lambda st: st.sets(st.sampled_from([*BACKENDS, *FUNCTIONALITIES])).map(sorted),
+    ),
     edges=rows(
         "kernels bits",
         (_all("kernel"), [*BACKENDS, *FUNCTIONALITIES]), (_all("fallthrough"), [*BACKENDS, *FUNCTIONALITIES]),
@@ -239,9 +242,9 @@ _LEAF = ["CPU", "leaf"]
 
 def _runs(st):
     bits = [*BACKENDS, *(name for name in FUNCTIONALITIES if name != "Python")]
-    case = {"kernels": kernels_of(st, kinds=("keyset", "redispatch", "redispatch")), "bits": subsets(st, bits, 1, 5)}
-    case |= {"stack": stacks(st), "how": st.sampled_from(["call", "redispatch"])}
-    return st.fixed_dictionaries(case).filter(_leaves_out_fallbacks)
+    kernels = kernels_of(st, kinds=("keyset", "redispatch", "redispatch"))
+    cases = drawn(kernels=kernels, bits=subsets(st, bits, 1, 5), stack=stacks, how=["call", "redispatch"])
+    return cases(st).filter(_leaves_out_fallbacks)
 
 
 @program(
@@ -288,8 +291,8 @@ def _(torch, kernels, bits, stack, how):
 
 def _calls_of_f(st):
     include = ["BackendSelect", "AutogradCPU", "AutogradMeta", "AutocastCPU", "AutocastCUDA", "CPU", "Meta"]
-    case = {"kernels": kernels_of(st), "stack": stacks(st), "include": subsets(st, [*include, "PrivateUse1"], most=2)}
-    return st.fixed_dictionaries(case | {"exclude": subsets(st, [*MASK, "AutocastCUDA"], most=2)})
+    keys = {"include": subsets(st, [*include, "PrivateUse1"], most=2)}
+    return drawn(kernels=kernels_of, stack=stacks, **keys, exclude=subsets(st, [*MASK, "AutocastCUDA"], most=2))(st)
 
 
 _CALLS = [
@@ -332,13 +335,7 @@ _THREE_KERNELS = [*_ONE_KERNEL, ["AutogradCPU", "redispatch"], ["ADInplaceOrView
 
 @program(
     "dispatch.call_mode",
-    cases=lambda st: st.fixed_dictionaries(
-        {
-            "kernels": kernels_of(st, _IN_MODES),
-            "modes": st.lists(st.sampled_from(MODES), min_size=1, max_size=3),
-            "stack": stacks(st),
-        }
-    ),
+    cases=drawn(kernels=lambda st: kernels_of(st, _IN_MODES), modes=several(MODES, 1, 3), stack=stacks),
     edges=[
         {"kernels": kernels, "modes": modes, "stack": [["cpu"], None, number]}
         for number, modes in enumerate(_MODE_STACKS)

@@ -6,7 +6,7 @@ A case writes a key set as a list of names: of keys, or of single bits (a backen
 import re
 
 from ...check import program
-from ..cases import when
+from ..cases import drawn, when
 
 BACKENDS = ["CPU", "CUDA", "PrivateUse1", "Meta"]
 FUNCTIONALITIES = ["Dense", "BackendSelect", "Python", "ADInplaceOrView"]
@@ -65,7 +65,7 @@ def subsets(st, of, least=0, most=None):
 
 @program(
     "dispatch.bits",
-    cases=lambda st: st.fixed_dictionaries({"keys": subsets(st, ["Undefined", "Dense", *RUNTIME, *ALIASES], 1, 3)}),
+    cases=drawn(keys=lambda st: subsets(st, ["Undefined", "Dense", *RUNTIME, *ALIASES], 1, 3)),
     edges=[{"keys": [key]} for key in ("Undefined", "Dense", "AutogradFunctionality", *RUNTIME, *ALIASES)],
     hint=when(
         lambda case: {*case["keys"]} & {*ALIASES},
@@ -81,8 +81,7 @@ def _(torch, keys):
     return [names(torch, torch._C.DispatchKeySet(getattr(torch._C.DispatchKey, key))) for key in keys]
 
 
-def _sets_of_bits(st):
-    return st.fixed_dictionaries({"bits": subsets(st, [*BACKENDS, *FUNCTIONALITIES])})
+_sets_of_bits = drawn(bits=lambda st: subsets(st, [*BACKENDS, *FUNCTIONALITIES]))
 
 
 _SETS = [

@@ -7,19 +7,7 @@ its own.
 from contextlib import ExitStack, contextmanager
 
 from ..cases import error_name
-from .keys import (
-    ALIASES,
-    BACKENDS,
-    EXPLICIT,
-    FUNCTIONALITIES,
-    IMPLICIT,
-    NON_FUNCTIONAL,
-    RUNTIME,
-    bits_of,
-    is_torch,
-    names,
-    subsets,
-)
+from .keys import ALIASES, BACKENDS, EXPLICIT, FUNCTIONALITIES, RUNTIME, bits_of, is_torch, names, subsets
 
 NAMESPACE = "lab02"
 
@@ -154,7 +142,7 @@ def kernels_of(st, keys=(*BACKENDS, *ABOVE_BACKENDS, *ALIASES), kinds=KINDS):
     """Kernels for some keys. A composite kernel never redispatches, and an alias key never falls through."""
 
     def kinds_for(key):
-        if key in (IMPLICIT, EXPLICIT, NON_FUNCTIONAL):
+        if key in ALIASES[1:]:
             return st.sampled_from(["leaf", "keyset", "other"] if "leaf" in kinds else ["keyset"])
         return st.sampled_from([kind for kind in kinds if kind != "redispatch" or key not in BACKENDS])
 

@@ -5,7 +5,7 @@ import re
 from functools import cache
 
 from ...check import program
-from ..cases import drawing, rows, when
+from ..cases import drawing, drawn, rows, when
 from .keys import IMPLICIT
 from .operators import library, pack, unpack
 
@@ -79,8 +79,7 @@ def _(torch, text):
 def _single_arguments(st):
     wrong = ["", "int x y", "int 1x", "1 x", "int[ x", "int] x", "Tensor x=1", "int x=", "int x=3=4"]
     wrong += ["(x", "Tensor(a x", "-", "int x=["]
-    text = st.one_of(*[_arguments(st)] * 6, st.sampled_from(_TYPES), st.sampled_from(wrong))
-    return st.fixed_dictionaries({"text": text, "kwarg_only": st.booleans()})
+    return st.one_of(*[_arguments(st)] * 6, st.sampled_from(_TYPES), st.sampled_from(wrong))
 
 
 _SINGLE_ARGUMENTS = rows(
@@ -95,7 +94,7 @@ _SINGLE_ARGUMENTS = rows(
 )  # fmt: skip
 
 
-@program("schema.parse_argument", cases=_single_arguments, edges=_SINGLE_ARGUMENTS)
+@program("schema.parse_argument", cases=drawn(text=_single_arguments, kwarg_only=bool), edges=_SINGLE_ARGUMENTS)
 def argument(xp, text, kwarg_only):
     read = xp.schema.parse_argument(text, kwarg_only)
     found = {"name": read.name, "type": read.type, "alias": read.alias}

@@ -4,20 +4,19 @@ import re
 from contextlib import ExitStack
 
 from ...check import program
-from ..cases import rows, when
+from ..cases import drawn, rows, when
 from .keys import ALIASES, AUTOGRAD, EXPLICIT, IMPLICIT, NON_FUNCTIONAL, RUNTIME, subsets
 from .operators import library
 
 
-def _registrations(st):
+def _kernels(st):
     usual = ["CPU", "Meta", *AUTOGRAD[:1], *AUTOGRAD[3:], *ALIASES]
-    kernels = st.one_of(subsets(st, usual, most=5), subsets(st, [*RUNTIME, *ALIASES], most=6))
-    return st.fixed_dictionaries({"kernels": kernels, "more_fallbacks": subsets(st, ["CPU", "PrivateUse1"])})
+    return st.one_of(subsets(st, usual, most=5), subsets(st, [*RUNTIME, *ALIASES], most=6))
 
 
 @program(
     "dispatch.compute_table_entry",
-    cases=_registrations,
+    cases=drawn(kernels=_kernels, more_fallbacks=lambda st: subsets(st, ["CPU", "PrivateUse1"])),
     edges=rows(
         "kernels more_fallbacks",
         ([], []), ([], ["CPU"]), ([], ["CPU", "PrivateUse1"]), (["CPU"], ["CPU"]), (["CPU"], []), (["CPU", "Meta"], []),

@@ -6,7 +6,7 @@ These exercises are arithmetic. Torch shows its own answers in the results of it
 from contextlib import suppress
 
 from ...check import program
-from ..cases import DTYPES, drawing, rows, sizes, tensor, when
+from ..cases import DTYPES, drawing, drawn, rows, sizes, tensor, when
 from .operands import b8, dense, f16, f64, i32, i64, u8
 
 
@@ -45,13 +45,12 @@ def _operands(st):
     dimensioned = st.builds(lambda dtype, size: tensor([size], dtype=dtype), st.sampled_from(DTYPES), st.integers(0, 2))
     zero_dim = st.builds(lambda dtype: tensor([], dtype=dtype), st.sampled_from(DTYPES))
     number = st.sampled_from([True, False, 3, -1, 2.5, -0.5])
-    operands = st.lists(st.one_of(dimensioned, zero_dim, number), min_size=1, max_size=4)
-    return st.fixed_dictionaries({"operands": operands})
+    return st.lists(st.one_of(dimensioned, zero_dim, number), min_size=1, max_size=4)
 
 
 @program(
     "dtypes.result_type",
-    cases=_operands,
+    cases=drawn(operands=_operands),
     edges=[{"operands": operands} for operands in (
         [i32([2])], [u8([])], [True], [3], [2.5], [i32([2]), 1], [i32([2]), 1.5], [i32([2]), True], [b8([2]), True],
         [b8([2]), 1], [f16([2]), 2.5], [f64([2]), 2.5], [u8([2]), i64([])], [i64([]), u8([2])], [f16([2]), f64([])],

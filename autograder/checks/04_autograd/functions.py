@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...check import program
-from ..cases import attempt, cases_of, drawing, first_apart
+from ..cases import attempt, drawing, drawn, first_apart, several
 from .graphs import Graph, described, grad_mode, is_torch, node_name, outcome, plain
 from .programs import start
 
@@ -100,18 +100,16 @@ def _function(**others):
 
 @program(
     "function.apply",
-    cases=lambda st: cases_of(
-        st, args=st.builds(
+    cases=lambda st: drawn(
+        args=st.builds(
             lambda first, rest: [first, *rest], st.sampled_from(["leaf", "computed", "computed", "plain"]),
             st.lists(st.sampled_from(list(ARGUMENTS)), max_size=2),
         ),
-        outputs=st.lists(st.sampled_from([*OUTPUTS, "new", "new", "short"]), min_size=1, max_size=3),
-        several=st.booleans(), saves=["", "args", "outputs", "between", "none"],
-        nondifferentiable=[[], [], [], [0], [1]], materialize=[True, True, False],
-        answer=["right"] * 6 + list(ANSWERS), enabled=[True] * 5 + [False],
-        roots=st.lists(st.integers(0, 2), min_size=1, max_size=2, unique=True),
-        twice=st.booleans(), written=[False, False, False, True],
-    ).filter(_well_defined),
+        outputs=several([*OUTPUTS, "new", "new", "short"], 1, 3), several=bool,
+        saves=["", "args", "outputs", "between", "none"], nondifferentiable=[[], [], [], [0], [1]],
+        materialize=[True, True, False], answer=["right"] * 6 + list(ANSWERS), enabled=[True] * 5 + [False],
+        roots=several((0, 2), 1, 2, unique=True), twice=bool, written=[False, False, False, True],
+    )(st).filter(_well_defined),
     edges=[
         _function(), _function(args="plain"), _function(enabled=False), _function(args="computed leaf"),
         _function(args="leaf number computed none"), _function(args="plain number leaf"),
@@ -284,9 +282,9 @@ def curve(xp, name, shape, layout, wanted):
 
 @program(
     "gradcheck.numerical_gradient",
-    cases=lambda st: cases_of(
-        st, name=list(CURVES), shape=st.lists(st.integers(1, 3), max_size=2), layout=["rows", "columns", "gaps"],
-        wanted=st.booleans(), eps=[0.5, 0.125, 1e-3],
+    cases=drawn(
+        name=list(CURVES), shape=several((1, 3), 0, 2), layout=["rows", "columns", "gaps"], wanted=bool,
+        eps=[0.5, 0.125, 1e-3],
     ),
     edges=[
         {"name": name, "shape": shape, "layout": layout, "wanted": wanted, "eps": eps}
@@ -360,11 +358,9 @@ def two_uses(y):
 
 @program(
     "checkpoint.recompute",
-    cases=lambda st: cases_of(
-        st, function=list(CHECKPOINTED),
-        args=st.lists(st.sampled_from(["leaf", "leaf", "computed", "plain"]), min_size=1, max_size=2),
-        number=st.booleans(), roots=st.lists(st.integers(0, 1), min_size=1, max_size=2, unique=True),
-        times=st.integers(1, 2), turned=[[], [], [], [0], [1]],
+    cases=drawn(
+        function=list(CHECKPOINTED), args=several(["leaf", "leaf", "computed", "plain"], 1, 2), number=bool,
+        roots=several((0, 1), 1, 2, unique=True), times=(1, 2), turned=[[], [], [], [0], [1]],
     ),
     edges=[
         {"function": function, "args": args, "number": number, "roots": roots, "times": times, "turned": []}

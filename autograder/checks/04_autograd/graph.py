@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 
 from ...check import program
-from ..cases import attempt, cases_of, rows
+from ..cases import attempt, drawn, listed, rows, several
 from .graphs import Graph, described, grad_mode, graph_of, is_torch, node_name, outcome, plain
 from .programs import ANY, FIXED, LEAF, ROW, do, drawn_leaves, drawn_statements, drawn_writes, operate, start
 
@@ -40,10 +40,7 @@ def histories(result, node, inputs, same):
 
 @program(
     "history.set_history",
-    cases=lambda st: cases_of(
-        st, shape=st.lists(st.integers(1, 4), min_size=2, max_size=2), operator=list(RESULTS),
-        kind=["float32", "float64"],
-    ),
+    cases=drawn(shape=several((1, 4), 2, 2), operator=list(RESULTS), kind=["float32", "float64"]),
     edges=[
         {"shape": shape, "operator": name, "kind": kind}
         for name in RESULTS
@@ -122,10 +119,9 @@ def run_with_writes(xp, leaves, statements):
     return values
 
 
-def programs_with_writes(st):
-    writes = st.tuples(st.sampled_from(WRITTEN), st.integers(0, 12)).map(list)
-    some = st.one_of(drawn_statements(st, ANY, 3), st.lists(writes, max_size=1))
-    return cases_of(st, leaves=drawn_leaves(st), statements=st.lists(some, max_size=4).map(lambda some: sum(some, [])))
+def statements_with_writes(st):
+    some = st.one_of(drawn_statements(st, ANY, 3), several(listed(WRITTEN, (0, 12)), 0, 1)(st))
+    return st.lists(some, max_size=4).map(lambda some: sum(some, []))
 
 
 def edges_shown(values, nodes, numbers):
@@ -139,7 +135,7 @@ def edges_shown(values, nodes, numbers):
 
 @program(
     "graph.gradient_edge",
-    cases=programs_with_writes,
+    cases=drawn(leaves=drawn_leaves, statements=statements_with_writes),
     edges=rows(
         "leaves statements",
         ([LEAF], []), ([FIXED], []), ([LEAF], do("neg 0")), ([LEAF], do("mul 0 0")),
@@ -268,9 +264,9 @@ def saved_tensor(saved, node, x, y, result, hooks):
 
 @program(
     "graph.unpack_saved",
-    cases=lambda st: cases_of(
-        st, operator=list(KEEP), kinds=st.lists(st.sampled_from(list(OPERANDS)), min_size=2, max_size=2),
-        written=list(WRITES), enabled=[True, True, False], hooks=["", "", "", "as it is", "copies"],
+    cases=drawn(
+        operator=list(KEEP), kinds=several(list(OPERANDS), 2, 2), written=list(WRITES), enabled=[True, True, False],
+        hooks=["", "", "", "as it is", "copies"],
     ),
     edges=[
         {"operator": operator, "kinds": ["leaf", "computed"], "written": written, "enabled": True, "hooks": ""}
@@ -314,7 +310,7 @@ def _(torch, **case):
 
 @program(
     "history.check_inplace",
-    cases=lambda st: cases_of(st, leaves=drawn_leaves(st), statements=drawn_writes(st)),
+    cases=drawn(leaves=drawn_leaves, statements=drawn_writes),
     edges=rows(
         "leaves statements",
         ([LEAF], do("double_ 0")), ([LEAF], do("quietly double_ 0")), ([FIXED], do("double_ 0")),

@@ -6,7 +6,7 @@ import itertools
 import math
 
 from ...check import program
-from ..cases import cases_of, defaults, drawing, first_apart, numbers, tensor, tensors, when
+from ..cases import defaults, drawing, drawn, first_apart, numbers, several, tensor, tensors, when
 from .trees import elements, plain
 
 # Initialisation ------------------------------------------------------------------------------------------------------
@@ -14,7 +14,7 @@ from .trees import elements, plain
 
 @program(
     "initialisation.calculate_fan_in_and_fan_out",
-    cases=lambda st: cases_of(st, sizes=st.lists(st.integers(0, 6), max_size=5)),
+    cases=drawn(sizes=several((0, 6), 0, 5)),
     hint=when(lambda case: len(case["sizes"]) > 1, "sizes are (out, in, *window): the first belongs to fan-out"),
     edges=[
         {"sizes": sizes}
@@ -158,10 +158,10 @@ def _about_dropout(case, mine, theirs):
 
 @program(
     "random.dropout",
-    cases=lambda st: cases_of(
-        st, p=[0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0, 0, 1, -0.5, 1.5], train=st.booleans(),
-        sizes=[[MANY], [40, 30], [MANY], [0], [2, 0]], kind=["float32", "float64", "float64", "float16"],
-        turned=st.booleans(), seed=st.integers(0, 1000),
+    cases=drawn(
+        p=[0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0, 0, 1, -0.5, 1.5], train=bool,
+        sizes=[[MANY], [40, 30], [MANY], [0], [2, 0]], kind=["float32", "float64", "float64", "float16"], turned=bool,
+        seed=(0, 1000),
     ),
     edges=[
         *[_drop(p, train) for p in (0.0, 0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0, 1, -0.5, 1.5) for train in (True, False)],

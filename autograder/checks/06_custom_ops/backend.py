@@ -7,7 +7,7 @@ tensors, because starting a child takes a tenth of a second.
 from __future__ import annotations
 
 from ...check import program
-from ..cases import drawn, error_name, explained, listed, numbers, rows, several, tensor, tensors, with_layout
+from ..cases import drawing, drawn, error_name, explained, listed, numbers, rows, several, tensor, tensors, with_layout
 
 
 def _on_device(module, x):
@@ -156,19 +156,14 @@ def torch_views_there(torch, base, steps):
 _KINDS = ("float32", "float64", "int64", "int32", "uint8", "bool", "float16")
 
 
-def _copy(st):
-    @st.composite
-    def draw_copy(draw):
-        to = draw(st.lists(st.integers(1, 3), max_size=3))
-        shape = [1 if draw(st.integers(0, 3)) == 0 else size for size in to[draw(st.integers(0, len(to))) :]]
-        if shape and draw(st.integers(0, 9)) == 0:
-            shape[-1] += 1
-        small = st.integers(0, 2)
-        return [_strided(each, draw(small), draw(small), draw(st.sampled_from(_KINDS))) for each in (shape, to)] + [
-            None
-        ]
-
-    return draw_copy()
+@drawing
+def _copy(draw, st):
+    to = draw(st.lists(st.integers(1, 3), max_size=3))
+    shape = [1 if draw(st.integers(0, 3)) == 0 else size for size in to[draw(st.integers(0, len(to))) :]]
+    if shape and draw(st.integers(0, 9)) == 0:
+        shape[-1] += 1
+    small, kinds = st.integers(0, 2), st.sampled_from(_KINDS)
+    return [*(_strided(each, draw(small), draw(small), draw(kinds)) for each in (shape, to)), None]
 
 
 def _strided(sizes, layout=0, offset=0, kind="float32"):

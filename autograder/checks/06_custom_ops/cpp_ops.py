@@ -6,8 +6,8 @@ import re
 
 from ...check import program
 from ...recorder import fresh_namespace
-from ..cases import copied, drawn, error_name, explained, first_apart, numbers, several, tensor, tensors, with_layout
-from .operators import PLUMBING, calls_in, operators_inside, registered, words
+from ..cases import copied, drawing, drawn, error_name, first_apart, numbers, several, tensor, tensors, with_layout
+from .operators import PLUMBING, calls_in, explained_or_beyond, operators_inside, registered, words
 
 HEADERS = words(
     "torch/library.h ATen/core/Tensor.h ATen/Dispatch.h ATen/Parallel.h ATen/ops/empty.h ATen/ops/empty_like.h"
@@ -21,14 +21,11 @@ def _foreign_headers(text):
     return sorted(name for name in found if name.startswith(("ATen/", "torch/", "caffe2/")) and name not in HEADERS)
 
 
-def _lines(st):
-    @st.composite
-    def draw_lines(draw):
-        x = draw(tensors(st, (1, 4), 4, ("float32", "float32", "float64", "float64", "int64")))["tensor"]
-        fault = draw(st.sampled_from(["none"] * 9 + ["size", "dims", "type"])) if x["dtype"] != "int64" else "none"
-        return _line(x, draw(st.sampled_from([1, 1, 2, 0])), draw(st.sampled_from([1e-5, 0.5, 2.0])), fault)
-
-    return draw_lines()
+@drawing
+def _lines(draw, st):
+    x = draw(tensors(st, (1, 4), 4, ("float32", "float32", "float64", "float64", "int64")))["tensor"]
+    fault = draw(st.sampled_from(["none"] * 9 + ["size", "dims", "type"])) if x["dtype"] != "int64" else "none"
+    return _line(x, draw(st.sampled_from([1, 1, 2, 0])), draw(st.sampled_from([1e-5, 0.5, 2.0])), fault)
 
 
 def _line(x, step=1, eps=1e-5, fault="none"):
@@ -143,7 +140,7 @@ def _seen_by_tools(torch, op, namespace, lead, size, step, kind):
     return found | {"results": results, "calls": calls_in(graphs[-1], namespace), "compilations": len(graphs)}
 
 
-_explained = explained(
+_explained = explained_or_beyond(
     schema="TORCH_LIBRARY defines the schema that the docstring gives",
     kernels="one kernel for CPU and one for Meta",
     meta="the kernel for Meta returns a tensor like the other kernel's: sizes, dtype and contiguous strides",

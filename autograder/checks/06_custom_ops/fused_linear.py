@@ -9,24 +9,9 @@ from types import SimpleNamespace
 from ...check import program
 from ...observe import difference
 from ...recorder import recorded
-from ..cases import composite, copied, drawn, first_apart, numbers, several, with_layout
-from .operators import (
-    ACTIVATIONS,
-    DELEGATES,
-    POINTWISE,
-    PRODUCTS,
-    SHAPES,
-    SUMS,
-    arguments,
-    beyond_what_is_allowed,
-    explained_or_beyond,
-    field,
-    linear,
-    metadata,
-    operators_inside,
-    shape,
-    shapes,
-)
+from ..cases import copied, drawing, drawn, first_apart, numbers, several, with_layout
+from . import operators
+from .operators import ACTIVATIONS, SHAPES, arguments, explained_or_beyond, linear, metadata, shape, shapes
 
 # The kernel and the fake kernel --------------------------------------------------------------------------------------
 
@@ -96,8 +81,8 @@ def kernel(xp, lead, features, outs, bias, activation, layout, kind, wrong):
     torch = xp.custom_ops.torch
     inputs = [*_spoilt(torch, *arguments(torch, lead, features, outs, bias, layout, kind), activation, wrong)]
     before = [copied(each) for each in inputs[:3]]
-    with recorded([*SHAPES, *PRODUCTS, *POINTWISE, *SUMS], DELEGATES) as beyond:
-        result, called = operators_inside(lambda: xp.custom_ops.fused_linear(*inputs))
+    with recorded(operators.ARITHMETIC, operators.DELEGATES) as beyond:
+        result, called = operators.operators_inside(lambda: xp.custom_ops.fused_linear(*inputs))
     beyond += sorted({"linear"} & called)  # which the recorder sees in pieces
     owners = [each.untyped_storage().data_ptr() for each in inputs[:3] if each is not None and each.numel()]
     return {
@@ -171,7 +156,7 @@ def fake(xp, lead, features, outs, bias, activation, layout, kind, place, wrong)
     torch = xp.custom_ops.torch
     inputs = [*_spoilt(torch, *arguments(torch, lead, features, outs, bias, layout, kind), activation, wrong)]
     tensors, mode, known = _without_data(torch, inputs[:3], place)
-    with recorded(SHAPES, DELEGATES) as beyond, mode:
+    with recorded(SHAPES, operators.DELEGATES) as beyond, mode:
         result = xp.custom_ops.fused_linear_fake(*tensors, inputs[3])
     guards = [str(guard.expr) for guard in known.guards] if known else []
     return metadata(result) | {"guards": guards, "beyond": beyond if place == "meta" else []}
@@ -323,13 +308,13 @@ def _backward_edges():
 
 def _about_gradients(case, mine, theirs):
     if first_apart(mine, theirs) == "beyond":
-        return beyond_what_is_allowed(mine)
+        return operators.beyond_what_is_allowed(mine)
     if isinstance(mine, dict) and "error" in mine:
         few = "op(x, weight) passes two arguments, so needs_input_grad has two entries: an argument not passed needs nothing"
         return few if case["passed"] < 4 else "x has any number of leading dimensions, also none, and grad any strides"
     if first_apart(mine, theirs) == "for nothing":
         return "a gradient that ctx.needs_input_grad does not ask for is not computed either"
-    mine, theirs = field("gradients", mine, theirs)
+    mine, theirs = operators.field("gradients", mine, theirs)
     if not isinstance(theirs, list) or not isinstance(mine, list) or len(mine) != len(theirs):
         return "one result for each of the four arguments"
     wrong = next((i for i, pair in enumerate(zip(mine, theirs)) if difference(*pair)), None)
@@ -400,7 +385,7 @@ def gradients(xp, lead, features, outs, bias, activation, needs, passed, layout)
     others = {} if layout == "equal" else others
 
     def backward():
-        with recorded([*SHAPES, *PRODUCTS, *POINTWISE, *SUMS], DELEGATES) as beyond:
+        with recorded(operators.ARITHMETIC, operators.DELEGATES) as beyond:
             return xp.custom_ops.fused_linear_backward(ctx, grad), beyond
 
     (results, beyond), more = _computed(torch, backward, others)
@@ -462,7 +447,7 @@ def second_derivatives(xp, lead, features, outs, bias, activation, needs, passed
         def backward(ctx, grad):
             return xp.custom_ops.fused_linear_backward(ctx, grad)
 
-    with recorded([*SHAPES, *PRODUCTS, *POINTWISE, *SUMS, "gelu", "tanh_backward"], ["torch.func.vjp"]) as beyond:
+    with recorded([*operators.ARITHMETIC, "gelu", "tanh_backward"], ["torch.func.vjp"]) as beyond:
         found = _twice(torch, Linear.apply, *arguments(torch, lead, features, outs, bias), needs)
     return found | {"beyond": beyond}
 
@@ -478,8 +463,8 @@ def torch_second_derivatives(torch, lead, features, outs, bias, activation, need
 # The batching rule ---------------------------------------------------------------------------------------------------
 
 
-@composite
-def _batches(st, draw):
+@drawing
+def _batches(draw, st):
     case = draw(shapes()(st))
     passed = draw(st.integers(2, 4)) if case["activation"] == "none" else 4
     case["bias"] = case["bias"] and passed > 2
@@ -547,13 +532,13 @@ def batches(xp, lead, features, outs, bias, activation, in_dims, size):
 
     class Products(torch.utils._python_dispatch.TorchDispatchMode):
         def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-            products.append(func.name().removeprefix("aten::").partition(".")[0] in PRODUCTS)
+            products.append(func.name().removeprefix("aten::").partition(".")[0] in operators.PRODUCTS)
             return func(*args, **(kwargs or {}))
 
     inputs = _batched(torch, arguments(torch, lead, features, outs, bias), in_dims, size)
     inputs = [*inputs, activation][: len(in_dims)]
     info = SimpleNamespace(batch_size=size, randomness="error")
-    allowed = [*SHAPES, *PRODUCTS, *POINTWISE, "sum", "gelu"]
+    allowed = [*SHAPES, *operators.PRODUCTS, *operators.POINTWISE, "sum", "gelu"]
     with recorded(allowed, ["torch.func.vmap", "torch.vmap"]) as beyond, Products():
         result, out_dim = xp.custom_ops.fused_linear_vmap(op, info, tuple(in_dims), *inputs)
     found = {"result": copied(result.movedim(out_dim, 0)), "calls of op": calls}

@@ -13,7 +13,7 @@ PRODUCTS = words("mm bmm addmm baddbmm addbmm mv addmv dot vdot addr ger")
 POINTWISE = words("""add sub rsub mul div neg pow square sqrt rsqrt reciprocal abs sign relu clamp clamp_min clamp_max maximum
 minimum where masked_fill threshold tanh sigmoid cosh sinh erf erfc special_ndtr exp expm1 log addcmul addcdiv gt ge lt le eq
 ne logical_and logical_not bitwise_not heaviside lerp""")
-SUMS = ["sum", "mean", "cumsum"]
+ARITHMETIC = [*SHAPES, *PRODUCTS, *POINTWISE, "sum", "mean", "cumsum"]
 DELEGATES = ("torch._C._nn.linear", "torch._C._nn.gelu", "torch.autograd.grad", "torch.func.vjp", "torch.func.vmap")
 # Operators that a kernel may call besides its own arithmetic: they allocate, copy or transpose, or are called by these.
 PLUMBING = words("""empty empty_like empty_strided contiguous clone copy_ to _to_copy detach as_strided view reshape expand

@@ -5,21 +5,8 @@ from __future__ import annotations
 from ...check import program
 from ...recorder import fresh_namespace, recorded
 from ..cases import copied, numbers, several
-from .operators import (
-    ACTIVATIONS,
-    PRODUCTS,
-    SHAPES,
-    arguments,
-    calls_in,
-    explained_or_beyond,
-    keys_of,
-    linear,
-    metadata,
-    operators_inside,
-    registered,
-    shape,
-    shapes,
-)
+from . import operators
+from .operators import ACTIVATIONS, arguments, calls_in, explained_or_beyond, linear, registered, shape, shapes
 
 _SCHEMA = '(Tensor x, Tensor weight, Tensor? bias=None, str activation="none") -> Tensor'
 
@@ -42,7 +29,7 @@ def _results_of(torch, op, lead, features, outs, bias, activation, passed):
     pairs = [torch.stack([each.detach(), each + 1]) for each in given[:2]]
     own = torch.vmap(op, (0, 0, *in_dims[2:]))(*pairs, *given[2:])
     found = {"result": copied(result), "gradients": [copied(each) for each in gradients]}
-    found["meta"] = metadata(meta.detach())
+    found["meta"] = operators.metadata(meta.detach())
     return found | {"batch": copied(batch), "batch of weights": copied(own)}
 
 
@@ -52,12 +39,12 @@ def _calls_of(torch, namespace, op, lead, features, outs, bias, activation, pass
     batch = torch.stack([given[0], given[0] + 1])
     for each in given[:2]:
         each.requires_grad_()
-    with recorded(SHAPES) as alone:
+    with recorded(operators.SHAPES) as alone:
         op(*given)
-    with recorded(SHAPES) as together:
+    with recorded(operators.SHAPES) as together:
         torch.vmap(op, (0, None, None, None)[:passed])(batch, *given[1:])
-    _, without_data = operators_inside(lambda: op(*_meta(given)))
-    products = sorted(without_data & {*PRODUCTS, "matmul", "linear"})
+    _, without_data = operators.operators_inside(lambda: op(*_meta(given)))
+    products = sorted(without_data & {*operators.PRODUCTS, "matmul", "linear"})
     alone, together = ([name.replace(namespace, "ns") for name in names] for names in (alone, together))
     return {"arrives": alone, "arrives of a batch": together, "products without data": products}
 
@@ -290,7 +277,7 @@ def libraries(xp, **sizes):
     found |= _results_of(torch, op, **sizes) | _calls_of(torch, namespace, op, **sizes)
     library._destroy()
     owner._destroy()
-    return found | {"left behind": keys_of(torch, f"{namespace}::fused_linear")}
+    return found | {"left behind": operators.keys_of(torch, f"{namespace}::fused_linear")}
 
 
 @libraries.oracle
@@ -306,4 +293,4 @@ def torch_libraries(torch, **sizes):
     found = registered(torch, namespace, "fused_linear") | {"returned": ["Library", "object"]}
     found |= _results_of(torch, op, **sizes) | _ARRIVES
     library._destroy()
-    return found | {"left behind": keys_of(torch, f"{namespace}::fused_linear")}
+    return found | {"left behind": operators.keys_of(torch, f"{namespace}::fused_linear")}

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from ...check import program
 from ...recorder import recorded
-from ..cases import drawn, first_apart, listed
+from ..cases import drawing, drawn, first_apart, listed
 from .operators import beyond_what_is_allowed, field
 
 _SIMPLE = ["Tensor", "int", "float", "bool", "str", "Number", "dtype", "device"]
@@ -109,7 +109,8 @@ def torch_types(torch, annotation):
     return {"result": schema.removeprefix("(").removesuffix(" x) -> ()"), "beyond": []}
 
 
-def _signatures(st):
+@drawing
+def _signatures(draw, st):
     kinds, names = ["any", "any", "any", "named"], [*"abcdef"]
     usual = listed(names, kinds, [*["Tensor"] * 8, *_TYPES, *_TEXTS], _DEFAULTS[:-2])(st)
     seldom = listed(names, _KINDS, ["Tensor", "int", "missing", "dict"], _DEFAULTS)(st)
@@ -119,17 +120,13 @@ def _signatures(st):
     )
     result = st.sampled_from([*_RESULTS, *_RESULTS, *_RESULTS, *_NO_RESULTS])
 
-    @st.composite
-    def draw_signature(draw):
-        parameters = draw(stars)
-        tensors = [each[0] for each in parameters if "Tensor" in each[2]]
-        others = [each[0] for each in parameters] + ["z"]
-        chosen = draw(st.lists(st.sampled_from(tensors), max_size=3, unique=True)) if tensors else []
-        if not draw(st.integers(0, 9)):
-            chosen = [*chosen, draw(st.sampled_from(others))]
-        return {"parameters": parameters, "returns": draw(result), "mutates_args": chosen}
-
-    return draw_signature()
+    parameters = draw(stars)
+    tensors = [each[0] for each in parameters if "Tensor" in each[2]]
+    others = [each[0] for each in parameters] + ["z"]
+    chosen = draw(st.lists(st.sampled_from(tensors), max_size=3, unique=True)) if tensors else []
+    if not draw(st.integers(0, 9)):
+        chosen = [*chosen, draw(st.sampled_from(others))]
+    return {"parameters": parameters, "returns": draw(result), "mutates_args": chosen}
 
 
 def _signature(*parameters, returns="Tensor", mutates_args=()):

@@ -7,7 +7,7 @@ from collections import namedtuple
 
 from ...check import program
 from ...recorder import recorded
-from ..cases import composite, copied, drawn, error_name, numbers, rows, several, with_layout
+from ..cases import copied, drawing, drawn, error_name, numbers, rows, several, with_layout
 from .operators import PLUMBING, POINTWISE, PRODUCTS, SHAPES, explained_or_beyond, words
 
 _ROUNDING = words("round floor ceil trunc frac fix remainder fmod copysign sgn signbit")
@@ -16,8 +16,8 @@ _LARGEST += ["_local_scalar_dense"]  # a branch on a number calls it
 _BY_INDEX = words("index index_put index_fill index_select masked_scatter masked_select nonzero scatter")
 
 
-@composite
-def _rows(st, draw):
+@drawing
+def _rows(draw, st):
     """Rows in quarters whose largest magnitude is odd in quarters: then no number is halfway between two integers."""
     columns = draw(st.integers(1, 4))
     made = []
@@ -191,8 +191,8 @@ def _dequantised(int_data, scale, axis):
     return int_data.to(scale.dtype) * scale.unsqueeze(1 - axis)
 
 
-@composite
-def _products(st, draw):
+@drawing
+def _products(draw, st):
     k, m = draw(st.integers(0, 4)), draw(st.integers(0, 4))
     n = draw(st.sampled_from([n for n in range(6) if n not in (k, m)]))
     layout = draw(st.sampled_from(["", "", "backwards", "gaps"]))
@@ -301,8 +301,8 @@ def _done_with(torch, name, q, shape, n, kind, values):
     return found
 
 
-@composite
-def _dispatches(st, draw):
+@drawing
+def _dispatches(draw, st):
     rows, columns = draw(st.integers(1, 4)), draw(st.integers(1, 4))
     case = {"name": draw(st.sampled_from(_OPERATIONS)), "rows": rows, "columns": columns}
     case["n"] = draw(st.sampled_from([n for n in range(1, 6) if n not in (rows, columns)]))

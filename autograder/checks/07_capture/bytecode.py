@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...check import program
+from ..cases import drawn
 from .drawn_functions import BREAKING_LINES, LINES, define, drawn_texts
 
 # Texts ---------------------------------------------------------------------------------------------------------------
@@ -44,7 +45,7 @@ BYTECODE = [
 
 @program(
     "dynamo.bytecode.read_instructions",
-    cases=lambda st: st.fixed_dictionaries({"text": drawn_texts(st, LINES + BREAKING_LINES, 8)}),
+    cases=drawn(text=drawn_texts(LINES + BREAKING_LINES, 8)),
     edges=[{"text": text} for text in (*BYTECODE, LARGE_ARGUMENT)],
     hint=lambda case, mine, theirs: (
         "an argument above 255 comes in several units, and what comes after an instruction may be its cache entries"
@@ -92,9 +93,7 @@ def missing_name(case, mine, theirs):
 
 @program(
     "dynamo.bytecode.live_names",
-    cases=lambda st: st.fixed_dictionaries(
-        {"text": drawn_texts(st, LINES + BREAKING_LINES, 8), "line": st.integers(0, 40)}
-    ),
+    cases=drawn(text=drawn_texts(LINES + BREAKING_LINES, 8), line=(0, 40)),
     edges=[{"text": text, "line": line} for text in BYTECODE if text != LONG_FUNCTION for line in range(8)],
     hint=missing_name,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...check import program
+from ..cases import drawn, listed, several
 from .drawn_functions import BREAKING_LINES, BREAKS, HELPERS, LINES, captured, define, drawn_texts, indented, text_of
 
 # Operators -----------------------------------------------------------------------------------------------------------
@@ -127,7 +128,7 @@ def off(v):
 
 @program(
     "dynamo.calls.how_to_call",
-    cases=lambda st: st.fixed_dictionaries({"name": st.sampled_from(list(CALLED))}),
+    cases=drawn(name=list(CALLED)),
     edges=[{"name": name} for name in CALLED],
     hint=lambda case, mine, theirs: CALLED[case["name"]],
     draws=10,
@@ -139,7 +140,7 @@ def calls_made(xp, name):
 
 @program(
     "dynamo.calls.how_to_call.breaks",
-    cases=lambda st: st.fixed_dictionaries({"name": st.sampled_from(list(CALLABLES))}),
+    cases=drawn(name=list(CALLABLES)),
     edges=[{"name": name} for name in CALLABLES],
     hint=lambda case, mine, theirs: f"a call of {CALLABLES[case['name']].partition('(')[0]}",
     draws=5,
@@ -204,9 +205,7 @@ o = Plain()
 
 @program(
     "dynamo.symbolic.truth",
-    cases=lambda st: st.fixed_dictionaries(
-        {"condition": st.sampled_from(list(CONDITIONS)), "sign": st.sampled_from([1, -1])}
-    ),
+    cases=drawn(condition=list(CONDITIONS), sign=[1, -1]),
     edges=[{"condition": name, "sign": sign} for name in CONDITIONS for sign in (1, -1)],
     hint=lambda case, mine, theirs: f"if {CONDITIONS[case['condition']]}: ...",
     draws=10,
@@ -224,13 +223,9 @@ def branch_taken(xp, condition, sign):
 
 @program(
     "together.captured",
-    cases=lambda st: st.fixed_dictionaries(
-        {
-            "text": st.one_of(
-                drawn_texts(st, LINES, 5), drawn_texts(st, [*LINES, *BREAKING_LINES, *BREAKING_LINES], 5)
-            ),
-            "calls": st.lists(st.tuples(st.integers(2, 3), st.integers(1, 2)).map(list), min_size=1, max_size=4),
-        }
+    cases=drawn(
+        text=lambda st: st.one_of(drawn_texts(LINES, 5)(st), drawn_texts(LINES + BREAKING_LINES * 2, 5)(st)),
+        calls=several(listed((2, 3), (1, 2)), 1, 4),
     ),
     edges=[
         {"text": text_of(lines), "calls": [[2, 1], [3, 1], [2, 2], [2, 1]]}

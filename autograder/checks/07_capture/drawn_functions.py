@@ -123,6 +123,9 @@ def indented(text):
     return "\n".join(f"    {line}" for line in text.splitlines())
 
 
-def drawn_texts(st, lines, most=6):
-    statement = st.builds(lambda line, c: line.format(c=c), st.sampled_from(lines), st.integers(0, 3))
-    return st.lists(statement, min_size=1, max_size=most).map(text_of)
+def drawn_texts(lines, most):
+    def texts(st):
+        statement = st.builds(lambda line, c: line.format(c=c), st.sampled_from(lines), st.integers(0, 3))
+        return st.lists(statement, min_size=1, max_size=most).map(text_of)
+
+    return texts

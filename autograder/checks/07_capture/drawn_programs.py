@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 import operator
 
+from ..cases import drawn, listed, several
+
 
 def inputs_of(xp, inputs):
     """Tensors of small numbers, all different, so that a maximum is never in doubt."""
@@ -164,15 +166,11 @@ SHAPES = [[3, 3], [3, 3], [2, 3], [3], [1, 3], []]
 WIDE = [[8, 8], [8, 8], [8], [1, 8], [2, 3], []]
 
 
-def drawn_program(st, operations, grad, most=6, least=0, shapes=SHAPES):
-    index = st.integers(0, 30)
-    statement = st.tuples(st.sampled_from(sorted(operations)), index, index).map(list)
-    inputs = st.tuples(st.sampled_from(shapes), st.booleans() if grad else st.just(False)).map(list)
-    return {
-        "inputs": st.lists(inputs, min_size=1, max_size=2),
-        "statements": st.lists(statement, min_size=least, max_size=most),
-        "outputs": st.lists(st.integers(0, 6), min_size=1, max_size=3),
-    }
+def drawn_program(operations, grad, most=6, least=0, shapes=SHAPES, **more):
+    """Cases of a program with these operations. `more` replaces parts, or adds others."""
+    inputs = several(listed(shapes, bool if grad else [False]), 1, 2)
+    statements = several(listed(sorted(operations), (0, 30), (0, 30)), least, most)
+    return drawn(**{"inputs": inputs, "statements": statements, "outputs": several((0, 6), 1, 3)} | more)
 
 
 def without_outputs(case):

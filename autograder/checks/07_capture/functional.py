@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from ...check import program
+from ..cases import drawing, drawn, rows, several
 from . import drawn_programs as aot
 
 # Recording -----------------------------------------------------------------------------------------------------------
@@ -31,9 +32,7 @@ def traced(xp, make_fx, inputs, statements, constant):
 
 def _to_record(st):
     kinds = aot.PURE | aot.VIEWS | aot.SEVERAL | aot.WRITES | aot.OUT
-    return st.fixed_dictionaries(aot.drawn_program(st, kinds, False) | {"constant": st.booleans()}).map(
-        aot.without_outputs
-    )
+    return aot.drawn_program(kinds, False, constant=bool)(st).map(aot.without_outputs)
 
 
 RECORDED = [
@@ -167,7 +166,7 @@ def _part_step(st, shape):
 def _inverses(kind):
     def cases(st):
         shapes = st.lists(st.integers(1, 3), min_size=kind is _part_step, max_size=3)
-        return shapes.flatmap(lambda shape: st.fixed_dictionaries({"shape": st.just(shape), "step": kind(st, shape)}))
+        return shapes.flatmap(lambda shape: drawn(shape=st.just(shape), step=kind(st, shape))(st))
 
     return cases
 
@@ -239,19 +238,16 @@ writes_through_a_view_of_all.oracle(inverse_in_torch)
 writes_through_a_view_of_a_part.oracle(inverse_in_torch)
 
 
-def _updates(st):
-    @st.composite
-    def draw_case(draw):
-        shape = draw(st.lists(st.integers(1, 3), max_size=3))
-        steps, now = [], shape
-        for _ in range(draw(st.integers(0, 4))):
-            steps.append(draw(_part_step(st, now) if now and draw(st.booleans()) else _whole_step(st, now)))
-            if steps[-1][0] == "view":  # not every order of dimensions allows it
-                steps[-1] = ["unsqueeze", [0], None]
-            now = sizes_of_view(now, steps[-1])
-        return {"shape": shape, "steps": steps}
-
-    return draw_case()
+@drawing
+def _updates(draw, st):
+    shape = draw(st.lists(st.integers(1, 3), max_size=3))
+    steps, now = [], shape
+    for _ in range(draw(st.integers(0, 4))):
+        steps.append(draw(_part_step(st, now) if now and draw(st.booleans()) else _whole_step(st, now)))
+        if steps[-1][0] == "view":  # not every order of dimensions allows it
+            steps[-1] = ["unsqueeze", [0], None]
+        now = sizes_of_view(now, steps[-1])
+    return {"shape": shape, "steps": steps}
 
 
 TAIL = ["slice.Tensor", [0, 1, 3, 1], None]
@@ -315,21 +311,17 @@ def graded(xp, shape, kind, factor, first):
 
 @program(
     "aot.decompositions.softmax",
-    cases=lambda st: st.fixed_dictionaries(
-        {
-            "shape": st.lists(st.integers(0, 4), max_size=3),
-            "dim": st.integers(-3, 2),
-            "kind": st.sampled_from(["float32", "float32", "float64", "float16"]),
-            "factor": st.sampled_from([1, 0.125, 50, 1000, -1000]),
-            "first": st.sampled_from([-3, 0, 0.5]),
-        }
-    ).map(lambda case: case | {"dim": case["dim"] % len(case["shape"]) if case["shape"] else -(case["dim"] % 2)}),
-    edges=[dict(zip(("shape", "dim", "kind", "factor", "first"), row)) for row in (
+    cases=lambda st: drawn(
+        shape=several((0, 4), 0, 3), dim=(-3, 2), kind=["float32", "float32", "float64", "float16"],
+        factor=[1, 0.125, 50, 1000, -1000], first=[-3, 0, 0.5],
+    )(st).map(lambda case: case | {"dim": case["dim"] % len(case["shape"]) if case["shape"] else -(case["dim"] % 2)}),
+    edges=rows(
+        "shape dim kind factor first",
         ([2, 3], 1, "float32", 1, -3), ([2, 3], -2, "float64", 1000, -3), ([2, 3], -1, "float32", 1000, -3),
         ([2, 3], -1, "float64", 0.1, 1000000), ([40], 0, "float16", 0.125, -3), ([8], 0, "float16", 0.314, -1.003),
         ([8], 0, "float16", 1000, -3), ([], 0, "float32", 1, -3), ([], -1, "float32", 1, -3), ([0], 0, "float32", 1, -3),
         ([2, 0], 1, "float32", 1, -3), ([0, 3], 1, "float16", 1, -3),
-    )],
+    ),
 )  # fmt: skip
 def softmax_in_simpler_operators(xp, dim, **case):
     x = graded(xp, **case)

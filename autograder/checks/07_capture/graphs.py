@@ -7,7 +7,7 @@ import operator
 from typing import NamedTuple
 
 from ...check import program
-from ..cases import attempt, rows, when
+from ..cases import attempt, drawn, rows, several, when
 from . import drawn_graphs as fx
 from .drawn_graphs import USER, USER_ADD, USER_GETATTR, N, X, Y, attribute, call, method, module, output
 
@@ -40,7 +40,7 @@ def _requests(st):
 
 @program(
     "fx.graph.create_name",
-    cases=lambda st: st.fixed_dictionaries({"requests": _requests(st)}),
+    cases=drawn(requests=_requests),
     edges=[{"requests": requests} for requests in REQUESTS],
     hint=lambda case, mine, theirs: (
         "a name that Python uses, or that is a global of all generated code, may only be given to the object of this name"
@@ -79,7 +79,7 @@ def _steps(st):
 
 @program(
     "fx.node.update_args_kwargs",
-    cases=lambda st: st.fixed_dictionaries({"steps": _steps(st)}),
+    cases=drawn(steps=_steps),
     edges=[{"steps": steps} for steps in (
         [], [["new", 0, [N[1], N[0]], {}], ["new", 0, [N[0], N[0]], {}]],
         [["new", 0, [N[0], N[1]], {}], ["new", 0, [N[0]], {}], ["args", 2, [N[0]], {}], ["args", 2, [N[1], N[0]], {}]],
@@ -220,7 +220,7 @@ VALUES = [
 
 @program(
     "fx.proxy.create_arg",
-    cases=lambda st: st.fixed_dictionaries({"given": _values(st), "doubling": st.booleans()}),
+    cases=drawn(given=_values, doubling=bool),
     edges=[{"given": given, "doubling": doubling} for given in VALUES for doubling in (False, True)],
     hint=when("doubling", "call tracer.create_arg for the items, because a subclass may override it"),
 )
@@ -295,13 +295,7 @@ RED = {"colour": "RED"}
 
 @program(
     "fx.codegen.statement",
-    cases=lambda st: st.fixed_dictionaries(
-        {
-            "statements": st.lists(_statements(st), max_size=5),
-            "typed": st.booleans(),
-            "root": st.sampled_from(["self", "self", "module"]),
-        }
-    ),
+    cases=drawn(statements=several(_statements, 0, 5), typed=bool, root=["self", "self", "module"]),
     edges=rows("statements typed root", *(([X, Y, *statements], *typed) for statements in (
         [attribute(path) for path in PATHS], [module(path, N[0], N[1], dim=1) for path in PATHS[:4]],
         [method(name, N[0]) for name in METHODS],

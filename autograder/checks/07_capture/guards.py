@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from ...check import program
+from ..cases import drawn, several
 from .drawn_functions import captured, define
 
 # Guards --------------------------------------------------------------------------------------------------------------
@@ -201,12 +202,7 @@ def source_of(path):
 
 @program(
     "dynamo.guards.build_check",
-    cases=lambda st: st.fixed_dictionaries(
-        {
-            "looks": st.lists(st.sampled_from(list(LOOKS)), max_size=6),
-            "changes": st.lists(st.lists(st.sampled_from(CHANGES), max_size=1), min_size=1, max_size=3),
-        }
-    ),
+    cases=drawn(looks=several(list(LOOKS), 0, 6), changes=several(several(CHANGES, 0, 1), 1, 3)),
     edges=[{"looks": looks, "changes": changes} for looks, changes in (
         (["o.n", "o.nn"], [[], [["o.nn", 2]], [["o.n", None]], [["o.n", 2]]]),
         (["k", "kk"], [[], [["kk", 2]], [["k", 2]]]),
@@ -256,7 +252,7 @@ def _(torch, looks, changes):
 
 @program(
     "dynamo.cache.lookup",
-    cases=lambda st: st.fixed_dictionaries({"numbers": st.lists(st.integers(0, 4), max_size=7)}),
+    cases=drawn(numbers=several((0, 4), 0, 7)),
     edges=[{"numbers": numbers} for numbers in ([1, 2, 3, 1, 3, 2], [1, 2, 3, 2, 2], [1, 1], [], [1, 2, 3, 4, 1, 2])],
     draws=15,
 )
@@ -348,7 +344,7 @@ def guards_on(xp, source, value, scope):
 
 @program(
     "dynamo.cache.recompile_reasons",
-    cases=lambda st: st.fixed_dictionaries({"calls": _calls(st)}),
+    cases=drawn(calls=_calls),
     edges=[{"calls": calls} for calls in (
         [_call(), _call([3, 2])], [_call(), _call([4]), _call([2, 3, 1])],
         [_call(), _call(kind="float64"), _call([4], "float64", True)],

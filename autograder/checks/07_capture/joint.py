@@ -6,6 +6,7 @@ import contextlib
 import math
 
 from ...check import program
+from ..cases import drawn, listed, rows, several
 from . import drawn_programs as aot
 
 # Joint ---------------------------------------------------------------------------------------------------------------
@@ -13,13 +14,8 @@ from . import drawn_programs as aot
 
 def _joints(st):
     kinds = aot.PURE.keys() - {"stack", "cat"} | aot.VIEWS.keys() | aot.SEVERAL.keys()
-    return st.fixed_dictionaries(
-        aot.drawn_program(st, kinds, True)
-        | {
-            "needs": st.lists(st.booleans(), min_size=3, max_size=3),
-            "kind": st.sampled_from(["list", "tuple", "numbers"]),
-        }
-    ).map(lambda case: case | {"needs": case["needs"][: len(case["outputs"])]})
+    cases = aot.drawn_program(kinds, True, needs=several(bool, 3, 3), kind=["list", "tuple", "numbers"])
+    return cases(st).map(lambda case: case | {"needs": case["needs"][: len(case["outputs"])]})
 
 
 def joint_results(xp, joint, inputs, statements, outputs, needs, kind):
@@ -45,7 +41,8 @@ def joint_results(xp, joint, inputs, statements, outputs, needs, kind):
 
 
 M = [[3, 3], True]
-JOINTS = [dict(zip(("inputs", "statements", "outputs", "needs"), row)) for row in (
+JOINTS = rows(
+    "inputs statements outputs needs",
     ([M], [["exp", 0, 0]], [0], [True]), ([M, M], [["mul", 0, 1], ["sum", 2, 0]], [0, 1], [True, True]),
     ([M, M], [["mul", 0, 1], ["sum", 2, 0]], [0, 1], [False, True]), ([M, M], [["mul", 0, 1], ["cos", 0, 0]], [0], [True]),
     ([M, [[3], False]], [["mul", 0, 1]], [0], [True]),
@@ -54,7 +51,7 @@ JOINTS = [dict(zip(("inputs", "statements", "outputs", "needs"), row)) for row i
     ([M], [["exp", 0, 0], ["detach", 1, 0]], [0, 1], [True, True]), ([M], [["exp", 0, 0], ["detach", 1, 0]], [0], [True]),
     ([M], [["max", 0, 0]], [0, 1], [True, True]), ([M], [["exp", 0, 0]], [1, 0], [True, True]),
     ([M], [["exp", 0, 0]], [0, 0], [True, True]),
-)]  # fmt: skip
+)  # fmt: skip
 
 
 @program(
@@ -160,9 +157,7 @@ RECOMPUTED = [
 
 @program(
     "aot.partition.may_recompute",
-    cases=lambda st: st.fixed_dictionaries(
-        aot.drawn_program(st, aot.PURE | aot.VIEWS | aot.SEVERAL, True, 8, 1, aot.WIDE)
-    ),
+    cases=aot.drawn_program(aot.PURE | aot.VIEWS | aot.SEVERAL, True, 8, 1, aot.WIDE),
     edges=RECOMPUTED,
     draws=20,
 )
@@ -192,12 +187,9 @@ def _(torch, **case):
 # The minimum cut ------------------------------------------------------------------------------------------------------
 
 
-def _networks(st):
-    point, width = st.sampled_from("sabcdet"), st.one_of(st.integers(0, 6), st.integers(1, 3), st.none())
-    pipes = st.lists(st.tuples(point, point, width).map(list), max_size=16)
-    return st.fixed_dictionaries(
-        {"pipes": pipes, "ends": st.sampled_from([["s", "t"], ["s", "t"], ["a", "d"], ["x", "y"]])}
-    )
+def _drawn_pipes(st):
+    width = st.one_of(st.integers(0, 6), st.integers(1, 3), st.none())
+    return several(listed([*"sabcdet"], [*"sabcdet"], width), 0, 16)(st)
 
 
 def _pipes(text, ends="st"):
@@ -219,7 +211,11 @@ NETWORKS = [
 ]  # fmt: skip
 
 
-@program("aot.partition.minimum_cut", cases=_networks, edges=NETWORKS)
+@program(
+    "aot.partition.minimum_cut",
+    cases=drawn(pipes=_drawn_pipes, ends=[["s", "t"], ["s", "t"], ["a", "d"], ["x", "y"]]),
+    edges=NETWORKS,
+)
 def the_narrowest_cut(xp, pipes, ends):
     capacities = {(a, b): math.inf if width is None else width for a, b, width in pipes}
     kept = dict(capacities)
@@ -249,11 +245,9 @@ def _(torch, pipes, ends):
 
 
 def _extractions(st):
-    indices = st.lists(st.integers(0, 12), max_size=4)
-    wanted = st.lists(st.one_of(st.integers(0, 12), st.integers(0, 12), st.sampled_from([None, 0.5])), max_size=4)
-    drawn = aot.drawn_program(st, aot.PURE | aot.VIEWS | aot.SEVERAL, False)
-    drawn |= {"constant": st.booleans(), "starts": indices, "ends": wanted}
-    return st.fixed_dictionaries(drawn).map(aot.without_outputs)
+    wanted = st.one_of(st.integers(0, 12), st.integers(0, 12), st.sampled_from([None, 0.5]))
+    more = {"constant": bool, "starts": several((0, 12), 0, 4), "ends": several(wanted, 0, 4)}
+    return aot.drawn_program(aot.PURE | aot.VIEWS | aot.SEVERAL, False, **more)(st).map(aot.without_outputs)
 
 
 def extracted(xp, extract, inputs, statements, constant, starts, ends):
@@ -339,10 +333,9 @@ def called(xp, compiled, inputs, statements, outputs):
 
 def _calls(st):
     kinds = {*aot.VIEWS, *aot.WRITES, *aot.MORE_WRITES, "cos", "double", "mul", "detach", "unbind"}
-    grad = st.sampled_from([False, True, "computed"])
-    inputs = st.lists(st.tuples(st.sampled_from(aot.SHAPES), grad).map(list), min_size=1, max_size=2)
-    drawn = aot.drawn_program(st, kinds, False) | {"inputs": inputs}
-    return st.fixed_dictionaries(drawn).map(aot.without_writes_to_expanded).map(_without_history_for_detached)
+    inputs = several(listed(aot.SHAPES, [False, True, "computed"]), 1, 2)
+    cases = aot.drawn_program(kinds, False, inputs=inputs)
+    return cases(st).map(aot.without_writes_to_expanded).map(_without_history_for_detached)
 
 
 def _without_history_for_detached(case):
@@ -409,9 +402,7 @@ JOINED = {*aot.PURE, *aot.VIEWS, *aot.WRITES, "max"}  # for unused parts torch m
 
 @program(
     "together.joint",
-    cases=lambda st: st.fixed_dictionaries(aot.drawn_program(st, JOINED, True, 8, 1, aot.WIDE)).map(
-        aot.without_writes_to_expanded
-    ),
+    cases=lambda st: aot.drawn_program(JOINED, True, 8, 1, aot.WIDE)(st).map(aot.without_writes_to_expanded),
     edges=[case for case in RECOMPUTED if case["statements"][0][0] != "split"]
     + [_wide([["view", 0, 0], ["max", 1, 0]], [0, 1], [8])],
     draws=25,

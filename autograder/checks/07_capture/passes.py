@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 
 from ...check import program
-from ..cases import attempt, rows, when
+from ..cases import attempt, drawn, rows, several, when
 from . import drawn_graphs as fx
 from .drawn_graphs import USER, N, X, Y, attribute, call, method, module
 
@@ -34,13 +34,9 @@ def _numbers(st):
 
 @program(
     "fx.interpreter.run_node",
-    cases=lambda st: st.fixed_dictionaries(
-        {
-            "statements": st.lists(_numbers(st), max_size=5),
-            "inputs": st.lists(st.integers(10, 99), min_size=2, max_size=2),
-            "swapped": st.booleans(),
-            "moved": fx.drawn_move(st, 6),
-        }
+    cases=drawn(
+        statements=several(_numbers, 0, 5), inputs=several((10, 99), 2, 2), swapped=bool,
+        moved=lambda st: fx.drawn_move(st, 6),
     ),
     edges=rows("statements inputs swapped moved", *((statements, [40, 2], swapped, moved) for statements, moved in (
         ([], None), ([call("sub", N[0], N[1])], None), ([call("add", N[0], N[1]), call("add", N[2], N[2])], None),
@@ -112,13 +108,9 @@ IMPURE = {
 
 @program(
     "fx.passes.eliminate_dead_code",
-    cases=lambda st: st.fixed_dictionaries(
-        {
-            "statements": st.lists(_dead_or_alive(st), max_size=6),
-            "returned": st.lists(st.integers(0, 7), max_size=2),
-            "impure": st.sampled_from(["as usual", "as usual", *IMPURE]),
-            "moved": fx.drawn_move(st, 7),
-        }
+    cases=drawn(
+        statements=several(_dead_or_alive, 0, 6), returned=several((0, 7), 0, 2),
+        impure=["as usual", "as usual", *IMPURE], moved=lambda st: fx.drawn_move(st, 7),
     ),
     edges=rows("statements returned impure moved", *((statements, [], impure, None) for statements in (
         [], [call("torch.add", N[0]), call("relu", N[2]), method("relu", N[3])], [module("pure", N[0]), module("impure", N[2])],
@@ -168,12 +160,9 @@ TENSORS = ["none", "none", "a", "b", "a view of a", "a view of b", "a number"]
 
 @program(
     "fx.passes.common_subexpressions",
-    cases=lambda st: st.fixed_dictionaries(
-        {
-            "statements": st.lists(_repeated(st), max_size=8),
-            "returned": st.lists(st.integers(0, 9), max_size=2),
-            "tensors": st.one_of(st.just([]), st.lists(st.sampled_from(TENSORS), max_size=8)),
-        }
+    cases=drawn(
+        statements=several(_repeated, 0, 8), returned=several((0, 9), 0, 2),
+        tensors=lambda st: st.one_of(st.just([]), st.lists(st.sampled_from(TENSORS), max_size=8)),
     ),
     edges=rows("statements returned tensors", *((statements, [2, 3, len(statements) + 1], []) for statements in (
         [ADD, ADD, ADD], [ADD, ADD, call("mul", N[2], 1), call("mul", N[3], 1)],
@@ -249,12 +238,7 @@ def add(i, j):
 
 @program(
     "fx.passes.constant_fold",
-    cases=lambda st: st.fixed_dictionaries(
-        {
-            "statements": st.lists(_folded(st), max_size=7),
-            "returned": st.lists(st.integers(0, 11), min_size=1, max_size=3),
-        }
-    ),
+    cases=drawn(statements=several(_folded, 0, 7), returned=several((0, 11), 1, 3)),
     edges=rows(
         "statements returned",  # x, y, c and d are 0 to 3
         ([], [0]), ([], [2]), ([add(2, 3)], [4]), ([add(2, 3), add(4, 2), add(5, 0)], [6]),
@@ -374,7 +358,7 @@ def _lines(st):
 
 @program(
     "together.traced",
-    cases=lambda st: st.fixed_dictionaries({"lines": _lines(st)}),
+    cases=drawn(lines=_lines),
     edges=[{"lines": [[name, 0, 1], ["x + y", 2, 0]]} for name in LINES],
     draws=40,
 )

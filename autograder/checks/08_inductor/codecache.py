@@ -1,6 +1,7 @@
 """The check of lab 08 of the key under which a build is cached."""
 
 from ...check import program
+from ..cases import drawn, several
 from .loop_nests import field
 
 BUILT = {"texts": {"graph.cpp": "int f();", "a.h": "#"}, "command": ["g++", "-O3", "-fopenmp"], "machine": "x86_64"}
@@ -35,11 +36,11 @@ REBUILT += [BUILT | {"texts": {}, "command": [*words, *BUILT["command"]]} for wo
 
 
 def builds(st):
-    words = st.lists(st.sampled_from(["g++", "-O", "3", "-O3", "", " ", "é"]), max_size=3)
+
     text = st.text("ab\n ", max_size=2)
     texts = st.dictionaries(st.sampled_from(["a", "b", "ab", "graph.cpp"]), text, max_size=2)
-    build = st.fixed_dictionaries({"texts": texts, "command": words, "machine": text})
-    return st.fixed_dictionaries({"builds": st.lists(build, min_size=2, max_size=6), "versions": st.just(0)})
+    build = drawn(texts=texts, command=several(["g++", "-O", "3", "-O3", "", " ", "é"], 0, 3), machine=text)
+    return drawn(builds=several(build, 2, 6), versions=[0])(st)
 
 
 class Word(str):

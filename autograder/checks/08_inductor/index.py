@@ -1,7 +1,7 @@
 """Checks of lab 08: index arithmetic."""
 
 from ...check import program
-from ..cases import drawing, rows
+from ..cases import drawing, drawn, listed, rows, several
 from .loop_nests import divisions, field, is_index, numbers, shapes, symbols
 
 
@@ -45,16 +45,12 @@ def _(torch, sizes, strides, offset, flips):
     return {"is an Index": True, "elements": view.reshape(-1).tolist()}
 
 
-def _sums(st):
-    """A sum of loop variables, each with its size and coefficient, and a divisor."""
-    term = st.tuples(st.integers(1, 6), st.sampled_from([-4, -1, 1, 1, 2, 3, 4, 5, 6, 8, 12])).map(list)
-    numbers = {"offset": st.integers(-5, 9), "divisor": st.sampled_from([1, 2, 3, 4, 6])}
-    return st.fixed_dictionaries({"terms": st.lists(term, max_size=3)} | numbers)
+_COEFFICIENTS = [-4, -1, 1, 1, 2, 3, 4, 5, 6, 8, 12]  # a term is a loop variable's size and its coefficient
 
 
 @program(
     "inductor.index.quotient",
-    cases=_sums,
+    cases=drawn(terms=several(listed((1, 6), _COEFFICIENTS), 0, 3), offset=(-5, 9), divisor=[1, 2, 3, 4, 6]),
     edges=rows(
         "terms offset divisor",
         ([], 0, 1), ([], 7, 2), ([], -7, 2), ([[4, 12], [4, 1]], 0, 4), ([[4, 12], [5, 1]], 0, 4),

@@ -6,7 +6,7 @@ import sys
 
 from ...check import program
 from ...recorder import called
-from ..cases import composite, copied, error_name, listed, numbers, rows
+from ..cases import copied, drawing, error_name, listed, numbers, rows
 from .ddp import with_strides
 from .fsdp import UNEVEN, units
 
@@ -24,8 +24,8 @@ def _reads_of_torch(torch, size, pieces, offsets, sizes):
     return sorted(each for each in found if 0 not in each[3])
 
 
-@composite
-def _boxes(st, draw):
+@drawing
+def _boxes(draw, st):
     """The pieces into which a tensor is cut, in any order, some perhaps missing, and a region."""
     n = draw(st.integers(0, 3))
     size = [draw(st.integers(1, 6)) for _ in range(n)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...check import program
-from ..cases import composite, drawn, first_apart, listed, rows
+from ..cases import drawing, drawn, first_apart, listed, rows
 
 _COLLECTIVES = ["all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast"]
 
@@ -61,8 +61,8 @@ def cost_by_going_round(torch, collective, nbytes, ranks):
     return {"steps": float(passes * len(parts)), "bytes": float(passes * sum(parts))}
 
 
-@composite
-def _measurements(st, draw):
+@drawing
+def _measurements(draw, st):
     """Measurements of different sizes: true numbers with errors."""
     sizes = draw(st.lists(st.integers(2, 22), min_size=2, max_size=6, unique=True))
     steps = draw(st.sampled_from([1, 2, 6, 14]))

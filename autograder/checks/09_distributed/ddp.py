@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...check import program
 from ...recorder import called
-from ..cases import composite, copied, drawn, error_name, listed, numbers, rows, several, with_layout
+from ..cases import copied, drawing, drawn, error_name, listed, numbers, rows, several, with_layout
 from .ranks import global_ranks, on_ranks, on_ranks_quietly, recorded_traffic, recorded_waits, time_limit
 
 # Buckets -------------------------------------------------------------------------------------------------------------
@@ -160,8 +160,8 @@ def _orders(n, ranks, draw, st):
     return [draw(st.lists(st.sampled_from(range(n)), min_size=1, max_size=n, unique=True)) for _ in range(ranks)]
 
 
-@composite
-def _marks(st, draw):
+@drawing
+def _marks(draw, st):
     sizes = draw(st.lists(st.lists(st.integers(1, 4), min_size=1, max_size=2), min_size=1, max_size=5))
     return {
         "ranks": draw(st.just(2)),
@@ -360,8 +360,8 @@ def _gradients(torch, sizes, used, earlier, rank):
     return found
 
 
-@composite
-def _finishes(st, draw):
+@drawing
+def _finishes(draw, st):
     n, ranks = draw(st.integers(1, 4)), draw(st.integers(2, 3))
     looks = draw(st.sampled_from([True, True, False]))
     used = [[not looks or draw(st.booleans()) for _ in range(n)] for _ in range(ranks)]
@@ -504,8 +504,8 @@ def _train(torch, wrapped, layers, left_out, alone):
     return {"steps": seen, **traffic}
 
 
-@composite
-def _trainings(st, draw):
+@drawing
+def _trainings(draw, st):
     layers, ranks = draw(st.integers(2, 5)), draw(st.integers(2, 3))
     some = st.lists(st.integers(1, layers - 1), max_size=layers - 1, unique=True)
     left_out = [draw(some) if draw(st.booleans()) else [] for _ in range(ranks)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...check import program
-from ..cases import composite, copied, drawn, numbers, rows
+from ..cases import copied, drawing, drawn, numbers, rows
 from .ranks import explained_by_rank, on_ranks, recorded_traffic, time_limit
 
 
@@ -87,8 +87,8 @@ def _an_order(schedule, stage, stages, microbatches):
     return order
 
 
-@composite
-def _times(st, draw):
+@drawing
+def _times(draw, st):
     stages, microbatches = draw(st.integers(1, 4)), draw(st.integers(1, 5))
     orders = []
     for stage in range(stages):

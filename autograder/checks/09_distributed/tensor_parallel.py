@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...check import program
-from ..cases import composite, copied, drawn, error_name, numbers, rows, several, with_layout
+from ..cases import copied, drawing, drawn, error_name, numbers, rows, several, with_layout
 from .ranks import explained_by_rank, on_ranks, recorded_traffic
 
 DTENSOR = ["torch.distributed.tensor.DTensor.from_local", "torch.distributed.tensor.distribute_tensor"]  # has it all
@@ -228,8 +228,8 @@ def torch_row_layers(torch, group, lead, features, outs, bias, gather, frozen):
     return _layer_seen(linear, x, [*linear.parameters()], gradient, ["all_reduce"])
 
 
-@composite
-def _losses(st, draw):
+@drawing
+def _losses(draw, st):
     ranks = draw(st.integers(2, 3))
     tokens = draw(st.sampled_from([5, 6, 7, 8]))  # of these each rank has at least one
     targets = draw(st.lists(st.integers(0, tokens - 1), min_size=1, max_size=5))
