@@ -121,12 +121,9 @@ def falling_through(xp, kernels, got):
 
 
 _RESULTS = {  # for each return type: results of a kernel, and how many of them have this type
-    "int": ([3, True, "q", None], 1),
-    "float": ([2.5, 3, "q"], 1),
-    "()": ([None, 3], 1),
-    "int[]": ([[1, 2], [], 3], 2),
+    "int": ([3, True, "q", None], 1), "float": ([2.5, 3, "q"], 1), "()": ([None, 3], 1), "int[]": ([[1, 2], [], 3], 2),
     "(int, float)": ([[1, 2.5], [1, 2], 3], 1),
-}
+}  # fmt: skip
 _BOUND = [schema.removesuffix(" -> ()") for schema in CALLED]
 
 

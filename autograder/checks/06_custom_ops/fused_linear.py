@@ -65,9 +65,7 @@ def _kernel_edges():
 @program(
     "custom_ops.fused_linear",
     cases=_shapes_and(
-        layout=["", "", "gaps", "backwards", "equal"],
-        kind=["float32", "float64"],
-        wrong=[None] * 10 + sorted(_WRONG),
+        layout=["", "", "gaps", "backwards", "equal"], kind=["float32", "float64"], wrong=[None] * 10 + sorted(_WRONG),
     ),
     edges=[*_kernel_edges()],
     hint=explained_or_beyond(
@@ -76,7 +74,7 @@ def _kernel_edges():
         alone="the result is a new tensor",
         arguments="the arguments do not change",
     ),
-)
+)  # fmt: skip
 def kernel(xp, lead, features, outs, bias, activation, layout, kind, wrong):
     torch = xp.custom_ops.torch
     inputs = [*_spoilt(torch, *arguments(torch, lead, features, outs, bias, layout, kind), activation, wrong)]
@@ -138,11 +136,8 @@ def _without_data(torch, tensors, place):
 @program(
     "custom_ops.fused_linear_fake",
     cases=_shapes_and(
-        lead=several((2, 4), 0, 3),
-        layout=["", "gaps", "backwards"],
-        kind=["float32", "float64", "float16"],
-        place=["meta", "fake", "symbolic", "symbolic"],
-        wrong=[None] * 8 + sorted(_WRONG),
+        lead=several((2, 4), 0, 3), layout=["", "gaps", "backwards"], kind=["float32", "float64", "float16"],
+        place=["meta", "fake", "symbolic", "symbolic"], wrong=[None] * 8 + sorted(_WRONG),
     ),
     edges=[*_fake_edges()],
     hint=explained_or_beyond(
@@ -151,7 +146,7 @@ def _without_data(torch, tensors, place):
         device="the device is that of the arguments, and the dtype too",
     ),
     draws=60,
-)
+)  # fmt: skip
 def fake(xp, lead, features, outs, bias, activation, layout, kind, place, wrong):
     torch = xp.custom_ops.torch
     inputs = [*_spoilt(torch, *arguments(torch, lead, features, outs, bias, layout, kind), activation, wrong)]

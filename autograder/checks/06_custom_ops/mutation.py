@@ -9,12 +9,9 @@ from .operators import POINTWISE, SHAPES, calls_in, explained_or_beyond, registe
 
 _LAYOUTS = ["", "gaps", "backwards"]
 _steps = drawn(
-    sizes=several((0, 4), 0, 3),
-    layouts=listed(_LAYOUTS, _LAYOUTS, ["", "gaps", "equal"]),
-    lr=[0.0, 0.1, 0.5, 1.0, 2.0],
-    momentum=[0.0, 0.5, 0.9, 1.0],
-    kind=["float32", "float64"],
-)
+    sizes=several((0, 4), 0, 3), layouts=listed(_LAYOUTS, _LAYOUTS, ["", "gaps", "equal"]),
+    lr=[0.0, 0.1, 0.5, 1.0, 2.0], momentum=[0.0, 0.5, 0.9, 1.0], kind=["float32", "float64"],
+)  # fmt: skip
 
 
 def _step(sizes=(3,), layouts=("", "", ""), lr=0.5, momentum=0.9, kind="float64"):

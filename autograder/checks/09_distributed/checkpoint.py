@@ -102,13 +102,9 @@ def _save(torch, checkpoint, store, wholes, before):
 
 
 _UNITS = units(
-    before=listed((1, 4), (0, 1)),
-    after=listed((1, 4), (0, 1)),
-    only=(1, 4),
-    kind=["float64", "float32"],
-    layout=["", "backwards", "parameter"],
-    wrong=["", "", "", "name", "larger", "smaller"],
-)
+    before=listed((1, 4), (0, 1)), after=listed((1, 4), (0, 1)), only=(1, 4), kind=["float64", "float32"],
+    layout=["", "backwards", "parameter"], wrong=["", "", "", "name", "larger", "smaller"],
+)  # fmt: skip
 
 
 @program(

@@ -130,13 +130,9 @@ _LAYER = [0.001, 0.002, 40000000.0, 10000000.0]
 
 _links = listed([2e-6, 1e-5], [5e10, 4e11])
 _layers = drawn(
-    strategy=["ddp", "fsdp", "hsdp", "tp"],
-    layer=listed([1e-3, 2e-3], [3e-3, 5e-3], [4e6, 4e8], [1e6, 7e7]),
-    nodes=[1, 2, 3, 16, 2048],
-    per_node=[1, 2, 4, 8],
-    inside=_links,
-    between=_links,
-)
+    strategy=["ddp", "fsdp", "hsdp", "tp"], layer=listed([1e-3, 2e-3], [3e-3, 5e-3], [4e6, 4e8], [1e6, 7e7]),
+    nodes=[1, 2, 3, 16, 2048], per_node=[1, 2, 4, 8], inside=_links, between=_links,
+)  # fmt: skip
 
 
 @program(
@@ -193,13 +189,9 @@ def layer_cost_by_formula(torch, strategy, layer, nodes, per_node, inside, betwe
 
 _SECONDS = [0.0, 0.5, 1.0, 2.0, 3.0, 8.0]
 _steps = drawn(
-    layers=(1, 6),
-    forward=[0.5, 1.0, 2.0],
-    backward=[1.0, 2.0, 3.0],
-    gather=_SECONDS,
-    reduce=_SECONDS,
+    layers=(1, 6), forward=[0.5, 1.0, 2.0], backward=[1.0, 2.0, 3.0], gather=_SECONDS, reduce=_SECONDS,
     overlap=[True, True, True, False],
-)
+)  # fmt: skip
 _STEPS = rows(
     "layers forward backward gather reduce overlap",
     (4, 1.0, 2.0, 0.5, 1.5, False), (1, 1.0, 2.0, 0.0, 0.0, True), (1, 1.0, 2.0, 0.0, 3.0, True),

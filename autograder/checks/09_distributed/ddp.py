@@ -180,10 +180,8 @@ _four = {"ranks": 2, "sizes": [[2, 3], [3], [4], [2, 2]], "limit": 40, "earlier"
     "distributed.ddp.mark_ready",
     cases=_marks,
     edges=[
-        _four | {"orders": [[3, 2, 1, 0], [3, 2, 1, 0]]},
-        _four | {"orders": [[0, 1, 2, 3], [3, 2, 1, 0]]},
-        _four | {"orders": [[2, 0, 1, 3], [1, 3, 2, 0]], "limit": 8},
-        _four | {"orders": [[3, 1, 0], [3, 2, 1]]},
+        _four | {"orders": [[3, 2, 1, 0], [3, 2, 1, 0]]}, _four | {"orders": [[0, 1, 2, 3], [3, 2, 1, 0]]},
+        _four | {"orders": [[2, 0, 1, 3], [1, 3, 2, 0]], "limit": 8}, _four | {"orders": [[3, 1, 0], [3, 2, 1]]},
         _four | {"orders": [[1], [1, 0]], "earlier": [1, 2]},
         _four | {"orders": [[0, 1, 2, 3], [3, 2, 1, 0]], "limit": 1000, "earlier": [0]},
         _four | {"orders": [[3, 0, 2, 1], [0, 1, 3, 2]], "ranks": 3, "members": [1, 2], "limit": 20},
@@ -191,7 +189,7 @@ _four = {"ranks": 2, "sizes": [[2, 3], [3], [4], [2, 2]], "limit": 40, "earlier"
     hint="buckets are launched in their order, each as soon as it and all before it are full, without a wait; a launched bucket "
     "holds the gradients divided by the number of ranks of the group",
     draws=8,
-)
+)  # fmt: skip
 @on_ranks
 def marks(xp, torch, group, sizes, limit, orders, earlier):
     ddp, rank = xp.distributed.ddp, torch.distributed.get_rank()
@@ -517,13 +515,11 @@ def _trainings(draw, st):
     "together.data_parallel",
     cases=_trainings,
     edges=rows(
-        "ranks layers limit left_out alone",
-        (2, 4, 200, [[], []], []),
-        (2, 4, 200, [[1], [1, 2]], [1]),
+        "ranks layers limit left_out alone", (2, 4, 200, [[], []], []), (2, 4, 200, [[1], [1, 2]], [1]),
         (3, 5, 128, [[], [2], []], [0, 2]),
     ),
     draws=4,
-)
+)  # fmt: skip
 @on_ranks
 def data_parallel(xp, torch, group, layers, limit, left_out, alone):
     def wrapped(module):

@@ -403,9 +403,7 @@ def _grads(torch, sizes, without, start):
 @program(
     "distributed.fsdp.clip_grad_norm",
     cases=units(
-        without=several((0, 3), 0, 2, True),
-        max_norm=[0.1, 1.0, 2.5, 100.0],
-        norm_type=["2", "2", "1", "3", "inf"],
+        without=several((0, 3), 0, 2, True), max_norm=[0.1, 1.0, 2.5, 100.0], norm_type=["2", "2", "1", "3", "inf"],
         members=[[]],
     ),
     edges=rows(
@@ -472,11 +470,8 @@ def _adam_seen(parameters, states, local=lambda x: x):
 @program(
     "distributed.fsdp.adamw_step",
     cases=units(
-        without=several(several((0, 3), 0, 2, True), 1, 4),
-        lr=[0.1, 0.01],
-        betas=[[0.9, 0.999], [0.5, 0.75]],
-        eps=[1e-8, 0.1],
-        decay=[0.0, 0.01, 0.5],
+        without=several(several((0, 3), 0, 2, True), 1, 4), lr=[0.1, 0.01], betas=[[0.9, 0.999], [0.5, 0.75]],
+        eps=[1e-8, 0.1], decay=[0.0, 0.01, 0.5],
     ),
     edges=rows(
         "ranks sizes without lr betas eps decay",
@@ -489,7 +484,7 @@ def _adam_seen(parameters, states, local=lambda x: x):
     hint="the decay is of the weights, not of the gradient, and comes first; each parameter counts its own steps; a parameter "
     "without a gradient does not change",
     draws=6,
-)
+)  # fmt: skip
 def adamw(xp, ranks, sizes, without, lr, betas, eps, decay):
     import torch
 

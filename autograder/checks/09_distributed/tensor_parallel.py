@@ -46,13 +46,9 @@ def _both_directions(torch, call, way_in, shape, kind, layout, back, watched=())
 
 _LAYOUTS = ["", "turned", "equal"]
 _ways = drawn(
-    ranks=(2, 3),
-    part=[False],
-    shape=several((1, 3), 0, 3),
-    kind=["float32", "float64"],
-    layout=_LAYOUTS,
+    ranks=(2, 3), part=[False], shape=several((1, 3), 0, 3), kind=["float32", "float64"], layout=_LAYOUTS,
     back=_LAYOUTS,
-)
+)  # fmt: skip
 _WAYS = rows(
     "ranks part shape kind layout back",
     (2, False, [2, 3], "float32", "", ""), (3, False, [2, 3], "float32", "", ""),
