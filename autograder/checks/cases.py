@@ -13,6 +13,7 @@ from typing import Any
 from ..observe import Tree, difference
 
 DTYPES = ("bool", "uint8", "int32", "int64", "float16", "float32", "float64")
+words = str.split
 
 
 def defaults(**usual: Any) -> Callable[..., dict]:
@@ -106,6 +107,10 @@ def drawing(draw_case: Callable) -> Callable:
 
 
 # In programs ---------------------------------------------------------------------------------------------------------
+
+
+def is_torch(xp: Any) -> bool:
+    return xp.__name__ == "torch"
 
 
 def numbers(xp: Any, shape: list[int], start: int = 0, kind: str = "float64") -> Any:

@@ -53,9 +53,7 @@ _MATMUL = [("matmul", 0, 0, 100), ("mm", 0, 2, 96), ("conj", 0, 10, 12), ("relu"
         _profile(("a", 1, 0, 951), ("b", 1, 1000, 1049), share=None),
         _profile(("a", 1, 0, 948), ("b", 1, 1000, 1052), share=None),
     ],
-    hint=lambda case, mine, theirs: (
-        "an event's self time is its length minus its direct children's; hot is strictly more than the share of all self times"
-    ),
+    hint="an event's self time is its length minus its direct children's; hot is strictly more than the share of all self times",
 )  # fmt: skip
 def profiles(xp, events, share):
     events = [xp.trace.Event(*event) for event in events]

@@ -3,8 +3,7 @@
 from contextlib import ExitStack
 
 from ...check import program
-from ..cases import drawn, several, tensor
-from .keys import is_torch
+from ..cases import drawn, is_torch, several, tensor
 
 _CAST = ["float16", "float32", "float32", "float64", "int64", "bool"]
 

@@ -90,7 +90,7 @@ def _all(kind, **others):
         (_all("kernel", Python="fallthrough", PrivateUse1="fallthrough"), ["PrivateUse1", "Dense", "Python", "CPU"]),
     ),
     disposable=True,
-    hint=lambda case, mine, theirs: "of several backends, only the entries of the highest count",
+    hint="of several backends, only the entries of the highest count",
 )  # fmt: skip
 def without_fallthroughs(xp, kernels, bits):
     with falling_through(xp, kernels, []) as overload:

@@ -6,7 +6,7 @@ A case writes a key set as a list of names: of keys, or of single bits (a backen
 import re
 
 from ...check import program
-from ..cases import drawn, when
+from ..cases import drawn, is_torch, when
 
 BACKENDS = ["CPU", "CUDA", "PrivateUse1", "Meta"]
 FUNCTIONALITIES = ["Dense", "BackendSelect", "Python", "ADInplaceOrView"]
@@ -16,10 +16,6 @@ RUNTIME = [*BACKENDS, "BackendSelect", "Python", "ADInplaceOrView", *AUTOGRAD, "
 IMPLICIT, EXPLICIT = "CompositeImplicitAutograd", "CompositeExplicitAutograd"
 NON_FUNCTIONAL = "CompositeExplicitAutogradNonFunctional"
 ALIASES = ["Autograd", IMPLICIT, EXPLICIT, NON_FUNCTIONAL]
-
-
-def is_torch(xp):
-    return xp.__name__ == "torch"
 
 
 def bit(xp, name):
@@ -82,8 +78,6 @@ def _(torch, keys):
 
 
 _sets_of_bits = drawn(bits=lambda st: subsets(st, [*BACKENDS, *FUNCTIONALITIES]))
-
-
 _SETS = [
     [], ["CPU"], ["CPU", "Meta"], ["Dense"], ["AutogradFunctionality"], ["CPU", "Dense"], ["Meta", "Dense"],
     ["CUDA", "Dense"], ["PrivateUse1", "Dense"], ["CPU", "Meta", "Dense"], ["CUDA", "PrivateUse1", "Dense"],

@@ -6,8 +6,8 @@ its own.
 
 from contextlib import ExitStack, contextmanager
 
-from ..cases import error_name
-from .keys import ALIASES, BACKENDS, EXPLICIT, FUNCTIONALITIES, RUNTIME, bits_of, is_torch, names, subsets
+from ..cases import error_name, is_torch
+from .keys import ALIASES, BACKENDS, EXPLICIT, FUNCTIONALITIES, RUNTIME, bits_of, names, subsets
 
 NAMESPACE = "lab02"
 

@@ -32,7 +32,7 @@ ROOTED = rows(
     "engine.count_dependencies",
     cases=rooted_programs(),
     edges=ROOTED,
-    hint=lambda case, mine, theirs: "each edge counts, and the edges of a node are counted once",
+    hint="each edge counts, and the edges of a node are counted once",
 )
 def dependencies(xp, leaves, statements, times, roots):
     values = run_repeatedly(xp, leaves, statements, times)
@@ -63,7 +63,7 @@ def _(torch, leaves, statements, times, roots):
             (do("split 0, neg 2, add 3 1"), [6], [3]), (do("split 0, neg 2, mul 5 4"), [5, 6], [2, 0]),
         )
     ],
-    hint=lambda case, mine, theirs: "a node does not run if its gradient is only wanted, and not passed on",
+    hint="a node does not run if its gradient is only wanted, and not passed on",
 )  # fmt: skip
 def nodes_that_run(xp, leaves, statements, times, roots, ends):
     values = run_repeatedly(xp, leaves, statements, times)
@@ -148,7 +148,7 @@ def step(layout, history=False, enabled=False, again=None):
         ("rows", "columns", [step("rows")]), ("rows", "columns", [step("rows", False, True)]),
         ("rows", "rows", [step("rows"), step("columns", False, True)]),
     ),
-    hint=lambda case, mine, theirs: "a kept gradient shares no memory, and later gradients are added to it",
+    hint="a kept gradient shares no memory, and later gradients are added to it",
 )  # fmt: skip
 def accumulation(xp, **case):
     return accumulated(xp, xp.graph.accumulate, **case)
@@ -463,9 +463,7 @@ def follow(xp, x, views):
             ([3, 3], ["slice", "first"], 4),
         )
     ],
-    hint=lambda case, mine, theirs: (
-        "the overwritten elements get the operator's gradient, all others the gradient that arrived"
-    ),
+    hint="the overwritten elements get the operator's gradient, all others the gradient that arrived",
 )  # fmt: skip
 def through_a_write(xp, layout, shape, views, formula, history, offset):
     base = base_of(xp, layout, shape, offset)

@@ -70,8 +70,6 @@ def strided_matrix(xp, rows, columns, layout, first):
 products = drawn(
     n=(0, 4), k=(1, 4), m=(0, 4), mat1=LAYOUTS[:6], mat2=LAYOUTS[:6], grad=LAYOUTS, alpha=[1, 1, 2, -0.5, 0]
 )
-
-
 PRODUCTS = rows(
     "n k m mat1 mat2 grad alpha",
     (2, 3, 4, "rows", "rows", "rows", 1), (2, 3, 4, "columns", "columns", "rows", 1),

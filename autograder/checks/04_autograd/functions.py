@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ...check import program
-from ..cases import attempt, drawing, drawn, first_apart, several
-from .graphs import Graph, described, grad_mode, is_torch, node_name, outcome, plain
+from ..cases import attempt, drawing, drawn, first_apart, is_torch, several
+from .graphs import Graph, described, grad_mode, node_name, outcome, plain
 from .programs import start
 
 # A custom function ---------------------------------------------------------------------------------------------------
@@ -142,7 +142,7 @@ def _function(**others):
         *[_function(args="leaf plain computed", answer=answer) for answer in ANSWERS], _function(answer="alone"),
         _function(answer="list"),
     ],
-    hint=lambda case, mine, theirs: "each result has its own output_nr, whether it can have a gradient or not",
+    hint="each result has its own output_nr, whether it can have a gradient or not",
 )  # fmt: skip
 def custom_function(xp, args, enabled, roots, twice, written, answer, **case):
     log, contexts, results = [], [], []
@@ -374,7 +374,7 @@ def two_uses(y):
             (["leaf", "leaf"], [0]), (["leaf", "leaf"], [1]), (["leaf", "plain"], [1]), (["leaf", "leaf"], [0, 1]),
         )
     ],
-    hint=lambda case, mine, theirs: "the recomputation runs on detached tensors, so that it reaches no other graph",
+    hint="the recomputation runs on detached tensors, so that it reaches no other graph",
 )  # fmt: skip
 def again(xp, function, args, number, roots, times, turned):
     log, outside = [], vector(xp)

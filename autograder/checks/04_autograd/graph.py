@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import nullcontext
 
 from ...check import program
-from ..cases import attempt, drawn, listed, rows, several
-from .graphs import Graph, described, grad_mode, graph_of, is_torch, node_name, outcome, plain
+from ..cases import attempt, drawn, is_torch, listed, rows, several
+from .graphs import Graph, described, grad_mode, graph_of, node_name, outcome, plain
 from .programs import ANY, FIXED, LEAF, ROW, do, drawn_leaves, drawn_statements, drawn_writes, operate, start
 
 # History -------------------------------------------------------------------------------------------------------------
@@ -327,7 +327,7 @@ def _(torch, **case):
         ([LEAF, ROW], do("clone 0, first 2, add_ 3 1, first 2, mul_ 4 1")),
         ([LEAF], do("clone 0, expand 1, double_ 2")),
     ),
-    hint=lambda case, mine, theirs: "a leaf, a view of a leaf, and one of several views from one call refuse a write",
+    hint="a leaf, a view of a leaf, and one of several views from one call refuse a write",
 )  # fmt: skip
 def writing(xp, leaves, statements):
     values = start(xp, leaves)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ...check import program
-from ..cases import attempt, drawn, listed, several
-from .graphs import grad_mode, is_torch
+from ..cases import attempt, drawn, is_torch, listed, several
+from .graphs import grad_mode
 
 MODES = ["no_grad", "enable_grad"]
 INFERENCE = ["inference", "no inference"]

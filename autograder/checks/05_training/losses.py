@@ -135,8 +135,6 @@ def normalised(xp, x, shape, weight, bias, wrong, eps):
 
 
 MANY = 1200
-
-
 _drop = defaults(p=0.5, train=True, sizes=[MANY], kind="float64", turned=False, seed=7)
 
 

@@ -422,8 +422,6 @@ _CONVERSIONS = {
     "same": lambda xp, x: x, "copy": lambda xp, x: x.clone(), "longer": lambda xp, x: xp.stack([x, x]),
     "meta": lambda xp, x: x.to("meta"), "long": lambda xp, x: x.to(xp.int64),
 }  # fmt: skip
-
-
 _converting = defaults(entries=[], grads=[], conversion="", recurse=True, differentiable=False)
 
 

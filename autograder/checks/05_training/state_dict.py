@@ -15,7 +15,7 @@ from .trees import LARGE, SMALL, TIED, Tree, drawn_trees, plain, tensor_state
         for entries in (LARGE, SMALL, TIED, [], [["scratch", "s", 0]], [["buffer", "n", 0], ["parameter", "w", 0]])
         for prefix in ("", "model.") for keep_vars in (False, True)
     ],
-    hint=lambda case, mine, theirs: "parameters, then persistent buffers; members that are None are left out",
+    hint="parameters, then persistent buffers; members that are None are left out",
 )  # fmt: skip
 def saved(xp, entries, prefix, keep_vars):
     tree = Tree(xp, entries)

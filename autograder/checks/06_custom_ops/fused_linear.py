@@ -47,19 +47,8 @@ def _shapes_and(**more):
     return lambda st: drawn(**more)(st).flatmap(lambda case: shapes()(st).map(lambda sizes: sizes | case))
 
 
-def _kernel_edges():
-    usual = {"layout": "", "kind": "float64", "wrong": None}
-    yield from (shape(activation=name, **usual) for name in ACTIVATIONS)
-    leads = ([], [2, 3], [0], [2, 1, 2])
-    yield from (shape(lead=lead, bias=bias, **usual) for lead in leads for bias in (True, False))
-    yield from (shape(lead=[2, 3], **usual | {"layout": layout}) for layout in ("gaps", "backwards", "equal"))
-    for features in (2, 1):  # with a single feature einsum leaves other strides
-        backwards = usual | {"layout": "backwards", "features": features}
-        yield from (shape(lead=lead, bias=False, **backwards) for lead in ([3], [2, 3], [2, 3, 2]))
-    yield shape(activation="gelu", **usual | {"kind": "float32"})
-    yield shape(features=1, outs=1, **usual)
-    yield from (shape(lead=lead, **usual | {"wrong": wrong}) for wrong in _WRONG for lead in ([3], [2, 3]))
-    yield from (shape(bias=False, **usual | {"wrong": wrong}) for wrong in ("features", "dtype", "activation"))
+def _usual(lead=(3,), layout="", kind="float64", wrong=None, **more):
+    return shape(lead, **more) | {"layout": layout, "kind": kind, "wrong": wrong}
 
 
 @program(
@@ -67,7 +56,16 @@ def _kernel_edges():
     cases=_shapes_and(
         layout=["", "", "gaps", "backwards", "equal"], kind=["float32", "float64"], wrong=[None] * 10 + sorted(_WRONG),
     ),
-    edges=[*_kernel_edges()],
+    edges=[
+        *(_usual(activation=name) for name in ACTIVATIONS),
+        *(_usual(lead, bias=bias) for lead in ([], [2, 3], [0], [2, 1, 2]) for bias in (True, False)),
+        *(_usual([2, 3], layout) for layout in ("gaps", "backwards", "equal")),
+        *(_usual(lead, "backwards", features=features, bias=False)  # with a single feature einsum leaves other strides
+          for features in (2, 1) for lead in ([3], [2, 3], [2, 3, 2])),
+        _usual(activation="gelu", kind="float32"), _usual(features=1, outs=1),
+        *(_usual(lead, wrong=wrong) for wrong in _WRONG for lead in ([3], [2, 3])),
+        *(_usual(bias=False, wrong=wrong) for wrong in ("features", "dtype", "activation")),
+    ],
     hint=explained_or_beyond(
         result="activation(x @ weight.T + bias); x may have any number of leading dimensions, and bias may be None",
         contiguous="the result is contiguous, whatever the strides of the arguments",
@@ -204,28 +202,25 @@ def _needs_of(needs, passed, more=0):
 _NEEDS = [tuple(bool(number >> bit & 1) for bit in range(3)) for number in range(8)]
 
 
+def _settled(case):
+    """The case with arguments at their defaults if they are not passed; a bias that is None needs no gradient."""
+    case = operators.settled(case)
+    return case | {"needs": [*case["needs"][:2], case["needs"][2] and case["bias"]]}
+
+
 def _contexts(st):
-    """Cases in which arguments that were not passed are at their defaults."""
-
-    def settled(case):
-        passed = case["passed"] if case["activation"] == "none" else 4
-        bias = case["bias"] and passed > 2
-        needs = [*case["needs"][:2], case["needs"][2] and bias]
-        return case | {"passed": passed, "bias": bias, "needs": needs}
-
-    return shapes(needs=[[*each] for each in _NEEDS], passed=(2, 4))(st).map(settled)
+    return shapes(needs=[[*each] for each in _NEEDS], passed=(2, 4))(st).map(_settled)
 
 
 def _context(needs=(True, True, True), passed=4, **more):
-    case = shape(**{"lead": [3], "features": 2, "outs": 4} | more)
-    bias = case["bias"] and passed > 2
-    return case | {"needs": [*needs[:2], needs[2] and bias], "passed": passed, "bias": bias}
+    return _settled(shape(**more, needs=needs, passed=passed))
 
 
-def _context_edges():
-    yield from (_context(needs, activation=name) for needs in _NEEDS for name in ACTIVATIONS)
-    yield from (_context(activation=name, bias=False) for name in ACTIVATIONS)
-    yield from (_context(needs, passed) for needs in [(True, True, True), (True, False, True)] for passed in (2, 3))
+_CONTEXTS = [
+    *(_context(needs, activation=name) for needs in _NEEDS for name in ACTIVATIONS),
+    *(_context(activation=name, bias=False) for name in ACTIVATIONS),
+    *(_context(needs, passed) for needs in [(True, True, True), (True, False, True)] for passed in (2, 3)),
+]
 
 
 def _names_for_none(saved):
@@ -237,7 +232,7 @@ def _names_for_none(saved):
 @program(
     "custom_ops.fused_linear_setup_context",
     cases=lambda st: _contexts(st).flatmap(lambda case: st.booleans().map(lambda more: case | {"more": more})),
-    edges=[case | {"more": more} for case in _context_edges() for more in (True, False)],
+    edges=[case | {"more": more} for case in _CONTEXTS for more in (True, False)],
     hint=explained_or_beyond(
         saved="save only the tensors from which a gradient that is asked for is computed",
         kept_elsewhere="tensors belong in save_for_backward: other attributes make cycles, and changes of them are not seen",
@@ -402,12 +397,6 @@ def torch_gradients(torch, lead, features, outs, bias, activation, needs, passed
     return {"gradients": [*map(copied, results), None], "for nothing": [], "arguments": [True] * 5, "beyond": []}
 
 
-def _twice_edges():
-    yield from (_context(needs, activation=name) for name in ACTIVATIONS for needs in _NEEDS[1:])
-    yield from (_context(activation=name, lead=lead) for name in ACTIVATIONS for lead in ([], [2, 2]))
-    yield from (_context(activation=name, lead=[2], bias=False) for name in ACTIVATIONS)
-
-
 def _twice(torch, function, x, weight, bias, needs):
     """The derivatives of first derivatives of a function, with respect to all inputs and to the incoming gradient."""
     inputs = [each.requires_grad_(need) if each is not None else None for each, need in zip((x, weight, bias), needs)]
@@ -423,7 +412,11 @@ def _twice(torch, function, x, weight, bias, needs):
 @program(
     "custom_ops.fused_linear_backward.twice",
     cases=lambda st: _contexts(st).filter(lambda case: any(case["needs"])),
-    edges=[*_twice_edges()],
+    edges=[
+        *(_context(needs, activation=name) for name in ACTIVATIONS for needs in _NEEDS[1:]),
+        *(_context(activation=name, lead=lead) for name in ACTIVATIONS for lead in ([], [2, 2])),
+        *(_context(activation=name, lead=[2], bias=False) for name in ACTIVATIONS),
+    ],
     hint="for a second derivative the first one has to consist of differentiable operations on the saved tensors and on grad",
     draws=60,
 )
@@ -479,23 +472,6 @@ def _batch(*in_dims, size=5, **more):
     return case | {"in_dims": [*passed], "size": size}
 
 
-def _batch_edges():
-    of_two = [(0, None), (1, None), (2, None), (None, 0), (None, 1), (None, 2), (1, 2)]
-    yield from (_batch(*dims, None) for dims in of_two)
-    yield from (_batch(x, weight, bias) for x in (None, 0, 2) for weight in (None, 0, 1) for bias in (0, 1))
-    of_weights = [(weight, bias) for weight in (None, 1) for bias in (None, 0)]
-    yield from (_batch(0, *dims, activation=name) for name in ACTIVATIONS for dims in of_weights)
-    yield from (_batch(x, w, lead=lead) for x, w in [(0, None), (0, 0), (None, 2)] for lead in ([], [3], [2, 3]))
-    of_three = [(0, None, 1), (1, 0, 0), (None, 2, 0)]
-    yield from (_batch(*dims, lead=lead) for dims in of_three for lead in ([], [2, 3]))
-    yield from (_batch(x, 0, None, lead=[2, 3], bias=False, activation="tanh") for x in (None, 0))
-    yield from (_batch(0, weight, None, bias=False) for weight in (None, 0))
-    yield _batch(0, 1, size=1)
-    yield _batch(1, 0, 0, size=4, lead=[4], features=4, outs=4)
-    yield _batch(1, 2, 1, size=4, lead=[4, 4], features=4, outs=4)
-    yield _batch(0, 0, 0, lead=[0])
-
-
 def _batched(torch, inputs, in_dims, size):
     """The arguments, each with a batch in the dimension of `in_dims`, or without a batch for None."""
     made = []
@@ -509,7 +485,17 @@ def _batched(torch, inputs, in_dims, size):
 @program(
     "custom_ops.fused_linear_vmap",
     cases=_batches,
-    edges=[*_batch_edges()],
+    edges=[
+        *(_batch(x, w, None) for x, w in [(0, None), (1, None), (2, None), (None, 0), (None, 1), (None, 2), (1, 2)]),
+        *(_batch(x, weight, bias) for x in (None, 0, 2) for weight in (None, 0, 1) for bias in (0, 1)),
+        *(_batch(0, w, bias, activation=name) for name in ACTIVATIONS for w in (None, 1) for bias in (None, 0)),
+        *(_batch(x, w, lead=lead) for x, w in [(0, None), (0, 0), (None, 2)] for lead in ([], [3], [2, 3])),
+        *(_batch(*dims, lead=lead) for dims in [(0, None, 1), (1, 0, 0), (None, 2, 0)] for lead in ([], [2, 3])),
+        *(_batch(x, 0, None, lead=[2, 3], bias=False, activation="tanh") for x in (None, 0)),
+        *[_batch(0, None, None, bias=False), _batch(0, 0, None, bias=False), _batch(0, 1, size=1)],
+        _batch(1, 0, 0, size=4, lead=[4], features=4, outs=4),
+        *[_batch(1, 2, 1, size=4, lead=[4, 4], features=4, outs=4), _batch(0, 0, 0, lead=[0])],
+    ],
     hint=explained_or_beyond(
         result="the second result is the batch dimension of the first one; an example's x has any number of dimensions",
         calls_of_op="op is called once, with the activation, if only x has a batch, and not at all otherwise",

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from ..cases import drawn, explained, first_apart, numbers, several, with_layout
-
-words = str.split
+from ..cases import drawn, explained, first_apart, numbers, several, with_layout, words
 
 # Operators by kind, as the recorder knows them. (Views, and operators that only allocate or copy, are allowed anywhere.)
 SHAPES = words("""view unsqueeze cat stack repeat arange scalar_tensor zeros ones full fill zero zeros_like ones_like full_like
@@ -40,6 +38,12 @@ def shapes(**more):
     """Sizes of the three arguments, and what else a case has."""
     sizes = {"lead": several((0, 3), 0, 3), "features": (1, 4), "outs": (1, 4)}
     return drawn(**sizes, bias=bool, activation=[*ACTIVATIONS], **more)
+
+
+def settled(case):
+    """The case with arguments at their defaults if they are not passed."""
+    passed = case["passed"] if case["activation"] == "none" else 4
+    return case | {"passed": passed, "bias": case["bias"] and passed > 2}
 
 
 def shape(lead=(3,), features=2, outs=4, bias=True, activation="none", **more):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ...check import program
 from ...recorder import fresh_namespace, recorded
 from ..cases import copied, numbers, several
@@ -53,11 +55,7 @@ _ARRIVES = {"arrives": ["ns::fused_linear"], "arrives of a batch": ["ns::fused_l
 
 
 def _passed(st):
-    def settled(case):
-        passed = case["passed"] if case["activation"] == "none" else 4
-        return case | {"passed": passed, "bias": case["bias"] and passed > 2}
-
-    return shapes(passed=(2, 4))(st).map(settled)
+    return shapes(passed=(2, 4))(st).map(operators.settled)
 
 
 _PASSED = [shape(lead=[2, 3], activation=name, passed=4) for name in ACTIVATIONS]
@@ -92,10 +90,7 @@ def registration(xp, **sizes):
 
 @registration.oracle
 def torch_registration(torch, **sizes):
-    def op(x, weight, bias=None, activation="none"):
-        return linear(torch, x, weight, bias, activation)
-
-    namespace = fresh_namespace()
+    namespace, op = fresh_namespace(), partial(linear, torch)
     own = torch.library.custom_op(f"{namespace}::fused_linear", op, mutates_args=(), schema=_SCHEMA)
     own.register_vmap(op)
     found = registered(torch, namespace, "fused_linear") | {"returned": type(own).__name__}
@@ -124,18 +119,12 @@ def _captured(torch, namespace, lead, features, outs, bias, activation, lengths)
     return found | {"exported": calls_in(exported, namespace)}
 
 
-def _series(st):
-    lengths = several((1, 6), 1, 4, unique=True)
-    return shapes(lengths=lengths)(st).map(lambda case: case | {"lead": [2, *case["lead"][:1]]})
-
-
 @program(
     "custom_ops.register_fused_linear.compiled",
-    cases=_series,
-    edges=[
-        shape(lead=[2], activation="gelu", lengths=[1, 2, 4, 3]),
-        shape(lead=[2, 3], bias=False, lengths=[3, 1]),
-    ],
+    cases=lambda st: shapes(lengths=several((1, 6), 1, 4, unique=True))(st).map(
+        lambda case: case | {"lead": [2, *case["lead"][:1]]}
+    ),
+    edges=[shape(lead=[2], activation="gelu", lengths=[1, 2, 4, 3]), shape(lead=[2, 3], bias=False, lengths=[3, 1])],
     hint=explained_or_beyond(
         calls="in a graph the operator is one call",
         compilations="a comparison of sizes in the fake kernel makes a graph right for some batches only",
@@ -152,10 +141,7 @@ def compiling(xp, **case):
 
 @compiling.oracle
 def torch_compiling(torch, **case):
-    def op(x, weight, bias=None, activation="none"):
-        return linear(torch, x, weight, bias, activation)
-
-    namespace = fresh_namespace()
+    namespace, op = fresh_namespace(), partial(linear, torch)
     own = torch.library.custom_op(f"{namespace}::fused_linear", op, mutates_args=(), schema=_SCHEMA)
     own.register_fake(op)
     return _captured(torch, namespace, **case)
@@ -282,10 +268,7 @@ def libraries(xp, **sizes):
 
 @libraries.oracle
 def torch_libraries(torch, **sizes):
-    def op(x, weight, bias=None, activation="none"):
-        return linear(torch, x, weight, bias, activation)
-
-    namespace = fresh_namespace()
+    namespace, op = fresh_namespace(), partial(linear, torch)
     library = torch.library.Library(namespace, "FRAGMENT")
     library.define("fused_linear" + _SCHEMA)
     for key in ("CPU", "Meta", "Autograd", "FuncTorchBatched"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ...check import program
 from ...recorder import fresh_namespace, recorded
 from ..cases import copied, error_name, numbers, rows
@@ -123,11 +125,6 @@ def torch_fates(torch, kind, rule, body, transform):
 # The head, trained ---------------------------------------------------------------------------------------------------
 
 
-def _trainings(st):
-    made = shapes(steps=(1, 3), compiled=bool, momentum=[0.5, 0.9])(st)
-    return made.map(lambda case: case | {"lead": [2 + len(case["lead"])]})
-
-
 def _losses(torch, head, step, compiled, lead, features, outs, bias, activation, steps, momentum):
     """A head trained by some steps: the losses, and its parameters afterwards."""
     x, *parameters = (each for each in arguments(torch, lead, features, outs, bias) if each is not None)
@@ -153,7 +150,9 @@ def _losses(torch, head, step, compiled, lead, features, outs, bias, activation,
 
 @program(
     "together.custom_ops",
-    cases=_trainings,
+    cases=lambda st: shapes(steps=(1, 3), compiled=bool, momentum=[0.5, 0.9])(st).map(
+        lambda case: case | {"lead": [2 + len(case["lead"])]}
+    ),
     edges=[shape(steps=2, compiled=compiled, momentum=0.9, activation="gelu") for compiled in (False, True)],
     draws=4,
 )
@@ -167,8 +166,6 @@ def training(xp, **case):
 
 @training.oracle
 def torch_training(torch, **case):
-    def head(x, weight, bias, activation):
-        return linear(torch, x, weight, bias, activation)
 
     def step(weight, buffer, grad, lr, momentum):
         weight.grad = grad
@@ -176,4 +173,4 @@ def torch_training(torch, **case):
         optimizer.state[weight]["momentum_buffer"] = buffer
         optimizer.step()
 
-    return _losses(torch, head, step, **case | {"compiled": False})
+    return _losses(torch, partial(linear, torch), step, **case | {"compiled": False})

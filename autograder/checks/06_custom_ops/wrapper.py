@@ -7,8 +7,8 @@ from collections import namedtuple
 
 from ...check import program
 from ...recorder import recorded
-from ..cases import copied, drawing, drawn, error_name, numbers, rows, several, with_layout
-from .operators import PLUMBING, POINTWISE, PRODUCTS, SHAPES, explained_or_beyond, words
+from ..cases import copied, drawing, drawn, error_name, numbers, rows, several, with_layout, words
+from .operators import PLUMBING, POINTWISE, PRODUCTS, SHAPES, explained_or_beyond
 
 _ROUNDING = words("round floor ceil trunc frac fix remainder fmod copysign sgn signbit")
 _LARGEST = words("amax amin max min aminmax sort topk linalg_vector_norm gather any all")

@@ -5,9 +5,7 @@ Both frameworks define the function of a case and capture it. A check compares t
 
 from __future__ import annotations
 
-
-def is_torch(xp):
-    return xp.__name__ == "torch"
+from ..cases import is_torch
 
 
 def dynamo_of(xp):

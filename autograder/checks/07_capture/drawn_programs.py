@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import operator
 
-from ..cases import drawn, listed, several
+from ..cases import drawn, is_torch, listed, several
 
 
 def inputs_of(xp, inputs):
@@ -106,7 +106,7 @@ def function_of(xp, statements, outputs, own=False):
 
 def make_fx_of(xp):
     """`make_fx` with fake tensors, as either framework has it."""
-    if xp.__name__ != "torch":
+    if not is_torch(xp):
         return lambda function: xp.aot.make_fx(function, tracing_mode="fake")
     from torch.fx.experimental.proxy_tensor import make_fx
 

@@ -7,7 +7,7 @@ import operator
 from typing import NamedTuple
 
 from ...check import program
-from ..cases import attempt, drawn, rows, several, when
+from ..cases import attempt, drawn, rows, several, when, words
 from . import drawn_graphs as fx
 from .drawn_graphs import USER, USER_ADD, USER_GETATTR, N, X, Y, attribute, call, method, module, output
 
@@ -242,22 +242,7 @@ def arguments_recorded(xp, given, doubling):
 # Code ----------------------------------------------------------------------------------------------------------------
 
 UNARY = ["neg", "invert", "pos", "not_", "index"]
-BINARY = [
-    "add",
-    "sub",
-    "mul",
-    "truediv",
-    "floordiv",
-    "mod",
-    "pow",
-    "matmul",
-    "getitem",
-    "eq",
-    "lt",
-    "and_",
-    "xor",
-    "contains",
-]
+BINARY = words("add sub mul truediv floordiv mod pow matmul getitem eq lt and_ xor contains")
 IN_PLACE = ["iadd", "isub", "imul", "itruediv", "ipow", "iand", "ilshift", "imatmul"]
 CALLED = ["math.sqrt", "len", USER, USER_ADD, "relu", "cat", "gelu", "softmax", "torch.add", "aten.add", "aten.relu"]
 METHODS = ["relu", "sum", "__getitem__", "to"]

@@ -126,8 +126,6 @@ def fitted_by_numpy(torch, rows):
 _LINK = [0.000002, 400000000000.0]
 _SLOW = [0.000008, 50000000000.0]
 _LAYER = [0.001, 0.002, 40000000.0, 10000000.0]
-
-
 _links = listed([2e-6, 1e-5], [5e10, 4e11])
 _layers = drawn(
     strategy=["ddp", "fsdp", "hsdp", "tp"], layer=listed([1e-3, 2e-3], [3e-3, 5e-3], [4e6, 4e8], [1e6, 7e7]),
