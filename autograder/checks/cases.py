@@ -161,6 +161,11 @@ def entries(mine: Tree, theirs: Tree) -> tuple[dict, dict] | None:
     return None
 
 
+def field(tree: Tree, name: str) -> Any:
+    """An entry of an observed result that is a dict, or else None."""
+    return dict(tree["dict"]).get(name) if isinstance(tree, dict) and "dict" in tree else None
+
+
 def first_apart(mine: Tree, theirs: Tree) -> Any:
     """The key of the first entry in which two observed dicts differ, or None."""
     both = entries(mine, theirs)

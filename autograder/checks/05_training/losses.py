@@ -181,13 +181,16 @@ def dropped(xp, p, train, sizes, kind, turned, seed):
     before, after = (each.detach().double().flatten() for each in (x, result))
     ratios = (after / before).tolist()
     kept = sum(ratio != 0 for ratio in ratios) / max(len(ratios), 1)
-    expected = 1.0 if not train else 1 - p
+    expected, longest = (
+        1.0 if not train else 1 - p,
+        max((len([*same]) for _, same in itertools.groupby(ratios)), default=0),
+    )
     shown = {
         "itself": result is x,
         "like": [str(result.dtype).partition(".")[2], list(result.shape), list(result.stride()), result.requires_grad],
         "factors": sorted({round(ratio, 3 if kind == "float16" else 6) for ratio in ratios}),
         "kept": abs(kept - expected) < 0.08 or not ratios,
-        "in a row": _longest_run(ratios) < _too_long(p) or len(set(ratios)) == 1,
+        "in a row": longest < _too_long(p) or len(set(ratios)) == 1,
         "input": plain(x),
     }
     if kind in ("float32", "float64") and result is not x:
@@ -199,10 +202,6 @@ def dropped(xp, p, train, sizes, kind, turned, seed):
 def _too_long(p):
     """The length of a run of equal neighbours that chance gives once in a hundred thousand times."""
     return math.log(1e-5 / MANY) / math.log(max(p, 1 - p)) if 0 < p < 1 else math.inf
-
-
-def _longest_run(values):
-    return max((len(list(same)) for _, same in itertools.groupby(values)), default=0)
 
 
 # Losses --------------------------------------------------------------------------------------------------------------

@@ -245,14 +245,11 @@ def _hooks(*hooks, **others):
     return case | {"scale": None, "calls": 1} | others
 
 
-def _before(effect, kwargs=False, first=False):
-    return "before", effect, kwargs, first
+def _hook(kind):
+    return lambda effect, kwargs=False, first=False: (kind, effect, kwargs, first)
 
 
-def _after(effect, kwargs=False, first=False):
-    return "after", effect, kwargs, first
-
-
+_before, _after = _hook("before"), _hook("after")
 _BACK_BOTH = [("back before", "change", False, False), ("back after", "change", False, False)]
 
 

@@ -26,9 +26,8 @@ def _seen(module, t):
 
 def _allocated(st):
     kinds = st.sampled_from([None, "float32", "float64", "int64", "uint8", "bool", "float16"])
-    return st.builds(
-        lambda x, kind: [x["tensor"]["sizes"], x["tensor"]["strides"], kind], tensors(st, (0, 4), 3), kinds
-    )
+    x = tensors(st, (0, 4), 3)
+    return st.builds(lambda x, kind: [x["tensor"]["sizes"], x["tensor"]["strides"], kind], x, kinds)
 
 
 @program(
@@ -354,9 +353,8 @@ def _flattened(args, kwargs):
 def _called_once(module, op, args, kwargs, call):
     known = [each for each in _flattened(args, kwargs) if hasattr(each, "untyped_storage")]
     before = [(each.untyped_storage()._cdata, each.shape) for each in known]
-    recorded = RecordedOperator(
-        op, [each for each in known if str(each.dtype) == "torch.float16"]
-    )  # those stay on the CPU
+    # those of float16 stay on the CPU
+    recorded = RecordedOperator(op, [each for each in known if str(each.dtype) == "torch.float16"])
 
     def described(value):
         if isinstance(value, list | tuple):

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from ...check import program
 from ...observe import difference
 from ...recorder import recorded
-from ..cases import copied, drawing, drawn, first_apart, numbers, several, with_layout
+from ..cases import copied, drawing, drawn, field, first_apart, numbers, several, with_layout
 from . import operators
 from .operators import ACTIVATIONS, SHAPES, arguments, explained_or_beyond, linear, metadata, shape, shapes
 
@@ -304,23 +304,18 @@ def _about_gradients(case, mine, theirs):
         return few if case["passed"] < 4 else "x has any number of leading dimensions, also none, and grad any strides"
     if first_apart(mine, theirs) == "for nothing":
         return "a gradient that ctx.needs_input_grad does not ask for is not computed either"
-    mine, theirs = operators.field("gradients", mine, theirs)
+    mine, theirs = field(mine, "gradients"), field(theirs, "gradients")
     if not isinstance(theirs, list) or not isinstance(mine, list) or len(mine) != len(theirs):
         return "one result for each of the four arguments"
-    wrong = next((i for i, pair in enumerate(zip(mine, theirs)) if difference(*pair)), None)
-    return (
-        None
-        if wrong is None
-        else _about_gradient(("x", "weight", "bias", "activation")[wrong], mine[wrong], theirs[wrong])
-    )
-
-
-def _about_gradient(name, mine, theirs):
-    if (mine is None) != (theirs is None):
-        return f"the gradient of {name}: computed if and only if ctx.needs_input_grad asks for it"
-    if "tensor" not in (mine or {}) or mine["tensor"]["shape"] != theirs["tensor"]["shape"]:
-        return f"the gradient of {name} has its shape: what was shared in the forward is summed in the backward"
-    return "first the derivative of the activation, from its result; then the derivatives of the product and of the sum"
+    for name, one, other in zip(("x", "weight", "bias", "activation"), mine, theirs):
+        if not difference(one, other):
+            continue
+        if (one is None) != (other is None):
+            return f"the gradient of {name}: computed if and only if ctx.needs_input_grad asks for it"
+        if "tensor" not in (one or {}) or one["tensor"]["shape"] != other["tensor"]["shape"]:
+            return f"the gradient of {name} has its shape: what was shared in the forward is summed in the backward"
+        return "first the derivative of the activation, from its result; then the derivatives of the product and of the sum"
+    return None
 
 
 def _computed(torch, call, numbers):

@@ -89,13 +89,6 @@ def metadata(x):
 # Hints ---------------------------------------------------------------------------------------------------------------
 
 
-def field(name, mine, theirs):
-    """One entry of each of two results, or None where a result is not a dict."""
-    return [
-        dict(each["dict"]).get(name) if isinstance(each, dict) and "dict" in each else None for each in (mine, theirs)
-    ]
-
-
 def beyond_what_is_allowed(mine):
     """The hint for a result that shows a call which is not allowed."""
     called = dict(mine["dict"]).get("beyond")

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 
 from ...check import program
 from ...recorder import recorded
-from ..cases import drawing, drawn, first_apart, listed
-from .operators import beyond_what_is_allowed, field
+from ..cases import drawing, drawn, field, first_apart, listed
+from .operators import beyond_what_is_allowed
 
 _SIMPLE = ["Tensor", "int", "float", "bool", "str", "Number", "dtype", "device"]
 _NO_TYPES = """dict; complex; list; bytes; None; tuple[int, int]; tuple[Tensor, ...]; tuple[Tensor]; tuple[int, None]; int | str;
@@ -139,7 +139,7 @@ _X, _Y, _N = ("x", "any", "Tensor", ""), ("y", "any", "Tensor", ""), ("n", "any"
 def _about_schemas(case, mine, theirs):
     if first_apart(mine, theirs) == "beyond":
         return beyond_what_is_allowed(mine)
-    mine, theirs = field("result", mine, theirs)
+    mine, theirs = field(mine, "result"), field(theirs, "result")
     if not isinstance(theirs, str):
         return "a signature that no schema can express is a ValueError: the contract lists the cases"
     if isinstance(mine, str) and mine.partition("->")[2] != theirs.partition("->")[2]:

@@ -361,9 +361,8 @@ def torch_dispatches(torch, name, rows, columns, n, axis, kind):
     if (
         "multiplied all of it" in found
     ):  # only for products that quantised_mm cannot do: on the left, on both sides, in a sum
-        found["multiplied all of it"] = name in (
-            *("mm from the left", "mm of both", "addmm to it", "addmm to it, of both", "addmm from the left"),
-        )
+        of_all = ("mm from the left", "mm of both", "addmm to it", "addmm to it, of both", "addmm from the left")
+        found["multiplied all of it"] = name in of_all
     return found | unchanged
 
 

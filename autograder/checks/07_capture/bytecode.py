@@ -75,20 +75,16 @@ def line_offsets(code):
     """The offsets at which the lines of a function begin."""
     import dis
 
-    return sorted(
-        {each.offset for each in dis.get_instructions(code) if each.starts_line and each.opname != "EXTENDED_ARG"}
-    )
+    instructions = (each for each in dis.get_instructions(code) if each.opname != "EXTENDED_ARG")
+    return sorted({each.offset for each in instructions if each.starts_line})
 
 
 def missing_name(case, mine, theirs):
-    if (
-        isinstance(mine, dict)
-        and isinstance(theirs, dict)
-        and all(isinstance(name, str) for name in theirs.get("list", [0]))
-    ):
-        missing = set(theirs["list"]) - set(mine.get("list", theirs["list"]))
-        return "a name that may be read later is missing" if missing else None
-    return None
+    if not (isinstance(mine, dict) and isinstance(theirs, dict)):
+        return None
+    names = theirs.get("list", [0])
+    missing = all(isinstance(name, str) for name in names) and set(names) - set(mine.get("list", names))
+    return "a name that may be read later is missing" if missing else None
 
 
 @program(

@@ -138,14 +138,14 @@ def drawn_node(st, most=9):
     return st.integers(0, most).map(lambda i: {"node": i})
 
 
-def drawn_statement(st, op, targets, args, kwargs=None):
-    """A statement with one of these targets; a single target that is no list is not drawn."""
-    target = st.just(targets) if isinstance(targets, str) else st.sampled_from(targets)
-    return st.tuples(st.just(op), target, args, st.just({}) if kwargs is None else kwargs).map(list)
-
-
 def drawn_statements(st, drawn, *more):
-    return st.one_of(*(drawn_statement(st, *each) for each in drawn), *more)
+    """One of some statements, each with one of its targets; a single target that is no list is not drawn."""
+
+    def statement(op, targets, args, kwargs=None):
+        target = st.just(targets) if isinstance(targets, str) else st.sampled_from(targets)
+        return st.tuples(st.just(op), target, args, st.just({}) if kwargs is None else kwargs).map(list)
+
+    return st.one_of(*(statement(*each) for each in drawn), *more)
 
 
 def drawn_argument(st):

@@ -1,8 +1,8 @@
 """Checks of lab 08: index arithmetic."""
 
 from ...check import program
-from ..cases import drawing, drawn, listed, rows, several
-from .loop_nests import divisions, field, is_index, numbers, shapes, symbols
+from ..cases import drawing, drawn, field, listed, rows, several
+from .loop_nests import divisions, is_index, numbers, shapes, symbols
 
 
 @drawing

@@ -7,8 +7,8 @@ own scheduler and memory planner, which get nodes and buffers with names and siz
 from types import SimpleNamespace
 
 from ...check import program
-from ..cases import drawing
-from .loop_nests import field, first_line
+from ..cases import drawing, field
+from .loop_nests import first_line
 
 
 class InductorBuffer:

@@ -62,9 +62,7 @@ _quarters = [[[0, 0], [2, 3]], [[0, 3], [2, 2]], [[2, 0], [3, 3]], [[2, 3], [3, 
 def plans(xp, size, pieces, offsets, sizes):
     checkpoint = xp.distributed.checkpoint
     saved = [checkpoint.Piece(tuple(o), tuple(s)) for o, s in pieces]
-    torchs = (
-        "torch.distributed.checkpoint.planner_helpers"  # it takes long to import, and importing it counts as a call
-    )
+    torchs = "torch.distributed.checkpoint.planner_helpers"  # takes long to import, and importing it counts as a call
     known = torchs in sys.modules
     with called([f"{torchs}.create_read_items_for_chunk_list"] * known) as beyond:
         reads = checkpoint.plan_load(saved, tuple(offsets), tuple(sizes))
@@ -91,14 +89,6 @@ def _dealt(torch, tensor, ranks, dim):
 
 def _names(torch, sizes):
     return {f"p{i}": numbers(torch, shape, i + 1) for i, shape in enumerate(sizes)}
-
-
-def _save(torch, checkpoint, store, wholes, before):
-    """Save the shards of some tensors, dealt along a dimension, on each rank."""
-    for rank in range(before[0]):
-        parts = {name: _dealt(torch, each, *before)[rank] for name, each in wholes.items()}
-        shards = {name: checkpoint.Shard(*parts[name], tuple(each.shape)) for name, each in wholes.items()}
-        store.save(shards, rank)
 
 
 _UNITS = units(
@@ -155,7 +145,9 @@ def loading(xp, sizes, before, after, only, kind, layout, wrong):
     wholes = _names(torch, sizes)
     with tempfile.TemporaryDirectory() as folder:
         store = Counted(folder)
-        _save(torch, checkpoint, store, wholes, before)
+        for rank in range(before[0]):
+            parts = {name: _dealt(torch, each, *before)[rank] for name, each in wholes.items()}
+            store.save({n: checkpoint.Shard(*parts[n], tuple(each.shape)) for n, each in wholes.items()}, rank)
         seen = [load(store, rank) for rank in range(after[0])]
     return {"ranks": seen, "reads": sorted(reads)}
 

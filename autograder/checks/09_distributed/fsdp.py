@@ -452,9 +452,8 @@ def torch_clipping(torch, group, sizes, without, max_norm, norm_type):
     norm = torch.nn.utils.clip_grad_norm_(parameters, max_norm, float(norm_type))
     norm = norm.full_tensor() if hasattr(norm, "full_tensor") else norm
     grads = [None if each.grad is None else local(each.grad) for each in parameters]
-    sent = (
-        {} if all(each.grad is None for each in parameters) else {"all_reduce": 1}
-    )  # torch sends one for each parameter
+    # torch sends one for each parameter
+    sent = {} if all(each.grad is None for each in parameters) else {"all_reduce": 1}
     return {"norm": copied(norm.double()), "grads": grads, "in place": [True] * len(sizes), "sent": sent, "beyond": []}
 
 

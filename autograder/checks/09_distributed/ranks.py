@@ -41,9 +41,8 @@ def on_ranks(work, quiet=False):
         with redirect_stderr(io.StringIO()) if quiet else nullcontext():
             return _results(on_rank, ranks)
 
-    run.__signature__ = inspect.signature(
-        run
-    )  # the text that a student sees is the function's, the parameters are these
+    # the text that a student sees is the function's, the parameters are these
+    run.__signature__ = inspect.signature(run)
     return update_wrapper(run, work)
 
 
