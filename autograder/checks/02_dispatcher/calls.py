@@ -4,21 +4,21 @@ import re
 from contextlib import ExitStack, contextmanager
 
 from ...check import program
-from ..cases import drawing, drawn, rows, several, when
+from ..cases import drawing, drawn, rows, several, when, words
 from .keys import BACKENDS, EXPLICIT, FUNCTIONALITIES, IMPLICIT, RUNTIME, bits_of, highest_name, names, subsets, union
 from .operators import MASK, MODES, attempt, guards, kernels_of, library, mode, operators, pack, stacks, thread, unpack
 from .schemas import CALLED, PASSED, arguments_of, split, with_defaults
 
 
-def _items(st):
+def _item(st):
     one = st.sampled_from(["cpu", "cpu", "meta", None])
-    return st.lists(st.one_of(one, st.lists(one, max_size=3), st.integers(0, 3)), max_size=4)
+    return st.one_of(one, st.lists(one, max_size=3), st.integers(0, 3))
 
 
 @program(
     "dispatch.dispatch_key_set",
     cases=drawn(
-        stack=_items, included=lambda st: subsets(st, RUNTIME, most=3), excluded=lambda st: subsets(st, RUNTIME, most=3),
+        stack=several(_item, 0, 4), included=subsets(RUNTIME, most=3), excluded=subsets(RUNTIME, most=3),
     ),
     edges=rows(
         "stack included excluded",
@@ -240,7 +240,7 @@ _LEAF = ["CPU", "leaf"]
 def _runs(st):
     bits = [*BACKENDS, *(name for name in FUNCTIONALITIES if name != "Python")]
     kernels = kernels_of(st, kinds=("keyset", "redispatch", "redispatch"))
-    cases = drawn(kernels=kernels, bits=subsets(st, bits, 1, 5), stack=stacks, how=["call", "redispatch"])
+    cases = drawn(kernels=kernels, bits=subsets(bits, 1, 5), stack=stacks, how=["call", "redispatch"])
     return cases(st).filter(_leaves_out_fallbacks)
 
 
@@ -286,12 +286,6 @@ def _(torch, kernels, bits, stack, how):
     return {"kernels": log, "result": result, "trace": lines}
 
 
-def _calls_of_f(st):
-    include = ["BackendSelect", "AutogradCPU", "AutogradMeta", "AutocastCPU", "AutocastCUDA", "CPU", "Meta"]
-    keys = {"include": subsets(st, [*include, "PrivateUse1"], most=2)}
-    return drawn(kernels=kernels_of, stack=stacks, **keys, exclude=subsets(st, [*MASK, "AutocastCUDA"], most=2))(st)
-
-
 _CALLS = [
     ([["cpu"], None, 1], [], []), ([[], None, 2], [], []), ([[None], "meta", 0], [], []),
     ([["cpu", "meta"], None, 0], [], ["ADInplaceOrView"]),
@@ -301,7 +295,11 @@ _CALLS = [
 
 @program(
     "dispatch.call",
-    cases=_calls_of_f,
+    cases=drawn(
+        kernels=kernels_of, stack=stacks,
+        include=subsets(words("BackendSelect AutogradCPU AutogradMeta AutocastCPU AutocastCUDA CPU Meta PrivateUse1"), most=2),
+        exclude=subsets([*MASK, "AutocastCUDA"], most=2),
+    ),
     edges=[
         {"kernels": kernels, "stack": stack, "include": include, "exclude": exclude}
         for stack, include, exclude in _CALLS

@@ -146,9 +146,10 @@ def kernels_of(st, keys=(*BACKENDS, *ABOVE_BACKENDS, *ALIASES), kinds=KINDS):
             return st.sampled_from(["leaf", "keyset", "other"] if "leaf" in kinds else ["keyset"])
         return st.sampled_from([kind for kind in kinds if kind != "redispatch" or key not in BACKENDS])
 
-    return subsets(st, list(keys), most=6).flatmap(
-        lambda chosen: st.tuples(*[st.tuples(st.just(key), kinds_for(key)).map(list) for key in chosen]).map(list)
-    )
+    def kernels_for(chosen):
+        return st.tuples(*[st.tuples(st.just(key), kinds_for(key)).map(list) for key in chosen]).map(list)
+
+    return subsets(list(keys), most=6)(st).flatmap(kernels_for)
 
 
 def stacks(st):

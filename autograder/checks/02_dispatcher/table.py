@@ -11,12 +11,12 @@ from .operators import library
 
 def _kernels(st):
     usual = ["CPU", "Meta", *AUTOGRAD[:1], *AUTOGRAD[3:], *ALIASES]
-    return st.one_of(subsets(st, usual, most=5), subsets(st, [*RUNTIME, *ALIASES], most=6))
+    return st.one_of(subsets(usual, most=5)(st), subsets([*RUNTIME, *ALIASES], most=6)(st))
 
 
 @program(
     "dispatch.compute_table_entry",
-    cases=drawn(kernels=_kernels, more_fallbacks=lambda st: subsets(st, ["CPU", "PrivateUse1"])),
+    cases=drawn(kernels=_kernels, more_fallbacks=subsets(["CPU", "PrivateUse1"])),
     edges=rows(
         "kernels more_fallbacks",
         ([], []), ([], ["CPU"]), ([], ["CPU", "PrivateUse1"]), (["CPU"], ["CPU"]), (["CPU"], []), (["CPU", "Meta"], []),

@@ -10,7 +10,7 @@ from .keys import EXPLICIT, IMPLICIT, subsets
 
 def _programs(st):
     include = ["AutocastCUDA", "BackendSelect", "Meta", "AutogradCPU", "PrivateUse1"]
-    keys = {"include": subsets(st, include, most=2), "exclude": subsets(st, lab.MASK, most=2)}
+    keys = {"include": subsets(include, most=2), "exclude": subsets(lab.MASK, most=2)}
     call = drawn(stack=lab.stacks, **keys, autocast=bool, modes=several(lab.MODES, 0, 2))
     fallbacks = [[], [], ["CPU"], ["PrivateUse1"], ["CPU", "PrivateUse1"]]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ...check import program
 from ..cases import attempt, drawing, drawn, first_apart, is_torch, several
 from .graphs import Graph, described, grad_mode, node_name, outcome, plain
@@ -239,10 +241,8 @@ def exponents(xp, **case):
 
 @exponents.oracle
 def _(torch, **case):
-    def gradient(grad, x, result, dims, keepdim):
-        return torch.autograd.grad(result, x, grad, create_graph=True)[0]
-
-    return second_derivative(torch, gradient, **case)
+    grad_of = partial(torch.autograd.grad, create_graph=True)
+    return second_derivative(torch, lambda grad, x, result, *_: grad_of(result, x, grad)[0], **case)
 
 
 # Numerical gradients -------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 
 from ...check import program
-from ..cases import attempt, drawn, is_torch, listed, rows, several
+from ..cases import attempt, drawn, is_torch, listed, rows, several, when
 from .graphs import Graph, described, grad_mode, graph_of, node_name, outcome, plain
 from .programs import ANY, FIXED, LEAF, ROW, do, drawn_leaves, drawn_statements, drawn_writes, operate, start
 
@@ -46,10 +46,9 @@ def histories(result, node, inputs, same):
         for name in RESULTS
         for shape, kind in (([2, 3], "float32"), ([3, 1], "float64"))
     ],
-    hint=lambda case, mine, theirs: (
-        "results without a derivative, such as integers, stay as they are and are not counted"
-        if case["operator"] in ("max", "argmax", "compare", "long", "nll_loss", "lu_unpack", "zeros_like")
-        else None
+    hint=when(
+        lambda case: case["operator"] in ("max", "argmax", "compare", "long", "nll_loss", "lu_unpack", "zeros_like"),
+        "results without a derivative, such as integers, stay as they are and are not counted",
     ),
 )  # fmt: skip
 def history_of_results(xp, shape, operator, kind):

@@ -6,6 +6,8 @@ tensors, because starting a child takes a tenth of a second.
 
 from __future__ import annotations
 
+from functools import partial
+
 from ...check import program
 from ..cases import drawing, drawn, error_name, explained, listed, numbers, rows, several, tensor, tensors, with_layout
 
@@ -391,12 +393,8 @@ def _called_once(module, op, args, kwargs, call):
     draws=6,
 )
 def fallbacks(xp, names, layout):
-    module, torch = xp.backend, xp.backend.torch
-
-    def place(x):
-        return _on_device(module, x)
-
-    return module.run_on_device(lambda: _called(module, torch, names, layout, module.cpu_fallback, place))
+    module, place = xp.backend, partial(_on_device, xp.backend)
+    return module.run_on_device(lambda: _called(module, module.torch, names, layout, module.cpu_fallback, place))
 
 
 @fallbacks.oracle

@@ -47,7 +47,7 @@ def _shapes_and(**more):
     return lambda st: drawn(**more)(st).flatmap(lambda case: shapes()(st).map(lambda sizes: sizes | case))
 
 
-def _usual(lead=(3,), layout="", kind="float64", wrong=None, **more):
+def _usual(lead=[3], layout="", kind="float64", wrong=None, **more):  # noqa: B006
     return shape(lead, **more) | {"layout": layout, "kind": kind, "wrong": wrong}
 
 
@@ -100,14 +100,13 @@ def torch_kernel(torch, lead, features, outs, bias, activation, layout, kind, wr
 
 
 def _fake_edges():
-    usual = {"layout": "", "kind": "float64", "wrong": None}
     for place in ("meta", "fake", "symbolic"):
-        yield from (shape(lead=lead, place=place, **usual) for lead in ([], [3], [2, 4]))
-        yield shape(lead=[2, 3], bias=False, place=place, **usual | {"layout": "backwards", "kind": "float32"})
-        yield shape(lead=[3], activation="gelu", place=place, **usual | {"layout": "gaps", "kind": "float16"})
-        yield from (shape(lead=[2, 3], place=place, **usual | {"wrong": wrong}) for wrong in _WRONG)
-    yield from (shape(bias=False, place="meta", **usual | {"wrong": wrong}) for wrong in ("features", "dtype"))
-    yield shape(lead=[0, 3], place="meta", **usual)
+        yield from (_usual(lead, place=place) for lead in ([], [3], [2, 4]))
+        yield _usual([2, 3], "backwards", "float32", bias=False, place=place)
+        yield _usual([3], "gaps", "float16", activation="gelu", place=place)
+        yield from (_usual([2, 3], wrong=wrong, place=place) for wrong in _WRONG)
+    yield from (_usual(bias=False, wrong=wrong, place="meta") for wrong in ("features", "dtype"))
+    yield _usual([0, 3], place="meta")
 
 
 def _without_data(torch, tensors, place):
@@ -328,14 +327,12 @@ def _computed(torch, call, numbers):
             results.extend(each for each in _parts(result) if isinstance(each, torch.Tensor))
             return result
 
-    def same(x, y):
-        return x.shape == y.shape and torch.allclose(x, y)
-
     with Results():
         result = call()
     wanted = {name: each.detach().flatten().sort().values for name, each in numbers.items()}
     found = [each.detach().flatten().sort().values for each in results if each.is_floating_point()]
-    return result, [name for name, each in wanted.items() if any(same(each, other) for other in found)]
+    same = (name for name, x in wanted.items() if any(x.shape == y.shape and torch.allclose(x, y) for y in found))
+    return result, [*same]
 
 
 def _not_asked_for(torch, lead, features, outs, bias, activation, needs, grad):
@@ -437,10 +434,8 @@ def second_derivatives(xp, lead, features, outs, bias, activation, needs, passed
 
 @second_derivatives.oracle
 def torch_second_derivatives(torch, lead, features, outs, bias, activation, needs, passed):
-    def function(*inputs):
-        return linear(torch, *inputs, activation)
-
-    return _twice(torch, function, *arguments(torch, lead, features, outs, bias), needs) | {"beyond": []}
+    inputs = arguments(torch, lead, features, outs, bias)
+    return _twice(torch, lambda *inputs: linear(torch, *inputs, activation), *inputs, needs) | {"beyond": []}
 
 
 # The batching rule ---------------------------------------------------------------------------------------------------
@@ -525,11 +520,9 @@ def batches(xp, lead, features, outs, bias, activation, in_dims, size):
 def torch_batches(torch, lead, features, outs, bias, activation, in_dims, size):
     inputs = _batched(torch, arguments(torch, lead, features, outs, bias), in_dims, size)
 
-    def function(*inputs):
-        return linear(torch, *inputs, *[None] * (3 - len(inputs)), activation)
-
     inputs = inputs[: len(in_dims)]
-    result = torch.vmap(function, tuple(in_dims[:3]))(*inputs)
+    rest = *[None] * (3 - len(inputs)), activation
+    result = torch.vmap(lambda *inputs: linear(torch, *inputs, *rest), tuple(in_dims[:3]))(*inputs)
     alone = [*in_dims, None][1:3] == [None] * 2
     weights = [list(inputs[1].shape), list(inputs[2].shape) if bias else None]
     calls = [[len(lead) + 2, *weights, activation]] if alone else []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..cases import drawn, explained, first_apart, numbers, several, with_layout, words
+from ..cases import defaults, drawn, explained, first_apart, numbers, several, with_layout, words
 
 # Operators by kind, as the recorder knows them. (Views, and operators that only allocate or copy, are allowed anywhere.)
 SHAPES = words("""view unsqueeze cat stack repeat arange scalar_tensor zeros ones full fill zero zeros_like ones_like full_like
@@ -46,8 +46,7 @@ def settled(case):
     return case | {"passed": passed, "bias": case["bias"] and passed > 2}
 
 
-def shape(lead=(3,), features=2, outs=4, bias=True, activation="none", **more):
-    return {"lead": list(lead), "features": features, "outs": outs, "bias": bias, "activation": activation} | more
+shape = defaults(lead=[3], features=2, outs=4, bias=True, activation="none")
 
 
 # What programs see ---------------------------------------------------------------------------------------------------

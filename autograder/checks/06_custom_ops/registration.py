@@ -184,15 +184,11 @@ def _transformed(torch, op, transform, inputs):
     return own + func.grad(lambda *batch: func.vmap(total, first_only)(*batch).sum(), every)(batch[0], *inputs[1:])
 
 
-def _functions(st):
-    return _passed(st).flatmap(
-        lambda case: st.sampled_from(_TRANSFORMS[:-1]).map(lambda transform: case | {"transform": transform})
-    )
-
-
 @program(
     "custom_ops.fused_linear_function",
-    cases=_functions,
+    cases=lambda st: _passed(st).flatmap(
+        lambda case: st.sampled_from(_TRANSFORMS[:-1]).map(lambda transform: case | {"transform": transform})
+    ),
     edges=[
         *[shape([2], activation="gelu", passed=4, transform=each) for each in _TRANSFORMS],
         *[shape([2], bias=False, activation="tanh", passed=4, transform=each) for each in _TRANSFORMS[:-1]],
@@ -225,10 +221,7 @@ def functions(xp, lead, features, outs, bias, activation, passed, transform):
 @functions.oracle
 def torch_functions(torch, lead, features, outs, bias, activation, passed, transform):
     tensors = [each for each in arguments(torch, lead, features, outs, bias) if each is not None]
-
-    def op(x, weight, bias=None):
-        return linear(torch, x, weight, bias, activation)
-
+    op = partial(linear, torch, activation=activation)
     found = _transformed(torch, op, transform if transform != "compile" else "backward", tensors)
     calls = [activation] if transform in _ONE_CALL else []
     return {"result": [copied(each) for each in found], "bases": ["Function"], "calls of op": calls}

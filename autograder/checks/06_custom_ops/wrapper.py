@@ -354,10 +354,8 @@ def torch_dispatches(torch, name, rows, columns, n, axis, kind):
         shown += [*[list(result.stride())] * 2, *[name not in clones] * 2]
         return {"result": [*shown, result._is_view(), torch._C._is_alias_of(result, int_data)]} | unchanged
 
-    def values(result):
-        return ["Tensor", copied(result)]
-
-    found = _done_with(torch, name, _dequantised(*parts, axis), [rows, columns], n, kind, values)
+    plain = _dequantised(*parts, axis)
+    found = _done_with(torch, name, plain, [rows, columns], n, kind, lambda result: ["Tensor", copied(result)])
     if (
         "multiplied all of it" in found
     ):  # only for products that quantised_mm cannot do: on the left, on both sides, in a sum

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...check import program
-from ..cases import drawn
+from ..cases import drawn, when
 from .drawn_functions import BREAKING_LINES, LINES, define, drawn_texts
 
 # Texts ---------------------------------------------------------------------------------------------------------------
@@ -47,10 +47,9 @@ BYTECODE = [
     "dynamo.bytecode.read_instructions",
     cases=drawn(text=drawn_texts(LINES + BREAKING_LINES, 8)),
     edges=[{"text": text} for text in (*BYTECODE, LARGE_ARGUMENT)],
-    hint=lambda case, mine, theirs: (
-        "an argument above 255 comes in several units, and what comes after an instruction may be its cache entries"
-        if case["text"] in (LONG_FUNCTION, LARGE_ARGUMENT)
-        else None
+    hint=when(
+        lambda case: case["text"] in (LONG_FUNCTION, LARGE_ARGUMENT),
+        "an argument above 255 comes in several units, and what comes after an instruction may be its cache entries",
     ),
     draws=30,
 )

@@ -42,10 +42,9 @@ def _requests(st):
     "fx.graph.create_name",
     cases=drawn(requests=_requests),
     edges=[{"requests": requests} for requests in REQUESTS],
-    hint=lambda case, mine, theirs: (
-        "a name that Python uses, or that is a global of all generated code, may only be given to the object of this name"
-        if any(name in ("sum", "if", "inf", "print", "None", "lambda") for name, _ in case["requests"])
-        else None
+    hint=when(
+        lambda case: {"sum", "if", "inf", "print", "None", "lambda"} & {name for name, _ in case["requests"]},
+        "a name that Python uses, or that is a global of all generated code, may only be given to the object of this name",
     ),
 )
 def names_given(xp, requests):
@@ -92,10 +91,9 @@ def _steps(st):
         [["new", 0, [N[1]], {"a": N[0], "dim": N[1]}], ["replace", 1, [0], {}]],
         [["new", 0, [], {"dim": N[1], "a": N[0]}], ["new", 0, [[N[2], [N[0]]]], {}]],
     )],
-    hint=lambda case, mine, theirs: (
-        "a node that used another one before is first removed from its users, so it comes last if it uses it again"
-        if any(step[0] in ("args", "kwargs", "replace") for step in case["steps"])
-        else None
+    hint=when(
+        lambda case: {"args", "kwargs", "replace"} & {step[0] for step in case["steps"]},
+        "a node that used another one before is first removed from its users, so it comes last if it uses it again",
     ),
 )  # fmt: skip
 def uses_and_users(xp, steps):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from ...check import program
-from ..cases import drawn, several
+from ..cases import defaults, drawn, several
 from .drawn_functions import captured, define
 
 # Guards --------------------------------------------------------------------------------------------------------------
@@ -299,10 +299,7 @@ def _(torch, numbers):
 
 
 SIZES = [[2, 3], [3, 2], [4], [2, 3, 1], [6]]
-
-
-def _call(sizes=(2, 3), kind="float32", learns=False, turned=False, k=1, length=1):
-    return {"sizes": list(sizes), "kind": kind, "learns": learns, "turned": turned, "k": k, "length": length}
+_call = defaults(sizes=[2, 3], kind="float32", learns=False, turned=False, k=1, length=1)
 
 
 def _calls(st):

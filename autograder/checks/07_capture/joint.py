@@ -6,7 +6,7 @@ import contextlib
 import math
 
 from ...check import program
-from ..cases import drawn, listed, rows, several
+from ..cases import drawn, listed, rows, several, when
 from . import drawn_programs as aot
 
 # Joint ---------------------------------------------------------------------------------------------------------------
@@ -58,11 +58,10 @@ JOINTS = rows(
     "aot.joint.joint_forward_backward",
     cases=_joints,
     edges=[case | {"kind": kind} for kind in ("tuple", "numbers") for case in JOINTS],
-    hint=lambda case, mine, theirs: (
+    hint=when(
+        lambda case: case["kind"] == "numbers",
         "with the kind 'numbers' the last primal is 2, the first output is None and has a tangent, and the last output also has a "
-        "tangent but does not depend on a primal"
-        if case["kind"] == "numbers"
-        else None
+        "tangent but does not depend on a primal",
     ),
     draws=30,
 )
@@ -187,9 +186,8 @@ def _(torch, **case):
 # The minimum cut ------------------------------------------------------------------------------------------------------
 
 
-def _drawn_pipes(st):
-    width = st.one_of(st.integers(0, 6), st.integers(1, 3), st.none())
-    return several(listed([*"sabcdet"], [*"sabcdet"], width), 0, 16)(st)
+def _width(st):
+    return st.one_of(st.integers(0, 6), st.integers(1, 3), st.none())
 
 
 def _pipes(text, ends="st"):
@@ -213,7 +211,10 @@ NETWORKS = [
 
 @program(
     "aot.partition.minimum_cut",
-    cases=drawn(pipes=_drawn_pipes, ends=[["s", "t"], ["s", "t"], ["a", "d"], ["x", "y"]]),
+    cases=drawn(
+        pipes=several(listed([*"sabcdet"], [*"sabcdet"], _width), 0, 16),
+        ends=[["s", "t"], ["s", "t"], ["a", "d"], ["x", "y"]],
+    ),
     edges=NETWORKS,
 )
 def the_narrowest_cut(xp, pipes, ends):
@@ -295,10 +296,8 @@ def part_of_a_graph(xp, **case):
 def _(torch, **case):
     from torch._functorch.partitioners import _extract_graph_with_inputs_outputs
 
-    def extract(graph, starts, ends):
-        return _extract_graph_with_inputs_outputs(graph, starts, ends, [None] * len(ends))
-
-    return extracted(torch, extract, **case)
+    extract = _extract_graph_with_inputs_outputs
+    return extracted(torch, lambda graph, starts, ends: extract(graph, starts, ends, [None] * len(ends)), **case)
 
 
 # After the graph has run ---------------------------------------------------------------------------------------------
@@ -384,10 +383,7 @@ CALLED = [
     ),
 )
 def compiled_calls(xp, **case):
-    def compiled(function):
-        return xp.aot.aot_function(function, xp.aot.nop)
-
-    return aot.result_or_raises(lambda: called(xp, compiled, **case))
+    return aot.result_or_raises(lambda: called(xp, lambda f: xp.aot.aot_function(f, xp.aot.nop), **case))
 
 
 @compiled_calls.oracle

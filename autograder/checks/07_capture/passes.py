@@ -119,9 +119,7 @@ IMPURE = {
     ) for impure in IMPURE), *(([call("torch.add", N[0]), call("relu", N[used])], returned, "as usual", moved)
         for used, returned, moved in ((2, [3], None), (2, [2], None), (2, [1], [2, 3]), (0, [1], [0, 3]))
     )),
-    hint=lambda case, mine, theirs: (
-        "a given function decides alone, for inputs and the output too" if case["impure"] != "as usual" else None
-    ),
+    hint=when(lambda case: case["impure"] != "as usual", "a given function decides alone, for inputs and the output too"),
 )  # fmt: skip
 def dead_code(xp, statements, returned, impure, moved):
     modules = {"pure": xp.nn.ReLU(), "impure": xp.nn.ReLU(), "weight": xp.ones(2)}

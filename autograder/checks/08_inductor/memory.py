@@ -209,10 +209,8 @@ def step_in_place(reads, writes, ending, kept=(), turned=None):
     hint=_about_updates,
 )  # fmt: skip
 def take_over(xp, reads, writes, ending, kept, turned):
-    def fits(old, new):
-        return reads[old] == writes[new] and old not in turned.get(new, ())
-
-    candidates = {new: [old for old in reads if fits(old, new)] for new in writes}
+    pairs = {new: [old for old in reads if reads[old] == size] for new, size in writes.items()}
+    candidates = {new: [old for old in pairs[new] if old not in turned.get(new, ())] for new in writes}
     found = xp.inductor.memory.take_over(candidates, ending, kept)
     return {new: found[new] for new in writes if new in found}
 

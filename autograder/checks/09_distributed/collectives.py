@@ -250,14 +250,12 @@ def _to_coalesce(torch, tensors, rank):
     return made
 
 
-def _coalesced(st):
-    tensor = listed(several((0, 3), 0, 3), _KINDS, ["plain", "plain", "gaps", "turned"])
-    return rings(st, op=_OPS, tensors=lambda _: several(tensor, 0, 5))
+_tensor = listed(several((0, 3), 0, 3), _KINDS, ["plain", "plain", "gaps", "turned"])
 
 
 @program(
     "distributed.collectives.all_reduce_coalesced",
-    cases=_coalesced,
+    cases=lambda st: rings(st, op=_OPS, tensors=lambda _: several(_tensor, 0, 5)),
     edges=rows(
         "ranks members op tensors",
         (2, None, "SUM", [[[3], "float64", "plain"]]),

@@ -156,21 +156,13 @@ class Arrivals:
         return [[each.kind, each.nbytes, each.ranks] for each in self.traffic.operations][: -leave_out or None]
 
 
-def _orders(n, ranks, draw, st):
-    return [draw(st.lists(st.sampled_from(range(n)), min_size=1, max_size=n, unique=True)) for _ in range(ranks)]
-
-
 @drawing
 def _marks(draw, st):
-    sizes = draw(st.lists(st.lists(st.integers(1, 4), min_size=1, max_size=2), min_size=1, max_size=5))
-    return {
-        "ranks": draw(st.just(2)),
-        "sizes": sizes,
-        "limit": draw(st.integers(8, 120)),
-        "orders": _orders(len(sizes), 2, draw, st),
-        "earlier": draw(st.lists(st.sampled_from(range(len(sizes))), max_size=2, unique=True)),
-        "members": [],
-    }
+    sizes = draw(several(several((1, 4), 1, 2), 1, 5)(st))
+    limit, numbers = draw(st.integers(8, 120)), [*range(len(sizes))]
+    orders = [draw(several(numbers, 1, len(sizes), unique=True)(st)) for _ in range(2)]
+    case = {"ranks": 2, "sizes": sizes, "limit": limit, "orders": orders}
+    return case | {"earlier": draw(several(numbers, 0, 2, unique=True)(st)), "members": []}
 
 
 _four = {"ranks": 2, "sizes": [[2, 3], [3], [4], [2, 2]], "limit": 40, "earlier": [], "members": []}
@@ -303,10 +295,11 @@ def _tensors(torch, outputs):
 
 
 def _outputs(st):
-    def nested(inner):
-        return st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.sampled_from("ab"), inner, max_size=2))
-
-    return st.recursive(st.one_of(st.integers(0, 12), st.none()), nested, max_leaves=4)
+    return st.recursive(
+        st.one_of(st.integers(0, 12), st.none()),
+        lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.sampled_from("ab"), inner, max_size=2)),
+        max_leaves=4,
+    )
 
 
 _OPERATIONS = ["add", "add", "add", "both", "stop", "alias"]

@@ -13,12 +13,6 @@ from .ranks import on_ranks, recorded_traffic, recorded_waits
 # Shards --------------------------------------------------------------------------------------------------------------
 
 
-def _about_shards(case, mine, theirs):
-    if isinstance(mine, list) and [each[0] for each in mine if isinstance(each, list)] == [each[0] for each in theirs]:
-        return "the sizes are right; an empty shard begins where the dimension ends"
-    return "ceil(size / ranks) for each rank as long as there are enough, as torch.chunk cuts"
-
-
 @program(
     "distributed.shards.shard_sizes",
     cases=drawn(size=(0, 60), ranks=(1, 12)),
@@ -26,7 +20,12 @@ def _about_shards(case, mine, theirs):
         "size ranks",
         *[(4, 2), (5, 2), (5, 4), (6, 4), (7, 4), (1, 3), (0, 3), (9, 1), (9, 8), (10, 4), (600, 7)],
     ),
-    hint=_about_shards,
+    hint=lambda case, mine, theirs: (
+        "the sizes are right; an empty shard begins where the dimension ends"
+        if isinstance(mine, list)
+        and [each[0] for each in mine if isinstance(each, list)] == [each[0] for each in theirs]
+        else "ceil(size / ranks) for each rank as long as there are enough, as torch.chunk cuts"
+    ),
     draws=40,
 )
 def shards(xp, size, ranks):

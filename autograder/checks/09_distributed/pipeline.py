@@ -8,10 +8,7 @@ from .ranks import explained_by_rank, on_ranks, recorded_traffic, time_limit
 
 
 def _stages(st):
-    def of(stages):
-        return drawn(stage=(0, stages - 1), stages=[stages], microbatches=(1, 9))(st)
-
-    return st.integers(1, 5).flatmap(of)
+    return st.integers(1, 5).flatmap(lambda n: drawn(stage=(0, n - 1), stages=[n], microbatches=(1, 9))(st))
 
 
 _STAGES = [
