@@ -3,23 +3,17 @@
 from contextlib import ExitStack
 
 from ...check import program
-from ..cases import drawn, is_torch, several, tensor
+from ..cases import drawn, several, tensor
+from .operators import example
 
 _CAST = ["float16", "float32", "float32", "float64", "int64", "bool"]
 
 
-def typed_tensor(xp, spec):
-    """A tensor in a case, such as `"float32 cpu"`, made without a call of the dispatcher."""
-    name, device = spec.split()
-    if is_torch(xp):
-        return xp.empty(1, dtype=getattr(xp, name), device=device)
-    return xp.strided.empty_strided((1,), (1,), getattr(xp, name), device)
-
-
 def typed(xp, value):
+    """A value in a case: `"float32 cpu"` is a tensor."""
     if isinstance(value, (list, tuple)):
         return [typed(xp, item) for item in value]
-    return typed_tensor(xp, value) if isinstance(value, str) and " " in value else value
+    return example(xp, *reversed(value.split())) if isinstance(value, str) and " " in value else value
 
 
 def types(xp, value):

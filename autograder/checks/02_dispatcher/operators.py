@@ -12,9 +12,12 @@ from .keys import ALIASES, BACKENDS, EXPLICIT, FUNCTIONALITIES, RUNTIME, bits_of
 NAMESPACE = "lab02"
 
 
-def example(xp, device):
+def example(xp, device, kind="float32"):
     """A tensor of one element on a device, made without a call of the dispatcher."""
-    return xp.empty(1, device=device) if is_torch(xp) else xp.strided.empty_strided((1,), (1,), xp.float32, device)
+    dtype = getattr(xp, kind)
+    return (
+        xp.empty(1, dtype=dtype, device=device) if is_torch(xp) else xp.strided.empty_strided((1,), (1,), dtype, device)
+    )
 
 
 def unpack(xp, value):

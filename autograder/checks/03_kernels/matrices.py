@@ -99,11 +99,15 @@ def _(torch, bias, mat1, mat2, beta, alpha, nan, transposed, own):
 
 def _written(xp, bias, mat1, mat2, nan, transposed, own):
     """The bias, all NaN if `nan`, and the result to write to: transposed in memory, or with the bias's values in it."""
-    rows, columns = mat1.shape[0], mat2.shape[1]
-    out = xp.full((columns, rows) if transposed else (rows, columns), 7, dtype=bias.dtype)
-    out = out.t() if transposed else out
-    bias = bias * float("nan") if nan else bias
+    out, bias = _sevens(xp, mat1, mat2, transposed), bias * float("nan") if nan else bias
     return (out.copy_(bias), out) if own else (bias, out)
+
+
+def _sevens(xp, a, b, transposed):
+    """Sevens of the sizes of a product, perhaps transposed in memory."""
+    rows, columns = a.shape[0], b.shape[1]
+    out = xp.full((columns, rows) if transposed else (rows, columns), 7, dtype=a.dtype)
+    return out.t() if transposed else out
 
 
 @drawing
@@ -144,7 +148,7 @@ def _about_blocks(case, mine, theirs):
     hint=lambda case, mine, theirs: _about_blocks(case, mine, theirs) if "dict" in mine else None,
 )  # fmt: skip
 def block_by_block(xp, a, b, blocks, transposed):
-    out = _block_out(xp, a, b, transposed)
+    out = _sevens(xp, a, b, transposed)
     whole, seen = (a.numpy(), b.numpy(), out.numpy()), []
 
     def multiply(*parts):
@@ -162,11 +166,5 @@ def _(torch, a, b, blocks, transposed):
     rows, inner = ([part.shape[d] for part in a.split(blocks[d], d)] for d in (0, 1))
     columns = [part.shape[1] for part in b.split(blocks[2], 1)]
     runs = [list(sizes) for sizes in itertools.product(rows, inner, columns) if 0 not in sizes]
-    out = _block_out(torch, a, b, transposed).copy_(torch.mm(a, b))
+    out = _sevens(torch, a, b, transposed).copy_(torch.mm(a, b))
     return {"product": out, "blocks": sorted([*run, True] for run in runs)}
-
-
-def _block_out(xp, a, b, transposed):
-    rows, columns = a.shape[0], b.shape[1]
-    out = xp.full((columns, rows) if transposed else (rows, columns), 7, dtype=a.dtype)
-    return out.t() if transposed else out

@@ -157,9 +157,8 @@ def _(torch, leaves, statements):
     values = run_with_writes(torch, leaves, statements)
     edge_of = torch.autograd.graph.get_gradient_edge
     edges = [edge_of(x) if x.requires_grad else None for x in [*values, *values]] + [None] * 3
-    return edges_shown(
-        values, [edge and edge.node for edge in edges], [edge.output_nr if edge else 0 for edge in edges]
-    )
+    numbers = [edge.output_nr if edge else 0 for edge in edges]
+    return edges_shown(values, [edge and edge.node for edge in edges], numbers)
 
 
 # Saved tensors -------------------------------------------------------------------------------------------------------

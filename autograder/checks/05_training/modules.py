@@ -363,9 +363,7 @@ def _called(xp, module, inputs, kwargs):
     """One call, and a backward pass if there is a graph."""
     result = module(inputs[0], inputs[1] * 2, **kwargs)
     parts = result if isinstance(result, tuple) else (result,)
-    losses = [
-        (part * numbers(xp, [3], 5)).sum() for part in parts if isinstance(part, xp.Tensor) and part.requires_grad
-    ]
+    losses = [(x * numbers(xp, [3], 5)).sum() for x in parts if isinstance(x, xp.Tensor) and x.requires_grad]
     if losses:
         sum(losses).backward()
     return [_shown(xp, result), [plain(x.grad) for x in inputs]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import UserDict
+from functools import partial
 
 from ...check import program
 from ...observe import difference
@@ -400,10 +401,9 @@ def clipped(xp, gradients, given, max_norm, norm_type, error, digits):
         "one": lambda: params[0] if params else [],
         "dict": lambda: {f"p{i}": each for i, each in enumerate(params)}.values(),
     }[given]()
+    clip = partial(xp.nn.utils.clip_grad_norm_, norm_type=norm_type, error_if_nonfinite=error)
     with user_warnings() as warned:
-        total = attempt(
-            lambda: xp.nn.utils.clip_grad_norm_(passed, max_norm, norm_type=norm_type, error_if_nonfinite=error)
-        )
+        total = attempt(clip, passed, max_norm)
     shown = {"norm": plain(total) if isinstance(total, xp.Tensor) else total, "warned": bool(warned)}
     shown["recorded"] = isinstance(total, xp.Tensor) and total.requires_grad
     shown["grads"] = [plain(each.grad) for each in params]

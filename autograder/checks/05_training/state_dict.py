@@ -80,9 +80,7 @@ def _about_loading(case, mine, theirs):
         *[_loading(SMALL, (0, c), strict=s, assign=a) for c in _CHANGES for s in (True, False) for a in (True, False)],
         *[_loading(SMALL, (1, change), assign=assign) for change in _CHANGES for assign in (True, False)],
         *[
-            _loading(
-                [["parameter", "p", number], ["buffer", "b", number], ["parameter", "q", 0]], *changes, assign=assign,
-            )
+            _loading([["parameter", "p", number], ["buffer", "b", number], ["parameter", "q", 0]], *changes, assign=assign)
             for number in (1, 2, 3)
             for changes in ([(0, "one"), (1, "one")], [(0, "scalar"), (1, "longer")], [(0, "frozen"), (2, "parameter")])
             for assign in (True, False)

@@ -47,8 +47,8 @@ def _shapes_and(**more):
     return lambda st: drawn(**more)(st).flatmap(lambda case: shapes()(st).map(lambda sizes: sizes | case))
 
 
-def _usual(lead=[3], layout="", kind="float64", wrong=None, **more):  # noqa: B006
-    return shape(lead, **more) | {"layout": layout, "kind": kind, "wrong": wrong}
+def _usual(lead=(3,), layout="", kind="float64", wrong=None, **more):
+    return shape([*lead], **more) | {"layout": layout, "kind": kind, "wrong": wrong}
 
 
 @program(

@@ -26,13 +26,8 @@ def _fates(*cases):
     cases=lambda st: st.tuples(st.sampled_from(_WAYS), st.sampled_from(_FATES)).map(
         lambda each: _fates((*each[0], each[1]))[0]
     ),
-    edges=_fates(
-        *[
-            (*way, transform)
-            for way in _WAYS
-            for transform in _FATES
-            if way[1] == "own" or transform not in ("compile", "export")  # which take a while
-        ]
+    edges=_fates(  # compile and export take a while
+        *[(*way, fate) for way in _WAYS for fate in _FATES if way[1] == "own" or fate not in ("compile", "export")]
     ),
     hint="try it: make such a function, apply the transform, and see",
     draws=5,

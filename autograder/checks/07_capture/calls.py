@@ -53,12 +53,8 @@ def _may_be_applied(case):
 
 def _operations(st):
     """Of any two operands, most of which do not have this operator; and of two that go with tensors."""
-    symbol = st.sampled_from(SYMBOLS)
-    drawn = [
-        st.builds(_operation, operand, symbol, operand)
-        for operand in map(st.sampled_from, (list(OPERANDS), sorted(WITH_TENSORS)))
-    ]
-    return st.one_of(drawn).filter(_may_be_applied)
+    symbol, operands = st.sampled_from(SYMBOLS), map(st.sampled_from, (list(OPERANDS), sorted(WITH_TENSORS)))
+    return st.one_of([st.builds(_operation, each, symbol, each) for each in operands]).filter(_may_be_applied)
 
 
 @program(

@@ -180,7 +180,5 @@ def without_outputs(case):
 def without_writes_to_expanded(case):
     """Eager mode mostly refuses to write to elements that share memory, and a functional graph does it in its own way."""
     writes = any(operation in WRITES or operation in MORE_WRITES for operation, _, _ in case["statements"])
-    statements = [
-        ["unsqueeze" if writes and operation == "expand" else operation, i, j] for operation, i, j in case["statements"]
-    ]
+    statements = [["unsqueeze" if writes and op == "expand" else op, i, j] for op, i, j in case["statements"]]
     return case | {"statements": statements}

@@ -377,9 +377,7 @@ def _(torch, calls):
     reasons, found = [], []
     function = define(torch, "def f(x, k, l):\n    return x * k + len(l)\n")
     torch._dynamo.reset()
-    watching = torch._dynamo.optimize(
-        "eager", dynamic=False, guard_fail_fn=lambda failure: reasons.append(failure.reason)
-    )
+    watching = torch._dynamo.optimize("eager", dynamic=False, guard_fail_fn=lambda why: reasons.append(why.reason))
     compiled = watching(function)
     for call in calls:
         reasons.clear()

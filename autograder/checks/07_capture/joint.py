@@ -340,10 +340,8 @@ def _calls(st):
 def _without_history_for_detached(case):
     """A detached tensor may share memory with an input, and gets no history of its own from what is written to it."""
     detached = any(operation == "detach" for operation, _, _ in case["statements"])
-    statements = [
-        ["double_" if detached and operation in ("add_", "copy_") else operation, i, j]
-        for operation, i, j in case["statements"]
-    ]
+    writes = ("add_", "copy_") if detached else ()
+    statements = [["double_" if operation in writes else operation, i, j] for operation, i, j in case["statements"]]
     return case | {"statements": statements}
 
 

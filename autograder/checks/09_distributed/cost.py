@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...check import program
-from ..cases import drawing, drawn, first_apart, listed, rows
+from ..cases import drawing, drawn, first_apart, listed, rows, words
 
 _COLLECTIVES = ["all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast"]
 
@@ -138,11 +138,7 @@ _layers = drawn(
     cases=_layers,
     edges=rows(
         "strategy layer nodes per_node inside between",
-        *[
-            (each, _LAYER, nodes, 8, _LINK, _SLOW)
-            for each in ("ddp", "fsdp", "hsdp", "tp", "cp", "ep", "gpipe", "pp", "zero")
-            for nodes in (1, 4)
-        ],
+        *[(each, _LAYER, n, 8, _LINK, _SLOW) for each in words("ddp fsdp hsdp tp cp ep gpipe pp zero") for n in (1, 4)],
     ),
     hint=_explained(
         refused="no such strategy: ValueError",

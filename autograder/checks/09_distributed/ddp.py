@@ -14,10 +14,8 @@ _KINDS = ["float32", "float32", "float64", "elsewhere"]
 
 
 def _to_assign(torch, tensors):
-    return [
-        torch.empty(numel, dtype=getattr(torch, dtype), device=device)
-        for numel, (dtype, device) in ((numel, _PLACES[kind]) for numel, kind in tensors)
-    ]
+    places = ((numel, *_PLACES[kind]) for numel, kind in tensors)
+    return [torch.empty(numel, dtype=getattr(torch, dtype), device=device) for numel, dtype, device in places]
 
 
 @program(
@@ -205,16 +203,10 @@ def marks(xp, torch, group, sizes, limit, orders, earlier):
     for bucket in reducer.buckets:
         bucket.work.wait()
     views = [reducer.buckets[a].views[b] for a, b in map(reducer.places.get, parameters)]
-    return {
-        "arrivals": arrivals.seen,
-        "sent": sent,
-        "works": works,
-        "waits": waits,
-        "launched": reducer.launched == len(reducer.buckets),
-        "pending": [bucket.pending for bucket in reducer.buckets],
-        "averages": [copied(each) for each in views],
-        "own": [copied(each.grad) for each in parameters],
-    }
+    found = {"arrivals": arrivals.seen, "sent": sent, "works": works, "waits": waits}
+    found["launched"] = reducer.launched == len(reducer.buckets)
+    found["pending"] = [bucket.pending for bucket in reducer.buckets]
+    return found | {"averages": [*map(copied, views)], "own": [copied(each.grad) for each in parameters]}
 
 
 @marks.oracle
@@ -240,16 +232,10 @@ def torch_marks(torch, group, sizes, limit, orders, earlier):
     for i in earlier:  # a parameter that no rank has used keeps its gradient, but the bucket holds the average
         if all(i not in each for each in orders):
             grads[i] = sum(numbers(torch, sizes[i], rank + 5) for rank in members) / len(members)
-    return {
-        "arrivals": arrivals.seen,
-        "sent": arrivals.sent(leave_out=1),  # the last operation asks which parameters were used
-        "works": [True] * count,
-        "waits": [],
-        "launched": True,
-        "pending": [0] * count,
-        "averages": [copied(each) for each in grads],
-        "own": [copied(each.grad) for each in alone.parts],
-    }
+    sent = arrivals.sent(leave_out=1)  # the last operation asks which parameters were used
+    found = {"arrivals": arrivals.seen, "sent": sent, "works": [True] * count, "waits": []}
+    found |= {"launched": True, "pending": [0] * count}
+    return found | {"averages": [*map(copied, grads)], "own": [copied(each.grad) for each in alone.parts]}
 
 
 # Unused parameters ---------------------------------------------------------------------------------------------------

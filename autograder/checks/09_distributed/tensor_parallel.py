@@ -107,8 +107,6 @@ def torch_ways_out(torch, group, **case):
 
 _sizes = {"lead": several((1, 3), 1, 2), "features": (3, 7), "outs": (3, 7)}
 _layers = drawn(ranks=(2, 3), part=[False], **_sizes, bias=bool, gather=bool, frozen=bool)
-
-
 _layer = defaults(ranks=2, part=False, lead=[2], features=4, outs=6, bias=True, gather=False, frozen=False)
 
 
