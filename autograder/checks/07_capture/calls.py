@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...check import program
-from ..cases import drawn, listed, several
+from ..cases import drawn, listed, rows, several
 from .drawn_functions import BREAKING_LINES, BREAKS, HELPERS, LINES, captured, define, drawn_texts, indented, text_of
 
 # Operators -----------------------------------------------------------------------------------------------------------
@@ -39,10 +39,6 @@ OPERATIONS = [
 ]  # fmt: skip
 
 
-def _operation(left, symbol, right):
-    return {"left": left, "symbol": symbol, "right": right}
-
-
 def _may_be_applied(case):
     """Not a tensor and a container. Containers of tensors are not compared (torch unrolls this), nor with words or sizes."""
     both = {case["left"], case["right"]}
@@ -54,13 +50,13 @@ def _may_be_applied(case):
 def _operations(st):
     """Of any two operands, most of which do not have this operator; and of two that go with tensors."""
     symbol, operands = st.sampled_from(SYMBOLS), map(st.sampled_from, (list(OPERANDS), sorted(WITH_TENSORS)))
-    return st.one_of([st.builds(_operation, each, symbol, each) for each in operands]).filter(_may_be_applied)
+    return st.one_of([st.builds(dict, left=x, symbol=symbol, right=x) for x in operands]).filter(_may_be_applied)
 
 
 @program(
     "dynamo.symbolic.binary_op",
     cases=_operations,
-    edges=[_operation(*each) for each in OPERATIONS],
+    edges=rows("left symbol right", *OPERATIONS),
     hint=lambda case, mine, theirs: f"{OPERANDS[case['left']]} {case['symbol']} {OPERANDS[case['right']]}",
     draws=25,
 )

@@ -49,20 +49,12 @@ N = [{"node": i} for i in range(12)]
 X, Y = ["placeholder", "x", [], {}], ["placeholder", "y", [], {}]
 
 
-def call(target, *args, **kwargs):
-    return ["call_function", target, list(args), kwargs]
+def _statement(op):
+    return lambda target, *args, **kwargs: [op, target, list(args), kwargs]
 
 
-def method(target, *args, **kwargs):
-    return ["call_method", target, list(args), kwargs]
-
-
-def module(target, *args, **kwargs):
-    return ["call_module", target, list(args), kwargs]
-
-
-def attribute(target):
-    return ["get_attr", target, [], {}]
+call, method, module = map(_statement, ("call_function", "call_method", "call_module"))
+attribute = _statement("get_attr")
 
 
 def output(*args):
