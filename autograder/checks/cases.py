@@ -13,12 +13,7 @@ from typing import Any
 from ..observe import Tree, difference
 
 DTYPES = ("bool", "uint8", "int32", "int64", "float16", "float32", "float64")
-
-
-def cases_of(st: Any, **parameters: Any) -> Any:
-    """Cases with these parameters: for each a strategy, or a list of the values to draw from."""
-    drawn = {name: st.sampled_from(x) if isinstance(x, (list, tuple)) else x for name, x in parameters.items()}
-    return st.fixed_dictionaries(drawn)
+words = str.split
 
 
 def defaults(**usual: Any) -> Callable[..., dict]:
@@ -98,11 +93,6 @@ def drawn(**parts: Any) -> Callable:
     return lambda st: st.fixed_dictionaries({name: strategy(st, part) for name, part in parts.items()})
 
 
-def composite(draw_case: Callable) -> Callable:
-    """Decorator: the `cases` of a program, or the description of a value, from a function that draws one: `(st, draw)`."""
-    return lambda st: st.composite(lambda draw: draw_case(st, draw))()
-
-
 def drawing(draw_case: Callable) -> Callable:
     """Decorator: from `draw_case(draw, st, ...)`, a function of `st, ...` that makes the strategy.
 
@@ -117,6 +107,10 @@ def drawing(draw_case: Callable) -> Callable:
 
 
 # In programs ---------------------------------------------------------------------------------------------------------
+
+
+def is_torch(xp: Any) -> bool:
+    return xp.__name__ == "torch"
 
 
 def numbers(xp: Any, shape: list[int], start: int = 0, kind: str = "float64") -> Any:
@@ -165,6 +159,11 @@ def entries(mine: Tree, theirs: Tree) -> tuple[dict, dict] | None:
     if isinstance(mine, dict) and isinstance(theirs, dict) and "dict" in mine and "dict" in theirs:
         return dict(mine["dict"]), dict(theirs["dict"])
     return None
+
+
+def field(tree: Tree, name: str) -> Any:
+    """An entry of an observed result that is a dict, or else None."""
+    return dict(tree["dict"]).get(name) if isinstance(tree, dict) and "dict" in tree else None
 
 
 def first_apart(mine: Tree, theirs: Tree) -> Any:

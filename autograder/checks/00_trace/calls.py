@@ -3,7 +3,7 @@
 import re
 
 from ...check import program
-from ..cases import error_name, explained
+from ..cases import drawn, error_name, explained, several
 
 
 def _backward(torch, x):
@@ -17,14 +17,10 @@ def _without_grad(torch, x):
         return x.sigmoid().add_(1)
 
 
-def _bf16(torch, x):
-    return (x.bfloat16() @ x.bfloat16().T).float()
-
-
 # The steps of programs. Each has the tensor x of the step before, and returns the next.
 _STEPS = {
     "nothing": lambda torch, x: x, "add": lambda torch, x: x + 1, "add itself": lambda torch, x: x + x,
-    "matmul": lambda torch, x: x @ x.T, "bf16": _bf16,
+    "matmul": lambda torch, x: x @ x.T, "bf16": lambda torch, x: (x.bfloat16() @ x.bfloat16().T).float(),
     "linear": lambda torch, x: torch.nn.functional.linear(x, x, x[:, 0]), "cat": lambda torch, x: torch.cat([x, x[:1]]),
     "stack": lambda torch, x: torch.stack((x, x.expand(x.shape))).sum(0),
     "where": lambda torch, x: torch.where(x > 1, input=x, other=0.0),
@@ -63,13 +59,7 @@ def _case(*steps, rows=2, more=0):
 
 @program(
     "trace.aten_calls",
-    cases=lambda st: st.fixed_dictionaries(
-        {
-            "steps": st.lists(st.sampled_from(list(_STEPS)), max_size=4),
-            "rows": st.integers(1, 3),
-            "more": st.integers(0, 2),
-        }
-    ),
+    cases=drawn(steps=several(list(_STEPS), 0, 4), rows=(1, 3), more=(0, 2)),
     edges=[_case(), *[_case(name) for name in _STEPS], _case("add", "add"), _case("matmul", "backward", rows=3, more=2)]
     + [_case("add", "fails", "add"), _case("cat", "by name", rows=1), _case("made", "linear", more=1)],
     hint=explained(

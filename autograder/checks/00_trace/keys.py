@@ -6,8 +6,8 @@ from contextlib import contextmanager, nullcontext
 
 from ...check import program
 from ...recorder import fresh_namespace
-from ..cases import drawing
-from .sources import split_at_semicolons, words
+from ..cases import drawing, words
+from .sources import split_at_semicolons
 
 _KINDS = {
     "plain": lambda torch: torch.ones(2, 2), "requires grad": lambda torch: torch.ones(2, 2).requires_grad_(),
@@ -94,17 +94,13 @@ def case_of(kind, *places, before=True):
     "trace.keys_in_order",
     cases=_keys,
     edges=[
-        *(case_of(kind) for kind in _KINDS),
-        *(case_of("plain", place) for place in _PLACES),
+        *(case_of(kind) for kind in _KINDS), *(case_of("plain", place) for place in _PLACES),
         *(case_of(kind, "inference", before=b) for kind in ("requires grad", "meta", "sparse") for b in (True, False)),
         *(case_of(kind, "autocast") for kind in ("requires grad", "meta", "integers", "conjugate")),
-        case_of("conjugate", "inference", "autocast", before=False),
-        case_of("plain", "vmap", "inference"),
+        case_of("conjugate", "inference", "autocast", before=False), case_of("plain", "vmap", "inference"),
     ],
-    hint=lambda case, mine, theirs: (
-        "take the tensor's keys and those that the thread includes, without those that it excludes; the highest comes first"
-    ),
-)
+    hint="take the tensor's keys and those that the thread includes, without those that it excludes; the highest comes first",
+)  # fmt: skip
 def keys(xp, kind, before, places):
     return keys_there(xp.trace.torch, xp.trace.keys_in_order, kind, before, places)
 

@@ -3,8 +3,8 @@
 import re
 
 from ...check import program
-from ..cases import drawing
-from .sources import known_tags, native_functions, words
+from ..cases import drawing, words
+from .sources import known_tags, native_functions
 
 
 def _entries(*names):

@@ -6,9 +6,7 @@ from functools import cache
 
 from ...check import program
 from ...recorder import recorded
-from ..cases import explained
-
-words = str.split
+from ..cases import explained, words
 
 
 def split_at_semicolons(text):

@@ -1,7 +1,7 @@
 """Checks of lab 00: a profile, and timing on a device that works asynchronously."""
 
 from ...check import program
-from ..cases import drawing, explained
+from ..cases import drawing, drawn, explained, several
 
 
 @drawing
@@ -30,34 +30,31 @@ def _profile(*events, share=0.0):
 
 _CHAIN = [("a", 1, 0, 10), ("b", 1, 1, 9), ("c", 1, 2, 8), ("d", 1, 3, 7)]
 _MATMUL = [("matmul", 0, 0, 100), ("mm", 0, 2, 96), ("conj", 0, 10, 12), ("relu", 0, 100, 140), ("sum", 0, 160, 164)]
-_PROFILES = [
-    _profile(), _profile(("a", 1, 5, 8)), _profile(*_CHAIN), _profile(*reversed(_CHAIN)),
-    _profile(*_MATMUL, share=None), _profile(*_MATMUL, share=0.25),
-    _profile(("b", 1, 0, 4), ("a", 1, 4, 8), ("c", 2, 0, 9)),
-    _profile(("c", 1, 0, 4), ("a", 1, 4, 8), ("b", 1, 8, 12), ("d", 1, 12, 16), share=0.125),
-    _profile(("b", 1, 0, 1), ("a", 1, 2, 5), share=0.25),  # a quarter is not more than a quarter
-    _profile(("a", 1, 0, 16), ("b", 1, 4, 12), ("c", 1, 6, 10), share=0.25),
-    _profile(("a", 1, 0, 8), ("b", 1, 0, 4), ("c", 1, 4, 8)),  # a has no self time
-    _profile(("a", 1, 0, 9), ("b", 1, 0, 4), ("c", 1, 5, 9), ("d", 1, 5, 6)),
-    _profile(("a", 1, 0, 9), ("a", 1, 2, 7), ("b", 1, 3, 4), ("a", 1, 12, 13)),
-    _profile(("a", 1, 0, 10), ("b", 2, 2, 8), ("c", 3, 0, 10)),
-    _profile(("a", 1, 0, 10), ("a", 2, 0, 10), ("b", 2, 3, 5)),
-    _profile(("b", 1, 0, 3), ("a", 1, 10, 13), ("c", 1, 4, 9)),
-    _profile(("x", 1, 0, 3), ("y", 1, 3, 9), ("z", 1, 1, 2), ("w", 2, 1, 8), share=0.125),
-    _profile(("a", 7, 0, 20), ("b", 7, 1, 19), ("c", 7, 2, 5), ("c", 7, 6, 9), ("d", 7, 7, 8), share=0.5),
-    _profile(("a", 1, 0, 951), ("b", 1, 1000, 1049), share=None),
-    _profile(("a", 1, 0, 948), ("b", 1, 1000, 1052), share=None),
-]  # fmt: skip
 
 
 @program(
     "trace.hot_operators",
     cases=_profiles,
-    edges=_PROFILES,
-    hint=lambda case, mine, theirs: (
-        "an event's self time is its length minus its direct children's; hot is strictly more than the share of all self times"
-    ),
-)
+    edges=[
+        _profile(), _profile(("a", 1, 5, 8)), _profile(*_CHAIN), _profile(*reversed(_CHAIN)),
+        _profile(*_MATMUL, share=None), _profile(*_MATMUL, share=0.25),
+        _profile(("b", 1, 0, 4), ("a", 1, 4, 8), ("c", 2, 0, 9)),
+        _profile(("c", 1, 0, 4), ("a", 1, 4, 8), ("b", 1, 8, 12), ("d", 1, 12, 16), share=0.125),
+        _profile(("b", 1, 0, 1), ("a", 1, 2, 5), share=0.25),  # a quarter is not more than a quarter
+        _profile(("a", 1, 0, 16), ("b", 1, 4, 12), ("c", 1, 6, 10), share=0.25),
+        _profile(("a", 1, 0, 8), ("b", 1, 0, 4), ("c", 1, 4, 8)),  # a has no self time
+        _profile(("a", 1, 0, 9), ("b", 1, 0, 4), ("c", 1, 5, 9), ("d", 1, 5, 6)),
+        _profile(("a", 1, 0, 9), ("a", 1, 2, 7), ("b", 1, 3, 4), ("a", 1, 12, 13)),
+        _profile(("a", 1, 0, 10), ("b", 2, 2, 8), ("c", 3, 0, 10)),
+        _profile(("a", 1, 0, 10), ("a", 2, 0, 10), ("b", 2, 3, 5)),
+        _profile(("b", 1, 0, 3), ("a", 1, 10, 13), ("c", 1, 4, 9)),
+        _profile(("x", 1, 0, 3), ("y", 1, 3, 9), ("z", 1, 1, 2), ("w", 2, 1, 8), share=0.125),
+        _profile(("a", 7, 0, 20), ("b", 7, 1, 19), ("c", 7, 2, 5), ("c", 7, 6, 9), ("d", 7, 7, 8), share=0.5),
+        _profile(("a", 1, 0, 951), ("b", 1, 1000, 1049), share=None),
+        _profile(("a", 1, 0, 948), ("b", 1, 1000, 1052), share=None),
+    ],
+    hint="an event's self time is its length minus its direct children's; hot is strictly more than the share of all self times",
+)  # fmt: skip
 def profiles(xp, events, share):
     events = [xp.trace.Event(*event) for event in events]
     return xp.trace.hot_operators(events, *[share] * (share is not None))
@@ -75,41 +72,34 @@ def torch_profiles(torch, events, share):
     return sorted(hot, key=lambda each: (-each[1], each[0]))
 
 
-def _timings(st):
-    launches = st.lists(st.integers(0, 9), max_size=3)
-    case = {"work": st.lists(launches, min_size=1, max_size=4), "pending": st.integers(0, 20)}
-    case |= {"overhead": st.sampled_from([0.25, 1.0, 4.0]), "warmup": st.integers(0, 4), "repeats": st.integers(1, 6)}
-    return st.fixed_dictionaries(case)
-
-
 def _timing(*work, **more):
     """For each call, the work that it launches. Later calls launch the same as the last."""
     work = [list(each) for each in work]
     return {"work": work, "pending": 0, "overhead": 0.25, "warmup": 3, "repeats": 5} | more
 
 
-_TIMINGS = [
-    _timing([4], warmup=None, repeats=None), _timing([9], [8], [7], [6], [5], [4], [3], [2], warmup=None, repeats=None),
-    _timing([4], warmup=0, repeats=1), _timing([4], pending=20, warmup=0, repeats=1),
-    _timing([4], pending=20, warmup=1, repeats=1), _timing([4], pending=20),
-    _timing([9], [9], [2], warmup=2, repeats=1), _timing([9], [9], [2], warmup=1, repeats=1),
-    _timing([9], [9], [1], warmup=2, repeats=2), _timing([1], [2], [9], [3], warmup=0, repeats=3),
-    _timing([1], [2], [9], [4], warmup=0, repeats=4), _timing([4], [1], [3], warmup=0, repeats=2),
-    _timing([8], [1], [4], [2], [6], [3], warmup=0, repeats=6), _timing([], warmup=1, repeats=2),
-    _timing([0, 3], [2, 2], [5], overhead=4.0, warmup=1, repeats=3),
-    _timing([1, 1, 1], overhead=4.0, warmup=0, repeats=2),
-]  # fmt: skip
-
-
 @program(
     "trace.timed",
-    cases=_timings,
-    edges=_TIMINGS,
+    cases=drawn(
+        work=several(several((0, 9), 0, 3), 1, 4), pending=(0, 20), overhead=[0.25, 1.0, 4.0], warmup=(0, 4),
+        repeats=(1, 6),
+    ),
+    edges=[
+        _timing([4], warmup=None, repeats=None),
+        _timing([9], [8], [7], [6], [5], [4], [3], [2], warmup=None, repeats=None), _timing([4], warmup=0, repeats=1),
+        _timing([4], pending=20, warmup=0, repeats=1), _timing([4], pending=20, warmup=1, repeats=1),
+        _timing([4], pending=20), _timing([9], [9], [2], warmup=2, repeats=1),
+        _timing([9], [9], [2], warmup=1, repeats=1), _timing([9], [9], [1], warmup=2, repeats=2),
+        _timing([1], [2], [9], [3], warmup=0, repeats=3), _timing([1], [2], [9], [4], warmup=0, repeats=4),
+        _timing([4], [1], [3], warmup=0, repeats=2), _timing([8], [1], [4], [2], [6], [3], warmup=0, repeats=6),
+        _timing([], warmup=1, repeats=2), _timing([0, 3], [2, 2], [5], overhead=4.0, warmup=1, repeats=3),
+        _timing([1, 1, 1], overhead=4.0, warmup=0, repeats=2),
+    ],
     hint=explained(
         seconds="synchronise before each reading of the clock, then take the median of the single times",
         calls="warmup + repeats calls are made",
     ),
-)
+)  # fmt: skip
 def timings(xp, work, pending, overhead, warmup, repeats):
     device, made = xp.trace.FakeDevice(overhead), []
     device.launch(pending)

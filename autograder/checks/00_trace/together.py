@@ -20,12 +20,8 @@ _PLACES = ("", "autocast", "inference")
     draws=20,
 )
 def path_of_a_call(xp, op, kind, before, places):
-    trace = xp.trace
-
-    def look(x):
-        return trace.serving(table_of(trace.torch, op), trace.keys_in_order(x))
-
-    served = keys_there(trace.torch, look, kind, before, places)
+    trace, table = xp.trace, table_of(xp.trace.torch, op)
+    served = keys_there(trace.torch, lambda x: trace.serving(table, trace.keys_in_order(x)), kind, before, places)
     return served and [*served, trace.layer_of(served[1].rpartition(":")[0])]
 
 

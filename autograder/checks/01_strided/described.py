@@ -9,11 +9,15 @@ from __future__ import annotations
 from ..cases import drawing, tensors
 
 
-@drawing
-def tensor_and(draw, st, arguments, dims=(0, 4)):
-    """A tensor, and what `arguments(draw, sizes)` draws for it."""
-    x = draw(tensors(st, dims=dims, dtypes=("int64", "float32", "bool")))
-    return {"x": x} | arguments(draw, x["tensor"]["sizes"])
+def with_tensor(draw_arguments):
+    """Decorator: cases of a tensor and of what `draw_arguments(draw, st, sizes)` draws for it."""
+
+    @drawing
+    def cases(draw, st, dims=(0, 4)):
+        x = draw(tensors(st, dims=dims, dtypes=("int64", "float32", "bool")))
+        return {"x": x} | draw_arguments(draw, st, x["tensor"]["sizes"])
+
+    return cases
 
 
 def shares(a, b):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 
 from ...check import program
-from ..cases import DTYPES, cases_of, rows, sizes, tensor, tensors, when
+from ..cases import DTYPES, drawn, rows, several, sizes, tensor, tensors, when
 from .described import shares
 
 # Types ---------------------------------------------------------------------------------------------------------------
@@ -15,7 +15,7 @@ _DTYPES = [{"dtype": name} for name in DTYPES]
 
 @program(
     "dtypes.promote_types",
-    cases=lambda st: cases_of(st, a=_DTYPES, b=_DTYPES),
+    cases=drawn(a=_DTYPES, b=_DTYPES),
     edges=[{"a": {"dtype": a}, "b": {"dtype": b}} for a in DTYPES for b in DTYPES],
 )
 def promoted(xp, a, b):
@@ -59,10 +59,10 @@ def _described(x, null_strides, lanes, bits):
 
 def _loans(st):
     of_any_dtype = st.tuples(sizes(st), st.integers(0, 3), st.sampled_from(DTYPES))
-    contiguous = cases_of(st, x=of_any_dtype.map(lambda t: tensor(t[0], None, t[1], t[2])), null_strides=st.booleans())
-    strided = cases_of(st, x=tensors(st, dtypes=DTYPES), null_strides=st.just(False))
-    odd = cases_of(st, lanes=[1] * 9 + [2], bits=[None] * 9 + [24])
-    return st.tuples(contiguous | strided, odd).map(lambda parts: parts[0] | parts[1])
+    contiguous = drawn(x=of_any_dtype.map(lambda t: tensor(t[0], None, t[1], t[2])), null_strides=bool)
+    strided = drawn(x=tensors(st, dtypes=DTYPES), null_strides=[False])
+    odd = drawn(lanes=[1] * 9 + [2], bits=[None] * 9 + [24])
+    return st.tuples(contiguous(st) | strided(st), odd(st)).map(lambda parts: parts[0] | parts[1])
 
 
 @program(
@@ -111,7 +111,7 @@ def _chains(st):
         "expand": [st.sampled_from([[2, -1], [3, -1, -1], [-1, -1], [-1, 2, -1]])],
     }  # fmt: skip
     step = st.one_of([st.tuples(st.just(name), *each) for name, each in arguments.items()]).map(list)
-    return cases_of(st, x=tensors(st, dims=(1, 3)), steps=st.lists(step, max_size=6))
+    return drawn(x=tensors(st, dims=(1, 3)), steps=several(step, 0, 6))(st)
 
 
 @program("together.chain_of_views", cases=_chains)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from ...check import program
-from ..cases import cases_of, drawing, rows, sizes, tensor, tensors
-from .described import tensor_and, viewed
+from ..cases import drawing, drawn, rows, sizes, tensor, tensors
+from .described import viewed, with_tensor
 
 # Broadcasting --------------------------------------------------------------------------------------------------------
 
@@ -40,32 +40,31 @@ def _(torch, a, b):
     return (torch.empty(a) + torch.empty(b)).shape
 
 
-def _expansions(st):
-    def arguments(draw, sizes):
-        target = [
-            draw(st.sampled_from([-1, size, size, size] + ([2, 3, 0] if size == 1 else [])))
-            if draw(st.integers(0, 11))
-            else draw(st.integers(-2, 4))
-            for size in sizes
-        ]
-        front = draw(st.lists(st.integers(0, 3), max_size=2))
-        if draw(st.integers(0, 15)) == 0:
-            front = [-1]
-        target = front + target
-        return {"sizes": target[1:] if draw(st.integers(0, 15)) == 0 else target}
+@with_tensor
+def _expansions(draw, st, sizes):
+    target = [
+        draw(st.sampled_from([-1, size, size, size] + ([2, 3, 0] if size == 1 else [])))
+        if draw(st.integers(0, 11))
+        else draw(st.integers(-2, 4))
+        for size in sizes
+    ]
+    front = draw(st.lists(st.integers(0, 3), max_size=2))
+    if draw(st.integers(0, 15)) == 0:
+        front = [-1]
+    target = front + target
+    return {"sizes": target[1:] if draw(st.integers(0, 15)) == 0 else target}
 
-    # torch accepts a negative size if the result has no elements, and for a 0-dim tensor a size overflows: no answer
-    # has to do the same
-    def sensible(case):
-        old = case["x"]["tensor"]["sizes"]
-        return min(case["sizes"], default=0) >= 0 or (old and 0 not in case["sizes"] + old)
 
-    return tensor_and(st, arguments, (0, 3)).filter(sensible)
+def _sensible(case):
+    """torch accepts a negative size if the result has no elements, and for a 0-dim tensor a size overflows: no answer has
+    to do the same."""
+    old = case["x"]["tensor"]["sizes"]
+    return min(case["sizes"], default=0) >= 0 or (old and 0 not in case["sizes"] + old)
 
 
 @program(
     "strided.expand",
-    cases=_expansions,
+    cases=lambda st: _expansions(st, (0, 3)).filter(_sensible),
     edges=rows(
         "x sizes",
         (tensor([3, 1]), [3, 4]), (tensor([3]), [2, 3]), (tensor([3]), [2, -1]), (tensor([1]), [0]),
@@ -92,29 +91,30 @@ def expand(xp, x, sizes):
 # View and reshape ----------------------------------------------------------------------------------------------------
 
 
-def _viewings(st):
-    """A tensor and sizes that hold as many elements: its prime factors in new groups, with ones between them."""
-
-    def arguments(draw, sizes):
-        numel = math.prod(sizes)
-        if numel == 0:
-            target = draw(st.lists(st.integers(0, 3), max_size=3))
-            return {"sizes": target if 0 in target else [*target, 0]}
-        if draw(st.integers(0, 2)):  # keep the dimensions, split some and merge some
-            factors = [part for size in sizes for part in draw(st.sampled_from(_splits(size)))]
+@with_tensor
+def _regrouped(draw, st, sizes):
+    """Sizes that hold as many elements: the prime factors in new groups, with ones between them."""
+    numel = math.prod(sizes)
+    if numel == 0:
+        target = draw(st.lists(st.integers(0, 3), max_size=3))
+        return {"sizes": target if 0 in target else [*target, 0]}
+    if draw(st.integers(0, 2)):  # keep the dimensions, split some and merge some
+        factors = [part for size in sizes for part in draw(st.sampled_from(_splits(size)))]
+    else:
+        factors = list(draw(st.permutations(_primes(numel))))
+    target = []
+    for factor in factors:
+        if target and draw(st.integers(0, 2)) == 0:
+            target[-1] *= factor
         else:
-            factors = list(draw(st.permutations(_primes(numel))))
-        target = []
-        for factor in factors:
-            if target and draw(st.integers(0, 2)) == 0:
-                target[-1] *= factor
-            else:
-                target.append(factor)
-        for _ in range(draw(st.integers(0, 2))):
-            target.insert(draw(st.integers(0, len(target))), 1)
-        return {"sizes": target}
+            target.append(factor)
+    for _ in range(draw(st.integers(0, 2))):
+        target.insert(draw(st.integers(0, len(target))), 1)
+    return {"sizes": target}
 
-    return st.one_of(tensor_and(st, arguments), tensor_and(st, arguments, (2, 4)))
+
+def _viewings(st):
+    return st.one_of(_regrouped(st), _regrouped(st, (2, 4)))
 
 
 def _primes(number):
@@ -219,8 +219,8 @@ def _expanded(x, dim):
 
 @program(
     "strided.has_internal_overlap",
-    cases=lambda st: cases_of(
-        st, x=st.one_of(tensors(st), st.builds(_expanded, tensors(st, dims=(1, 3), most=3), st.integers(0, 2)))
+    cases=drawn(
+        x=lambda st: st.one_of(tensors(st), st.builds(_expanded, tensors(st, dims=(1, 3), most=3), st.integers(0, 2))),
     ),
     edges=[
         {"x": x}

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from ...check import program
-from ..cases import cases_of, dim, drawing, rows, sizes, tensor, tensors, when
-from .described import tensor_and, viewed
+from ..cases import dim, drawing, drawn, rows, sizes, tensor, tensors, when
+from .described import viewed, with_tensor
 
 # Strides -------------------------------------------------------------------------------------------------------------
 
 
 @program(
     "strided.contiguous_strides",
-    cases=lambda st: cases_of(st, sizes=sizes(st, (0, 5), 6)),
+    cases=drawn(sizes=lambda st: sizes(st, (0, 5), 6)),
     edges=[
         {"sizes": s}
         for s in (
@@ -51,7 +51,7 @@ def _(torch, x, index):
 
 @program(
     "strided.is_contiguous",
-    cases=lambda st: cases_of(st, x=st.one_of(tensors(st), sizes(st).map(tensor), tensors(st, dims=(1, 3), most=2))),
+    cases=drawn(x=lambda st: st.one_of(tensors(st), sizes(st).map(tensor), tensors(st, dims=(1, 3), most=2))),
     edges=[
         {"x": x}
         for x in (
@@ -73,9 +73,9 @@ def contiguity(xp, x):
 
 @program(
     "strided.transpose",
-    cases=lambda st: tensor_and(
-        st, lambda draw, sizes: {"dim0": draw(dim(st, len(sizes))), "dim1": draw(dim(st, len(sizes)))}, dims=(1, 4)
-    ),
+    cases=lambda st: with_tensor(
+        lambda draw, st, sizes: {"dim0": draw(dim(st, len(sizes))), "dim1": draw(dim(st, len(sizes)))}
+    )(st, dims=(1, 4)),
     edges=rows(
         "x dim0 dim1",
         (tensor([2, 3]), 0, 1), (tensor([2, 3, 4], None, 5), -1, 0), (tensor([2, 3]), 1, 1), (tensor([2, 3]), 0, 2),
@@ -88,21 +88,19 @@ def transpose(xp, x, dim0, dim1):
     return viewed(x, x.transpose(dim0, dim1))
 
 
-def _orders(st):
-    def arguments(draw, sizes):
-        dims = list(draw(st.permutations(range(len(sizes)))))
-        dims = [d - len(sizes) if draw(st.booleans()) else d for d in dims]
-        # one fault at a time, because the order of the tests is free
-        fault = draw(st.sampled_from(["none"] * 6 + ["length", "twice", "beyond"]))
-        if fault == "length":
-            dims = dims[:-1] if draw(st.booleans()) else [*dims, 0]
-        elif fault == "twice" and len(dims) > 1:
-            dims[0] = dims[1]
-        elif fault == "beyond" and dims:
-            dims[-1] = draw(st.sampled_from([len(sizes), -len(sizes) - 1]))
-        return {"dims": dims}
-
-    return tensor_and(st, arguments)
+@with_tensor
+def _orders(draw, st, sizes):
+    dims = list(draw(st.permutations(range(len(sizes)))))
+    dims = [d - len(sizes) if draw(st.booleans()) else d for d in dims]
+    # one fault at a time, because the order of the tests is free
+    fault = draw(st.sampled_from(["none"] * 6 + ["length", "twice", "beyond"]))
+    if fault == "length":
+        dims = dims[:-1] if draw(st.booleans()) else [*dims, 0]
+    elif fault == "twice" and len(dims) > 1:
+        dims[0] = dims[1]
+    elif fault == "beyond" and dims:
+        dims[-1] = draw(st.sampled_from([len(sizes), -len(sizes) - 1]))
+    return {"dims": dims}
 
 
 @program(
@@ -126,13 +124,11 @@ def permute(xp, x, dims):
     return viewed(x, x.permute(dims))
 
 
-def _selections(st):
-    def arguments(draw, sizes):
-        d = draw(dim(st, len(sizes)))
-        size = sizes[d] if -len(sizes) <= d < len(sizes) else 2
-        return {"dim": d, "index": draw(dim(st, size))}
-
-    return tensor_and(st, arguments)
+@with_tensor
+def _selections(draw, st, sizes):
+    d = draw(dim(st, len(sizes)))
+    size = sizes[d] if -len(sizes) <= d < len(sizes) else 2
+    return {"dim": d, "index": draw(dim(st, size))}
 
 
 @program(
@@ -151,14 +147,12 @@ def select(xp, x, dim, index):
     return viewed(x, x.select(dim, index))
 
 
-def _slices(st):
-    def arguments(draw, sizes):
-        border = st.one_of(st.none(), st.integers(-6, 6))
-        d = draw(dim(st, len(sizes)))
-        exists = -len(sizes) <= d < len(sizes)  # one fault at a time, because the order of the tests is free
-        return {"dim": d, "start": draw(border), "end": draw(border), "step": draw(st.integers(0 if exists else 1, 4))}
-
-    return tensor_and(st, arguments)
+@with_tensor
+def _slices(draw, st, sizes):
+    border = st.one_of(st.none(), st.integers(-6, 6))
+    d = draw(dim(st, len(sizes)))
+    exists = -len(sizes) <= d < len(sizes)  # one fault at a time, because the order of the tests is free
+    return {"dim": d, "start": draw(border), "end": draw(border), "step": draw(st.integers(0 if exists else 1, 4))}
 
 
 @program(
@@ -192,7 +186,7 @@ def _(torch, x, dim, start, end, step):
 
 @program(
     "strided.unsqueeze",
-    cases=lambda st: tensor_and(st, lambda draw, sizes: {"dim": draw(dim(st, len(sizes) + 1))}),
+    cases=with_tensor(lambda draw, st, sizes: {"dim": draw(dim(st, len(sizes) + 1))}),
     edges=rows(
         "x dim",
         (tensor([2, 3]), 0), (tensor([2, 3]), 1), (tensor([2, 3]), 2), (tensor([2, 3]), -1), (tensor([2, 3]), -3),

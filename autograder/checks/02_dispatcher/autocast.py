@@ -3,24 +3,17 @@
 from contextlib import ExitStack
 
 from ...check import program
-from ..cases import tensor
-from .keys import is_torch
+from ..cases import drawn, several, tensor
+from .operators import example
 
 _CAST = ["float16", "float32", "float32", "float64", "int64", "bool"]
 
 
-def typed_tensor(xp, spec):
-    """A tensor in a case, such as `"float32 cpu"`, made without a call of the dispatcher."""
-    name, device = spec.split()
-    if is_torch(xp):
-        return xp.empty(1, dtype=getattr(xp, name), device=device)
-    return xp.strided.empty_strided((1,), (1,), getattr(xp, name), device)
-
-
 def typed(xp, value):
+    """A value in a case: `"float32 cpu"` is a tensor."""
     if isinstance(value, (list, tuple)):
         return [typed(xp, item) for item in value]
-    return typed_tensor(xp, value) if isinstance(value, str) and " " in value else value
+    return example(xp, *reversed(value.split())) if isinstance(value, str) and " " in value else value
 
 
 def types(xp, value):
@@ -47,7 +40,7 @@ _VALUES = [
 
 @program(
     "autocast_mode.cached_cast",
-    cases=lambda st: st.fixed_dictionaries({"to": st.sampled_from(["float16", "float32"]), "values": _values(st)}),
+    cases=drawn(to=["float16", "float32"], values=_values),
     edges=[{"to": to, "values": values} for to in ("float16", "float32") for values in _VALUES],
 )
 def cast(xp, to, values):
@@ -62,7 +55,7 @@ def _(torch, to, values):
 
 @program(
     "autocast_mode.promote_type",
-    cases=lambda st: st.fixed_dictionaries({"values": _values(st)}),
+    cases=drawn(values=_values),
     edges=[{"values": values} for values in _VALUES if values != _NESTED],  # no operator takes a list in a list
 )
 def promoted(xp, values):
@@ -95,12 +88,11 @@ def _(torch, values):
 def _operands(st):
     """An operator of one of autocast's lists, or of none, and matrices for it."""
     dtypes = [["float16", "float32"], ["float16", "float32"], ["float64"], ["float16", "float32", "float64"]]
-    settings = st.lists(st.sampled_from([True, True, False]), max_size=2)
+    settings = several([True, True, False], 0, 2)
 
     def of_dtypes(some):
         matrix = st.sampled_from(some).map(_matrix)
-        named = {"name": st.sampled_from(sorted(_OPERATORS)), "a": matrix, "b": matrix, "enabled": settings}
-        return st.fixed_dictionaries(named)
+        return drawn(name=sorted(_OPERATORS), a=matrix, b=matrix, enabled=settings)(st)
 
     return st.sampled_from(dtypes).flatmap(of_dtypes)
 
@@ -121,28 +113,25 @@ def _matrix(dtype):
     return tensor([2, 2], dtype=dtype)
 
 
-_OPERANDS = [
-    ("float32", "float32", [True]), ("float16", "float32", [True]), ("float64", "float32", [True]),
-    ("float32", "float16", [True, False]),
-]  # fmt: skip
-_OF_ONE_DTYPE = [
-    ("mm", "float64", [True]), ("cat", "float16", [True]), ("prod", "float16", [False, True]), ("mm", "int64", []),
-]  # fmt: skip
-
-
 @program(
     "autocast_mode.autocast_kernel",
     cases=_operands,
     edges=[
         {"name": name, "a": _matrix(a), "b": _matrix(b), "enabled": enabled}
         for name in _OPERATORS
-        for a, b, enabled in _OPERANDS
+        for a, b, enabled in (
+            ("float32", "float32", [True]), ("float16", "float32", [True]), ("float64", "float32", [True]),
+            ("float32", "float16", [True, False]),
+        )
     ]
     + [
         {"name": name, "a": _matrix(dtype), "b": _matrix(dtype), "enabled": enabled}
-        for name, dtype, enabled in _OF_ONE_DTYPE
+        for name, dtype, enabled in (
+            ("mm", "float64", [True]), ("cat", "float16", [True]), ("prod", "float16", [False, True]),
+            ("mm", "int64", []),
+        )
     ],
-)
+)  # fmt: skip
 def autocasting(xp, name, a, b, enabled):
     with ExitStack() as stack:
         for each in enabled:

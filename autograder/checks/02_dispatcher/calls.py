@@ -4,39 +4,36 @@ import re
 from contextlib import ExitStack, contextmanager
 
 from ...check import program
-from ..cases import drawing, rows, when
+from ..cases import drawing, drawn, rows, several, when, words
 from .keys import BACKENDS, EXPLICIT, FUNCTIONALITIES, IMPLICIT, RUNTIME, bits_of, highest_name, names, subsets, union
 from .operators import MASK, MODES, attempt, guards, kernels_of, library, mode, operators, pack, stacks, thread, unpack
 from .schemas import CALLED, PASSED, arguments_of, split, with_defaults
 
 
-def _items(st):
+def _item(st):
     one = st.sampled_from(["cpu", "cpu", "meta", None])
-    return st.lists(st.one_of(one, st.lists(one, max_size=3), st.integers(0, 3)), max_size=4)
-
-
-_KEY_SETS = rows(
-    "stack included excluded",
-    ([], [], []), (["cpu"], [], []), (["meta"], [], []), (["cpu", "meta"], [], []), ([1, None, "cpu"], [], []),
-    ([["cpu", "meta"]], [], []), ([[], [None, "meta"], 2], [], []), ([[], 1], ["BackendSelect"], []),
-    ([], ["BackendSelect", "Meta"], []),
-    (["cpu"], ["BackendSelect", "ADInplaceOrView"], ["AutocastCPU", "AutocastCUDA"]),
-    (["cpu"], ["AutocastCPU"], ["AutocastCPU"]), (["cpu"], ["AutocastCUDA"], ["AutocastCPU"]),
-    (["cpu"], [], ["AutogradCPU"]), (["cpu"], [], ["AutogradMeta"]),
-    (["cpu", "meta"], [], ["AutogradCPU", "ADInplaceOrView"]), (["meta"], [], ["CPU"]), (["cpu"], ["Meta"], ["Meta"]),
-    ([], ["CUDA"], ["CPU"]), ([], ["PrivateUse1", "Python"], ["Python"]),
-)  # fmt: skip
+    return st.one_of(one, st.lists(one, max_size=3), st.integers(0, 3))
 
 
 @program(
     "dispatch.dispatch_key_set",
-    cases=lambda st: st.fixed_dictionaries(
-        {"stack": _items(st), "included": subsets(st, RUNTIME, most=3), "excluded": subsets(st, RUNTIME, most=3)}
+    cases=drawn(
+        stack=several(_item, 0, 4), included=subsets(RUNTIME, most=3), excluded=subsets(RUNTIME, most=3),
     ),
-    edges=_KEY_SETS,
+    edges=rows(
+        "stack included excluded",
+        ([], [], []), (["cpu"], [], []), (["meta"], [], []), (["cpu", "meta"], [], []), ([1, None, "cpu"], [], []),
+        ([["cpu", "meta"]], [], []), ([[], [None, "meta"], 2], [], []), ([[], 1], ["BackendSelect"], []),
+        ([], ["BackendSelect", "Meta"], []),
+        (["cpu"], ["BackendSelect", "ADInplaceOrView"], ["AutocastCPU", "AutocastCUDA"]),
+        (["cpu"], ["AutocastCPU"], ["AutocastCPU"]), (["cpu"], ["AutocastCUDA"], ["AutocastCPU"]),
+        (["cpu"], [], ["AutogradCPU"]), (["cpu"], [], ["AutogradMeta"]),
+        (["cpu", "meta"], [], ["AutogradCPU", "ADInplaceOrView"]), (["meta"], [], ["CPU"]),
+        (["cpu"], ["Meta"], ["Meta"]), ([], ["CUDA"], ["CPU"]), ([], ["PrivateUse1", "Python"], ["Python"]),
+    ),
     disposable=True,
     hint=when(lambda case: case["excluded"], "to exclude a key excludes its functionality; the backends stay"),
-)
+)  # fmt: skip
 def key_set_of_a_call(xp, stack, included, excluded):
     return names(xp, xp.dispatch.dispatch_key_set(unpack(xp, stack), bits_of(xp, included), bits_of(xp, excluded)))
 
@@ -56,45 +53,45 @@ def _(torch, stack, included, excluded):
     return names(torch, got[0])
 
 
-def _fallthroughs(st):
-    fall = st.sampled_from(["kernel", "fallthrough"])
-    perhaps = st.sampled_from(["kernel", "fallthrough", "nothing"])  # these fall through unless something is registered
-    always = ["BackendSelect", "ADInplaceOrView", "AutocastCPU", "AutocastCUDA"]
-    each = {key: perhaps if key in always else fall for key in RUNTIME}
-    some = st.sets(st.sampled_from([*BACKENDS, *FUNCTIONALITIES])).map(sorted)
-    return st.fixed_dictionaries({"kernels": st.fixed_dictionaries(each), "bits": some})
+_FALL = ["kernel", "fallthrough"]
+_ALWAYS = [
+    "BackendSelect",
+    "ADInplaceOrView",
+    "AutocastCPU",
+    "AutocastCUDA",
+]  # these fall through if nothing is registered
 
 
 def _all(kind, **others):
     return {key: others.get(key, kind) for key in RUNTIME}
 
 
-_FALLTHROUGHS = rows(
-    "kernels bits",
-    (_all("kernel"), [*BACKENDS, *FUNCTIONALITIES]), (_all("fallthrough"), [*BACKENDS, *FUNCTIONALITIES]),
-    (_all("fallthrough"), []), (_all("kernel"), ["CPU"]), (_all("kernel", CPU="fallthrough"), ["CPU", "Dense"]),
-    (_all("kernel", CPU="fallthrough"), ["CPU", "Meta", "Dense"]),
-    (_all("kernel", Meta="fallthrough"), ["CPU", "Meta", "Dense"]),
-    (_all("kernel", Meta="fallthrough"), ["CPU", "Dense", "AutogradFunctionality"]),
-    (_all("kernel", AutogradCPU="fallthrough"), ["CPU", "Dense", "AutogradFunctionality", "AutocastCPU"]),
-    (_all("kernel", AutogradMeta="fallthrough"), ["CPU", "Meta", "Dense", "AutogradFunctionality"]),
-    (_all("kernel", AutogradCPU="fallthrough"), ["CPU", "Meta", "Dense", "AutogradFunctionality"]),
-    (_all("kernel", ADInplaceOrView="nothing"), ["CPU", "Dense", "ADInplaceOrView", "AutogradFunctionality"]),
-    (_all("fallthrough", CPU="kernel"), ["CPU", "Dense", "AutogradFunctionality", "AutocastCPU", "Python"]),
-    (_all("kernel", CPU="fallthrough"), ["Dense"]), (_all("kernel", CUDA="fallthrough"), ["Dense"]),
-    (_all("kernel", AutogradCPU="fallthrough"), ["AutogradFunctionality", "BackendSelect"]),
-    (_all("kernel", BackendSelect="nothing", AutocastCPU="nothing"), ["BackendSelect", "AutocastCPU", "Python"]),
-    (_all("kernel", Python="fallthrough", PrivateUse1="fallthrough"), ["PrivateUse1", "Dense", "Python", "CPU"]),
-)  # fmt: skip
-
-
 @program(
     "dispatch.skip_fallthrough",
-    cases=_fallthroughs,
-    edges=_FALLTHROUGHS,
+    cases=drawn(
+        kernels=drawn(**{key: _FALL + ["nothing"] * (key in _ALWAYS) for key in RUNTIME}),
+        bits=lambda st: st.sets(st.sampled_from([*BACKENDS, *FUNCTIONALITIES])).map(sorted),
+    ),
+    edges=rows(
+        "kernels bits",
+        (_all("kernel"), [*BACKENDS, *FUNCTIONALITIES]), (_all("fallthrough"), [*BACKENDS, *FUNCTIONALITIES]),
+        (_all("fallthrough"), []), (_all("kernel"), ["CPU"]), (_all("kernel", CPU="fallthrough"), ["CPU", "Dense"]),
+        (_all("kernel", CPU="fallthrough"), ["CPU", "Meta", "Dense"]),
+        (_all("kernel", Meta="fallthrough"), ["CPU", "Meta", "Dense"]),
+        (_all("kernel", Meta="fallthrough"), ["CPU", "Dense", "AutogradFunctionality"]),
+        (_all("kernel", AutogradCPU="fallthrough"), ["CPU", "Dense", "AutogradFunctionality", "AutocastCPU"]),
+        (_all("kernel", AutogradMeta="fallthrough"), ["CPU", "Meta", "Dense", "AutogradFunctionality"]),
+        (_all("kernel", AutogradCPU="fallthrough"), ["CPU", "Meta", "Dense", "AutogradFunctionality"]),
+        (_all("kernel", ADInplaceOrView="nothing"), ["CPU", "Dense", "ADInplaceOrView", "AutogradFunctionality"]),
+        (_all("fallthrough", CPU="kernel"), ["CPU", "Dense", "AutogradFunctionality", "AutocastCPU", "Python"]),
+        (_all("kernel", CPU="fallthrough"), ["Dense"]), (_all("kernel", CUDA="fallthrough"), ["Dense"]),
+        (_all("kernel", AutogradCPU="fallthrough"), ["AutogradFunctionality", "BackendSelect"]),
+        (_all("kernel", BackendSelect="nothing", AutocastCPU="nothing"), ["BackendSelect", "AutocastCPU", "Python"]),
+        (_all("kernel", Python="fallthrough", PrivateUse1="fallthrough"), ["PrivateUse1", "Dense", "Python", "CPU"]),
+    ),
     disposable=True,
-    hint=lambda case, mine, theirs: "of several backends, only the entries of the highest count",
-)
+    hint="of several backends, only the entries of the highest count",
+)  # fmt: skip
 def without_fallthroughs(xp, kernels, bits):
     with falling_through(xp, kernels, []) as overload:
         return names(xp, xp.dispatch.skip_fallthrough(overload, union(xp, bits)))
@@ -124,12 +121,9 @@ def falling_through(xp, kernels, got):
 
 
 _RESULTS = {  # for each return type: results of a kernel, and how many of them have this type
-    "int": ([3, True, "q", None], 1),
-    "float": ([2.5, 3, "q"], 1),
-    "()": ([None, 3], 1),
-    "int[]": ([[1, 2], [], 3], 2),
+    "int": ([3, True, "q", None], 1), "float": ([2.5, 3, "q"], 1), "()": ([None, 3], 1), "int[]": ([[1, 2], [], 3], 2),
     "(int, float)": ([[1, 2.5], [1, 2], 3], 1),
-}
+}  # fmt: skip
 _BOUND = [schema.removesuffix(" -> ()") for schema in CALLED]
 
 
@@ -241,23 +235,13 @@ _CHAIN = [
 ]  # fmt: skip
 _ALL, _AUTOGRAD = ["CPU", "Dense", "AutogradFunctionality"], ["AutogradCPU", "redispatch"]
 _LEAF = ["CPU", "leaf"]
-_RUNS = [
-    (["CPU", "Dense"], [_LEAF]), (_ALL, [_LEAF, _AUTOGRAD]), ([*_ALL, "ADInplaceOrView", "AutocastCPU"], _CHAIN),
-    ([*_ALL, "ADInplaceOrView"], _CHAIN),
-    (["CPU", "Meta", "Dense", "AutogradFunctionality"], [["Meta", "leaf"], ["Autograd", "redispatch"]]),
-    (_ALL, [_LEAF, ["Autograd", "keyset"]]), (["CPU", "Dense"], []), (["Meta", "Dense"], [_LEAF]), (_ALL, [_AUTOGRAD]),
-    (["CPU", "Dense", "BackendSelect"], [_LEAF]), (["Dense"], [_LEAF]),
-    (["AutogradFunctionality"], [["AutogradCPU", "leaf"], ["AutogradMeta", "keyset"]]), ([], [[EXPLICIT, "leaf"]]),
-    ([], [_LEAF]), (_ALL, [[IMPLICIT, "leaf"]]),
-    (["PrivateUse1", "CUDA", "Dense"], [["PrivateUse1", "keyset"], ["CUDA", "keyset"]]),
-]  # fmt: skip
 
 
 def _runs(st):
     bits = [*BACKENDS, *(name for name in FUNCTIONALITIES if name != "Python")]
-    case = {"kernels": kernels_of(st, kinds=("keyset", "redispatch", "redispatch")), "bits": subsets(st, bits, 1, 5)}
-    case |= {"stack": stacks(st), "how": st.sampled_from(["call", "redispatch"])}
-    return st.fixed_dictionaries(case).filter(_leaves_out_fallbacks)
+    kernels = kernels_of(st, kinds=("keyset", "redispatch", "redispatch"))
+    cases = drawn(kernels=kernels, bits=subsets(bits, 1, 5), stack=stacks, how=["call", "redispatch"])
+    return cases(st).filter(_leaves_out_fallbacks)
 
 
 @program(
@@ -266,10 +250,19 @@ def _runs(st):
     edges=[
         {"kernels": kernels, "bits": bits, "stack": [["cpu"], None, 1], "how": how}
         for how in ("call", "redispatch")
-        for bits, kernels in _RUNS
+        for bits, kernels in (
+            (["CPU", "Dense"], [_LEAF]), (_ALL, [_LEAF, _AUTOGRAD]),
+            ([*_ALL, "ADInplaceOrView", "AutocastCPU"], _CHAIN), ([*_ALL, "ADInplaceOrView"], _CHAIN),
+            (["CPU", "Meta", "Dense", "AutogradFunctionality"], [["Meta", "leaf"], ["Autograd", "redispatch"]]),
+            (_ALL, [_LEAF, ["Autograd", "keyset"]]), (["CPU", "Dense"], []), (["Meta", "Dense"], [_LEAF]),
+            (_ALL, [_AUTOGRAD]), (["CPU", "Dense", "BackendSelect"], [_LEAF]), (["Dense"], [_LEAF]),
+            (["AutogradFunctionality"], [["AutogradCPU", "leaf"], ["AutogradMeta", "keyset"]]),
+            ([], [[EXPLICIT, "leaf"]]), ([], [_LEAF]), (_ALL, [[IMPLICIT, "leaf"]]),
+            (["PrivateUse1", "CUDA", "Dense"], [["PrivateUse1", "keyset"], ["CUDA", "keyset"]]),
+        )
     ],
     disposable=True,
-)
+)  # fmt: skip
 def run(xp, kernels, bits, stack, how):
     kernels = [[key, "keyset" if kind == "leaf" else kind] for key, kind in kernels]
     log, lines = [], []
@@ -293,18 +286,6 @@ def _(torch, kernels, bits, stack, how):
     return {"kernels": log, "result": result, "trace": lines}
 
 
-def _calls_of_f(st):
-    include = ["BackendSelect", "AutogradCPU", "AutogradMeta", "AutocastCPU", "AutocastCUDA", "CPU", "Meta"]
-    case = {"kernels": kernels_of(st), "stack": stacks(st), "include": subsets(st, [*include, "PrivateUse1"], most=2)}
-    return st.fixed_dictionaries(case | {"exclude": subsets(st, [*MASK, "AutocastCUDA"], most=2)})
-
-
-_KERNELS = [
-    [["CPU", "keyset"], ["Meta", "keyset"]], _CHAIN, [[IMPLICIT, "other"]],
-    [[EXPLICIT, "keyset"], ["Autograd", "redispatch"]],
-    [["CPU", "keyset"], ["AutogradCPU", "fallthrough"], ["AutogradMeta", "keyset"], ["BackendSelect", "redispatch"]],
-    [["CPU", "fallthrough"], ["ADInplaceOrView", "redispatch"], ["Meta", "leaf"]],
-]  # fmt: skip
 _CALLS = [
     ([["cpu"], None, 1], [], []), ([[], None, 2], [], []), ([[None], "meta", 0], [], []),
     ([["cpu", "meta"], None, 0], [], ["ADInplaceOrView"]),
@@ -314,14 +295,23 @@ _CALLS = [
 
 @program(
     "dispatch.call",
-    cases=_calls_of_f,
+    cases=drawn(
+        kernels=kernels_of, stack=stacks,
+        include=subsets(words("BackendSelect AutogradCPU AutogradMeta AutocastCPU AutocastCUDA CPU Meta PrivateUse1"), most=2),
+        exclude=subsets([*MASK, "AutocastCUDA"], most=2),
+    ),
     edges=[
         {"kernels": kernels, "stack": stack, "include": include, "exclude": exclude}
         for stack, include, exclude in _CALLS
-        for kernels in _KERNELS
+        for kernels in (
+            [["CPU", "keyset"], ["Meta", "keyset"]], _CHAIN, [[IMPLICIT, "other"]],
+            [[EXPLICIT, "keyset"], ["Autograd", "redispatch"]],
+            [["CPU", "keyset"], ["AutogradCPU", "fallthrough"], ["AutogradMeta", "keyset"], ["BackendSelect", "redispatch"]],
+            [["CPU", "fallthrough"], ["ADInplaceOrView", "redispatch"], ["Meta", "leaf"]],
+        )
     ],
     disposable=True,
-)
+)  # fmt: skip
 def called(xp, kernels, stack, include, exclude):
     log, stack = [], unpack(xp, stack)
     with operators(xp, kernels, log) as overload, guards(xp, include, exclude):
@@ -340,13 +330,7 @@ _THREE_KERNELS = [*_ONE_KERNEL, ["AutogradCPU", "redispatch"], ["ADInplaceOrView
 
 @program(
     "dispatch.call_mode",
-    cases=lambda st: st.fixed_dictionaries(
-        {
-            "kernels": kernels_of(st, _IN_MODES),
-            "modes": st.lists(st.sampled_from(MODES), min_size=1, max_size=3),
-            "stack": stacks(st),
-        }
-    ),
+    cases=drawn(kernels=lambda st: kernels_of(st, _IN_MODES), modes=several(MODES, 1, 3), stack=stacks),
     edges=[
         {"kernels": kernels, "modes": modes, "stack": [["cpu"], None, number]}
         for number, modes in enumerate(_MODE_STACKS)

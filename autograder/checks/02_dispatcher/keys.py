@@ -6,7 +6,7 @@ A case writes a key set as a list of names: of keys, or of single bits (a backen
 import re
 
 from ...check import program
-from ..cases import when
+from ..cases import drawn, is_torch, when
 
 BACKENDS = ["CPU", "CUDA", "PrivateUse1", "Meta"]
 FUNCTIONALITIES = ["Dense", "BackendSelect", "Python", "ADInplaceOrView"]
@@ -16,10 +16,6 @@ RUNTIME = [*BACKENDS, "BackendSelect", "Python", "ADInplaceOrView", *AUTOGRAD, "
 IMPLICIT, EXPLICIT = "CompositeImplicitAutograd", "CompositeExplicitAutograd"
 NON_FUNCTIONAL = "CompositeExplicitAutogradNonFunctional"
 ALIASES = ["Autograd", IMPLICIT, EXPLICIT, NON_FUNCTIONAL]
-
-
-def is_torch(xp):
-    return xp.__name__ == "torch"
 
 
 def bit(xp, name):
@@ -57,15 +53,19 @@ def names(xp, key_set):
     return [name for name, value in known.items() if value & number] + [f"{others} other bits"] * bool(others)
 
 
-def subsets(st, of, least=0, most=None):
-    """Some of these, in their order."""
-    chosen = st.sets(st.sampled_from(of), min_size=least, max_size=most)
-    return chosen.map(lambda some: [item for item in of if item in some])
+def subsets(of, least=0, most=None):
+    """The description of some of these, in their order."""
+
+    def chosen(st):
+        some = st.sets(st.sampled_from(of), min_size=least, max_size=most)
+        return some.map(lambda some: [item for item in of if item in some])
+
+    return chosen
 
 
 @program(
     "dispatch.bits",
-    cases=lambda st: st.fixed_dictionaries({"keys": subsets(st, ["Undefined", "Dense", *RUNTIME, *ALIASES], 1, 3)}),
+    cases=drawn(keys=subsets(["Undefined", "Dense", *RUNTIME, *ALIASES], 1, 3)),
     edges=[{"keys": [key]} for key in ("Undefined", "Dense", "AutogradFunctionality", *RUNTIME, *ALIASES)],
     hint=when(
         lambda case: {*case["keys"]} & {*ALIASES},
@@ -81,10 +81,7 @@ def _(torch, keys):
     return [names(torch, torch._C.DispatchKeySet(getattr(torch._C.DispatchKey, key))) for key in keys]
 
 
-def _sets_of_bits(st):
-    return st.fixed_dictionaries({"bits": subsets(st, [*BACKENDS, *FUNCTIONALITIES])})
-
-
+_sets_of_bits = drawn(bits=subsets([*BACKENDS, *FUNCTIONALITIES]))
 _SETS = [
     [], ["CPU"], ["CPU", "Meta"], ["Dense"], ["AutogradFunctionality"], ["CPU", "Dense"], ["Meta", "Dense"],
     ["CUDA", "Dense"], ["PrivateUse1", "Dense"], ["CPU", "Meta", "Dense"], ["CUDA", "PrivateUse1", "Dense"],

@@ -6,27 +6,18 @@ its own.
 
 from contextlib import ExitStack, contextmanager
 
-from ..cases import error_name
-from .keys import (
-    ALIASES,
-    BACKENDS,
-    EXPLICIT,
-    FUNCTIONALITIES,
-    IMPLICIT,
-    NON_FUNCTIONAL,
-    RUNTIME,
-    bits_of,
-    is_torch,
-    names,
-    subsets,
-)
+from ..cases import error_name, is_torch
+from .keys import ALIASES, BACKENDS, EXPLICIT, FUNCTIONALITIES, RUNTIME, bits_of, names, subsets
 
 NAMESPACE = "lab02"
 
 
-def example(xp, device):
+def example(xp, device, kind="float32"):
     """A tensor of one element on a device, made without a call of the dispatcher."""
-    return xp.empty(1, device=device) if is_torch(xp) else xp.strided.empty_strided((1,), (1,), xp.float32, device)
+    dtype = getattr(xp, kind)
+    return (
+        xp.empty(1, dtype=dtype, device=device) if is_torch(xp) else xp.strided.empty_strided((1,), (1,), dtype, device)
+    )
 
 
 def unpack(xp, value):
@@ -154,13 +145,14 @@ def kernels_of(st, keys=(*BACKENDS, *ABOVE_BACKENDS, *ALIASES), kinds=KINDS):
     """Kernels for some keys. A composite kernel never redispatches, and an alias key never falls through."""
 
     def kinds_for(key):
-        if key in (IMPLICIT, EXPLICIT, NON_FUNCTIONAL):
+        if key in ALIASES[1:]:
             return st.sampled_from(["leaf", "keyset", "other"] if "leaf" in kinds else ["keyset"])
         return st.sampled_from([kind for kind in kinds if kind != "redispatch" or key not in BACKENDS])
 
-    return subsets(st, list(keys), most=6).flatmap(
-        lambda chosen: st.tuples(*[st.tuples(st.just(key), kinds_for(key)).map(list) for key in chosen]).map(list)
-    )
+    def kernels_for(chosen):
+        return st.tuples(*[st.tuples(st.just(key), kinds_for(key)).map(list) for key in chosen]).map(list)
+
+    return subsets(list(keys), most=6)(st).flatmap(kernels_for)
 
 
 def stacks(st):

@@ -5,7 +5,7 @@ import re
 from functools import cache
 
 from ...check import program
-from ..cases import drawing, rows, when
+from ..cases import drawing, drawn, rows, when
 from .keys import IMPLICIT
 from .operators import library, pack, unpack
 
@@ -43,22 +43,19 @@ def _lists_of_arguments(draw, st):
     return {"text": text + draw(st.sampled_from(["", " "]))}
 
 
-_LISTS_OF_ARGUMENTS = [
-    "", " ", "int x", " int x ", "int x, int y", "int x,int y , int z", "Tensor self, Tensor other, *, Scalar alpha=1",
-    "Tensor(a!) x, int[2] d=[1,2]", "int[] a=[1, 2, 3], int b=1", "(int, float) x, int y",
-    "(int, (int, int)) x, int[] y=[1,2]", 'str s="a,b", int y=1', "str s='a,b', int y=1", 'str s="it\'s, so", int y=1',
-    "str s='say \", so', int y=1", 'str s="(", int y=1', 'str s="[,", int y=1', "str s=')', int y=1",
-    "str s=']', int[] y=[1, 2], int z=0", "str s=\"'\", str t='\"', int y=1",
-    "Tensor?[] a, int[]? b=None, int[1] c=[0]",
-]  # fmt: skip
-
-
 @program(
     "schema.split_at_commas",
     cases=_lists_of_arguments,
-    edges=[{"text": text} for text in _LISTS_OF_ARGUMENTS],
+    edges=[{"text": text} for text in (
+        "", " ", "int x", " int x ", "int x, int y", "int x,int y , int z",
+        "Tensor self, Tensor other, *, Scalar alpha=1", "Tensor(a!) x, int[2] d=[1,2]", "int[] a=[1, 2, 3], int b=1",
+        "(int, float) x, int y", "(int, (int, int)) x, int[] y=[1,2]", 'str s="a,b", int y=1', "str s='a,b', int y=1",
+        'str s="it\'s, so", int y=1', "str s='say \", so', int y=1", 'str s="(", int y=1', 'str s="[,", int y=1',
+        "str s=')', int y=1", "str s=']', int[] y=[1, 2], int z=0", "str s=\"'\", str t='\"', int y=1",
+        "Tensor?[] a, int[]? b=None, int[1] c=[0]",
+    )],
     hint=when(lambda case: {*"'\""} & {*case["text"]}, "a bracket inside quotes does not count"),
-)
+)  # fmt: skip
 def parts(xp, text):
     return xp.schema.split_at_commas(text)
 
@@ -82,8 +79,7 @@ def _(torch, text):
 def _single_arguments(st):
     wrong = ["", "int x y", "int 1x", "1 x", "int[ x", "int] x", "Tensor x=1", "int x=", "int x=3=4"]
     wrong += ["(x", "Tensor(a x", "-", "int x=["]
-    text = st.one_of(*[_arguments(st)] * 6, st.sampled_from(_TYPES), st.sampled_from(wrong))
-    return st.fixed_dictionaries({"text": text, "kwarg_only": st.booleans()})
+    return st.one_of(*[_arguments(st)] * 6, st.sampled_from(_TYPES), st.sampled_from(wrong))
 
 
 _SINGLE_ARGUMENTS = rows(
@@ -98,7 +94,7 @@ _SINGLE_ARGUMENTS = rows(
 )  # fmt: skip
 
 
-@program("schema.parse_argument", cases=_single_arguments, edges=_SINGLE_ARGUMENTS)
+@program("schema.parse_argument", cases=drawn(text=_single_arguments, kwarg_only=bool), edges=_SINGLE_ARGUMENTS)
 def argument(xp, text, kwarg_only):
     read = xp.schema.parse_argument(text, kwarg_only)
     found = {"name": read.name, "type": read.type, "alias": read.alias}

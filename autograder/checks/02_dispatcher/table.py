@@ -4,41 +4,37 @@ import re
 from contextlib import ExitStack
 
 from ...check import program
-from ..cases import rows, when
+from ..cases import drawn, rows, when
 from .keys import ALIASES, AUTOGRAD, EXPLICIT, IMPLICIT, NON_FUNCTIONAL, RUNTIME, subsets
 from .operators import library
 
 
-def _registrations(st):
+def _kernels(st):
     usual = ["CPU", "Meta", *AUTOGRAD[:1], *AUTOGRAD[3:], *ALIASES]
-    kernels = st.one_of(subsets(st, usual, most=5), subsets(st, [*RUNTIME, *ALIASES], most=6))
-    return st.fixed_dictionaries({"kernels": kernels, "more_fallbacks": subsets(st, ["CPU", "PrivateUse1"])})
-
-
-_REGISTRATIONS = rows(
-    "kernels more_fallbacks",
-    ([], []), ([], ["CPU"]), ([], ["CPU", "PrivateUse1"]), (["CPU"], ["CPU"]), (["CPU"], []), (["CPU", "Meta"], []),
-    ([IMPLICIT], []), ([IMPLICIT], ["CPU"]), ([EXPLICIT], []), ([EXPLICIT], ["PrivateUse1"]), ([NON_FUNCTIONAL], []),
-    (["Autograd"], []), (["AutogradCPU"], []), (["AutogradCPU", "Autograd"], []), (["CPU", IMPLICIT], []),
-    (["Meta", IMPLICIT], []), (["CPU", IMPLICIT, "Autograd"], []), (["CPU", EXPLICIT], []),
-    (["CPU", "Autograd", EXPLICIT], []), ([IMPLICIT, EXPLICIT], []), ([IMPLICIT, EXPLICIT, "Autograd"], []),
-    ([IMPLICIT, NON_FUNCTIONAL], []), ([IMPLICIT, NON_FUNCTIONAL, "Autograd"], []), ([EXPLICIT, NON_FUNCTIONAL], []),
-    ([EXPLICIT, NON_FUNCTIONAL, IMPLICIT, "Autograd"], []), (["AutogradCPU", IMPLICIT], []),
-    (["AutogradCPU", "CPU", IMPLICIT], []), (["BackendSelect", IMPLICIT], []),
-    (["ADInplaceOrView", "AutocastCPU", "Python"], []), ([*RUNTIME, *ALIASES], ["CPU"]),
-)  # fmt: skip
+    return st.one_of(subsets(usual, most=5)(st), subsets([*RUNTIME, *ALIASES], most=6)(st))
 
 
 @program(
     "dispatch.compute_table_entry",
-    cases=_registrations,
-    edges=_REGISTRATIONS,
+    cases=drawn(kernels=_kernels, more_fallbacks=subsets(["CPU", "PrivateUse1"])),
+    edges=rows(
+        "kernels more_fallbacks",
+        ([], []), ([], ["CPU"]), ([], ["CPU", "PrivateUse1"]), (["CPU"], ["CPU"]), (["CPU"], []), (["CPU", "Meta"], []),
+        ([IMPLICIT], []), ([IMPLICIT], ["CPU"]), ([EXPLICIT], []), ([EXPLICIT], ["PrivateUse1"]),
+        ([NON_FUNCTIONAL], []), (["Autograd"], []), (["AutogradCPU"], []), (["AutogradCPU", "Autograd"], []),
+        (["CPU", IMPLICIT], []), (["Meta", IMPLICIT], []), (["CPU", IMPLICIT, "Autograd"], []), (["CPU", EXPLICIT], []),
+        (["CPU", "Autograd", EXPLICIT], []), ([IMPLICIT, EXPLICIT], []), ([IMPLICIT, EXPLICIT, "Autograd"], []),
+        ([IMPLICIT, NON_FUNCTIONAL], []), ([IMPLICIT, NON_FUNCTIONAL, "Autograd"], []),
+        ([EXPLICIT, NON_FUNCTIONAL], []), ([EXPLICIT, NON_FUNCTIONAL, IMPLICIT, "Autograd"], []),
+        (["AutogradCPU", IMPLICIT], []), (["AutogradCPU", "CPU", IMPLICIT], []), (["BackendSelect", IMPLICIT], []),
+        (["ADInplaceOrView", "AutocastCPU", "Python"], []), ([*RUNTIME, *ALIASES], ["CPU"]),
+    ),
     disposable=True,
     hint=when(
         lambda case: IMPLICIT in case["kernels"],
         "an operator with a kernel for the backend itself does not use the composite kernel at its autograd key",
     ),
-)
+)  # fmt: skip
 def table(xp, kernels, more_fallbacks):
     """The entries of an operator with these kernels, where these fallbacks are added to those that always exist."""
     key, kernel = xp._C.DispatchKey, xp.dispatch.Kernel

@@ -30,27 +30,24 @@ def _resizings(draw, st):
     return {"out": out, "sizes": shape, "order": order}
 
 
-_RESIZINGS = rows(
-    "out sizes order",
-    (f32([2, 3]), [2, 3], None), (f32([2, 3], [1, 2]), [2, 3], None), (f32([2, 3]), [2, 3], [0, 1]),
-    (f32([2, 3]), [3, 2], None), (f32([2, 3]), [3, 2], [0, 1]), (f32([2, 3]), [4, 2], None),
-    (f32([2, 3]), [4, 2], [0, 1]), (f32([2, 3], None, 2), [4, 2], None), (f32([2, 3], None, 2), [2], None),
-    (f32([2, 3], None, 2, slack=5), [3, 3], None), (f32([0]), [2, 3], None), (f32([0]), [2, 3], [0, 1]),
-    (f32([0]), [2, 3, 2], [1, 0, 2]), (f32([0, 3], None, 1), [2], None), (f32([0, 3]), [3, 0], None),
-    (f32([2, 3]), [0], None), (f32([2, 3]), [], None), (f32([], []), [], None), (f32([], []), [1], None),
-    (f32([1]), [], None), (f32([4], [3], 1), [4], None), (f32([4], [3], 1), [2, 2], None),
-)  # fmt: skip
-
-
 @program(
     "structured.resize_output",
     cases=_resizings,
-    edges=_RESIZINGS,
+    edges=rows(
+        "out sizes order",
+        (f32([2, 3]), [2, 3], None), (f32([2, 3], [1, 2]), [2, 3], None), (f32([2, 3]), [2, 3], [0, 1]),
+        (f32([2, 3]), [3, 2], None), (f32([2, 3]), [3, 2], [0, 1]), (f32([2, 3]), [4, 2], None),
+        (f32([2, 3]), [4, 2], [0, 1]), (f32([2, 3], None, 2), [4, 2], None), (f32([2, 3], None, 2), [2], None),
+        (f32([2, 3], None, 2, slack=5), [3, 3], None), (f32([0]), [2, 3], None), (f32([0]), [2, 3], [0, 1]),
+        (f32([0]), [2, 3, 2], [1, 0, 2]), (f32([0, 3], None, 1), [2], None), (f32([0, 3]), [3, 0], None),
+        (f32([2, 3]), [0], None), (f32([2, 3]), [], None), (f32([], []), [], None), (f32([], []), [1], None),
+        (f32([1]), [], None), (f32([4], [3], 1), [4], None), (f32([4], [3], 1), [2, 2], None),
+    ),
     hint=when(
         lambda case: case["out"]["tensor"]["sizes"] == case["sizes"],
         "an out that has the sizes already does not change, nor do its strides",
     ),
-)
+)  # fmt: skip
 def resize(xp, out, sizes, order):
     stored = out.untyped_storage().nbytes() // out.element_size()
     with warnings.catch_warnings(record=True) as warned:
@@ -185,39 +182,39 @@ _REFUSALS = {  # hints by words of torch's messages
     "can't be cast": "the first argument keeps its dtype: refuse a result of a higher category",
     "unsupported operation": "refuse a first argument that overlaps with itself, or in part with another",
 }
-_INPLACE_VIEWS = [
-    [[[4], [1], 0], [[4], [1], 0]], [[[4], [1], 0], [[4], [1], 4]], [[[4], [1], 4], [[4], [1], 0]],
-    [[[4], [1], 1], [[4], [1], 0]], [[[4], [1], 0], [[4], [1], 1]], [[[4], [1], 0], [[4], [1], 3]],
-    [[[2, 2], [2, 1], 0], [[2, 2], [1, 2], 0]], [[[2, 2], [2, 1], 0], [[2], [1], 0]],
-    [[[2, 2], [2, 1], 0], [[2], [1], 4]], [[[2], [1], 0], [[2, 2], [2, 1], 4]],
-    [[[2, 2], [0, 1], 0], [[2, 2], [2, 1], 4]],
-]  # fmt: skip
-_INPLACE = [
-    ("add", i64([2, 3]), i64([2, 3], [1, 2]), False), ("add", i64([2, 3]), i64([2, 3], [1, 2]), True),
-    ("mul", f32([2, 3], [1, 2]), 2.5, True), ("add", i64([3]), i64([2, 3]), True), ("add", i64([3]), 2.5, True),
-    ("add", i64([2, 3], [1, 2], 1), i64([3]), False), ("add", f32([2, 3], [3, 2], 1), 2.5, False),
-    ("add", i64([3]), i64([2, 3]), False), ("add", i64([1, 3]), i64([2, 3]), False),
-    ("add", i64([3]), i64([1, 3]), False), ("add", i64([2, 3]), i64([2]), False), ("add", i64([], []), i64([1]), False),
-    ("add", i64([], []), i64([], [], 2), False), ("add", i64([3]), 2.5, False), ("add", i32([3]), i64([3]), False),
-    ("add", b8([3]), u8([3]), False), ("add", f32([3]), f64([3]), False), ("add", i64([3]), f32([], []), False),
-    ("add", i64([2, 3], [0, 1]), 1, False), ("add", i64([3], [0]), i64([3]), False),
-    ("add", i64([1, 3], [0, 1]), 1, False), ("add", i64([0, 3]), 1, False),
-    ("mul", f32([2, 3], [1, 2], 1), i64([2, 1]), False), ("sub", b8([3]), True, False),
-    ("eq", i64([2, 3], [1, 2]), i64([2, 3]), False), ("eq", f32([3]), 1, False), ("eq", i64([3]), i64([2, 3]), False),
-]  # fmt: skip
 
 
 @program(
     "structured.call_inplace",
     cases=_inplace_calls,
-    edges=[{"name": name, "x": x, "y": y, "views": _OWN, "meta": meta} for name, x, y, meta in _INPLACE]
-    + [{"name": "add", "x": i64([16]), "y": None, "views": views, "meta": False} for views in _INPLACE_VIEWS],
+    edges=[{"name": name, "x": x, "y": y, "views": _OWN, "meta": meta} for name, x, y, meta in (
+        ("add", i64([2, 3]), i64([2, 3], [1, 2]), False), ("add", i64([2, 3]), i64([2, 3], [1, 2]), True),
+        ("mul", f32([2, 3], [1, 2]), 2.5, True), ("add", i64([3]), i64([2, 3]), True), ("add", i64([3]), 2.5, True),
+        ("add", i64([2, 3], [1, 2], 1), i64([3]), False), ("add", f32([2, 3], [3, 2], 1), 2.5, False),
+        ("add", i64([3]), i64([2, 3]), False), ("add", i64([1, 3]), i64([2, 3]), False),
+        ("add", i64([3]), i64([1, 3]), False), ("add", i64([2, 3]), i64([2]), False),
+        ("add", i64([], []), i64([1]), False), ("add", i64([], []), i64([], [], 2), False),
+        ("add", i64([3]), 2.5, False), ("add", i32([3]), i64([3]), False), ("add", b8([3]), u8([3]), False),
+        ("add", f32([3]), f64([3]), False), ("add", i64([3]), f32([], []), False),
+        ("add", i64([2, 3], [0, 1]), 1, False), ("add", i64([3], [0]), i64([3]), False),
+        ("add", i64([1, 3], [0, 1]), 1, False), ("add", i64([0, 3]), 1, False),
+        ("mul", f32([2, 3], [1, 2], 1), i64([2, 1]), False), ("sub", b8([3]), True, False),
+        ("eq", i64([2, 3], [1, 2]), i64([2, 3]), False), ("eq", f32([3]), 1, False),
+        ("eq", i64([3]), i64([2, 3]), False),
+    )]
+    + [{"name": "add", "x": i64([16]), "y": None, "views": views, "meta": False} for views in (
+        [[[4], [1], 0], [[4], [1], 0]], [[[4], [1], 0], [[4], [1], 4]], [[[4], [1], 4], [[4], [1], 0]],
+        [[[4], [1], 1], [[4], [1], 0]], [[[4], [1], 0], [[4], [1], 1]], [[[4], [1], 0], [[4], [1], 3]],
+        [[[2, 2], [2, 1], 0], [[2, 2], [1, 2], 0]], [[[2, 2], [2, 1], 0], [[2], [1], 0]],
+        [[[2, 2], [2, 1], 0], [[2], [1], 4]], [[[2], [1], 0], [[2, 2], [2, 1], 4]],
+        [[[2, 2], [0, 1], 0], [[2, 2], [2, 1], 4]],
+    )],
     hint=lambda case, mine, theirs: (
         next((hint for words, hint in _REFUSALS.items() if words in theirs["message"]), None)
         if "error" in theirs and "error" not in mine
         else None
     ),
-)
+)  # fmt: skip
 def inplace(xp, name, x, y, views, meta):
     first, second = _view(xp, x, views[0], meta), _view(xp, x if y is None else y, views[1], meta)
     result = xp.structured.call_inplace(_kernel(xp, name), (first, second, *_MORE[name]))
@@ -274,41 +271,38 @@ def _out_calls(draw, st):
     return case | {"out": out, "views": _OWN3, "meta": draw(st.integers(0, 7)) == 0}
 
 
-_OUT_VIEWS = [
-    [[[4], [1], 0], [[4], [1], 4], [[4], [1], 8]], [[[4], [1], 0], [[4], [1], 4], [[4], [1], 0]],
-    [[[4], [1], 0], [[4], [1], 4], [[4], [1], 4]], [[[4], [1], 0], [[4], [1], 4], [[4], [1], 5]],
-    [[[4], [1], 1], [[4], [1], 8], [[4], [1], 0]], [[[4], [1], 8], [[4], [1], 1], [[4], [1], 0]],
-    [[[4], [1], 0], [[4], [1], 8], [[2], [1], 3]], [[[2, 2], [1, 2], 0], [[2, 2], [2, 1], 8], [[2, 2], [2, 1], 0]],
-]  # fmt: skip
-_OUT = [
-    (False, "add", i64([2, 3]), i64([2, 3], [1, 2]), i64([2, 3])),
-    (False, "add", i64([2, 3]), i64([2, 3]), i64([2, 3], [1, 2], 1)),
-    (False, "add", i64([2, 3], [1, 2]), i64([2, 3], [1, 2]), i64([0])),
-    (False, "add", i64([2, 3], [1, 2]), i64([2, 3], [1, 2]), i64([6], None, 1)),
-    (False, "add", i64([2, 3]), 2.5, f64([2, 3])), (False, "add", i64([2, 3]), 2.5, i64([2, 3])),
-    (False, "add", i64([2, 3]), 2.5, i64([2])), (False, "add", i64([2, 3]), 1, u8([2, 3])),
-    (False, "add", i64([2, 3]), 1, b8([2, 3])), (False, "add", i64([2, 3]), 1, f32([0])),
-    (False, "add", i64([2, 3]), i64([2]), i64([2, 3])), (False, "add", i64([2, 3]), 1, i64([2, 3], [0, 1])),
-    (False, "add", i64([2, 3]), 1, i64([2, 3, 2], [0, 0, 0])), (False, "mul", i64([2, 3]), 1, i64([4], [0])),
-    (False, "mul", f32([2, 3]), 1, i64([0])), (True, "mul", f32([2, 3]), 1, i64([2])),
-    (False, "mm", i64([2, 3]), i64([3, 2]), f64([3])), (False, "add", i64([], []), 1, i64([1])),
-    (False, "mul", i64([0, 3]), 1, i64([2])), (True, "add", i64([2, 3], [1, 2]), 1, i64([0])),
-    (True, "add", i64([2, 3]), 1, i64([2, 3], [1, 2])), (True, "mm", i64([2, 3]), i64([3, 2]), i64([0])),
-    (True, "mm", i64([2, 3]), i64([3, 2]), f32([2, 2])), (False, "eq", i64([2, 3]), 1, b8([2, 3])),
-    (False, "eq", i64([2, 3]), 1, i32([2, 3])), (False, "eq", i64([2, 3]), 1, u8([2])),
-    (False, "mm", i64([2, 3]), i64([3, 2]), i64([2, 2])),
-    (False, "mm", i64([2, 3]), i64([3, 2]), i64([2, 2], [1, 2], 1)), (False, "mm", i64([2, 3]), i64([3, 2]), i64([0])),
-    (False, "mm", i64([2, 3]), i64([3, 2]), f64([2, 2])), (False, "mm", i64([2, 3]), i64([3, 2]), i64([2, 2], [0, 0])),
-    (False, "mm", i64([2, 3]), i64([2, 2]), i64([2, 2])), (False, "mm", f32([2, 3]), f32([3, 2]), f32([3])),
-]  # fmt: skip
-
-
 @program(
     "structured.call_out",
     cases=_out_calls,
-    edges=[{"name": name, "x": x, "y": y, "out": out, "views": _OWN3, "meta": meta} for meta, name, x, y, out in _OUT]
-    + [{"name": "add", "x": i64([16]), "y": None, "out": None, "views": views, "meta": False} for views in _OUT_VIEWS],
-)
+    edges=[{"name": name, "x": x, "y": y, "out": out, "views": _OWN3, "meta": meta} for meta, name, x, y, out in (
+        (False, "add", i64([2, 3]), i64([2, 3], [1, 2]), i64([2, 3])),
+        (False, "add", i64([2, 3]), i64([2, 3]), i64([2, 3], [1, 2], 1)),
+        (False, "add", i64([2, 3], [1, 2]), i64([2, 3], [1, 2]), i64([0])),
+        (False, "add", i64([2, 3], [1, 2]), i64([2, 3], [1, 2]), i64([6], None, 1)),
+        (False, "add", i64([2, 3]), 2.5, f64([2, 3])), (False, "add", i64([2, 3]), 2.5, i64([2, 3])),
+        (False, "add", i64([2, 3]), 2.5, i64([2])), (False, "add", i64([2, 3]), 1, u8([2, 3])),
+        (False, "add", i64([2, 3]), 1, b8([2, 3])), (False, "add", i64([2, 3]), 1, f32([0])),
+        (False, "add", i64([2, 3]), i64([2]), i64([2, 3])), (False, "add", i64([2, 3]), 1, i64([2, 3], [0, 1])),
+        (False, "add", i64([2, 3]), 1, i64([2, 3, 2], [0, 0, 0])), (False, "mul", i64([2, 3]), 1, i64([4], [0])),
+        (False, "mul", f32([2, 3]), 1, i64([0])), (True, "mul", f32([2, 3]), 1, i64([2])),
+        (False, "mm", i64([2, 3]), i64([3, 2]), f64([3])), (False, "add", i64([], []), 1, i64([1])),
+        (False, "mul", i64([0, 3]), 1, i64([2])), (True, "add", i64([2, 3], [1, 2]), 1, i64([0])),
+        (True, "add", i64([2, 3]), 1, i64([2, 3], [1, 2])), (True, "mm", i64([2, 3]), i64([3, 2]), i64([0])),
+        (True, "mm", i64([2, 3]), i64([3, 2]), f32([2, 2])), (False, "eq", i64([2, 3]), 1, b8([2, 3])),
+        (False, "eq", i64([2, 3]), 1, i32([2, 3])), (False, "eq", i64([2, 3]), 1, u8([2])),
+        (False, "mm", i64([2, 3]), i64([3, 2]), i64([2, 2])),
+        (False, "mm", i64([2, 3]), i64([3, 2]), i64([2, 2], [1, 2], 1)),
+        (False, "mm", i64([2, 3]), i64([3, 2]), i64([0])), (False, "mm", i64([2, 3]), i64([3, 2]), f64([2, 2])),
+        (False, "mm", i64([2, 3]), i64([3, 2]), i64([2, 2], [0, 0])),
+        (False, "mm", i64([2, 3]), i64([2, 2]), i64([2, 2])), (False, "mm", f32([2, 3]), f32([3, 2]), f32([3])),
+    )]
+    + [{"name": "add", "x": i64([16]), "y": None, "out": None, "views": views, "meta": False} for views in (
+        [[[4], [1], 0], [[4], [1], 4], [[4], [1], 8]], [[[4], [1], 0], [[4], [1], 4], [[4], [1], 0]],
+        [[[4], [1], 0], [[4], [1], 4], [[4], [1], 4]], [[[4], [1], 0], [[4], [1], 4], [[4], [1], 5]],
+        [[[4], [1], 1], [[4], [1], 8], [[4], [1], 0]], [[[4], [1], 8], [[4], [1], 1], [[4], [1], 0]],
+        [[[4], [1], 0], [[4], [1], 8], [[2], [1], 3]], [[[2, 2], [1, 2], 0], [[2, 2], [2, 1], 8], [[2, 2], [2, 1], 0]],
+    )],
+)  # fmt: skip
 def out_form(xp, name, x, y, out, views, meta):
     first, second, out = _out_operands(xp, x, y, out, views, meta)
     before = out.shape

@@ -99,11 +99,15 @@ def _(torch, bias, mat1, mat2, beta, alpha, nan, transposed, own):
 
 def _written(xp, bias, mat1, mat2, nan, transposed, own):
     """The bias, all NaN if `nan`, and the result to write to: transposed in memory, or with the bias's values in it."""
-    rows, columns = mat1.shape[0], mat2.shape[1]
-    out = xp.full((columns, rows) if transposed else (rows, columns), 7, dtype=bias.dtype)
-    out = out.t() if transposed else out
-    bias = bias * float("nan") if nan else bias
+    out, bias = _sevens(xp, mat1, mat2, transposed), bias * float("nan") if nan else bias
     return (out.copy_(bias), out) if own else (bias, out)
+
+
+def _sevens(xp, a, b, transposed):
+    """Sevens of the sizes of a product, perhaps transposed in memory."""
+    rows, columns = a.shape[0], b.shape[1]
+    out = xp.full((columns, rows) if transposed else (rows, columns), 7, dtype=a.dtype)
+    return out.t() if transposed else out
 
 
 @drawing
@@ -127,27 +131,24 @@ def _about_blocks(case, mine, theirs):
     return "every combination of a run of rows, a run of the inner dimension and a run of columns comes once"
 
 
-_BLOCKS = [
-    ((4, 4, 4), [2, 2, 2], False), ((5, 3, 4), [2, 2, 3], False), ((3, 5, 4), [3, 2, 4], False),
-    ((5, 4, 3), [1, 3, 2], True), ((2, 6, 5), [2, 4, 1], False), ((6, 5, 2), [4, 1, 2], False),
-    ((3, 2, 6), [1, 2, 5], False), ((2, 3, 4), [9, 9, 9], False), ((1, 1, 1), [1, 1, 1], False),
-    ((6, 2, 3), [5, 1, 1], True), ((2, 0, 3), [2, 2, 2], False), ((0, 2, 3), [2, 2, 2], False),
-    ((2, 3, 0), [2, 2, 2], False),
-]  # fmt: skip
-
-
 @program(
     "linear_algebra.blocked_mm",
     cases=_block_products,
     edges=[
         {"a": i64([n, k]), "b": i64([k, m], None, 1), "blocks": blocks, "transposed": transposed}
-        for (n, k, m), blocks, transposed in _BLOCKS
+        for (n, k, m), blocks, transposed in (
+            ((4, 4, 4), [2, 2, 2], False), ((5, 3, 4), [2, 2, 3], False), ((3, 5, 4), [3, 2, 4], False),
+            ((5, 4, 3), [1, 3, 2], True), ((2, 6, 5), [2, 4, 1], False), ((6, 5, 2), [4, 1, 2], False),
+            ((3, 2, 6), [1, 2, 5], False), ((2, 3, 4), [9, 9, 9], False), ((1, 1, 1), [1, 1, 1], False),
+            ((6, 2, 3), [5, 1, 1], True), ((2, 0, 3), [2, 2, 2], False), ((0, 2, 3), [2, 2, 2], False),
+            ((2, 3, 0), [2, 2, 2], False),
+        )
     ]
     + [{"a": f32([3, 4], [1, 3], 2), "b": f32([4, 5], [1, 4], 1), "blocks": [2, 3, 2], "transposed": True}],
     hint=lambda case, mine, theirs: _about_blocks(case, mine, theirs) if "dict" in mine else None,
-)
+)  # fmt: skip
 def block_by_block(xp, a, b, blocks, transposed):
-    out = _block_out(xp, a, b, transposed)
+    out = _sevens(xp, a, b, transposed)
     whole, seen = (a.numpy(), b.numpy(), out.numpy()), []
 
     def multiply(*parts):
@@ -165,11 +166,5 @@ def _(torch, a, b, blocks, transposed):
     rows, inner = ([part.shape[d] for part in a.split(blocks[d], d)] for d in (0, 1))
     columns = [part.shape[1] for part in b.split(blocks[2], 1)]
     runs = [list(sizes) for sizes in itertools.product(rows, inner, columns) if 0 not in sizes]
-    out = _block_out(torch, a, b, transposed).copy_(torch.mm(a, b))
+    out = _sevens(torch, a, b, transposed).copy_(torch.mm(a, b))
     return {"product": out, "blocks": sorted([*run, True] for run in runs)}
-
-
-def _block_out(xp, a, b, transposed):
-    rows, columns = a.shape[0], b.shape[1]
-    out = xp.full((columns, rows) if transposed else (rows, columns), 7, dtype=a.dtype)
-    return out.t() if transposed else out

@@ -82,10 +82,6 @@ _LINES = [
     (["-inf", 1, 2], "float32"), (["-inf", "-inf", "-inf"], "float32"), (["inf", "inf", "-inf"], "float64"),
     (["nan", 1, "inf"], "float32"), ([1, "nan", "-inf"], "float64"),
 ]  # fmt: skip
-_SOFTMAX_LINES = [
-    ([0.7, -1.6, -2.3], "float16"), ([1000.1, 1000.7, 999.3], "float64"), ([12, 11.5, -3], "float16"),
-    ([5e4, 4e4, 1], "float16"), ([10, 10.5, 9], "float16"), (["-inf", 1, 2], "float16"), *_LINES,
-]  # fmt: skip
 _VALUES = [1, -2, 3, 0.5, 0, 2, -1, 4, 1.5, -3, 2.5, 1, 0.25, 5, -4, 6]
 _LARGE = [1000, 999, 998, -1000, -1001, -999]
 _MATRIX, _TRANSPOSED, _CUBE = [[2, 3], [3, 1], 0], [[2, 3], [1, 2], 1], [[2, 2, 3], [1, 6, 2], 0]
@@ -111,21 +107,21 @@ def _about_softmax(case, mine, theirs):
     return None
 
 
-_SOFTMAX_VIEWS = [
-    (_MATRIX, 0), (_MATRIX, 1), (_TRANSPOSED, -1), (_TRANSPOSED, -2), ([[2, 3], [0, 1], 2], 0), (_CUBE, 1),
-    (_MATRIX, 2), (_MATRIX, -3), ([[], [], 3], 0), ([[], [], 3], -1), (_EMPTY, 0), (_NO_COLUMNS, 0), (_NO_COLUMNS, 1),
-    (_NO_ROWS, 0), ([[3, 1], [1, 1], 0], 1),
-]  # fmt: skip
-
-
 @program(
     "reductions.softmax",
     cases=_softmaxes,
-    edges=[_case(*line, [[3], [1], 0]) | {"dim": 0} for line in _SOFTMAX_LINES]
-    + [_case(_VALUES, "float32", view) | {"dim": dim} for view, dim in _SOFTMAX_VIEWS]
+    edges=[_case(*line, [[3], [1], 0]) | {"dim": 0} for line in (
+        ([0.7, -1.6, -2.3], "float16"), ([1000.1, 1000.7, 999.3], "float64"), ([12, 11.5, -3], "float16"),
+        ([5e4, 4e4, 1], "float16"), ([10, 10.5, 9], "float16"), (["-inf", 1, 2], "float16"), *_LINES,
+    )]
+    + [_case(_VALUES, "float32", view) | {"dim": dim} for view, dim in (
+        (_MATRIX, 0), (_MATRIX, 1), (_TRANSPOSED, -1), (_TRANSPOSED, -2), ([[2, 3], [0, 1], 2], 0), (_CUBE, 1),
+        (_MATRIX, 2), (_MATRIX, -3), ([[], [], 3], 0), ([[], [], 3], -1), (_EMPTY, 0), (_NO_COLUMNS, 0),
+        (_NO_COLUMNS, 1), (_NO_ROWS, 0), ([[3, 1], [1, 1], 0], 1),
+    )]
     + [_case(_LARGE, "float32", _MATRIX) | {"dim": 1}],
     hint=_about_softmax,
-)
+)  # fmt: skip
 def softmax(xp, values, kind, view, dim):
     x = _numbers(xp, values, kind, view)
     return {"softmax": xp.softmax(x, dim), "x afterwards": x}
@@ -139,13 +135,6 @@ def _logsumexps(draw, st):
     return case | {"dims": dims, "keepdim": draw(st.booleans())}
 
 
-_LOGSUMEXP_VIEWS = [
-    (_MATRIX, [0], False), (_MATRIX, [1], True), (_TRANSPOSED, [1], False), (_TRANSPOSED, [1, 0], False),
-    (_TRANSPOSED, [1, 0], True), (_CUBE, [0, 2], False), (_CUBE, [0, 2], True), (_CUBE, [1], True),
-    ([[1, 3], [1, 1], 0], [0], False), ([[3, 1, 2], [1, 1, 3], 0], [0], False), ([[3, 2, 1], [1, 3, 1], 0], [0], False),
-    ([[], [], 3], [], False), ([[], [], 3], [], True), (_EMPTY, [0], False), (_NO_ROWS, [0], False),
-    (_NO_ROWS, [0], True), (_NO_ROWS, [1], False), (_NO_COLUMNS, [0, 1], False),
-]  # fmt: skip
 _INFINITE = ["inf", 1, 2, 3, "-inf", 3, "-inf", "-inf", 5, 6, 7, 8]
 
 
@@ -153,14 +142,21 @@ _INFINITE = ["inf", 1, 2, 3, "-inf", 3, "-inf", "-inf", 5, 6, 7, 8]
     "reductions.logsumexp",
     cases=_logsumexps,
     edges=[_case(*line, [[3], [1], 0]) | {"dims": [0], "keepdim": False} for line in _LINES]
-    + [_case(_VALUES, "float32", view) | {"dims": dims, "keepdim": keepdim} for view, dims, keepdim in _LOGSUMEXP_VIEWS]
+    + [_case(_VALUES, "float32", view) | {"dims": dims, "keepdim": keepdim} for view, dims, keepdim in (
+        (_MATRIX, [0], False), (_MATRIX, [1], True), (_TRANSPOSED, [1], False), (_TRANSPOSED, [1, 0], False),
+        (_TRANSPOSED, [1, 0], True), (_CUBE, [0, 2], False), (_CUBE, [0, 2], True), (_CUBE, [1], True),
+        ([[1, 3], [1, 1], 0], [0], False), ([[3, 1, 2], [1, 1, 3], 0], [0], False),
+        ([[3, 2, 1], [1, 3, 1], 0], [0], False), ([[], [], 3], [], False), ([[], [], 3], [], True),
+        (_EMPTY, [0], False), (_NO_ROWS, [0], False), (_NO_ROWS, [0], True), (_NO_ROWS, [1], False),
+        (_NO_COLUMNS, [0, 1], False),
+    )]
     + [_case(_LARGE, "float32", _MATRIX) | {"dims": [1], "keepdim": False}]
     + [_case(_INFINITE, "float64", [[4, 3], [3, 1], 0]) | {"dims": [1], "keepdim": True}],
     hint=when(
         lambda case: {"inf", "-inf"} & {str(value) for value in case["values"]} or 0 in case["view"][0],
         "an infinite largest element must not be subtracted: infinity less infinity is NaN",
     ),
-)
+)  # fmt: skip
 def logsumexp(xp, values, kind, view, dims, keepdim):
     x = _numbers(xp, values, kind, view)
     found = np.asarray(xp.reductions.logsumexp(x.numpy(), dims, keepdim))

@@ -1,7 +1,7 @@
 """The check of lab 03 that runs all pieces together."""
 
 from ...check import program
-from ..cases import tensor
+from ..cases import drawn, several, tensor
 
 
 def _programs(st):
@@ -21,9 +21,7 @@ def _programs(st):
         st.booleans(),
         st.sampled_from(["float64", "int64"]),
     )
-    return st.fixed_dictionaries(
-        {"operands": st.lists(matrix, min_size=2, max_size=3), "steps": st.lists(step, max_size=6)}
-    )
+    return drawn(operands=several(matrix, 2, 3), steps=several(step, 0, 6))(st)
 
 
 @program("together.kernels", cases=_programs)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from ...check import program
-from ..cases import attempt, cases_of, first_apart, rows
+from ..cases import attempt, drawn, first_apart, listed, rows, several
 from .graphs import Graph, dense, grad_mode, node_name, outcome, plain
 from .programs import DIAMOND, FIXED, LEAF, ROW, TWO_LEAVES, VIEWS, chosen, do, rooted_programs, run_repeatedly, start
 
@@ -30,9 +30,9 @@ ROOTED = rows(
 
 @program(
     "engine.count_dependencies",
-    cases=rooted_programs,
+    cases=rooted_programs(),
     edges=ROOTED,
-    hint=lambda case, mine, theirs: "each edge counts, and the edges of a node are counted once",
+    hint="each edge counts, and the edges of a node are counted once",
 )
 def dependencies(xp, leaves, statements, times, roots):
     values = run_repeatedly(xp, leaves, statements, times)
@@ -51,7 +51,7 @@ def _(torch, leaves, statements, times, roots):
 
 @program(
     "engine.nodes_to_execute",
-    cases=lambda st: rooted_programs(st, ends=st.lists(st.integers(0, 12), max_size=3)),
+    cases=rooted_programs(ends=several((0, 12), 0, 3)),
     edges=[edge | {"ends": [0]} for edge in ROOTED]
     + [
         {"leaves": [LEAF, LEAF], "statements": statements, "times": 1, "roots": roots, "ends": ends}
@@ -63,7 +63,7 @@ def _(torch, leaves, statements, times, roots):
             (do("split 0, neg 2, add 3 1"), [6], [3]), (do("split 0, neg 2, mul 5 4"), [5, 6], [2, 0]),
         )
     ],
-    hint=lambda case, mine, theirs: "a node does not run if its gradient is only wanted, and not passed on",
+    hint="a node does not run if its gradient is only wanted, and not passed on",
 )  # fmt: skip
 def nodes_that_run(xp, leaves, statements, times, roots, ends):
     values = run_repeatedly(xp, leaves, statements, times)
@@ -126,16 +126,12 @@ def step(layout, history=False, enabled=False, again=None):
     return [layout, history, enabled, again]
 
 
-def accumulations(st):
-    layout = st.sampled_from([*STRIDES, "one number"])
-    step = st.tuples(layout, st.booleans(), st.booleans(), st.sampled_from([None, None, None, 0, 1])).map(list)
-    steps = st.lists(step, min_size=1, max_size=3)
-    return cases_of(st, variable=list(STRIDES), first=[None, None, *STRIDES], steps=steps)
-
-
 @program(
     "graph.accumulate",
-    cases=accumulations,
+    cases=drawn(
+        variable=list(STRIDES), first=[None, None, *STRIDES],
+        steps=several(listed([*STRIDES, "one number"], bool, bool, [None, None, None, 0, 1]), 1, 3),
+    ),
     edges=rows(
         "variable first steps",
         ("rows", None, [step("rows")]), ("rows", None, [step("rows"), step("rows")]),
@@ -152,7 +148,7 @@ def accumulations(st):
         ("rows", "columns", [step("rows")]), ("rows", "columns", [step("rows", False, True)]),
         ("rows", "rows", [step("rows"), step("columns", False, True)]),
     ),
-    hint=lambda case, mine, theirs: "a kept gradient shares no memory, and later gradients are added to it",
+    hint="a kept gradient shares no memory, and later gradients are added to it",
 )  # fmt: skip
 def accumulation(xp, **case):
     return accumulated(xp, xp.graph.accumulate, **case)
@@ -183,12 +179,6 @@ ACTIONS = {
     "sizes": lambda grads: tuple(grad if grad is None else grad.unsqueeze(0) for grad in grads),
 }  # fmt: skip
 OF_HOOKS = ["remove itself", "remove all", "add another"]  # what a hook may do to the other hooks
-
-
-def drawn_hooks(st):
-    actions = ["look"] + ["double"] * 3 + list(ACTIONS) + OF_HOOKS
-    hook = st.tuples(st.sampled_from(["before", "after"]), st.sampled_from(actions))
-    return st.lists(hook.map(list), max_size=3)
 
 
 def called(xp, call, take, operator, shapes, given, hooks, keep):
@@ -228,9 +218,10 @@ def called(xp, call, take, operator, shapes, given, hooks, keep):
 
 @program(
     "engine.call_function",
-    cases=lambda st: cases_of(
-        st, operator=list(CALLS), shapes=[[[3], [3]], [[3, 3], [3]], [[1, 3], [3, 1]]],
-        given=[[True], [True], [True, False], [False, True]], hooks=drawn_hooks(st), keep=st.booleans(),
+    cases=drawn(
+        operator=list(CALLS), shapes=[[[3], [3]], [[3, 3], [3]], [[1, 3], [3, 1]]],
+        given=[[True], [True], [True, False], [False, True]],
+        hooks=several(listed(["before", "after"], ["look"] + ["double"] * 3 + list(ACTIONS) + OF_HOOKS), 0, 3), keep=bool,
     ),
     edges=[
         {"operator": operator, "shapes": [[3, 3], [3]], "given": given, "hooks": hooks, "keep": keep}
@@ -326,14 +317,13 @@ def add_hook(xp, values, log, number, kind, index, action):
 
 def executions(st):
     kinds = ["tensor", "tensor", "removed", "retain", "accumulated", "before", "after"]
-    actions = ["look", "double", "double", "zero", "sizes", "drop"]
-    hook = st.tuples(st.sampled_from(kinds), st.integers(0, 12), st.sampled_from(actions))
-    how = ["backward", "backward", "grad", "grad of all", "inputs"]
-    ends = st.lists(st.integers(0, 8), min_size=1, max_size=3)
+    hook = listed(kinds, (0, 12), ["look", "double", "double", "zero", "sizes", "drop"])
     flags = {"retain": [None, None, True, False], "create": [False, False, True]}
-    hooks, enabled = st.lists(hook.map(list), max_size=3), [True, True, True, False]
-    programs = rooted_programs(st, how=how, ends=ends, **flags, hooks=hooks, enabled=enabled)
-    return programs.filter(_well_defined).map(_with_several_roots)
+    programs = rooted_programs(
+        how=["backward", "backward", "grad", "grad of all", "inputs"], ends=several((0, 8), 1, 3), **flags,
+        hooks=several(hook, 0, 3), enabled=[True, True, True, False],
+    )  # fmt: skip
+    return programs(st).filter(_well_defined).map(_with_several_roots)
 
 
 def _well_defined(case):
@@ -454,10 +444,9 @@ def follow(xp, x, views):
 
 @program(
     "history.copy_slices",
-    cases=lambda st: cases_of(
-        st, layout=["rows", "columns"], shape=[[3, 3], [3, 3], [2, 4], [3], [1, 3], []],
-        views=st.lists(st.sampled_from(SOME_VIEWS), min_size=1, max_size=3), formula=list(FORMULAS),
-        history=st.booleans(), offset=[0, 0, 1, 4],
+    cases=drawn(
+        layout=["rows", "columns"], shape=[[3, 3], [3, 3], [2, 4], [3], [1, 3], []], views=several(SOME_VIEWS, 1, 3),
+        formula=list(FORMULAS), history=bool, offset=[0, 0, 1, 4],
     ),
     edges=[
         {"layout": layout, "shape": [3, 3], "views": views, "formula": formula, "history": history, "offset": 0}
@@ -474,9 +463,7 @@ def follow(xp, x, views):
             ([3, 3], ["slice", "first"], 4),
         )
     ],
-    hint=lambda case, mine, theirs: (
-        "the overwritten elements get the operator's gradient, all others the gradient that arrived"
-    ),
+    hint="the overwritten elements get the operator's gradient, all others the gradient that arrived",
 )  # fmt: skip
 def through_a_write(xp, layout, shape, views, formula, history, offset):
     base = base_of(xp, layout, shape, offset)

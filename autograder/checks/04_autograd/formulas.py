@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...check import program
-from ..cases import cases_of, drawing, rows, sizes, tensor, when
+from ..cases import drawing, drawn, rows, sizes, tensor, when
 from .graphs import dense
 
 
@@ -67,12 +67,9 @@ def strided_matrix(xp, rows, columns, layout, first):
     return values.copy_(xp.arange(rows * columns, dtype=xp.float64).reshape(rows, columns) * 0.25 + first)
 
 
-def products(st):
-    one = st.sampled_from(LAYOUTS[:6])
-    dims = {"n": st.integers(0, 4), "k": st.integers(1, 4), "m": st.integers(0, 4)}
-    return cases_of(st, **dims, mat1=one, mat2=one, grad=LAYOUTS, alpha=[1, 1, 2, -0.5, 0])
-
-
+products = drawn(
+    n=(0, 4), k=(1, 4), m=(0, 4), mat1=LAYOUTS[:6], mat2=LAYOUTS[:6], grad=LAYOUTS, alpha=[1, 1, 2, -0.5, 0]
+)
 PRODUCTS = rows(
     "n k m mat1 mat2 grad alpha",
     (2, 3, 4, "rows", "rows", "rows", 1), (2, 3, 4, "columns", "columns", "rows", 1),

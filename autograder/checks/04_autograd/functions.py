@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ...check import program
-from ..cases import attempt, cases_of, drawing, first_apart
-from .graphs import Graph, described, grad_mode, is_torch, node_name, outcome, plain
+from ..cases import attempt, drawing, drawn, first_apart, is_torch, several
+from .graphs import Graph, described, grad_mode, node_name, outcome, plain
 from .programs import start
 
 # A custom function ---------------------------------------------------------------------------------------------------
@@ -100,18 +102,16 @@ def _function(**others):
 
 @program(
     "function.apply",
-    cases=lambda st: cases_of(
-        st, args=st.builds(
+    cases=lambda st: drawn(
+        args=st.builds(
             lambda first, rest: [first, *rest], st.sampled_from(["leaf", "computed", "computed", "plain"]),
             st.lists(st.sampled_from(list(ARGUMENTS)), max_size=2),
         ),
-        outputs=st.lists(st.sampled_from([*OUTPUTS, "new", "new", "short"]), min_size=1, max_size=3),
-        several=st.booleans(), saves=["", "args", "outputs", "between", "none"],
-        nondifferentiable=[[], [], [], [0], [1]], materialize=[True, True, False],
-        answer=["right"] * 6 + list(ANSWERS), enabled=[True] * 5 + [False],
-        roots=st.lists(st.integers(0, 2), min_size=1, max_size=2, unique=True),
-        twice=st.booleans(), written=[False, False, False, True],
-    ).filter(_well_defined),
+        outputs=several([*OUTPUTS, "new", "new", "short"], 1, 3), several=bool,
+        saves=["", "args", "outputs", "between", "none"], nondifferentiable=[[], [], [], [0], [1]],
+        materialize=[True, True, False], answer=["right"] * 6 + list(ANSWERS), enabled=[True] * 5 + [False],
+        roots=several((0, 2), 1, 2, unique=True), twice=bool, written=[False, False, False, True],
+    )(st).filter(_well_defined),
     edges=[
         _function(), _function(args="plain"), _function(enabled=False), _function(args="computed leaf"),
         _function(args="leaf number computed none"), _function(args="plain number leaf"),
@@ -144,7 +144,7 @@ def _function(**others):
         *[_function(args="leaf plain computed", answer=answer) for answer in ANSWERS], _function(answer="alone"),
         _function(answer="list"),
     ],
-    hint=lambda case, mine, theirs: "each result has its own output_nr, whether it can have a gradient or not",
+    hint="each result has its own output_nr, whether it can have a gradient or not",
 )  # fmt: skip
 def custom_function(xp, args, enabled, roots, twice, written, answer, **case):
     log, contexts, results = [], [], []
@@ -241,10 +241,8 @@ def exponents(xp, **case):
 
 @exponents.oracle
 def _(torch, **case):
-    def gradient(grad, x, result, dims, keepdim):
-        return torch.autograd.grad(result, x, grad, create_graph=True)[0]
-
-    return second_derivative(torch, gradient, **case)
+    grad_of = partial(torch.autograd.grad, create_graph=True)
+    return second_derivative(torch, lambda grad, x, result, *_: grad_of(result, x, grad)[0], **case)
 
 
 # Numerical gradients -------------------------------------------------------------------------------------------------
@@ -284,9 +282,9 @@ def curve(xp, name, shape, layout, wanted):
 
 @program(
     "gradcheck.numerical_gradient",
-    cases=lambda st: cases_of(
-        st, name=list(CURVES), shape=st.lists(st.integers(1, 3), max_size=2), layout=["rows", "columns", "gaps"],
-        wanted=st.booleans(), eps=[0.5, 0.125, 1e-3],
+    cases=drawn(
+        name=list(CURVES), shape=several((1, 3), 0, 2), layout=["rows", "columns", "gaps"], wanted=bool,
+        eps=[0.5, 0.125, 1e-3],
     ),
     edges=[
         {"name": name, "shape": shape, "layout": layout, "wanted": wanted, "eps": eps}
@@ -360,11 +358,9 @@ def two_uses(y):
 
 @program(
     "checkpoint.recompute",
-    cases=lambda st: cases_of(
-        st, function=list(CHECKPOINTED),
-        args=st.lists(st.sampled_from(["leaf", "leaf", "computed", "plain"]), min_size=1, max_size=2),
-        number=st.booleans(), roots=st.lists(st.integers(0, 1), min_size=1, max_size=2, unique=True),
-        times=st.integers(1, 2), turned=[[], [], [], [0], [1]],
+    cases=drawn(
+        function=list(CHECKPOINTED), args=several(["leaf", "leaf", "computed", "plain"], 1, 2), number=bool,
+        roots=several((0, 1), 1, 2, unique=True), times=(1, 2), turned=[[], [], [], [0], [1]],
     ),
     edges=[
         {"function": function, "args": args, "number": number, "roots": roots, "times": times, "turned": []}
@@ -378,7 +374,7 @@ def two_uses(y):
             (["leaf", "leaf"], [0]), (["leaf", "leaf"], [1]), (["leaf", "plain"], [1]), (["leaf", "leaf"], [0, 1]),
         )
     ],
-    hint=lambda case, mine, theirs: "the recomputation runs on detached tensors, so that it reaches no other graph",
+    hint="the recomputation runs on detached tensors, so that it reaches no other graph",
 )  # fmt: skip
 def again(xp, function, args, number, roots, times, turned):
     log, outside = [], vector(xp)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import nullcontext
 
 from ...check import program
-from ..cases import attempt, cases_of, rows
-from .graphs import Graph, described, grad_mode, graph_of, is_torch, node_name, outcome, plain
+from ..cases import attempt, drawn, is_torch, listed, rows, several, when
+from .graphs import Graph, described, grad_mode, graph_of, node_name, outcome, plain
 from .programs import ANY, FIXED, LEAF, ROW, do, drawn_leaves, drawn_statements, drawn_writes, operate, start
 
 # History -------------------------------------------------------------------------------------------------------------
@@ -40,19 +40,15 @@ def histories(result, node, inputs, same):
 
 @program(
     "history.set_history",
-    cases=lambda st: cases_of(
-        st, shape=st.lists(st.integers(1, 4), min_size=2, max_size=2), operator=list(RESULTS),
-        kind=["float32", "float64"],
-    ),
+    cases=drawn(shape=several((1, 4), 2, 2), operator=list(RESULTS), kind=["float32", "float64"]),
     edges=[
         {"shape": shape, "operator": name, "kind": kind}
         for name in RESULTS
         for shape, kind in (([2, 3], "float32"), ([3, 1], "float64"))
     ],
-    hint=lambda case, mine, theirs: (
-        "results without a derivative, such as integers, stay as they are and are not counted"
-        if case["operator"] in ("max", "argmax", "compare", "long", "nll_loss", "lu_unpack", "zeros_like")
-        else None
+    hint=when(
+        lambda case: case["operator"] in ("max", "argmax", "compare", "long", "nll_loss", "lu_unpack", "zeros_like"),
+        "results without a derivative, such as integers, stay as they are and are not counted",
     ),
 )  # fmt: skip
 def history_of_results(xp, shape, operator, kind):
@@ -122,10 +118,9 @@ def run_with_writes(xp, leaves, statements):
     return values
 
 
-def programs_with_writes(st):
-    writes = st.tuples(st.sampled_from(WRITTEN), st.integers(0, 12)).map(list)
-    some = st.one_of(drawn_statements(st, ANY, 3), st.lists(writes, max_size=1))
-    return cases_of(st, leaves=drawn_leaves(st), statements=st.lists(some, max_size=4).map(lambda some: sum(some, [])))
+def statements_with_writes(st):
+    some = st.one_of(drawn_statements(st, ANY, 3), several(listed(WRITTEN, (0, 12)), 0, 1)(st))
+    return st.lists(some, max_size=4).map(lambda some: sum(some, []))
 
 
 def edges_shown(values, nodes, numbers):
@@ -139,7 +134,7 @@ def edges_shown(values, nodes, numbers):
 
 @program(
     "graph.gradient_edge",
-    cases=programs_with_writes,
+    cases=drawn(leaves=drawn_leaves, statements=statements_with_writes),
     edges=rows(
         "leaves statements",
         ([LEAF], []), ([FIXED], []), ([LEAF], do("neg 0")), ([LEAF], do("mul 0 0")),
@@ -162,9 +157,8 @@ def _(torch, leaves, statements):
     values = run_with_writes(torch, leaves, statements)
     edge_of = torch.autograd.graph.get_gradient_edge
     edges = [edge_of(x) if x.requires_grad else None for x in [*values, *values]] + [None] * 3
-    return edges_shown(
-        values, [edge and edge.node for edge in edges], [edge.output_nr if edge else 0 for edge in edges]
-    )
+    numbers = [edge.output_nr if edge else 0 for edge in edges]
+    return edges_shown(values, [edge and edge.node for edge in edges], numbers)
 
 
 # Saved tensors -------------------------------------------------------------------------------------------------------
@@ -268,9 +262,9 @@ def saved_tensor(saved, node, x, y, result, hooks):
 
 @program(
     "graph.unpack_saved",
-    cases=lambda st: cases_of(
-        st, operator=list(KEEP), kinds=st.lists(st.sampled_from(list(OPERANDS)), min_size=2, max_size=2),
-        written=list(WRITES), enabled=[True, True, False], hooks=["", "", "", "as it is", "copies"],
+    cases=drawn(
+        operator=list(KEEP), kinds=several(list(OPERANDS), 2, 2), written=list(WRITES), enabled=[True, True, False],
+        hooks=["", "", "", "as it is", "copies"],
     ),
     edges=[
         {"operator": operator, "kinds": ["leaf", "computed"], "written": written, "enabled": True, "hooks": ""}
@@ -314,7 +308,7 @@ def _(torch, **case):
 
 @program(
     "history.check_inplace",
-    cases=lambda st: cases_of(st, leaves=drawn_leaves(st), statements=drawn_writes(st)),
+    cases=drawn(leaves=drawn_leaves, statements=drawn_writes),
     edges=rows(
         "leaves statements",
         ([LEAF], do("double_ 0")), ([LEAF], do("quietly double_ 0")), ([FIXED], do("double_ 0")),
@@ -331,7 +325,7 @@ def _(torch, **case):
         ([LEAF, ROW], do("clone 0, first 2, add_ 3 1, first 2, mul_ 4 1")),
         ([LEAF], do("clone 0, expand 1, double_ 2")),
     ),
-    hint=lambda case, mine, theirs: "a leaf, a view of a leaf, and one of several views from one call refuse a write",
+    hint="a leaf, a view of a leaf, and one of several views from one call refuse a write",
 )  # fmt: skip
 def writing(xp, leaves, statements):
     values = start(xp, leaves)

@@ -11,10 +11,6 @@ from contextlib import contextmanager
 from ..cases import attempt
 
 
-def is_torch(xp):
-    return xp.__name__ == "torch"
-
-
 def plain(x):
     """The values of a tensor, row by row and without a history."""
     return None if x is None else x.detach().reshape(-1).clone().reshape(x.shape)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ...check import program
-from ..cases import attempt, cases_of
-from .graphs import grad_mode, is_torch
+from ..cases import attempt, drawn, is_torch, listed, several
+from .graphs import grad_mode
 
 MODES = ["no_grad", "enable_grad"]
 INFERENCE = ["inference", "no inference"]
@@ -59,9 +59,9 @@ def nested(xp, blocks, raises, look):
     return log, found, look()
 
 
-def nested_blocks(st, names):
-    one = st.tuples(st.sampled_from(names), st.sampled_from(["with", "with", "again", "decorator", "bare decorator"]))
-    return cases_of(st, blocks=st.lists(one.map(list), max_size=4), raises=[False, False, True])
+def nested_blocks(names):
+    one = listed(names, ["with", "with", "again", "decorator", "bare decorator"])
+    return drawn(blocks=several(one, 0, 4), raises=[False, False, True])
 
 
 def _block_edges(names):
@@ -70,7 +70,7 @@ def _block_edges(names):
     return [{"blocks": blocks, "raises": raises} for blocks in some for raises in (False, True)]
 
 
-@program("grad_mode.recording", cases=lambda st: nested_blocks(st, MODES), edges=_block_edges(MODES))
+@program("grad_mode.recording", cases=nested_blocks(MODES), edges=_block_edges(MODES))
 def recorded(xp, blocks, raises):
     x = xp.ones(2).requires_grad_()
 
@@ -93,11 +93,7 @@ def bits(xp, key_set):
     return [bool(int(key_set) & xp.dispatch.BIT[name]) for name in names]
 
 
-@program(
-    "grad_mode.inferring",
-    cases=lambda st: nested_blocks(st, [*INFERENCE, *INFERENCE, *MODES]),
-    edges=_block_edges(INFERENCE),
-)
+@program("grad_mode.inferring", cases=nested_blocks([*INFERENCE * 2, *MODES]), edges=_block_edges(INFERENCE))
 def inferred(xp, blocks, raises):
     x, made = xp.ones(2).requires_grad_(), []
 

@@ -6,7 +6,7 @@ All sizes are 3 or 1, of at most two dimensions, so that any two values broadcas
 
 from __future__ import annotations
 
-from ..cases import attempt, cases_of
+from ..cases import attempt, drawn, listed, several
 from .graphs import grad_mode
 
 UNARY = {
@@ -80,9 +80,7 @@ def do(text):
     return [[" ".join(each[: -len(some)]), *map(int, some)] for each, some in zip(words, indices)]
 
 
-def drawn_leaves(st):
-    one = st.tuples(st.sampled_from(SHAPES), st.sampled_from([True, True, True, False])).map(list)
-    return st.lists(one, min_size=1, max_size=3)
+drawn_leaves = several(listed([*SHAPES], [True, True, True, False]), 1, 3)
 
 
 def drawn_statements(st, names=DIFFERENTIABLE, most=8):
@@ -102,9 +100,8 @@ def drawn_writes(st, most=8):
     )
 
 
-def rooted_programs(st, **more):
-    roots = st.lists(st.integers(0, 12), min_size=1, max_size=3)
-    return cases_of(st, leaves=drawn_leaves(st), statements=drawn_statements(st), times=st.just(1), roots=roots, **more)
+def rooted_programs(**more):
+    return drawn(leaves=drawn_leaves, statements=drawn_statements, times=[1], roots=several((0, 12), 1, 3), **more)
 
 
 def run_repeatedly(xp, leaves, statements, times):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...check import program
-from ..cases import attempt, cases_of
+from ..cases import attempt, drawn, several
 from .functions import checkpoint_of
 from .graphs import Graph, graph_of, node_name, plain
 from .programs import DIAMOND, LEAF, TWO_LEAVES, do, drawn_leaves, drawn_statements, drawn_writes, operate, start
@@ -14,11 +14,9 @@ def whole_programs(st):
     steps = [drawn_statements(st, most=2), drawn_statements(st, most=2), drawn_writes(st, 2)]
     names = ("hook", "doubling hook", "retain", "own", "detach", "without", "checkpoint")
     steps += [st.tuples(st.just(name), index).map(lambda one: [list(one)]) for name in names]
-    return cases_of(
-        st, leaves=drawn_leaves(st),
-        statements=st.lists(st.one_of(steps), max_size=8).map(lambda some: [each for step in some for each in step]),
-        roots=st.lists(index, min_size=1, max_size=2), create=[False, False, True],
-    )  # fmt: skip
+    statements = st.lists(st.one_of(steps), max_size=8).map(lambda some: [each for step in some for each in step])
+    roots = several((0, 12), 1, 2)
+    return drawn(leaves=drawn_leaves, statements=statements, roots=roots, create=[False, False, True])(st)
 
 
 def square(xp):
@@ -99,7 +97,7 @@ def whole_program(xp, leaves, statements, roots, create):
 
 @program(
     "together.head",
-    cases=lambda st: cases_of(st, batch=st.integers(1, 8), features=[64, 8, 3], classes=[600, 20, 5]),
+    cases=drawn(batch=(1, 8), features=[64, 8, 3], classes=[600, 20, 5]),
     edges=[{"batch": 8, "features": 64, "classes": 600}],
 )
 def head(xp, batch, features, classes):

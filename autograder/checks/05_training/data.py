@@ -9,7 +9,7 @@ from types import MappingProxyType
 import numpy as np
 
 from ...check import program
-from ..cases import cases_of, defaults, numbers
+from ..cases import defaults, drawn, numbers
 from .trees import mostly
 
 
@@ -30,9 +30,9 @@ def _about_order(case, mine, theirs):
 
 @program(
     "data.batches",
-    cases=lambda st: cases_of(
-        st, count=st.one_of(st.integers(0, 9), st.none()), given=["iterator", "list", "words"],
-        batch_size=st.integers(1, 4), drop_last=st.booleans(), asked=st.integers(0, 4),
+    cases=drawn(
+        count=lambda st: st.one_of(st.integers(0, 9), st.none()), given=["iterator", "list", "words"],
+        batch_size=(1, 4), drop_last=bool, asked=(0, 4),
     ),
     edges=[
         {"count": count, "given": given, "batch_size": size, "drop_last": drop_last, "asked": asked}
@@ -105,7 +105,7 @@ def _samples(st):
         )
 
     what = st.recursive(leaf, wider, max_leaves=5)
-    return cases_of(st, what=what, count=st.integers(1, 3), odd=[None] * 5 + ["longer", "other"])
+    return drawn(what=what, count=(1, 3), odd=[None] * 5 + ["longer", "other"])(st)
 
 
 _sample = defaults(what="int", count=2, odd=None)

@@ -6,7 +6,7 @@ import itertools
 import math
 
 from ...check import program
-from ..cases import cases_of, defaults, drawing, first_apart, numbers, tensor, tensors, when
+from ..cases import defaults, drawing, drawn, first_apart, numbers, several, tensor, tensors, when
 from .trees import elements, plain
 
 # Initialisation ------------------------------------------------------------------------------------------------------
@@ -14,7 +14,7 @@ from .trees import elements, plain
 
 @program(
     "initialisation.calculate_fan_in_and_fan_out",
-    cases=lambda st: cases_of(st, sizes=st.lists(st.integers(0, 6), max_size=5)),
+    cases=drawn(sizes=several((0, 6), 0, 5)),
     hint=when(lambda case: len(case["sizes"]) > 1, "sizes are (out, in, *window): the first belongs to fan-out"),
     edges=[
         {"sizes": sizes}
@@ -135,8 +135,6 @@ def normalised(xp, x, shape, weight, bias, wrong, eps):
 
 
 MANY = 1200
-
-
 _drop = defaults(p=0.5, train=True, sizes=[MANY], kind="float64", turned=False, seed=7)
 
 
@@ -158,10 +156,10 @@ def _about_dropout(case, mine, theirs):
 
 @program(
     "random.dropout",
-    cases=lambda st: cases_of(
-        st, p=[0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0, 0, 1, -0.5, 1.5], train=st.booleans(),
-        sizes=[[MANY], [40, 30], [MANY], [0], [2, 0]], kind=["float32", "float64", "float64", "float16"],
-        turned=st.booleans(), seed=st.integers(0, 1000),
+    cases=drawn(
+        p=[0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0, 0, 1, -0.5, 1.5], train=bool,
+        sizes=[[MANY], [40, 30], [MANY], [0], [2, 0]], kind=["float32", "float64", "float64", "float16"], turned=bool,
+        seed=(0, 1000),
     ),
     edges=[
         *[_drop(p, train) for p in (0.0, 0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0, 1, -0.5, 1.5) for train in (True, False)],
@@ -183,13 +181,16 @@ def dropped(xp, p, train, sizes, kind, turned, seed):
     before, after = (each.detach().double().flatten() for each in (x, result))
     ratios = (after / before).tolist()
     kept = sum(ratio != 0 for ratio in ratios) / max(len(ratios), 1)
-    expected = 1.0 if not train else 1 - p
+    expected, longest = (
+        1.0 if not train else 1 - p,
+        max((len([*same]) for _, same in itertools.groupby(ratios)), default=0),
+    )
     shown = {
         "itself": result is x,
         "like": [str(result.dtype).partition(".")[2], list(result.shape), list(result.stride()), result.requires_grad],
         "factors": sorted({round(ratio, 3 if kind == "float16" else 6) for ratio in ratios}),
         "kept": abs(kept - expected) < 0.08 or not ratios,
-        "in a row": _longest_run(ratios) < _too_long(p) or len(set(ratios)) == 1,
+        "in a row": longest < _too_long(p) or len(set(ratios)) == 1,
         "input": plain(x),
     }
     if kind in ("float32", "float64") and result is not x:
@@ -201,10 +202,6 @@ def dropped(xp, p, train, sizes, kind, turned, seed):
 def _too_long(p):
     """The length of a run of equal neighbours that chance gives once in a hundred thousand times."""
     return math.log(1e-5 / MANY) / math.log(max(p, 1 - p)) if 0 < p < 1 else math.inf
-
-
-def _longest_run(values):
-    return max((len(list(same)) for _, same in itertools.groupby(values)), default=0)
 
 
 # Losses --------------------------------------------------------------------------------------------------------------

@@ -5,28 +5,16 @@ from __future__ import annotations
 import itertools
 
 from ...check import program
-from ..cases import attempt, cases_of, defaults, first_apart, numbers, rows
-from .trees import (
-    LARGE,
-    SMALL,
-    TIED,
-    Tree,
-    drawn_trees,
-    empty_module,
-    kind_of,
-    mostly,
-    parameter,
-    plain,
-    tensor_state,
-    user_warnings,
-)
+from ..cases import attempt, defaults, drawn, first_apart, numbers, rows, several
+from . import trees
+from .trees import LARGE, SMALL, TIED, Tree, drawn_trees, mostly, plain, tensor_state
 
 # Registration --------------------------------------------------------------------------------------------------------
 
 _NAMES = ["a", "a", "a", "b", "b", "c"]
 _STRANGE = ["limit", "rate", "training", "forward", "a.b", ""]
 _VALUES = {
-    "parameter": parameter, "module": lambda xp, number: empty_module(xp),
+    "parameter": trees.parameter, "module": lambda xp, number: trees.empty_module(xp),
     "tensor": lambda xp, number: numbers(xp, [2], number),
     "buffer": lambda xp, number: xp.nn.Buffer(numbers(xp, [2], number)),
     "scratch": lambda xp, number: xp.nn.Buffer(numbers(xp, [2], number), persistent=False),
@@ -70,10 +58,8 @@ def _assignments(st):
         st.tuples(st.just("register_parameter"), name, st.sampled_from(["parameter", "none", "tensor"])),
         st.tuples(st.just("add_module"), name, st.sampled_from(["module", "none"])),
     ).map(list)
-    return cases_of(
-        st, before=mostly(st, st.just([]), st.lists(assign, max_size=2), 2),
-        statements=st.lists(mostly(st, assign, other, 3), max_size=7),
-    )  # fmt: skip
+    before = mostly(st, st.just([]), st.lists(assign, max_size=2), 2)
+    return drawn(before=before, statements=several(mostly(st, assign, other, 3), 0, 7))(st)
 
 
 def _about_assigning(case, mine, theirs):
@@ -185,9 +171,9 @@ def _about_listing(case, mine, theirs):
 
 @program(
     "modules.named_members",
-    cases=lambda st: cases_of(
-        st, entries=drawn_trees(st), of=sorted(_MEMBERS), prefix=["", "", "model", "a.b"],
-        recurse=[True, True, True, False], remove_duplicate=st.booleans(),
+    cases=drawn(
+        entries=drawn_trees, of=sorted(_MEMBERS), prefix=["", "", "model", "a.b"], recurse=[True, True, True, False],
+        remove_duplicate=bool,
     ),
     edges=[
         {"entries": entries, "of": of, "prefix": prefix, "recurse": recurse, "remove_duplicate": remove}
@@ -245,12 +231,12 @@ def _hooked_calls(st):
         st.tuples(st.just(k), st.sampled_from(some), st.booleans() if kw is None else st.just(kw), st.booleans())
         for k, some, kw in kinds
     ).map(list)
-    return cases_of(
-        st, hooks=st.lists(hook, max_size=5), removed=st.lists(st.integers(0, 4), max_size=1),
+    return drawn(
+        hooks=several(hook, 0, 5), removed=several((0, 4), 0, 1),
         result=["sum", "sum", "both", "dict", "raise", "nothing"],
         within=mostly(st, st.just("see"), st.sampled_from(_ADD + ["remove others"])), own=[False, False, True],
-        scale=[None, 3.0], calls=st.integers(1, 2),
-    )  # fmt: skip
+        scale=[None, 3.0], calls=(1, 2),
+    )(st)  # fmt: skip
 
 
 def _hooks(*hooks, **others):
@@ -259,14 +245,11 @@ def _hooks(*hooks, **others):
     return case | {"scale": None, "calls": 1} | others
 
 
-def _before(effect, kwargs=False, first=False):
-    return "before", effect, kwargs, first
+def _hook(kind):
+    return lambda effect, kwargs=False, first=False: (kind, effect, kwargs, first)
 
 
-def _after(effect, kwargs=False, first=False):
-    return "after", effect, kwargs, first
-
-
+_before, _after = _hook("before"), _hook("after")
 _BACK_BOTH = [("back before", "change", False, False), ("back after", "change", False, False)]
 
 
@@ -347,7 +330,7 @@ def hooked_call(xp, hooks, removed, result, within, own, scale, calls):
         if number < len(handles):
             handles[number][1].remove()
     kwargs, results = {} if scale is None else {"scale": scale}, []
-    with user_warnings():  # torch warns of results without tensors
+    with trees.user_warnings():  # torch warns of results without tensors
         for _ in range(calls):
             inputs = [numbers(xp, [3], number).requires_grad_() for number in range(2)]
             results.append(attempt(_called, xp, module, inputs, kwargs))
@@ -380,9 +363,7 @@ def _called(xp, module, inputs, kwargs):
     """One call, and a backward pass if there is a graph."""
     result = module(inputs[0], inputs[1] * 2, **kwargs)
     parts = result if isinstance(result, tuple) else (result,)
-    losses = [
-        (part * numbers(xp, [3], 5)).sum() for part in parts if isinstance(part, xp.Tensor) and part.requires_grad
-    ]
+    losses = [(x * numbers(xp, [3], 5)).sum() for x in parts if isinstance(x, xp.Tensor) and x.requires_grad]
     if losses:
         sum(losses).backward()
     return [_shown(xp, result), [plain(x.grad) for x in inputs]]
@@ -436,8 +417,6 @@ _CONVERSIONS = {
     "same": lambda xp, x: x, "copy": lambda xp, x: x.clone(), "longer": lambda xp, x: xp.stack([x, x]),
     "meta": lambda xp, x: x.to("meta"), "long": lambda xp, x: x.to(xp.int64),
 }  # fmt: skip
-
-
 _converting = defaults(entries=[], grads=[], conversion="", recurse=True, differentiable=False)
 
 
@@ -456,9 +435,9 @@ def _about_conversions(case, mine, theirs):
 
 @program(
     "modules.apply_impl",
-    cases=lambda st: cases_of(
-        st, entries=drawn_trees(st), grads=st.lists(st.integers(0, 5), max_size=4), conversion=sorted(_CONVERSIONS),
-        recurse=[True, True, True, False], differentiable=st.booleans(),
+    cases=drawn(
+        entries=drawn_trees, grads=several((0, 5), 0, 4), conversion=sorted(_CONVERSIONS),
+        recurse=[True, True, True, False], differentiable=bool,
     ),
     edges=[
         _converting(entries, grads, conversion, recurse)
@@ -497,7 +476,7 @@ def conversions(xp, entries, grads, conversion, recurse, differentiable):
     gradients = {number: each.grad for number, each in known.items()}
 
     def convert(x):
-        calls.append([kind_of(x), xp.is_grad_enabled()])
+        calls.append([trees.kind_of(x), xp.is_grad_enabled()])
         return _CONVERSIONS[conversion](xp, x)
 
     returned = attempt(lambda: tree.root._apply(convert, recurse) is tree.root)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections import UserDict
+from functools import partial
 
 from ...check import program
 from ...observe import difference
-from ..cases import attempt, cases_of, defaults, drawing, entries, explained, numbers
+from ..cases import attempt, defaults, drawing, drawn, entries, explained, numbers, several
 from .trees import mostly, plain, user_warnings
 
 # Parameter groups ----------------------------------------------------------------------------------------------------
@@ -27,13 +28,9 @@ _MORE_PARAMS = {
 }  # fmt: skip
 
 
-def _groupings(st):
-    settings = st.dictionaries(
-        st.sampled_from(["lr", "momentum", "note"]), st.sampled_from([0.5, 0.0, 2.0]), max_size=2
-    )
-    group = cases_of(st, params=list(_PARAMS), start=st.integers(0, 3), settings=settings)
-    first = ["list", "generator", "groups"]
-    return cases_of(st, kind=["SGD", "Adam"], first=first, groups=st.lists(group, max_size=3))
+def _settings(st):
+    names, values = st.sampled_from(["lr", "momentum", "note"]), st.sampled_from([0.5, 0.0, 2.0])
+    return st.dictionaries(names, values, max_size=2)
 
 
 def _grouping(*groups, kind="SGD", first="list"):
@@ -43,7 +40,10 @@ def _grouping(*groups, kind="SGD", first="list"):
 
 @program(
     "optim.add_param_group",
-    cases=_groupings,
+    cases=drawn(
+        kind=["SGD", "Adam"], first=["list", "generator", "groups"],
+        groups=several(drawn(params=list(_PARAMS), start=(0, 3), settings=_settings), 0, 3),
+    ),
     edges=[
         _grouping(), _grouping(first="generator"), _grouping(first="groups", kind="Adam"),
         *[_grouping((params, 1, {}))
@@ -317,10 +317,11 @@ _cosine = defaults(rates=[1.0], T_max=4, eta_min=0.0, steps=12, times={})
 
 @program(
     "schedules.cosine_annealing",
-    cases=lambda st: cases_of(
-        st, rates=st.lists(st.sampled_from([1.0, 0.5, 2.0, 0.25]), min_size=1, max_size=2), T_max=st.integers(1, 6),
-        eta_min=[0, 0.0, 0.125, 0.5, 1.0], steps=st.integers(1, 14),
-        times=st.dictionaries(st.sampled_from(["1", "2", "3", "5"]), st.sampled_from([0.5, 2.0, 1.5]), max_size=2),
+    cases=drawn(
+        rates=several([1.0, 0.5, 2.0, 0.25], 1, 2), T_max=(1, 6), eta_min=[0, 0.0, 0.125, 0.5, 1.0], steps=(1, 14),
+        times=lambda st: st.dictionaries(
+            st.sampled_from(["1", "2", "3", "5"]), st.sampled_from([0.5, 2.0, 1.5]), max_size=2
+        ),
     ),
     edges=[
         *[_cosine(T_max=T_max, eta_min=eta_min, steps=13) for T_max in (1, 2, 3, 4, 5) for eta_min in (0, 0.25)],
@@ -364,10 +365,10 @@ def _about_clipping(case, mine, theirs):
 
 @program(
     "clip_grad.clip_grad_norm_",
-    cases=lambda st: cases_of(
-        st, gradients=st.lists(mostly(st, st.integers(0, 9), st.sampled_from([None, None, -1, -2, -3])), max_size=4),
+    cases=drawn(
+        gradients=several(lambda st: mostly(st, st.integers(0, 9), st.sampled_from([None, None, -1, -2, -3])), 0, 4),
         given=["list", "generator", "one", "dict"], max_norm=[0.5, 1, 1.0, 3.0, 100.0, 0.0],
-        norm_type=[2.0, 2.0, 2, 1.0, 3.0, math.inf, -math.inf, 0.0, "inf", 0.5], error=st.booleans(),
+        norm_type=[2.0, 2.0, 2, 1.0, 3.0, math.inf, -math.inf, 0.0, "inf", 0.5], error=bool,
         digits=["float64", "float64", "float32"],
     ),
     edges=[
@@ -400,10 +401,9 @@ def clipped(xp, gradients, given, max_norm, norm_type, error, digits):
         "one": lambda: params[0] if params else [],
         "dict": lambda: {f"p{i}": each for i, each in enumerate(params)}.values(),
     }[given]()
+    clip = partial(xp.nn.utils.clip_grad_norm_, norm_type=norm_type, error_if_nonfinite=error)
     with user_warnings() as warned:
-        total = attempt(
-            lambda: xp.nn.utils.clip_grad_norm_(passed, max_norm, norm_type=norm_type, error_if_nonfinite=error)
-        )
+        total = attempt(clip, passed, max_norm)
     shown = {"norm": plain(total) if isinstance(total, xp.Tensor) else total, "warned": bool(warned)}
     shown["recorded"] = isinstance(total, xp.Tensor) and total.requires_grad
     shown["grads"] = [plain(each.grad) for each in params]

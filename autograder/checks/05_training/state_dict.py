@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from ...check import program
-from ..cases import attempt, cases_of, first_apart, numbers
+from ..cases import attempt, drawn, first_apart, listed, numbers, several
 from .trees import LARGE, SMALL, TIED, Tree, drawn_trees, plain, tensor_state
 
 
 @program(
     "state_dict.save_to_state_dict",
-    cases=lambda st: cases_of(st, entries=drawn_trees(st), prefix=["", "", "model.", "a."], keep_vars=st.booleans()),
+    cases=drawn(entries=drawn_trees, prefix=["", "", "model.", "a."], keep_vars=bool),
     edges=[
         {"entries": entries, "prefix": prefix, "keep_vars": keep_vars}
         for entries in (LARGE, SMALL, TIED, [], [["scratch", "s", 0]], [["buffer", "n", 0], ["parameter", "w", 0]])
         for prefix in ("", "model.") for keep_vars in (False, True)
     ],
-    hint=lambda case, mine, theirs: "parameters, then persistent buffers; members that are None are left out",
+    hint="parameters, then persistent buffers; members that are None are left out",
 )  # fmt: skip
 def saved(xp, entries, prefix, keep_vars):
     tree = Tree(xp, entries)
@@ -39,15 +39,6 @@ _CHANGES = {  # another value under the same key
 _EXTRA = ["x", "w.x", "a.x", "a", "a.b.c", "b.c", "ab.a", "layer", "layer.x.y", "nobody.x", "s", "", ".", "a."]
 
 
-def _loadings(st):
-    change = st.tuples(st.integers(0, 7), st.sampled_from(list(_CHANGES))).map(list)
-    return cases_of(
-        st, entries=drawn_trees(st), changes=st.lists(change, max_size=3),
-        extra=st.lists(st.sampled_from(_EXTRA), max_size=2, unique=True), prefix=["", "", "a.", "model."],
-        strict=st.booleans(), assign=st.booleans(),
-    )  # fmt: skip
-
-
 def _loading(entries, *changes, **others):
     case = {"entries": entries, "changes": [list(change) for change in changes], "extra": [], "prefix": ""}
     return case | {"strict": True, "assign": False} | others
@@ -67,7 +58,10 @@ def _about_loading(case, mine, theirs):
 
 @program(
     "state_dict.load_from_state_dict",
-    cases=_loadings,
+    cases=drawn(
+        entries=drawn_trees, changes=several(listed((0, 7), list(_CHANGES)), 0, 3),
+        extra=several(_EXTRA, 0, 2, unique=True), prefix=["", "", "a.", "model."], strict=bool, assign=bool,
+    ),
     edges=[
         _loading(LARGE), _loading(LARGE, assign=True), _loading(LARGE, strict=False), _loading(SMALL, prefix="model."),
         _loading(SMALL, prefix="a.", extra=["a.x", "x", "a.w.x"]),
@@ -86,9 +80,7 @@ def _about_loading(case, mine, theirs):
         *[_loading(SMALL, (0, c), strict=s, assign=a) for c in _CHANGES for s in (True, False) for a in (True, False)],
         *[_loading(SMALL, (1, change), assign=assign) for change in _CHANGES for assign in (True, False)],
         *[
-            _loading(
-                [["parameter", "p", number], ["buffer", "b", number], ["parameter", "q", 0]], *changes, assign=assign,
-            )
+            _loading([["parameter", "p", number], ["buffer", "b", number], ["parameter", "q", 0]], *changes, assign=assign)
             for number in (1, 2, 3)
             for changes in ([(0, "one"), (1, "one")], [(0, "scalar"), (1, "longer")], [(0, "frozen"), (2, "parameter")])
             for assign in (True, False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...check import program
-from ..cases import cases_of, numbers
+from ..cases import drawn, numbers, several
 from .optimisers import drawn_settings
 from .trees import plain
 
@@ -24,10 +24,9 @@ _SHORT = {"layers": [], "loss": "squares", "optimiser": ["SGD", {}], "schedule":
 
 @program(
     "together.training",
-    cases=lambda st: cases_of(
-        st, layers=st.lists(st.sampled_from(_LAYERS), max_size=4),
-        loss=["cross entropy", "smoothed", "decisions", "squares"], optimiser=_optimisers(st), schedule=[None, 2, 4],
-        clip=[None, 0.5, 2.0], steps=st.integers(1, 6),
+    cases=drawn(
+        layers=several(_LAYERS, 0, 4), loss=["cross entropy", "smoothed", "decisions", "squares"],
+        optimiser=_optimisers, schedule=[None, 2, 4], clip=[None, 0.5, 2.0], steps=(1, 6),
     ),
     edges=[_SHORT, _SHORT | {"loss": "cross entropy"}, _SHORT | {"optimiser": ["Adam", {}]}],
 )  # fmt: skip

@@ -6,8 +6,10 @@ tensors, because starting a child takes a tenth of a second.
 
 from __future__ import annotations
 
+from functools import partial
+
 from ...check import program
-from ..cases import drawn, error_name, explained, listed, numbers, rows, several, tensor, tensors, with_layout
+from ..cases import drawing, drawn, error_name, explained, listed, numbers, rows, several, tensor, tensors, with_layout
 
 
 def _on_device(module, x):
@@ -26,33 +28,29 @@ def _seen(module, t):
 
 def _allocated(st):
     kinds = st.sampled_from([None, "float32", "float64", "int64", "uint8", "bool", "float16"])
-    return st.builds(
-        lambda x, kind: [x["tensor"]["sizes"], x["tensor"]["strides"], kind], tensors(st, (0, 4), 3), kinds
-    )
-
-
-_ALLOCATIONS = rows(
-    "several default",
-    ([
-        [[2, 3], [3, 1], "float32"], [[2, 3], [1, 2], "float64"], [[2, 3], [4, 1], "uint8"], [[3], [2], "int64"],
-        [[3, 2], [0, 1], "float16"], [[2, 2, 3], [6, 3, 1], "bool"], [[2, 2, 3], [12, 6, 2], "int32"],
-    ], "float32"),
-    ([[[], [], "float32"], [[0], [1], "float64"], [[2, 0, 3], [3, 3, 1], None], [[1], [5], None]], "float64"),
-    ([[[2, 3], [3, 1], None], [[4], [1], None]], "float32"),
-)  # fmt: skip
+    x = tensors(st, (0, 4), 3)
+    return st.builds(lambda x, kind: [x["tensor"]["sizes"], x["tensor"]["strides"], kind], x, kinds)
 
 
 @program(
     "backend.empty_strided",
     cases=drawn(several=several(_allocated, 1, 6), default=["float32", "float64"]),
-    edges=_ALLOCATIONS,
+    edges=rows(
+        "several default",
+        ([
+            [[2, 3], [3, 1], "float32"], [[2, 3], [1, 2], "float64"], [[2, 3], [4, 1], "uint8"], [[3], [2], "int64"],
+            [[3, 2], [0, 1], "float16"], [[2, 2, 3], [6, 3, 1], "bool"], [[2, 2, 3], [12, 6, 2], "int32"],
+        ], "float32"),
+        ([[[], [], "float32"], [[0], [1], "float64"], [[2, 0, 3], [3, 3, 1], None], [[1], [5], None]], "float64"),
+        ([[[2, 3], [3, 1], None], [[4], [1], None]], "float32"),
+    ),
     hint=explained(
         result="memory reaches just as far as the last element, in bytes; a tensor without elements needs none",
         apart="two tensors never share memory",
         refused="only strided layouts, and no pinned memory",
     ),
     draws=8,
-)
+)  # fmt: skip
 def allocations(xp, several, default):
     module, torch = xp.backend, xp.backend.torch
 
@@ -122,33 +120,30 @@ def _step(st):
     return step.map(lambda each: [each[0], each[1], each[2][: len(each[1])], each[3]])
 
 
-_WALKS = rows(
-    "base steps",
-    (tensor([4, 3], None, 0, "float32"), [
-        [0, [3, 4], [1, 3], "none"], [0, [2, 3], [3, 1], 6], [2, [3], [1], "None"], [2, [3], [1], 0], [2, [2], [1], 2],
-        [0, [], [], 11], [0, [4], [0], 5], [0, [5, 3], [0, 1], 9], [0, [2, 2], [3, 1], "None"],
-    ]),
-    (tensor([2, 3], None, 2, "int64", 2), [
-        [0, [6], [1], 0], [0, [8], [1], "none"], [0, [9], [1], "none"], [0, [10], [1], 0], [0, [11], [1], 0],
-        [0, [1], [1], 9], [0, [1], [1], 10], [0, [], [], 10], [0, [0], [1], 99], [0, [2, 0], [50, 1], "none"],
-        [0, [2], [9], 0], [0, [2], [10], 0], [0, [2], [-1], 3], [0, [1], [-1], 3], [0, [2], [1], -1],
-        [0, [0], [-1], 0], [0, [2, 3], [3, 2], 1], [0, [2, 3], [3, 3], 1],
-    ]),
-    (tensor([3], [2], 1, "float32"), [[0, [6], [1], 0], [0, [5], [1], "none"], [0, [6], [1], "none"]]),
-    (tensor([0]), [[0, [0], [1], 0], [0, [2, 0], [0, 5], "none"], [0, [], [], 0], [0, [0], [1], 3]]),
-)  # fmt: skip
-
-
 @program(
     "backend.as_strided",
     cases=drawn(base=lambda st: tensors(st, (1, 2), 4, ("float32", "int64")), steps=several(_step, 1, 6)),
-    edges=_WALKS,
+    edges=rows(
+        "base steps",
+        (tensor([4, 3], None, 0, "float32"), [
+            [0, [3, 4], [1, 3], "none"], [0, [2, 3], [3, 1], 6], [2, [3], [1], "None"], [2, [3], [1], 0], [2, [2], [1], 2],
+            [0, [], [], 11], [0, [4], [0], 5], [0, [5, 3], [0, 1], 9], [0, [2, 2], [3, 1], "None"],
+        ]),
+        (tensor([2, 3], None, 2, "int64", 2), [
+            [0, [6], [1], 0], [0, [8], [1], "none"], [0, [9], [1], "none"], [0, [10], [1], 0], [0, [11], [1], 0],
+            [0, [1], [1], 9], [0, [1], [1], 10], [0, [], [], 10], [0, [0], [1], 99], [0, [2, 0], [50, 1], "none"],
+            [0, [2], [9], 0], [0, [2], [10], 0], [0, [2], [-1], 3], [0, [1], [-1], 3], [0, [2], [1], -1],
+            [0, [0], [-1], 0], [0, [2, 3], [3, 2], 1], [0, [2, 3], [3, 3], 1],
+        ]),
+        (tensor([3], [2], 1, "float32"), [[0, [6], [1], 0], [0, [5], [1], "none"], [0, [6], [1], "none"]]),
+        (tensor([0]), [[0, [0], [1], 0], [0, [2, 0], [0, 5], "none"], [0, [], [], 0], [0, [0], [1], 3]]),
+    ),
     hint=explained(
         views="a view has the same storage; a given offset counts from the beginning of the memory",
         memory="a write through one view is seen through all",
     ),
     draws=15,
-)
+)  # fmt: skip
 def views_there(xp, base, steps):
     module = xp.backend
     return module.run_on_device(lambda: _views(module, _on_device(module, base), steps))
@@ -162,19 +157,14 @@ def torch_views_there(torch, base, steps):
 _KINDS = ("float32", "float64", "int64", "int32", "uint8", "bool", "float16")
 
 
-def _copy(st):
-    @st.composite
-    def draw_copy(draw):
-        to = draw(st.lists(st.integers(1, 3), max_size=3))
-        shape = [1 if draw(st.integers(0, 3)) == 0 else size for size in to[draw(st.integers(0, len(to))) :]]
-        if shape and draw(st.integers(0, 9)) == 0:
-            shape[-1] += 1
-        small = st.integers(0, 2)
-        return [_strided(each, draw(small), draw(small), draw(st.sampled_from(_KINDS))) for each in (shape, to)] + [
-            None
-        ]
-
-    return draw_copy()
+@drawing
+def _copy(draw, st):
+    to = draw(st.lists(st.integers(1, 3), max_size=3))
+    shape = [1 if draw(st.integers(0, 3)) == 0 else size for size in to[draw(st.integers(0, len(to))) :]]
+    if shape and draw(st.integers(0, 9)) == 0:
+        shape[-1] += 1
+    small, kinds = st.integers(0, 2), st.sampled_from(_KINDS)
+    return [*(_strided(each, draw(small), draw(small), draw(kinds)) for each in (shape, to)), None]
 
 
 def _strided(sizes, layout=0, offset=0, kind="float32"):
@@ -186,10 +176,6 @@ def _strided(sizes, layout=0, offset=0, kind="float32"):
     return tensor(sizes, strides if layout == 2 else strides[::-1], offset, kind, 1)
 
 
-_BROADCASTS = (
-    ([3], [2, 3]), ([2, 1], [2, 3]), ([], [2, 3]), ([], []), ([1, 3], [3]), ([2], [3]), ([2, 3], [3]), ([3], [0]),
-    ([0], [0]), ([1], [2, 0]),
-)  # fmt: skip
 _CASTS = (("float32", "int64"), ("float64", "uint8"), ("int64", "float16"), ("float32", "bool"), ("bool", "float32"))
 _OVERLAPS = [  # the target is a part of the source's own memory: sizes, strides, offset
     [_strided([5]), _strided([5]), [[5], [1], 1]],
@@ -198,18 +184,19 @@ _OVERLAPS = [  # the target is a part of the source's own memory: sizes, strides
     [_strided([3, 3]), _strided([3, 3]), [[3, 3], [3, 1], 0]],
     [_strided([1]), _strided([3]), [[2], [1], 0]],
 ]
-_COPIES = (
-    [[_strided([2, 3], a), _strided([2, 3], b, 1), None] for a in (0, 1, 2) for b in (0, 1, 2)],
-    [[_strided(source, 0, 1), _strided(target, 2), None] for source, target in _BROADCASTS],
-    [[_strided([3], kind=source), _strided([3], kind=target), None] for source, target in _CASTS],
-    _OVERLAPS,
-)
 
 
 @program(
     "backend.copy_from",
     cases=drawn(several=several(_copy, 1, 5)),
-    edges=[{"several": several} for several in _COPIES],
+    edges=[{"several": several} for several in (
+        [[_strided([2, 3], a), _strided([2, 3], b, 1), None] for a in (0, 1, 2) for b in (0, 1, 2)],
+        [[_strided(source, 0, 1), _strided(target, 2), None] for source, target in (
+            ([3], [2, 3]), ([2, 1], [2, 3]), ([], [2, 3]), ([], []), ([1, 3], [3]), ([2], [3]), ([2, 3], [3]),
+            ([3], [0]), ([0], [0]), ([1], [2, 0]),
+        )],
+        [[_strided([3], kind=source), _strided([3], kind=target), None] for source, target in _CASTS], _OVERLAPS,
+    )],
     hint=explained(
         result="elements are converted and broadcast, whatever the strides; the target receives the source's old elements",
         memory="nothing is written outside the target",
@@ -217,7 +204,7 @@ _COPIES = (
         source="the source is only read",
     ),
     draws=15,
-)
+)  # fmt: skip
 def copies(xp, several):
     module = xp.backend
 
@@ -368,9 +355,8 @@ def _flattened(args, kwargs):
 def _called_once(module, op, args, kwargs, call):
     known = [each for each in _flattened(args, kwargs) if hasattr(each, "untyped_storage")]
     before = [(each.untyped_storage()._cdata, each.shape) for each in known]
-    recorded = RecordedOperator(
-        op, [each for each in known if str(each.dtype) == "torch.float16"]
-    )  # those stay on the CPU
+    # those of float16 stay on the CPU
+    recorded = RecordedOperator(op, [each for each in known if str(each.dtype) == "torch.float16"])
 
     def described(value):
         if isinstance(value, list | tuple):
@@ -407,12 +393,8 @@ def _called_once(module, op, args, kwargs, call):
     draws=6,
 )
 def fallbacks(xp, names, layout):
-    module, torch = xp.backend, xp.backend.torch
-
-    def place(x):
-        return _on_device(module, x)
-
-    return module.run_on_device(lambda: _called(module, torch, names, layout, module.cpu_fallback, place))
+    module, place = xp.backend, partial(_on_device, xp.backend)
+    return module.run_on_device(lambda: _called(module, module.torch, names, layout, module.cpu_fallback, place))
 
 
 @fallbacks.oracle

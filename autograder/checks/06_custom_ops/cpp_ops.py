@@ -6,12 +6,13 @@ import re
 
 from ...check import program
 from ...recorder import fresh_namespace
-from ..cases import copied, drawn, error_name, explained, first_apart, numbers, several, tensor, tensors, with_layout
-from .operators import PLUMBING, calls_in, operators_inside, registered, words
+from ..cases import copied, drawing, drawn, error_name, first_apart, numbers, several, tensor, tensors, with_layout
+from .operators import PLUMBING, calls_in, explained_or_beyond, operators_inside, registered
 
-HEADERS = words(
-    "torch/library.h ATen/core/Tensor.h ATen/Dispatch.h ATen/Parallel.h ATen/ops/empty.h ATen/ops/empty_like.h"
-)
+HEADERS = [
+    "torch/library.h", "ATen/core/Tensor.h", "ATen/Dispatch.h", "ATen/Parallel.h", "ATen/ops/empty.h",
+    "ATen/ops/empty_like.h",
+]  # fmt: skip
 CPP_SECONDS = 10  # a call takes a thousandth of one
 
 
@@ -21,14 +22,11 @@ def _foreign_headers(text):
     return sorted(name for name in found if name.startswith(("ATen/", "torch/", "caffe2/")) and name not in HEADERS)
 
 
-def _lines(st):
-    @st.composite
-    def draw_lines(draw):
-        x = draw(tensors(st, (1, 4), 4, ("float32", "float32", "float64", "float64", "int64")))["tensor"]
-        fault = draw(st.sampled_from(["none"] * 9 + ["size", "dims", "type"])) if x["dtype"] != "int64" else "none"
-        return _line(x, draw(st.sampled_from([1, 1, 2, 0])), draw(st.sampled_from([1e-5, 0.5, 2.0])), fault)
-
-    return draw_lines()
+@drawing
+def _lines(draw, st):
+    x = draw(tensors(st, (1, 4), 4, ("float32", "float32", "float64", "float64", "int64")))["tensor"]
+    fault = draw(st.sampled_from(["none"] * 9 + ["size", "dims", "type"])) if x["dtype"] != "int64" else "none"
+    return _line(x, draw(st.sampled_from([1, 1, 2, 0])), draw(st.sampled_from([1e-5, 0.5, 2.0])), fault)
 
 
 def _line(x, step=1, eps=1e-5, fault="none"):
@@ -38,7 +36,7 @@ def _line(x, step=1, eps=1e-5, fault="none"):
     return {"x": {"tensor": x}, "weight": tensor(shape, [step] * len(shape), 1, dtype), "eps": eps}
 
 
-_LINES = (  # sizes, strides, offset and dtype of x, the stride of weight, eps
+_LINES = [_line(tensor(*of_x)["tensor"], step, eps) for *of_x, step, eps in (
     ([2, 3], None, 0, "float32", 1, 1e-5), ([2, 3], None, 0, "float64", 1, 2.0), ([3], None, 2, "float32", 1, 0.5),
     ([3], [2], 1, "float64", 1, 0.5), ([3, 4], [1, 3], 1, "float32", 1, 1e-5), ([3, 4], [1, 3], 1, "float64", 2, 1e-5),
     ([3, 4], [0, 1], 5, "float32", 1, 1e-5), ([3, 4], [1, 0], 5, "float64", 0, 1e-5),
@@ -49,17 +47,13 @@ _LINES = (  # sizes, strides, offset and dtype of x, the stride of weight, eps
     ([2, 0, 3], None, 0, "float64", 1, 1e-5), ([2, 37], None, 0, "float32", 1, 1e-5),
     ([4096, 32], None, 0, "float32", 1, 1e-5),  # short lines: a plain sum in float32 will do
     ([2, 3], None, 0, "int64", 1, 1e-5), ([0], None, 0, "int64", 1, 1e-5),
-)  # fmt: skip
-
-
-def _line_edges():
-    yield from (_line(tensor(*of_x)["tensor"], step, eps) for *of_x, step, eps in _LINES)
-    for shape in ([2], [4], [1], [0], [1, 3], [2, 3], [3, 1], []):
-        yield {"x": tensor([2, 3], dtype="float32"), "weight": tensor(shape, dtype="float32"), "eps": 1e-5}
-    for shape in ([1], []):
-        yield {"x": tensor([], [], 2, "float32"), "weight": tensor(shape, dtype="float32"), "eps": 1e-5}
-    for dtype in ("float32", "float64"):
-        yield _line(tensor([2, 3], dtype=dtype)["tensor"], fault="type")
+)]  # fmt: skip
+_LINES += [
+    {"x": tensor(*x, dtype="float32"), "weight": tensor(weight, dtype="float32"), "eps": 1e-5}
+    for x, shapes in (([[2, 3]], ([2], [4], [1], [0], [1, 3], [2, 3], [3, 1], [])), ([[], [], 2], ([1], [])))
+    for weight in shapes
+]
+_LINES += [_line(tensor([2, 3], dtype=dtype)["tensor"], fault="type") for dtype in ("float32", "float64")]
 
 
 def _about_the_process(mine):
@@ -86,7 +80,7 @@ def _about_lines(case, mine, theirs):
     return None
 
 
-@program("cpp_ops.rms_norm_source", cases=_lines, edges=[*_line_edges()], hint=_about_lines, draws=12)
+@program("cpp_ops.rms_norm_source", cases=_lines, edges=_LINES, hint=_about_lines, draws=12)
 def lines_in_cpp(xp, x, weight, eps):
     text = xp.cpp_ops.rms_norm_source()
     operators = xp.cpp_ops.build(text)
@@ -143,7 +137,7 @@ def _seen_by_tools(torch, op, namespace, lead, size, step, kind):
     return found | {"results": results, "calls": calls_in(graphs[-1], namespace), "compilations": len(graphs)}
 
 
-_explained = explained(
+_explained = explained_or_beyond(
     schema="TORCH_LIBRARY defines the schema that the docstring gives",
     kernels="one kernel for CPU and one for Meta",
     meta="the kernel for Meta returns a tensor like the other kernel's: sizes, dtype and contiguous strides",

@@ -9,24 +9,9 @@ from types import SimpleNamespace
 from ...check import program
 from ...observe import difference
 from ...recorder import recorded
-from ..cases import composite, copied, drawn, first_apart, numbers, several, with_layout
-from .operators import (
-    ACTIVATIONS,
-    DELEGATES,
-    POINTWISE,
-    PRODUCTS,
-    SHAPES,
-    SUMS,
-    arguments,
-    beyond_what_is_allowed,
-    explained_or_beyond,
-    field,
-    linear,
-    metadata,
-    operators_inside,
-    shape,
-    shapes,
-)
+from ..cases import copied, drawing, drawn, field, first_apart, numbers, several, with_layout
+from . import operators
+from .operators import ACTIVATIONS, SHAPES, arguments, explained_or_beyond, linear, metadata, shape, shapes
 
 # The kernel and the fake kernel --------------------------------------------------------------------------------------
 
@@ -62,42 +47,38 @@ def _shapes_and(**more):
     return lambda st: drawn(**more)(st).flatmap(lambda case: shapes()(st).map(lambda sizes: sizes | case))
 
 
-def _kernel_edges():
-    usual = {"layout": "", "kind": "float64", "wrong": None}
-    yield from (shape(activation=name, **usual) for name in ACTIVATIONS)
-    leads = ([], [2, 3], [0], [2, 1, 2])
-    yield from (shape(lead=lead, bias=bias, **usual) for lead in leads for bias in (True, False))
-    yield from (shape(lead=[2, 3], **usual | {"layout": layout}) for layout in ("gaps", "backwards", "equal"))
-    for features in (2, 1):  # with a single feature einsum leaves other strides
-        backwards = usual | {"layout": "backwards", "features": features}
-        yield from (shape(lead=lead, bias=False, **backwards) for lead in ([3], [2, 3], [2, 3, 2]))
-    yield shape(activation="gelu", **usual | {"kind": "float32"})
-    yield shape(features=1, outs=1, **usual)
-    yield from (shape(lead=lead, **usual | {"wrong": wrong}) for wrong in _WRONG for lead in ([3], [2, 3]))
-    yield from (shape(bias=False, **usual | {"wrong": wrong}) for wrong in ("features", "dtype", "activation"))
+def _usual(lead=(3,), layout="", kind="float64", wrong=None, **more):
+    return shape([*lead], **more) | {"layout": layout, "kind": kind, "wrong": wrong}
 
 
 @program(
     "custom_ops.fused_linear",
     cases=_shapes_and(
-        layout=["", "", "gaps", "backwards", "equal"],
-        kind=["float32", "float64"],
-        wrong=[None] * 10 + sorted(_WRONG),
+        layout=["", "", "gaps", "backwards", "equal"], kind=["float32", "float64"], wrong=[None] * 10 + sorted(_WRONG),
     ),
-    edges=[*_kernel_edges()],
+    edges=[
+        *(_usual(activation=name) for name in ACTIVATIONS),
+        *(_usual(lead, bias=bias) for lead in ([], [2, 3], [0], [2, 1, 2]) for bias in (True, False)),
+        *(_usual([2, 3], layout) for layout in ("gaps", "backwards", "equal")),
+        *(_usual(lead, "backwards", features=features, bias=False)  # with a single feature einsum leaves other strides
+          for features in (2, 1) for lead in ([3], [2, 3], [2, 3, 2])),
+        _usual(activation="gelu", kind="float32"), _usual(features=1, outs=1),
+        *(_usual(lead, wrong=wrong) for wrong in _WRONG for lead in ([3], [2, 3])),
+        *(_usual(bias=False, wrong=wrong) for wrong in ("features", "dtype", "activation")),
+    ],
     hint=explained_or_beyond(
         result="activation(x @ weight.T + bias); x may have any number of leading dimensions, and bias may be None",
         contiguous="the result is contiguous, whatever the strides of the arguments",
         alone="the result is a new tensor",
         arguments="the arguments do not change",
     ),
-)
+)  # fmt: skip
 def kernel(xp, lead, features, outs, bias, activation, layout, kind, wrong):
     torch = xp.custom_ops.torch
     inputs = [*_spoilt(torch, *arguments(torch, lead, features, outs, bias, layout, kind), activation, wrong)]
     before = [copied(each) for each in inputs[:3]]
-    with recorded([*SHAPES, *PRODUCTS, *POINTWISE, *SUMS], DELEGATES) as beyond:
-        result, called = operators_inside(lambda: xp.custom_ops.fused_linear(*inputs))
+    with recorded(operators.ARITHMETIC, operators.DELEGATES) as beyond:
+        result, called = operators.operators_inside(lambda: xp.custom_ops.fused_linear(*inputs))
     beyond += sorted({"linear"} & called)  # which the recorder sees in pieces
     owners = [each.untyped_storage().data_ptr() for each in inputs[:3] if each is not None and each.numel()]
     return {
@@ -119,14 +100,13 @@ def torch_kernel(torch, lead, features, outs, bias, activation, layout, kind, wr
 
 
 def _fake_edges():
-    usual = {"layout": "", "kind": "float64", "wrong": None}
     for place in ("meta", "fake", "symbolic"):
-        yield from (shape(lead=lead, place=place, **usual) for lead in ([], [3], [2, 4]))
-        yield shape(lead=[2, 3], bias=False, place=place, **usual | {"layout": "backwards", "kind": "float32"})
-        yield shape(lead=[3], activation="gelu", place=place, **usual | {"layout": "gaps", "kind": "float16"})
-        yield from (shape(lead=[2, 3], place=place, **usual | {"wrong": wrong}) for wrong in _WRONG)
-    yield from (shape(bias=False, place="meta", **usual | {"wrong": wrong}) for wrong in ("features", "dtype"))
-    yield shape(lead=[0, 3], place="meta", **usual)
+        yield from (_usual(lead, place=place) for lead in ([], [3], [2, 4]))
+        yield _usual([2, 3], "backwards", "float32", bias=False, place=place)
+        yield _usual([3], "gaps", "float16", activation="gelu", place=place)
+        yield from (_usual([2, 3], wrong=wrong, place=place) for wrong in _WRONG)
+    yield from (_usual(bias=False, wrong=wrong, place="meta") for wrong in ("features", "dtype"))
+    yield _usual([0, 3], place="meta")
 
 
 def _without_data(torch, tensors, place):
@@ -153,11 +133,8 @@ def _without_data(torch, tensors, place):
 @program(
     "custom_ops.fused_linear_fake",
     cases=_shapes_and(
-        lead=several((2, 4), 0, 3),
-        layout=["", "gaps", "backwards"],
-        kind=["float32", "float64", "float16"],
-        place=["meta", "fake", "symbolic", "symbolic"],
-        wrong=[None] * 8 + sorted(_WRONG),
+        lead=several((2, 4), 0, 3), layout=["", "gaps", "backwards"], kind=["float32", "float64", "float16"],
+        place=["meta", "fake", "symbolic", "symbolic"], wrong=[None] * 8 + sorted(_WRONG),
     ),
     edges=[*_fake_edges()],
     hint=explained_or_beyond(
@@ -166,12 +143,12 @@ def _without_data(torch, tensors, place):
         device="the device is that of the arguments, and the dtype too",
     ),
     draws=60,
-)
+)  # fmt: skip
 def fake(xp, lead, features, outs, bias, activation, layout, kind, place, wrong):
     torch = xp.custom_ops.torch
     inputs = [*_spoilt(torch, *arguments(torch, lead, features, outs, bias, layout, kind), activation, wrong)]
     tensors, mode, known = _without_data(torch, inputs[:3], place)
-    with recorded(SHAPES, DELEGATES) as beyond, mode:
+    with recorded(SHAPES, operators.DELEGATES) as beyond, mode:
         result = xp.custom_ops.fused_linear_fake(*tensors, inputs[3])
     guards = [str(guard.expr) for guard in known.guards] if known else []
     return metadata(result) | {"guards": guards, "beyond": beyond if place == "meta" else []}
@@ -224,28 +201,25 @@ def _needs_of(needs, passed, more=0):
 _NEEDS = [tuple(bool(number >> bit & 1) for bit in range(3)) for number in range(8)]
 
 
+def _settled(case):
+    """The case with arguments at their defaults if they are not passed; a bias that is None needs no gradient."""
+    case = operators.settled(case)
+    return case | {"needs": [*case["needs"][:2], case["needs"][2] and case["bias"]]}
+
+
 def _contexts(st):
-    """Cases in which arguments that were not passed are at their defaults."""
-
-    def settled(case):
-        passed = case["passed"] if case["activation"] == "none" else 4
-        bias = case["bias"] and passed > 2
-        needs = [*case["needs"][:2], case["needs"][2] and bias]
-        return case | {"passed": passed, "bias": bias, "needs": needs}
-
-    return shapes(needs=[[*each] for each in _NEEDS], passed=(2, 4))(st).map(settled)
+    return shapes(needs=[[*each] for each in _NEEDS], passed=(2, 4))(st).map(_settled)
 
 
 def _context(needs=(True, True, True), passed=4, **more):
-    case = shape(**{"lead": [3], "features": 2, "outs": 4} | more)
-    bias = case["bias"] and passed > 2
-    return case | {"needs": [*needs[:2], needs[2] and bias], "passed": passed, "bias": bias}
+    return _settled(shape(**more, needs=needs, passed=passed))
 
 
-def _context_edges():
-    yield from (_context(needs, activation=name) for needs in _NEEDS for name in ACTIVATIONS)
-    yield from (_context(activation=name, bias=False) for name in ACTIVATIONS)
-    yield from (_context(needs, passed) for needs in [(True, True, True), (True, False, True)] for passed in (2, 3))
+_CONTEXTS = [
+    *(_context(needs, activation=name) for needs in _NEEDS for name in ACTIVATIONS),
+    *(_context(activation=name, bias=False) for name in ACTIVATIONS),
+    *(_context(needs, passed) for needs in [(True, True, True), (True, False, True)] for passed in (2, 3)),
+]
 
 
 def _names_for_none(saved):
@@ -257,7 +231,7 @@ def _names_for_none(saved):
 @program(
     "custom_ops.fused_linear_setup_context",
     cases=lambda st: _contexts(st).flatmap(lambda case: st.booleans().map(lambda more: case | {"more": more})),
-    edges=[case | {"more": more} for case in _context_edges() for more in (True, False)],
+    edges=[case | {"more": more} for case in _CONTEXTS for more in (True, False)],
     hint=explained_or_beyond(
         saved="save only the tensors from which a gradient that is asked for is computed",
         kept_elsewhere="tensors belong in save_for_backward: other attributes make cycles, and changes of them are not seen",
@@ -323,29 +297,24 @@ def _backward_edges():
 
 def _about_gradients(case, mine, theirs):
     if first_apart(mine, theirs) == "beyond":
-        return beyond_what_is_allowed(mine)
+        return operators.beyond_what_is_allowed(mine)
     if isinstance(mine, dict) and "error" in mine:
         few = "op(x, weight) passes two arguments, so needs_input_grad has two entries: an argument not passed needs nothing"
         return few if case["passed"] < 4 else "x has any number of leading dimensions, also none, and grad any strides"
     if first_apart(mine, theirs) == "for nothing":
         return "a gradient that ctx.needs_input_grad does not ask for is not computed either"
-    mine, theirs = field("gradients", mine, theirs)
+    mine, theirs = field(mine, "gradients"), field(theirs, "gradients")
     if not isinstance(theirs, list) or not isinstance(mine, list) or len(mine) != len(theirs):
         return "one result for each of the four arguments"
-    wrong = next((i for i, pair in enumerate(zip(mine, theirs)) if difference(*pair)), None)
-    return (
-        None
-        if wrong is None
-        else _about_gradient(("x", "weight", "bias", "activation")[wrong], mine[wrong], theirs[wrong])
-    )
-
-
-def _about_gradient(name, mine, theirs):
-    if (mine is None) != (theirs is None):
-        return f"the gradient of {name}: computed if and only if ctx.needs_input_grad asks for it"
-    if "tensor" not in (mine or {}) or mine["tensor"]["shape"] != theirs["tensor"]["shape"]:
-        return f"the gradient of {name} has its shape: what was shared in the forward is summed in the backward"
-    return "first the derivative of the activation, from its result; then the derivatives of the product and of the sum"
+    for name, one, other in zip(("x", "weight", "bias", "activation"), mine, theirs):
+        if not difference(one, other):
+            continue
+        if (one is None) != (other is None):
+            return f"the gradient of {name}: computed if and only if ctx.needs_input_grad asks for it"
+        if "tensor" not in (one or {}) or one["tensor"]["shape"] != other["tensor"]["shape"]:
+            return f"the gradient of {name} has its shape: what was shared in the forward is summed in the backward"
+        return "first the derivative of the activation, from its result; then the derivatives of the product and of the sum"
+    return None
 
 
 def _computed(torch, call, numbers):
@@ -358,14 +327,12 @@ def _computed(torch, call, numbers):
             results.extend(each for each in _parts(result) if isinstance(each, torch.Tensor))
             return result
 
-    def same(x, y):
-        return x.shape == y.shape and torch.allclose(x, y)
-
     with Results():
         result = call()
     wanted = {name: each.detach().flatten().sort().values for name, each in numbers.items()}
     found = [each.detach().flatten().sort().values for each in results if each.is_floating_point()]
-    return result, [name for name, each in wanted.items() if any(same(each, other) for other in found)]
+    same = (name for name, x in wanted.items() if any(x.shape == y.shape and torch.allclose(x, y) for y in found))
+    return result, [*same]
 
 
 def _not_asked_for(torch, lead, features, outs, bias, activation, needs, grad):
@@ -400,7 +367,7 @@ def gradients(xp, lead, features, outs, bias, activation, needs, passed, layout)
     others = {} if layout == "equal" else others
 
     def backward():
-        with recorded([*SHAPES, *PRODUCTS, *POINTWISE, *SUMS], DELEGATES) as beyond:
+        with recorded(operators.ARITHMETIC, operators.DELEGATES) as beyond:
             return xp.custom_ops.fused_linear_backward(ctx, grad), beyond
 
     (results, beyond), more = _computed(torch, backward, others)
@@ -422,12 +389,6 @@ def torch_gradients(torch, lead, features, outs, bias, activation, needs, passed
     return {"gradients": [*map(copied, results), None], "for nothing": [], "arguments": [True] * 5, "beyond": []}
 
 
-def _twice_edges():
-    yield from (_context(needs, activation=name) for name in ACTIVATIONS for needs in _NEEDS[1:])
-    yield from (_context(activation=name, lead=lead) for name in ACTIVATIONS for lead in ([], [2, 2]))
-    yield from (_context(activation=name, lead=[2], bias=False) for name in ACTIVATIONS)
-
-
 def _twice(torch, function, x, weight, bias, needs):
     """The derivatives of first derivatives of a function, with respect to all inputs and to the incoming gradient."""
     inputs = [each.requires_grad_(need) if each is not None else None for each, need in zip((x, weight, bias), needs)]
@@ -443,7 +404,11 @@ def _twice(torch, function, x, weight, bias, needs):
 @program(
     "custom_ops.fused_linear_backward.twice",
     cases=lambda st: _contexts(st).filter(lambda case: any(case["needs"])),
-    edges=[*_twice_edges()],
+    edges=[
+        *(_context(needs, activation=name) for name in ACTIVATIONS for needs in _NEEDS[1:]),
+        *(_context(activation=name, lead=lead) for name in ACTIVATIONS for lead in ([], [2, 2])),
+        *(_context(activation=name, lead=[2], bias=False) for name in ACTIVATIONS),
+    ],
     hint="for a second derivative the first one has to consist of differentiable operations on the saved tensors and on grad",
     draws=60,
 )
@@ -462,24 +427,22 @@ def second_derivatives(xp, lead, features, outs, bias, activation, needs, passed
         def backward(ctx, grad):
             return xp.custom_ops.fused_linear_backward(ctx, grad)
 
-    with recorded([*SHAPES, *PRODUCTS, *POINTWISE, *SUMS, "gelu", "tanh_backward"], ["torch.func.vjp"]) as beyond:
+    with recorded([*operators.ARITHMETIC, "gelu", "tanh_backward"], ["torch.func.vjp"]) as beyond:
         found = _twice(torch, Linear.apply, *arguments(torch, lead, features, outs, bias), needs)
     return found | {"beyond": beyond}
 
 
 @second_derivatives.oracle
 def torch_second_derivatives(torch, lead, features, outs, bias, activation, needs, passed):
-    def function(*inputs):
-        return linear(torch, *inputs, activation)
-
-    return _twice(torch, function, *arguments(torch, lead, features, outs, bias), needs) | {"beyond": []}
+    inputs = arguments(torch, lead, features, outs, bias)
+    return _twice(torch, lambda *inputs: linear(torch, *inputs, activation), *inputs, needs) | {"beyond": []}
 
 
 # The batching rule ---------------------------------------------------------------------------------------------------
 
 
-@composite
-def _batches(st, draw):
+@drawing
+def _batches(draw, st):
     case = draw(shapes()(st))
     passed = draw(st.integers(2, 4)) if case["activation"] == "none" else 4
     case["bias"] = case["bias"] and passed > 2
@@ -499,23 +462,6 @@ def _batch(*in_dims, size=5, **more):
     return case | {"in_dims": [*passed], "size": size}
 
 
-def _batch_edges():
-    of_two = [(0, None), (1, None), (2, None), (None, 0), (None, 1), (None, 2), (1, 2)]
-    yield from (_batch(*dims, None) for dims in of_two)
-    yield from (_batch(x, weight, bias) for x in (None, 0, 2) for weight in (None, 0, 1) for bias in (0, 1))
-    of_weights = [(weight, bias) for weight in (None, 1) for bias in (None, 0)]
-    yield from (_batch(0, *dims, activation=name) for name in ACTIVATIONS for dims in of_weights)
-    yield from (_batch(x, w, lead=lead) for x, w in [(0, None), (0, 0), (None, 2)] for lead in ([], [3], [2, 3]))
-    of_three = [(0, None, 1), (1, 0, 0), (None, 2, 0)]
-    yield from (_batch(*dims, lead=lead) for dims in of_three for lead in ([], [2, 3]))
-    yield from (_batch(x, 0, None, lead=[2, 3], bias=False, activation="tanh") for x in (None, 0))
-    yield from (_batch(0, weight, None, bias=False) for weight in (None, 0))
-    yield _batch(0, 1, size=1)
-    yield _batch(1, 0, 0, size=4, lead=[4], features=4, outs=4)
-    yield _batch(1, 2, 1, size=4, lead=[4, 4], features=4, outs=4)
-    yield _batch(0, 0, 0, lead=[0])
-
-
 def _batched(torch, inputs, in_dims, size):
     """The arguments, each with a batch in the dimension of `in_dims`, or without a batch for None."""
     made = []
@@ -529,7 +475,17 @@ def _batched(torch, inputs, in_dims, size):
 @program(
     "custom_ops.fused_linear_vmap",
     cases=_batches,
-    edges=[*_batch_edges()],
+    edges=[
+        *(_batch(x, w, None) for x, w in [(0, None), (1, None), (2, None), (None, 0), (None, 1), (None, 2), (1, 2)]),
+        *(_batch(x, weight, bias) for x in (None, 0, 2) for weight in (None, 0, 1) for bias in (0, 1)),
+        *(_batch(0, w, bias, activation=name) for name in ACTIVATIONS for w in (None, 1) for bias in (None, 0)),
+        *(_batch(x, w, lead=lead) for x, w in [(0, None), (0, 0), (None, 2)] for lead in ([], [3], [2, 3])),
+        *(_batch(*dims, lead=lead) for dims in [(0, None, 1), (1, 0, 0), (None, 2, 0)] for lead in ([], [2, 3])),
+        *(_batch(x, 0, None, lead=[2, 3], bias=False, activation="tanh") for x in (None, 0)),
+        *[_batch(0, None, None, bias=False), _batch(0, 0, None, bias=False), _batch(0, 1, size=1)],
+        _batch(1, 0, 0, size=4, lead=[4], features=4, outs=4),
+        *[_batch(1, 2, 1, size=4, lead=[4, 4], features=4, outs=4), _batch(0, 0, 0, lead=[0])],
+    ],
     hint=explained_or_beyond(
         result="the second result is the batch dimension of the first one; an example's x has any number of dimensions",
         calls_of_op="op is called once, with the activation, if only x has a batch, and not at all otherwise",
@@ -547,13 +503,13 @@ def batches(xp, lead, features, outs, bias, activation, in_dims, size):
 
     class Products(torch.utils._python_dispatch.TorchDispatchMode):
         def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-            products.append(func.name().removeprefix("aten::").partition(".")[0] in PRODUCTS)
+            products.append(func.name().removeprefix("aten::").partition(".")[0] in operators.PRODUCTS)
             return func(*args, **(kwargs or {}))
 
     inputs = _batched(torch, arguments(torch, lead, features, outs, bias), in_dims, size)
     inputs = [*inputs, activation][: len(in_dims)]
     info = SimpleNamespace(batch_size=size, randomness="error")
-    allowed = [*SHAPES, *PRODUCTS, *POINTWISE, "sum", "gelu"]
+    allowed = [*SHAPES, *operators.PRODUCTS, *operators.POINTWISE, "sum", "gelu"]
     with recorded(allowed, ["torch.func.vmap", "torch.vmap"]) as beyond, Products():
         result, out_dim = xp.custom_ops.fused_linear_vmap(op, info, tuple(in_dims), *inputs)
     found = {"result": copied(result.movedim(out_dim, 0)), "calls of op": calls}
@@ -564,11 +520,9 @@ def batches(xp, lead, features, outs, bias, activation, in_dims, size):
 def torch_batches(torch, lead, features, outs, bias, activation, in_dims, size):
     inputs = _batched(torch, arguments(torch, lead, features, outs, bias), in_dims, size)
 
-    def function(*inputs):
-        return linear(torch, *inputs, *[None] * (3 - len(inputs)), activation)
-
     inputs = inputs[: len(in_dims)]
-    result = torch.vmap(function, tuple(in_dims[:3]))(*inputs)
+    rest = *[None] * (3 - len(inputs)), activation
+    result = torch.vmap(lambda *inputs: linear(torch, *inputs, *rest), tuple(in_dims[:3]))(*inputs)
     alone = [*in_dims, None][1:3] == [None] * 2
     weights = [list(inputs[1].shape), list(inputs[2].shape) if bias else None]
     calls = [[len(lead) + 2, *weights, activation]] if alone else []

@@ -4,21 +4,15 @@ from __future__ import annotations
 
 from ...check import program
 from ...recorder import fresh_namespace, recorded
-from ..cases import copied, drawn, listed, numbers, several, with_layout
+from ..cases import copied, defaults, drawn, listed, numbers, several, with_layout
 from .operators import POINTWISE, SHAPES, calls_in, explained_or_beyond, registered
 
 _LAYOUTS = ["", "gaps", "backwards"]
 _steps = drawn(
-    sizes=several((0, 4), 0, 3),
-    layouts=listed(_LAYOUTS, _LAYOUTS, ["", "gaps", "equal"]),
-    lr=[0.0, 0.1, 0.5, 1.0, 2.0],
-    momentum=[0.0, 0.5, 0.9, 1.0],
-    kind=["float32", "float64"],
-)
-
-
-def _step(sizes=(3,), layouts=("", "", ""), lr=0.5, momentum=0.9, kind="float64"):
-    return {"sizes": list(sizes), "layouts": list(layouts), "lr": lr, "momentum": momentum, "kind": kind}
+    sizes=several((0, 4), 0, 3), layouts=listed(_LAYOUTS, _LAYOUTS, ["", "gaps", "equal"]),
+    lr=[0.0, 0.1, 0.5, 1.0, 2.0], momentum=[0.0, 0.5, 0.9, 1.0], kind=["float32", "float64"],
+)  # fmt: skip
+_step = defaults(sizes=[3], layouts=["", "", ""], lr=0.5, momentum=0.9, kind="float64")
 
 
 def _inputs(torch, sizes, layouts, kind):
@@ -31,7 +25,7 @@ def _inputs(torch, sizes, layouts, kind):
     cases=_steps,
     edges=[
         *(_step(), _step([2, 3]), _step([]), _step([0, 2]), _step(lr=0.0), _step(momentum=0.0), _step(kind="float32")),
-        *(_step([2, 3], ("gaps", "gaps", "")), _step([2, 3], ("backwards", "", "equal"))),
+        *(_step([2, 3], ["gaps", "gaps", ""]), _step([2, 3], ["backwards", "", "equal"])),
     ],
     hint=explained_or_beyond(
         weight="subtract lr times the new buffer from the weight, in its own memory, where a view of it sees the change",

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from ..cases import drawn, explained, first_apart, numbers, several, with_layout
-
-words = str.split
+from ..cases import defaults, drawn, explained, first_apart, numbers, several, with_layout, words
 
 # Operators by kind, as the recorder knows them. (Views, and operators that only allocate or copy, are allowed anywhere.)
 SHAPES = words("""view unsqueeze cat stack repeat arange scalar_tensor zeros ones full fill zero zeros_like ones_like full_like
@@ -13,7 +11,7 @@ PRODUCTS = words("mm bmm addmm baddbmm addbmm mv addmv dot vdot addr ger")
 POINTWISE = words("""add sub rsub mul div neg pow square sqrt rsqrt reciprocal abs sign relu clamp clamp_min clamp_max maximum
 minimum where masked_fill threshold tanh sigmoid cosh sinh erf erfc special_ndtr exp expm1 log addcmul addcdiv gt ge lt le eq
 ne logical_and logical_not bitwise_not heaviside lerp""")
-SUMS = ["sum", "mean", "cumsum"]
+ARITHMETIC = [*SHAPES, *PRODUCTS, *POINTWISE, "sum", "mean", "cumsum"]
 DELEGATES = ("torch._C._nn.linear", "torch._C._nn.gelu", "torch.autograd.grad", "torch.func.vjp", "torch.func.vmap")
 # Operators that a kernel may call besides its own arithmetic: they allocate, copy or transpose, or are called by these.
 PLUMBING = words("""empty empty_like empty_strided contiguous clone copy_ to _to_copy detach as_strided view reshape expand
@@ -42,8 +40,13 @@ def shapes(**more):
     return drawn(**sizes, bias=bool, activation=[*ACTIVATIONS], **more)
 
 
-def shape(lead=(3,), features=2, outs=4, bias=True, activation="none", **more):
-    return {"lead": list(lead), "features": features, "outs": outs, "bias": bias, "activation": activation} | more
+def settled(case):
+    """The case with arguments at their defaults if they are not passed."""
+    passed = case["passed"] if case["activation"] == "none" else 4
+    return case | {"passed": passed, "bias": case["bias"] and passed > 2}
+
+
+shape = defaults(lead=[3], features=2, outs=4, bias=True, activation="none")
 
 
 # What programs see ---------------------------------------------------------------------------------------------------
@@ -83,13 +86,6 @@ def metadata(x):
 
 
 # Hints ---------------------------------------------------------------------------------------------------------------
-
-
-def field(name, mine, theirs):
-    """One entry of each of two results, or None where a result is not a dict."""
-    return [
-        dict(each["dict"]).get(name) if isinstance(each, dict) and "dict" in each else None for each in (mine, theirs)
-    ]
 
 
 def beyond_what_is_allowed(mine):

@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ...check import program
 from ...recorder import fresh_namespace, recorded
 from ..cases import copied, numbers, several
-from .operators import (
-    ACTIVATIONS,
-    PRODUCTS,
-    SHAPES,
-    arguments,
-    calls_in,
-    explained_or_beyond,
-    keys_of,
-    linear,
-    metadata,
-    operators_inside,
-    registered,
-    shape,
-    shapes,
-)
+from . import operators
+from .operators import ACTIVATIONS, arguments, calls_in, explained_or_beyond, linear, registered, shape, shapes
 
 _SCHEMA = '(Tensor x, Tensor weight, Tensor? bias=None, str activation="none") -> Tensor'
 
@@ -42,7 +31,7 @@ def _results_of(torch, op, lead, features, outs, bias, activation, passed):
     pairs = [torch.stack([each.detach(), each + 1]) for each in given[:2]]
     own = torch.vmap(op, (0, 0, *in_dims[2:]))(*pairs, *given[2:])
     found = {"result": copied(result), "gradients": [copied(each) for each in gradients]}
-    found["meta"] = metadata(meta.detach())
+    found["meta"] = operators.metadata(meta.detach())
     return found | {"batch": copied(batch), "batch of weights": copied(own)}
 
 
@@ -52,12 +41,12 @@ def _calls_of(torch, namespace, op, lead, features, outs, bias, activation, pass
     batch = torch.stack([given[0], given[0] + 1])
     for each in given[:2]:
         each.requires_grad_()
-    with recorded(SHAPES) as alone:
+    with recorded(operators.SHAPES) as alone:
         op(*given)
-    with recorded(SHAPES) as together:
+    with recorded(operators.SHAPES) as together:
         torch.vmap(op, (0, None, None, None)[:passed])(batch, *given[1:])
-    _, without_data = operators_inside(lambda: op(*_meta(given)))
-    products = sorted(without_data & {*PRODUCTS, "matmul", "linear"})
+    _, without_data = operators.operators_inside(lambda: op(*_meta(given)))
+    products = sorted(without_data & {*operators.PRODUCTS, "matmul", "linear"})
     alone, together = ([name.replace(namespace, "ns") for name in names] for names in (alone, together))
     return {"arrives": alone, "arrives of a batch": together, "products without data": products}
 
@@ -66,11 +55,7 @@ _ARRIVES = {"arrives": ["ns::fused_linear"], "arrives of a batch": ["ns::fused_l
 
 
 def _passed(st):
-    def settled(case):
-        passed = case["passed"] if case["activation"] == "none" else 4
-        return case | {"passed": passed, "bias": case["bias"] and passed > 2}
-
-    return shapes(passed=(2, 4))(st).map(settled)
+    return shapes(passed=(2, 4))(st).map(operators.settled)
 
 
 _PASSED = [shape(lead=[2, 3], activation=name, passed=4) for name in ACTIVATIONS]
@@ -105,10 +90,7 @@ def registration(xp, **sizes):
 
 @registration.oracle
 def torch_registration(torch, **sizes):
-    def op(x, weight, bias=None, activation="none"):
-        return linear(torch, x, weight, bias, activation)
-
-    namespace = fresh_namespace()
+    namespace, op = fresh_namespace(), partial(linear, torch)
     own = torch.library.custom_op(f"{namespace}::fused_linear", op, mutates_args=(), schema=_SCHEMA)
     own.register_vmap(op)
     found = registered(torch, namespace, "fused_linear") | {"returned": type(own).__name__}
@@ -137,18 +119,12 @@ def _captured(torch, namespace, lead, features, outs, bias, activation, lengths)
     return found | {"exported": calls_in(exported, namespace)}
 
 
-def _series(st):
-    lengths = several((1, 6), 1, 4, unique=True)
-    return shapes(lengths=lengths)(st).map(lambda case: case | {"lead": [2, *case["lead"][:1]]})
-
-
 @program(
     "custom_ops.register_fused_linear.compiled",
-    cases=_series,
-    edges=[
-        shape(lead=[2], activation="gelu", lengths=[1, 2, 4, 3]),
-        shape(lead=[2, 3], bias=False, lengths=[3, 1]),
-    ],
+    cases=lambda st: shapes(lengths=several((1, 6), 1, 4, unique=True))(st).map(
+        lambda case: case | {"lead": [2, *case["lead"][:1]]}
+    ),
+    edges=[shape(lead=[2], activation="gelu", lengths=[1, 2, 4, 3]), shape(lead=[2, 3], bias=False, lengths=[3, 1])],
     hint=explained_or_beyond(
         calls="in a graph the operator is one call",
         compilations="a comparison of sizes in the fake kernel makes a graph right for some batches only",
@@ -165,10 +141,7 @@ def compiling(xp, **case):
 
 @compiling.oracle
 def torch_compiling(torch, **case):
-    def op(x, weight, bias=None, activation="none"):
-        return linear(torch, x, weight, bias, activation)
-
-    namespace = fresh_namespace()
+    namespace, op = fresh_namespace(), partial(linear, torch)
     own = torch.library.custom_op(f"{namespace}::fused_linear", op, mutates_args=(), schema=_SCHEMA)
     own.register_fake(op)
     return _captured(torch, namespace, **case)
@@ -211,15 +184,11 @@ def _transformed(torch, op, transform, inputs):
     return own + func.grad(lambda *batch: func.vmap(total, first_only)(*batch).sum(), every)(batch[0], *inputs[1:])
 
 
-def _functions(st):
-    return _passed(st).flatmap(
-        lambda case: st.sampled_from(_TRANSFORMS[:-1]).map(lambda transform: case | {"transform": transform})
-    )
-
-
 @program(
     "custom_ops.fused_linear_function",
-    cases=_functions,
+    cases=lambda st: _passed(st).flatmap(
+        lambda case: st.sampled_from(_TRANSFORMS[:-1]).map(lambda transform: case | {"transform": transform})
+    ),
     edges=[
         *[shape([2], activation="gelu", passed=4, transform=each) for each in _TRANSFORMS],
         *[shape([2], bias=False, activation="tanh", passed=4, transform=each) for each in _TRANSFORMS[:-1]],
@@ -252,10 +221,7 @@ def functions(xp, lead, features, outs, bias, activation, passed, transform):
 @functions.oracle
 def torch_functions(torch, lead, features, outs, bias, activation, passed, transform):
     tensors = [each for each in arguments(torch, lead, features, outs, bias) if each is not None]
-
-    def op(x, weight, bias=None):
-        return linear(torch, x, weight, bias, activation)
-
+    op = partial(linear, torch, activation=activation)
     found = _transformed(torch, op, transform if transform != "compile" else "backward", tensors)
     calls = [activation] if transform in _ONE_CALL else []
     return {"result": [copied(each) for each in found], "bases": ["Function"], "calls of op": calls}
@@ -290,15 +256,12 @@ def libraries(xp, **sizes):
     found |= _results_of(torch, op, **sizes) | _calls_of(torch, namespace, op, **sizes)
     library._destroy()
     owner._destroy()
-    return found | {"left behind": keys_of(torch, f"{namespace}::fused_linear")}
+    return found | {"left behind": operators.keys_of(torch, f"{namespace}::fused_linear")}
 
 
 @libraries.oracle
 def torch_libraries(torch, **sizes):
-    def op(x, weight, bias=None, activation="none"):
-        return linear(torch, x, weight, bias, activation)
-
-    namespace = fresh_namespace()
+    namespace, op = fresh_namespace(), partial(linear, torch)
     library = torch.library.Library(namespace, "FRAGMENT")
     library.define("fused_linear" + _SCHEMA)
     for key in ("CPU", "Meta", "Autograd", "FuncTorchBatched"):
@@ -306,4 +269,4 @@ def torch_libraries(torch, **sizes):
     found = registered(torch, namespace, "fused_linear") | {"returned": ["Library", "object"]}
     found |= _results_of(torch, op, **sizes) | _ARRIVES
     library._destroy()
-    return found | {"left behind": keys_of(torch, f"{namespace}::fused_linear")}
+    return found | {"left behind": operators.keys_of(torch, f"{namespace}::fused_linear")}

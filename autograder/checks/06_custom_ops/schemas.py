@@ -7,8 +7,8 @@ from contextlib import contextmanager
 
 from ...check import program
 from ...recorder import recorded
-from ..cases import drawn, first_apart, listed
-from .operators import beyond_what_is_allowed, field
+from ..cases import drawing, drawn, field, first_apart, listed
+from .operators import beyond_what_is_allowed
 
 _SIMPLE = ["Tensor", "int", "float", "bool", "str", "Number", "dtype", "device"]
 _NO_TYPES = """dict; complex; list; bytes; None; tuple[int, int]; tuple[Tensor, ...]; tuple[Tensor]; tuple[int, None]; int | str;
@@ -109,7 +109,8 @@ def torch_types(torch, annotation):
     return {"result": schema.removeprefix("(").removesuffix(" x) -> ()"), "beyond": []}
 
 
-def _signatures(st):
+@drawing
+def _signatures(draw, st):
     kinds, names = ["any", "any", "any", "named"], [*"abcdef"]
     usual = listed(names, kinds, [*["Tensor"] * 8, *_TYPES, *_TEXTS], _DEFAULTS[:-2])(st)
     seldom = listed(names, _KINDS, ["Tensor", "int", "missing", "dict"], _DEFAULTS)(st)
@@ -119,17 +120,13 @@ def _signatures(st):
     )
     result = st.sampled_from([*_RESULTS, *_RESULTS, *_RESULTS, *_NO_RESULTS])
 
-    @st.composite
-    def draw_signature(draw):
-        parameters = draw(stars)
-        tensors = [each[0] for each in parameters if "Tensor" in each[2]]
-        others = [each[0] for each in parameters] + ["z"]
-        chosen = draw(st.lists(st.sampled_from(tensors), max_size=3, unique=True)) if tensors else []
-        if not draw(st.integers(0, 9)):
-            chosen = [*chosen, draw(st.sampled_from(others))]
-        return {"parameters": parameters, "returns": draw(result), "mutates_args": chosen}
-
-    return draw_signature()
+    parameters = draw(stars)
+    tensors = [each[0] for each in parameters if "Tensor" in each[2]]
+    others = [each[0] for each in parameters] + ["z"]
+    chosen = draw(st.lists(st.sampled_from(tensors), max_size=3, unique=True)) if tensors else []
+    if not draw(st.integers(0, 9)):
+        chosen = [*chosen, draw(st.sampled_from(others))]
+    return {"parameters": parameters, "returns": draw(result), "mutates_args": chosen}
 
 
 def _signature(*parameters, returns="Tensor", mutates_args=()):
@@ -137,13 +134,12 @@ def _signature(*parameters, returns="Tensor", mutates_args=()):
 
 
 _X, _Y, _N = ("x", "any", "Tensor", ""), ("y", "any", "Tensor", ""), ("n", "any", "int", "")
-_FEW = ("Tensor | None", "list[int]", "dict", "missing")
 
 
 def _about_schemas(case, mine, theirs):
     if first_apart(mine, theirs) == "beyond":
         return beyond_what_is_allowed(mine)
-    mine, theirs = field("result", mine, theirs)
+    mine, theirs = field(mine, "result"), field(theirs, "result")
     if not isinstance(theirs, str):
         return "a signature that no schema can express is a ValueError: the contract lists the cases"
     if isinstance(mine, str) and mine.partition("->")[2] != theirs.partition("->")[2]:
@@ -163,7 +159,9 @@ def _about_schemas(case, mine, theirs):
         _signature(_X, ("n", "named", "int", ""), ("m", "named", "float", "0.5")),
         _signature(("n", "named", "int", ""), ("m", "named", "bool", "")),
         *[_signature(_X, ("n", "any", "int", default)) for default in _DEFAULTS[3:]],
-        *[_signature(_X, ("n", "any", annotation, "")) for annotation in _FEW],
+        *[_signature(_X, ("n", "any", annotation, "")) for annotation in (
+            "Tensor | None", "list[int]", "dict", "missing",
+        )],
         *[_signature(("n", kind, annotation, "")) for kind in _KINDS for annotation in ("int", "Tensor", "missing")],
         *[_signature(_X, returns=returns) for returns in [*_RESULTS, *_NO_RESULTS, "'Tensor'", "'None'", "'str'"]],
         *[_signature(_X, ("n", "any", annotation, "None")) for annotation in [*_TEXTS, "'dict'"]],
@@ -177,7 +175,7 @@ def _about_schemas(case, mine, theirs):
         *[_signature(_X, mutates_args=["y"]), _signature(_X, mutates_args=["x", "y"]), _signature(mutates_args=["x"])],
     ],
     hint=_about_schemas,
-)
+)  # fmt: skip
 def schemas(xp, parameters, returns, mutates_args):
     function = _function(xp.custom_ops.torch, parameters, returns)
     with recorded(watched=["torch.library.infer_schema"]) as beyond:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ...check import program
 from ...recorder import fresh_namespace, recorded
 from ..cases import copied, error_name, numbers, rows
@@ -24,13 +26,8 @@ def _fates(*cases):
     cases=lambda st: st.tuples(st.sampled_from(_WAYS), st.sampled_from(_FATES)).map(
         lambda each: _fates((*each[0], each[1]))[0]
     ),
-    edges=_fates(
-        *[
-            (*way, transform)
-            for way in _WAYS
-            for transform in _FATES
-            if way[1] == "own" or transform not in ("compile", "export")  # which take a while
-        ]
+    edges=_fates(  # compile and export take a while
+        *[(*way, fate) for way in _WAYS for fate in _FATES if way[1] == "own" or fate not in ("compile", "export")]
     ),
     hint="try it: make such a function, apply the transform, and see",
     draws=5,
@@ -123,11 +120,6 @@ def torch_fates(torch, kind, rule, body, transform):
 # The head, trained ---------------------------------------------------------------------------------------------------
 
 
-def _trainings(st):
-    made = shapes(steps=(1, 3), compiled=bool, momentum=[0.5, 0.9])(st)
-    return made.map(lambda case: case | {"lead": [2 + len(case["lead"])]})
-
-
 def _losses(torch, head, step, compiled, lead, features, outs, bias, activation, steps, momentum):
     """A head trained by some steps: the losses, and its parameters afterwards."""
     x, *parameters = (each for each in arguments(torch, lead, features, outs, bias) if each is not None)
@@ -153,7 +145,9 @@ def _losses(torch, head, step, compiled, lead, features, outs, bias, activation,
 
 @program(
     "together.custom_ops",
-    cases=_trainings,
+    cases=lambda st: shapes(steps=(1, 3), compiled=bool, momentum=[0.5, 0.9])(st).map(
+        lambda case: case | {"lead": [2 + len(case["lead"])]}
+    ),
     edges=[shape(steps=2, compiled=compiled, momentum=0.9, activation="gelu") for compiled in (False, True)],
     draws=4,
 )
@@ -167,8 +161,6 @@ def training(xp, **case):
 
 @training.oracle
 def torch_training(torch, **case):
-    def head(x, weight, bias, activation):
-        return linear(torch, x, weight, bias, activation)
 
     def step(weight, buffer, grad, lr, momentum):
         weight.grad = grad
@@ -176,4 +168,4 @@ def torch_training(torch, **case):
         optimizer.state[weight]["momentum_buffer"] = buffer
         optimizer.step()
 
-    return _losses(torch, head, step, **case | {"compiled": False})
+    return _losses(torch, partial(linear, torch), step, **case | {"compiled": False})

@@ -7,8 +7,8 @@ from collections import namedtuple
 
 from ...check import program
 from ...recorder import recorded
-from ..cases import composite, copied, drawn, error_name, numbers, rows, several, with_layout
-from .operators import PLUMBING, POINTWISE, PRODUCTS, SHAPES, explained_or_beyond, words
+from ..cases import copied, drawing, drawn, error_name, numbers, rows, several, with_layout, words
+from .operators import PLUMBING, POINTWISE, PRODUCTS, SHAPES, explained_or_beyond
 
 _ROUNDING = words("round floor ceil trunc frac fix remainder fmod copysign sgn signbit")
 _LARGEST = words("amax amin max min aminmax sort topk linalg_vector_norm gather any all")
@@ -16,8 +16,8 @@ _LARGEST += ["_local_scalar_dense"]  # a branch on a number calls it
 _BY_INDEX = words("index index_put index_fill index_select masked_scatter masked_select nonzero scatter")
 
 
-@composite
-def _rows(st, draw):
+@drawing
+def _rows(draw, st):
     """Rows in quarters whose largest magnitude is odd in quarters: then no number is halfway between two integers."""
     columns = draw(st.integers(1, 4))
     made = []
@@ -123,27 +123,23 @@ def _trees(st):
     return st.builds(lambda tree: {"tree": as_lists(tree)}, st.recursive(leaf, grown, max_leaves=8))
 
 
-_TREES = (
-    ["q", 0], ["o", 0], None, 3, ["list"], ["tuple"], ["dict"],
-    ["list", ["q", 0], ["o", 1], ["q", 1]], ["tuple", ["q", 0], ["o", 1], ["q", 0]],
-    ["dict", ["b", ["q", 1]], ["a", ["o", 0]], ["c", ["q", 0]]],
-    ["named", ["q", 0], ["q", 1]], ["named", ["list", ["q", 0]], ["dict", ["a", ["q", 2]]]],
-    ["tuple", ["list", ["tuple", ["q", 0], ["dict", ["a", ["list", ["q", 1]]]]]], 3, "q"],
-    ["tuple", ["list", ["o", 0], ["o", 2]], ["dict", ["z", 1], ["a", None]]],
-)  # fmt: skip
-
-
 @program(
     "wrapper.map_quantised",
     cases=_trees,
-    edges=[{"tree": tree} for tree in _TREES],
+    edges=[{"tree": tree} for tree in (
+        ["q", 0], ["o", 0], None, 3, ["list"], ["tuple"], ["dict"], ["list", ["q", 0], ["o", 1], ["q", 1]],
+        ["tuple", ["q", 0], ["o", 1], ["q", 0]], ["dict", ["b", ["q", 1]], ["a", ["o", 0]], ["c", ["q", 0]]],
+        ["named", ["q", 0], ["q", 1]], ["named", ["list", ["q", 0]], ["dict", ["a", ["q", 2]]]],
+        ["tuple", ["list", ["tuple", ["q", 0], ["dict", ["a", ["list", ["q", 1]]]]]], 3, "q"],
+        ["tuple", ["list", ["o", 0], ["o", 2]], ["dict", ["z", 1], ["a", None]]],
+    )],
     hint=explained_or_beyond(
         result="containers are new ones with the same types, keys and order; every other object is the same object as before",
         same_containers="a list or a dict is a new one also if nothing in it is quantised",
         tree="the tree itself is not changed",
         order="the function is called once for each quantised tensor of the tree, in its order",
     ),
-)
+)  # fmt: skip
 def trees(xp, tree):
     module, torch = xp.wrapper, xp.wrapper.torch
     int_data = torch.ones(2, 2, dtype=torch.int8)
@@ -195,8 +191,8 @@ def _dequantised(int_data, scale, axis):
     return int_data.to(scale.dtype) * scale.unsqueeze(1 - axis)
 
 
-@composite
-def _products(st, draw):
+@drawing
+def _products(draw, st):
     k, m = draw(st.integers(0, 4)), draw(st.integers(0, 4))
     n = draw(st.sampled_from([n for n in range(6) if n not in (k, m)]))
     layout = draw(st.sampled_from(["", "", "backwards", "gaps"]))
@@ -305,8 +301,8 @@ def _done_with(torch, name, q, shape, n, kind, values):
     return found
 
 
-@composite
-def _dispatches(st, draw):
+@drawing
+def _dispatches(draw, st):
     rows, columns = draw(st.integers(1, 4)), draw(st.integers(1, 4))
     case = {"name": draw(st.sampled_from(_OPERATIONS)), "rows": rows, "columns": columns}
     case["n"] = draw(st.sampled_from([n for n in range(1, 6) if n not in (rows, columns)]))
@@ -358,16 +354,13 @@ def torch_dispatches(torch, name, rows, columns, n, axis, kind):
         shown += [*[list(result.stride())] * 2, *[name not in clones] * 2]
         return {"result": [*shown, result._is_view(), torch._C._is_alias_of(result, int_data)]} | unchanged
 
-    def values(result):
-        return ["Tensor", copied(result)]
-
-    found = _done_with(torch, name, _dequantised(*parts, axis), [rows, columns], n, kind, values)
+    plain = _dequantised(*parts, axis)
+    found = _done_with(torch, name, plain, [rows, columns], n, kind, lambda result: ["Tensor", copied(result)])
     if (
         "multiplied all of it" in found
     ):  # only for products that quantised_mm cannot do: on the left, on both sides, in a sum
-        found["multiplied all of it"] = name in (
-            *("mm from the left", "mm of both", "addmm to it", "addmm to it, of both", "addmm from the left"),
-        )
+        of_all = ("mm from the left", "mm of both", "addmm to it", "addmm to it, of both", "addmm from the left")
+        found["multiplied all of it"] = name in of_all
     return found | unchanged
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...check import program
+from ..cases import drawn, when
 from .drawn_functions import BREAKING_LINES, LINES, define, drawn_texts
 
 # Texts ---------------------------------------------------------------------------------------------------------------
@@ -21,7 +22,6 @@ f.__code__ = f.__code__.replace(
     + f.__code__.co_code
 )
 """
-# fmt: off
 BYTECODE = [
     "def f(x):\n    return x\n", LONG_FUNCTION,
     "def f(a, b=1, *c, d=2, **e):\n    return g(a, *c, d=d, **e)[1:b] if a is None else not b\n",
@@ -37,8 +37,7 @@ BYTECODE = [
     "def f(x, y):\n    try:\n        (a,\n         y) = x\n    except E:\n        return y\n    return a\n",
     "def f(x, y):\n    z = x.y\n    w = x.z\n    return y, z\n",
     "def f(x, y, z):\n    a = x and y or z\n    b = x < y < z\n    return a is not None, b\n",
-]
-# fmt: on
+]  # fmt: skip
 
 
 # Reading bytecode ----------------------------------------------------------------------------------------------------
@@ -46,12 +45,11 @@ BYTECODE = [
 
 @program(
     "dynamo.bytecode.read_instructions",
-    cases=lambda st: st.fixed_dictionaries({"text": drawn_texts(st, LINES + BREAKING_LINES, 8)}),
+    cases=drawn(text=drawn_texts(LINES + BREAKING_LINES, 8)),
     edges=[{"text": text} for text in (*BYTECODE, LARGE_ARGUMENT)],
-    hint=lambda case, mine, theirs: (
-        "an argument above 255 comes in several units, and what comes after an instruction may be its cache entries"
-        if case["text"] in (LONG_FUNCTION, LARGE_ARGUMENT)
-        else None
+    hint=when(
+        lambda case: case["text"] in (LONG_FUNCTION, LARGE_ARGUMENT),
+        "an argument above 255 comes in several units, and what comes after an instruction may be its cache entries",
     ),
     draws=30,
 )
@@ -76,27 +74,21 @@ def line_offsets(code):
     """The offsets at which the lines of a function begin."""
     import dis
 
-    return sorted(
-        {each.offset for each in dis.get_instructions(code) if each.starts_line and each.opname != "EXTENDED_ARG"}
-    )
+    instructions = (each for each in dis.get_instructions(code) if each.opname != "EXTENDED_ARG")
+    return sorted({each.offset for each in instructions if each.starts_line})
 
 
 def missing_name(case, mine, theirs):
-    if (
-        isinstance(mine, dict)
-        and isinstance(theirs, dict)
-        and all(isinstance(name, str) for name in theirs.get("list", [0]))
-    ):
-        missing = set(theirs["list"]) - set(mine.get("list", theirs["list"]))
-        return "a name that may be read later is missing" if missing else None
-    return None
+    if not (isinstance(mine, dict) and isinstance(theirs, dict)):
+        return None
+    names = theirs.get("list", [0])
+    missing = all(isinstance(name, str) for name in names) and set(names) - set(mine.get("list", names))
+    return "a name that may be read later is missing" if missing else None
 
 
 @program(
     "dynamo.bytecode.live_names",
-    cases=lambda st: st.fixed_dictionaries(
-        {"text": drawn_texts(st, LINES + BREAKING_LINES, 8), "line": st.integers(0, 40)}
-    ),
+    cases=drawn(text=drawn_texts(LINES + BREAKING_LINES, 8), line=(0, 40)),
     edges=[{"text": text, "line": line} for text in BYTECODE if text != LONG_FUNCTION for line in range(8)],
     hint=missing_name,
 )

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from ...check import program
+from ..cases import drawn, listed, rows, several
 from .drawn_functions import BREAKING_LINES, BREAKS, HELPERS, LINES, captured, define, drawn_texts, indented, text_of
 
 # Operators -----------------------------------------------------------------------------------------------------------
 
-# fmt: off
 OPERANDS = {
     "x": "x", "y": "y", "2": "2", "2.5": "2.5", "True": "True", "word": "'ab'", "list": "[x, 1]", "list of numbers": "[1, 2]",
     "tuple": "(y, 1)", "tuple of numbers": "(1, 2)", "set": "{1, 2}", "None": "None", "argument list": "l", "argument number": "n",
     "dict": "{1: 2}", "size": "x.shape", "frozen": "s", "argument tuple": "t",
-}
+}  # fmt: skip
 WITH_TENSORS = {"x", "y", "2", "2.5", "argument number"}
 SYMBOLS = [
     "+", "-", "*", "/", "//", "%", "**", "@", "&", "|", "^", "<", "<=", "==", "!=", ">", ">=",
     "+=", "-=", "/=", "**=", "|=", "//=", "%=", "&=",
-]
+]  # fmt: skip
 COMPARISONS = ("<", "<=", "==", "!=", ">", ">=")
 OPERATIONS = [
     ("x", "+", "y"), ("x", "*", "2"), ("2.5", "-", "x"), ("x", "@", "y"), ("x", "+=", "y"), ("x", "<", "2"),
@@ -36,12 +36,7 @@ OPERATIONS = [
     ("argument list", "+=", "tuple"), ("list", "/", "2"), ("tuple", "/", "2"), ("tuple", "*", "tuple"), ("2", "*", "2.5"),
     ("argument number", "+=", "2"), ("list of numbers", "*", "2"), ("2", "//", "argument number"), ("x", "*", "list"),
     ("tuple of numbers", "+=", "argument tuple"), ("2", "*", "argument list"), ("word", "%", "2"),
-]
-# fmt: on
-
-
-def _operation(left, symbol, right):
-    return {"left": left, "symbol": symbol, "right": right}
+]  # fmt: skip
 
 
 def _may_be_applied(case):
@@ -54,18 +49,14 @@ def _may_be_applied(case):
 
 def _operations(st):
     """Of any two operands, most of which do not have this operator; and of two that go with tensors."""
-    symbol = st.sampled_from(SYMBOLS)
-    drawn = [
-        st.builds(_operation, operand, symbol, operand)
-        for operand in map(st.sampled_from, (list(OPERANDS), sorted(WITH_TENSORS)))
-    ]
-    return st.one_of(drawn).filter(_may_be_applied)
+    symbol, operands = st.sampled_from(SYMBOLS), map(st.sampled_from, (list(OPERANDS), sorted(WITH_TENSORS)))
+    return st.one_of([st.builds(dict, left=x, symbol=symbol, right=x) for x in operands]).filter(_may_be_applied)
 
 
 @program(
     "dynamo.symbolic.binary_op",
     cases=_operations,
-    edges=[_operation(*each) for each in OPERATIONS],
+    edges=rows("left symbol right", *OPERATIONS),
     hint=lambda case, mine, theirs: f"{OPERANDS[case['left']]} {case['symbol']} {OPERANDS[case['right']]}",
     draws=25,
 )
@@ -82,7 +73,6 @@ def operator_applied(xp, left, symbol, right):
 
 # Calls ---------------------------------------------------------------------------------------------------------------
 
-# fmt: off
 CALLED = {  # a function that calls something
     "operator": "return xp.relu(x) + 1", "functional": "return xp.nn.functional.softmax(x, dim=0)",
     "aten": "return xp.ops.aten.relu.default(x) * 2", "packet": "return xp.ops.aten.sin(x) * 2",
@@ -104,13 +94,12 @@ CALLED = {  # a function that calls something
     "sorted": "return x * sorted([3, 1, 2], key=lambda n: -n)[0]", "map": "return list(map(lambda v: v + 1, [x, x]))[1]",
     "dtype": "return x.to(xp.float64) + 1", "match of words": "return x * ('a' in 'abc') * 'abc'.index('c')",
     "callable": "return x * callable(helper)", "method of a list": "l = [x]\nl.append(x * 2)\nreturn l[1] + l[-2]",
-}
+}  # fmt: skip
 CALLABLES = {  # a callable, as a call of it in a function
     "print": "print(end='')", "sleep": "time.sleep(0)", "off": "off(x)", "helper": "helper(x, 2)", "sqrt": "math.sqrt(4)",
     "relu": "xp.relu(x)", "len": "len([x])", "upper": "'a'.upper()", "int": "int('3')", "object": "Scaled(x, 2)",
     "round": "round(2.5)", "input": "sys.getrefcount(x)", "gc": "gc.collect()", "wrapper": "gc.collect.__call__()",
-}
-# fmt: on
+}  # fmt: skip
 CALL_HELPERS = f"""import gc, math, sys, time
 {BREAKS}def helper(v, n):
     return v * n
@@ -131,7 +120,7 @@ def off(v):
 
 @program(
     "dynamo.calls.how_to_call",
-    cases=lambda st: st.fixed_dictionaries({"name": st.sampled_from(list(CALLED))}),
+    cases=drawn(name=list(CALLED)),
     edges=[{"name": name} for name in CALLED],
     hint=lambda case, mine, theirs: CALLED[case["name"]],
     draws=10,
@@ -143,7 +132,7 @@ def calls_made(xp, name):
 
 @program(
     "dynamo.calls.how_to_call.breaks",
-    cases=lambda st: st.fixed_dictionaries({"name": st.sampled_from(list(CALLABLES))}),
+    cases=drawn(name=list(CALLABLES)),
     edges=[{"name": name} for name in CALLABLES],
     hint=lambda case, mine, theirs: f"a call of {CALLABLES[case['name']].partition('(')[0]}",
     draws=5,
@@ -161,7 +150,6 @@ def _(torch, name):
 
 # Branches ------------------------------------------------------------------------------------------------------------
 
-# fmt: off
 CONDITIONS = {
     "number": "k", "zero": "k - 3", "none": "None", "word": "''", "another word": "'a'", "list": "l", "empty list": "[]",
     "list of a tensor": "[x]", "tuple": "(x,)", "empty tuple": "()", "dict": "{1: x}", "empty dict": "{}", "set": "{1}",
@@ -177,8 +165,7 @@ CONDITIONS = {
     "not a function": "not helper",
     "truth first": "Truth(1) or k > 5", "list first": "[x] or k > 5", "not an object": "not o",
     "grad mode": "xp.no_grad()",
-}
-# fmt: on
+}  # fmt: skip
 TRUTH_HELPERS = f"""{HELPERS}class Truth:
     def __init__(self, value):
         self.value = value
@@ -210,9 +197,7 @@ o = Plain()
 
 @program(
     "dynamo.symbolic.truth",
-    cases=lambda st: st.fixed_dictionaries(
-        {"condition": st.sampled_from(list(CONDITIONS)), "sign": st.sampled_from([1, -1])}
-    ),
+    cases=drawn(condition=list(CONDITIONS), sign=[1, -1]),
     edges=[{"condition": name, "sign": sign} for name in CONDITIONS for sign in (1, -1)],
     hint=lambda case, mine, theirs: f"if {CONDITIONS[case['condition']]}: ...",
     draws=10,
@@ -230,13 +215,9 @@ def branch_taken(xp, condition, sign):
 
 @program(
     "together.captured",
-    cases=lambda st: st.fixed_dictionaries(
-        {
-            "text": st.one_of(
-                drawn_texts(st, LINES, 5), drawn_texts(st, [*LINES, *BREAKING_LINES, *BREAKING_LINES], 5)
-            ),
-            "calls": st.lists(st.tuples(st.integers(2, 3), st.integers(1, 2)).map(list), min_size=1, max_size=4),
-        }
+    cases=drawn(
+        text=lambda st: st.one_of(drawn_texts(LINES, 5)(st), drawn_texts(LINES + BREAKING_LINES * 2, 5)(st)),
+        calls=several(listed((2, 3), (1, 2)), 1, 4),
     ),
     edges=[
         {"text": text_of(lines), "calls": [[2, 1], [3, 1], [2, 2], [2, 1]]}

@@ -5,9 +5,7 @@ Both frameworks define the function of a case and capture it. A check compares t
 
 from __future__ import annotations
 
-
-def is_torch(xp):
-    return xp.__name__ == "torch"
+from ..cases import is_torch
 
 
 def dynamo_of(xp):
@@ -83,7 +81,6 @@ def result_or_raises(function, args):
 
 # Texts ---------------------------------------------------------------------------------------------------------------
 
-# fmt: off
 LINES = [  # x and y are tensors of the same size n, k is a number, log a list
     "x = x * {c} + y", "x = xp.relu(x - {c})", "y = (x + y).sin()", "x = -x if k > {c} else x.abs()", "k = k + {c}",
     "x = x + k", "log.append(k)", "s = f'{{k}}-{{x.dim()}}'\nx = x * len(s)", "for i in range({c}):\n    x = x * i + y",
@@ -96,12 +93,11 @@ LINES = [  # x and y are tensors of the same size n, k is a number, log a list
     "a, *b = (x, y, k)\nx = a + b[0] * b[1]", "x = x + isinstance(k, int) + len((x, k))",
     "try:\n    x = x + [1, 2][k]\nexcept IndexError:\n    x = x * {c}\nfinally:\n    y = y + 1",
     "x = xp.cat([x[:1], y[1:]])", "with xp.no_grad():\n    y = x * {c}\nx = x + y", "x = helper(x, {c})",
-]
+]  # fmt: skip
 BREAKING_LINES = [
     "graph_break()", "print(end='')", "if x.sum() > {c}:\n    x = x - 1\nelse:\n    x = x + 1",
     "k = k + int(x[0].item() * 0)", "x = breaks(x, {c})", "if (y > 100).any():\n    return y",
-]
-# fmt: on
+]  # fmt: skip
 BREAKS = """def breaks(v, n):
     v = v * n
     graph_break()
@@ -125,6 +121,9 @@ def indented(text):
     return "\n".join(f"    {line}" for line in text.splitlines())
 
 
-def drawn_texts(st, lines, most=6):
-    statement = st.builds(lambda line, c: line.format(c=c), st.sampled_from(lines), st.integers(0, 3))
-    return st.lists(statement, min_size=1, max_size=most).map(text_of)
+def drawn_texts(lines, most):
+    def texts(st):
+        statement = st.builds(lambda line, c: line.format(c=c), st.sampled_from(lines), st.integers(0, 3))
+        return st.lists(statement, min_size=1, max_size=most).map(text_of)
+
+    return texts

@@ -33,7 +33,6 @@ user_getattr.__module__, user_getattr.__name__ = "__main__", "getattr"
 
 USER, USER_ADD, USER_GETATTR = "a function of the program", "a function add", "a function getattr"
 _OPERATORS = {name: f"operator.{name}" for name in dir(operator) if not name.startswith("_")}
-# fmt: off
 TARGETS = _OPERATORS | {  # what a call_function node may call
     "math.sqrt": "math.sqrt", "len": "len", "getattr": "getattr", USER: "user_function", USER_ADD: "user_add",
     USER_GETATTR: "user_getattr", "relu": "xp.relu", "cat": "xp.cat", "torch.add": "xp.add", "gelu": "xp.nn.functional.gelu",
@@ -41,8 +40,7 @@ TARGETS = _OPERATORS | {  # what a call_function node may call
     "aten.add_": "aten.add_.Tensor", "aten.relu_": "aten.relu_.default", "aten.relu": "aten.relu", "aten.cat": "aten.cat.default",
     "aten.split": "aten.split.Tensor", "aten.full": "aten.full.default", "aten.rand_like": "aten.rand_like.default",
     "aten.bernoulli": "aten.bernoulli.default",
-}
-# fmt: on
+}  # fmt: skip
 
 
 # Statements ----------------------------------------------------------------------------------------------------------
@@ -51,20 +49,12 @@ N = [{"node": i} for i in range(12)]
 X, Y = ["placeholder", "x", [], {}], ["placeholder", "y", [], {}]
 
 
-def call(target, *args, **kwargs):
-    return ["call_function", target, list(args), kwargs]
+def _statement(op):
+    return lambda target, *args, **kwargs: [op, target, list(args), kwargs]
 
 
-def method(target, *args, **kwargs):
-    return ["call_method", target, list(args), kwargs]
-
-
-def module(target, *args, **kwargs):
-    return ["call_module", target, list(args), kwargs]
-
-
-def attribute(target):
-    return ["get_attr", target, [], {}]
+call, method, module = map(_statement, ("call_function", "call_method", "call_module"))
+attribute = _statement("get_attr")
 
 
 def output(*args):
@@ -140,14 +130,14 @@ def drawn_node(st, most=9):
     return st.integers(0, most).map(lambda i: {"node": i})
 
 
-def drawn_statement(st, op, targets, args, kwargs=None):
-    """A statement with one of these targets; a single target that is no list is not drawn."""
-    target = st.just(targets) if isinstance(targets, str) else st.sampled_from(targets)
-    return st.tuples(st.just(op), target, args, st.just({}) if kwargs is None else kwargs).map(list)
-
-
 def drawn_statements(st, drawn, *more):
-    return st.one_of(*(drawn_statement(st, *each) for each in drawn), *more)
+    """One of some statements, each with one of its targets; a single target that is no list is not drawn."""
+
+    def statement(op, targets, args, kwargs=None):
+        target = st.just(targets) if isinstance(targets, str) else st.sampled_from(targets)
+        return st.tuples(st.just(op), target, args, st.just({}) if kwargs is None else kwargs).map(list)
+
+    return st.one_of(*(statement(*each) for each in drawn), *more)
 
 
 def drawn_argument(st):

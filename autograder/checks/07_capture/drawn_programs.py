@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 import operator
 
+from ..cases import drawn, is_torch, listed, several
+
 
 def inputs_of(xp, inputs):
     """Tensors of small numbers, all different, so that a maximum is never in doubt."""
@@ -33,7 +35,6 @@ def _functions(texts):
     return {name: eval(f"lambda xp, x, y: {text}", globals()) for name, text in texts.items()}
 
 
-# fmt: off
 PURE = _functions({
     "neg": "-x", "double": "x * 2", "shift": "x + 0.5", "bell": "(x * -x).exp()", "sigmoid": "x.sigmoid()", "tanh": "x.tanh()",
     "relu": "x.relu()", "cos": "x.cos()", "clone": "x.clone()", "detach": "x.detach()", "sum": "x.sum()",
@@ -41,29 +42,28 @@ PURE = _functions({
     "softmax": "x.softmax(-1)", "add": "x + y", "sub": "x - y", "mul": "x * y", "div": "x / (y + 7)",
     "add twice": "xp.add(x, y, alpha=2)", "mm": "x.mm(y) if x.dim() == y.dim() == 2 and x.shape[1] == y.shape[0] else x * y",
     "stack": "xp.stack([x, x])", "cat": "xp.cat([x, x]) if x.dim() else x + x",
-})
+})  # fmt: skip
 VIEWS = _functions({
     "t": "x.t() if x.dim() < 3 else x.transpose(0, -1)",
     "first": "x[0] if x.dim() and x.shape[0] else x.unsqueeze(0)",
     "last": "x.select(-1, -1) if x.dim() and x.shape[-1] else x.unsqueeze(0)",
     "tail": "x[1:] if x.dim() else x.unsqueeze(0)", "unsqueeze": "x.unsqueeze(0) if x.dim() < 3 else x.squeeze(0)",
     "view": "x.view(-1) if x.is_contiguous() else x.unsqueeze(-1)", "expand": "x.expand(2, *x.shape)",
-})
+})  # fmt: skip
 SEVERAL = _functions({
     "split": "x.split(1) if x.dim() else (x + 1,)", "unbind": "x.unbind(0) if x.dim() else (x + 1,)",
     "max": "x.max(-1) if x.dim() and x.shape[-1] else (x * 3,)",
-})
+})  # fmt: skip
 WRITES = _functions({
     "double_": "x.mul_(2)", "add_": "x.add_(y * 1) if fits(x, y) else x.add_(1)", "zero_": "x.zero_()", "fill_": "x.fill_(3.0)",
     "copy_": "x.copy_(y * 1) if fits(x, y) else x.neg_()",
-})
+})  # fmt: skip
 METADATA_WRITES = _functions({
     "t_": "x if x.requires_grad or x.dim() != 2 else x.t_()",
     "unsqueeze_": "x if x.requires_grad or x.dim() > 2 else x.unsqueeze_(0)",
-})
+})  # fmt: skip
 OUT = _functions({"neg out": "xp.neg(x, out=x.clone())"})
 STEEP = _functions({"exp": "x.exp()"})  # not drawn: after a few in a row the last bit is the fifth digit
-# fmt: on
 
 
 def _under_no_grad(run):
@@ -106,7 +106,7 @@ def function_of(xp, statements, outputs, own=False):
 
 def make_fx_of(xp):
     """`make_fx` with fake tensors, as either framework has it."""
-    if xp.__name__ != "torch":
+    if not is_torch(xp):
         return lambda function: xp.aot.make_fx(function, tracing_mode="fake")
     from torch.fx.experimental.proxy_tensor import make_fx
 
@@ -166,15 +166,11 @@ SHAPES = [[3, 3], [3, 3], [2, 3], [3], [1, 3], []]
 WIDE = [[8, 8], [8, 8], [8], [1, 8], [2, 3], []]
 
 
-def drawn_program(st, operations, grad, most=6, least=0, shapes=SHAPES):
-    index = st.integers(0, 30)
-    statement = st.tuples(st.sampled_from(sorted(operations)), index, index).map(list)
-    inputs = st.tuples(st.sampled_from(shapes), st.booleans() if grad else st.just(False)).map(list)
-    return {
-        "inputs": st.lists(inputs, min_size=1, max_size=2),
-        "statements": st.lists(statement, min_size=least, max_size=most),
-        "outputs": st.lists(st.integers(0, 6), min_size=1, max_size=3),
-    }
+def drawn_program(operations, grad, most=6, least=0, shapes=SHAPES, **more):
+    """Cases of a program with these operations. `more` replaces parts, or adds others."""
+    inputs = several(listed(shapes, bool if grad else [False]), 1, 2)
+    statements = several(listed(sorted(operations), (0, 30), (0, 30)), least, most)
+    return drawn(**{"inputs": inputs, "statements": statements, "outputs": several((0, 6), 1, 3)} | more)
 
 
 def without_outputs(case):
@@ -184,7 +180,5 @@ def without_outputs(case):
 def without_writes_to_expanded(case):
     """Eager mode mostly refuses to write to elements that share memory, and a functional graph does it in its own way."""
     writes = any(operation in WRITES or operation in MORE_WRITES for operation, _, _ in case["statements"])
-    statements = [
-        ["unsqueeze" if writes and operation == "expand" else operation, i, j] for operation, i, j in case["statements"]
-    ]
+    statements = [["unsqueeze" if writes and op == "expand" else op, i, j] for op, i, j in case["statements"]]
     return case | {"statements": statements}

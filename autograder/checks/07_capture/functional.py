@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from ...check import program
+from ..cases import drawing, drawn, rows, several
 from . import drawn_programs as aot
 
 # Recording -----------------------------------------------------------------------------------------------------------
@@ -31,12 +32,9 @@ def traced(xp, make_fx, inputs, statements, constant):
 
 def _to_record(st):
     kinds = aot.PURE | aot.VIEWS | aot.SEVERAL | aot.WRITES | aot.OUT
-    return st.fixed_dictionaries(aot.drawn_program(st, kinds, False) | {"constant": st.booleans()}).map(
-        aot.without_outputs
-    )
+    return aot.drawn_program(kinds, False, constant=bool)(st).map(aot.without_outputs)
 
 
-# fmt: off
 RECORDED = [
     {"inputs": [[shape, False] for shape in shapes], "statements": statements, "constant": constant}
     for shapes, statements, constant in (
@@ -50,8 +48,7 @@ RECORDED = [
         ([[3]], [["clone", 0, 0], ["fill_", 1, 0], ["exp", 1, 0]], False),
         ([[3, 3]], [["tail", 0, 0], ["zero_", 1, 0], ["expand", 0, 0]], False),
     )
-]
-# fmt: on
+]  # fmt: skip
 
 
 @program("aot.proxy_tensor.record_call", cases=_to_record, edges=RECORDED, draws=40)
@@ -169,12 +166,11 @@ def _part_step(st, shape):
 def _inverses(kind):
     def cases(st):
         shapes = st.lists(st.integers(1, 3), min_size=kind is _part_step, max_size=3)
-        return shapes.flatmap(lambda shape: st.fixed_dictionaries({"shape": st.just(shape), "step": kind(st, shape)}))
+        return shapes.flatmap(lambda shape: drawn(shape=st.just(shape), step=kind(st, shape))(st))
 
     return cases
 
 
-# fmt: off
 WHOLE = [{"shape": shape, "step": [name, args, None]} for shape, name, args in (
     ([2, 3], "alias", []), ([2, 3], "detach", []), ([2, 3], "view", [[3, 2]]), ([2, 3], "_reshape_alias", [[6], [1]]),
     ([2, 3], "t", []), ([3], "t", []), ([2, 3, 4], "transpose.int", [0, -1]), ([2, 3, 4], "transpose.int", [1, 0]),
@@ -184,7 +180,7 @@ WHOLE = [{"shape": shape, "step": [name, args, None]} for shape, name, args in (
     ([1, 1, 1, 2], "squeeze.dims", [[-2, -4]]), ([0, 1], "squeeze", []), ([], "squeeze", []), ([], "squeeze.dim", [0]),
     ([2, 1], "unsqueeze", [1]), ([1, 2], "unsqueeze", [-1]), ([1, 2], "unsqueeze", [0]), ([2, 3], "expand", [[4, 2, 3]]),
     ([2, 1, 3], "expand", [[2, 2, 3]]), ([], "expand", [[3]]),
-)]
+)]  # fmt: skip
 PARTS = [{"shape": shape, "step": [name, args, index]} for shape, name, args, index in (
     ([2, 3], "select.int", [0, 1], None), ([2, 3], "select.int", [-1, -1], None), ([4, 3], "slice.Tensor", [0, 1, 3, 1], None),
     ([4, 5], "slice.Tensor", [1, 0, 100, 2], None), ([4, 5], "slice.Tensor", [], None), ([3, 3], "diagonal", [], None),
@@ -193,8 +189,7 @@ PARTS = [{"shape": shape, "step": [name, args, index]} for shape, name, args, in
     ([5, 2], "split.Tensor", [2], 2), ([2, 5], "split.Tensor", [3, -1], 1), ([5, 2], "split_with_sizes", [[1, 3, 1]], 0),
     ([5, 2], "split_with_sizes", [[1, 3, 1]], 1), ([2, 5], "split_with_sizes", [[1, 2, 2], 1], 2),
     ([2, 5], "split_with_sizes", [[1, 2, 2], -1], 1),
-)]
-# fmt: on
+)]  # fmt: skip
 
 
 def inverse(xp, shape, step):
@@ -243,22 +238,18 @@ writes_through_a_view_of_all.oracle(inverse_in_torch)
 writes_through_a_view_of_a_part.oracle(inverse_in_torch)
 
 
-def _updates(st):
-    @st.composite
-    def draw_case(draw):
-        shape = draw(st.lists(st.integers(1, 3), max_size=3))
-        steps, now = [], shape
-        for _ in range(draw(st.integers(0, 4))):
-            steps.append(draw(_part_step(st, now) if now and draw(st.booleans()) else _whole_step(st, now)))
-            if steps[-1][0] == "view":  # not every order of dimensions allows it
-                steps[-1] = ["unsqueeze", [0], None]
-            now = sizes_of_view(now, steps[-1])
-        return {"shape": shape, "steps": steps}
-
-    return draw_case()
+@drawing
+def _updates(draw, st):
+    shape = draw(st.lists(st.integers(1, 3), max_size=3))
+    steps, now = [], shape
+    for _ in range(draw(st.integers(0, 4))):
+        steps.append(draw(_part_step(st, now) if now and draw(st.booleans()) else _whole_step(st, now)))
+        if steps[-1][0] == "view":  # not every order of dimensions allows it
+            steps[-1] = ["unsqueeze", [0], None]
+        now = sizes_of_view(now, steps[-1])
+    return {"shape": shape, "steps": steps}
 
 
-# fmt: off
 TAIL = ["slice.Tensor", [0, 1, 3, 1], None]
 UPDATES = [{"shape": shape, "steps": steps} for shape, steps in (
     ([2, 3], []),
@@ -266,8 +257,7 @@ UPDATES = [{"shape": shape, "steps": steps} for shape, steps in (
     ([2, 3], [["select.int", [0, 1], None], TAIL]),
     ([3, 4], [["t", [], None], ["unbind.int", [0], 2], TAIL]),
     ([4, 2, 3], [TAIL, ["permute", [[2, 0, 1]], None], ["select.int", [0, 0], None], ["diagonal", [], None]]),
-)]
-# fmt: on
+)]  # fmt: skip
 
 
 @program("aot.functional.apply_update", cases=_updates, edges=UPDATES)
@@ -319,29 +309,20 @@ def graded(xp, shape, kind, factor, first):
     return (xp.arange(math.prod(shape), dtype=xp.float64) * factor + first).reshape(shape).to(getattr(xp, kind))
 
 
-# fmt: off
-SOFTMAX = [dict(zip(("shape", "dim", "kind", "factor", "first"), row)) for row in (
-    ([2, 3], 1, "float32", 1, -3), ([2, 3], -2, "float64", 1000, -3), ([2, 3], -1, "float32", 1000, -3),
-    ([2, 3], -1, "float64", 0.1, 1000000), ([40], 0, "float16", 0.125, -3), ([8], 0, "float16", 0.314, -1.003),
-    ([8], 0, "float16", 1000, -3), ([], 0, "float32", 1, -3), ([], -1, "float32", 1, -3), ([0], 0, "float32", 1, -3),
-    ([2, 0], 1, "float32", 1, -3), ([0, 3], 1, "float16", 1, -3),
-)]
-# fmt: on
-
-
 @program(
     "aot.decompositions.softmax",
-    cases=lambda st: st.fixed_dictionaries(
-        {
-            "shape": st.lists(st.integers(0, 4), max_size=3),
-            "dim": st.integers(-3, 2),
-            "kind": st.sampled_from(["float32", "float32", "float64", "float16"]),
-            "factor": st.sampled_from([1, 0.125, 50, 1000, -1000]),
-            "first": st.sampled_from([-3, 0, 0.5]),
-        }
-    ).map(lambda case: case | {"dim": case["dim"] % len(case["shape"]) if case["shape"] else -(case["dim"] % 2)}),
-    edges=SOFTMAX,
-)
+    cases=lambda st: drawn(
+        shape=several((0, 4), 0, 3), dim=(-3, 2), kind=["float32", "float32", "float64", "float16"],
+        factor=[1, 0.125, 50, 1000, -1000], first=[-3, 0, 0.5],
+    )(st).map(lambda case: case | {"dim": case["dim"] % len(case["shape"]) if case["shape"] else -(case["dim"] % 2)}),
+    edges=rows(
+        "shape dim kind factor first",
+        ([2, 3], 1, "float32", 1, -3), ([2, 3], -2, "float64", 1000, -3), ([2, 3], -1, "float32", 1000, -3),
+        ([2, 3], -1, "float64", 0.1, 1000000), ([40], 0, "float16", 0.125, -3), ([8], 0, "float16", 0.314, -1.003),
+        ([8], 0, "float16", 1000, -3), ([], 0, "float32", 1, -3), ([], -1, "float32", 1, -3), ([0], 0, "float32", 1, -3),
+        ([2, 0], 1, "float32", 1, -3), ([0, 3], 1, "float16", 1, -3),
+    ),
+)  # fmt: skip
 def softmax_in_simpler_operators(xp, dim, **case):
     x = graded(xp, **case)
     result, called = operators_called(xp, lambda: xp.aot.decompositions.softmax(x, dim, False))

@@ -7,14 +7,13 @@ import operator
 from typing import NamedTuple
 
 from ...check import program
-from ..cases import attempt, rows, when
+from ..cases import attempt, drawn, rows, several, when, words
 from . import drawn_graphs as fx
 from .drawn_graphs import USER, USER_ADD, USER_GETATTR, N, X, Y, attribute, call, method, module, output
 
 # Names ---------------------------------------------------------------------------------------------------------------
 
 NAMED_OBJECTS = {"an object": object(), "another": object(), "sum": sum, "inf": math.inf, "print": print}
-# fmt: off
 CANDIDATES = ["relu", "relu_1", "relu_2", "relu_12", "add", "sum", "sum_1", "if", "inf", "print"]
 ODD_CANDIDATES = ["a.b", "a.0", "_1", "_1_2", "x__1", "x_01", "1", "", ".", "NoneType", "getattr", "_"]
 REQUESTS = [[[name, None] for name in names] for names in (
@@ -29,8 +28,7 @@ REQUESTS = [[[name, None] for name in names] for names in (
     [["sum", "sum"], ["sum", None], ["sum", "print"], ["print", "sum"], ["sum", "sum"]],
     [["inf", "inf"], ["inf", "an object"], ["print", "print"], ["x", "print"], ["sum_1", "sum"], ["sum", None]],
     [["", "an object"], ["0.1", "another"], ["", "an object"]],
-]
-# fmt: on
+]  # fmt: skip
 
 
 def _requests(st):
@@ -42,12 +40,11 @@ def _requests(st):
 
 @program(
     "fx.graph.create_name",
-    cases=lambda st: st.fixed_dictionaries({"requests": _requests(st)}),
+    cases=drawn(requests=_requests),
     edges=[{"requests": requests} for requests in REQUESTS],
-    hint=lambda case, mine, theirs: (
-        "a name that Python uses, or that is a global of all generated code, may only be given to the object of this name"
-        if any(name in ("sum", "if", "inf", "print", "None", "lambda") for name, _ in case["requests"])
-        else None
+    hint=when(
+        lambda case: {"sum", "if", "inf", "print", "None", "lambda"} & {name for name, _ in case["requests"]},
+        "a name that Python uses, or that is a global of all generated code, may only be given to the object of this name",
     ),
 )
 def names_given(xp, requests):
@@ -79,32 +76,26 @@ def _steps(st):
     )
 
 
-# fmt: off
-STEPS = [
-    [], [["new", 0, [N[1], N[0]], {}], ["new", 0, [N[0], N[0]], {}]],
-    [["new", 0, [N[0], N[1]], {}], ["new", 0, [N[0]], {}], ["args", 2, [N[0]], {}], ["args", 2, [N[1], N[0]], {}]],
-    [["new", 0, [N[0]], {"a": N[1]}], ["args", 2, [], {}], ["kwargs", 2, [], {}]],
-    [["new", 0, [N[0], N[1]], {}], ["args", 2, [], {}]],
-    [["new", 0, [N[0]], {"a": N[1]}], ["kwargs", 2, [], {"dim": N[0]}], ["args", 2, [N[1]], {}]],
-    [["new", 0, [{"list": [N[0], [{"dict": {"a": N[1]}}]]}, {"slice": [N[0], None, 2]}], {"a": {"list": []}}]],
-    [["new", 0, [{"slice": [None, N[1], N[0]]}], {"a": {"dict": {"b": {"list": [1, 2]}}}}]],
-    [["new", 0, [N[0]], {}], ["new", 0, [N[2], N[2]], {"a": N[2]}], ["replace", 2, [0], {}], ["args", 3, [N[3]], {}]],
-    [["new", 0, [N[1]], {"a": N[0], "dim": N[1]}], ["replace", 1, [0], {}]],
-    [["new", 0, [], {"dim": N[1], "a": N[0]}], ["new", 0, [[N[2], [N[0]]]], {}]],
-]
-# fmt: on
-
-
 @program(
     "fx.node.update_args_kwargs",
-    cases=lambda st: st.fixed_dictionaries({"steps": _steps(st)}),
-    edges=[{"steps": steps} for steps in STEPS],
-    hint=lambda case, mine, theirs: (
-        "a node that used another one before is first removed from its users, so it comes last if it uses it again"
-        if any(step[0] in ("args", "kwargs", "replace") for step in case["steps"])
-        else None
+    cases=drawn(steps=_steps),
+    edges=[{"steps": steps} for steps in (
+        [], [["new", 0, [N[1], N[0]], {}], ["new", 0, [N[0], N[0]], {}]],
+        [["new", 0, [N[0], N[1]], {}], ["new", 0, [N[0]], {}], ["args", 2, [N[0]], {}], ["args", 2, [N[1], N[0]], {}]],
+        [["new", 0, [N[0]], {"a": N[1]}], ["args", 2, [], {}], ["kwargs", 2, [], {}]],
+        [["new", 0, [N[0], N[1]], {}], ["args", 2, [], {}]],
+        [["new", 0, [N[0]], {"a": N[1]}], ["kwargs", 2, [], {"dim": N[0]}], ["args", 2, [N[1]], {}]],
+        [["new", 0, [{"list": [N[0], [{"dict": {"a": N[1]}}]]}, {"slice": [N[0], None, 2]}], {"a": {"list": []}}]],
+        [["new", 0, [{"slice": [None, N[1], N[0]]}], {"a": {"dict": {"b": {"list": [1, 2]}}}}]],
+        [["new", 0, [N[0]], {}], ["new", 0, [N[2], N[2]], {"a": N[2]}], ["replace", 2, [0], {}], ["args", 3, [N[3]], {}]],
+        [["new", 0, [N[1]], {"a": N[0], "dim": N[1]}], ["replace", 1, [0], {}]],
+        [["new", 0, [], {"dim": N[1], "a": N[0]}], ["new", 0, [[N[2], [N[0]]]], {}]],
+    )],
+    hint=when(
+        lambda case: {"args", "kwargs", "replace"} & {step[0] for step in case["steps"]},
+        "a node that used another one before is first removed from its users, so it comes last if it uses it again",
     ),
-)
+)  # fmt: skip
 def uses_and_users(xp, steps):
     graph = fx.graph_of(xp, [X, Y])
     for kind, index, args, kwargs in steps:
@@ -145,13 +136,11 @@ class Own:
         return "its own", type(tracer).__name__
 
 
-# fmt: off
 OBJECTS = {
     "set": "{1}", "object": "object()", "function": "operator.add", "bytes": "b''", "own": "Own()", "enum": "fx.Colour.RED",
     "dtype": "xp.float64", "device": "xp.device('cpu')", "ellipsis": "...", "complex": "1j", "tensor": "xp.ones(2)",
     "range": "range(1, 7, 2)", "operator": "xp.ops.aten.add.Tensor",
-}
-# fmt: on
+}  # fmt: skip
 
 
 def recorded_value(xp, described, proxies):
@@ -219,19 +208,17 @@ def _values(st):
     return st.recursive(leaf, within, max_leaves=5)
 
 
-# fmt: off
 VALUES = [
     {"proxy": 0}, {"attribute": "shape"}, [3, {"list": [3, [{"proxy": 0}, {"slice": [3, {"proxy": 1}, None]}]]}],
     {"pair": [3, {"list": [{"proxy": 1}]}]}, {"dict": [["a", {"proxy": 0}], [2, 3], [[3, "c"], {"list": [3]}]]},
     {"dict": [[{"proxy": 0}, 1]]}, {"dict": [[[1, [{"proxy": 1}]], 1]]}, {"dict": [["a", {"object": "set"}]]},
     {"list": [1, {"object": "object"}]}, *({"object": name} for name in OBJECTS), True, None, "name", [], {"list": []},
-]
-# fmt: on
+]  # fmt: skip
 
 
 @program(
     "fx.proxy.create_arg",
-    cases=lambda st: st.fixed_dictionaries({"given": _values(st), "doubling": st.booleans()}),
+    cases=drawn(given=_values, doubling=bool),
     edges=[{"given": given, "doubling": doubling} for given in VALUES for doubling in (False, True)],
     hint=when("doubling", "call tracer.create_arg for the items, because a subclass may override it"),
 )
@@ -253,22 +240,7 @@ def arguments_recorded(xp, given, doubling):
 # Code ----------------------------------------------------------------------------------------------------------------
 
 UNARY = ["neg", "invert", "pos", "not_", "index"]
-BINARY = [
-    "add",
-    "sub",
-    "mul",
-    "truediv",
-    "floordiv",
-    "mod",
-    "pow",
-    "matmul",
-    "getitem",
-    "eq",
-    "lt",
-    "and_",
-    "xor",
-    "contains",
-]
+BINARY = words("add sub mul truediv floordiv mod pow matmul getitem eq lt and_ xor contains")
 IN_PLACE = ["iadd", "isub", "imul", "itruediv", "ipow", "iand", "ilshift", "imatmul"]
 CALLED = ["math.sqrt", "len", USER, USER_ADD, "relu", "cat", "gelu", "softmax", "torch.add", "aten.add", "aten.relu"]
 METHODS = ["relu", "sum", "__getitem__", "to"]
@@ -302,38 +274,29 @@ def _statements(st):
 
 
 RED = {"colour": "RED"}
-# fmt: off
-STATEMENTS = rows("statements typed root", *(([X, Y, *statements], *typed) for statements in (
-    [attribute(path) for path in PATHS], [module(path, N[0], N[1], dim=1) for path in PATHS[:4]],
-    [method(name, N[0]) for name in METHODS],
-    [method("sum", N[0], 1, {"list": [N[1]]}, dim=N[1]), method("if", [N[0]])],
-    [call(name, N[0]) for name in UNARY], [call(name, N[0], N[1]) for name in BINARY],
-    [call(name, N[0], N[1]) for name in IN_PLACE],
-    [call("setitem", N[0], [0, {"slice": [None, N[1], None]}], 0.5)],
-    [call(name, N[0], dim={"list": [N[1], "a"]}) for name in CALLED],
-    [call("getattr", N[0], name) for name in ATTRIBUTES],
-    [call("getattr", N[0], "shape", None), call("getattr", N[0], N[1]), call(USER_GETATTR, N[0], "shape")],
-    [output([N[0], {"dict": {"a": N[1]}}])], [output(None)], [output(N[0], N[1]), output(RED), output("a")],
-    [module("linear", RED), method("sum", RED, {"list": [RED]}, dim=RED), call("add", RED, "a"),
-     call("iadd", RED, {"list": [RED]}), call("getattr", "a", "shape"), method("sum", "a"), call("getattr", [RED], "shape"),
-     call("relu", [RED], dim=RED)],
-    [call(name, N[0], "dim") for name in CALLED],
-) for typed in ((False, "self"), (True, "module"))))
-# fmt: on
 
 
 @program(
     "fx.codegen.statement",
-    cases=lambda st: st.fixed_dictionaries(
-        {
-            "statements": st.lists(_statements(st), max_size=5),
-            "typed": st.booleans(),
-            "root": st.sampled_from(["self", "self", "module"]),
-        }
-    ),
-    edges=STATEMENTS,
+    cases=drawn(statements=several(_statements, 0, 5), typed=bool, root=["self", "self", "module"]),
+    edges=rows("statements typed root", *(([X, Y, *statements], *typed) for statements in (
+        [attribute(path) for path in PATHS], [module(path, N[0], N[1], dim=1) for path in PATHS[:4]],
+        [method(name, N[0]) for name in METHODS],
+        [method("sum", N[0], 1, {"list": [N[1]]}, dim=N[1]), method("if", [N[0]])],
+        [call(name, N[0]) for name in UNARY], [call(name, N[0], N[1]) for name in BINARY],
+        [call(name, N[0], N[1]) for name in IN_PLACE],
+        [call("setitem", N[0], [0, {"slice": [None, N[1], None]}], 0.5)],
+        [call(name, N[0], dim={"list": [N[1], "a"]}) for name in CALLED],
+        [call("getattr", N[0], name) for name in ATTRIBUTES],
+        [call("getattr", N[0], "shape", None), call("getattr", N[0], N[1]), call(USER_GETATTR, N[0], "shape")],
+        [output([N[0], {"dict": {"a": N[1]}}])], [output(None)], [output(N[0], N[1]), output(RED), output("a")],
+        [module("linear", RED), method("sum", RED, {"list": [RED]}, dim=RED), call("add", RED, "a"),
+         call("iadd", RED, {"list": [RED]}), call("getattr", "a", "shape"), method("sum", "a"), call("getattr", [RED], "shape"),
+         call("relu", [RED], dim=RED)],
+        [call(name, N[0], "dim") for name in CALLED],
+    ) for typed in ((False, "self"), (True, "module")))),
     hint=when("typed", "attributes are looked up in `root`, and `note` comes right after the variable"),
-)
+)  # fmt: skip
 def code_of_a_graph(xp, statements, typed, root):
     graph = fx.graph_of(xp, [*statements, output(None)])
     for node in graph.nodes if typed else ():

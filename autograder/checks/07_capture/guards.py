@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections import Counter
 
 from ...check import program
+from ..cases import defaults, drawn, several
 from .drawn_functions import captured, define
 
 # Guards --------------------------------------------------------------------------------------------------------------
 
-# fmt: off
 GUARDED = {  # a function that uses a value, by the kind of the value
     "tensor": "return v + 1", "number": "return x + (1 if v == 0 else 2)", "length": "return x + len(v)",
     "keys": "x = x * 2\n    for key in v:\n        x = x + 1\n    return x", "tensor keys": "return x + len(v)",
     "element": "return x + (1 in v)", "call": "return v(x)", "class": "return x + isinstance(x, v)",
     "attribute": "return x + v.size", "index": "return x[v]", "cast": "return x.to(v)", "module": "return x * v.e",
-}
+}  # fmt: skip
 VALUES = {  # values by their kind; each has a name and, if it is another text, the text after =
     "tensor": """plain = x | wide = xp.ones(2, 4) | flat = xp.ones(6) | double = x.double()
         | learned = xp.ones(2, 3).requires_grad_() | turned = xp.ones(3, 2).t() | gaps = xp.ones(2, 6)[:, ::2]
@@ -42,7 +42,7 @@ VALUES = {  # values by their kind; each has a name and, if it is another text, 
     "index": "1 | 1: = slice(1, None) | 1:2 = slice(1, 2) | 1:2:1 = slice(1, 2, 1) | again = slice(1, 2)",
     "cast": "float64 = xp.float64 | float32 = xp.float32 | int64 = xp.int64 | cpu = xp.device('cpu') | meta = xp.device('meta')",
     "module": "math | cmath",
-}
+}  # fmt: skip
 PAIRS = {  # the guards of the first value, tried on the second
     "tensor": "learned > plain | one > one, strange | learned > parameter",
     "number": """1 > True | True > 1 | True > False | ... > None | 1 > 1.0 | 0.5 > nan | nan > 0.5 | word > bytes | None > 0
@@ -59,8 +59,7 @@ PAIRS = {  # the guards of the first value, tried on the second
     "index": "1 > 1: | 1:2 > 1:2:1 | 1:2 > again",
     "cast": "float64 > float32 | cpu > meta | cpu > float32",
     "module": "math > cmath",
-}
-# fmt: on
+}  # fmt: skip
 
 
 def _split(text, sign):
@@ -162,28 +161,15 @@ class Holder:
     pass
 
 
-# fmt: off
 LOOKS = {  # the paths of a guard: the containers on the way to a number, and the number itself
     "k": ["k"], "kk": ["kk"], "d['a']": ["d", "d['a']"], "d['b']": ["d", "d['b']"], "l[0]": ["l", "l[0]"],
     "l[1][0]": ["l", "l[1]", "l[1][0]"], "o.n": ["o", "o.n"], "o.nn": ["o", "o.nn"], "o.inner.n": ["o", "o.inner", "o.inner.n"],
     "d['c'][1]": ["d", "d['c']", "d['c'][1]"],
-}
+}  # fmt: skip
 CHANGES = [  # a path and its new value; None deletes it
     *([path, 2] for path in LOOKS), ["d['a']", None], ["d['b']", None], ["d['c']", None], ["o.n", None], ["o.nn", None],
     ["o.inner", None], ["o.inner.n", None], ["l[1]", 3], ["d['c']", 3], ["o.inner", 3], ["k", 1],
-]
-CHECKED = [{"looks": looks, "changes": changes} for looks, changes in (
-    (["o.n", "o.nn"], [[], [["o.nn", 2]], [["o.n", None]], [["o.n", 2]]]),
-    (["k", "kk"], [[], [["kk", 2]], [["k", 2]]]),
-    (["kk", "k"], [[], [["kk", 2]], [["k", 2]]]),
-    (["o.nn", "o.n"], [[], [["o.nn", 2]], [["o.n", 2]], [["o.nn", None]]]),
-    (["l[1][0]", "l[0]"], [[], [["l[1]", 3]], [["l[1][0]", 2]], [["l[0]", 2]]]),
-    (["d['a']", "d['b']", "d['c'][1]"], [[["d['a']", None]], [["d['c']", 3]], [["d['c']", None]]]),
-    (["o.inner.n", "o.inner.n"], [[], [["o.inner.n", None]], [["o.inner.n", 2]], [["o.inner", 3]]]),
-    (["d['a']", "o.inner.n", "o.n"], [[["o.n", 2]], [["o.inner.n", 2]], [["d['a']", 2]]]),
-    ([], [[]]),
-)]
-# fmt: on
+]  # fmt: skip
 
 
 def state_after(changes):
@@ -216,16 +202,21 @@ def source_of(path):
 
 @program(
     "dynamo.guards.build_check",
-    cases=lambda st: st.fixed_dictionaries(
-        {
-            "looks": st.lists(st.sampled_from(list(LOOKS)), max_size=6),
-            "changes": st.lists(st.lists(st.sampled_from(CHANGES), max_size=1), min_size=1, max_size=3),
-        }
-    ),
-    edges=CHECKED,
+    cases=drawn(looks=several(list(LOOKS), 0, 6), changes=several(several(CHANGES, 0, 1), 1, 3)),
+    edges=[{"looks": looks, "changes": changes} for looks, changes in (
+        (["o.n", "o.nn"], [[], [["o.nn", 2]], [["o.n", None]], [["o.n", 2]]]),
+        (["k", "kk"], [[], [["kk", 2]], [["k", 2]]]),
+        (["kk", "k"], [[], [["kk", 2]], [["k", 2]]]),
+        (["o.nn", "o.n"], [[], [["o.nn", 2]], [["o.n", 2]], [["o.nn", None]]]),
+        (["l[1][0]", "l[0]"], [[], [["l[1]", 3]], [["l[1][0]", 2]], [["l[0]", 2]]]),
+        (["d['a']", "d['b']", "d['c'][1]"], [[["d['a']", None]], [["d['c']", 3]], [["d['c']", None]]]),
+        (["o.inner.n", "o.inner.n"], [[], [["o.inner.n", None]], [["o.inner.n", 2]], [["o.inner", 3]]]),
+        (["d['a']", "o.inner.n", "o.n"], [[["o.n", 2]], [["o.inner.n", 2]], [["d['a']", 2]]]),
+        ([], [[]]),
+    )],
     hint=lambda case, mine, theirs: f"guards on {', '.join(case['looks'])}" if case["looks"] else None,
     draws=12,
-)
+)  # fmt: skip
 def guards_checked(xp, looks, changes):
     """Guards on the containers on the way to a number, then on the number."""
     guards = []
@@ -261,7 +252,7 @@ def _(torch, looks, changes):
 
 @program(
     "dynamo.cache.lookup",
-    cases=lambda st: st.fixed_dictionaries({"numbers": st.lists(st.integers(0, 4), max_size=7)}),
+    cases=drawn(numbers=several((0, 4), 0, 7)),
     edges=[{"numbers": numbers} for numbers in ([1, 2, 3, 1, 3, 2], [1, 2, 3, 2, 2], [1, 1], [], [1, 2, 3, 4, 1, 2])],
     draws=15,
 )
@@ -308,10 +299,7 @@ def _(torch, numbers):
 
 
 SIZES = [[2, 3], [3, 2], [4], [2, 3, 1], [6]]
-
-
-def _call(sizes=(2, 3), kind="float32", learns=False, turned=False, k=1, length=1):
-    return {"sizes": list(sizes), "kind": kind, "learns": learns, "turned": turned, "k": k, "length": length}
+_call = defaults(sizes=[2, 3], kind="float32", learns=False, turned=False, k=1, length=1)
 
 
 def _calls(st):
@@ -325,19 +313,6 @@ def _calls(st):
         st.builds(_call, length=st.integers(1, 3)),
     ]
     return st.one_of([st.lists(one, min_size=2, max_size=4) for one in kinds])
-
-
-# fmt: off
-CALLS = [
-    [_call(), _call([3, 2])], [_call(), _call([4]), _call([2, 3, 1])],
-    [_call(), _call(kind="float64"), _call([4], "float64", True)],
-    [_call(), _call(learns=True), _call([3, 2], learns=True)],
-    [_call(), _call(turned=True), _call([3, 2]), _call([3, 2], turned=True)],
-    [_call([6]), _call([2, 3, 1], "float64", True, True), _call()],
-    [_call(), _call(length=2), _call(length=3), _call(length=2)], [_call(k=1), _call(k=2), _call(k=3), _call(k=1)],
-    [_call(), _call()],
-]
-# fmt: on
 
 
 def tensor_of(xp, call):
@@ -366,10 +341,18 @@ def guards_on(xp, source, value, scope):
 
 @program(
     "dynamo.cache.recompile_reasons",
-    cases=lambda st: st.fixed_dictionaries({"calls": _calls(st)}),
-    edges=[{"calls": calls} for calls in CALLS],
+    cases=drawn(calls=_calls),
+    edges=[{"calls": calls} for calls in (
+        [_call(), _call([3, 2])], [_call(), _call([4]), _call([2, 3, 1])],
+        [_call(), _call(kind="float64"), _call([4], "float64", True)],
+        [_call(), _call(learns=True), _call([3, 2], learns=True)],
+        [_call(), _call(turned=True), _call([3, 2]), _call([3, 2], turned=True)],
+        [_call([6]), _call([2, 3, 1], "float64", True, True), _call()],
+        [_call(), _call(length=2), _call(length=3), _call(length=2)], [_call(k=1), _call(k=2), _call(k=3), _call(k=1)],
+        [_call(), _call()],
+    )],
     draws=12,
-)
+)  # fmt: skip
 def reasons_given(xp, calls):
     """For each call of a function of a tensor, a number and a list: why none of the entries so far fits."""
     cache, entries, found = xp.dynamo.cache, [], []
@@ -394,9 +377,7 @@ def _(torch, calls):
     reasons, found = [], []
     function = define(torch, "def f(x, k, l):\n    return x * k + len(l)\n")
     torch._dynamo.reset()
-    watching = torch._dynamo.optimize(
-        "eager", dynamic=False, guard_fail_fn=lambda failure: reasons.append(failure.reason)
-    )
+    watching = torch._dynamo.optimize("eager", dynamic=False, guard_fail_fn=lambda why: reasons.append(why.reason))
     compiled = watching(function)
     for call in calls:
         reasons.clear()

@@ -6,6 +6,7 @@ import contextlib
 import math
 
 from ...check import program
+from ..cases import drawn, listed, rows, several, when
 from . import drawn_programs as aot
 
 # Joint ---------------------------------------------------------------------------------------------------------------
@@ -13,13 +14,8 @@ from . import drawn_programs as aot
 
 def _joints(st):
     kinds = aot.PURE.keys() - {"stack", "cat"} | aot.VIEWS.keys() | aot.SEVERAL.keys()
-    return st.fixed_dictionaries(
-        aot.drawn_program(st, kinds, True)
-        | {
-            "needs": st.lists(st.booleans(), min_size=3, max_size=3),
-            "kind": st.sampled_from(["list", "tuple", "numbers"]),
-        }
-    ).map(lambda case: case | {"needs": case["needs"][: len(case["outputs"])]})
+    cases = aot.drawn_program(kinds, True, needs=several(bool, 3, 3), kind=["list", "tuple", "numbers"])
+    return cases(st).map(lambda case: case | {"needs": case["needs"][: len(case["outputs"])]})
 
 
 def joint_results(xp, joint, inputs, statements, outputs, needs, kind):
@@ -45,8 +41,8 @@ def joint_results(xp, joint, inputs, statements, outputs, needs, kind):
 
 
 M = [[3, 3], True]
-# fmt: off
-JOINTS = [dict(zip(("inputs", "statements", "outputs", "needs"), row)) for row in (
+JOINTS = rows(
+    "inputs statements outputs needs",
     ([M], [["exp", 0, 0]], [0], [True]), ([M, M], [["mul", 0, 1], ["sum", 2, 0]], [0, 1], [True, True]),
     ([M, M], [["mul", 0, 1], ["sum", 2, 0]], [0, 1], [False, True]), ([M, M], [["mul", 0, 1], ["cos", 0, 0]], [0], [True]),
     ([M, [[3], False]], [["mul", 0, 1]], [0], [True]),
@@ -55,19 +51,17 @@ JOINTS = [dict(zip(("inputs", "statements", "outputs", "needs"), row)) for row i
     ([M], [["exp", 0, 0], ["detach", 1, 0]], [0, 1], [True, True]), ([M], [["exp", 0, 0], ["detach", 1, 0]], [0], [True]),
     ([M], [["max", 0, 0]], [0, 1], [True, True]), ([M], [["exp", 0, 0]], [1, 0], [True, True]),
     ([M], [["exp", 0, 0]], [0, 0], [True, True]),
-)]
-# fmt: on
+)  # fmt: skip
 
 
 @program(
     "aot.joint.joint_forward_backward",
     cases=_joints,
     edges=[case | {"kind": kind} for kind in ("tuple", "numbers") for case in JOINTS],
-    hint=lambda case, mine, theirs: (
+    hint=when(
+        lambda case: case["kind"] == "numbers",
         "with the kind 'numbers' the last primal is 2, the first output is None and has a tangent, and the last output also has a "
-        "tangent but does not depend on a primal"
-        if case["kind"] == "numbers"
-        else None
+        "tangent but does not depend on a primal",
     ),
     draws=30,
 )
@@ -141,7 +135,6 @@ def _wide(statements, outputs, *shapes):
     return {"inputs": [[shape, True] for shape in shapes or [[8, 8]]], "statements": statements, "outputs": outputs}
 
 
-# fmt: off
 RECOMPUTED = [
     _wide([["exp", 0, 0], ["mul", 1, 1]], [0]), _wide([["mm", 0, 1], ["tanh", 2, 0], ["mm", 3, 1]], [0], [8, 8], [8, 8]),
     _wide([["tanh", 0, 0], ["t", 1, 0], ["mm", 2, 0]], [0]),
@@ -158,15 +151,12 @@ RECOMPUTED = [
     _wide([["cos", 0, 0], ["stack", 1, 0], ["mul", 2, 2]], [0]),
     _wide([["cos", 0, 0], ["first", 1, 0], ["unsqueeze", 2, 0], ["mul", 3, 3]], [0]),
     _wide([["cos", 0, 0], ["sum", 1, 0], ["mul", 2, 1]], [0, 1]),
-]
-# fmt: on
+]  # fmt: skip
 
 
 @program(
     "aot.partition.may_recompute",
-    cases=lambda st: st.fixed_dictionaries(
-        aot.drawn_program(st, aot.PURE | aot.VIEWS | aot.SEVERAL, True, 8, 1, aot.WIDE)
-    ),
+    cases=aot.drawn_program(aot.PURE | aot.VIEWS | aot.SEVERAL, True, 8, 1, aot.WIDE),
     edges=RECOMPUTED,
     draws=20,
 )
@@ -196,12 +186,8 @@ def _(torch, **case):
 # The minimum cut ------------------------------------------------------------------------------------------------------
 
 
-def _networks(st):
-    point, width = st.sampled_from("sabcdet"), st.one_of(st.integers(0, 6), st.integers(1, 3), st.none())
-    pipes = st.lists(st.tuples(point, point, width).map(list), max_size=16)
-    return st.fixed_dictionaries(
-        {"pipes": pipes, "ends": st.sampled_from([["s", "t"], ["s", "t"], ["a", "d"], ["x", "y"]])}
-    )
+def _width(st):
+    return st.one_of(st.integers(0, 6), st.integers(1, 3), st.none())
 
 
 def _pipes(text, ends="st"):
@@ -209,7 +195,6 @@ def _pipes(text, ends="st"):
     return {"pipes": [[a, b, None if w == "inf" else int(w)] for a, w, b in pipes], "ends": list(ends)}
 
 
-# fmt: off
 NETWORKS = [
     _pipes(""), _pipes("s-3-t"), _pipes("t-3-s"), _pipes("s-inf-t"), _pipes("s-3-a a-3-t"), _pipes("s-3-a a-2-t"),
     _pipes("s-2-a a-3-t"), _pipes("s-inf-a a-2-t"), _pipes("s-inf-a a-2-b b-inf-t"), _pipes("s-2-a a-inf-b b-2-t"),
@@ -221,11 +206,17 @@ NETWORKS = [
     _pipes("s-1-a a-5-b b-5-c c-5-t d-1-a e-1-d"), _pipes("s-1-c a-2-b b-1-c d-4-t t-1-b b-1-t c-4-b c-2-d s-3-a t-3-d"),
     _pipes("a-1-b b-1-d a-1-d", "ad"), _pipes("s-2-t", "xy"), _pipes("s-1-a s-1-b a-1-c a-1-d b-1-c c-1-t d-1-t"),
     _pipes("s-1-c s-1-b b-1-c c-1-d b-1-a d-1-t a-1-t c-1-a"),
-]
-# fmt: on
+]  # fmt: skip
 
 
-@program("aot.partition.minimum_cut", cases=_networks, edges=NETWORKS)
+@program(
+    "aot.partition.minimum_cut",
+    cases=drawn(
+        pipes=several(listed([*"sabcdet"], [*"sabcdet"], _width), 0, 16),
+        ends=[["s", "t"], ["s", "t"], ["a", "d"], ["x", "y"]],
+    ),
+    edges=NETWORKS,
+)
 def the_narrowest_cut(xp, pipes, ends):
     capacities = {(a, b): math.inf if width is None else width for a, b, width in pipes}
     kept = dict(capacities)
@@ -255,11 +246,9 @@ def _(torch, pipes, ends):
 
 
 def _extractions(st):
-    indices = st.lists(st.integers(0, 12), max_size=4)
-    wanted = st.lists(st.one_of(st.integers(0, 12), st.integers(0, 12), st.sampled_from([None, 0.5])), max_size=4)
-    drawn = aot.drawn_program(st, aot.PURE | aot.VIEWS | aot.SEVERAL, False)
-    drawn |= {"constant": st.booleans(), "starts": indices, "ends": wanted}
-    return st.fixed_dictionaries(drawn).map(aot.without_outputs)
+    wanted = st.one_of(st.integers(0, 12), st.integers(0, 12), st.sampled_from([None, 0.5]))
+    more = {"constant": bool, "starts": several((0, 12), 0, 4), "ends": several(wanted, 0, 4)}
+    return aot.drawn_program(aot.PURE | aot.VIEWS | aot.SEVERAL, False, **more)(st).map(aot.without_outputs)
 
 
 def extracted(xp, extract, inputs, statements, constant, starts, ends):
@@ -286,7 +275,6 @@ def extracted(xp, extract, inputs, statements, constant, starts, ends):
 
 # arg0_1, arg1_1, mul, exp, add, split, three getitems, add_1: `ends` counts from the end
 CHAIN = [["mul", 0, 1], ["exp", 2, 0], ["add", 3, 0], ["split", 4, 0], ["add twice", 3, 2]]
-# fmt: off
 EXTRACTED = [
     {"inputs": [M, M], "statements": statements, "constant": constant, "starts": starts, "ends": ends}
     for statements, constant, starts, ends in (
@@ -296,8 +284,7 @@ EXTRACTED = [
         (CHAIN, False, [0, 1, 3], [6, 6, 9]), (CHAIN, False, [6], [3]), (CHAIN, False, [0], [5]), (CHAIN, False, [0, 3], []),
         (CHAIN, False, [], [None]), (CHAIN, False, [], [9]), (CHAIN, True, [0, 1], [0]), (CHAIN, True, [9], [0]),
     )
-]
-# fmt: on
+]  # fmt: skip
 
 
 @program("aot.partition.extract_graph", cases=_extractions, edges=EXTRACTED, draws=60)
@@ -309,10 +296,8 @@ def part_of_a_graph(xp, **case):
 def _(torch, **case):
     from torch._functorch.partitioners import _extract_graph_with_inputs_outputs
 
-    def extract(graph, starts, ends):
-        return _extract_graph_with_inputs_outputs(graph, starts, ends, [None] * len(ends))
-
-    return extracted(torch, extract, **case)
+    extract = _extract_graph_with_inputs_outputs
+    return extracted(torch, lambda graph, starts, ends: extract(graph, starts, ends, [None] * len(ends)), **case)
 
 
 # After the graph has run ---------------------------------------------------------------------------------------------
@@ -347,19 +332,16 @@ def called(xp, compiled, inputs, statements, outputs):
 
 def _calls(st):
     kinds = {*aot.VIEWS, *aot.WRITES, *aot.MORE_WRITES, "cos", "double", "mul", "detach", "unbind"}
-    grad = st.sampled_from([False, True, "computed"])
-    inputs = st.lists(st.tuples(st.sampled_from(aot.SHAPES), grad).map(list), min_size=1, max_size=2)
-    drawn = aot.drawn_program(st, kinds, False) | {"inputs": inputs}
-    return st.fixed_dictionaries(drawn).map(aot.without_writes_to_expanded).map(_without_history_for_detached)
+    inputs = several(listed(aot.SHAPES, [False, True, "computed"]), 1, 2)
+    cases = aot.drawn_program(kinds, False, inputs=inputs)
+    return cases(st).map(aot.without_writes_to_expanded).map(_without_history_for_detached)
 
 
 def _without_history_for_detached(case):
     """A detached tensor may share memory with an input, and gets no history of its own from what is written to it."""
     detached = any(operation == "detach" for operation, _, _ in case["statements"])
-    statements = [
-        ["double_" if detached and operation in ("add_", "copy_") else operation, i, j]
-        for operation, i, j in case["statements"]
-    ]
+    writes = ("add_", "copy_") if detached else ()
+    statements = [["double_" if operation in writes else operation, i, j] for operation, i, j in case["statements"]]
     return case | {"statements": statements}
 
 
@@ -367,7 +349,6 @@ def _called(grad, statements, outputs, *more):
     return {"inputs": [[[2, 3], grad], *more], "statements": statements, "outputs": outputs}
 
 
-# fmt: off
 CALLED = [
     _called(False, [["double", 0, 0]], [0]), _called(True, [["double", 0, 0]], [0]), _called(False, [["double_", 0, 0]], [0]),
     _called(False, [["double_", 0, 0], ["exp", 0, 0]], [0]), _called("computed", [["double_", 0, 0], ["exp", 0, 0]], [0, 2]),
@@ -387,8 +368,7 @@ CALLED = [
     _called(False, [["double_", 0, 0], ["t", 0, 0], ["double_", 1, 0]], [1, 2, 3], [[3], False]),
     _called(False, [["add_", 0, 1], ["add_", 1, 0], ["unsqueeze_", 1, 0]], [0], [[3], True]),
     _called(False, [["add_", 0, 1], ["fill_", 1, 0], ["unsqueeze_", 1, 0]], [2, 3], [[3], False]),
-]
-# fmt: on
+]  # fmt: skip
 
 
 @program(
@@ -401,10 +381,7 @@ CALLED = [
     ),
 )
 def compiled_calls(xp, **case):
-    def compiled(function):
-        return xp.aot.aot_function(function, xp.aot.nop)
-
-    return aot.result_or_raises(lambda: called(xp, compiled, **case))
+    return aot.result_or_raises(lambda: called(xp, lambda f: xp.aot.aot_function(f, xp.aot.nop), **case))
 
 
 @compiled_calls.oracle
@@ -419,9 +396,7 @@ JOINED = {*aot.PURE, *aot.VIEWS, *aot.WRITES, "max"}  # for unused parts torch m
 
 @program(
     "together.joint",
-    cases=lambda st: st.fixed_dictionaries(aot.drawn_program(st, JOINED, True, 8, 1, aot.WIDE)).map(
-        aot.without_writes_to_expanded
-    ),
+    cases=lambda st: aot.drawn_program(JOINED, True, 8, 1, aot.WIDE)(st).map(aot.without_writes_to_expanded),
     edges=[case for case in RECOMPUTED if case["statements"][0][0] != "split"]
     + [_wide([["view", 0, 0], ["max", 1, 0]], [0, 1], [8])],
     draws=25,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 
 from ...check import program
-from ..cases import attempt, rows, when
+from ..cases import attempt, drawn, rows, several, when
 from . import drawn_graphs as fx
 from .drawn_graphs import USER, N, X, Y, attribute, call, method, module
 
@@ -32,30 +32,21 @@ def _numbers(st):
     return fx.drawn_statements(st, drawn)
 
 
-# fmt: off
-RUN = rows("statements inputs swapped moved", *((statements, [40, 2], swapped, moved) for statements, moved in (
-    ([], None), ([call("sub", N[0], N[1])], None), ([call("add", N[0], N[1]), call("add", N[2], N[2])], None),
-    ([method("__rsub__", N[0], N[1])], None), ([module("triple", N[0], plus=N[1]), module("triple", N[2])], None),
-    ([attribute("seven"), call("sub", N[2], N[0])], None), ([call(USER, [N[0], {"list": [N[1], [N[0]]]}], a=N[1])], None),
-    ([call(USER, {"dict": {"a": N[1]}}, {"slice": [N[0], 1, N[1]]})], None),
-    ([call("neg", N[0]), call("neg", N[2])], [2, 3]), ([call(USER, 1, a=N[1])], [1, 2]),
-) for swapped in (False, True)), ([call(USER, N[1])], [40, None], False, None))
-# fmt: on
-
-
 @program(
     "fx.interpreter.run_node",
-    cases=lambda st: st.fixed_dictionaries(
-        {
-            "statements": st.lists(_numbers(st), max_size=5),
-            "inputs": st.lists(st.integers(10, 99), min_size=2, max_size=2),
-            "swapped": st.booleans(),
-            "moved": fx.drawn_move(st, 6),
-        }
+    cases=drawn(
+        statements=several(_numbers, 0, 5), inputs=several((10, 99), 2, 2), swapped=bool,
+        moved=lambda st: fx.drawn_move(st, 6),
     ),
-    edges=RUN,
+    edges=rows("statements inputs swapped moved", *((statements, [40, 2], swapped, moved) for statements, moved in (
+        ([], None), ([call("sub", N[0], N[1])], None), ([call("add", N[0], N[1]), call("add", N[2], N[2])], None),
+        ([method("__rsub__", N[0], N[1])], None), ([module("triple", N[0], plus=N[1]), module("triple", N[2])], None),
+        ([attribute("seven"), call("sub", N[2], N[0])], None), ([call(USER, [N[0], {"list": [N[1], [N[0]]]}], a=N[1])], None),
+        ([call(USER, {"dict": {"a": N[1]}}, {"slice": [N[0], 1, N[1]]})], None),
+        ([call("neg", N[0]), call("neg", N[2])], [2, 3]), ([call(USER, 1, a=N[1])], [1, 2]),
+    ) for swapped in (False, True)), ([call(USER, N[1])], [40, None], False, None)),
     hint=when("swapped", "call the interpreter's own method, because a subclass may override it"),
-)
+)  # fmt: skip
 def graph_interpreted(xp, statements, inputs, swapped, moved):
     class Triple(xp.nn.Module):
         def forward(self, x, plus=0):
@@ -113,32 +104,23 @@ IMPURE = {
     "ends": lambda node: node.op in ("placeholder", "output"),
     "functions": lambda node: node.op == "call_function",
 }
-# fmt: off
-DEAD = rows("statements returned impure moved", *((statements, [], impure, None) for statements in (
-    [], [call("torch.add", N[0]), call("relu", N[2]), method("relu", N[3])], [module("pure", N[0]), module("impure", N[2])],
-    [call("aten.add_", N[0], N[1]), call("aten.rand_like", N[2])],
-    [method("add_", N[0], N[1]), attribute("weight"), ["placeholder", "z", [], {}]],
-) for impure in IMPURE), *(([call("torch.add", N[0]), call("relu", N[used])], returned, "as usual", moved)
-    for used, returned, moved in ((2, [3], None), (2, [2], None), (2, [1], [2, 3]), (0, [1], [0, 3]))
-))
-# fmt: on
 
 
 @program(
     "fx.passes.eliminate_dead_code",
-    cases=lambda st: st.fixed_dictionaries(
-        {
-            "statements": st.lists(_dead_or_alive(st), max_size=6),
-            "returned": st.lists(st.integers(0, 7), max_size=2),
-            "impure": st.sampled_from(["as usual", "as usual", *IMPURE]),
-            "moved": fx.drawn_move(st, 7),
-        }
+    cases=drawn(
+        statements=several(_dead_or_alive, 0, 6), returned=several((0, 7), 0, 2),
+        impure=["as usual", "as usual", *IMPURE], moved=lambda st: fx.drawn_move(st, 7),
     ),
-    edges=DEAD,
-    hint=lambda case, mine, theirs: (
-        "a given function decides alone, for inputs and the output too" if case["impure"] != "as usual" else None
-    ),
-)
+    edges=rows("statements returned impure moved", *((statements, [], impure, None) for statements in (
+        [], [call("torch.add", N[0]), call("relu", N[2]), method("relu", N[3])], [module("pure", N[0]), module("impure", N[2])],
+        [call("aten.add_", N[0], N[1]), call("aten.rand_like", N[2])],
+        [method("add_", N[0], N[1]), attribute("weight"), ["placeholder", "z", [], {}]],
+    ) for impure in IMPURE), *(([call("torch.add", N[0]), call("relu", N[used])], returned, "as usual", moved)
+        for used, returned, moved in ((2, [3], None), (2, [2], None), (2, [1], [2, 3]), (0, [1], [0, 3]))
+    )),
+    hint=when(lambda case: case["impure"] != "as usual", "a given function decides alone, for inputs and the output too"),
+)  # fmt: skip
 def dead_code(xp, statements, returned, impure, moved):
     modules = {"pure": xp.nn.ReLU(), "impure": xp.nn.ReLU(), "weight": xp.ones(2)}
     modules["impure"]._is_impure = True
@@ -172,44 +154,38 @@ def _repeated(st):
 ADD, ONE = call("torch.add", N[0], N[1]), call("mul", N[0], 1)
 ONES = [1, 1.0, True]
 TENSORS = ["none", "none", "a", "b", "a view of a", "a view of b", "a number"]
-# fmt: off
-REPEATED = rows("statements returned tensors", *((statements, [2, 3, len(statements) + 1], []) for statements in (
-    [ADD, ADD, ADD], [ADD, ADD, call("mul", N[2], 1), call("mul", N[3], 1)],
-    [ADD, call("add", N[0], N[1]), method("add", N[0], N[1]), ADD],
-    [call("torch.add", N[0], one) for one in ONES * 2], [call("torch.add", N[0], 1, alpha=one) for one in ONES * 2],
-    [call("torch.add", N[0], N[1], alpha=1), call("torch.add", N[0], N[1], 1)],
-    [call("torch.add", N[0], alpha=N[1]), call("torch.add", N[0], other=N[1])], [ADD, call("torch.add", N[1], N[0]), ADD],
-    [ADD, ADD] + [call("torch.add", N[0], other=N[i]) for i in (2, 3)],
-    [ADD, call("aten.add_", N[0], 1), ADD, ADD], [call("aten.add_", N[0], 1)] * 3,
-    [ADD, method("add_", N[0], 1), ADD, ADD, method("add_", N[0], 1)], [ADD, call("torch.add", N[0], N[1], out=N[0]), ADD],
-    [call("aten.rand_like", N[0])] * 2 + [call("aten.bernoulli", N[0])] * 2,
-    [attribute("weight")] * 2 + [call("mul", N[2], N[3])],
-    [call("cat", {"list": [N[0], 1]}), call("cat", {"list": [N[0], 1.0]})] * 2,
-    [module("pure", N[0]), module("other", N[0]), module("pure", N[0])],
-    [["placeholder", "z", [], {}], ["placeholder", "z", [], {}]],
-)), *(([ADD, ADD, ADD, ONE, ONE], returned, tensors) for returned, tensors in (
-    ([2, 4], ["none", "none", "a", "b", "a"]),
-    ([2], ["none", "none", "a", "a view of a", "b", "a", "b"]),
-    ([4], ["a", "none", "b", "a number", "b", "a", "a"]),
-    ([0, 5], ["none", "a number", "a number", "none", "a number", "a number"]),
-    ([3], ["none", "none", "b", "b", "b", "b", "b"]),
-    ([], ["none", "none", "b", "b", "b", "b", "b"]),
-)))
-# fmt: on
 
 
 @program(
     "fx.passes.common_subexpressions",
-    cases=lambda st: st.fixed_dictionaries(
-        {
-            "statements": st.lists(_repeated(st), max_size=8),
-            "returned": st.lists(st.integers(0, 9), max_size=2),
-            "tensors": st.one_of(st.just([]), st.lists(st.sampled_from(TENSORS), max_size=8)),
-        }
+    cases=drawn(
+        statements=several(_repeated, 0, 8), returned=several((0, 9), 0, 2),
+        tensors=lambda st: st.one_of(st.just([]), st.lists(st.sampled_from(TENSORS), max_size=8)),
     ),
-    edges=REPEATED,
+    edges=rows("statements returned tensors", *((statements, [2, 3, len(statements) + 1], []) for statements in (
+        [ADD, ADD, ADD], [ADD, ADD, call("mul", N[2], 1), call("mul", N[3], 1)],
+        [ADD, call("add", N[0], N[1]), method("add", N[0], N[1]), ADD],
+        [call("torch.add", N[0], one) for one in ONES * 2], [call("torch.add", N[0], 1, alpha=one) for one in ONES * 2],
+        [call("torch.add", N[0], N[1], alpha=1), call("torch.add", N[0], N[1], 1)],
+        [call("torch.add", N[0], alpha=N[1]), call("torch.add", N[0], other=N[1])], [ADD, call("torch.add", N[1], N[0]), ADD],
+        [ADD, ADD] + [call("torch.add", N[0], other=N[i]) for i in (2, 3)],
+        [ADD, call("aten.add_", N[0], 1), ADD, ADD], [call("aten.add_", N[0], 1)] * 3,
+        [ADD, method("add_", N[0], 1), ADD, ADD, method("add_", N[0], 1)], [ADD, call("torch.add", N[0], N[1], out=N[0]), ADD],
+        [call("aten.rand_like", N[0])] * 2 + [call("aten.bernoulli", N[0])] * 2,
+        [attribute("weight")] * 2 + [call("mul", N[2], N[3])],
+        [call("cat", {"list": [N[0], 1]}), call("cat", {"list": [N[0], 1.0]})] * 2,
+        [module("pure", N[0]), module("other", N[0]), module("pure", N[0])],
+        [["placeholder", "z", [], {}], ["placeholder", "z", [], {}]],
+    )), *(([ADD, ADD, ADD, ONE, ONE], returned, tensors) for returned, tensors in (
+        ([2, 4], ["none", "none", "a", "b", "a"]),
+        ([2], ["none", "none", "a", "a view of a", "b", "a", "b"]),
+        ([4], ["a", "none", "b", "a number", "b", "a", "a"]),
+        ([0, 5], ["none", "a number", "a number", "none", "a number", "a number"]),
+        ([3], ["none", "none", "b", "b", "b", "b", "b"]),
+        ([], ["none", "none", "b", "b", "b", "b", "b"]),
+    ))),
     hint=when("tensors", "a node whose tensor shares memory with a returned tensor is always copied"),
-)
+)  # fmt: skip
 def without_repetition(xp, statements, returned, tensors):
     graph = graph_with_tensors(xp, statements, returned, tensors)
     before = fx.shown(graph)
@@ -258,35 +234,25 @@ def add(i, j):
     return call("torch.add", N[i], N[j])
 
 
-# fmt: off
-FOLDED = rows(
-    "statements returned",  # x, y, c and d are 0 to 3
-    ([], [0]), ([], [2]), ([add(2, 3)], [4]), ([add(2, 3), add(4, 2), add(5, 0)], [6]),
-    ([add(2, 3), add(4, 2), add(5, 0)], [6, 4, 5]), ([add(2, 2), add(4, 4), add(5, 1)], [6]),
-    ([add(2, 0), add(4, 2), add(2, 2)], [5, 1]), ([add(2, 3), add(4, 0), add(4, 1), add(4, 3), add(7, 5)], [6, 8]),
-    ([call("aten.rand_like", N[2]), add(4, 2), add(2, 2)], [4, 5, 6]), ([FULL, add(4, 4)], [5]), ([FULL, add(2, 4)], [5]),
-    ([method("size", N[2], 0), call("aten.full", {"list": [N[4]]}, 1.5)], [5]),
-    ([call("aten.split", N[2], 1), call("getitem", N[4], 1)], [5]),
-    ([call("aten.split", N[2], 1), call("getitem", N[4], 0), add(5, 0), method("size", N[2], 0), method("view", N[0], N[7])],
-     [6, 8]),
-    ([call("aten.add_", N[0], N[2]), call("aten.add_", N[0], N[2])], [4]),
-    ([module("layer", N[2]), method("add", N[4], N[0])], [5]),
-    ([call("aten.cat", {"list": [N[2], N[2]]}), method("sum", N[4])], [4, 5, 0]),
-    ([call("cat", {"list": [N[2], N[0]]})], [4]),
-)
-# fmt: on
-
-
 @program(
     "fx.passes.constant_fold",
-    cases=lambda st: st.fixed_dictionaries(
-        {
-            "statements": st.lists(_folded(st), max_size=7),
-            "returned": st.lists(st.integers(0, 11), min_size=1, max_size=3),
-        }
+    cases=drawn(statements=several(_folded, 0, 7), returned=several((0, 11), 1, 3)),
+    edges=rows(
+        "statements returned",  # x, y, c and d are 0 to 3
+        ([], [0]), ([], [2]), ([add(2, 3)], [4]), ([add(2, 3), add(4, 2), add(5, 0)], [6]),
+        ([add(2, 3), add(4, 2), add(5, 0)], [6, 4, 5]), ([add(2, 2), add(4, 4), add(5, 1)], [6]),
+        ([add(2, 0), add(4, 2), add(2, 2)], [5, 1]), ([add(2, 3), add(4, 0), add(4, 1), add(4, 3), add(7, 5)], [6, 8]),
+        ([call("aten.rand_like", N[2]), add(4, 2), add(2, 2)], [4, 5, 6]), ([FULL, add(4, 4)], [5]), ([FULL, add(2, 4)], [5]),
+        ([method("size", N[2], 0), call("aten.full", {"list": [N[4]]}, 1.5)], [5]),
+        ([call("aten.split", N[2], 1), call("getitem", N[4], 1)], [5]),
+        ([call("aten.split", N[2], 1), call("getitem", N[4], 0), add(5, 0), method("size", N[2], 0), method("view", N[0], N[7])],
+         [6, 8]),
+        ([call("aten.add_", N[0], N[2]), call("aten.add_", N[0], N[2])], [4]),
+        ([module("layer", N[2]), method("add", N[4], N[0])], [5]),
+        ([call("aten.cat", {"list": [N[2], N[2]]}), method("sum", N[4])], [4, 5, 0]),
+        ([call("cat", {"list": [N[2], N[0]]})], [4]),
     ),
-    edges=FOLDED,
-)
+)  # fmt: skip
 def constants_folded(xp, statements, returned):
     module = module_with_constants(xp, statements, returned)
     xp.fx.passes.constant_fold(module)
@@ -334,7 +300,6 @@ def _(torch, statements, returned):
 
 # Together ------------------------------------------------------------------------------------------------------------
 
-# fmt: off
 LINES = {  # m is the module, F is nn.functional
     "x + y": "x + y", "x + 2": "x + 2", "1 - x": "1 - x", "-x": "-x", "abs": "abs(x)", "x > y": "(x > y) * 1.0",
     "constant + x": "m.constant + x", "x * buffer": "x * m.buffer", "weight @ x": "m.linear.weight @ x", "x.T": "x.T",
@@ -345,8 +310,7 @@ LINES = {  # m is the module, F is nn.functional
     "unpacked": "unpacked(x)", "linear": "m.linear(x)", "block": "m.block(x, y)", "aten": "xp.ops.aten.mul.Tensor(x, y)",
     "zeros_like": "x + xp.zeros_like(y)", "x.mT": "x.mT", "branch": "x if (x > 0).any() else y",
     "loop": "sum(row for row in x)", "number": "x * float(y.sum())", "length": "x * len(y)",
-}
-# fmt: on
+}  # fmt: skip
 
 
 def unpacked(x):
@@ -392,7 +356,7 @@ def _lines(st):
 
 @program(
     "together.traced",
-    cases=lambda st: st.fixed_dictionaries({"lines": _lines(st)}),
+    cases=drawn(lines=_lines),
     edges=[{"lines": [[name, 0, 1], ["x + y", 2, 0]]} for name in LINES],
     draws=40,
 )

@@ -1,7 +1,7 @@
 """The check of lab 08 of the key under which a build is cached."""
 
 from ...check import program
-from .loop_nests import field
+from ..cases import drawn, field, several
 
 BUILT = {"texts": {"graph.cpp": "int f();", "a.h": "#"}, "command": ["g++", "-O3", "-fopenmp"], "machine": "x86_64"}
 REBUILT = [
@@ -35,11 +35,11 @@ REBUILT += [BUILT | {"texts": {}, "command": [*words, *BUILT["command"]]} for wo
 
 
 def builds(st):
-    words = st.lists(st.sampled_from(["g++", "-O", "3", "-O3", "", " ", "é"]), max_size=3)
+
     text = st.text("ab\n ", max_size=2)
     texts = st.dictionaries(st.sampled_from(["a", "b", "ab", "graph.cpp"]), text, max_size=2)
-    build = st.fixed_dictionaries({"texts": texts, "command": words, "machine": text})
-    return st.fixed_dictionaries({"builds": st.lists(build, min_size=2, max_size=6), "versions": st.just(0)})
+    build = drawn(texts=texts, command=several(["g++", "-O", "3", "-O3", "", " ", "é"], 0, 3), machine=text)
+    return drawn(builds=several(build, 2, 6), versions=[0])(st)
 
 
 class Word(str):
@@ -70,10 +70,6 @@ def _about_keys(case, mine, theirs):
     return None
 
 
-def key_form(key):
-    return isinstance(key, str) and len(key) == 24 and set(key) <= set("0123456789abcdef")
-
-
 @program(
     "inductor.codecache.cache_key",
     cases=builds,
@@ -86,11 +82,9 @@ def cache_key(xp, builds, versions):
         texts = {name: Word(text, number) for name, text in each["texts"].items()}
         command = [Word(word, number) for word in each["command"]]
         keys.append(xp.inductor.codecache.cache_key(texts, command, Word(each["machine"], number)))
+    right = all(isinstance(key, str) and len(key) == 24 and set(key) <= set("0123456789abcdef") for key in keys)
     all_used = versions == 0 or all(len({*digits}) == 16 for digits in zip(*keys))  # a good hash uses every digit
-    return {
-        "24 hexadecimal digits": all(map(key_form, keys)) and all_used,
-        "the first that is equal": [keys.index(key) for key in keys],
-    }
+    return {"24 hexadecimal digits": right and all_used, "the first that is equal": [*map(keys.index, keys)]}
 
 
 @cache_key.oracle
@@ -101,4 +95,4 @@ def _(xp, builds, versions):
     for each in versions_of(builds, versions):  # Inductor hashes one text, and an extra one for the command
         extra = repr([each["command"], each["machine"]])
         keys.append(code_hash(repr(sorted(each["texts"].items())), extra))
-    return {"24 hexadecimal digits": True, "the first that is equal": [keys.index(key) for key in keys]}
+    return {"24 hexadecimal digits": True, "the first that is equal": [*map(keys.index, keys)]}

@@ -1,6 +1,7 @@
 """The check of lab 08 that compiles programs with all pieces together."""
 
 from ...check import program
+from ..cases import drawn, listed, several
 
 _UNARY = {
     "neg": lambda xp, x: -x, "relu": lambda xp, x: x.relu(), "exp": lambda xp, x: (x * 0.25).exp(),
@@ -36,18 +37,14 @@ def inputs_of(xp, shapes):
     return found
 
 
-def _whole_programs(st):
-    number = st.integers(0, 9)
-    one = st.tuples(st.sampled_from(list(_UNARY)), number).map(list)
-    two = st.tuples(st.sampled_from(list(_BINARY)), number, number).map(list)
-    shapes = st.lists(st.sampled_from([[3, 3], [3], [3, 1], [1, 3], []]), min_size=1, max_size=3)
-    case = {"shapes": shapes, "steps": st.lists(st.one_of(one, two), min_size=1, max_size=9)}
-    return st.fixed_dictionaries(case | {"results": st.lists(number, min_size=1, max_size=2)})
+def _steps(st):
+    one, two = listed(list(_UNARY), (0, 9)), listed(list(_BINARY), (0, 9), (0, 9))
+    return st.lists(st.one_of(one(st), two(st)), min_size=1, max_size=9)
 
 
 @program(
     "together.compiled",
-    cases=_whole_programs,
+    cases=drawn(shapes=several([[3, 3], [3], [3, 1], [1, 3], []], 1, 3), steps=_steps, results=several((0, 9), 1, 2)),
     edges=[
         {"shapes": shapes, "steps": steps, "results": results}
         for shapes, steps, results in (

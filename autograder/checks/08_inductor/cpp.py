@@ -4,21 +4,18 @@ Values are built from a list of steps. Python can run the C++ that is emitted fo
 """
 
 from ...check import program
+from ..cases import drawn, listed, several
 from .loop_nests import symbols
 
 # an element; one number for each row; a constant; an element that already has a name, and another of its buffer that has none
 _LEAVES = ("x", "v", "one", "kept", "other")
 
 
-def _values(st):
+def _steps(st):
     leaf = st.sampled_from(_LEAVES).map(lambda name: [name])
-    operand = st.integers(0, 8)
-    binary = st.tuples(st.sampled_from(["add", "mul", "sub", "maximum"]), operand, operand).map(list)
-    unary = st.tuples(st.sampled_from(["neg", "relu", "double"]), operand).map(list)
-    steps = st.lists(st.one_of(leaf, binary, binary, unary), max_size=7)
-    case = {"steps": steps.map(lambda some: [["x"], ["v"], *some])}
-    case |= {"results": st.lists(operand, min_size=1, max_size=3), "hoists": st.booleans()}
-    return st.fixed_dictionaries(case)
+    binary = listed(["add", "mul", "sub", "maximum"], (0, 8), (0, 8))(st)
+    steps = st.lists(st.one_of(leaf, binary, binary, listed(["neg", "relu", "double"], (0, 8))(st)), max_size=7)
+    return steps.map(lambda some: [["x"], ["v"], *some])
 
 
 def _build(xp, steps, i, r):
@@ -54,7 +51,7 @@ _VALUES = [
 
 @program(
     "inductor.cpp.emit",
-    cases=_values,
+    cases=drawn(steps=_steps, results=several((0, 8), 1, 3), hoists=bool),
     edges=[
         {"steps": steps, "results": results, "hoists": hoists} for steps, results in _VALUES for hoists in (False, True)
     ],

@@ -1,8 +1,8 @@
 """Checks of lab 08: index arithmetic."""
 
 from ...check import program
-from ..cases import drawing, rows
-from .loop_nests import divisions, field, is_index, numbers, shapes, symbols
+from ..cases import drawing, drawn, field, listed, rows, several
+from .loop_nests import divisions, is_index, numbers, shapes, symbols
 
 
 @drawing
@@ -45,32 +45,25 @@ def _(torch, sizes, strides, offset, flips):
     return {"is an Index": True, "elements": view.reshape(-1).tolist()}
 
 
-def _sums(st):
-    """A sum of loop variables, each with its size and coefficient, and a divisor."""
-    term = st.tuples(st.integers(1, 6), st.sampled_from([-4, -1, 1, 1, 2, 3, 4, 5, 6, 8, 12])).map(list)
-    numbers = {"offset": st.integers(-5, 9), "divisor": st.sampled_from([1, 2, 3, 4, 6])}
-    return st.fixed_dictionaries({"terms": st.lists(term, max_size=3)} | numbers)
-
-
-_SUMS = rows(
-    "terms offset divisor",
-    ([], 0, 1), ([], 7, 2), ([], -7, 2), ([[4, 12], [4, 1]], 0, 4), ([[4, 12], [5, 1]], 0, 4),
-    ([[4, 12], [3, 1]], 1, 4), ([[4, 12], [4, 1]], 1, 4), ([[4, 12], [4, 1]], 6, 4), ([[3, 4], [4, -1]], 3, 4),
-    ([[3, 4], [4, -1]], 2, 4), ([[3, 4], [4, -1]], -1, 4), ([[3, 4], [4, 1]], -4, 4), ([[3, 4], [2, 2], [2, 1]], 0, 4),
-    ([[3, 4], [2, 3], [2, 1]], 0, 4), ([[6, 1]], 0, 1), ([[6, 5]], 3, 1), ([[1, 3], [3, 1]], 0, 3),
-    ([[3, -4], [2, 1]], 0, 4),
-)  # fmt: skip
+_COEFFICIENTS = [-4, -1, 1, 1, 2, 3, 4, 5, 6, 8, 12]  # a term is a loop variable's size and its coefficient
 
 
 @program(
     "inductor.index.quotient",
-    cases=_sums,
-    edges=_SUMS,
+    cases=drawn(terms=several(listed((1, 6), _COEFFICIENTS), 0, 3), offset=(-5, 9), divisor=[1, 2, 3, 4, 6]),
+    edges=rows(
+        "terms offset divisor",
+        ([], 0, 1), ([], 7, 2), ([], -7, 2), ([[4, 12], [4, 1]], 0, 4), ([[4, 12], [5, 1]], 0, 4),
+        ([[4, 12], [3, 1]], 1, 4), ([[4, 12], [4, 1]], 1, 4), ([[4, 12], [4, 1]], 6, 4), ([[3, 4], [4, -1]], 3, 4),
+        ([[3, 4], [4, -1]], 2, 4), ([[3, 4], [4, -1]], -1, 4), ([[3, 4], [4, 1]], -4, 4),
+        ([[3, 4], [2, 2], [2, 1]], 0, 4), ([[3, 4], [2, 3], [2, 1]], 0, 4), ([[6, 1]], 0, 1), ([[6, 5]], 3, 1),
+        ([[1, 3], [3, 1]], 0, 3), ([[3, -4], [2, 1]], 0, 4),
+    ),
     hint=lambda case, mine, theirs: {
         (0, 1): "a rest that may be below 0, or divisor or more, stays a Quotient",
         (1, 0): "the bounds of the rest say that its quotient is 0",
     }.get((field(mine, "quotients"), field(theirs, "quotients"))),
-)
+)  # fmt: skip
 def quotients(xp, terms, offset, divisor):
     Index, variables = xp.inductor.index.Index, symbols(xp, [size for size, _ in terms])
     index = Index.of(offset)
@@ -116,18 +109,15 @@ def _reshapes(draw, st):
     return case
 
 
-_RESHAPES = rows(
-    "sizes new_sizes",
-    ([], []), ([], [1, 1]), ([1, 1], []), ([6], [6]), ([6], [2, 3]), ([2, 3], [6]), ([2, 3], [3, 2]),
-    ([2, 3, 4], [6, 4]), ([2, 3, 4], [2, 12]), ([2, 12], [2, 3, 4]), ([6, 4], [4, 6]), ([1, 6], [2, 1, 3]),
-    ([2, 1, 3], [3, 1, 2]), ([1, 5, 1], [5]), ([2, 2, 2], [4, 2]),
-)  # fmt: skip
-
-
 @program(
     "inductor.index.reshaped_indices",
     cases=_reshapes,
-    edges=_RESHAPES,
+    edges=rows(
+        "sizes new_sizes",
+        ([], []), ([], [1, 1]), ([1, 1], []), ([6], [6]), ([6], [2, 3]), ([2, 3], [6]), ([2, 3], [3, 2]),
+        ([2, 3, 4], [6, 4]), ([2, 3, 4], [2, 12]), ([2, 12], [2, 3, 4]), ([6, 4], [4, 6]), ([1, 6], [2, 1, 3]),
+        ([2, 1, 3], [3, 1, 2]), ([1, 5, 1], [5]), ([2, 2, 2], [4, 2]),
+    ),
     hint=lambda case, mine, theirs: (
         "an index that is a sum of loop variables has a division: look at the arguments of `quotient` and `remainder`"
         if field(mine, "element") == field(theirs, "element")
@@ -135,7 +125,7 @@ _RESHAPES = rows(
         if field(mine, "element")
         else None
     ),
-)
+)  # fmt: skip
 def reshaped(xp, sizes, new_sizes):
     variables = symbols(xp, new_sizes)
     indices = [xp.inductor.index.Index.of(variable) for variable in variables]

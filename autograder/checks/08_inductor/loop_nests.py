@@ -4,12 +4,8 @@ An index, a loop nest and a statement have no counterpart in torch's Python, but
 program computes the numbers of an answer over all iterations of the loops, and torch those of the tensors.
 """
 
+import itertools
 import math
-
-
-def field(tree, name):
-    """For hints: an entry of a result that is a dict, or else None."""
-    return dict(tree["dict"]).get(name) if isinstance(tree, dict) and "dict" in tree else None
 
 
 def first_line(mine, theirs):
@@ -26,21 +22,12 @@ def symbols(xp, sizes, prefix="i"):
     return xp.inductor.index.symbols(prefix, sizes)
 
 
-def _points(sizes):
-    """The values of the loop variables in every iteration. The last varies fastest."""
-    found = [()]
-    for size in sizes:
-        found = [(*point, value) for point in found for value in range(size)]
-    return found
-
-
 def numbers(xp, index, variables):
     """The value of an index in every iteration. There is none for another object."""
     if not is_index(xp, index):
         return []
-    sizes = [variable.size for variable in variables]
-    evaluate = xp.inductor.index.evaluate
-    return [evaluate(index, dict(zip(variables, point))) for point in _points(sizes)]
+    points = itertools.product(*(range(variable.size) for variable in variables))  # the last varies fastest
+    return [xp.inductor.index.evaluate(index, dict(zip(variables, point))) for point in points]
 
 
 def divisions(xp, index):

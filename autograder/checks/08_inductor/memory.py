@@ -7,8 +7,8 @@ own scheduler and memory planner, which get nodes and buffers with names and siz
 from types import SimpleNamespace
 
 from ...check import program
-from ..cases import drawing
-from .loop_nests import field, first_line
+from ..cases import drawing, field
+from .loop_nests import first_line
 
 
 class InductorBuffer:
@@ -126,12 +126,10 @@ _ELEVEN = "; ".join([*(f"-> buf{i}" for i in range(11)), "buf10 buf9 buf2 -> buf
     "inductor.memory.last_uses",
     cases=lambda st: schedules(st).map(lambda case: {"steps": case["steps"], "outputs": case["outputs"]}),
     edges=[
-        schedule(CHAIN, ["buf3"]),
-        schedule("-> buf0; -> buf1; buf1 -> buf2", ["buf2"]),  # no step reads buf0
-        schedule("arg0_1 -> buf0; buf0 -> arg0_1"),
-        schedule(_ELEVEN, ["buf11"]),
+        schedule(CHAIN, ["buf3"]), schedule("-> buf0; -> buf1; buf1 -> buf2", ["buf2"]),  # no step reads buf0
+        schedule("arg0_1 -> buf0; buf0 -> arg0_1"), schedule(_ELEVEN, ["buf11"]),
     ],
-)
+)  # fmt: skip
 def last_uses(xp, steps, outputs):
     return [list(names) for names in xp.inductor.memory.last_uses(steps, outputs)]
 
@@ -203,20 +201,16 @@ def step_in_place(reads, writes, ending, kept=(), turned=None):
     "inductor.memory.take_over",
     cases=updates_in_place,
     edges=[
-        step_in_place("buf0", "buf5", ending=["buf0"]),
-        step_in_place("buf0", "buf5", ending=["buf0"], kept=["buf0"]),
-        step_in_place("buf0", "buf5", ending=[]),
-        step_in_place("buf1 buf0", "buf5 buf6 buf7", ending=["buf0", "buf1"]),
+        step_in_place("buf0", "buf5", ending=["buf0"]), step_in_place("buf0", "buf5", ending=["buf0"], kept=["buf0"]),
+        step_in_place("buf0", "buf5", ending=[]), step_in_place("buf1 buf0", "buf5 buf6 buf7", ending=["buf0", "buf1"]),
         step_in_place("buf0 buf1", "buf5 buf6", ending=["buf0", "buf1"], turned={"buf6": ["buf1"]}),
         step_in_place("buf0 buf1", "buf5 buf6", ending=["buf0", "buf1"], turned={"buf5": ["buf0"]}),
     ],
     hint=_about_updates,
-)
+)  # fmt: skip
 def take_over(xp, reads, writes, ending, kept, turned):
-    def fits(old, new):
-        return reads[old] == writes[new] and old not in turned.get(new, ())
-
-    candidates = {new: [old for old in reads if fits(old, new)] for new in writes}
+    pairs = {new: [old for old in reads if reads[old] == size] for new, size in writes.items()}
+    candidates = {new: [old for old in pairs[new] if old not in turned.get(new, ())] for new in writes}
     found = xp.inductor.memory.take_over(candidates, ending, kept)
     return {new: found[new] for new in writes if new in found}
 
@@ -351,26 +345,20 @@ EARLIER = OVERLAP.replace("call 1; free wide0", "free wide0; call 1")
     "inductor.memory.plan_reuse",
     cases=plans,
     edges=[
-        plan(ONE, [64, 64]),
-        plan(ONE, [64, 128], buf1=128),
+        plan(ONE, [64, 64]), plan(ONE, [64, 128], buf1=128),
         plan("allocate buf0; call 0; reuse buf0 buf1; call 1; free buf1; allocate buf2; call 2", [64, 64, 64]),
         plan("allocate a; allocate b; call 0; free b; reuse a c; allocate d; call 1", [128, 128]),
-        plan(TWO, [128, 64, 128]),
-        plan(LATE, [64, 512, 576], buf1=512),
-        plan(LATE, [64, 512, 64], buf1=512),
+        plan(TWO, [128, 64, 128]), plan(LATE, [64, 512, 576], buf1=512), plan(LATE, [64, 512, 64], buf1=512),
         plan(LATE + "; free buf2; allocate buf3; call 3", [64, 512, 64, 512], buf1=512, buf3=512),
         plan(OVERLAP, [512, 100, 384, 64], wide0=128, wide1=128),
         plan(EARLIER, [512, 256, 16, 64], wide0=256, wide1=256),
-        plan(OVERLAP, [512, 100, 480, 64], wide0=128, wide1=128),
-        {"lines": [["call", 0]], "sizes": {}, "alive": [0]},
-        plan(ONE, [64, 64], buf1=["int64", 64]),
-        plan(TWO, [128, 64, 128], buf1=["int32", 64]),
-        plan(LATER, [64, 512, 512, 64], buf1=512),
-        plan(OVERLAP, [512, 500, 100, 64], wide0=128, wide1=128),
+        plan(OVERLAP, [512, 100, 480, 64], wide0=128, wide1=128), {"lines": [["call", 0]], "sizes": {}, "alive": [0]},
+        plan(ONE, [64, 64], buf1=["int64", 64]), plan(TWO, [128, 64, 128], buf1=["int32", 64]),
+        plan(LATER, [64, 512, 512, 64], buf1=512), plan(OVERLAP, [512, 500, 100, 64], wide0=128, wide1=128),
         plan(OVERLAP, [512, 100, 500, 64], wide0=128, wide1=128),
     ],
     hint=lambda case, mine, theirs: first_line(field(mine, "lines"), field(theirs, "lines")),
-)
+)  # fmt: skip
 def plan_reuse(xp, lines, sizes, alive):
     alive, before = list(alive), list(alive)
     sizes = {name: tuple(size) for name, size in sizes.items()}

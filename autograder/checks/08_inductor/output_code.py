@@ -111,11 +111,9 @@ def _by_length(other_length, same_length):
     return hint
 
 
-def _about_calls(case, mine, theirs):
-    return "a kernel's definition begins a line, and a call is indented; a kernel may be called several times"
-
-
-@_check("kernel_calls", _about_calls)
+@_check(
+    "kernel_calls", "a kernel's definition begins a line, and a call is indented; a kernel may be called several times"
+)
 def kernel_calls(xp, function, given, text):
     return xp.inductor.output_code.kernel_calls(text)
 

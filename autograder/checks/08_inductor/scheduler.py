@@ -1,6 +1,7 @@
 """Checks of lab 08: which loop nests the scheduler may fuse."""
 
 from ...check import program
+from ..cases import drawn
 from .loop_nests import symbols
 
 _BUFFERS = ("a", "b", "c", "d")
@@ -12,10 +13,9 @@ def _pairs(st):
     access = st.tuples(st.sampled_from(_BUFFERS), where).map(lambda pair: [pair[0], *pair[1]])
     reads, row = st.lists(access, max_size=3), st.sampled_from([[[3, 0], 0], [[3, 0], 0], [[1, 0], 0]])
     of_row = st.tuples(st.sampled_from(_BUFFERS), row).map(lambda pair: [pair[0], *pair[1]])
-    nest = st.fixed_dictionaries({"reads": reads, "writes": access, "kind": st.none()})
-    reduction = {"reads": reads, "writes": of_row, "kind": st.sampled_from(["sum", "max"])}
-    nest = st.one_of(nest, nest, st.fixed_dictionaries(reduction))
-    return st.fixed_dictionaries({"first": nest, "second": nest})
+    loops = drawn(reads=reads, writes=access, kind=st.none())(st)
+    nest = st.one_of(loops, loops, drawn(reads=reads, writes=of_row, kind=["sum", "max"])(st))
+    return drawn(first=nest, second=nest)(st)
 
 
 # Where a nest reads or writes a buffer: strides and offset, by a mark after its name. Two are the rows of a reduction.

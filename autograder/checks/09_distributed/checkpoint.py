@@ -6,7 +6,7 @@ import sys
 
 from ...check import program
 from ...recorder import called
-from ..cases import composite, copied, error_name, listed, numbers, rows
+from ..cases import copied, drawing, error_name, listed, numbers, rows
 from .ddp import with_strides
 from .fsdp import UNEVEN, units
 
@@ -24,8 +24,8 @@ def _reads_of_torch(torch, size, pieces, offsets, sizes):
     return sorted(each for each in found if 0 not in each[3])
 
 
-@composite
-def _boxes(st, draw):
+@drawing
+def _boxes(draw, st):
     """The pieces into which a tensor is cut, in any order, some perhaps missing, and a region."""
     n = draw(st.integers(0, 3))
     size = [draw(st.integers(1, 6)) for _ in range(n)]
@@ -41,31 +41,28 @@ def _boxes(st, draw):
 
 
 _quarters = [[[0, 0], [2, 3]], [[0, 3], [2, 2]], [[2, 0], [3, 3]], [[2, 3], [3, 2]]]
-_PLANS = rows(
-    "size pieces offsets sizes",
-    ([5, 5], _quarters, [0, 0], [5, 5]), ([5, 5], _quarters, [1, 1], [3, 3]), ([5, 5], _quarters, [1, 1], [1, 2]),
-    ([5, 5], _quarters, [2, 3], [3, 2]), ([5, 5], _quarters, [0, 3], [2, 1]), ([5, 5], _quarters, [4, 4], [1, 1]),
-    ([5, 5], _quarters, [2, 0], [0, 5]), ([5, 5], _quarters[::-1], [0, 2], [5, 2]),
-    ([5, 5], [_quarters[0], [[5, 0], [0, 5]], _quarters[3]], [0, 0], [5, 5]),
-    ([5, 5], [[[0, 0], [5, 5]], [[0, 0], [5, 5]]], [3, 0], [2, 5]),
-    ([], [[[], []]], [], []), ([6], [[[0], [2]], [[2], [2]], [[4], [2]]], [1], [4]),
-    ([6], [[[0], [6]]], [2], [3]), ([6], [[[2], [2]]], [0], [6]),
-)  # fmt: skip
 
 
 @program(
     "distributed.checkpoint.plan_load",
     cases=_boxes,
-    edges=_PLANS,
+    edges=rows(
+        "size pieces offsets sizes",
+        ([5, 5], _quarters, [0, 0], [5, 5]), ([5, 5], _quarters, [1, 1], [3, 3]), ([5, 5], _quarters, [1, 1], [1, 2]),
+        ([5, 5], _quarters, [2, 3], [3, 2]), ([5, 5], _quarters, [0, 3], [2, 1]), ([5, 5], _quarters, [4, 4], [1, 1]),
+        ([5, 5], _quarters, [2, 0], [0, 5]), ([5, 5], _quarters[::-1], [0, 2], [5, 2]),
+        ([5, 5], [_quarters[0], [[5, 0], [0, 5]], _quarters[3]], [0, 0], [5, 5]),
+        ([5, 5], [[[0, 0], [5, 5]], [[0, 0], [5, 5]]], [3, 0], [2, 5]), ([], [[[], []]], [], []),
+        ([6], [[[0], [2]], [[2], [2]], [[4], [2]]], [1], [4]), ([6], [[[0], [6]]], [2], [3]),
+        ([6], [[[2], [2]]], [0], [6]),
+    ),
     hint="in each dimension the overlap is from the larger start to the smaller end; `source` counts from the piece's offset, "
     "`target` from the region's; nothing is read where a length is 0",
-)
+)  # fmt: skip
 def plans(xp, size, pieces, offsets, sizes):
     checkpoint = xp.distributed.checkpoint
     saved = [checkpoint.Piece(tuple(o), tuple(s)) for o, s in pieces]
-    torchs = (
-        "torch.distributed.checkpoint.planner_helpers"  # it takes long to import, and importing it counts as a call
-    )
+    torchs = "torch.distributed.checkpoint.planner_helpers"  # takes long to import, and importing it counts as a call
     known = torchs in sys.modules
     with called([f"{torchs}.create_read_items_for_chunk_list"] * known) as beyond:
         reads = checkpoint.plan_load(saved, tuple(offsets), tuple(sizes))
@@ -94,41 +91,26 @@ def _names(torch, sizes):
     return {f"p{i}": numbers(torch, shape, i + 1) for i, shape in enumerate(sizes)}
 
 
-def _save(torch, checkpoint, store, wholes, before):
-    """Save the shards of some tensors, dealt along a dimension, on each rank."""
-    for rank in range(before[0]):
-        parts = {name: _dealt(torch, each, *before)[rank] for name, each in wholes.items()}
-        shards = {name: checkpoint.Shard(*parts[name], tuple(each.shape)) for name, each in wholes.items()}
-        store.save(shards, rank)
-
-
-_LOADS = rows(
-    "sizes before after only kind layout wrong",
-    (UNEVEN, [2, 0], [2, 0], 4, "float64", "", ""), (UNEVEN, [2, 0], [4, 0], 4, "float64", "", ""),
-    (UNEVEN, [4, 0], [3, 1], 4, "float64", "backwards", ""), (UNEVEN, [3, 1], [1, 0], 2, "float32", "", ""),
-    (UNEVEN, [1, 0], [2, 0], 4, "float64", "parameter", ""), (UNEVEN, [2, 0], [3, 0], 3, "float64", "", "name"),
-    (UNEVEN, [2, 0], [3, 0], 3, "float64", "", "larger"), (UNEVEN, [2, 0], [3, 0], 3, "float64", "", "smaller"),
-)  # fmt: skip
-
-
 _UNITS = units(
-    before=listed((1, 4), (0, 1)),
-    after=listed((1, 4), (0, 1)),
-    only=(1, 4),
-    kind=["float64", "float32"],
-    layout=["", "backwards", "parameter"],
-    wrong=["", "", "", "name", "larger", "smaller"],
-)
+    before=listed((1, 4), (0, 1)), after=listed((1, 4), (0, 1)), only=(1, 4), kind=["float64", "float32"],
+    layout=["", "backwards", "parameter"], wrong=["", "", "", "name", "larger", "smaller"],
+)  # fmt: skip
 
 
 @program(
     "distributed.checkpoint.load_shards",
     cases=lambda st: _UNITS(st).map(lambda case: {name: value for name, value in case.items() if name != "ranks"}),
-    edges=_LOADS,
+    edges=rows(
+        "sizes before after only kind layout wrong",
+        (UNEVEN, [2, 0], [2, 0], 4, "float64", "", ""), (UNEVEN, [2, 0], [4, 0], 4, "float64", "", ""),
+        (UNEVEN, [4, 0], [3, 1], 4, "float64", "backwards", ""), (UNEVEN, [3, 1], [1, 0], 2, "float32", "", ""),
+        (UNEVEN, [1, 0], [2, 0], 4, "float64", "parameter", ""), (UNEVEN, [2, 0], [3, 0], 3, "float64", "", "name"),
+        (UNEVEN, [2, 0], [3, 0], 3, "float64", "", "larger"), (UNEVEN, [2, 0], [3, 0], 3, "float64", "", "smaller"),
+    ),
     hint="plan_load says what to read of which piece; call store.read once for each read, into shard.data, in place; before "
     "anything else, check the names and the sizes",
     draws=20,
-)
+)  # fmt: skip
 def loading(xp, sizes, before, after, only, kind, layout, wrong):
     import tempfile
 
@@ -163,7 +145,9 @@ def loading(xp, sizes, before, after, only, kind, layout, wrong):
     wholes = _names(torch, sizes)
     with tempfile.TemporaryDirectory() as folder:
         store = Counted(folder)
-        _save(torch, checkpoint, store, wholes, before)
+        for rank in range(before[0]):
+            parts = {name: _dealt(torch, each, *before)[rank] for name, each in wholes.items()}
+            store.save({n: checkpoint.Shard(*parts[n], tuple(each.shape)) for n, each in wholes.items()}, rank)
         seen = [load(store, rank) for rank in range(after[0])]
     return {"ranks": seen, "reads": sorted(reads)}
 

@@ -32,25 +32,24 @@ def messages_to_next(rank, ranks, nbytes):
 
 
 _PEERS = "all messages of a ring go to the next rank; p - 1 of them (2(p - 1) of an all-reduce), each of one part"
-_SHIFTS = rows(
-    "ranks members sizes kind",
-    (2, None, [3, 3], "float64"), (3, None, [1, 2, 3], "float64"), (4, None, [2, 0, 3, 1], "int64"),
-    (1, None, [2], "float64"), (3, [1, 2], [4, 1], "float32"), (4, [0, 2, 3], [1, 2, 3], "float64"),
-    (3, [1], [2], "float64"), (2, None, [600000] * 2, "float32"), (3, None, [600000] * 3, "float32"),
-)  # fmt: skip
 
 
 @program(
     "distributed.collectives.ring_shift",
     cases=lambda st: rings(st, sizes=lambda count: several((0, 5), count, count), kind=_KINDS),
-    edges=_SHIFTS,
+    edges=rows(
+        "ranks members sizes kind",
+        (2, None, [3, 3], "float64"), (3, None, [1, 2, 3], "float64"), (4, None, [2, 0, 3, 1], "int64"),
+        (1, None, [2], "float64"), (3, [1, 2], [4, 1], "float32"), (4, [0, 2, 3], [1, 2, 3], "float64"),
+        (3, [1], [2], "float64"), (2, None, [600000] * 2, "float32"), (3, None, [600000] * 3, "float32"),
+    ),
     hint=explained_by_rank(
         first="send to rank + 1, receive from rank - 1, both modulo the number of ranks of the group, not of the world",
         messages="one message for each rank, to the next one in its group",
         kept="the outgoing tensor is not changed",
     ),
     draws=6,
-)
+)  # fmt: skip
 @on_ranks
 def shift(xp, torch, group, sizes, kind):
     rank = torch.distributed.get_rank(group)
@@ -79,16 +78,6 @@ def _shapes(count):
     return several(several((0, 3), 0, 2), count, count)
 
 
-_REDUCE_SCATTERS = rows(
-    "ranks members shapes op kind",
-    (2, None, [[3], [3]], "SUM", "float64"), (3, None, [[3], [3], [3]], "SUM", "float64"),
-    (3, None, [[1], [2], [3]], "MAX", "float64"), (4, None, [[2], [2, 3], [], [1, 1]], "SUM", "float32"),
-    (4, None, [[1], [0], [2], [0, 3]], "MAX", "int64"), (4, None, [[4], [4], [4], [4]], "SUM", "int64"),
-    (1, None, [[2]], "SUM", "float64"), (3, [1, 2], [[2], [3]], "SUM", "float64"),
-    (4, [0, 2, 3], [[2], [3], [1]], "SUM", "float64"), (3, [2], [[3, 2]], "MAX", "float64"),
-)  # fmt: skip
-
-
 def _to_reduce(torch, group, shapes, kind):
     """This rank's number in the group, its tensors, and an output for the reduction of the one with that number."""
     rank = torch.distributed.get_rank(group)
@@ -99,14 +88,21 @@ def _to_reduce(torch, group, shapes, kind):
 @program(
     "distributed.collectives.ring_reduce_scatter",
     cases=lambda st: rings(st, shapes=_shapes, op=_OPS, kind=_KINDS),
-    edges=_REDUCE_SCATTERS,
+    edges=rows(
+        "ranks members shapes op kind",
+        (2, None, [[3], [3]], "SUM", "float64"), (3, None, [[3], [3], [3]], "SUM", "float64"),
+        (3, None, [[1], [2], [3]], "MAX", "float64"), (4, None, [[2], [2, 3], [], [1, 1]], "SUM", "float32"),
+        (4, None, [[1], [0], [2], [0, 3]], "MAX", "int64"), (4, None, [[4], [4], [4], [4]], "SUM", "int64"),
+        (1, None, [[2]], "SUM", "float64"), (3, [1, 2], [[2], [3]], "SUM", "float64"),
+        (4, [0, 2, 3], [[2], [3], [1]], "SUM", "float64"), (3, [2], [[3, 2]], "MAX", "float64"),
+    ),
     hint=explained_by_rank(
         output="the partial result number i ends on rank i, so it must begin on the rank after it",
         kept="the given tensors are not changed: received parts need memory of their own",
         messages=_PEERS,
     ),
     draws=6,
-)
+)  # fmt: skip
 @on_ranks
 def reduce_scatter(xp, torch, group, shapes, op, kind):
     _, inputs, output = _to_reduce(torch, group, shapes, kind)
@@ -127,27 +123,24 @@ def torch_reduce_scatter(torch, group, shapes, op, kind):
     return {"output": output, "kept": True} | messages_to_next(rank, count, nbytes)
 
 
-_ALL_GATHERS = rows(
-    "ranks members shapes kind shared",
-    (2, None, [[3], [3]], "float64", False), (3, None, [[2], [2], [2]], "float64", True),
-    (3, None, [[1], [2], [3]], "float64", False), (4, None, [[2], [2, 3], [], [1, 1]], "float32", False),
-    (4, None, [[1], [0], [2], [0, 3]], "int64", False), (1, None, [[2]], "float64", False),
-    (1, None, [[2]], "float64", True), (3, [1, 2], [[2], [3]], "float64", False),
-    (4, [0, 2, 3], [[2], [3], [1]], "float64", False),
-)  # fmt: skip
-
-
 @program(
     "distributed.collectives.ring_all_gather",
     cases=lambda st: rings(st, shapes=_shapes, kind=_KINDS, shared=lambda _: bool),
-    edges=_ALL_GATHERS,
+    edges=rows(
+        "ranks members shapes kind shared",
+        (2, None, [[3], [3]], "float64", False), (3, None, [[2], [2], [2]], "float64", True),
+        (3, None, [[1], [2], [3]], "float64", False), (4, None, [[2], [2, 3], [], [1, 1]], "float32", False),
+        (4, None, [[1], [0], [2], [0, 3]], "int64", False), (1, None, [[2]], "float64", False),
+        (1, None, [[2]], "float64", True), (3, [1, 2], [[2], [3]], "float64", False),
+        (4, [0, 2, 3], [[2], [3], [1]], "float64", False),
+    ),
     hint=explained_by_rank(
         outputs="in step k each rank sends the part that it received in step k - 1; in step 0, its own part",
         kept="input is not changed",
         messages=_PEERS,
     ),
     draws=6,
-)
+)  # fmt: skip
 @on_ranks
 def all_gather(xp, torch, group, shapes, kind, shared):
     rank = torch.distributed.get_rank(group)
@@ -172,26 +165,23 @@ def gather_by_lists(torch, ranks, members, shapes, kind, shared):
     return [seen.get(rank) for rank in range(ranks)]
 
 
-_ALL_REDUCES = rows(
-    "ranks members shape op kind",
-    (2, None, [4], "SUM", "float64"), (3, None, [6], "SUM", "float64"), (3, None, [7], "MAX", "float64"),
-    (4, None, [2, 3], "SUM", "float32"), (4, None, [3], "SUM", "float64"), (3, None, [], "SUM", "int64"),
-    (3, None, [0, 2], "SUM", "float64"), (4, None, [4, 1, 2], "MAX", "int64"), (1, None, [3], "SUM", "float64"),
-    (3, [1, 2], [5], "SUM", "float64"), (4, [0, 2, 3], [7], "MAX", "float64"), (3, [0], [2], "SUM", "float64"),
-    (2, None, [3, 200001], "SUM", "float32"),
-)  # fmt: skip
-
-
 @program(
     "distributed.collectives.ring_all_reduce",
     cases=lambda st: rings(st, shape=lambda _: several((0, 5), 0, 3), op=_OPS, kind=_KINDS),
-    edges=_ALL_REDUCES,
+    edges=rows(
+        "ranks members shape op kind",
+        (2, None, [4], "SUM", "float64"), (3, None, [6], "SUM", "float64"), (3, None, [7], "MAX", "float64"),
+        (4, None, [2, 3], "SUM", "float32"), (4, None, [3], "SUM", "float64"), (3, None, [], "SUM", "int64"),
+        (3, None, [0, 2], "SUM", "float64"), (4, None, [4, 1, 2], "MAX", "int64"), (1, None, [3], "SUM", "float64"),
+        (3, [1, 2], [5], "SUM", "float64"), (4, [0, 2, 3], [7], "MAX", "float64"), (3, [0], [2], "SUM", "float64"),
+        (2, None, [3, 200001], "SUM", "float32"),
+    ),
     hint=explained_by_rank(
         first="cut the flat tensor in as many parts as the group has ranks; reduce-scatter, then all-gather them in place",
         messages="2(p - 1) messages, each of one part of tensor_split, all of them to the next rank of the group",
     ),
     draws=6,
-)
+)  # fmt: skip
 @on_ranks
 def all_reduce(xp, torch, group, shape, op, kind):
     tensor = numbers(torch, shape, torch.distributed.get_rank(group), kind)
@@ -260,28 +250,22 @@ def _to_coalesce(torch, tensors, rank):
     return made
 
 
-_COALESCED = rows(
-    "ranks members op tensors",
-    (2, None, "SUM", [[[3], "float64", "plain"]]),
-    (2, None, "SUM", [[[3], "float64", "plain"], [[2, 2], "float64", "plain"]]),
-    (3, None, "SUM", [[[2], "int64", "plain"], [[3], "float32", "plain"], [[1], "int64", "plain"]]),
-    (3, None, "MAX", [[[], "float64", "plain"], [[2, 3], "float64", "turned"], [[3], "int64", "gaps"]]),
-    (2, None, "SUM", [[[2], "float32", "plain"], [[2], "float64", "plain"], [[3], "float32", "gaps"]]),
-    (3, [1, 2], "SUM", [[[2, 2], "float64", "turned"], [[0, 2], "float64", "plain"]]),
-    (3, [0, 2], "MAX", [[[0], "int64", "plain"], [[2], "float64", "plain"]]),
-    (2, None, "SUM", []),
-)
-
-
-def _coalesced(st):
-    tensor = listed(several((0, 3), 0, 3), _KINDS, ["plain", "plain", "gaps", "turned"])
-    return rings(st, op=_OPS, tensors=lambda _: several(tensor, 0, 5))
+_tensor = listed(several((0, 3), 0, 3), _KINDS, ["plain", "plain", "gaps", "turned"])
 
 
 @program(
     "distributed.collectives.all_reduce_coalesced",
-    cases=_coalesced,
-    edges=_COALESCED,
+    cases=lambda st: rings(st, op=_OPS, tensors=lambda _: several(_tensor, 0, 5)),
+    edges=rows(
+        "ranks members op tensors",
+        (2, None, "SUM", [[[3], "float64", "plain"]]),
+        (2, None, "SUM", [[[3], "float64", "plain"], [[2, 2], "float64", "plain"]]),
+        (3, None, "SUM", [[[2], "int64", "plain"], [[3], "float32", "plain"], [[1], "int64", "plain"]]),
+        (3, None, "MAX", [[[], "float64", "plain"], [[2, 3], "float64", "turned"], [[3], "int64", "gaps"]]),
+        (2, None, "SUM", [[[2], "float32", "plain"], [[2], "float64", "plain"], [[3], "float32", "gaps"]]),
+        (3, [1, 2], "SUM", [[[2, 2], "float64", "turned"], [[0, 2], "float64", "plain"]]),
+        (3, [0, 2], "MAX", [[[0], "int64", "plain"], [[2], "float64", "plain"]]), (2, None, "SUM", []),
+    ),
     hint=explained_by_rank(
         waits="nothing is waited for before wait() is called",
         unchanged="the tensors are written to by wait(), not before",
@@ -290,7 +274,7 @@ def _coalesced(st):
         tensors="each tensor takes its own elements back from its buffer, in its own shape",
     ),
     draws=6,
-)
+)  # fmt: skip
 @on_ranks
 def coalesced(xp, torch, group, op, tensors):
     given = _to_coalesce(torch, tensors, torch.distributed.get_rank(group))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...check import program
-from ..cases import composite, drawn, first_apart, listed, rows
+from ..cases import drawing, drawn, first_apart, listed, rows, words
 
 _COLLECTIVES = ["all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast"]
 
@@ -61,8 +61,8 @@ def cost_by_going_round(torch, collective, nbytes, ranks):
     return {"steps": float(passes * len(parts)), "bytes": float(passes * sum(parts))}
 
 
-@composite
-def _measurements(st, draw):
+@drawing
+def _measurements(draw, st):
     """Measurements of different sizes: true numbers with errors."""
     sizes = draw(st.lists(st.integers(2, 22), min_size=2, max_size=6, unique=True))
     steps = draw(st.sampled_from([1, 2, 6, 14]))
@@ -76,29 +76,26 @@ def _measurements(st, draw):
     return {"rows": measured}
 
 
-_MEASURED = rows(
-    "rows",
-    ([[2, 1000.0, 0.003], [2, 5000.0, 0.007]],), ([[6, 4e3, 0.00013], [6, 4e5, 0.00025], [6, 4e7, 0.0137]],),
-    ([[1, 10.0, 1.0], [1, 20.0, 2.5], [1, 40.0, 3.0], [1, 80.0, 11.0]],),
-    ([[2, 100.0, 0.1], [2, 1000.0, 5.0]],),  # a negative latency, unless it is forbidden
-    ([[2, 100.0, 0.1], [4, 5000.0, 3.0], [2, 1000.0, 5.0]],),
-    ([[2, 100.0, 0.5], [2, 1000.0, 0.2]],),  # a negative 1 / bandwidth
-    ([[1, 100.0, 0.5], [3, 1000.0, 0.2], [2, 500.0, 0.4]],), ([[1, 10.0, 0.5], [2, 20.0, 0.5], [2, 60.0, 1.5]],),
-    ([[2, 10.0, 0.5]],), ([[2, 10.0, 0.5], [4, 20.0, 0.7]],), ([[3, 10.0, 0.5], [3, 10.0, 0.7]],), ([],),
-)  # fmt: skip
-
-
 @program(
     "distributed.cost.fit",
     cases=_measurements,
-    edges=_MEASURED,
+    edges=rows(
+        "rows",
+        ([[2, 1000.0, 0.003], [2, 5000.0, 0.007]],), ([[6, 4e3, 0.00013], [6, 4e5, 0.00025], [6, 4e7, 0.0137]],),
+        ([[1, 10.0, 1.0], [1, 20.0, 2.5], [1, 40.0, 3.0], [1, 80.0, 11.0]],),
+        ([[2, 100.0, 0.1], [2, 1000.0, 5.0]],),  # a negative latency, unless it is forbidden
+        ([[2, 100.0, 0.1], [4, 5000.0, 3.0], [2, 1000.0, 5.0]],),
+        ([[2, 100.0, 0.5], [2, 1000.0, 0.2]],),  # a negative 1 / bandwidth
+        ([[1, 100.0, 0.5], [3, 1000.0, 0.2], [2, 500.0, 0.4]],), ([[1, 10.0, 0.5], [2, 20.0, 0.5], [2, 60.0, 1.5]],),
+        ([[2, 10.0, 0.5]],), ([[2, 10.0, 0.5], [4, 20.0, 0.7]],), ([[3, 10.0, 0.5], [3, 10.0, 0.7]],), ([],),
+    ),
     hint=_explained(
         refused="all rows have the same number of bytes per step: latency and bandwidth cannot be separated, ValueError",
         latency="least squares of (model - seconds) / seconds: divide each row by its seconds; never negative",
         bandwidth="if one of the two would be negative it is 0, and the other is fitted again on its own",
     ),
     draws=60,
-)
+)  # fmt: skip
 def fitted(xp, rows):
     try:
         link = xp.distributed.cost.fit(rows)
@@ -129,17 +126,11 @@ def fitted_by_numpy(torch, rows):
 _LINK = [0.000002, 400000000000.0]
 _SLOW = [0.000008, 50000000000.0]
 _LAYER = [0.001, 0.002, 40000000.0, 10000000.0]
-
-
 _links = listed([2e-6, 1e-5], [5e10, 4e11])
 _layers = drawn(
-    strategy=["ddp", "fsdp", "hsdp", "tp"],
-    layer=listed([1e-3, 2e-3], [3e-3, 5e-3], [4e6, 4e8], [1e6, 7e7]),
-    nodes=[1, 2, 3, 16, 2048],
-    per_node=[1, 2, 4, 8],
-    inside=_links,
-    between=_links,
-)
+    strategy=["ddp", "fsdp", "hsdp", "tp"], layer=listed([1e-3, 2e-3], [3e-3, 5e-3], [4e6, 4e8], [1e6, 7e7]),
+    nodes=[1, 2, 3, 16, 2048], per_node=[1, 2, 4, 8], inside=_links, between=_links,
+)  # fmt: skip
 
 
 @program(
@@ -147,11 +138,7 @@ _layers = drawn(
     cases=_layers,
     edges=rows(
         "strategy layer nodes per_node inside between",
-        *[
-            (each, _LAYER, nodes, 8, _LINK, _SLOW)
-            for each in ("ddp", "fsdp", "hsdp", "tp", "cp", "ep", "gpipe", "pp", "zero")
-            for nodes in (1, 4)
-        ],
+        *[(each, _LAYER, n, 8, _LINK, _SLOW) for each in words("ddp fsdp hsdp tp cp ep gpipe pp zero") for n in (1, 4)],
     ),
     hint=_explained(
         refused="no such strategy: ValueError",
@@ -196,13 +183,9 @@ def layer_cost_by_formula(torch, strategy, layer, nodes, per_node, inside, betwe
 
 _SECONDS = [0.0, 0.5, 1.0, 2.0, 3.0, 8.0]
 _steps = drawn(
-    layers=(1, 6),
-    forward=[0.5, 1.0, 2.0],
-    backward=[1.0, 2.0, 3.0],
-    gather=_SECONDS,
-    reduce=_SECONDS,
+    layers=(1, 6), forward=[0.5, 1.0, 2.0], backward=[1.0, 2.0, 3.0], gather=_SECONDS, reduce=_SECONDS,
     overlap=[True, True, True, False],
-)
+)  # fmt: skip
 _STEPS = rows(
     "layers forward backward gather reduce overlap",
     (4, 1.0, 2.0, 0.5, 1.5, False), (1, 1.0, 2.0, 0.0, 0.0, True), (1, 1.0, 2.0, 0.0, 3.0, True),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...check import program
 from ...recorder import called
-from ..cases import composite, copied, drawn, error_name, listed, numbers, rows, several, with_layout
+from ..cases import copied, drawing, drawn, error_name, listed, numbers, rows, several, with_layout
 from .ranks import global_ranks, on_ranks, on_ranks_quietly, recorded_traffic, recorded_waits, time_limit
 
 # Buckets -------------------------------------------------------------------------------------------------------------
@@ -14,30 +14,25 @@ _KINDS = ["float32", "float32", "float64", "elsewhere"]
 
 
 def _to_assign(torch, tensors):
-    return [
-        torch.empty(numel, dtype=getattr(torch, dtype), device=device)
-        for numel, (dtype, device) in ((numel, _PLACES[kind]) for numel, kind in tensors)
-    ]
-
-
-_ASSIGNMENTS = rows(
-    "tensors limits",
-    ([[4, "float32"]], [16]), ([[4, "float32"], [4, "float32"]], [16]), ([[4, "float32"], [4, "float32"]], [17]),
-    ([[4, "float32"]] * 7, [16, 48]), ([[4, "float32"]] * 7, [16, 32, 48]),
-    ([[1, "float32"], [20, "float32"], [1, "float32"]], [40]), ([[4, "float32"], [4, "float64"]] * 4, [16, 60]),
-    ([[4, "float32"], [4, "elsewhere"]] * 4, [8, 32]),
-    ([[1, "float64"], [2, "float32"], [2, "float32"], [9, "float64"]], [16, 64]),
-    ([[0, "float32"], [0, "float32"], [4, "float32"]], [16]),
-    ([[2, "elsewhere"], [2, "float64"], [2, "float32"], [2, "float64"]], [1]),
-)  # fmt: skip
+    places = ((numel, *_PLACES[kind]) for numel, kind in tensors)
+    return [torch.empty(numel, dtype=getattr(torch, dtype), device=device) for numel, dtype, device in places]
 
 
 @program(
     "distributed.ddp.assign_buckets",
     cases=drawn(tensors=several(listed((0, 6), _KINDS), 1, 9), limits=several((1, 80), 1, 3)),
-    edges=_ASSIGNMENTS,
+    edges=rows(
+        "tensors limits",
+        ([[4, "float32"]], [16]), ([[4, "float32"], [4, "float32"]], [16]), ([[4, "float32"], [4, "float32"]], [17]),
+        ([[4, "float32"]] * 7, [16, 48]), ([[4, "float32"]] * 7, [16, 32, 48]),
+        ([[1, "float32"], [20, "float32"], [1, "float32"]], [40]), ([[4, "float32"], [4, "float64"]] * 4, [16, 60]),
+        ([[4, "float32"], [4, "elsewhere"]] * 4, [8, 32]),
+        ([[1, "float64"], [2, "float32"], [2, "float32"], [9, "float64"]], [16, 64]),
+        ([[0, "float32"], [0, "float32"], [4, "float32"]], [16]),
+        ([[2, "elsewhere"], [2, "float64"], [2, "float32"], [2, "float64"]], [1]),
+    ),
     hint="a bucket is closed by the tensor with which it reaches its limit; each kind has its own buckets and its own limits",
-)
+)  # fmt: skip
 def buckets(xp, tensors, limits):
     import torch
 
@@ -159,21 +154,13 @@ class Arrivals:
         return [[each.kind, each.nbytes, each.ranks] for each in self.traffic.operations][: -leave_out or None]
 
 
-def _orders(n, ranks, draw, st):
-    return [draw(st.lists(st.sampled_from(range(n)), min_size=1, max_size=n, unique=True)) for _ in range(ranks)]
-
-
-@composite
-def _marks(st, draw):
-    sizes = draw(st.lists(st.lists(st.integers(1, 4), min_size=1, max_size=2), min_size=1, max_size=5))
-    return {
-        "ranks": draw(st.just(2)),
-        "sizes": sizes,
-        "limit": draw(st.integers(8, 120)),
-        "orders": _orders(len(sizes), 2, draw, st),
-        "earlier": draw(st.lists(st.sampled_from(range(len(sizes))), max_size=2, unique=True)),
-        "members": [],
-    }
+@drawing
+def _marks(draw, st):
+    sizes = draw(several(several((1, 4), 1, 2), 1, 5)(st))
+    limit, numbers = draw(st.integers(8, 120)), [*range(len(sizes))]
+    orders = [draw(several(numbers, 1, len(sizes), unique=True)(st)) for _ in range(2)]
+    case = {"ranks": 2, "sizes": sizes, "limit": limit, "orders": orders}
+    return case | {"earlier": draw(several(numbers, 0, 2, unique=True)(st)), "members": []}
 
 
 _four = {"ranks": 2, "sizes": [[2, 3], [3], [4], [2, 2]], "limit": 40, "earlier": [], "members": []}
@@ -183,10 +170,8 @@ _four = {"ranks": 2, "sizes": [[2, 3], [3], [4], [2, 2]], "limit": 40, "earlier"
     "distributed.ddp.mark_ready",
     cases=_marks,
     edges=[
-        _four | {"orders": [[3, 2, 1, 0], [3, 2, 1, 0]]},
-        _four | {"orders": [[0, 1, 2, 3], [3, 2, 1, 0]]},
-        _four | {"orders": [[2, 0, 1, 3], [1, 3, 2, 0]], "limit": 8},
-        _four | {"orders": [[3, 1, 0], [3, 2, 1]]},
+        _four | {"orders": [[3, 2, 1, 0], [3, 2, 1, 0]]}, _four | {"orders": [[0, 1, 2, 3], [3, 2, 1, 0]]},
+        _four | {"orders": [[2, 0, 1, 3], [1, 3, 2, 0]], "limit": 8}, _four | {"orders": [[3, 1, 0], [3, 2, 1]]},
         _four | {"orders": [[1], [1, 0]], "earlier": [1, 2]},
         _four | {"orders": [[0, 1, 2, 3], [3, 2, 1, 0]], "limit": 1000, "earlier": [0]},
         _four | {"orders": [[3, 0, 2, 1], [0, 1, 3, 2]], "ranks": 3, "members": [1, 2], "limit": 20},
@@ -194,7 +179,7 @@ _four = {"ranks": 2, "sizes": [[2, 3], [3], [4], [2, 2]], "limit": 40, "earlier"
     hint="buckets are launched in their order, each as soon as it and all before it are full, without a wait; a launched bucket "
     "holds the gradients divided by the number of ranks of the group",
     draws=8,
-)
+)  # fmt: skip
 @on_ranks
 def marks(xp, torch, group, sizes, limit, orders, earlier):
     ddp, rank = xp.distributed.ddp, torch.distributed.get_rank()
@@ -218,16 +203,10 @@ def marks(xp, torch, group, sizes, limit, orders, earlier):
     for bucket in reducer.buckets:
         bucket.work.wait()
     views = [reducer.buckets[a].views[b] for a, b in map(reducer.places.get, parameters)]
-    return {
-        "arrivals": arrivals.seen,
-        "sent": sent,
-        "works": works,
-        "waits": waits,
-        "launched": reducer.launched == len(reducer.buckets),
-        "pending": [bucket.pending for bucket in reducer.buckets],
-        "averages": [copied(each) for each in views],
-        "own": [copied(each.grad) for each in parameters],
-    }
+    found = {"arrivals": arrivals.seen, "sent": sent, "works": works, "waits": waits}
+    found["launched"] = reducer.launched == len(reducer.buckets)
+    found["pending"] = [bucket.pending for bucket in reducer.buckets]
+    return found | {"averages": [*map(copied, views)], "own": [copied(each.grad) for each in parameters]}
 
 
 @marks.oracle
@@ -253,16 +232,10 @@ def torch_marks(torch, group, sizes, limit, orders, earlier):
     for i in earlier:  # a parameter that no rank has used keeps its gradient, but the bucket holds the average
         if all(i not in each for each in orders):
             grads[i] = sum(numbers(torch, sizes[i], rank + 5) for rank in members) / len(members)
-    return {
-        "arrivals": arrivals.seen,
-        "sent": arrivals.sent(leave_out=1),  # the last operation asks which parameters were used
-        "works": [True] * count,
-        "waits": [],
-        "launched": True,
-        "pending": [0] * count,
-        "averages": [copied(each) for each in grads],
-        "own": [copied(each.grad) for each in alone.parts],
-    }
+    sent = arrivals.sent(leave_out=1)  # the last operation asks which parameters were used
+    found = {"arrivals": arrivals.seen, "sent": sent, "works": [True] * count, "waits": []}
+    found |= {"launched": True, "pending": [0] * count}
+    return found | {"averages": [*map(copied, grads)], "own": [copied(each.grad) for each in alone.parts]}
 
 
 # Unused parameters ---------------------------------------------------------------------------------------------------
@@ -308,31 +281,31 @@ def _tensors(torch, outputs):
 
 
 def _outputs(st):
-    def nested(inner):
-        return st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.sampled_from("ab"), inner, max_size=2))
-
-    return st.recursive(st.one_of(st.integers(0, 12), st.none()), nested, max_leaves=4)
+    return st.recursive(
+        st.one_of(st.integers(0, 12), st.none()),
+        lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.sampled_from("ab"), inner, max_size=2)),
+        max_leaves=4,
+    )
 
 
 _OPERATIONS = ["add", "add", "add", "both", "stop", "alias"]
-_GRAPHS = rows(
-    "count steps outputs",
-    (3, [["add", 0, 2]], 3), (3, [["add", 0, 1], ["add", 3, 1]], [3, None]),
-    (3, [["add", 0, 1], ["stop", 3, 3], ["add", 4, 2]], {"a": 5, "b": [4]}),
-    (4, [["add", 0, 0], ["add", 2, 2]], [4, {"a": 5}]), (2, [], 1), (2, [], []), (2, [["stop", 0, 0]], 2),
-    (3, [["both", 0, 1]], [3]), (3, [["alias", 1, 1]], [[3], 0]),
-    (2, [["add", 1, 1], ["long", 2, 2]], {"a": {"b": 3}}), (3, [["add", 1, 1], ["wide", 3, 2]], 4),
-    (4, [["add", 3, 3], ["add", 4, 1]], [4, 5, 5]),
-)  # fmt: skip
 
 
 @program(
     "distributed.ddp.find_unused",
     cases=drawn(count=(1, 5), steps=several(listed(_OPERATIONS, (0, 9), (0, 9)), 0, 6), outputs=_outputs),
-    edges=_GRAPHS,
+    edges=rows(
+        "count steps outputs",
+        (3, [["add", 0, 2]], 3), (3, [["add", 0, 1], ["add", 3, 1]], [3, None]),
+        (3, [["add", 0, 1], ["stop", 3, 3], ["add", 4, 2]], {"a": 5, "b": [4]}),
+        (4, [["add", 0, 0], ["add", 2, 2]], [4, {"a": 5}]), (2, [], 1), (2, [], []), (2, [["stop", 0, 0]], 2),
+        (3, [["both", 0, 1]], [3]), (3, [["alias", 1, 1]], [[3], 0]),
+        (2, [["add", 1, 1], ["long", 2, 2]], {"a": {"b": 3}}), (3, [["add", 1, 1], ["wide", 3, 2]], 4),
+        (4, [["add", 3, 3], ["add", 4, 1]], [4, 5, 5]),
+    ),
     hint="walk from the outputs' nodes along next_functions: an AccumulateGrad has its parameter as `variable`; visit a node "
     "once, and keep the nodes that are left in a list instead of a function that calls itself",
-)
+)  # fmt: skip
 def unused(xp, count, steps, outputs):
     import torch
 
@@ -364,8 +337,8 @@ def _gradients(torch, sizes, used, earlier, rank):
     return found
 
 
-@composite
-def _finishes(st, draw):
+@drawing
+def _finishes(draw, st):
     n, ranks = draw(st.integers(1, 4)), draw(st.integers(2, 3))
     looks = draw(st.sampled_from([True, True, False]))
     used = [[not looks or draw(st.booleans()) for _ in range(n)] for _ in range(ranks)]
@@ -508,8 +481,8 @@ def _train(torch, wrapped, layers, left_out, alone):
     return {"steps": seen, **traffic}
 
 
-@composite
-def _trainings(st, draw):
+@drawing
+def _trainings(draw, st):
     layers, ranks = draw(st.integers(2, 5)), draw(st.integers(2, 3))
     some = st.lists(st.integers(1, layers - 1), max_size=layers - 1, unique=True)
     left_out = [draw(some) if draw(st.booleans()) else [] for _ in range(ranks)]
@@ -521,13 +494,11 @@ def _trainings(st, draw):
     "together.data_parallel",
     cases=_trainings,
     edges=rows(
-        "ranks layers limit left_out alone",
-        (2, 4, 200, [[], []], []),
-        (2, 4, 200, [[1], [1, 2]], [1]),
+        "ranks layers limit left_out alone", (2, 4, 200, [[], []], []), (2, 4, 200, [[1], [1, 2]], [1]),
         (3, 5, 128, [[], [2], []], [0, 2]),
     ),
     draws=4,
-)
+)  # fmt: skip
 @on_ranks
 def data_parallel(xp, torch, group, layers, limit, left_out, alone):
     def wrapped(module):

@@ -13,12 +13,6 @@ from .ranks import on_ranks, recorded_traffic, recorded_waits
 # Shards --------------------------------------------------------------------------------------------------------------
 
 
-def _about_shards(case, mine, theirs):
-    if isinstance(mine, list) and [each[0] for each in mine if isinstance(each, list)] == [each[0] for each in theirs]:
-        return "the sizes are right; an empty shard begins where the dimension ends"
-    return "ceil(size / ranks) for each rank as long as there are enough, as torch.chunk cuts"
-
-
 @program(
     "distributed.shards.shard_sizes",
     cases=drawn(size=(0, 60), ranks=(1, 12)),
@@ -26,7 +20,12 @@ def _about_shards(case, mine, theirs):
         "size ranks",
         *[(4, 2), (5, 2), (5, 4), (6, 4), (7, 4), (1, 3), (0, 3), (9, 1), (9, 8), (10, 4), (600, 7)],
     ),
-    hint=_about_shards,
+    hint=lambda case, mine, theirs: (
+        "the sizes are right; an empty shard begins where the dimension ends"
+        if isinstance(mine, list)
+        and [each[0] for each in mine if isinstance(each, list)] == [each[0] for each in theirs]
+        else "ceil(size / ranks) for each rank as long as there are enough, as torch.chunk cuts"
+    ),
     draws=40,
 )
 def shards(xp, size, ranks):
@@ -49,20 +48,17 @@ def _seen_shard(torch, part):
     return {"part": copied(part), "strides": list(part.stride()), "memory": _whole_storage(torch, part)}
 
 
-_SHARDINGS = rows(
-    "shape ranks layout",
-    ([4, 2], 2, ""), ([5, 2], 2, "parameter"), ([5], 4, ""),  # the parts have 2, 2, 1 and no rows
-    ([1, 3], 4, ""), ([3, 2], 3, "backwards"), ([3, 4, 2], 4, "gaps"), ([9], 4, ""), ([], 2, ""),
-)  # fmt: skip
-
-
 @program(
     "distributed.fsdp.shard",
     cases=drawn(shape=several((1, 5), 1, 3), ranks=(2, 4), layout=["", "backwards", "parameter"]),
-    edges=_SHARDINGS,
+    edges=rows(
+        "shape ranks layout",
+        ([4, 2], 2, ""), ([5, 2], 2, "parameter"), ([5], 4, ""),  # the parts have 2, 2, 1 and no rows
+        ([1, 3], 4, ""), ([3, 2], 3, "backwards"), ([3, 4, 2], 4, "gaps"), ([9], 4, ""), ([], 2, ""),
+    ),
     hint="ceil(size / ranks) rows each, fewer or none at the end; the memory behind a part is as long as the largest, with zeros",
     draws=8,
-)
+)  # fmt: skip
 def sharding(xp, shape, ranks, layout):
     import torch
 
@@ -269,21 +265,18 @@ def _factors(torch, sizes, without, rank, time, layout=""):
     return [None if i in without else each for i, each in enumerate(found)]
 
 
-_REDUCTIONS = rows(
-    "ranks sizes without times layout members",
-    (2, [[4, 2]], [], 1, "", []), (2, UNEVEN, [], 2, "backwards", []), (4, UNEVEN, [0, 2], 1, "", []),
-    (3, UNEVEN, [1], 2, "gaps", [0, 2]), (2, [[2], [3]], [0, 1], 1, "", []),
-)  # fmt: skip
-
-
 @program(
     "distributed.fsdp.reduce_gradients",
     cases=units(without=several((0, 3), 0, 2, True), times=(1, 2), layout=["", "backwards"], members=[[]]),
-    edges=_REDUCTIONS,
+    edges=rows(
+        "ranks sizes without times layout members",
+        (2, [[4, 2]], [], 1, "", []), (2, UNEVEN, [], 2, "backwards", []), (4, UNEVEN, [0, 2], 1, "", []),
+        (3, UNEVEN, [1], 2, "gaps", [0, 2]), (2, [[2], [3]], [0, 1], 1, "", []),
+    ),
     hint="what a rank gets is contiguous: first all parts for rank 0, parameter after parameter, each as long as `padded`; "
     "averages, not sums, are added to sharded.grad",
     draws=6,
-)
+)  # fmt: skip
 @on_ranks
 def reduction(xp, torch, group, sizes, without, times, layout):
     unit, _ = _unit(torch, xp.distributed.fsdp, _wholes(torch, sizes), group)
@@ -406,28 +399,23 @@ def _grads(torch, sizes, without, start):
     return [None if i in without else each for i, each in enumerate(scaled)]
 
 
-_CLIPS = rows(
-    "ranks sizes without max_norm norm_type members",
-    (2, [[4, 2]], [], 1.0, "2", []), (2, UNEVEN, [1], 1.0, "2", []), (2, UNEVEN, [], 1e6, "2", []),
-    (2, UNEVEN, [0], 0.5, "1", []), (2, UNEVEN, [0], 0.5, "3", []), (2, [[4], [6, 2]], [], 0.5, "inf", []),
-    (2, [[1], [1, 2]], [], 0.5, "inf", []),  # the second rank has nothing
-    (2, UNEVEN, [0, 1, 2, 3], 1.0, "2", []), (3, UNEVEN, [], 1.0, "2", [1, 2]), (3, UNEVEN, [], 1.0, "inf", [1, 2]),
-)  # fmt: skip
-
-
 @program(
     "distributed.fsdp.clip_grad_norm",
     cases=units(
-        without=several((0, 3), 0, 2, True),
-        max_norm=[0.1, 1.0, 2.5, 100.0],
-        norm_type=["2", "2", "1", "3", "inf"],
+        without=several((0, 3), 0, 2, True), max_norm=[0.1, 1.0, 2.5, 100.0], norm_type=["2", "2", "1", "3", "inf"],
         members=[[]],
     ),
-    edges=_CLIPS,
+    edges=rows(
+        "ranks sizes without max_norm norm_type members",
+        (2, [[4, 2]], [], 1.0, "2", []), (2, UNEVEN, [1], 1.0, "2", []), (2, UNEVEN, [], 1e6, "2", []),
+        (2, UNEVEN, [0], 0.5, "1", []), (2, UNEVEN, [0], 0.5, "3", []), (2, [[4], [6, 2]], [], 0.5, "inf", []),
+        (2, [[1], [1, 2]], [], 0.5, "inf", []),  # the second rank has nothing
+        (2, UNEVEN, [0, 1, 2, 3], 1.0, "2", []), (3, UNEVEN, [], 1.0, "2", [1, 2]), (3, UNEVEN, [], 1.0, "inf", [1, 2]),
+    ),
     hint="the powers are summed over the ranks, then the root is taken, once; all gradients are multiplied by "
     "min(1, max_norm / (norm + 1e-6)), in place",
     draws=6,
-)
+)  # fmt: skip
 @on_ranks
 def clipping(xp, torch, group, sizes, without, max_norm, norm_type):
     rank, ranks = torch.distributed.get_rank(group), torch.distributed.get_world_size(group)
@@ -463,9 +451,8 @@ def torch_clipping(torch, group, sizes, without, max_norm, norm_type):
     norm = torch.nn.utils.clip_grad_norm_(parameters, max_norm, float(norm_type))
     norm = norm.full_tensor() if hasattr(norm, "full_tensor") else norm
     grads = [None if each.grad is None else local(each.grad) for each in parameters]
-    sent = (
-        {} if all(each.grad is None for each in parameters) else {"all_reduce": 1}
-    )  # torch sends one for each parameter
+    # torch sends one for each parameter
+    sent = {} if all(each.grad is None for each in parameters) else {"all_reduce": 1}
     return {"norm": copied(norm.double()), "grads": grads, "in place": [True] * len(sizes), "sent": sent, "beyond": []}
 
 
@@ -481,11 +468,8 @@ def _adam_seen(parameters, states, local=lambda x: x):
 @program(
     "distributed.fsdp.adamw_step",
     cases=units(
-        without=several(several((0, 3), 0, 2, True), 1, 4),
-        lr=[0.1, 0.01],
-        betas=[[0.9, 0.999], [0.5, 0.75]],
-        eps=[1e-8, 0.1],
-        decay=[0.0, 0.01, 0.5],
+        without=several(several((0, 3), 0, 2, True), 1, 4), lr=[0.1, 0.01], betas=[[0.9, 0.999], [0.5, 0.75]],
+        eps=[1e-8, 0.1], decay=[0.0, 0.01, 0.5],
     ),
     edges=rows(
         "ranks sizes without lr betas eps decay",
@@ -498,7 +482,7 @@ def _adam_seen(parameters, states, local=lambda x: x):
     hint="the decay is of the weights, not of the gradient, and comes first; each parameter counts its own steps; a parameter "
     "without a gradient does not change",
     draws=6,
-)
+)  # fmt: skip
 def adamw(xp, ranks, sizes, without, lr, betas, eps, decay):
     import torch
 

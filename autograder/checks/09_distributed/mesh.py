@@ -7,12 +7,12 @@ from contextlib import contextmanager
 
 from ...check import program
 from ...observe import difference
-from ..cases import composite, error_name, first_apart, numbers, rows
+from ..cases import drawing, error_name, first_apart, numbers, rows
 from .ranks import on_ranks, recorded_traffic, rings
 
 
-@composite
-def _meshes(st, draw):
+@drawing
+def _meshes(draw, st):
     """The sizes of a mesh, its ranks in any order, and a dimension, which sometimes does not exist."""
     sizes = draw(st.lists(st.integers(1, 4), min_size=1, max_size=3))
     ranks = draw(st.one_of(st.just(range(math.prod(sizes))), st.permutations(range(math.prod(sizes)))))
@@ -98,8 +98,8 @@ def _padded_bytes(local, shape, source, target, ranks):
     return ranks * math.prod(sizes) * local.element_size()
 
 
-@composite
-def _changes(st, draw):
+@drawing
+def _changes(draw, st):
     shape = draw(st.lists(st.integers(0, 5), min_size=2, max_size=3))
     of = [*_WHOLE, "S2"] if len(shape) == 3 else _WHOLE
     seldom = draw(st.integers(0, 5)) == 0

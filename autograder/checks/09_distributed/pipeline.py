@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from ...check import program
-from ..cases import composite, copied, drawn, numbers, rows
+from ..cases import copied, drawing, drawn, numbers, rows
 from .ranks import explained_by_rank, on_ranks, recorded_traffic, time_limit
 
 
 def _stages(st):
-    def of(stages):
-        return drawn(stage=(0, stages - 1), stages=[stages], microbatches=(1, 9))(st)
-
-    return st.integers(1, 5).flatmap(of)
+    return st.integers(1, 5).flatmap(lambda n: drawn(stage=(0, n - 1), stages=[n], microbatches=(1, 9))(st))
 
 
 _STAGES = [
@@ -87,8 +84,8 @@ def _an_order(schedule, stage, stages, microbatches):
     return order
 
 
-@composite
-def _times(st, draw):
+@drawing
+def _times(draw, st):
     stages, microbatches = draw(st.integers(1, 4)), draw(st.integers(1, 5))
     orders = []
     for stage in range(stages):
@@ -178,15 +175,6 @@ def _runs(st):
     return st.integers(2, 3).flatmap(of)
 
 
-_RUNS = rows(
-    "ranks part schedule microbatches rows first turned",
-    (2, False, "gpipe", 4, 2, "numbers", False), (2, False, "1f1b", 4, 2, "numbers", False),
-    (3, False, "1f1b", 5, 2, "numbers", False), (3, True, "1f1b", 3, 1, "numbers", False),
-    (2, False, "1f1b", 2, 2, "tokens", False), (3, False, "gpipe", 3, 2, "numbers", True),
-    (4, False, "1f1b", 6, 2, "numbers", False),
-)  # fmt: skip
-
-
 def _width(stage):
     """The size of a row that goes into a stage."""
     return 3 + stage % 2
@@ -253,7 +241,13 @@ def _squared_difference(output, target):
 @program(
     "distributed.pipeline.run_stage",
     cases=_runs,
-    edges=_RUNS,
+    edges=rows(
+        "ranks part schedule microbatches rows first turned",
+        (2, False, "gpipe", 4, 2, "numbers", False), (2, False, "1f1b", 4, 2, "numbers", False),
+        (3, False, "1f1b", 5, 2, "numbers", False), (3, True, "1f1b", 3, 1, "numbers", False),
+        (2, False, "1f1b", 2, 2, "tokens", False), (3, False, "gpipe", 3, 2, "numbers", True),
+        (4, False, "1f1b", 6, 2, "numbers", False),
+    ),
     hint=explained_by_rank(
         losses="the loss of each micro-batch as it is, on the last stage only",
         graph="a loss that still has its graph keeps all tensors that the forward saved",
@@ -263,7 +257,7 @@ def _squared_difference(output, target):
         sent="one message for each forward and each backward between two stages",
     ),
     draws=4,
-)
+)  # fmt: skip
 @on_ranks
 def stage_runs(xp, torch, group, schedule, microbatches, rows, first, turned):
     stage, stages, calls = group.rank(), group.size(), _no_calls()

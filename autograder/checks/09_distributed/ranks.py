@@ -11,7 +11,7 @@ from functools import partial, update_wrapper, wraps
 
 from ...observe import difference
 from ...recorder import called
-from ..cases import first_apart, strategy
+from ..cases import drawing, first_apart, strategy
 
 _failed = set()  # functions that did not end in time: their next call gets less time
 
@@ -41,9 +41,8 @@ def on_ranks(work, quiet=False):
         with redirect_stderr(io.StringIO()) if quiet else nullcontext():
             return _results(on_rank, ranks)
 
-    run.__signature__ = inspect.signature(
-        run
-    )  # the text that a student sees is the function's, the parameters are these
+    # the text that a student sees is the function's, the parameters are these
+    run.__signature__ = inspect.signature(run)
     return update_wrapper(run, work)
 
 
@@ -143,20 +142,16 @@ def recorded_waits(*names):
 # Cases and hints -----------------------------------------------------------------------------------------------------
 
 
-def rings(st, **more):
+@drawing
+def rings(draw, st, **more):
     """How many ranks there are, which of them form the group (None: all), and what else a case has: descriptions of values,
     or functions that return one for the number of ranks in the group."""
-
-    @st.composite
-    def draw_ring(draw):
-        ranks = draw(st.sampled_from([2, 3, 3, 4, 4]))
-        members = draw(st.one_of(st.none(), st.lists(st.integers(0, ranks - 1), min_size=1, unique=True).map(sorted)))
-        count = ranks if members is None else len(members)
-        parts = {name: part(count) if callable(part) else part for name, part in more.items()}
-        made = {name: draw(strategy(st, part)) for name, part in parts.items()}
-        return {"ranks": ranks, "members": members} | made
-
-    return draw_ring()
+    ranks = draw(st.sampled_from([2, 3, 3, 4, 4]))
+    members = draw(st.one_of(st.none(), st.lists(st.integers(0, ranks - 1), min_size=1, unique=True).map(sorted)))
+    count = ranks if members is None else len(members)
+    parts = {name: part(count) if callable(part) else part for name, part in more.items()}
+    made = {name: draw(strategy(st, part)) for name, part in parts.items()}
+    return {"ranks": ranks, "members": members} | made
 
 
 def explained_by_rank(**reasons):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ...check import program
-from ..cases import composite, copied, drawn, error_name, numbers, rows, several, with_layout
+from ..cases import copied, defaults, drawing, drawn, error_name, numbers, rows, several, with_layout
 from .ranks import explained_by_rank, on_ranks, recorded_traffic
 
 DTENSOR = ["torch.distributed.tensor.DTensor.from_local", "torch.distributed.tensor.distribute_tensor"]  # has it all
@@ -46,13 +48,9 @@ def _both_directions(torch, call, way_in, shape, kind, layout, back, watched=())
 
 _LAYOUTS = ["", "turned", "equal"]
 _ways = drawn(
-    ranks=(2, 3),
-    part=[False],
-    shape=several((1, 3), 0, 3),
-    kind=["float32", "float64"],
-    layout=_LAYOUTS,
+    ranks=(2, 3), part=[False], shape=several((1, 3), 0, 3), kind=["float32", "float64"], layout=_LAYOUTS,
     back=_LAYOUTS,
-)
+)  # fmt: skip
 _WAYS = rows(
     "ranks part shape kind layout back",
     (2, False, [2, 3], "float32", "", ""), (3, False, [2, 3], "float32", "", ""),
@@ -109,11 +107,7 @@ def torch_ways_out(torch, group, **case):
 
 _sizes = {"lead": several((1, 3), 1, 2), "features": (3, 7), "outs": (3, 7)}
 _layers = drawn(ranks=(2, 3), part=[False], **_sizes, bias=bool, gather=bool, frozen=bool)
-
-
-def _layer(ranks=2, part=False, lead=(2,), features=4, outs=6, bias=True, gather=False, frozen=False):
-    sizes = {"lead": [*lead], "features": features, "outs": outs}
-    return {"ranks": ranks, "part": part} | sizes | {"bias": bias, "gather": gather, "frozen": frozen}
+_layer = defaults(ranks=2, part=False, lead=[2], features=4, outs=6, bias=True, gather=False, frozen=False)
 
 
 def _whole_layer(torch, lead, features, outs, bias):
@@ -129,11 +123,8 @@ def _whole_layer(torch, lead, features, outs, bias):
 def _layer_seen(call, x, parameters, gradient, allowed, watched=()):
     """A layer's output and gradients on this rank, and the traffic of its forward and its backward."""
     y, traffic = _recorded(call, x, gradient, allowed, watched)
-    return {
-        "result": copied(_local(y)),
-        "gradients": [copied(_local(each.grad)) for each in (x, *parameters)],
-        **traffic,
-    }
+    gradients = [copied(_local(each.grad)) for each in (x, *parameters)]
+    return {"result": copied(_local(y)), "gradients": gradients, **traffic}
 
 
 _ABOUT_LAYERS = {
@@ -146,7 +137,7 @@ _ABOUT_LAYERS = {
     "distributed.tensor_parallel.column_parallel_linear",
     cases=_layers,
     edges=[
-        *[_layer(), _layer(bias=False), _layer(3, lead=(2, 2), outs=7), _layer(3, gather=True, outs=7)],
+        *[_layer(), _layer(bias=False), _layer(3, lead=[2, 2], outs=7), _layer(3, gather=True, outs=7)],
         *[_layer(3, part=True, gather=True), _layer(4, outs=5, gather=True), _layer(frozen=True)],
     ],
     hint=explained_by_rank(
@@ -164,11 +155,9 @@ def column_layers(xp, torch, group, lead, features, outs, bias, gather, frozen):
     weight, own_bias = parameters if bias else (*parameters, None)
     gradient = gradient if gather else tp.shard(gradient, -1, group)
     x.requires_grad_(not frozen)
-
-    def call(x):
-        return tp.column_parallel_linear(x, weight, own_bias, outs if gather else None, group)
-
-    return _layer_seen(call, x, parameters, gradient, ["all_reduce", "all_gather"], DTENSOR)
+    rest = weight, own_bias, outs if gather else None, group
+    layer = tp.column_parallel_linear
+    return _layer_seen(lambda x: layer(x, *rest), x, parameters, gradient, ["all_reduce", "all_gather"], DTENSOR)
 
 
 @column_layers.oracle
@@ -191,7 +180,7 @@ def torch_column_layers(torch, group, lead, features, outs, bias, gather, frozen
     "distributed.tensor_parallel.row_parallel_linear",
     cases=_layers,
     edges=[
-        *[_layer(), _layer(bias=False), _layer(3, lead=(2, 2), features=7), _layer(3, part=True)],
+        *[_layer(), _layer(bias=False), _layer(3, lead=[2, 2], features=7), _layer(3, part=True)],
         _layer(4, features=5, outs=3),
     ],
     hint=explained_by_rank(
@@ -208,11 +197,8 @@ def row_layers(xp, torch, group, lead, features, outs, bias, gather, frozen):
     weight = tp.shard(linear.weight, 1, group).requires_grad_()
     x = tp.shard(x, -1, group).requires_grad_()
 
-    def call(x):
-        return tp.row_parallel_linear(x, weight, linear.bias, group)
-
-    parameters = [weight, linear.bias] if bias else [weight]
-    return _layer_seen(call, x, parameters, gradient, ["all_reduce"], DTENSOR)
+    parameters, layer = [weight, linear.bias] if bias else [weight], tp.row_parallel_linear
+    return _layer_seen(lambda x: layer(x, weight, linear.bias, group), x, parameters, gradient, ["all_reduce"], DTENSOR)
 
 
 @row_layers.oracle
@@ -228,8 +214,8 @@ def torch_row_layers(torch, group, lead, features, outs, bias, gather, frozen):
     return _layer_seen(linear, x, [*linear.parameters()], gradient, ["all_reduce"])
 
 
-@composite
-def _losses(st, draw):
+@drawing
+def _losses(draw, st):
     ranks = draw(st.integers(2, 3))
     tokens = draw(st.sampled_from([5, 6, 7, 8]))  # of these each rank has at least one
     targets = draw(st.lists(st.integers(0, tokens - 1), min_size=1, max_size=5))
@@ -237,12 +223,12 @@ def _losses(st, draw):
     if ignored < 0:
         targets = [ignored if draw(st.integers(0, 4)) == 0 else each for each in targets]
     reduction, scale = draw(st.sampled_from(["none", "sum", "mean"])), draw(st.sampled_from([1, 1, 1000]))
-    return _loss(ranks, tokens, targets, ignored, reduction, scale)
+    return _loss(ranks, False, tokens, targets, ignored, reduction, scale)
 
 
-def _loss(ranks=2, tokens=6, targets=(0, 5, 3), ignored=-100, reduction="mean", scale=1, part=False, kind="float64"):
-    found = {"ranks": ranks, "part": part, "tokens": tokens, "targets": [*targets], "ignored": ignored}
-    return found | {"reduction": reduction, "scale": scale, "kind": kind}
+_loss = defaults(
+    ranks=2, part=False, tokens=6, targets=[0, 5, 3], ignored=-100, reduction="mean", scale=1, kind="float64"
+)
 
 
 def _whole_loss(torch, ranks, tokens, targets, reduction, scale, kind):
@@ -278,10 +264,14 @@ def _loss_seen(call, logits, gradient, watched=()):
     "distributed.tensor_parallel.vocabulary_parallel_cross_entropy",
     cases=_losses,
     edges=[
-        *[_loss(), _loss(3, 7, (6, 0, 2, 3), reduction="sum"), _loss(3, 7, (4, -100, 2), reduction="none")],
-        *[_loss(3, 8, (1, 2, 2, 5), ignored=2), _loss(targets=(-100, -100)), _loss(scale=1000, kind="float32")],
-        *[_loss(scale=-1000, targets=(1, 4)), _loss(3, part=True, targets=(0, 1, 5))],
-        *[_loss(scale="one rank has none", targets=(3, 4)), _loss(reduction="average")],
+        *[
+            _loss(),
+            _loss(3, False, 7, [6, 0, 2, 3], reduction="sum"),
+            _loss(3, False, 7, [4, -100, 2], reduction="none"),
+        ],
+        *[_loss(3, False, 8, [1, 2, 2, 5], ignored=2), _loss(targets=[-100, -100]), _loss(scale=1000, kind="float32")],
+        *[_loss(scale=-1000, targets=[1, 4]), _loss(3, True, targets=[0, 1, 5])],
+        *[_loss(scale="one rank has none", targets=[3, 4]), _loss(reduction="average")],
     ],
     hint=explained_by_rank(
         loss="the largest logit, the sum of exponentials and the target's logit are those of the whole row, over all ranks",
@@ -298,10 +288,8 @@ def losses_of_tokens(xp, torch, group, tokens, targets, ignored, reduction, scal
     _, first = xp.distributed.shards.shard_sizes(tokens, group.size())[group.rank()]
     logits = tp.shard(logits, 1, group).requires_grad_()
 
-    def call(logits):
-        return tp.vocabulary_parallel_cross_entropy(logits, targets, first, ignored, reduction, group)
-
-    return _loss_seen(call, logits, gradient, DTENSOR)
+    rest, loss = (targets, first, ignored, reduction, group), tp.vocabulary_parallel_cross_entropy
+    return _loss_seen(lambda logits: loss(logits, *rest), logits, gradient, DTENSOR)
 
 
 @losses_of_tokens.oracle
@@ -316,8 +304,6 @@ def torch_losses_of_tokens(torch, group, tokens, targets, ignored, reduction, sc
     logits = distribute_tensor(logits, mesh, [Shard(1)]).requires_grad_()
     gradient = DTensor.from_local(gradient, mesh, [Replicate()], run_check=False)
 
-    def call(logits):
-        return torch.nn.functional.cross_entropy(logits, targets, ignore_index=ignored, reduction=reduction)
-
+    call = partial(torch.nn.functional.cross_entropy, target=targets, ignore_index=ignored, reduction=reduction)
     with loss_parallel():
         return _loss_seen(call, logits, gradient)
