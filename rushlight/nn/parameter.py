@@ -16,6 +16,8 @@ from rushlight.c10.storage import UntypedStorage, device
 
 __all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "is_lazy"]
 
+Device, Dtype = device | str | None, dtype | None  # of arguments with the default None
+
 # ------------------------------------------------------------------------------------------------------------
 # x.data: the elements, without autograd metadata
 
@@ -125,7 +127,10 @@ class _Uninitialized:
 
     cls_to_become: type[Tensor]
 
-    def materialize(self, shape: Sequence[int], device: device | str | None = None, dtype: dtype | None = None) -> None:
+    def __init__(self, *args, **kwargs) -> None:
+        """Nothing to do: `__new__` set the metadata."""
+
+    def materialize(self, shape: Sequence[int], device: Device = None, dtype: Dtype = None) -> None:
         """Become an ordinary parameter or buffer of this shape, with uninitialized elements."""
         data = functions.empty(tuple(shape), dtype=dtype or self.dtype, device=device or self.device)
         self.__class__ = self.cls_to_become
@@ -178,13 +183,8 @@ class _Uninitialized:
 class UninitializedParameter(_Uninitialized, Parameter):
     cls_to_become = Parameter
 
-    def __new__(
-        cls, requires_grad: bool = True, device: device | str | None = None, dtype: dtype | None = None
-    ) -> UninitializedParameter:
+    def __new__(cls, requires_grad: bool = True, device: Device = None, dtype: Dtype = None) -> UninitializedParameter:
         return super().__new__(cls, functions.empty(0, device=device, dtype=dtype), requires_grad)
-
-    def __init__(self, *args, **kwargs) -> None:
-        """Nothing is left to do."""
 
     def __deepcopy__(self, memo: dict) -> UninitializedParameter:
         if id(self) not in memo:
@@ -199,19 +199,12 @@ class UninitializedBuffer(_Uninitialized, Tensor):
     cls_to_become = Tensor
 
     def __new__(
-        cls,
-        requires_grad: bool = False,
-        device: device | str | None = None,
-        dtype: dtype | None = None,
-        persistent: bool = True,
+        cls, requires_grad: bool = False, device: Device = None, dtype: Dtype = None, persistent: bool = True
     ) -> UninitializedBuffer:
         self = functions.empty(0, device=device, dtype=dtype)
         self.__class__ = cls
         self.requires_grad, self.persistent, self._is_buffer = requires_grad, persistent, True
         return self
-
-    def __init__(self, *args, **kwargs) -> None:
-        """Nothing is left to do."""
 
 
 def is_lazy(tensor: Any) -> bool:

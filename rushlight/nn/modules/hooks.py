@@ -79,9 +79,8 @@ class BackwardHook:
         """Hook of the node after `forward`: the module's backward begins."""
         self.grad_outputs = _pack_with_none(grads, self.outputs, self.output_count)
         for hook in self.pre_hooks:
-            self.grad_outputs = _apply_hook_result(
-                self.grad_outputs, hook(self.module, self.grad_outputs), "grad_output"
-            )
+            changed = hook(self.module, self.grad_outputs)
+            self.grad_outputs = _apply_hook_result(self.grad_outputs, changed, "grad_output")
         grad_outputs = self.grad_outputs
         if self.inputs is None:  # backward will not reach the arguments
             warnings.warn(
@@ -97,15 +96,12 @@ class BackwardHook:
 
     def _on_grad_inputs(self, grads: tuple, _: tuple) -> tuple | None:
         """Hook of the node before `forward`: the module's backward ends."""
-        if (
-            self.grad_outputs is None
-        ):  # backward did not pass the node after `forward`, for example in a second derivative
+        if self.grad_outputs is None:  # backward did not pass the node after `forward`, as in a second derivative
             return None
         grad_inputs = _pack_with_none(grads, self.inputs, self.count)
         for hook in self.hooks:
-            grad_inputs = _apply_hook_result(
-                grad_inputs, hook(self.module, grad_inputs, self.grad_outputs), "grad_input"
-            )
+            changed = hook(self.module, grad_inputs, self.grad_outputs)
+            grad_inputs = _apply_hook_result(grad_inputs, changed, "grad_input")
         self.grad_outputs = None
         return tuple(grad_inputs[i] for i in self.inputs)
 
