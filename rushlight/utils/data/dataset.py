@@ -52,29 +52,6 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
         return self.tensors[0].size(0)
 
 
-def locate(cumulative_sizes: Sequence[int], index: int) -> tuple[int, int]:
-    """Find a sample of concatenated datasets: the number of its dataset, and its index in that dataset.
-
-    Args:
-        cumulative_sizes: at i, the number of samples in datasets 0 to i together. A dataset may be empty.
-        index: counted from 0 or, if negative, from the end.
-
-    Raises:
-        ValueError: a negative index is before the first sample.
-        IndexError: an index is after the last sample.
-
-    Source: `torch/utils/data/dataset.py`, `ConcatDataset.__getitem__`.
-    """
-    length = cumulative_sizes[-1]
-    if index < -length:
-        raise ValueError("absolute value of index should not exceed dataset length")
-    if index >= length:
-        raise IndexError(f"index {index} is out of range for a dataset of {length} samples")
-    index %= length
-    number = bisect_right(cumulative_sizes, index)
-    return number, index - (cumulative_sizes[number - 1] if number else 0)
-
-
 class ConcatDataset(Dataset[T]):
     """Concatenated datasets, by index."""
 
@@ -87,8 +64,14 @@ class ConcatDataset(Dataset[T]):
         self.cumulative_sizes = list(accumulate(len(dataset) for dataset in self.datasets))
 
     def __getitem__(self, index: int) -> T:
-        number, index = locate(self.cumulative_sizes, index)
-        return self.datasets[number][index]
+        length = len(self)
+        if index < -length:
+            raise ValueError("absolute value of index should not exceed dataset length")
+        if index >= length:
+            raise IndexError(f"index {index} is out of range for a dataset of {length} samples")
+        index %= length
+        number = bisect_right(self.cumulative_sizes, index)
+        return self.datasets[number][index - (self.cumulative_sizes[number - 1] if number else 0)]
 
     def __len__(self) -> int:
         return self.cumulative_sizes[-1]
@@ -135,38 +118,24 @@ def fetch_samples(dataset: Dataset, indices: Sequence) -> list:
     return [dataset[index] for index in indices]
 
 
-def split_lengths(length: int, lengths: Sequence[int | float]) -> list[int]:
-    """The lengths of the parts into which `length` samples are split.
-
-    `lengths` are numbers of samples, which are the result, or fractions. They are fractions if their sum is 1 within the
-    tolerance of `math.isclose` and not above 1. Each part then has that fraction of `length`, rounded down. The remaining
-    samples go to the parts in turn, one each, starting with the first part. A part that is still empty is a UserWarning.
-
-    Raises:
-        ValueError: a fraction is not between 0 and 1; the lengths do not add up to `length`.
-
-    Source: `torch/utils/data/dataset.py`, `random_split`.
-    """
-    total = sum(lengths)
-    if math.isclose(total, 1) and total <= 1:
-        for i, fraction in enumerate(lengths):
-            if not 0 <= fraction <= 1:
-                raise ValueError(f"Fraction at index {i} is not between 0 and 1")
-        lengths = [math.floor(length * fraction) for fraction in lengths]
-        for i in range(length - sum(lengths)):
-            lengths[i % len(lengths)] += 1
-        for i, part in enumerate(lengths):
-            if part == 0:
-                warn(f"Length of split at index {i} is 0. This might result in an empty dataset.", stacklevel=2)
-    if sum(lengths) != length:
-        raise ValueError("Sum of input lengths does not equal the length of the input dataset!")
-    return list(lengths)
-
-
 def random_split(
     dataset: Dataset[T], lengths: Sequence[int | float], generator: Generator | None = default_generator
 ) -> list[Subset[T]]:
-    """Random parts of these lengths, or of these fractions. Source: `torch/utils/data/dataset.py`, `random_split`."""
-    lengths = split_lengths(len(dataset), lengths)
+    """Random parts of these lengths. They are fractions if their sum is 1: then each part has that fraction of the samples,
+    rounded down, and the remaining samples go to the parts in turn, one each.
+
+    Source: `torch/utils/data/dataset.py`, `random_split`.
+    """
+    total, length = sum(lengths), len(dataset)
+    if math.isclose(total, 1) and total <= 1:
+        if not all(0 <= fraction <= 1 for fraction in lengths):
+            raise ValueError(f"a fraction is not between 0 and 1: {lengths}")
+        lengths = [math.floor(length * fraction) for fraction in lengths]
+        for i in range(length - sum(lengths)):
+            lengths[i % len(lengths)] += 1
+        if 0 in lengths:
+            warn(f"a part is empty: the lengths are {lengths}", stacklevel=2)
+    if sum(lengths) != length:
+        raise ValueError("Sum of input lengths does not equal the length of the input dataset!")
     order = functions.randperm(sum(lengths), generator=generator).tolist()
     return [Subset(dataset, order[end - length : end]) for end, length in zip(accumulate(lengths), lengths)]

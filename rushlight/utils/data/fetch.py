@@ -6,6 +6,7 @@ In PyTorch: `torch/utils/data/_utils/fetch.py` and, for `get_worker_info`, `torc
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -22,10 +23,7 @@ class Fetch(NamedTuple):
 
     def begin(self) -> Callable[[Any], Any]:
         """The function that fetches by index, for one epoch. It raises StopIteration at the end of an iterable dataset."""
-        if not isinstance(self.dataset, IterableDataset):
-            return self._by_index
-        samples = iter(self.dataset)
-        return lambda index: self._next(samples, index)
+        return partial(self._next, iter(self.dataset)) if isinstance(self.dataset, IterableDataset) else self._by_index
 
     def _by_index(self, index: Any) -> Any:
         return self.collate_fn(fetch_samples(self.dataset, index) if self.batched else self.dataset[index])
