@@ -20,8 +20,6 @@ from typing import Any
 
 from rushlight.utils import _extensions as extensions
 
-__all__ = ["RanksFailed", "RankOutcome", "build_error"]
-
 RUNNING, DONE, RAISED, DIED = "running", "done", "raised", "died"
 DEADLOCK = "a deadlock"
 

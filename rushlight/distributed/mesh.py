@@ -24,18 +24,6 @@ from torch.distributed.tensor import Partial, Replicate, Shard
 
 from .shards import pieces, shard_sizes
 
-__all__ = [
-    "Placement",
-    "mesh_groups",
-    "resized",
-    "padded",
-    "reduce_op",
-    "redistribute",
-    "local_shape",
-    "redistribution_plan",
-    "redistribute_on_mesh",
-]
-
 Placement: TypeAlias = Shard | Replicate | Partial
 
 

@@ -20,6 +20,7 @@ import datetime
 import faulthandler
 import gc
 import importlib
+import io
 import itertools
 import os
 import pkgutil
@@ -53,8 +54,6 @@ from rushlight.distributed.failures import (
     flatten_exception,
 )
 from rushlight.utils import _extensions as extensions
-
-__all__ = ["run_ranks", "device", "backend", "RanksFailed", "stop"]
 
 TIMEOUT = 60.0  # seconds for a call
 STILL = 5.0  # seconds without a running rank after which a deadlock is reported
@@ -115,11 +114,6 @@ def run_ranks(fn: Callable, n: int = 2, *args: Any, timeout: float = TIMEOUT, st
     if any(rank.state != DONE for rank in ranks):
         raise build_error(ranks, why, _fork_server.torch)
     return [_unpack(rank) for rank in ranks]
-
-
-def stop() -> None:
-    """End the fork server. The next call starts a new one."""
-    _fork_server.stop()
 
 
 def _pack(fn: Callable, args: tuple) -> bytes:
@@ -385,6 +379,7 @@ class _ForkServer:
                 rank.status = status
 
     def stop(self) -> None:
+        """End the fork server. The next call starts a new one."""
         process = self.process
         self.disconnect()  # this ends the server
         self.process = None
@@ -400,6 +395,7 @@ class _ForkServer:
 
 _fork_server = _ForkServer()
 os.register_at_fork(after_in_child=_fork_server.forget)
+stop = _fork_server.stop
 atexit.register(stop)
 
 
@@ -513,7 +509,7 @@ def _run_rank(handle: int, output: int) -> None:
         os._exit(0)
 
 
-class _Output:
+class _Output(io.TextIOBase):
     """Sends what a rank prints at once, so that the output of a rank that hangs or dies is complete."""
 
     def __init__(self, connection: Connection) -> None:
@@ -525,12 +521,6 @@ class _Output:
                 self.connection.send_bytes(cloudpickle.dumps(("printed", str(text[: self.remaining]))))
                 self.remaining -= len(text)
         return len(text)
-
-    def flush(self) -> None:
-        pass
-
-    def isatty(self) -> bool:
-        return False
 
 
 def _set_environment(

@@ -14,11 +14,6 @@ from rushlight.aten.native.random import Generator
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.grad_mode import no_grad
 
-__all__ = [
-    "calculate_gain", "constant_", "eye_", "kaiming_normal_", "kaiming_uniform_", "normal_", "ones_", "trunc_normal_",
-    "uniform_", "xavier_normal_", "xavier_uniform_", "zeros_",
-]  # fmt: skip
-
 # ------------------------------------------------------------------------------------------------------------
 # Fans and gains
 

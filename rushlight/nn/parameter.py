@@ -14,8 +14,6 @@ from rushlight.aten.strided import Tensor
 from rushlight.c10.dtypes import dtype
 from rushlight.c10.storage import UntypedStorage, device
 
-__all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "is_lazy"]
-
 Device, Dtype = device | str | None, dtype | None  # of arguments with the default None
 
 # ------------------------------------------------------------------------------------------------------------
