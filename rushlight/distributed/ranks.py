@@ -123,10 +123,8 @@ def _pack(fn: Callable, args: tuple) -> bytes:
     try:
         return cloudpickle.dumps((fn, args, replaced))
     except Exception:
-        copied = [
-            ("the function", fn),
-            *((f"argument {i}, a {type(arg).__name__},", arg) for i, arg in enumerate(args)),
-        ]
+        copied = [("the function", fn)]
+        copied += [(f"argument {i}, a {type(arg).__name__},", arg) for i, arg in enumerate(args)]
         names = itertools.chain(*(functions.items() for _, functions in replaced))
         copied += [(f"what fills {'.'.join(name)}", function) for name, function in names]
         for what, part in copied:
@@ -523,9 +521,7 @@ class _Output(io.TextIOBase):
         return len(text)
 
 
-def _set_environment(
-    rank: int, n: int, path: list[str], environ: dict[str, str], quiet: bool, folder: str = "/"
-) -> None:
+def _set_environment(rank: int, n: int, path: list[str], environ: dict, quiet: bool, folder: str = "/") -> None:
     """Set up the environment of a rank as in the notebook's process, with torchrun's variables."""
     sys.path[:] = path
     os.chdir(folder)

@@ -35,10 +35,7 @@ def set_data(self: Tensor, new_data: Tensor) -> None:
     Source: `torch/csrc/autograd/variable.cpp`, `VariableHooks::set_data`.
     """
     if self.device != new_data.device:
-        raise RuntimeError(
-            "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor type: one is "
-            f"on {self.device}, the other on {new_data.device}."
-        )
+        raise RuntimeError(f"data must stay on one device: the tensor is on {self.device}, not on {new_data.device}")
     if self.requires_grad and not new_data.dtype.is_floating_point:
         raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
     if self._autograd is not None and (self.dtype is not new_data.dtype or self._sizes != new_data._sizes):
@@ -148,10 +145,7 @@ class _Uninitialized:
 
     @property
     def _key_set(self) -> None:  # every call of an operator reads it
-        raise ValueError(
-            "Attempted to use an uninitialized parameter or buffer. Call the lazy module once before, on an input that "
-            "determines the sizes."
-        )
+        raise ValueError("an uninitialized parameter or buffer was used: call the module once, to set its sizes")
 
     @_key_set.setter
     def _key_set(self, key_set: int) -> None:

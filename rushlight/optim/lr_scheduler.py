@@ -74,10 +74,8 @@ class LRScheduler:
 
     def _initial_step(self) -> None:
         self._step_count, self._is_initial = 0, True
-        try:
-            self.step()
-        finally:
-            self._is_initial = False
+        self.step()
+        self._is_initial = False
 
     def get_lr(self) -> list[float]:
         raise NotImplementedError
@@ -96,13 +94,11 @@ class LRScheduler:
         self._update_lr(epoch)
 
     def _update_lr(self, epoch: int | None = None) -> None:
+        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
+        closed = epoch is not None and hasattr(self, "_get_closed_form_lr")
         self._get_lr_called_within_step = True
-        try:
-            self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
-            closed = epoch is not None and hasattr(self, "_get_closed_form_lr")
-            values = self._get_closed_form_lr() if closed else self.get_lr()
-        finally:
-            self._get_lr_called_within_step = False
+        values = self._get_closed_form_lr() if closed else self.get_lr()
+        self._get_lr_called_within_step = False
         for group, lr in zip(self.optimizer.param_groups, values, strict=True):
             group["lr"] = lr
         self._last_lr = self._current()

@@ -226,10 +226,8 @@ class Extension:
         self._library = ctypes.CDLL(str(path))
         self._library.rushlight_schema.restype = ctypes.c_char_p
         texts = [self._library.rushlight_schema(ctypes.c_int64(i)) for i in range(self._library.rushlight_count())]
-        self.schemas: dict[str, FunctionSchema] = {}
-        for text in texts:
-            schema = parse_schema(text.decode())
-            self.schemas[schema.name] = schema
+        schemas = [parse_schema(text.decode()) for text in texts]
+        self.schemas: dict[str, FunctionSchema] = {schema.name: schema for schema in schemas}
 
     def __getattr__(self, name: str) -> Callable:
         if name.startswith("_") or name not in self.schemas:

@@ -84,8 +84,6 @@ class LazyLinear(LazyModuleMixin, Linear):
             self.reset_parameters()
         if self.in_features == 0:  # loaded before the first call
             if input.shape[-1] != self.weight.shape[-1]:
-                raise AssertionError(
-                    f"The in_features inferred from input: {input.shape[-1]} is not equal to in_features from self.weight: "
-                    f"{self.weight.shape[-1]}"
-                )
+                sizes = f"{input.shape[-1]} features, and the loaded weight has {self.weight.shape[-1]}"
+                raise AssertionError(f"the input has {sizes}")
             self.in_features = input.shape[-1]

@@ -285,23 +285,16 @@ class Module:
     def register_parameter(self, name: str, param: Parameter | None) -> None:
         self._check_name("parameter", name, "_parameters")
         if param is not None and not isinstance(param, Parameter):
-            raise TypeError(
-                f"cannot assign '{type(param).__name__}' object to parameter '{name}' (Parameter or None required)"
-            )
+            raise _cannot_assign(param, "parameter", name, "Parameter")
         if param is not None and param.grad_fn is not None:
-            raise ValueError(
-                f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be created explicitly. To express "
-                f"'{name}' as a function of another Tensor, compute the value in the forward() method."
-            )
+            raise ValueError(f"cannot assign a non-leaf tensor to parameter '{name}': compute it in forward()")
         self._parameters[name] = param
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Keep a tensor that is not trained. A persistent one is saved with the parameters."""
         self._check_name("buffer", name, "_buffers")
         if tensor is not None and not isinstance(tensor, Tensor):
-            raise TypeError(
-                f"cannot assign '{type(tensor).__name__}' object to buffer '{name}' (Tensor or None required)"
-            )
+            raise _cannot_assign(tensor, "buffer", name, "Tensor")
         self._buffers[name] = tensor
         if persistent:
             self._non_persistent_buffers_set.discard(name)
@@ -452,12 +445,9 @@ class Module:
         # A tensor's `to` parses and checks the arguments.
         wanted = functions.empty(0).to(*args, **{**kwargs, "copy": False})
         given = [*args, *kwargs.values()]
-        target = next((value.dtype for value in given if isinstance(value, Tensor)), None)
-        target = target or next((value for value in given if isinstance(value, dtype)), None)
+        target = wanted.dtype if any(isinstance(value, (dtype, Tensor)) for value in given) else None
         if target is not None and not target.is_floating_point:
-            raise TypeError(
-                f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={target}"
-            )
+            raise TypeError(f"nn.Module.to only accepts floating point or complex dtypes, but got {target}")
         moved = any(isinstance(value, (str, device, Tensor)) for value in given)
 
         def convert(tensor: Tensor) -> Tensor:

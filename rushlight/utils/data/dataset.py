@@ -16,6 +16,8 @@ from rushlight.aten.generated import functions
 from rushlight.aten.native.random import Generator, default_generator
 from rushlight.aten.strided import Tensor
 
+__all__ = ["ChainDataset", "ConcatDataset", "Dataset", "IterableDataset", "Subset", "TensorDataset", "random_split"]
+
 T = TypeVar("T", covariant=True)
 
 

@@ -221,11 +221,8 @@ class _MultiProcessingDataLoaderIter(Iterator):
 
     def _try_put_index(self) -> None:
         """Send the next task to the next worker whose dataset is not at its end."""
-        if not any(self._workers_active):
-            return
-        try:
-            index = next(self._indices)
-        except StopIteration:
+        index = next(self._indices, Signal.END) if any(self._workers_active) else Signal.END
+        if index is Signal.END:
             return
         worker_id = next(i for i in self._worker_cycle if self._workers_active[i])
         self._queues[worker_id].put((self._sent, index))
