@@ -92,7 +92,9 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
 
 
 # ------------------------------------------------------------------------------------------------------------
-# Embedding
+# Functions with a weight
+
+Weight = Tensor | None  # a weight or a bias, if there is one
 
 
 def embedding(
@@ -115,12 +117,6 @@ def embedding(
     if max_norm is not None:
         functions.embedding_renorm_(weight, input.contiguous(), max_norm, norm_type)
     return functions.embedding(weight, input, padding_idx, scale_grad_by_freq, sparse)
-
-
-# ------------------------------------------------------------------------------------------------------------
-# Normalisation
-
-Weight = Tensor | None  # a weight or a bias, if there is one
 
 
 def layer_norm(

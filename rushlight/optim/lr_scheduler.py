@@ -18,35 +18,6 @@ from warnings import warn
 
 from rushlight.optim.optimizer import Optimizer
 
-# ------------------------------------------------------------------------------------------------------------
-# Cosine annealing
-
-
-def cosine_annealing(lr: float, base_lr: float, last_epoch: int, T_max: int, eta_min: float) -> float:
-    """The learning rate after `last_epoch` steps (1 or more), from the previous one, `lr`: along a cosine, down and up again.
-
-    With n = `last_epoch` and c(n) = 1 + cos(pi n / T_max), the distance from `eta_min` is proportional to c(n):
-
-        eta_min + (lr - eta_min) c(n) / c(n - 1)
-
-    If the previous step was at the minimum, which means that n - 1 is an odd multiple of `T_max`, this is 0 / 0. Then the
-    result is
-
-        lr + (base_lr - eta_min) (1 - cos(pi / T_max)) / 2
-
-    `base_lr` is the learning rate at the maximum, at the start of the schedule.
-
-    Source: `torch/optim/lr_scheduler.py`, `CosineAnnealingLR.get_lr`.
-    """
-    if (last_epoch - 1 - T_max) % (2 * T_max) == 0:
-        return lr + (base_lr - eta_min) * (1 - math.cos(math.pi / T_max)) / 2
-    now, before = (1 + math.cos(math.pi * n / T_max) for n in (last_epoch, last_epoch - 1))
-    return now / before * (lr - eta_min) + eta_min
-
-
-# ------------------------------------------------------------------------------------------------------------
-# Schedulers
-
 
 class LRScheduler:
     """Sets the learning rate of each group when it is constructed, and again at each `step`, after the optimizer's step.
@@ -266,6 +237,28 @@ class ExponentialLR(_FactorLR):
 
     def _product(self) -> float:
         return self.gamma**self.last_epoch
+
+
+def cosine_annealing(lr: float, base_lr: float, last_epoch: int, T_max: int, eta_min: float) -> float:
+    """The learning rate after `last_epoch` steps (1 or more), from the previous one, `lr`: along a cosine, down and up again.
+
+    With n = `last_epoch` and c(n) = 1 + cos(pi n / T_max), the distance from `eta_min` is proportional to c(n):
+
+        eta_min + (lr - eta_min) c(n) / c(n - 1)
+
+    If the previous step was at the minimum, which means that n - 1 is an odd multiple of `T_max`, this is 0 / 0. Then the
+    result is
+
+        lr + (base_lr - eta_min) (1 - cos(pi / T_max)) / 2
+
+    `base_lr` is the learning rate at the maximum, at the start of the schedule.
+
+    Source: `torch/optim/lr_scheduler.py`, `CosineAnnealingLR.get_lr`.
+    """
+    if (last_epoch - 1 - T_max) % (2 * T_max) == 0:
+        return lr + (base_lr - eta_min) * (1 - math.cos(math.pi / T_max)) / 2
+    now, before = (1 + math.cos(math.pi * n / T_max) for n in (last_epoch, last_epoch - 1))
+    return now / before * (lr - eta_min) + eta_min
 
 
 class CosineAnnealingLR(LRScheduler):

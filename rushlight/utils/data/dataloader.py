@@ -12,8 +12,7 @@ from typing import Any, Generic, TypeVar
 
 from rushlight.aten.native.random import Generator
 from rushlight.utils.data.collate import default_collate, default_convert
-from rushlight.utils.data.dataset import Dataset, IterableDataset
-from rushlight.utils.data.fetch import Fetch
+from rushlight.utils.data.dataset import Dataset, Fetch, IterableDataset
 from rushlight.utils.data.sampler import BatchSampler, RandomSampler, SequentialSampler, draw_seed
 
 T = TypeVar("T", covariant=True)
