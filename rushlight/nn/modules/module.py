@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
+from functools import partialmethod
 from typing import Any
 
 from rushlight.aten.generated import functions
@@ -460,14 +461,7 @@ class Module:
         """Move to a device without copying the elements: the new memory is uninitialized."""
         return self._apply(lambda tensor: functions.empty_like(tensor, device=device), recurse)
 
-    def float(self) -> Module:
-        return self.to(float32)
-
-    def double(self) -> Module:
-        return self.to(float64)
-
-    def half(self) -> Module:
-        return self.to(float16)
+    float, double, half = partialmethod(to, float32), partialmethod(to, float64), partialmethod(to, float16)
 
     def train(self, mode: bool = True) -> Module:
         if not isinstance(mode, bool):
