@@ -220,10 +220,7 @@ class Pipeline:
         self.order = schedule(dist.get_rank(group), dist.get_world_size(group), microbatches)
 
     def step(
-        self,
-        batch: Tensor | None = None,
-        targets: Tensor | None = None,
-        loss: Callable[[Tensor, Tensor], Tensor] | None = None,
+        self, batch: Tensor | None = None, targets: Tensor | None = None, loss: Callable[..., Tensor] | None = None
     ) -> list[Tensor]:
         """Forward and backward of a batch. The first stage gets the batch. The last one gets the targets and returns the
         losses."""

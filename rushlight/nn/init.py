@@ -14,6 +14,8 @@ from rushlight.aten.native.random import Generator
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.grad_mode import no_grad
 
+Rng = Generator | None  # None is the default generator
+
 # ------------------------------------------------------------------------------------------------------------
 # Fans and gains
 
@@ -67,23 +69,18 @@ GAINS |= {f"conv{transpose}{dims}d": 1 for transpose in ("", "_transpose") for d
 # Fills
 
 
-def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generator | None = None) -> Tensor:
+def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Rng = None) -> Tensor:
     with no_grad():
         return tensor.uniform_(a, b, generator=generator)
 
 
-def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None) -> Tensor:
+def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Rng = None) -> Tensor:
     with no_grad():
         return tensor.normal_(mean, std, generator=generator)
 
 
 def trunc_normal_(
-    tensor: Tensor,
-    mean: float = 0.0,
-    std: float = 1.0,
-    a: float = -2.0,
-    b: float = 2.0,
-    generator: Generator | None = None,
+    tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, generator: Rng = None
 ) -> Tensor:
     """Normal; elements that are not between `a` and `b` are drawn again."""
     if mean < a - 2 * std or mean > b + 2 * std:
@@ -121,7 +118,7 @@ def eye_(tensor: Tensor) -> Tensor:
     return tensor
 
 
-def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
+def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Rng = None) -> Tensor:
     """Uniform from -a to a, which has the standard deviation a / sqrt(3) = gain * sqrt(2 / (fan_in + fan_out)).
 
     Source: `torch/nn/init.py`, `xavier_uniform_`.
@@ -131,17 +128,13 @@ def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Generator | No
     return uniform_(tensor, -bound, bound, generator)
 
 
-def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
+def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Rng = None) -> Tensor:
     fan_in, fan_out = calculate_fan_in_and_fan_out(tensor)
     return normal_(tensor, 0.0, gain * math.sqrt(2 / (fan_in + fan_out)), generator)
 
 
 def kaiming_uniform_(
-    tensor: Tensor,
-    a: float = 0,
-    mode: str = "fan_in",
-    nonlinearity: str = "leaky_relu",
-    generator: Generator | None = None,
+    tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Rng = None
 ) -> Tensor:
     """Uniform from -b to b, which has the standard deviation b / sqrt(3) = gain / sqrt(fan).
 
@@ -155,11 +148,7 @@ def kaiming_uniform_(
 
 
 def kaiming_normal_(
-    tensor: Tensor,
-    a: float = 0,
-    mode: str = "fan_in",
-    nonlinearity: str = "leaky_relu",
-    generator: Generator | None = None,
+    tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Rng = None
 ) -> Tensor:
     std = _kaiming_std(tensor, a, mode, nonlinearity)
     return tensor if std is None else normal_(tensor, 0.0, std, generator)
