@@ -109,7 +109,6 @@ class LambdaLR(LRScheduler):
     """The first learning rate times a function of the number of steps, or one such function for each group."""
 
     def __init__(self, optimizer: Optimizer, lr_lambda: Callable | Sequence[Callable], last_epoch: int = -1) -> None:
-        self.optimizer = optimizer
         self.lr_lambdas = _format_param("lr_lambda", optimizer, lr_lambda)
         super().__init__(optimizer, last_epoch)
 
@@ -359,7 +358,6 @@ class OneCycleLR(LRScheduler):
         last_epoch: int = -1,
     ) -> None:
         _check_optimizer(optimizer)
-        self.optimizer = optimizer
         self.total_steps = _count_total_steps(total_steps, epochs, steps_per_epoch)
         if not isinstance(pct_start, float) or not 0 <= pct_start <= 1:
             raise ValueError(f"Expected float between 0 and 1 pct_start, but got {pct_start}")

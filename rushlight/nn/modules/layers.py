@@ -98,14 +98,13 @@ class Embedding(Module):
             padding_idx += num_embeddings if padding_idx < 0 else 0
         self.padding_idx, self.max_norm, self.norm_type = padding_idx, max_norm, norm_type
         self.scale_grad_by_freq, self.sparse = scale_grad_by_freq, sparse
+        sizes = (num_embeddings, embedding_dim)
+        if _weight is not None and tuple(_weight.shape) != sizes:
+            raise AssertionError("Shape of weight does not match num_embeddings and embedding_dim")
+        data = functions.empty(sizes, device=device, dtype=dtype) if _weight is None else _weight
+        self.weight = Parameter(data, requires_grad=not _freeze)
         if _weight is None:
-            self.weight = _empty((num_embeddings, embedding_dim), device, dtype)
-            self.weight.requires_grad_(not _freeze)
             self.reset_parameters()
-        else:
-            if tuple(_weight.shape) != (num_embeddings, embedding_dim):
-                raise AssertionError("Shape of weight does not match num_embeddings and embedding_dim")
-            self.weight = Parameter(_weight, requires_grad=not _freeze)
 
     def reset_parameters(self) -> None:
         init.normal_(self.weight)

@@ -481,14 +481,12 @@ class Module:
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         for parameter in self.parameters():
-            if parameter.grad is None:
-                continue
             if set_to_none:
                 parameter.grad = None
-            else:
-                if parameter.grad.grad_fn is not None:
+            elif parameter.grad is not None:
+                if parameter.grad.requires_grad:
                     parameter.grad = parameter.grad.detach()
-                parameter.grad.requires_grad_(False).zero_()
+                parameter.grad.zero_()
 
     # Saving and loading
 
