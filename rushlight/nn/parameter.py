@@ -50,12 +50,9 @@ def set_data(self: Tensor, new_data: Tensor) -> None:
 
 def _alias_storage(storage: UntypedStorage) -> UntypedStorage:
     """A storage on the same memory with its own version counter."""
-    twin = UntypedStorage(0, storage.device_type)
-    if storage.device_type == "cpu":
-        twin._bytes = storage._bytes
-    else:
-        twin._nbytes = storage._nbytes
-    return twin
+    if storage.device_type != "cpu":
+        return UntypedStorage(storage.nbytes(), storage.device_type)
+    return UntypedStorage.of(storage._bytes)
 
 
 Tensor.data = property(variable_data, set_data)

@@ -221,12 +221,6 @@ class _Dict(Module):
     def __contains__(self, key: str) -> bool:
         return key in self.keys()
 
-    def items(self) -> Iterable[tuple[str, Any]]:
-        return ((key, self[key]) for key in self)
-
-    def values(self) -> Iterable[Any]:
-        return (self[key] for key in self)
-
     def pop(self, key: str) -> Any:
         value = self[key]
         del self[key]
@@ -259,6 +253,12 @@ class ModuleDict(_Dict):
     def keys(self) -> Iterable[str]:
         return self._modules.keys()
 
+    def items(self) -> Iterable[tuple[str, Module]]:
+        return self._modules.items()
+
+    def values(self) -> Iterable[Module]:
+        return self._modules.values()
+
 
 class ParameterDict(_Dict):
     """A dict of parameters. Tensors become parameters; other values stay unchanged."""
@@ -283,6 +283,12 @@ class ParameterDict(_Dict):
 
     def keys(self) -> Iterable[str]:
         return self._keys.keys()
+
+    def items(self) -> Iterable[tuple[str, Any]]:
+        return ((key, self[key]) for key in self)
+
+    def values(self) -> Iterable[Any]:
+        return (self[key] for key in self)
 
     def copy(self) -> ParameterDict:
         return ParameterDict(OrderedDict(self.items()))
