@@ -233,11 +233,7 @@ class Extension:
         if name.startswith("_") or name not in self.schemas:
             raise AttributeError(f"the C++ text registers no operator {name!r} (OPERATOR), only {[*self.schemas]}")
         schema, index = self.schemas[name], [*self.schemas].index(name)
-
-        def operator(*args: Any, **kwargs: Any) -> Tensor:
-            return self._call(index, bind(schema, args, kwargs))
-
-        return operator
+        return lambda *args, **kwargs: self._call(index, bind(schema, args, kwargs))
 
     def _call(self, index: int, stack: list) -> Tensor:
         """Box the arguments, call the operator, and find the returned tensor: an argument, or an allocated tensor."""
