@@ -47,7 +47,7 @@ def framework_files(missing: Sequence[str]) -> dict[str, str]:
     """The framework's files, by their names in the course, with the bodies of the exercises `missing` removed."""
     framework = Path(rushlight.__file__).parent
     files = {}
-    for path in sorted([*framework.rglob("*.py"), *framework.rglob("*.yaml")]):
+    for path in sorted(path for kind in ("py", "yaml", "h") for path in framework.rglob(f"*.{kind}")):
         relative = path.relative_to(framework)
         names = [name.rpartition(".")[2] for name in missing if file_of(name) == f"rushlight/{relative}"]
         files[f"rushlight/{relative}"] = without_bodies(_text(path), names) if names else _text(path)

@@ -17,8 +17,6 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-__all__ = ["Shard", "Piece", "Read", "Store", "plan_load", "load_shards"]
-
 
 @dataclass
 class Shard:

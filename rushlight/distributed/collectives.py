@@ -18,17 +18,6 @@ import torch.distributed as dist
 from torch import Tensor
 from torch.distributed import ProcessGroup, ReduceOp
 
-__all__ = [
-    "combine",
-    "ring_shift",
-    "ring_reduce_scatter",
-    "ring_all_gather",
-    "ring_all_reduce",
-    "tree_broadcast",
-    "PendingReduction",
-    "all_reduce_coalesced",
-]
-
 
 def combine(a: Tensor, b: Tensor, op: ReduceOp.RedOpType = ReduceOp.SUM) -> Tensor:
     """A new tensor: the reduction of two tensors by `op`, SUM or MAX."""

@@ -17,19 +17,6 @@ import time
 from collections.abc import Sequence
 from typing import NamedTuple
 
-__all__ = [
-    "Link",
-    "Layer",
-    "Cluster",
-    "ring_cost",
-    "ring_time",
-    "fit",
-    "layer_costs",
-    "step_time",
-    "project",
-    "measure",
-]
-
 
 class Link(NamedTuple):
     """A connection between two ranks."""

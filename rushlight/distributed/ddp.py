@@ -25,8 +25,6 @@ from torch.utils._pytree import tree_leaves
 
 from rushlight.distributed.ranks import device
 
-__all__ = ["assign_buckets", "broadcast_coalesced", "mark_ready", "find_unused", "finish", "DistributedDataParallel"]
-
 LIMITS = (2**20, 25 * 2**20)  # bytes: the first bucket is small, so that communication begins early
 
 
@@ -60,19 +58,18 @@ class Reducer:
         self.places = {p: (i, j) for i, bucket in enumerate(self.buckets) for j, p in enumerate(bucket.parameters)}
 
 
-def make_bucket(parameters: Sequence[nn.Parameter]) -> Bucket:
-    """An empty bucket for these parameters, which have one dtype and one device."""
-    buffer = parameters[0].new_zeros(sum(p.numel() for p in parameters))
-    parts = buffer.split([p.numel() for p in parameters])
-    views = [part.view(p.shape) for part, p in zip(parts, parameters)]
-    return Bucket(list(parameters), buffer, views, pending=len(parameters))
-
-
 def make_reducer(
     parameters: Sequence[nn.Parameter], assignment: Sequence[Sequence[int]], group: dist.ProcessGroup | None = None
 ) -> Reducer:
-    """A reducer whose buckets have the parameters with these indices."""
-    return Reducer(list(parameters), [make_bucket([parameters[i] for i in each]) for each in assignment], group)
+    """A reducer whose buckets have the parameters with these indices. Those of a bucket have one dtype and one device."""
+    buckets = []
+    for indices in assignment:
+        chosen = [parameters[i] for i in indices]
+        sizes = [p.numel() for p in chosen]
+        buffer = chosen[0].new_zeros(sum(sizes))
+        views = [part.view(p.shape) for part, p in zip(buffer.split(sizes), chosen)]
+        buckets.append(Bucket(chosen, buffer, views, pending=len(chosen)))
+    return Reducer(list(parameters), buckets, group)
 
 
 # ------------------------------------------------------------------------------------------------------------
@@ -290,10 +287,8 @@ class DistributedDataParallel(nn.Module):
         outputs = self.module(*args, **kwargs)
         synchronize = self.require_backward_grad_sync and torch.is_grad_enabled()
         self.expect_autograd_hooks = self.require_forward_param_sync = synchronize
-        if synchronize:
-            self.unused_parameters = (
-                find_unused(outputs, self.reducer.parameters) if self.find_unused_parameters else []
-            )
+        if synchronize and self.find_unused_parameters:
+            self.unused_parameters = find_unused(outputs, self.reducer.parameters)
         return outputs
 
     def autograd_hook(self, parameter: nn.Parameter) -> None:

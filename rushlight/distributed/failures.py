@@ -20,8 +20,6 @@ from typing import Any
 
 from rushlight.utils import _extensions as extensions
 
-__all__ = ["RanksFailed", "RankOutcome", "build_error"]
-
 RUNNING, DONE, RAISED, DIED = "running", "done", "raised", "died"
 DEADLOCK = "a deadlock"
 
@@ -64,12 +62,10 @@ class RankOutcome:
     @property
     def lost_connection(self) -> bool:
         """Whether the rank raised only because it could not reach another rank."""
-        return self.state == RAISED and bool(_CONNECTION_ERROR.search("".join(self.raised[-1][2])))
+        return self.state == RAISED and bool(_DISCONNECTED.search("".join(self.raised[-1][2])))
 
 
-_CONNECTION_ERROR = re.compile(
-    r"[Cc]onnection (was )?(closed|reset|refused)|Broken pipe|connectFullMesh|failed to connect"
-)
+_DISCONNECTED = re.compile(r"[Cc]onnection (was )?(closed|reset|refused)|Broken pipe|connectFullMesh|failed to connect")
 
 
 def build_error(ranks: Sequence[RankOutcome], why: str, torch: str) -> RanksFailed:
@@ -82,9 +78,8 @@ def build_error(ranks: Sequence[RankOutcome], why: str, torch: str) -> RanksFail
         if rank.state == DONE:
             descriptions[rank.number] = "is done"
         elif rank in first:
-            descriptions[rank.number] = (
-                _describe_death(rank, torch) if rank.state == DIED else _format_exception(rank.raised)
-            )
+            died = rank.state == DIED
+            descriptions[rank.number] = _describe_death(rank, torch) if died else _format_exception(rank.raised)
         elif rank.state == RAISED:
             descriptions[rank.number] = f"lost its connection when {_list_ranks(first)} failed"
         else:
@@ -95,16 +90,16 @@ def build_error(ranks: Sequence[RankOutcome], why: str, torch: str) -> RanksFail
                 is_there = f"{'waits' if why == DEADLOCK else 'is'} {f'in {called}' if called else 'here:'}"
                 descriptions[rank.number] = f"{is_there}\n{own_lines}".rstrip()
     if first:
-        reason = (
-            _describe_exit(first[0].status) if first[0].state == DIED else first[0].raised[-1][2][-1].splitlines()[0]
-        )
-        head = f"{_list_ranks(first)} of {len(ranks)} {'died' if first[0].state == DIED else 'failed'}: {reason}"
+        if first[0].state == DIED:
+            what = f"died: {_describe_exit(first[0].status)}"
+        else:
+            what = f"failed: {first[0].raised[-1][2][-1].splitlines()[0]}"
+        head = f"{_list_ranks(first)} of {len(ranks)} {what}"
     else:
         head = f"{why}: {_list_ranks([rank for rank in ranks if rank.state == RUNNING])} of {len(ranks)}"
     lines = [head, *(f"[rank {number}] {line}" for number, text in descriptions.items() for line in text.splitlines())]
-    return RanksFailed(
-        "\n".join(lines), {rank.number: descriptions[rank.number] for rank in ranks if rank.state != DONE}
-    )
+    errors = {rank.number: descriptions[rank.number] for rank in ranks if rank.state != DONE}
+    return RanksFailed("\n".join(lines), errors)
 
 
 def _describe_death(rank: RankOutcome, torch: str) -> str:

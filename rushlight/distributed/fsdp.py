@@ -24,11 +24,6 @@ from torch.utils._pytree import tree_leaves
 
 from .shards import pieces, shard_sizes
 
-__all__ = [
-    *["shard", "start_gather", "finish_gather", "reduce_gradients", "order_of_work", "clip_grad_norm", "adamw_step"],
-    "FullyShardedDataParallel",
-]
-
 
 @dataclass(eq=False)
 class ShardedParameter:

@@ -24,19 +24,8 @@ from torch.distributed.tensor import Partial, Replicate, Shard
 
 from .shards import pieces, shard_sizes
 
-__all__ = [
-    "Placement",
-    "mesh_groups",
-    "resized",
-    "padded",
-    "reduce_op",
-    "redistribute",
-    "local_shape",
-    "redistribution_plan",
-    "redistribute_on_mesh",
-]
-
 Placement: TypeAlias = Shard | Replicate | Partial
+Placements = Sequence[Placement]
 
 
 def mesh_groups(mesh: Tensor, dim: int) -> list[list[int]]:
@@ -135,7 +124,7 @@ def redistribute(
 
 
 def local_shape(
-    shape: Sequence[int], placements: Sequence[Placement], sizes: Sequence[int], coordinate: Sequence[int]
+    shape: Sequence[int], placements: Placements, sizes: Sequence[int], coordinate: Sequence[int]
 ) -> tuple[int, ...]:
     """The shape of the local tensor at `coordinate` in a mesh of these sizes. If several dimensions of the mesh shard
     one dimension of the tensor, the outer dimension of the mesh cuts first."""
@@ -146,9 +135,7 @@ def local_shape(
     return tuple(local)
 
 
-def redistribution_plan(
-    source: Sequence[Placement], target: Sequence[Placement]
-) -> list[tuple[int, Placement, Placement]]:
+def redistribution_plan(source: Placements, target: Placements) -> list[tuple[int, Placement, Placement]]:
     """Steps from one placement on a mesh to another, each along one of its dimensions: (dimension, from, to).
 
     If several dimensions of the mesh shard one dimension of the tensor, its shards are joined from the inner mesh dimension
@@ -177,7 +164,7 @@ def redistribution_plan(
 
 
 def redistribute_on_mesh(
-    local: Tensor, shape: Sequence[int], mesh: DeviceMesh, source: Sequence[Placement], target: Sequence[Placement]
+    local: Tensor, shape: Sequence[int], mesh: DeviceMesh, source: Placements, target: Placements
 ) -> Tensor:
     """`redistribute` on a mesh of any number of dimensions, along one dimension after the other. An example is hybrid
     sharding: gradients of (Partial, Partial) become (Replicate, Shard(0)), reduced between the nodes and sharded within each

@@ -20,6 +20,7 @@ from torch import Tensor, nn
 
 Action = tuple[str, int]  # "F" or "B", and which micro-batch
 Order = Sequence[Action]
+Times = Sequence[float]  # one for each stage
 
 # ------------------------------------------------------------------------------------------------------------
 # Orders
@@ -103,9 +104,7 @@ def start_times(
     return starts
 
 
-def bubble_fraction(
-    orders: Sequence[Order], forward: Sequence[float], backward: Sequence[float], transfer: float = 0.0
-) -> float:
+def bubble_fraction(orders: Sequence[Order], forward: Times, backward: Times, transfer: float = 0.0) -> float:
     """The fraction of the time, from the first start to the last end, in which the stages are idle, over all stages together.
 
     With p stages, m micro-batches and equal times it is (p - 1) / (m + p - 1), for GPipe and for 1F1B.
@@ -221,10 +220,7 @@ class Pipeline:
         self.order = schedule(dist.get_rank(group), dist.get_world_size(group), microbatches)
 
     def step(
-        self,
-        batch: Tensor | None = None,
-        targets: Tensor | None = None,
-        loss: Callable[[Tensor, Tensor], Tensor] | None = None,
+        self, batch: Tensor | None = None, targets: Tensor | None = None, loss: Callable[..., Tensor] | None = None
     ) -> list[Tensor]:
         """Forward and backward of a batch. The first stage gets the batch. The last one gets the targets and returns the
         losses."""

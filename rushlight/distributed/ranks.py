@@ -20,6 +20,7 @@ import datetime
 import faulthandler
 import gc
 import importlib
+import io
 import itertools
 import os
 import pkgutil
@@ -41,20 +42,8 @@ from typing import Any
 
 import cloudpickle
 
-from rushlight.distributed.failures import (
-    DEADLOCK,
-    DIED,
-    DONE,
-    RAISED,
-    RUNNING,
-    RankOutcome,
-    RanksFailed,
-    build_error,
-    flatten_exception,
-)
+from rushlight.distributed import failures
 from rushlight.utils import _extensions as extensions
-
-__all__ = ["run_ranks", "device", "backend", "RanksFailed", "stop"]
 
 TIMEOUT = 60.0  # seconds for a call
 STILL = 5.0  # seconds without a running rank after which a deadlock is reported
@@ -110,16 +99,11 @@ def run_ranks(fn: Callable, n: int = 2, *args: Any, timeout: float = TIMEOUT, st
     for rank in ranks:
         for line in rank.printed.splitlines():
             print(f"[rank {rank.number}] {line}")
-        if rank.state != DIED:  # otherwise the error contains it
+        if rank.state != failures.DIED:  # otherwise the error contains it
             sys.stderr.write(rank.native_output)
-    if any(rank.state != DONE for rank in ranks):
-        raise build_error(ranks, why, _fork_server.torch)
+    if any(rank.state != failures.DONE for rank in ranks):
+        raise failures.build_error(ranks, why, _fork_server.torch)
     return [_unpack(rank) for rank in ranks]
-
-
-def stop() -> None:
-    """End the fork server. The next call starts a new one."""
-    _fork_server.stop()
 
 
 def _pack(fn: Callable, args: tuple) -> bytes:
@@ -129,10 +113,8 @@ def _pack(fn: Callable, args: tuple) -> bytes:
     try:
         return cloudpickle.dumps((fn, args, replaced))
     except Exception:
-        copied = [
-            ("the function", fn),
-            *((f"argument {i}, a {type(arg).__name__},", arg) for i, arg in enumerate(args)),
-        ]
+        copied = [("the function", fn)]
+        copied += [(f"argument {i}, a {type(arg).__name__},", arg) for i, arg in enumerate(args)]
         names = itertools.chain(*(functions.items() for _, functions in replaced))
         copied += [(f"what fills {'.'.join(name)}", function) for name, function in names]
         for what, part in copied:
@@ -148,14 +130,14 @@ def _unpack(rank: _Rank) -> Any:
         return cloudpickle.loads(rank.result)
     except Exception as error:
         message = f"what rank {rank.number} returned cannot be copied to here: {type(error).__name__}: {error}"
-        raise RanksFailed(message, {rank.number: message}) from None
+        raise failures.RanksFailed(message, {rank.number: message}) from None
 
 
 # ------------------------------------------------------------------------------------------------------------
 # A call, in the notebook's process
 
 
-class _Rank(RankOutcome):
+class _Rank(failures.RankOutcome):
     """One rank of a call: its outcome, and the connections to it."""
 
     def __init__(self, number: int, connection: Connection, output: int) -> None:
@@ -173,7 +155,7 @@ class _Rank(RankOutcome):
         try:
             kind, content = cloudpickle.loads(self.connection.recv_bytes())
         except (EOFError, OSError):
-            self.set_state(DIED)
+            self.set_state(failures.DIED)
             return
         if kind == "pid":
             self.pid = content
@@ -220,7 +202,7 @@ def _run_task(ranks: list[_Rank], task: bytes, timeout: float, still: float) -> 
         rank.send(task)
     why = _wait_for_ranks(ranks, timeout, still)
     for rank in ranks:
-        rank.record_stack() if rank.state == RUNNING else rank.collect_output()
+        rank.record_stack() if rank.state == failures.RUNNING else rank.collect_output()
     store.unlink(missing_ok=True)
     return why
 
@@ -230,7 +212,7 @@ def _wait_for_ranks(ranks: list[_Rank], timeout: float, still: float) -> str:
     start = ran = time.monotonic()
     deadline, checked, failed = start + timeout, start, False
     switches, polls, polled = None, [], []
-    while running := [rank for rank in ranks if rank.state == RUNNING]:
+    while running := [rank for rank in ranks if rank.state == failures.RUNNING]:
         connections = {rank.connection: rank for rank in running}
         outputs = {rank.output: rank for rank in ranks if rank.output is not None}
         ready = wait([*connections, *outputs, _fork_server.control], POLL_INTERVAL)
@@ -243,16 +225,16 @@ def _wait_for_ranks(ranks: list[_Rank], timeout: float, still: float) -> str:
             _fork_server.record_exit(ranks)
             for rank in running:
                 if rank.status is not None:
-                    rank.set_state(DIED)
+                    rank.set_state(failures.DIED)
         now = time.monotonic()
-        if not failed and any(rank.state in (RAISED, DIED) for rank in ranks):
+        if not failed and any(rank.state in (failures.RAISED, failures.DIED) for rank in ranks):
             failed, deadline, still = True, min(deadline, now + GRACE), min(still, 3 * POLL_INTERVAL)
         if now >= checked + POLL_INTERVAL:
             before, (switches, polls), checked = switches, _context_switches(running), now
             if switches is None or switches != before:
                 ran, polled = now, polls
             elif now >= ran + still and all(last > first for first, last in zip(polled, polls)):
-                return DEADLOCK
+                return failures.DEADLOCK
         if now >= deadline:
             return f"not done within {timeout:g} s"
     return ""
@@ -385,6 +367,7 @@ class _ForkServer:
                 rank.status = status
 
     def stop(self) -> None:
+        """End the fork server. The next call starts a new one."""
         process = self.process
         self.disconnect()  # this ends the server
         self.process = None
@@ -400,6 +383,7 @@ class _ForkServer:
 
 _fork_server = _ForkServer()
 os.register_at_fork(after_in_child=_fork_server.forget)
+stop = _fork_server.stop
 atexit.register(stop)
 
 
@@ -513,7 +497,7 @@ def _run_rank(handle: int, output: int) -> None:
         os._exit(0)
 
 
-class _Output:
+class _Output(io.TextIOBase):
     """Sends what a rank prints at once, so that the output of a rank that hangs or dies is complete."""
 
     def __init__(self, connection: Connection) -> None:
@@ -526,16 +510,8 @@ class _Output:
                 self.remaining -= len(text)
         return len(text)
 
-    def flush(self) -> None:
-        pass
 
-    def isatty(self) -> bool:
-        return False
-
-
-def _set_environment(
-    rank: int, n: int, path: list[str], environ: dict[str, str], quiet: bool, folder: str = "/"
-) -> None:
+def _set_environment(rank: int, n: int, path: list[str], environ: dict, quiet: bool, folder: str = "/") -> None:
     """Set up the environment of a rank as in the notebook's process, with torchrun's variables."""
     sys.path[:] = path
     os.chdir(folder)
@@ -562,8 +538,8 @@ def _call(task: bytes, rank: int, n: int, store: str, timeout: float, **environm
         dist.init_process_group(backend(n), store=dist.FileStore(store, n), rank=rank, world_size=n, timeout=limit)
         result = fn(*args)
         try:
-            return DONE, cloudpickle.dumps(result)
+            return failures.DONE, cloudpickle.dumps(result)
         except Exception as error:
             raise TypeError(f"what rank {rank} returned cannot be copied: {error}") from None
     except BaseException as error:
-        return RAISED, flatten_exception(error, __file__)
+        return failures.RAISED, failures.flatten_exception(error, __file__)

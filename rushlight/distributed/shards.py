@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from torch import Tensor
 
-__all__ = ["shard_sizes", "pieces"]
-
 
 def shard_sizes(size: int, ranks: int) -> list[tuple[int, int]]:
     """How a dimension of `size` elements is sharded over `ranks` ranks: the (size, offset) of each rank's shard.

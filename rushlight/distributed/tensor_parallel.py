@@ -17,6 +17,7 @@ from collections.abc import Callable
 import torch
 import torch.distributed as dist
 from torch import Tensor, nn
+from torch.distributed import ReduceOp
 from torch.nn import functional as F
 
 from .shards import pieces, shard_sizes
@@ -30,9 +31,7 @@ def shard(x: Tensor, dim: int, group: dist.ProcessGroup | None = None) -> Tensor
     return pieces(x.detach(), dim, dist.get_world_size(group))[dist.get_rank(group)].clone()
 
 
-def all_reduced(
-    x: Tensor, op: dist.ReduceOp.RedOpType = dist.ReduceOp.SUM, group: dist.ProcessGroup | None = None
-) -> Tensor:
+def all_reduced(x: Tensor, op: ReduceOp.RedOpType = ReduceOp.SUM, group: dist.ProcessGroup | None = None) -> Tensor:
     """A new tensor: the reduction of all ranks' `x` by `op`, which is a sum by default. Autograd does not record it."""
     total = x.detach().clone(memory_format=torch.contiguous_format)
     dist.all_reduce(total, op, group=group)

@@ -19,8 +19,6 @@ import torch.distributed as dist
 from torch._subclasses import FakeTensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
-__all__ = ["Traffic", "Operation"]
-
 _NAMESPACES = ("c10d", "_c10d_functional", "_dtensor")
 
 # c10d's operators by the function that calls them. Other operators count under their own names.
@@ -93,7 +91,8 @@ class Traffic(TorchDispatchMode):
             return
         given = {argument.name: value for argument, value in zip(func._schema.arguments, args)} | kwargs
         kind, group = _KIND.get(name, name), _group(given)
-        sends = kind not in ("recv", "barrier") and (kind != "broadcast" or _root(given) == group.rank())
+        root = given.get("root_rank", given.get("src"))
+        sends = kind not in ("recv", "barrier") and (kind != "broadcast" or root == group.rank())
         tensors = next((given[each] for each in _TENSOR_ARGUMENTS if each in given), ())
         peer = given.get("dst", given.get("src")) if kind in ("send", "recv") else None
         self.operations.append(Operation(kind, _nbytes(tensors) if sends else 0, group.size(), peer))
@@ -106,10 +105,7 @@ class Traffic(TorchDispatchMode):
     @property
     def nbytes(self) -> dict[str, int]:
         """The number of bytes that were passed to operations, by kind."""
-        total: dict[str, int] = dict.fromkeys(self.counts, 0)
-        for operation in self.operations:
-            total[operation.kind] += operation.nbytes
-        return total
+        return {kind: sum(each.nbytes for each in self.operations if each.kind == kind) for kind in self.counts}
 
     def __repr__(self) -> str:
         counts, nbytes = self.counts, self.nbytes
@@ -120,13 +116,7 @@ class Traffic(TorchDispatchMode):
         return "\n".join(f"{kind:<{first}}  {calls:>{second}}  {size:>{third}}" for kind, calls, size in rows)
 
     def __reduce__(self) -> tuple:
-        return _restore, (self.operations,)
-
-
-def _restore(operations: list[Operation]) -> Traffic:
-    traffic = Traffic()
-    traffic.operations = operations
-    return traffic
+        return Traffic, (), {"operations": self.operations}
 
 
 def _nbytes(tensors: Any) -> int:
@@ -139,7 +129,3 @@ def _group(given: dict[str, Any]) -> dist.ProcessGroup:
         return dist.ProcessGroup.unbox(given["process_group"])
     name = given["group_name"]
     return dist.distributed_c10d._resolve_process_group(name) if isinstance(name, str) else name
-
-
-def _root(given: dict[str, Any]) -> int:
-    return given["root_rank"] if "root_rank" in given else given["src"]

@@ -92,7 +92,9 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
 
 
 # ------------------------------------------------------------------------------------------------------------
-# Embedding
+# Functions with a weight
+
+Weight = Tensor | None  # a weight or a bias, if there is one
 
 
 def embedding(
@@ -117,23 +119,13 @@ def embedding(
     return functions.embedding(weight, input, padding_idx, scale_grad_by_freq, sparse)
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Normalisation
-
-
 def layer_norm(
-    input: Tensor,
-    normalized_shape: Sequence[int],
-    weight: Tensor | None = None,
-    bias: Tensor | None = None,
-    eps: float = 1e-5,
+    input: Tensor, normalized_shape: Sequence[int], weight: Weight = None, bias: Weight = None, eps: float = 1e-5
 ) -> Tensor:
     return functions.layer_norm(input, normalized_shape, weight, bias, eps)
 
 
-def rms_norm(
-    input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None, eps: float | None = None
-) -> Tensor:
+def rms_norm(input: Tensor, normalized_shape: Sequence[int], weight: Weight = None, eps: float | None = None) -> Tensor:
     return functions.rms_norm(input, normalized_shape, weight, eps)
 
 
@@ -176,8 +168,7 @@ def nll_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    number = _reduction(reduction, size_average, reduce)
-    return functions.nll_loss_nd(input, target, weight, number, ignore_index)
+    return functions.nll_loss_nd(input, target, weight, _reduction(reduction, size_average, reduce), ignore_index)
 
 
 def cross_entropy(
@@ -268,10 +259,8 @@ def huber_loss(
 def _pair(input: Tensor, target: Tensor, weight: Tensor | None = None) -> tuple[Tensor, Tensor]:
     """Broadcast both to one shape, with a warning, because different sizes are usually a mistake."""
     if target.shape != input.shape:
-        warnings.warn(
-            f"Using a target size ({target.shape}) that is different to the input size ({input.shape}): they are broadcast",
-            stacklevel=3,
-        )
+        sizes = f"target size ({target.shape}) that is different to the input size ({input.shape})"
+        warnings.warn(f"Using a {sizes}: they are broadcast", stacklevel=3)
     if weight is not None and weight.shape != input.shape:
         raise ValueError("Weights and input must have the same size.")
     return functions.broadcast_tensors((input, target))

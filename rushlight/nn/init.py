@@ -14,10 +14,7 @@ from rushlight.aten.native.random import Generator
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.grad_mode import no_grad
 
-__all__ = [
-    "calculate_gain", "constant_", "eye_", "kaiming_normal_", "kaiming_uniform_", "normal_", "ones_", "trunc_normal_",
-    "uniform_", "xavier_normal_", "xavier_uniform_", "zeros_",
-]  # fmt: skip
+Rng = Generator | None  # None is the default generator
 
 # ------------------------------------------------------------------------------------------------------------
 # Fans and gains
@@ -48,21 +45,9 @@ _calculate_fan_in_and_fan_out = calculate_fan_in_and_fan_out  # its name in PyTo
 
 
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
-    """The factor of a weight's standard deviation that compensates for the nonlinearity after the layer.
+    """The factor of a weight's standard deviation that compensates for the nonlinearity after the layer, as in `GAINS`.
 
-    | nonlinearity | gain |
-    |---|---|
-    | `linear`, `conv1d`, `conv2d`, `conv3d`, `conv_transpose1d`, `conv_transpose2d`, `conv_transpose3d`, `sigmoid` | 1 |
-    | `tanh` | 5 / 3 |
-    | `relu` | sqrt(2) |
-    | `leaky_relu` | sqrt(2 / (1 + slope ** 2)) |
-    | `selu` | 3 / 4 |
-
-    Args:
-        param: the negative slope of `leaky_relu`, an int or a float; None for 0.01. The other nonlinearities ignore it.
-
-    Raises:
-        ValueError: another nonlinearity; or a slope that is neither an int nor a float (a bool is neither).
+    For `leaky_relu` it is sqrt(2 / (1 + param ** 2)), where `param` is the negative slope, by default 0.01.
 
     Source: `torch/nn/init.py`, `calculate_gain`.
     """
@@ -80,34 +65,22 @@ GAINS = {"linear": 1, "sigmoid": 1, "tanh": 5 / 3, "relu": math.sqrt(2), "selu":
 GAINS |= {f"conv{transpose}{dims}d": 1 for transpose in ("", "_transpose") for dims in (1, 2, 3)}
 
 
-def _correct_fan(tensor: Tensor, mode: str) -> int:
-    mode = mode.lower()
-    if mode not in ("fan_in", "fan_out"):
-        raise ValueError(f"Mode {mode} not supported, please use one of ['fan_in', 'fan_out']")
-    return calculate_fan_in_and_fan_out(tensor)[mode == "fan_out"]
-
-
 # ------------------------------------------------------------------------------------------------------------
 # Fills
 
 
-def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generator | None = None) -> Tensor:
+def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Rng = None) -> Tensor:
     with no_grad():
         return tensor.uniform_(a, b, generator=generator)
 
 
-def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None) -> Tensor:
+def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Rng = None) -> Tensor:
     with no_grad():
         return tensor.normal_(mean, std, generator=generator)
 
 
 def trunc_normal_(
-    tensor: Tensor,
-    mean: float = 0.0,
-    std: float = 1.0,
-    a: float = -2.0,
-    b: float = 2.0,
-    generator: Generator | None = None,
+    tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, generator: Rng = None
 ) -> Tensor:
     """Normal; elements that are not between `a` and `b` are drawn again."""
     if mean < a - 2 * std or mean > b + 2 * std:
@@ -145,19 +118,8 @@ def eye_(tensor: Tensor) -> Tensor:
     return tensor
 
 
-def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
-    """Fill with uniform numbers from -a to a, with the standard deviation gain * sqrt(2 / (fan_in + fan_out)).
-
-    The standard deviation of uniform numbers from -a to a is a / sqrt(3). Nothing is recorded for autograd (`no_grad`).
-
-    Args:
-        generator: for `Tensor.uniform_`; None for the default one.
-
-    Returns:
-        the tensor itself, filled.
-
-    Raises:
-        ValueError: the tensor has fewer than two dimensions (`calculate_fan_in_and_fan_out`).
+def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Rng = None) -> Tensor:
+    """Uniform from -a to a, which has the standard deviation a / sqrt(3) = gain * sqrt(2 / (fan_in + fan_out)).
 
     Source: `torch/nn/init.py`, `xavier_uniform_`.
     """
@@ -166,54 +128,37 @@ def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Generator | No
     return uniform_(tensor, -bound, bound, generator)
 
 
-def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
+def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Rng = None) -> Tensor:
     fan_in, fan_out = calculate_fan_in_and_fan_out(tensor)
     return normal_(tensor, 0.0, gain * math.sqrt(2 / (fan_in + fan_out)), generator)
 
 
 def kaiming_uniform_(
-    tensor: Tensor,
-    a: float = 0,
-    mode: str = "fan_in",
-    nonlinearity: str = "leaky_relu",
-    generator: Generator | None = None,
+    tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Rng = None
 ) -> Tensor:
-    """Fill with uniform numbers from -b to b, with the standard deviation gain / sqrt(fan), where the gain is
-    `calculate_gain(nonlinearity, a)`.
+    """Uniform from -b to b, which has the standard deviation b / sqrt(3) = gain / sqrt(fan).
 
-    The standard deviation of uniform numbers from -b to b is b / sqrt(3). Nothing is recorded for autograd (`no_grad`).
-
-    Args:
-        tensor: if one of its sizes is 0, it is returned unchanged, with a warning.
-        a: the negative slope of `leaky_relu`.
-        mode: `fan_in` or `fan_out`, in upper or lower case: which result of `calculate_fan_in_and_fan_out` is the fan.
-        generator: for `Tensor.uniform_`; None for the default one.
-
-    Returns:
-        the tensor itself, filled.
-
-    Raises:
-        ValueError: another mode; or an error of `calculate_fan_in_and_fan_out` or `calculate_gain`.
+    The gain is `calculate_gain(nonlinearity, a)`. `mode` chooses the fan, `fan_in` or `fan_out`. A tensor without elements is
+    returned unchanged, with a warning.
 
     Source: `torch/nn/init.py`, `kaiming_uniform_`.
     """
-    if 0 in tensor.shape:
-        warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=2)
-        return tensor
-    fan = _correct_fan(tensor, mode)
-    bound = math.sqrt(3) * calculate_gain(nonlinearity, a) / math.sqrt(fan)
-    return uniform_(tensor, -bound, bound, generator)
+    std = _kaiming_std(tensor, a, mode, nonlinearity)
+    return tensor if std is None else uniform_(tensor, -math.sqrt(3) * std, math.sqrt(3) * std, generator)
 
 
 def kaiming_normal_(
-    tensor: Tensor,
-    a: float = 0,
-    mode: str = "fan_in",
-    nonlinearity: str = "leaky_relu",
-    generator: Generator | None = None,
+    tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Rng = None
 ) -> Tensor:
+    std = _kaiming_std(tensor, a, mode, nonlinearity)
+    return tensor if std is None else normal_(tensor, 0.0, std, generator)
+
+
+def _kaiming_std(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> float | None:
     if 0 in tensor.shape:
-        warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=2)
-        return tensor
-    fan = _correct_fan(tensor, mode)
-    return normal_(tensor, 0.0, calculate_gain(nonlinearity, a) / math.sqrt(fan), generator)
+        warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=3)
+        return None
+    if mode.lower() not in ("fan_in", "fan_out"):
+        raise ValueError(f"Mode {mode} not supported, please use one of ['fan_in', 'fan_out']")
+    fan = calculate_fan_in_and_fan_out(tensor)[mode.lower() == "fan_out"]
+    return calculate_gain(nonlinearity, a) / math.sqrt(fan)

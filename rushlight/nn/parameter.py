@@ -14,7 +14,7 @@ from rushlight.aten.strided import Tensor
 from rushlight.c10.dtypes import dtype
 from rushlight.c10.storage import UntypedStorage, device
 
-__all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "is_lazy"]
+Device, Dtype = device | str | None, dtype | None  # of arguments with the default None
 
 # ------------------------------------------------------------------------------------------------------------
 # x.data: the elements, without autograd metadata
@@ -35,10 +35,7 @@ def set_data(self: Tensor, new_data: Tensor) -> None:
     Source: `torch/csrc/autograd/variable.cpp`, `VariableHooks::set_data`.
     """
     if self.device != new_data.device:
-        raise RuntimeError(
-            "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor type: one is "
-            f"on {self.device}, the other on {new_data.device}."
-        )
+        raise RuntimeError(f"data must stay on one device: the tensor is on {self.device}, not on {new_data.device}")
     if self.requires_grad and not new_data.dtype.is_floating_point:
         raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
     if self._autograd is not None and (self.dtype is not new_data.dtype or self._sizes != new_data._sizes):
@@ -53,12 +50,9 @@ def set_data(self: Tensor, new_data: Tensor) -> None:
 
 def _alias_storage(storage: UntypedStorage) -> UntypedStorage:
     """A storage on the same memory with its own version counter."""
-    twin = UntypedStorage(0, storage.device_type)
-    if storage.device_type == "cpu":
-        twin._bytes = storage._bytes
-    else:
-        twin._nbytes = storage._nbytes
-    return twin
+    if storage.device_type != "cpu":
+        return UntypedStorage(storage.nbytes(), storage.device_type)
+    return UntypedStorage.of(storage._bytes)
 
 
 Tensor.data = property(variable_data, set_data)
@@ -125,7 +119,10 @@ class _Uninitialized:
 
     cls_to_become: type[Tensor]
 
-    def materialize(self, shape: Sequence[int], device: device | str | None = None, dtype: dtype | None = None) -> None:
+    def __init__(self, *args, **kwargs) -> None:
+        """Nothing to do: `__new__` set the metadata."""
+
+    def materialize(self, shape: Sequence[int], device: Device = None, dtype: Dtype = None) -> None:
         """Become an ordinary parameter or buffer of this shape, with uninitialized elements."""
         data = functions.empty(tuple(shape), dtype=dtype or self.dtype, device=device or self.device)
         self.__class__ = self.cls_to_become
@@ -145,10 +142,7 @@ class _Uninitialized:
 
     @property
     def _key_set(self) -> None:  # every call of an operator reads it
-        raise ValueError(
-            "Attempted to use an uninitialized parameter or buffer. Call the lazy module once before, on an input that "
-            "determines the sizes."
-        )
+        raise ValueError("an uninitialized parameter or buffer was used: call the module once, to set its sizes")
 
     @_key_set.setter
     def _key_set(self, key_set: int) -> None:
@@ -178,13 +172,8 @@ class _Uninitialized:
 class UninitializedParameter(_Uninitialized, Parameter):
     cls_to_become = Parameter
 
-    def __new__(
-        cls, requires_grad: bool = True, device: device | str | None = None, dtype: dtype | None = None
-    ) -> UninitializedParameter:
+    def __new__(cls, requires_grad: bool = True, device: Device = None, dtype: Dtype = None) -> UninitializedParameter:
         return super().__new__(cls, functions.empty(0, device=device, dtype=dtype), requires_grad)
-
-    def __init__(self, *args, **kwargs) -> None:
-        """Nothing is left to do."""
 
     def __deepcopy__(self, memo: dict) -> UninitializedParameter:
         if id(self) not in memo:
@@ -199,19 +188,12 @@ class UninitializedBuffer(_Uninitialized, Tensor):
     cls_to_become = Tensor
 
     def __new__(
-        cls,
-        requires_grad: bool = False,
-        device: device | str | None = None,
-        dtype: dtype | None = None,
-        persistent: bool = True,
+        cls, requires_grad: bool = False, device: Device = None, dtype: Dtype = None, persistent: bool = True
     ) -> UninitializedBuffer:
         self = functions.empty(0, device=device, dtype=dtype)
         self.__class__ = cls
         self.requires_grad, self.persistent, self._is_buffer = requires_grad, persistent, True
         return self
-
-    def __init__(self, *args, **kwargs) -> None:
-        """Nothing is left to do."""
 
 
 def is_lazy(tensor: Any) -> bool:

@@ -18,65 +18,6 @@ from warnings import warn
 
 from rushlight.optim.optimizer import Optimizer
 
-# ------------------------------------------------------------------------------------------------------------
-# Rules: from one learning rate to the next
-
-
-def cosine_annealing(lr: float, base_lr: float, last_epoch: int, T_max: int, eta_min: float) -> float:
-    """The learning rate after `last_epoch` steps (1 or more), from the previous one, `lr`: along a cosine, down and up again.
-
-    With n = `last_epoch` and c(n) = 1 + cos(pi n / T_max), the distance from `eta_min` is proportional to c(n):
-
-        eta_min + (lr - eta_min) c(n) / c(n - 1)
-
-    If the previous step was at the minimum, which means that n - 1 is an odd multiple of `T_max`, this is 0 / 0. Then the
-    result is
-
-        lr + (base_lr - eta_min) (1 - cos(pi / T_max)) / 2
-
-    `base_lr` is the learning rate at the maximum, at the start of the schedule.
-
-    Source: `torch/optim/lr_scheduler.py`, `CosineAnnealingLR.get_lr`.
-    """
-    if (last_epoch - 1 - T_max) % (2 * T_max) == 0:
-        return lr + (base_lr - eta_min) * (1 - math.cos(math.pi / T_max)) / 2
-    now, before = (1 + math.cos(math.pi * n / T_max) for n in (last_epoch, last_epoch - 1))
-    return now / before * (lr - eta_min) + eta_min
-
-
-def linear(lr: float, last_epoch: int, start_factor: float, end_factor: float, total_iters: int) -> float:
-    """The learning rate after `last_epoch` steps, from the previous one, `lr`, with a factor that changes linearly.
-
-    The factor is `start_factor` after 0 steps, `end_factor` after `total_iters` steps, linear between them, and constant after
-    that. After 0 steps the result is `start_factor` times `lr`. Later, `lr` is multiplied by the quotient of the current and
-    the previous factor. After more than `total_iters` steps, `lr` does not change.
-
-    Source: `torch/optim/lr_scheduler.py`, `LinearLR.get_lr`.
-    """
-    if last_epoch == 0:
-        return lr * start_factor
-    if last_epoch > total_iters:
-        return lr
-    rise = end_factor - start_factor
-    return lr * (1 + rise / (total_iters * start_factor + (last_epoch - 1) * rise))
-
-
-def is_better(value: float, best: float, mode: str, threshold: float, threshold_mode: str) -> bool:
-    """Whether `value` improves on `best` by more than the threshold; an improvement equal to the threshold is not enough.
-
-    If `mode` is `"min"`, smaller is better; if it is `"max"`, larger. If `threshold_mode` is `"rel"`, the threshold is a
-    fraction of `best` (for "min", `value` must be below (1 - threshold) best); if it is `"abs"`, it is an amount.
-
-    Source: `torch/optim/lr_scheduler.py`, `ReduceLROnPlateau._is_better`.
-    """
-    if mode == "min":
-        return value < (best * (1 - threshold) if threshold_mode == "rel" else best - threshold)
-    return value > (best * (1 + threshold) if threshold_mode == "rel" else best + threshold)
-
-
-# ------------------------------------------------------------------------------------------------------------
-# Schedulers
-
 
 class LRScheduler:
     """Sets the learning rate of each group when it is constructed, and again at each `step`, after the optimizer's step.
@@ -104,10 +45,8 @@ class LRScheduler:
 
     def _initial_step(self) -> None:
         self._step_count, self._is_initial = 0, True
-        try:
-            self.step()
-        finally:
-            self._is_initial = False
+        self.step()
+        self._is_initial = False
 
     def get_lr(self) -> list[float]:
         raise NotImplementedError
@@ -126,13 +65,11 @@ class LRScheduler:
         self._update_lr(epoch)
 
     def _update_lr(self, epoch: int | None = None) -> None:
+        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
+        closed = epoch is not None and hasattr(self, "_get_closed_form_lr")
         self._get_lr_called_within_step = True
-        try:
-            self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
-            closed = epoch is not None and hasattr(self, "_get_closed_form_lr")
-            values = self._get_closed_form_lr() if closed else self.get_lr()
-        finally:
-            self._get_lr_called_within_step = False
+        values = self._get_closed_form_lr() if closed else self.get_lr()
+        self._get_lr_called_within_step = False
         for group, lr in zip(self.optimizer.param_groups, values, strict=True):
             group["lr"] = lr
         self._last_lr = self._current()
@@ -172,7 +109,6 @@ class LambdaLR(LRScheduler):
     """The first learning rate times a function of the number of steps, or one such function for each group."""
 
     def __init__(self, optimizer: Optimizer, lr_lambda: Callable | Sequence[Callable], last_epoch: int = -1) -> None:
-        self.optimizer = optimizer
         self.lr_lambdas = _format_param("lr_lambda", optimizer, lr_lambda)
         super().__init__(optimizer, last_epoch)
 
@@ -192,24 +128,37 @@ class LambdaLR(LRScheduler):
                 ours.__dict__.update(saved)
 
 
-class StepLR(LRScheduler):
+class _FactorLR(LRScheduler):
+    """Multiplies the learning rates of all groups by the same factor, which depends only on the number of steps.
+
+    A subclass defines the factor of this step, and the product of all factors up to this step.
+    """
+
+    def get_lr(self) -> list[float]:
+        _warn_get_lr_called_outside_step(self)
+        factor = self._factor()
+        return [lr * factor for lr in self._current()]
+
+    def _get_closed_form_lr(self) -> list[float]:
+        product = self._product()
+        return [base_lr * product for base_lr in self.base_lrs]
+
+
+class StepLR(_FactorLR):
     """Multiplies by `gamma` every `step_size` steps."""
 
     def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1) -> None:
         self.step_size, self.gamma = step_size, gamma
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[float]:
-        _warn_get_lr_called_outside_step(self)
-        if self.last_epoch == 0 or self.last_epoch % self.step_size:
-            return self._current()
-        return [lr * self.gamma for lr in self._current()]
+    def _factor(self) -> float:
+        return 1 if self.last_epoch == 0 or self.last_epoch % self.step_size else self.gamma
 
-    def _get_closed_form_lr(self) -> list[float]:
-        return [base_lr * self.gamma ** (self.last_epoch // self.step_size) for base_lr in self.base_lrs]
+    def _product(self) -> float:
+        return self.gamma ** (self.last_epoch // self.step_size)
 
 
-class MultiStepLR(LRScheduler):
+class MultiStepLR(_FactorLR):
     """Multiplies by `gamma` at each milestone, a number of steps; twice at a milestone that occurs twice."""
 
     def __init__(
@@ -218,18 +167,14 @@ class MultiStepLR(LRScheduler):
         self.milestones, self.gamma = Counter(milestones), gamma
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[float]:
-        _warn_get_lr_called_outside_step(self)
-        if self.last_epoch not in self.milestones:
-            return self._current()
-        return [lr * self.gamma ** self.milestones[self.last_epoch] for lr in self._current()]
+    def _factor(self) -> float:
+        return self.gamma ** self.milestones[self.last_epoch] if self.last_epoch in self.milestones else 1
 
-    def _get_closed_form_lr(self) -> list[float]:
-        passed = bisect_right(sorted(self.milestones.elements()), self.last_epoch)
-        return [base_lr * self.gamma**passed for base_lr in self.base_lrs]
+    def _product(self) -> float:
+        return self.gamma ** bisect_right(sorted(self.milestones.elements()), self.last_epoch)
 
 
-class ConstantLR(LRScheduler):
+class ConstantLR(_FactorLR):
     """Multiplies by `factor` for the first `total_iters` steps."""
 
     def __init__(self, optimizer: Optimizer, factor: float = 1 / 3, total_iters: int = 5, last_epoch: int = -1) -> None:
@@ -238,20 +183,16 @@ class ConstantLR(LRScheduler):
         self.factor, self.total_iters = factor, total_iters
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[float]:
-        _warn_get_lr_called_outside_step(self)
+    def _factor(self) -> float:
         if self.last_epoch == 0:
-            return [lr * self.factor for lr in self._current()]
-        if self.last_epoch != self.total_iters:
-            return self._current()
-        return [lr * (1 / self.factor) for lr in self._current()]
+            return self.factor
+        return 1 / self.factor if self.last_epoch == self.total_iters else 1
 
-    def _get_closed_form_lr(self) -> list[float]:
-        factor = self.factor + (self.last_epoch >= self.total_iters) * (1 - self.factor)
-        return [base_lr * factor for base_lr in self.base_lrs]
+    def _product(self) -> float:
+        return self.factor + (self.last_epoch >= self.total_iters) * (1 - self.factor)
 
 
-class LinearLR(LRScheduler):
+class LinearLR(_FactorLR):
     """Multiplies by a factor that changes linearly from `start_factor` to `end_factor` in `total_iters` steps."""
 
     def __init__(
@@ -269,31 +210,54 @@ class LinearLR(LRScheduler):
         self.start_factor, self.end_factor, self.total_iters = start_factor, end_factor, total_iters
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[float]:
-        _warn_get_lr_called_outside_step(self)
-        if self._is_initial and self.last_epoch > 0:
-            return self._current()
-        factors = self.last_epoch, self.start_factor, self.end_factor, self.total_iters
-        return [linear(lr, *factors) for lr in self._current()]
+    def _factor(self) -> float:
+        """The quotient of the linear factor now and that of the previous step."""
+        if self.last_epoch == 0:
+            return self.start_factor
+        if self._is_initial or self.last_epoch > self.total_iters:
+            return 1
+        rise = self.end_factor - self.start_factor
+        return 1 + rise / (self.total_iters * self.start_factor + (self.last_epoch - 1) * rise)
 
-    def _get_closed_form_lr(self) -> list[float]:
-        start, end, steps = self.start_factor, self.end_factor, min(self.total_iters, self.last_epoch)
-        return [base_lr * (start + (end - start) * steps / self.total_iters) for base_lr in self.base_lrs]
+    def _product(self) -> float:
+        steps = min(self.total_iters, self.last_epoch)
+        return self.start_factor + (self.end_factor - self.start_factor) * steps / self.total_iters
 
 
-class ExponentialLR(LRScheduler):
+class ExponentialLR(_FactorLR):
     """Multiplies by `gamma` at each step."""
 
     def __init__(self, optimizer: Optimizer, gamma: float, last_epoch: int = -1) -> None:
         self.gamma = gamma
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[float]:
-        _warn_get_lr_called_outside_step(self)
-        return self._current() if self._is_initial else [lr * self.gamma for lr in self._current()]
+    def _factor(self) -> float:
+        return 1 if self._is_initial else self.gamma
 
-    def _get_closed_form_lr(self) -> list[float]:
-        return [base_lr * self.gamma**self.last_epoch for base_lr in self.base_lrs]
+    def _product(self) -> float:
+        return self.gamma**self.last_epoch
+
+
+def cosine_annealing(lr: float, base_lr: float, last_epoch: int, T_max: int, eta_min: float) -> float:
+    """The learning rate after `last_epoch` steps (1 or more), from the previous one, `lr`: along a cosine, down and up again.
+
+    With n = `last_epoch` and c(n) = 1 + cos(pi n / T_max), the distance from `eta_min` is proportional to c(n):
+
+        eta_min + (lr - eta_min) c(n) / c(n - 1)
+
+    If the previous step was at the minimum, which means that n - 1 is an odd multiple of `T_max`, this is 0 / 0. Then the
+    result is
+
+        lr + (base_lr - eta_min) (1 - cos(pi / T_max)) / 2
+
+    `base_lr` is the learning rate at the maximum, at the start of the schedule.
+
+    Source: `torch/optim/lr_scheduler.py`, `CosineAnnealingLR.get_lr`.
+    """
+    if (last_epoch - 1 - T_max) % (2 * T_max) == 0:
+        return lr + (base_lr - eta_min) * (1 - math.cos(math.pi / T_max)) / 2
+    now, before = (1 + math.cos(math.pi * n / T_max) for n in (last_epoch, last_epoch - 1))
+    return now / before * (lr - eta_min) + eta_min
 
 
 class CosineAnnealingLR(LRScheduler):
@@ -394,7 +358,6 @@ class OneCycleLR(LRScheduler):
         last_epoch: int = -1,
     ) -> None:
         _check_optimizer(optimizer)
-        self.optimizer = optimizer
         self.total_steps = _count_total_steps(total_steps, epochs, steps_per_epoch)
         if not isinstance(pct_start, float) or not 0 <= pct_start <= 1:
             raise ValueError(f"Expected float between 0 and 1 pct_start, but got {pct_start}")
@@ -405,11 +368,8 @@ class OneCycleLR(LRScheduler):
         self.use_beta1 = "betas" in optimizer.defaults
         if cycle_momentum and not self.use_beta1 and "momentum" not in optimizer.defaults:
             raise ValueError("optimizer must support momentum or beta1 with `cycle_momentum` option enabled")
-        bounds = zip(
-            _format_param("max_lr", optimizer, max_lr),
-            _format_param("max_momentum", optimizer, max_momentum),
-            _format_param("base_momentum", optimizer, base_momentum),
-        )
+        bounds = {"max_lr": max_lr, "max_momentum": max_momentum, "base_momentum": base_momentum}
+        bounds = zip(*(_format_param(name, optimizer, value) for name, value in bounds.items()))
         if last_epoch == -1:
             for group, (peak, high, low) in zip(optimizer.param_groups, bounds):
                 group.update(initial_lr=peak / div_factor, max_lr=peak)
@@ -503,12 +463,10 @@ class ReduceLROnPlateau(LRScheduler):
     def in_cooldown(self) -> bool:
         return self.cooldown_counter > 0
 
-    def step(self, metrics: Any, epoch: int | None = None) -> None:
+    def step(self, metrics: Any) -> None:
         value = float(metrics)
-        if epoch is not None:
-            warn("The epoch parameter in `scheduler.step()` is deprecated", stacklevel=2)
-        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
-        if is_better(value, self.best, self.mode, self.threshold, self.threshold_mode):
+        self.last_epoch += 1
+        if self._is_better(value):
             self.best, self.num_bad_epochs = value, 0
         else:
             self.num_bad_epochs += 1
@@ -519,6 +477,12 @@ class ReduceLROnPlateau(LRScheduler):
             self._reduce_lr()
             self.cooldown_counter, self.num_bad_epochs = self.cooldown, 0
         self._last_lr = self._current()
+
+    def _is_better(self, value: float) -> bool:
+        """Whether a metric improves on the best one by more than the threshold, an amount or a fraction of the best one."""
+        margin = -self.threshold if self.mode == "min" else self.threshold
+        bound = self.best * (1 + margin) if self.threshold_mode == "rel" else self.best + margin
+        return value < bound if self.mode == "min" else value > bound
 
     def _reduce_lr(self) -> None:
         groups = self.optimizer.param_groups

@@ -70,10 +70,8 @@ def _warn_of_duplicates() -> None:
 def state_dict(optimizer: Optimizer) -> dict[str, Any]:
     """The optimizer as plain data: `{"state": ..., "param_groups": [...]}`, with a number instead of each parameter.
 
-    The parameters are numbered from 0 in the order of the groups and, within a group, of its list. Every group becomes a new dict
-    with the same settings and, as its last entry, `"params"`, the list of numbers. A number counts list entries, so a
-    parameter that is in a group twice has the number of its last entry, twice. `"state"` maps numbers to the values in
-    `optimizer.state`: the same objects, not copies. A key of the state that is not a tensor stays unchanged.
+    The parameters are numbered from 0 in the order of the groups and of their lists. Settings are in new dicts, and values of the
+    state are not copied.
 
     Source: `torch/optim/optimizer.py`, `Optimizer.state_dict`.
     """
@@ -91,16 +89,10 @@ def state_dict(optimizer: Optimizer) -> dict[str, Any]:
 
 
 def load_state_dict(optimizer: Optimizer, state_dict: dict[str, Any]) -> None:
-    """Set the optimizer's settings and state from `state_dict`. Its parameters stay.
+    """Set the optimizer's settings and state from `state_dict`. Its parameters stay, and are matched with the numbers by position.
 
-    The numbers of `state_dict` are matched with the parameters by position, group after group. A tensor of the state is
-    converted to the dtype of its parameter, if that dtype is floating, unless the tensor's key is `"step"`. A tensor that needs
-    no conversion is not copied. State under a number that is in no group stays under that number. `state_dict` is not changed,
-    and settings are not shared with it. At the end, `optimizer.__setstate__` gets the new `"state"`, a `defaultdict` of dicts,
-    and the new `"param_groups"`.
-
-    Raises:
-        ValueError: the number of groups differs, or the number of parameters in a group.
+    A tensor of the state is converted to the dtype of its parameter, if that dtype is floating, unless the tensor's key is
+    `"step"`. A tensor that needs no conversion is not copied.
 
     Source: `torch/optim/optimizer.py`, `Optimizer.load_state_dict`.
     """
@@ -113,10 +105,7 @@ def load_state_dict(optimizer: Optimizer, state_dict: dict[str, Any]) -> None:
     param_of = dict(zip(numbers, chain.from_iterable(group["params"] for group in groups)))
     state: defaultdict[Any, Any] = defaultdict(dict)
     for key, value in state_dict["state"].items():
-        if key in param_of:
-            state[param_of[key]] = _cast_value(param_of[key], value)
-        else:
-            state[key] = value
+        state[param_of.get(key, key)] = _cast_value(param_of[key], value) if key in param_of else value
     for group, saved in zip(groups, saved_groups):
         saved["params"] = group["params"]
     optimizer.__setstate__({"state": state, "param_groups": saved_groups})
@@ -132,8 +121,31 @@ def _cast_value(param: Tensor, value: Any, key: Any = None) -> Any:
     return value
 
 
+def _wrap_step(step: Callable) -> Callable:
+    """Run the optimizer's hooks before and after `step`. Source: `Optimizer.profile_hook_step`."""
+
+    @wraps(step)
+    def run(*args, **kwargs):
+        optimizer = args[0]
+        for hook in tuple(optimizer._pre_hooks.values()):
+            changed = hook(optimizer, args, kwargs)
+            if changed is None:
+                continue
+            if not (isinstance(changed, tuple) and len(changed) == 2):
+                raise RuntimeError(f"a hook before step must return None or (new_args, new_kwargs), but got {changed}")
+            args, kwargs = changed
+        if "_opt_called" in optimizer.__dict__:  # a scheduler checks whether there was a step
+            optimizer._opt_called = True
+        result = step(*args, **kwargs)
+        for hook in tuple(optimizer._post_hooks.values()):
+            hook(optimizer, args, kwargs)
+        return result
+
+    return run
+
+
 class Optimizer:
-    """Base class: a subclass passes the `defaults` of its settings, and defines `step`.
+    """Base class: a subclass passes the `defaults` of its settings, and defines `step`, or `_update` for one group.
 
     Source: `torch/optim/optimizer.py`, `Optimizer`.
     """
@@ -141,6 +153,9 @@ class Optimizer:
     def __init__(self, params: Iterable[Tensor] | Iterable[dict[str, Any]], defaults: dict[str, Any]) -> None:
         if isinstance(params, Tensor):
             raise TypeError("params given to the optimizer must be an iterable of Tensors or dicts, but got a Tensor")
+        for name in ("differentiable", "capturable"):
+            if defaults.get(name):
+                raise NotImplementedError(f"{name}=True is left out")
         self.defaults = defaults
         self._pre_hooks, self._post_hooks = {}, {}
         self.state: defaultdict[Any, Any] = defaultdict(dict)
@@ -169,9 +184,26 @@ class Optimizer:
                     param.grad = param.grad.detach()
                 param.grad.zero_()
 
+    @_wrap_step
+    @no_grad()
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Update the parameters using their gradients. A `closure` first computes the gradients; its loss is returned."""
+        loss = None if closure is None else enable_grad()(closure)()
+        for group in self.param_groups:
+            self._update(group, [param for param in group["params"] if param.grad is not None])
+        return loss
+
+    def _update(self, group: dict[str, Any], params: list[Tensor]) -> None:
+        """One step of the parameters of a group that have a gradient."""
         raise NotImplementedError
+
+    def _make_state(self, param: Tensor, *names: str) -> dict[str, Tensor]:
+        """The state of a parameter. At first, it is the number of steps, a tensor (in PyTorch it can be in a graph, or on the
+        device), and zeros for each name."""
+        state = self.state[param]
+        if not state:
+            state.update(step=functions.zeros(()), **{name: functions.zeros_like(param) for name in names})
+        return state
 
     def register_step_pre_hook(self, hook: Callable) -> RemovableHandle:
         """`hook(optimizer, args, kwargs)` runs before each step. If it returns a pair, the pair replaces the arguments."""
@@ -197,50 +229,11 @@ class Optimizer:
         return f"{type(self).__name__} ({''.join(groups)})"
 
 
-def _wrap_step(step: Callable) -> Callable:
-    """Run the optimizer's hooks before and after `step`. Source: `Optimizer.profile_hook_step`."""
-
-    @wraps(step)
-    def run(*args, **kwargs):
-        optimizer = args[0]
-        for hook in tuple(optimizer._pre_hooks.values()):
-            changed = hook(optimizer, args, kwargs)
-            if changed is None:
-                continue
-            if not (isinstance(changed, tuple) and len(changed) == 2):
-                raise RuntimeError(f"a hook before step must return None or (new_args, new_kwargs), but got {changed}")
-            args, kwargs = changed
-        if "_opt_called" in optimizer.__dict__:  # a scheduler checks whether there was a step
-            optimizer._opt_called = True
-        result = step(*args, **kwargs)
-        for hook in tuple(optimizer._post_hooks.values()):
-            hook(optimizer, args, kwargs)
-        return result
-
-    return run
-
-
-def _params_with_grad(group: dict[str, Any]) -> list[Tensor]:
-    return [param for param in group["params"] if param.grad is not None]
-
-
-def _evaluate(closure: Callable[[], Any] | None) -> Any:
-    if closure is not None:
-        with enable_grad():
-            return closure()
-
-
 def _refuse_negative(**settings: float) -> None:
     """Refuse negative settings and NaN. (SGD accepts NaN, as in PyTorch.)"""
     for name, value in settings.items():
         if not value >= 0:
             raise ValueError(f"Invalid {name}: {value}")
-
-
-def _refuse_unsupported(**options: bool | None) -> None:
-    for name, value in options.items():
-        if value:
-            raise NotImplementedError(f"{name}=True is left out")
 
 
 # ------------------------------------------------------------------------------------------------------------
@@ -317,24 +310,18 @@ class SGD(Optimizer):
         _refuse_negative(**{name: value for name, value in settings.items() if value == value})
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
-        _refuse_unsupported(differentiable=differentiable)
         defaults = dict(
             lr=lr, momentum=momentum, dampening=dampening, weight_decay=weight_decay, nesterov=nesterov,
             maximize=maximize, foreach=foreach, differentiable=differentiable, fused=fused,
         )  # fmt: skip
         super().__init__(params, defaults)
 
-    @no_grad()
-    def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        loss = _evaluate(closure)
-        for group in self.param_groups:
-            params, momentum = _params_with_grad(group), group["momentum"]
-            buffers = [self.state[param].get("momentum_buffer") for param in params] if momentum else []
-            names = ("lr", "momentum", "dampening", "weight_decay", "nesterov", "maximize")
-            sgd(params, [param.grad for param in params], buffers, **{name: group[name] for name in names})
-            for param, buffer in zip(params, buffers):
-                self.state[param]["momentum_buffer"] = buffer
-        return loss
+    def _update(self, group: dict[str, Any], params: list[Tensor]) -> None:
+        buffers = [self.state[param].get("momentum_buffer") for param in params] if group["momentum"] else []
+        names = ("lr", "momentum", "dampening", "weight_decay", "nesterov", "maximize")
+        sgd(params, [param.grad for param in params], buffers, **{name: group[name] for name in names})
+        for param, buffer in zip(params, buffers):
+            self.state[param]["momentum_buffer"] = buffer
 
 
 # ------------------------------------------------------------------------------------------------------------
@@ -421,14 +408,9 @@ class Adam(Optimizer):
         fused: bool | None = None,
         decoupled_weight_decay: bool = False,
     ) -> None:
-        _refuse_negative(lr=lr, eps=eps)
-        for index, beta in enumerate(betas):
-            if not 0.0 <= beta < 1.0:
-                raise ValueError(f"Invalid beta parameter at index {index}: {beta}")
-        _refuse_negative(weight_decay=weight_decay)
-        if not all(isinstance(beta, float) for beta in betas):
-            raise ValueError("betas must be floats")
-        _refuse_unsupported(differentiable=differentiable, capturable=capturable)
+        _refuse_negative(lr=lr, eps=eps, weight_decay=weight_decay)
+        if not all(isinstance(beta, float) and 0 <= beta < 1 for beta in betas):
+            raise ValueError(f"Invalid betas: {betas}. They must be floats, 0 or larger, and smaller than 1")
         defaults = dict(
             lr=lr, betas=tuple(betas), eps=eps, weight_decay=weight_decay, amsgrad=amsgrad, maximize=maximize,
             foreach=foreach, capturable=capturable, differentiable=differentiable, fused=fused,
@@ -436,30 +418,14 @@ class Adam(Optimizer):
         )  # fmt: skip
         super().__init__(params, defaults)
 
-    @no_grad()
-    def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        loss = _evaluate(closure)
-        for group in self.param_groups:
-            params, amsgrad = _params_with_grad(group), group["amsgrad"]
-            states = [self._get_state(param, amsgrad) for param in params]
-            exp_avgs, exp_avg_sqs, steps = ([s[name] for s in states] for name in ("exp_avg", "exp_avg_sq", "step"))
-            largest = [state["max_exp_avg_sq"] for state in states] if amsgrad else []
-            names = ("lr", "eps", "weight_decay", "amsgrad", "maximize", "decoupled_weight_decay")
-            settings = {"beta1": group["betas"][0], "beta2": group["betas"][1], **{name: group[name] for name in names}}
-            adam(params, [param.grad for param in params], exp_avgs, exp_avg_sqs, largest, steps, **settings)
-        return loss
-
-    def _get_state(self, param: Tensor, amsgrad: bool) -> dict[str, Tensor]:
-        state = self.state[param]
-        if not state:
-            names = ("exp_avg", "exp_avg_sq", "max_exp_avg_sq")
-            state.update(_make_state(param, *(names if amsgrad else names[:2])))
-        return state
-
-
-def _make_state(param: Tensor, *names: str) -> dict[str, Tensor]:
-    """The number of steps, a tensor (in PyTorch it can be in a graph, or on the device), and zeros for each name."""
-    return {"step": functions.zeros(()), **{name: functions.zeros_like(param) for name in names}}
+    def _update(self, group: dict[str, Any], params: list[Tensor]) -> None:
+        kept = ("exp_avg", "exp_avg_sq", "max_exp_avg_sq")[: 3 if group["amsgrad"] else 2]
+        states = [self._make_state(param, *kept) for param in params]
+        exp_avgs, exp_avg_sqs, steps = ([s[name] for s in states] for name in ("exp_avg", "exp_avg_sq", "step"))
+        largest = [state["max_exp_avg_sq"] for state in states] if group["amsgrad"] else []
+        names = ("lr", "eps", "weight_decay", "amsgrad", "maximize", "decoupled_weight_decay")
+        settings = {"beta1": group["betas"][0], "beta2": group["betas"][1], **{name: group[name] for name in names}}
+        adam(params, [param.grad for param in params], exp_avgs, exp_avg_sqs, largest, steps, **settings)
 
 
 class AdamW(Adam):
@@ -487,19 +453,8 @@ class AdamW(Adam):
 # Adagrad and RMSprop
 
 
-def _adagrad(param: Tensor, grad: Tensor, state: dict[str, Tensor], group: dict[str, Any]) -> None:
-    """s := s + g^2, p := p - lr / (1 + (t - 1) lr_decay) g / (sqrt(s) + eps). Source: `_single_tensor_adagrad`."""
-    steps = state["step"].add_(1).item()
-    grad = -grad if group["maximize"] else grad
-    if group["weight_decay"] != 0:
-        grad = grad.add(param, alpha=group["weight_decay"])
-    state["sum"].addcmul_(grad, grad, value=1)
-    rate = group["lr"] / (1 + (steps - 1) * group["lr_decay"])
-    param.addcdiv_(grad, state["sum"].sqrt().add_(group["eps"]), value=-rate)
-
-
 class Adagrad(Optimizer):
-    """Source: `torch/optim/adagrad.py`, `Adagrad`."""
+    """s := s + g^2, p := p - lr / (1 + (t - 1) lr_decay) g / (sqrt(s) + eps). Source: `torch/optim/adagrad.py`, `Adagrad`."""
 
     def __init__(
         self,
@@ -518,50 +473,33 @@ class Adagrad(Optimizer):
         settings = dict(lr=lr, lr_decay=lr_decay, eps=eps, weight_decay=weight_decay)
         settings["initial_accumulator_value"] = initial_accumulator_value
         _refuse_negative(**settings)
-        _refuse_unsupported(differentiable=differentiable)
         options = dict(foreach=foreach, maximize=maximize, differentiable=differentiable, fused=fused)
         super().__init__(params, settings | options)
-        for param in chain.from_iterable(group["params"] for group in self.param_groups):
-            self._get_state(param)
 
-    def _get_state(self, param: Tensor) -> dict[str, Tensor]:
-        state = self.state[param]
-        if not state:
-            state.update(_make_state(param, "sum"))
-            state["sum"].fill_(self.defaults["initial_accumulator_value"])
-        return state
+    def add_param_group(self, param_group: dict[str, Any]) -> None:
+        super().add_param_group(param_group)
+        for param in param_group["params"]:
+            self._make_state(param, "sum")["sum"].fill_(self.defaults["initial_accumulator_value"])
 
-    @no_grad()
-    def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        loss = _evaluate(closure)
-        for group in self.param_groups:
-            for param in _params_with_grad(group):
-                _adagrad(param, param.grad, self._get_state(param), group)
-        return loss
+    def _update(self, group: dict[str, Any], params: list[Tensor]) -> None:
+        for param in params:
+            grad, state = _decayed_grad(param, group), self.state[param]
+            steps = state["step"].add_(1).item()
+            average = state["sum"].addcmul_(grad, grad, value=1)
+            rate = group["lr"] / (1 + (steps - 1) * group["lr_decay"])
+            param.addcdiv_(grad, average.sqrt().add_(group["eps"]), value=-rate)
 
 
-def _rmsprop(param: Tensor, grad: Tensor, state: dict[str, Tensor], group: dict[str, Any]) -> None:
-    """v := alpha v + (1 - alpha) g^2, p := p - lr g / (sqrt(v) + eps), with momentum if it is not 0.
-
-    If `centered`, the square of the running average of g is subtracted from v under the root. Source: `_single_tensor_rmsprop`.
-    """
-    state["step"].add_(1)
-    grad = -grad if group["maximize"] else grad
-    if group["weight_decay"] != 0:
-        grad = grad.add(param, alpha=group["weight_decay"])
-    average = state["square_avg"].mul_(group["alpha"]).addcmul_(grad, grad, value=1 - group["alpha"])
-    if group["centered"]:
-        mean = state["grad_avg"].lerp_(grad, 1 - group["alpha"])
-        average = average.addcmul(mean, mean, value=-1)
-    average = average.sqrt().add_(group["eps"])
-    if group["momentum"] > 0:
-        param.add_(state["momentum_buffer"].mul_(group["momentum"]).addcdiv_(grad, average), alpha=-group["lr"])
-    else:
-        param.addcdiv_(grad, average, value=-group["lr"])
+def _decayed_grad(param: Tensor, group: dict[str, Any]) -> Tensor:
+    grad = -param.grad if group["maximize"] else param.grad
+    return grad.add(param, alpha=group["weight_decay"]) if group["weight_decay"] != 0 else grad
 
 
 class RMSprop(Optimizer):
-    """Source: `torch/optim/rmsprop.py`, `RMSprop`."""
+    """v := alpha v + (1 - alpha) g^2, p := p - lr g / (sqrt(v) + eps), with momentum if it is not 0.
+
+    If `centered`, the square of the running average of g is subtracted from v under the root. Source: `torch/optim/rmsprop.py`.
+    """
 
     def __init__(
         self,
@@ -578,21 +516,24 @@ class RMSprop(Optimizer):
         differentiable: bool = False,
     ) -> None:
         _refuse_negative(lr=lr, eps=eps, momentum=momentum, weight_decay=weight_decay, alpha=alpha)
-        _refuse_unsupported(differentiable=differentiable, capturable=capturable)
         defaults = dict(
             lr=lr, momentum=momentum, alpha=alpha, eps=eps, centered=centered, weight_decay=weight_decay,
             capturable=capturable, foreach=foreach, maximize=maximize, differentiable=differentiable,
         )  # fmt: skip
         super().__init__(params, defaults)
 
-    @no_grad()
-    def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        loss = _evaluate(closure)
-        for group in self.param_groups:
-            names = ["square_avg"] + ["momentum_buffer"] * (group["momentum"] > 0) + ["grad_avg"] * group["centered"]
-            for param in _params_with_grad(group):
-                state = self.state[param]
-                if not state:
-                    state.update(_make_state(param, *names))
-                _rmsprop(param, param.grad, state, group)
-        return loss
+    def _update(self, group: dict[str, Any], params: list[Tensor]) -> None:
+        names = ["square_avg"] + ["momentum_buffer"] * (group["momentum"] > 0) + ["grad_avg"] * group["centered"]
+        for param in params:
+            grad, state = _decayed_grad(param, group), self._make_state(param, *names)
+            state["step"].add_(1)
+            average = state["square_avg"].mul_(group["alpha"]).addcmul_(grad, grad, value=1 - group["alpha"])
+            if group["centered"]:
+                mean = state["grad_avg"].lerp_(grad, 1 - group["alpha"])
+                average = average.addcmul(mean, mean, value=-1)
+            average = average.sqrt().add_(group["eps"])
+            if group["momentum"] > 0:
+                buffer = state["momentum_buffer"].mul_(group["momentum"]).addcdiv_(grad, average)
+                param.add_(buffer, alpha=-group["lr"])
+            else:
+                param.addcdiv_(grad, average, value=-group["lr"])

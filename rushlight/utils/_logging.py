@@ -9,8 +9,6 @@ from __future__ import annotations
 import os
 import sys
 
-__all__ = ["wanted", "artifact"]
-
 PARTS = {  # the name of a part enables these logs too
     "dynamo": ("graph_code", "graph_breaks", "guards", "recompiles", "bytecode"),
     "aot": ("aot_graphs", "aot_joint_graph"),

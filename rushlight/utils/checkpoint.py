@@ -29,8 +29,7 @@ class CheckpointFunction(Function):
     def backward(ctx: FunctionCtx, *grads: Tensor | None) -> tuple:
         if local.for_inputs:  # the inner backward pass would not be limited to these inputs
             raise RuntimeError(
-                "a re-entrant checkpoint is incompatible with .grad() and with the argument `inputs` of "
-                ".backward(): call .backward() without it."
+                "a re-entrant checkpoint needs .backward() without `inputs`, and does not work in .grad()"
             )
         return recompute(ctx, *grads)
 

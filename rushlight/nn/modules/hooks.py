@@ -52,11 +52,7 @@ class BackwardHook:
 
     def setup_output_hook(self, result: Any) -> Any:
         if not isinstance(result, (Tensor, tuple)):
-            warnings.warn(
-                "For backward hooks to be called, module output should be a Tensor or a tuple of Tensors but received "
-                f"{type(result)}",
-                stacklevel=3,
-            )
+            warnings.warn(f"backward hooks need a Tensor or a tuple as output, not {type(result)}", stacklevel=3)
             return result
         outputs = result if isinstance(result, tuple) else (result,)
         self.output_count = len(outputs)
@@ -79,16 +75,11 @@ class BackwardHook:
         """Hook of the node after `forward`: the module's backward begins."""
         self.grad_outputs = _pack_with_none(grads, self.outputs, self.output_count)
         for hook in self.pre_hooks:
-            self.grad_outputs = _apply_hook_result(
-                self.grad_outputs, hook(self.module, self.grad_outputs), "grad_output"
-            )
+            changed = hook(self.module, self.grad_outputs)
+            self.grad_outputs = _apply_hook_result(self.grad_outputs, changed, "grad_output")
         grad_outputs = self.grad_outputs
         if self.inputs is None:  # backward will not reach the arguments
-            warnings.warn(
-                "Full backward hook is firing when gradients are computed with respect to module outputs since no inputs "
-                "require gradients.",
-                stacklevel=3,
-            )
+            warnings.warn("a full backward hook gets no `grad_inputs`, because no input requires grad", stacklevel=3)
             for hook in self.hooks:
                 if hook(self.module, (None,) * self.count, grad_outputs) is not None:
                     raise RuntimeError("backward hook returned gradients, but no input requires them")
@@ -97,15 +88,12 @@ class BackwardHook:
 
     def _on_grad_inputs(self, grads: tuple, _: tuple) -> tuple | None:
         """Hook of the node before `forward`: the module's backward ends."""
-        if (
-            self.grad_outputs is None
-        ):  # backward did not pass the node after `forward`, for example in a second derivative
+        if self.grad_outputs is None:  # backward did not pass the node after `forward`, as in a second derivative
             return None
         grad_inputs = _pack_with_none(grads, self.inputs, self.count)
         for hook in self.hooks:
-            grad_inputs = _apply_hook_result(
-                grad_inputs, hook(self.module, grad_inputs, self.grad_outputs), "grad_input"
-            )
+            changed = hook(self.module, grad_inputs, self.grad_outputs)
+            grad_inputs = _apply_hook_result(grad_inputs, changed, "grad_input")
         self.grad_outputs = None
         return tuple(grad_inputs[i] for i in self.inputs)
 
@@ -120,7 +108,5 @@ def _apply_hook_result(grads: tuple, changed: Any, what: str) -> tuple:
         return grads
     changed = changed if isinstance(changed, tuple) else (changed,)
     if len(changed) != len(grads):
-        raise RuntimeError(
-            f"Backward hook returned an invalid number of {what}, got {len(changed)}, but expected {len(grads)}"
-        )
+        raise RuntimeError(f"Backward hook returned {len(changed)} {what}, but expected {len(grads)}")
     return changed

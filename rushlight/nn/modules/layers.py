@@ -15,12 +15,11 @@ from rushlight.aten.generated import functions
 from rushlight.aten.native import creation
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.grad_mode import no_grad
-from rushlight.c10.dtypes import dtype, int64
-from rushlight.c10.storage import device
+from rushlight.c10.dtypes import int64
 from rushlight.nn import functional as F
 from rushlight.nn import init
 from rushlight.nn.modules.module import Module
-from rushlight.nn.parameter import Parameter
+from rushlight.nn.parameter import Device, Dtype, Parameter
 
 __all__ = [
     "BCEWithLogitsLoss", "BatchNorm1d", "CrossEntropyLoss", "Dropout", "ELU", "Embedding", "Flatten", "GELU", "Hardtanh",
@@ -29,7 +28,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _empty(sizes: Sequence[int], device: device | str | None, dtype: dtype | None) -> Parameter:
+def _empty(sizes: Sequence[int], device: Device, dtype: Dtype) -> Parameter:
     return Parameter(functions.empty(tuple(sizes), device=device, dtype=dtype))
 
 
@@ -46,12 +45,7 @@ class Linear(Module):
     """
 
     def __init__(
-        self,
-        in_features: int,
-        out_features: int,
-        bias: bool = True,
-        device: device | str | None = None,
-        dtype: dtype | None = None,
+        self, in_features: int, out_features: int, bias: bool = True, device: Device = None, dtype: Dtype = None
     ) -> None:
         super().__init__()
         self.in_features, self.out_features = in_features, out_features
@@ -93,8 +87,8 @@ class Embedding(Module):
         sparse: bool = False,
         _weight: Tensor | None = None,
         _freeze: bool = False,
-        device: device | str | None = None,
-        dtype: dtype | None = None,
+        device: Device = None,
+        dtype: Dtype = None,
     ) -> None:
         super().__init__()
         self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
@@ -104,14 +98,13 @@ class Embedding(Module):
             padding_idx += num_embeddings if padding_idx < 0 else 0
         self.padding_idx, self.max_norm, self.norm_type = padding_idx, max_norm, norm_type
         self.scale_grad_by_freq, self.sparse = scale_grad_by_freq, sparse
+        sizes = (num_embeddings, embedding_dim)
+        if _weight is not None and tuple(_weight.shape) != sizes:
+            raise AssertionError("Shape of weight does not match num_embeddings and embedding_dim")
+        data = functions.empty(sizes, device=device, dtype=dtype) if _weight is None else _weight
+        self.weight = Parameter(data, requires_grad=not _freeze)
         if _weight is None:
-            self.weight = _empty((num_embeddings, embedding_dim), device, dtype)
-            self.weight.requires_grad_(not _freeze)
             self.reset_parameters()
-        else:
-            if tuple(_weight.shape) != (num_embeddings, embedding_dim):
-                raise AssertionError("Shape of weight does not match num_embeddings and embedding_dim")
-            self.weight = Parameter(_weight, requires_grad=not _freeze)
 
     def reset_parameters(self) -> None:
         init.normal_(self.weight)
@@ -150,8 +143,22 @@ class Embedding(Module):
 # Normalisation
 
 
-class LayerNorm(Module):
-    """`layer_norm` over the last dimensions, which have the sizes `normalized_shape`. Weight is initially 1 and bias 0.
+class _Norm(Module):
+    """A normalisation with affine parameters: the weight is initially 1 and the bias 0. Each may be None."""
+
+    def _register_affine(self, sizes: Sequence[int], device: Device, dtype: Dtype, **wanted: bool) -> None:
+        for name, is_wanted in wanted.items():
+            self.register_parameter(name, _empty(sizes, device, dtype) if is_wanted else None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        for name, value in (("weight", 1.0), ("bias", 0.0)):
+            if self._parameters.get(name) is not None:
+                init.constant_(self._parameters[name], value)
+
+
+class LayerNorm(_Norm):
+    """`layer_norm` over the last dimensions, which have the sizes `normalized_shape`.
 
     Source: `torch/nn/modules/normalization.py`, `LayerNorm`.
     """
@@ -162,22 +169,14 @@ class LayerNorm(Module):
         eps: float = 1e-5,
         elementwise_affine: bool = True,
         bias: bool = True,
-        device: device | str | None = None,
-        dtype: dtype | None = None,
+        device: Device = None,
+        dtype: Dtype = None,
     ) -> None:
         super().__init__()
         self.normalized_shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
         self.eps, self.elementwise_affine = eps, elementwise_affine
-        sizes, wanted = self.normalized_shape, elementwise_affine
-        self.register_parameter("weight", _empty(sizes, device, dtype) if wanted else None)
-        self.register_parameter("bias", _empty(sizes, device, dtype) if wanted and bias else None)
-        self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        if self.weight is not None:
-            init.ones_(self.weight)
-        if self.bias is not None:
-            init.zeros_(self.bias)
+        wanted = {"weight": elementwise_affine, "bias": elementwise_affine and bias}
+        self._register_affine(self.normalized_shape, device, dtype, **wanted)
 
     def forward(self, input: Tensor) -> Tensor:
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
@@ -187,8 +186,8 @@ class LayerNorm(Module):
         return f"{self.normalized_shape}, eps={self.eps}, {affine}"
 
 
-class RMSNorm(Module):
-    """`rms_norm` over the last dimensions, which have the sizes `normalized_shape`. Weight is initially 1.
+class RMSNorm(_Norm):
+    """`rms_norm` over the last dimensions, which have the sizes `normalized_shape`. It has no bias.
 
     Source: `torch/nn/modules/normalization.py`, `RMSNorm`.
     """
@@ -198,19 +197,13 @@ class RMSNorm(Module):
         normalized_shape: int | Sequence[int],
         eps: float | None = None,
         elementwise_affine: bool = True,
-        device: device | str | None = None,
-        dtype: dtype | None = None,
+        device: Device = None,
+        dtype: Dtype = None,
     ) -> None:
         super().__init__()
         self.normalized_shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
         self.eps, self.elementwise_affine = eps, elementwise_affine
-        weight = _empty(self.normalized_shape, device, dtype) if elementwise_affine else None
-        self.register_parameter("weight", weight)
-        self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        if self.weight is not None:
-            init.ones_(self.weight)
+        self._register_affine(self.normalized_shape, device, dtype, weight=elementwise_affine)
 
     def forward(self, x: Tensor) -> Tensor:
         return F.rms_norm(x, self.normalized_shape, self.weight, self.eps)
@@ -219,7 +212,7 @@ class RMSNorm(Module):
         return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
 
 
-class BatchNorm1d(Module):
+class BatchNorm1d(_Norm):
     """`batch_norm` of (batch, features) or (batch, features, length). In training it uses the mean and variance of the batch,
     otherwise the running ones. The running ones are buffers: they are saved, but not trained.
 
@@ -237,23 +230,20 @@ class BatchNorm1d(Module):
         momentum: float | None = 0.1,
         affine: bool = True,
         track_running_stats: bool = True,
-        device: device | str | None = None,
-        dtype: dtype | None = None,
+        device: Device = None,
+        dtype: Dtype = None,
         *,
         bias: bool = True,
     ) -> None:
         super().__init__()
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.affine, self.track_running_stats = affine, track_running_stats
-        self.register_parameter("weight", _empty((num_features,), device, dtype) if affine else None)
-        self.register_parameter("bias", _empty((num_features,), device, dtype) if affine and bias else None)
         tracked, sizes = track_running_stats, (num_features,)
         self.register_buffer("running_mean", functions.zeros(sizes, device=device, dtype=dtype) if tracked else None)
         self.register_buffer("running_var", functions.ones(sizes, device=device, dtype=dtype) if tracked else None)
-        self.register_buffer(
-            "num_batches_tracked", functions.zeros((), device=device, dtype=int64) if tracked else None
-        )
-        self.reset_parameters()
+        count = functions.zeros((), device=device, dtype=int64) if tracked else None
+        self.register_buffer("num_batches_tracked", count)
+        self._register_affine(sizes, device, dtype, weight=affine, bias=affine and bias)
 
     def reset_running_stats(self) -> None:
         if self.track_running_stats:
@@ -263,10 +253,7 @@ class BatchNorm1d(Module):
 
     def reset_parameters(self) -> None:
         self.reset_running_stats()
-        if self.weight is not None:
-            init.ones_(self.weight)
-        if self.bias is not None:
-            init.zeros_(self.bias)
+        super().reset_parameters()
 
     def forward(self, input: Tensor) -> Tensor:
         if input.dim() not in (2, 3):
@@ -297,26 +284,7 @@ class BatchNorm1d(Module):
 
 
 # ------------------------------------------------------------------------------------------------------------
-# Dropout and reshaping
-
-
-class Dropout(Module):
-    """In training, each element becomes 0 with probability `p` (see `random.dropout`). Otherwise, the input is unchanged.
-
-    Source: `torch/nn/modules/dropout.py`, `Dropout`.
-    """
-
-    def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
-        super().__init__()
-        if not 0 <= p <= 1:
-            raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
-        self.p, self.inplace = p, inplace
-
-    def forward(self, input: Tensor) -> Tensor:
-        return F.dropout(input, self.p, self.training, self.inplace)
-
-    def extra_repr(self) -> str:
-        return f"p={self.p}, inplace={self.inplace}"
+# Layers without tensors
 
 
 class Identity(Module):
@@ -329,38 +297,58 @@ class Identity(Module):
         return input
 
 
-class Flatten(Module):
+class _Configured(Module):
+    """A layer without tensors. Its settings are attributes, and `repr` shows them."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__()
+        self._settings = tuple(settings)
+        for name, value in settings.items():
+            setattr(self, name, value)
+
+    def extra_repr(self) -> str:
+        shown = (name for name in self._settings if name != "inplace" or self.inplace)
+        return ", ".join(f"{name}={getattr(self, name)!r}" for name in shown)
+
+
+class Dropout(_Configured):
+    """In training, each element becomes 0 with probability `p` (see `random.dropout`). Otherwise, the input is unchanged.
+
+    Source: `torch/nn/modules/dropout.py`, `Dropout`.
+    """
+
+    def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
+        super().__init__(p=p, inplace=inplace)
+        if not 0 <= p <= 1:
+            raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.dropout(input, self.p, self.training, self.inplace)
+
+    def extra_repr(self) -> str:
+        return f"p={self.p}, inplace={self.inplace}"
+
+
+class Flatten(_Configured):
     """Merge several dimensions into one, by default all but the batch."""
 
     def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
-        super().__init__()
-        self.start_dim, self.end_dim = start_dim, end_dim
+        super().__init__(start_dim=start_dim, end_dim=end_dim)
 
     def forward(self, input: Tensor) -> Tensor:
         return input.flatten(self.start_dim, self.end_dim)
 
-    def extra_repr(self) -> str:
-        return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
 
-
-class Unflatten(Module):
+class Unflatten(_Configured):
     """Split one dimension into several."""
 
     def __init__(self, dim: int, unflattened_size: Sequence[int]) -> None:
-        super().__init__()
+        super().__init__(dim=dim, unflattened_size=unflattened_size)
         if not isinstance(unflattened_size, (tuple, list)) or not all(isinstance(i, int) for i in unflattened_size):
             raise TypeError(f"unflattened_size must be a tuple of ints, but found {unflattened_size!r}")
-        self.dim, self.unflattened_size = dim, unflattened_size
 
     def forward(self, input: Tensor) -> Tensor:
         return input.unflatten(self.dim, self.unflattened_size)
-
-    def extra_repr(self) -> str:
-        return f"dim={self.dim}, unflattened_size={self.unflattened_size}"
-
-
-# ------------------------------------------------------------------------------------------------------------
-# Activations
 
 
 class Tanh(Module):
@@ -373,110 +361,76 @@ class Sigmoid(Module):
         return functions.sigmoid(input)
 
 
-class _InPlace(Module):
-    """A module that overwrites its argument if `inplace`."""
-
+class ReLU(_Configured):
     def __init__(self, inplace: bool = False) -> None:
-        super().__init__()
-        self.inplace = inplace
+        super().__init__(inplace=inplace)
 
-    def extra_repr(self) -> str:
-        return "inplace=True" if self.inplace else ""
-
-    def _shown(self, *names: str) -> str:
-        return ", ".join([*(f"{name}={getattr(self, name)}" for name in names), *["inplace=True"] * self.inplace])
-
-
-class ReLU(_InPlace):
     def forward(self, input: Tensor) -> Tensor:
         return F.relu(input, self.inplace)
 
 
-class SiLU(_InPlace):
+class SiLU(_Configured):
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__(inplace=inplace)
+
     def forward(self, input: Tensor) -> Tensor:
         return F.silu(input, self.inplace)
 
 
-class LeakyReLU(_InPlace):
+class LeakyReLU(_Configured):
     def __init__(self, negative_slope: float = 0.01, inplace: bool = False) -> None:
-        super().__init__(inplace)
-        self.negative_slope = negative_slope
+        super().__init__(negative_slope=negative_slope, inplace=inplace)
 
     def forward(self, input: Tensor) -> Tensor:
         return F.leaky_relu(input, self.negative_slope, self.inplace)
 
-    def extra_repr(self) -> str:
-        return self._shown("negative_slope")
 
-
-class ELU(_InPlace):
+class ELU(_Configured):
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
-        super().__init__(inplace)
-        self.alpha = alpha
+        super().__init__(alpha=alpha, inplace=inplace)
 
     def forward(self, input: Tensor) -> Tensor:
         return F.elu(input, self.alpha, self.inplace)
 
-    def extra_repr(self) -> str:
-        return self._shown("alpha")
 
-
-class Hardtanh(_InPlace):
+class Hardtanh(_Configured):
     def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> None:
-        super().__init__(inplace)
+        super().__init__(min_val=min_val, max_val=max_val, inplace=inplace)
         if not max_val > min_val:
             raise AssertionError(f"max_val ({max_val}) must be larger than min_val ({min_val})")
-        self.min_val, self.max_val = min_val, max_val
 
     def forward(self, input: Tensor) -> Tensor:
         return F.hardtanh(input, self.min_val, self.max_val, self.inplace)
-
-    def extra_repr(self) -> str:
-        return self._shown("min_val", "max_val")
 
 
 class ReLU6(Hardtanh):
     def __init__(self, inplace: bool = False) -> None:
         super().__init__(0.0, 6.0, inplace)
-
-    def extra_repr(self) -> str:
-        return self._shown()
+        self._settings = ("inplace",)
 
 
-class GELU(Module):
+class GELU(_Configured):
     def __init__(self, approximate: str = "none") -> None:
-        super().__init__()
-        self.approximate = approximate
+        super().__init__(approximate=approximate)
 
     def forward(self, input: Tensor) -> Tensor:
         return F.gelu(input, approximate=self.approximate)
 
-    def extra_repr(self) -> str:
-        return f"approximate={self.approximate!r}"
 
-
-class Softplus(Module):
+class Softplus(_Configured):
     def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
-        super().__init__()
-        self.beta, self.threshold = beta, threshold
+        super().__init__(beta=beta, threshold=threshold)
 
     def forward(self, input: Tensor) -> Tensor:
         return F.softplus(input, self.beta, self.threshold)
 
-    def extra_repr(self) -> str:
-        return f"beta={self.beta}, threshold={self.threshold}"
 
-
-class Softmax(Module):
+class Softmax(_Configured):
     def __init__(self, dim: int | None = None) -> None:
-        super().__init__()
-        self.dim = dim
+        super().__init__(dim=dim)
 
     def forward(self, input: Tensor) -> Tensor:
         return F.softmax(input, self.dim, _stacklevel=5)
-
-    def extra_repr(self) -> str:
-        return f"dim={self.dim}"
 
 
 class LogSoftmax(Softmax):
@@ -513,11 +467,7 @@ class L1Loss(_Loss):
 
 class SmoothL1Loss(_Loss):
     def __init__(
-        self,
-        size_average: bool | None = None,
-        reduce: bool | None = None,
-        reduction: str = "mean",
-        beta: float = 1.0,
+        self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean", beta: float = 1.0
     ) -> None:
         super().__init__(size_average, reduce, reduction)
         self.beta = beta

@@ -10,54 +10,11 @@ from typing import Any
 
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.grad_mode import no_grad
-from rushlight.c10.dtypes import dtype
-from rushlight.c10.storage import device
 from rushlight.nn.modules.layers import Linear
 from rushlight.nn.modules.module import Module
-from rushlight.nn.parameter import UninitializedParameter, is_lazy
+from rushlight.nn.parameter import Device, Dtype, UninitializedParameter, is_lazy
 
 __all__ = ["LazyLinear"]
-
-
-def infer_parameters(module: LazyModuleMixin, args: tuple, kwargs: dict) -> None:
-    """`LazyModuleMixin._infer_parameters`: the forward pre-hook that makes a lazy module an ordinary one.
-
-    In this order:
-
-    1. `module.initialize_parameters(*args, **kwargs)`, which each lazy class defines, gives the parameters their sizes.
-    2. The two hooks are removed: `module._initialize_hook` (this one) and `module._load_hook`, both with a method `remove`.
-       Both attributes are deleted.
-    3. If `module.cls_to_become` is not None, it becomes the module's class.
-
-    Args:
-        module: a lazy module, before its first call.
-        args, kwargs: the arguments of this call.
-
-    Raises:
-        RuntimeError: after step 1, `module.has_uninitialized_params()` is still true. The other steps do not run then.
-
-    Source: `torch/nn/modules/lazy.py`, `LazyModuleMixin._infer_parameters`.
-    """
-    module.initialize_parameters(*args, **kwargs)
-    if module.has_uninitialized_params():
-        raise RuntimeError(f"module {module._get_name()} has not been fully initialized")
-    module._initialize_hook.remove()
-    module._load_hook.remove()
-    del module._initialize_hook, module._load_hook
-    if module.cls_to_become is not None:
-        module.__class__ = module.cls_to_become
-
-
-def materialize_for_loading(module: Module, state_dict: dict[str, Any], prefix: str, *_: Any) -> None:
-    """The load pre-hook of a lazy module: each parameter takes its sizes from the tensor that is loaded.
-
-    Source: `torch/nn/modules/lazy.py`, `LazyModuleMixin._lazy_load_hook`.
-    """
-    for name, tensor in (*module._parameters.items(), *module._buffers.items()):
-        loaded = state_dict.get(prefix + name)
-        if is_lazy(tensor) and loaded is not None and not is_lazy(loaded):
-            with no_grad():
-                tensor.materialize(loaded.shape)
 
 
 class LazyModuleMixin:
@@ -70,14 +27,33 @@ class LazyModuleMixin:
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._load_hook = self.register_load_state_dict_pre_hook(materialize_for_loading)
-        self._initialize_hook = self.register_forward_pre_hook(infer_parameters, with_kwargs=True)
+        self._load_hook = self.register_load_state_dict_pre_hook(LazyModuleMixin._lazy_load_hook)
+        self._initialize_hook = self.register_forward_pre_hook(LazyModuleMixin._infer_parameters, with_kwargs=True)
 
     def initialize_parameters(self, *args: Any, **kwargs: Any) -> None:
         raise NotImplementedError(f"initialize_parameters is not implemented for {type(self).__name__}")
 
     def has_uninitialized_params(self) -> bool:
         return any(is_lazy(tensor) for tensor in (*self._parameters.values(), *self._buffers.values()))
+
+    def _infer_parameters(self, args: tuple, kwargs: dict) -> None:
+        """The forward pre-hook. It sets the sizes, removes both hooks, and makes the module an ordinary one."""
+        self.initialize_parameters(*args, **kwargs)
+        if self.has_uninitialized_params():
+            raise RuntimeError(f"module {self._get_name()} has not been fully initialized")
+        self._initialize_hook.remove()
+        self._load_hook.remove()
+        del self._initialize_hook, self._load_hook
+        if self.cls_to_become is not None:
+            self.__class__ = self.cls_to_become
+
+    def _lazy_load_hook(self, state_dict: dict[str, Any], prefix: str, *_: Any) -> None:
+        """The load pre-hook. Each parameter takes its sizes from the loaded tensor."""
+        for name, tensor in (*self._parameters.items(), *self._buffers.items()):
+            loaded = state_dict.get(prefix + name)
+            if is_lazy(tensor) and loaded is not None and not is_lazy(loaded):
+                with no_grad():
+                    tensor.materialize(loaded.shape)
 
 
 class LazyLinear(LazyModuleMixin, Linear):
@@ -88,13 +64,7 @@ class LazyLinear(LazyModuleMixin, Linear):
 
     cls_to_become = Linear
 
-    def __init__(
-        self,
-        out_features: int,
-        bias: bool = True,
-        device: device | str | None = None,
-        dtype: dtype | None = None,
-    ) -> None:
+    def __init__(self, out_features: int, bias: bool = True, device: Device = None, dtype: Dtype = None) -> None:
         super().__init__(0, 0, False)
         self.weight = UninitializedParameter(device=device, dtype=dtype)
         self.out_features = out_features
@@ -114,8 +84,6 @@ class LazyLinear(LazyModuleMixin, Linear):
             self.reset_parameters()
         if self.in_features == 0:  # loaded before the first call
             if input.shape[-1] != self.weight.shape[-1]:
-                raise AssertionError(
-                    f"The in_features inferred from input: {input.shape[-1]} is not equal to in_features from self.weight: "
-                    f"{self.weight.shape[-1]}"
-                )
+                sizes = f"{input.shape[-1]} features, and the loaded weight has {self.weight.shape[-1]}"
+                raise AssertionError(f"the input has {sizes}")
             self.in_features = input.shape[-1]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
+from functools import partialmethod
 from typing import Any
 
 from rushlight.aten.generated import functions
@@ -19,44 +20,13 @@ from rushlight.autograd.graph import RemovableHandle
 from rushlight.c10.dtypes import dtype, float16, float32, float64
 from rushlight.c10.storage import device
 from rushlight.nn.modules.hooks import BackwardHook
-from rushlight.nn.modules.state_dict import (
-    IncompatibleKeys,
-    load_from_state_dict,
-    load_state_dict,
-    save_to_state_dict,
-    state_dict,
-)
-from rushlight.nn.parameter import Buffer, Parameter
+from rushlight.nn.modules.state_dict import load_from_state_dict, load_state_dict, save_to_state_dict, state_dict
+from rushlight.nn.parameter import Buffer, Device, Parameter
 
 __all__ = ["Module"]
 
 # ------------------------------------------------------------------------------------------------------------
 # Registration of attributes
-
-
-def get_attribute(module: Module, name: str) -> Any:
-    """`Module.__getattr__`: the value of `module.name` if Python finds no ordinary attribute with that name.
-
-    The name is searched in `_parameters`, then `_buffers`, then `_modules`. These three dicts are ordinary attributes of the
-    module (in `module.__dict__`), and do not exist before `Module.__init__` has run.
-
-    Args:
-        name: a name that is neither in `module.__dict__` nor in its class.
-
-    Returns:
-        the value in the first of these dicts that has the name. It may be None.
-
-    Raises:
-        AttributeError: no dict has the name. The message is `'Linear' object has no attribute 'x'`, with the name of the
-            module's class and the name of the attribute.
-
-    Source: `torch/nn/modules/module.py`, `Module.__getattr__`.
-    """
-    for registry in ("_parameters", "_buffers", "_modules"):
-        members = module.__dict__.get(registry)
-        if members is not None and name in members:
-            return members[name]
-    raise AttributeError(f"'{type(module).__name__}' object has no attribute '{name}'")
 
 
 def set_attribute(module: Module, name: str, value: Any) -> None:
@@ -124,37 +94,7 @@ def _cannot_assign(value: Any, what: str, name: str, wanted: str) -> TypeError:
 
 
 # ------------------------------------------------------------------------------------------------------------
-# Listing modules and their members
-
-
-def named_modules(
-    module: Module, memo: set[Module] | None, prefix: str, remove_duplicate: bool
-) -> Iterator[tuple[str, Module]]:
-    """`Module.named_modules`, a generator: the module and all modules in it, each with its name.
-
-    The module itself comes first, under the name `prefix`. Then come the results of `child.named_modules(...)` for each child
-    (the dict `_modules`, in its order). The child's prefix is `prefix` and the child's name, joined by a dot, or only the
-    name if `prefix` is empty. A child that is None is skipped.
-
-    Args:
-        memo: the set of modules that were already yielded, shared with the calls for the children; None for an empty set. A
-            module in it is skipped, together with all modules in that module.
-        remove_duplicate: whether each yielded module is added to `memo`, so that it is yielded once, under its first name.
-
-    Yields:
-        pairs (name, module).
-
-    Source: `torch/nn/modules/module.py`, `Module.named_modules`.
-    """
-    memo = set() if memo is None else memo
-    if module in memo:
-        return
-    if remove_duplicate:
-        memo.add(module)
-    yield prefix, module
-    for name, child in module._modules.items():
-        if child is not None:
-            yield from child.named_modules(memo, f"{prefix}.{name}" if prefix else name, remove_duplicate)
+# Listing the members of modules
 
 
 def named_members(
@@ -321,7 +261,15 @@ class Module:
         for registry in HOOKS:
             state[registry] = OrderedDict()
 
-    __getattr__, __setattr__ = get_attribute, set_attribute
+    __setattr__ = set_attribute
+
+    def __getattr__(self, name: str) -> Any:
+        """A registered member. Python calls this if it finds no ordinary attribute with that name."""
+        for registry in ("_parameters", "_buffers", "_modules"):
+            members = self.__dict__.get(registry)  # None before `Module.__init__` has run
+            if members is not None and name in members:
+                return members[name]
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __delattr__(self, name: str) -> None:
         for registry in (self._parameters, self._buffers, self._modules):
@@ -338,23 +286,16 @@ class Module:
     def register_parameter(self, name: str, param: Parameter | None) -> None:
         self._check_name("parameter", name, "_parameters")
         if param is not None and not isinstance(param, Parameter):
-            raise TypeError(
-                f"cannot assign '{type(param).__name__}' object to parameter '{name}' (Parameter or None required)"
-            )
+            raise _cannot_assign(param, "parameter", name, "Parameter")
         if param is not None and param.grad_fn is not None:
-            raise ValueError(
-                f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be created explicitly. To express "
-                f"'{name}' as a function of another Tensor, compute the value in the forward() method."
-            )
+            raise ValueError(f"cannot assign a non-leaf tensor to parameter '{name}': compute it in forward()")
         self._parameters[name] = param
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Keep a tensor that is not trained. A persistent one is saved with the parameters."""
         self._check_name("buffer", name, "_buffers")
         if tensor is not None and not isinstance(tensor, Tensor):
-            raise TypeError(
-                f"cannot assign '{type(tensor).__name__}' object to buffer '{name}' (Tensor or None required)"
-            )
+            raise _cannot_assign(tensor, "buffer", name, "Tensor")
         self._buffers[name] = tensor
         if persistent:
             self._non_persistent_buffers_set.discard(name)
@@ -423,7 +364,17 @@ class Module:
     def named_modules(
         self, memo: set[Module] | None = None, prefix: str = "", remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Module]]:
-        return named_modules(self, memo, prefix, remove_duplicate)
+        """This module under the name `prefix`, then all modules in it, by their dotted names; not those in the set `memo`.
+        If `remove_duplicate`, each yielded module is added to `memo`, so that it is yielded once, under its first name."""
+        memo = set() if memo is None else memo
+        if self in memo:
+            return
+        if remove_duplicate:
+            memo.add(self)
+        yield prefix, self
+        for name, child in self._modules.items():
+            if child is not None:
+                yield from child.named_modules(memo, f"{prefix}.{name}" if prefix else name, remove_duplicate)
 
     def modules(self) -> Iterator[Module]:
         return (module for _, module in self.named_modules())
@@ -439,10 +390,7 @@ class Module:
     def children(self) -> Iterator[Module]:
         return (child for _, child in self.named_children())
 
-    def _named_members(
-        self, get_members_fn: Callable, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
-    ) -> Iterator[tuple[str, Any]]:
-        return named_members(self, get_members_fn, prefix, recurse, remove_duplicate)
+    _named_members = named_members
 
     def named_parameters(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
@@ -498,12 +446,9 @@ class Module:
         # A tensor's `to` parses and checks the arguments.
         wanted = functions.empty(0).to(*args, **{**kwargs, "copy": False})
         given = [*args, *kwargs.values()]
-        target = next((value.dtype for value in given if isinstance(value, Tensor)), None)
-        target = target or next((value for value in given if isinstance(value, dtype)), None)
+        target = wanted.dtype if any(isinstance(value, (dtype, Tensor)) for value in given) else None
         if target is not None and not target.is_floating_point:
-            raise TypeError(
-                f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={target}"
-            )
+            raise TypeError(f"nn.Module.to only accepts floating point or complex dtypes, but got {target}")
         moved = any(isinstance(value, (str, device, Tensor)) for value in given)
 
         def convert(tensor: Tensor) -> Tensor:
@@ -512,21 +457,11 @@ class Module:
 
         return self._apply(convert)
 
-    def to_empty(self, *, device: device | str | None, recurse: bool = True) -> Module:
+    def to_empty(self, *, device: Device, recurse: bool = True) -> Module:
         """Move to a device without copying the elements: the new memory is uninitialized."""
         return self._apply(lambda tensor: functions.empty_like(tensor, device=device), recurse)
 
-    def float(self) -> Module:
-        return self._to_floating(float32)
-
-    def double(self) -> Module:
-        return self._to_floating(float64)
-
-    def half(self) -> Module:
-        return self._to_floating(float16)
-
-    def _to_floating(self, wanted: dtype) -> Module:
-        return self._apply(lambda tensor: tensor.to(wanted) if tensor.dtype.is_floating_point else tensor)
+    float, double, half = partialmethod(to, float32), partialmethod(to, float64), partialmethod(to, float16)
 
     def train(self, mode: bool = True) -> Module:
         if not isinstance(mode, bool):
@@ -546,30 +481,16 @@ class Module:
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         for parameter in self.parameters():
-            if parameter.grad is None:
-                continue
             if set_to_none:
                 parameter.grad = None
-            else:
-                if parameter.grad.grad_fn is not None:
+            elif parameter.grad is not None:
+                if parameter.grad.requires_grad:
                     parameter.grad = parameter.grad.detach()
-                parameter.grad.requires_grad_(False).zero_()
+                parameter.grad.zero_()
 
     # Saving and loading
 
-    def state_dict(
-        self, *, destination: dict[str, Tensor] | None = None, prefix: str = "", keep_vars: bool = False
-    ) -> dict[str, Tensor]:
-        """All parameters and persistent buffers by name. They share the module's memory: nothing is copied."""
-        return state_dict(self, destination, prefix, keep_vars)
-
-    def _save_to_state_dict(self, destination: dict[str, Tensor], prefix: str, keep_vars: bool) -> None:
-        save_to_state_dict(self, destination, prefix, keep_vars)
-
-    def load_state_dict(
-        self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
-    ) -> IncompatibleKeys:
-        return load_state_dict(self, state_dict, strict, assign)
+    state_dict, load_state_dict, _save_to_state_dict = state_dict, load_state_dict, save_to_state_dict
 
     def _load_from_state_dict(self, state_dict: Mapping[str, Any], prefix: str, *rest: Any) -> None:
         for hook in self._load_state_dict_pre_hooks.values():

@@ -41,24 +41,13 @@ def save_to_state_dict(module: Module, destination: dict[str, Tensor], prefix: s
 
 
 def state_dict(
-    module: Module, destination: dict[str, Tensor] | None, prefix: str, keep_vars: bool
+    module: Module, *, destination: dict[str, Tensor] | None = None, prefix: str = "", keep_vars: bool = False
 ) -> dict[str, Tensor]:
-    """`Module.state_dict`: the state of a module and of all modules in it.
+    """All parameters and persistent buffers of the module and of all modules in it, by name.
 
-    First, record the format version: if the destination has an attribute `_metadata`, a dict, it gets `{"version":
-    module._version}` under the prefix without the dot at its end.
-
-    Then save the module itself: `module._save_to_state_dict(destination, prefix, keep_vars)`. Then, for each child (the dict
-    `_modules`, in its order, without None), call `child.state_dict(destination=..., prefix=..., keep_vars=...)` with the same
-    destination and `keep_vars`. The child's prefix is the prefix, the child's name and a dot.
-
-    Args:
-        destination: the dict that gets the state; None for a new `OrderedDict`, with a new `OrderedDict` as its `_metadata`.
-        prefix: ends in a dot, unless it is empty.
-        keep_vars: passed to these calls.
-
-    Returns:
-        the destination.
+    They share the module's memory: nothing is copied. Each module saves itself (`_save_to_state_dict`), then its children
+    (`state_dict`), whose prefix is the prefix, the child's name and a dot. The attribute `_metadata` of the destination, if there
+    is one, records the format version of each module under its prefix, without the dot at its end.
 
     Source: `torch/nn/modules/module.py`, `Module.state_dict`.
     """
@@ -156,31 +145,18 @@ def load_from_state_dict(
                     unexpected_keys.append(key)
 
 
-def load_state_dict(module: Module, state_dict: Mapping[str, Any], strict: bool, assign: bool) -> IncompatibleKeys:
-    """`Module.load_state_dict`: load a module and all modules in it.
+def load_state_dict(
+    module: Module, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
+) -> IncompatibleKeys:
+    """Load a module and all modules in it. If `assign`, the loaded tensors replace the module's; otherwise they are copied.
 
-    Load the module itself first, then its children (the dict `_modules`, in its order, without None) in the same way, each with
-    all modules in it before the next. To load a module, call `each._load_from_state_dict(state_dict, prefix, local_metadata,
-    True, missing_keys, unexpected_keys, error_msgs)`. After all modules in it were loaded, call each of its
-    `_load_state_dict_post_hooks` (a dict) as `hook(each, IncompatibleKeys(missing_keys, unexpected_keys))`. A hook may change
-    these lists.
-
-    - The prefix is "" for the module itself. For a child, it is its parent's prefix, the child's name and a dot.
-    - The state dict is an `OrderedDict` of the given one for the module itself. For a child, it is the part of its parent's
-      whose keys begin with the child's prefix, with these keys unchanged.
-    - `local_metadata` is the entry for this prefix in the attribute `_metadata` of the given state dict, a dict by prefix
-      without the last dot, or an empty dict if there is none. If `assign`, set its `"assign_to_params_buffers"` to True.
-    - The three lists are the same objects for all modules.
-
-    Returns:
-        `IncompatibleKeys(missing_keys, unexpected_keys)`.
+    Each module loads itself (`_load_from_state_dict`) from the part of the state dict that has its prefix, then its children.
+    After all of them were loaded, its `_load_state_dict_post_hooks` run as `hook(module, IncompatibleKeys(missing_keys,
+    unexpected_keys))`, and may change these lists.
 
     Raises:
         TypeError: `state_dict` is not a `Mapping`.
-        RuntimeError: after loading, there are messages in `error_msgs` or, if `strict`, missing or unexpected keys. Its message
-            begins with the line `Error(s) in loading state_dict for Linear:`, with the name of the module's class. Then
-            come, each on a line after a tab, `Missing key(s) in state_dict: "a", "b". `, `Unexpected key(s) in state_dict:
-            "c". ` (each with a space at its end, and only if there are any and `strict`), and the messages.
+        RuntimeError: after loading, with all errors of all modules. If `strict`, keys that are missing or unexpected are errors.
 
     Source: `torch/nn/modules/module.py`, `Module.load_state_dict`.
     """

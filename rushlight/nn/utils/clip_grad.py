@@ -39,18 +39,9 @@ def get_total_norm(
     error_if_nonfinite: bool = False,
     foreach: bool | None = None,
 ) -> Tensor:
-    """The norm of all elements of all tensors, as if they were one vector. Nothing is recorded for autograd (`no_grad`).
+    """The norm of all elements of all tensors, as if they were one vector: `vector_norm` of the norms of the tensors.
 
-    It is the norm of the tensors' norms: `vector_norm(x, norm_type)` of each tensor, joined by `stack`, and `vector_norm` of
-    that.
-
-    Args:
-        tensors: one tensor, or an iterable of any number of them; an iterator can be read only once.
-        norm_type: any float, or a value that `float` converts, including `"inf"`.
-        error_if_nonfinite: whether a norm that is not finite raises an error.
-
-    Returns:
-        a tensor without dimensions; 0 in float32 if there are no tensors.
+    The result is a float32 0 if there are no tensors. Nothing is recorded for autograd (`no_grad`).
 
     Raises:
         RuntimeError: the norm is nan or infinite, and `error_if_nonfinite`.

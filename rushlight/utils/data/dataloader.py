@@ -12,14 +12,13 @@ from typing import Any, Generic, TypeVar
 
 from rushlight.aten.native.random import Generator
 from rushlight.utils.data.collate import default_collate, default_convert
-from rushlight.utils.data.dataset import Dataset, IterableDataset
-from rushlight.utils.data.fetch import Fetch
+from rushlight.utils.data.dataset import Dataset, Fetch, IterableDataset
 from rushlight.utils.data.sampler import BatchSampler, RandomSampler, SequentialSampler, draw_seed
 
 T = TypeVar("T", covariant=True)
 
 
-class _SingleProcessDataLoaderIter:
+class _SingleProcessDataLoaderIter(Iterator):
     """The batches of one epoch, fetched in the main process.
 
     Source: `torch/utils/data/dataloader.py`, `_SingleProcessDataLoaderIter`.
@@ -31,9 +30,6 @@ class _SingleProcessDataLoaderIter:
         draw_seed(loader.generator)  # unused, but with workers a seed is drawn too: the generator's state must agree
         self._sampler, self._fetch = loader.index_sampler, fetch.begin()
         self._indices = iter(self._sampler)
-
-    def __iter__(self) -> _SingleProcessDataLoaderIter:
-        return self
 
     def __next__(self) -> Any:
         return self._fetch(next(self._indices))
@@ -57,16 +53,11 @@ class DataLoader(Generic[T]):
         worker_init_fn: Callable[[int], None] | None = None, multiprocessing_context: Any = None,
         generator: Generator | None = None, *, prefetch_factor: int | None = None, persistent_workers: bool = False,
     ) -> None:  # fmt: skip
-        if num_workers < 0:
-            raise ValueError("num_workers option should be non-negative; use num_workers=0 for no worker processes")
-        if timeout < 0:
-            raise ValueError("timeout option should be non-negative")
-        if prefetch_factor is not None and (num_workers == 0 or prefetch_factor < 0):
-            raise ValueError("prefetch_factor option should be non-negative, and needs num_workers > 0")
-        if persistent_workers and num_workers == 0:
-            raise ValueError("persistent_workers option needs num_workers > 0")
-        if multiprocessing_context is not None and num_workers == 0:
-            raise ValueError("multiprocessing_context option needs num_workers > 0")
+        if num_workers < 0 or timeout < 0 or (prefetch_factor is not None and prefetch_factor < 0):
+            raise ValueError("num_workers, timeout and prefetch_factor should be non-negative")
+        for_workers = prefetch_factor is not None, persistent_workers, multiprocessing_context is not None
+        if num_workers == 0 and any(for_workers):
+            raise ValueError("prefetch_factor, persistent_workers and multiprocessing_context need num_workers > 0")
         self._is_iterable = isinstance(dataset, IterableDataset)
         if self._is_iterable and (shuffle not in (None, False) or sampler is not None or batch_sampler is not None):
             raise ValueError("DataLoader with IterableDataset: shuffle, sampler and batch_sampler stay unspecified")

@@ -1,20 +1,26 @@
-"""Datasets: samples by index or from an iterator, concatenations of datasets, and subsets.
+"""Datasets: samples by index or from an iterator, concatenations of datasets, and subsets; and `Fetch`, which gets the batches.
 
-In PyTorch: `torch/utils/data/dataset.py`. Left out: `StackDataset`.
+The main process and the workers fetch in the same way. In PyTorch: `torch/utils/data/dataset.py`,
+`torch/utils/data/_utils/fetch.py` and, for `get_worker_info`, `torch/utils/data/_utils/worker.py`. Left out: `StackDataset`.
 """
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate
-from typing import Any, Generic, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from itertools import accumulate, islice
+from typing import Any, Generic, NamedTuple, TypeVar
 from warnings import warn
 
 from rushlight.aten.generated import functions
 from rushlight.aten.native.random import Generator, default_generator
 from rushlight.aten.strided import Tensor
+
+__all__ = [
+    "ChainDataset", "ConcatDataset", "Dataset", "IterableDataset", "Subset", "TensorDataset", "get_worker_info", "random_split",
+]  # fmt: skip
 
 T = TypeVar("T", covariant=True)
 
@@ -52,29 +58,6 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
         return self.tensors[0].size(0)
 
 
-def locate(cumulative_sizes: Sequence[int], index: int) -> tuple[int, int]:
-    """Find a sample of concatenated datasets: the number of its dataset, and its index in that dataset.
-
-    Args:
-        cumulative_sizes: at i, the number of samples in datasets 0 to i together. A dataset may be empty.
-        index: counted from 0 or, if negative, from the end.
-
-    Raises:
-        ValueError: a negative index is before the first sample.
-        IndexError: an index is after the last sample.
-
-    Source: `torch/utils/data/dataset.py`, `ConcatDataset.__getitem__`.
-    """
-    length = cumulative_sizes[-1]
-    if index < -length:
-        raise ValueError("absolute value of index should not exceed dataset length")
-    if index >= length:
-        raise IndexError(f"index {index} is out of range for a dataset of {length} samples")
-    index %= length
-    number = bisect_right(cumulative_sizes, index)
-    return number, index - (cumulative_sizes[number - 1] if number else 0)
-
-
 class ConcatDataset(Dataset[T]):
     """Concatenated datasets, by index."""
 
@@ -87,8 +70,14 @@ class ConcatDataset(Dataset[T]):
         self.cumulative_sizes = list(accumulate(len(dataset) for dataset in self.datasets))
 
     def __getitem__(self, index: int) -> T:
-        number, index = locate(self.cumulative_sizes, index)
-        return self.datasets[number][index]
+        length = len(self)
+        if index < -length:
+            raise ValueError("absolute value of index should not exceed dataset length")
+        if index >= length:
+            raise IndexError(f"index {index} is out of range for a dataset of {length} samples")
+        index %= length
+        number = bisect_right(self.cumulative_sizes, index)
+        return self.datasets[number][index - (self.cumulative_sizes[number - 1] if number else 0)]
 
     def __len__(self) -> int:
         return self.cumulative_sizes[-1]
@@ -135,38 +124,71 @@ def fetch_samples(dataset: Dataset, indices: Sequence) -> list:
     return [dataset[index] for index in indices]
 
 
-def split_lengths(length: int, lengths: Sequence[int | float]) -> list[int]:
-    """The lengths of the parts into which `length` samples are split.
+class Fetch(NamedTuple):
+    """Fetches and collates the sample at one index or, if `batched`, the samples at a list of indices."""
 
-    `lengths` are numbers of samples, which are the result, or fractions. They are fractions if their sum is 1 within the
-    tolerance of `math.isclose` and not above 1. Each part then has that fraction of `length`, rounded down. The remaining
-    samples go to the parts in turn, one each, starting with the first part. A part that is still empty is a UserWarning.
+    dataset: Dataset
+    batched: bool
+    collate_fn: Callable
+    drop_last: bool
 
-    Raises:
-        ValueError: a fraction is not between 0 and 1; the lengths do not add up to `length`.
+    def begin(self) -> Callable[[Any], Any]:
+        """The function that fetches by index, for one epoch. It raises StopIteration at the end of an iterable dataset."""
+        return partial(self._next, iter(self.dataset)) if isinstance(self.dataset, IterableDataset) else self._by_index
 
-    Source: `torch/utils/data/dataset.py`, `random_split`.
-    """
-    total = sum(lengths)
-    if math.isclose(total, 1) and total <= 1:
-        for i, fraction in enumerate(lengths):
-            if not 0 <= fraction <= 1:
-                raise ValueError(f"Fraction at index {i} is not between 0 and 1")
-        lengths = [math.floor(length * fraction) for fraction in lengths]
-        for i in range(length - sum(lengths)):
-            lengths[i % len(lengths)] += 1
-        for i, part in enumerate(lengths):
-            if part == 0:
-                warn(f"Length of split at index {i} is 0. This might result in an empty dataset.", stacklevel=2)
-    if sum(lengths) != length:
-        raise ValueError("Sum of input lengths does not equal the length of the input dataset!")
-    return list(lengths)
+    def _by_index(self, index: Any) -> Any:
+        return self.collate_fn(fetch_samples(self.dataset, index) if self.batched else self.dataset[index])
+
+    def _next(self, samples: Iterator, index: Any) -> Any:
+        if not self.batched:
+            return self.collate_fn(next(samples))
+        data = list(islice(samples, len(index)))
+        if not data or (self.drop_last and len(data) < len(index)):
+            raise StopIteration
+        return self.collate_fn(data)
+
+
+class WorkerInfo(NamedTuple):
+    """A worker process's number, the number of workers, its seed, and its copy of the dataset."""
+
+    id: int
+    num_workers: int
+    seed: int
+    dataset: Dataset
+
+
+_worker_info: WorkerInfo | None = None
+
+
+def get_worker_info() -> WorkerInfo | None:
+    """The worker's information, or None in the main process. Source: `torch/utils/data/_utils/worker.py`, `get_worker_info`."""
+    return _worker_info
+
+
+def set_worker_info(info: WorkerInfo) -> None:
+    """Called once in each worker process, before it fetches."""
+    global _worker_info
+    _worker_info = info
 
 
 def random_split(
     dataset: Dataset[T], lengths: Sequence[int | float], generator: Generator | None = default_generator
 ) -> list[Subset[T]]:
-    """Random parts of these lengths, or of these fractions. Source: `torch/utils/data/dataset.py`, `random_split`."""
-    lengths = split_lengths(len(dataset), lengths)
+    """Random parts of these lengths. They are fractions if their sum is 1: then each part has that fraction of the samples,
+    rounded down, and the remaining samples go to the parts in turn, one each.
+
+    Source: `torch/utils/data/dataset.py`, `random_split`.
+    """
+    total, length = sum(lengths), len(dataset)
+    if math.isclose(total, 1) and total <= 1:
+        if not all(0 <= fraction <= 1 for fraction in lengths):
+            raise ValueError(f"a fraction is not between 0 and 1: {lengths}")
+        lengths = [math.floor(length * fraction) for fraction in lengths]
+        for i in range(length - sum(lengths)):
+            lengths[i % len(lengths)] += 1
+        if 0 in lengths:
+            warn(f"a part is empty: the lengths are {lengths}", stacklevel=2)
+    if sum(lengths) != length:
+        raise ValueError("Sum of input lengths does not equal the length of the input dataset!")
     order = functions.randperm(sum(lengths), generator=generator).tolist()
     return [Subset(dataset, order[end - length : end]) for end, length in zip(accumulate(lengths), lengths)]

@@ -14,6 +14,10 @@ from rushlight.aten.native import creation
 from rushlight.aten.native.random import Generator
 from rushlight.c10.dtypes import float64, int64
 
+__all__ = [
+    "BatchSampler", "RandomSampler", "Sampler", "SequentialSampler", "SubsetRandomSampler", "WeightedRandomSampler", "batches",
+]  # fmt: skip
+
 T = TypeVar("T", covariant=True)
 
 

@@ -29,7 +29,7 @@ import numpy as np
 from rushlight.aten.native import creation
 from rushlight.aten.native.random import manual_seed
 from rushlight.aten.strided import Tensor
-from rushlight.utils.data.fetch import Fetch, WorkerInfo, set_worker_info
+from rushlight.utils.data.dataset import Fetch, WorkerInfo, set_worker_info
 from rushlight.utils.data.sampler import draw_seed
 
 if TYPE_CHECKING:
@@ -102,14 +102,19 @@ def worker_loop(
     manual_seed(seed)
     np.random.seed(np.random.SeedSequence([base_seed, worker_id]).generate_state(4))
     set_worker_info(WorkerInfo(worker_id, num_workers, seed, fetch.dataset))
-    parent, failure, get = multiprocessing.parent_process(), None, None
-    try:
+    parent = multiprocessing.parent_process()
+
+    def begin(init: Callable | None = None) -> Callable:
         try:
-            if worker_init_fn is not None:
-                worker_init_fn(worker_id)
-            get = fetch.begin()
+            if init is not None:
+                init(worker_id)
+            return fetch.begin()
         except Exception as error:
             failure = ExceptionWrapper(error, where)
+            return lambda index: failure
+
+    try:
+        get = begin(worker_init_fn)
         while parent.is_alive():
             try:
                 task = indices.get(timeout=MP_STATUS_CHECK_INTERVAL)
@@ -119,13 +124,10 @@ def worker_loop(
                 break
             number, index = task
             if number is Signal.RESUME:
-                try:
-                    get = fetch.begin()
-                except Exception as error:
-                    failure = ExceptionWrapper(error, where)
+                get = begin()
                 results.put(_pickle((Signal.RESUME, worker_id, None), where))
             elif not done.is_set():
-                result, get = (failure, get) if failure else _fetch_or_wrap_error(get, index, where)
+                result, get = _fetch_or_wrap_error(get, index, where)
                 results.put(_pickle((number, worker_id, result), where))
     except KeyboardInterrupt:
         pass  # the parent got it too, and ends its workers
@@ -160,15 +162,9 @@ def _pickle(answer: tuple, where: str) -> bytes:
 
 
 def in_order(arrivals: Iterable[tuple[int, T]]) -> Iterator[T]:
-    """The results of several workers, in the order of their tasks instead of the order of arrival.
+    """The results from pairs (number of the task, result), in the order of the numbers 0, 1, 2, ...
 
-    Args:
-        arrivals: pairs (number of the task, result). The tasks are numbered 0, 1, 2, ...; each arrives once, at any position.
-
-    A generator of the results alone, by number. It never requests another arrival while it has the next result, because the
-    caller may send more tasks after each result.
-
-    Source: `torch/utils/data/dataloader.py`, `_MultiProcessingDataLoaderIter._next_data`.
+    It never requests another arrival while it has the next result, because the caller may send more tasks after each result.
     """
     waiting: dict[int, T] = {}
     wanted = 0
@@ -179,7 +175,7 @@ def in_order(arrivals: Iterable[tuple[int, T]]) -> Iterator[T]:
             wanted += 1
 
 
-class _MultiProcessingDataLoaderIter:
+class _MultiProcessingDataLoaderIter(Iterator):
     """The batches of an epoch, fetched by processes. With `persistent_workers` it serves one epoch after the other.
 
     Source: `torch/utils/data/dataloader.py`, `_MultiProcessingDataLoaderIter`.
@@ -225,11 +221,8 @@ class _MultiProcessingDataLoaderIter:
 
     def _try_put_index(self) -> None:
         """Send the next task to the next worker whose dataset is not at its end."""
-        if not any(self._workers_active):
-            return
-        try:
-            index = next(self._indices)
-        except StopIteration:
+        index = next(self._indices, Signal.END) if any(self._workers_active) else Signal.END
+        if index is Signal.END:
             return
         worker_id = next(i for i in self._worker_cycle if self._workers_active[i])
         self._queues[worker_id].put((self._sent, index))
@@ -256,9 +249,6 @@ class _MultiProcessingDataLoaderIter:
                     raise RuntimeError(f"DataLoader worker (pid(s) {died}) exited unexpectedly") from None
                 if self._timeout:
                     raise RuntimeError(f"DataLoader timed out after {self._timeout} seconds") from None
-
-    def __iter__(self) -> _MultiProcessingDataLoaderIter:
-        return self
 
     def __next__(self) -> Any:
         for result in self._in_order:
