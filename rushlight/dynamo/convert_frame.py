@@ -240,17 +240,15 @@ class Compiler:
         return frame.index, local_variables, cells, frame.stack
 
 
-NEVER = {"RETURN_GENERATOR", "SEND", "GET_YIELD_FROM_ITER", "YIELD_VALUE"}
+NEVER = {"UNKNOWN", "RETURN_GENERATOR", "YIELD_VALUE"}
 FRAME_FUNCTIONS = {"locals", "globals", "vars", "dir", "eval", "exec"}  # they look at the frame that calls them
 FRAME_ATTRIBUTES = {"_getframe", "currentframe", "exc_info"}
 
 
 def needs_python_frame(instruction: bytecode.Instruction) -> bool:
     """Whether only CPython's own loop can run an instruction."""
-    if instruction.op in ("UNKNOWN", *NEVER):
-        return True
     names = {"LOAD_GLOBAL": FRAME_FUNCTIONS, "LOAD_ATTR": FRAME_ATTRIBUTES}.get(instruction.op, ())
-    return instruction.arg in names
+    return instruction.op in NEVER or instruction.arg in names
 
 
 def has_hooks(module: rl.nn.Module) -> bool:

@@ -9,7 +9,7 @@ others. The interpreter never asks for the kind: it calls the method, and a kind
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rushlight.dynamo.exc import ObservedException, Unsupported
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rushlight.dynamo.codegen import PyCodegen
     from rushlight.dynamo.symbolic_convert import InstructionTranslatorBase as Translator
 
-__all__ = ["VariableTracker", "known_value", "static_getattr"]
+__all__ = ["Args", "Kwargs", "VariableTracker", "known_value", "static_getattr"]
 
 Args = list["VariableTracker"]
 Kwargs = dict[str, "VariableTracker"]
@@ -128,10 +128,11 @@ class VariableTracker:
 
     def unpack_var_sequence(self, tx: Translator) -> list[VariableTracker]:
         """All items that an iteration over the value gives."""
-        iterator, items = self.iterate(tx), []
-        while (item := iterator.next_variable(tx)) is not None:
-            items.append(item)
-        return items
+        return list(self.iterate(tx).remaining(tx))
+
+    def remaining(self, tx: Translator) -> Iterator[VariableTracker]:
+        """The items that an iterator has not given yet."""
+        return iter(lambda: self.next_variable(tx), None)
 
     # After the graph
 

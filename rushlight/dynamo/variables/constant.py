@@ -17,7 +17,7 @@ import rushlight as rl
 from rushlight.aten.strided import Tensor
 from rushlight.dynamo.exc import Unsupported
 from rushlight.dynamo.guards import CONSTANTS, bind
-from rushlight.dynamo.variables.base import VariableTracker, known_value, static_getattr
+from rushlight.dynamo.variables.base import Args, Kwargs, VariableTracker, known_value, static_getattr
 from rushlight.dynamo.variables.iter import IteratorVariable
 
 if TYPE_CHECKING:
@@ -108,9 +108,7 @@ def literal(value: Any) -> VariableTracker:
     return LITERALS.get(type(value), ConstantVariable)(value)
 
 
-def fold(
-    tx: Translator, function: Callable, args: list[VariableTracker], kwargs: dict[str, VariableTracker] | None = None
-) -> VariableTracker:
+def fold(tx: Translator, function: Callable, args: Args, kwargs: Kwargs | None = None) -> VariableTracker:
     """Let Python compute what is known. An exception becomes one of the captured function."""
     values = [known_value(arg) for arg in args]
     named = {key: known_value(arg) for key, arg in (kwargs or {}).items()}

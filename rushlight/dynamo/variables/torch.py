@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from rushlight import fx
 from rushlight.aten.strided import Tensor
 from rushlight.dynamo.exc import Unsupported
-from rushlight.dynamo.variables.base import VariableTracker
+from rushlight.dynamo.variables.base import Args, Kwargs, VariableTracker
 from rushlight.dynamo.variables.constant import ConstantVariable
 
 if TYPE_CHECKING:
@@ -37,11 +37,7 @@ def fakes(value: Any) -> Any:
 
 
 def call_in_graph(
-    tx: Translator,
-    target: Any,
-    args: list[VariableTracker],
-    kwargs: dict[str, VariableTracker],
-    op: str = "call_function",
+    tx: Translator, target: Any, args: Args, kwargs: Kwargs, op: str = "call_function"
 ) -> VariableTracker:
     """A node for an operation, and the variable of its result, which the fakes tell."""
     node_args = tuple(arg.as_proxy() for arg in args)
