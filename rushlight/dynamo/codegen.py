@@ -78,11 +78,6 @@ class PyCodegen:
             if isinstance(item, LazyVariableTracker) and type(item.value) in CONSTANTS:
                 item.realize()
 
-    def write_effects(self) -> None:
-        """Write to things from before. All values are found first: a source must not see what was already written."""
-        statements = [line for write, *what in self.output.effects for line in write(self, *what)]
-        self.lines += statements
-
 
 def write_global(codegen: PyCodegen, space: dict[str, Any], name: str, values: dict[str, VariableTracker]) -> list[str]:
     """A statement that writes a global variable."""

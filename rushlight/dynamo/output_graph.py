@@ -44,14 +44,13 @@ class OutputGraph:
         self.builder = VariableBuilder(self)
         self.by_fake: dict[int, TensorVariable] = {}  # id of a fake -> the variable that had it first
         self.held: list[Any] = []  # values whose ids are keys
-        self.effects: list[
-            tuple
-        ] = []  # writes to things from before, in order: a function of the code generator, arguments
+        # Writes to things from before, in order: a function of the code generator and its arguments.
+        self.effects: list[tuple] = []
         self.grads: dict[int, VariableTracker] = {}  # id of a fake -> what was written to its `grad`
         self.written: dict[int, dict[str, VariableTracker]] = {}  # id of a dict of globals -> what was written to it
         self.grad_mode_after: bool | None = None
         self.first_grad: int | None = None  # the root's instruction in which `autograd.grad` was first called
-        self.last_input: fx.Node | None = None
+        self.last_input: fx.Node = self.graph._root
         self.add_guard(grad_mode_guard(self.scope))
 
     # Guards and inputs
@@ -76,11 +75,7 @@ class OutputGraph:
             raise Unsupported(f"a tensor of the kind {type(tensor).__name__} on {tensor.device}")
         self.guard(tensor, source)
         fake = fake_of(tensor)
-        if self.last_input is not None:
-            position = self.graph.inserting_after(self.last_input)
-        else:
-            position = self.graph.inserting_before(next(iter(self.graph.nodes), None))
-        with position:
+        with self.graph.inserting_after(self.last_input):
             node = self.graph.placeholder(re.sub(r"[^a-zA-Z0-9]+", "_", source))  # `L_x_` for `L['x']`
         node.meta["example_value"] = fake
         self.last_input = node
@@ -147,7 +142,8 @@ class OutputGraph:
         self.guard_identities()
         codegen = PyCodegen(self)
         result = codegen(returned) if resume is None else self.suspended_frame(codegen, resume)
-        codegen.write_effects()
+        # Write to things from before. All values are found first: a source must not see what was already written.
+        codegen.lines += [line for write, *what in self.effects for line in write(codegen, *what)]
         if self.grad_mode_after is not None:
             codegen.lines.append(f"{bind(self.scope, rl._C._set_grad_enabled)}({self.grad_mode_after})")
         lines = ["def run(L):"]
@@ -163,12 +159,12 @@ class OutputGraph:
     def suspended_frame(self, codegen: PyCodegen, resume: ResumeState) -> str:
         index, local_variables, cells, stack = resume
         codegen.realize_constants(stack)
-        dicts = (
-            f"{{{', '.join(f'{name!r}: {codegen(item)}' for name, item in each.items())}}}"
-            for each in (local_variables, cells)
-        )
-        written = f"{index}, {', '.join(dicts)}, [{', '.join(map(codegen, stack))}]"
-        return f"{bind(self.scope, SuspendedFrame)}({written})"
+
+        def written(items: dict[str, VariableTracker]) -> str:
+            return f"{{{', '.join(f'{name!r}: {codegen(item)}' for name, item in items.items())}}}"
+
+        parts = f"{index}, {written(local_variables)}, {written(cells)}, [{', '.join(map(codegen, stack))}]"
+        return f"{bind(self.scope, SuspendedFrame)}({parts})"
 
     def call_graph(self, outputs: list[TensorVariable], compile_graph: Callable) -> str:
         """Compile the graph; the line that calls it. Inputs and items that nothing uses are dropped."""

@@ -18,16 +18,17 @@ if TYPE_CHECKING:
     from rushlight.dynamo.codegen import PyCodegen
     from rushlight.dynamo.symbolic_convert import InstructionTranslatorBase as Translator
 
-__all__ = ["Args", "Kwargs", "VariableTracker", "known_value", "static_getattr"]
+__all__ = ["Args", "Kwargs", "Source", "VariableTracker", "known_value", "static_getattr"]
 
 Args = list["VariableTracker"]
 Kwargs = dict[str, "VariableTracker"]
+Source = str | None
 
 
 class VariableTracker:
     """A value of the captured function. The methods here are those of a value of which nothing is known."""
 
-    source: str | None = None
+    source: Source = None
     has_identity = True  # whether `is` can be answered
 
     def __repr__(self) -> str:

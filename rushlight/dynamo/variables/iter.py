@@ -8,6 +8,7 @@ how far it is, and some others know the call that made them. In PyTorch: `torch/
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from rushlight.dynamo.exc import Unsupported
 from rushlight.dynamo.variables.base import VariableTracker
@@ -21,13 +22,7 @@ class IteratorVariable(VariableTracker):
     arguments.
     """
 
-    def __init__(
-        self,
-        steps: Iterator[VariableTracker],
-        over: VariableTracker | None = None,
-        cls: type | None = None,
-        made: tuple | None = None,
-    ) -> None:
+    def __init__(self, steps: Iterator, over: Any = None, cls: type | None = None, made: tuple | None = None) -> None:
         self.steps, self.over, self.taken, self.cls, self.made = steps, over, 0, cls, made
 
     def python_type(self) -> type:

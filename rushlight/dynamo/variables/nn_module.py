@@ -16,6 +16,8 @@ from rushlight.dynamo.variables.user_defined import UserDefinedObjectVariable
 class UnspecializedNNModuleVariable(UserDefinedObjectVariable):
     """A module. It always exists: the captured function cannot make one."""
 
+    setter = "setattr"
+
     def instance_attribute(self, tx, name, in_class):
         state = self.state()
         if name in state:
@@ -40,6 +42,3 @@ class UnspecializedNNModuleVariable(UserDefinedObjectVariable):
         if registered or name in state.get("_parameters", ()) or name in state.get("_modules", ()):
             raise Unsupported(f"writing {name} of a module")
         return False
-
-    def assignment(self, codegen, name, value):
-        return f"{codegen(self)}.{name} = {codegen(value)}"

@@ -22,8 +22,7 @@ READING = (
 class SetVariable(ContainerVariable):
     """A set or a frozenset of constants."""
 
-    def __init__(self, items: set, source: str | None = None, cls: type = set) -> None:
-        self.items, self.source, self.cls = items, source, cls
+    cls = set
 
     def as_python_constant(self) -> Any:
         return self.cls(self.items)

@@ -7,6 +7,7 @@ whose result depends on data, and symbolic sizes.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from rushlight import fx
@@ -31,9 +32,16 @@ class TorchInGraphFunctionVariable(ConstantVariable):
         return call_in_graph(tx, self.value, args, kwargs)
 
 
-def fakes(value: Any) -> Any:
-    """Arguments of a node with the fakes of its nodes."""
-    return fx.node.map_arg(value, lambda node: node.meta["example_value"])
+def run_on_fakes(function: Callable, args: tuple, kwargs: dict[str, Any] | None = None) -> Any:
+    """What a function gives for the arguments of a node, with the fake of each node in them."""
+    fake_args, fake_kwargs = fx.node.map_arg((args, kwargs or {}), lambda node: node.meta["example_value"])
+    name = getattr(function, "__name__", function)
+    if name in CREATIONS or "device" in fake_kwargs:
+        fake_kwargs = {**fake_kwargs, "device": "meta"}
+    try:
+        return function(*fake_args, **fake_kwargs)
+    except Exception as error:  # the operation itself reports it better
+        raise Unsupported(f"{name} on fake tensors: {error}") from error
 
 
 def call_in_graph(
@@ -43,13 +51,7 @@ def call_in_graph(
     node_args = tuple(arg.as_proxy() for arg in args)
     node_kwargs = {key: arg.as_proxy() for key, arg in kwargs.items()}
     function = target if op == "call_function" else getattr(Tensor, target)
-    fake_args, fake_kwargs = fakes(node_args), fakes(node_kwargs)
-    if getattr(function, "__name__", "") in CREATIONS or "device" in fake_kwargs:
-        fake_kwargs = {**fake_kwargs, "device": "meta"}
-    try:
-        fake = function(*fake_args, **fake_kwargs)
-    except Exception as error:  # the operation itself reports it better
-        raise Unsupported(f"{getattr(function, '__name__', function)} on fake tensors: {error}") from error
+    fake = run_on_fakes(function, node_args, node_kwargs)
     if isinstance(fake, Tensor) and not fake.is_meta:
         raise Unsupported(f"{function.__name__} gives data that are known only later")
     return tx.output.emit(op, target, node_args, node_kwargs, fake)
