@@ -30,19 +30,11 @@ def _eager(gm: fx.GraphModule, example_inputs: list) -> Callable:
     return gm.forward
 
 
-def _aot_eager(gm: fx.GraphModule, example_inputs: list) -> Callable:
-    from rushlight import aot
-
-    return aot.aot_autograd(gm, example_inputs, _eager)
-
-
-def _inductor(gm: fx.GraphModule, example_inputs: list) -> Callable:
-    from rushlight import inductor
-
-    return inductor.compile_fx(gm, example_inputs)
-
-
-BACKENDS: dict[str, Callable] = {"eager": _eager, "aot_eager": _aot_eager, "inductor": _inductor}
+BACKENDS: dict[str, Callable] = {  # `aot` and `inductor` are imported when they are first used
+    "eager": _eager,
+    "aot_eager": lambda gm, example_inputs: rl.aot.aot_autograd(gm, example_inputs, _eager),
+    "inductor": lambda gm, example_inputs: rl.inductor.compile_fx(gm, example_inputs),
+}
 
 
 def list_backends() -> list[str]:

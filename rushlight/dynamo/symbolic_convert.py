@@ -30,7 +30,6 @@ from rushlight.dynamo.variables import (
     IteratorVariable,
     LazyVariableTracker,
     ListVariable,
-    NestedUserFunctionVariable,
     SetVariable,
     SuperVariable,
     TensorVariable,
@@ -41,6 +40,7 @@ from rushlight.dynamo.variables.base import Args, Kwargs, known_value
 from rushlight.dynamo.variables.builder import VariableBuilder
 from rushlight.dynamo.variables.constant import fold, literal
 from rushlight.dynamo.variables.dicts import key_of
+from rushlight.dynamo.variables.functions import NestedUserFunctionVariable
 
 __all__ = ["GraphBreak", "InliningInstructionTranslator", "InstructionTranslator", "InstructionTranslatorBase"]
 
