@@ -148,8 +148,8 @@ class GraphModule(Module):
 
 def readable(module: GraphModule, name: str, **options: bool) -> str:
     code = module.graph.python_code("self", verbose=True, **options).src.lstrip("\n")
-    children = [(name, child) for name, child in module.named_children() if isinstance(child, GraphModule)]
-    within = ["", *(readable(child, child_name, **options) for child_name, child in children)]
+    children = [(each, child) for each, child in module.named_children() if isinstance(child, GraphModule)]
+    within = ["", *(readable(child, each, **options) for each, child in children)]
     return _indented(f"class {name}(rushlight.nn.Module):\n{code}") + _indented("\n".join(within))
 
 

@@ -106,9 +106,15 @@ class TracerBase:
         return Proxy(node, self)
 
     def create_proxy(
-        self, kind: str, target: Target, args: tuple, kwargs: Kwargs, name: str | None = None, type_expr: Any = None,
+        self,
+        kind: str,
+        target: Target,
+        args: tuple,
+        kwargs: Kwargs,
+        name: str | None = None,
+        type_expr: Any = None,
         proxy_factory_fn: Callable[[Node], Proxy] | None = None,
-    ) -> Proxy:  # fmt: skip
+    ) -> Proxy:
         """Record one step: a node with arguments from `create_arg`, and a proxy for its result."""
         node = self.create_node(kind, target, self.create_arg(args), self.create_arg(kwargs), name, type_expr)
         return (proxy_factory_fn or self.proxy)(node)
