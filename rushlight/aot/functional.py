@@ -12,12 +12,13 @@ In PyTorch: `aten/src/ATen/FunctionalTensorWrapper.cpp`, `FunctionalStorageImpl.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, wraps
 from typing import Any, NamedTuple
 
-from rushlight.aot.proxy_tensor import composite, disable_modes, fake_like, local_state, run_meta
+from rushlight.aot.proxy_tensor import composite, disable_modes, fake_like, on_meta, run_meta
 from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor, wrap_dim
 from rushlight.autograd.engine import sum_to
@@ -42,6 +43,7 @@ def is_inplace_view(func: Operator) -> bool:
     return func.schema.name in ("as_strided_", "squeeze_", "t_", "transpose_", "unsqueeze_")
 
 
+@cache
 def functional_form(func: Operator) -> Operator:
     """The operator that computes the same result and does not write: `add.Tensor` for `add_.Tensor`.
 
@@ -50,12 +52,6 @@ def functional_form(func: Operator) -> Operator:
     the one that does not write (`schema.is_mutable`) and has the same arguments in the same order, by name and type. For an
     operator that writes to `out`, the written arguments (`argument.is_written`) are left out of the comparison. The names of the
     overloads may differ (`bernoulli_.float` and `bernoulli.p`). `normal_` is the exception: its form is `normal_functional`.
-
-    Args:
-        func: an operator that writes; `operators` has all of them, by `full_name`.
-
-    Raises:
-        NotImplementedError: there is no such operator.
 
     Source: `torchgen/native_function_generation.py`, `pre_group_native_functions`, which pairs operators by their signatures.
     """
@@ -251,7 +247,8 @@ class FunctionalTensorMode(DispatchMode):
 
     def __init__(self, on_meta: bool = False, sync_views: bool = True) -> None:
         self.sync_views = sync_views  # whether a tensor is brought up to date before a view of it is made
-        self.call = run_meta if on_meta else call  # values on the meta device have no data
+        # Values on the meta device have no data.
+        self.call = run_meta if on_meta else lambda func, args, kwargs: func(*args, **kwargs)
         self.known: dict[int, tuple[Tensor, FunctionalTensorWrapper]] = {}
 
     def wrap(self, outer: Tensor, value: Tensor) -> Tensor:
@@ -265,9 +262,10 @@ class FunctionalTensorMode(DispatchMode):
         return self.known[id(outer)][1]
 
     def unwrap(self, value: Any) -> Any:
-        """The values of the tensors in a result of the program."""
+        """The up-to-date values of the tensors in an argument or a result. A container without tensors stays as it is."""
         if isinstance(value, (list, tuple)):
-            return [self.unwrap(item) for item in value]
+            found = [self.unwrap(item) for item in value]
+            return value if all(map(operator.is_, found, value)) else found
         return sync(self.of(value)) if isinstance(value, Tensor) else value
 
     def __torch_dispatch__(self, func: Operator, types: Sequence[type], args: tuple = (), kwargs: dict | None = None):
@@ -285,24 +283,16 @@ class FunctionalTensorMode(DispatchMode):
         elif func.schema.is_mutable:
             self.write(func, args, kwargs)
         else:
-            self.wrap_result(outer, self.call(func, *self.values(args, kwargs)))
+            values = self.call(func, *self.values(args, kwargs))
+            several = isinstance(outer, (list, tuple))
+            for tensor, value in zip(outer, values) if several else [(outer, values)]:
+                if isinstance(tensor, Tensor):
+                    self.wrap(tensor, value)
         return outer
 
     def values(self, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:
         """The arguments of a call, with up-to-date values in place of tensors."""
-        return tuple(map(self.value_of, args)), {name: self.value_of(value) for name, value in kwargs.items()}
-
-    def value_of(self, value: Any) -> Any:
-        if isinstance(value, (list, tuple)) and any(isinstance(item, Tensor) for item in value):
-            return [self.value_of(item) for item in value]
-        return sync(self.of(value)) if isinstance(value, Tensor) else value
-
-    def wrap_result(self, outer: Any, values: Any) -> None:
-        if isinstance(outer, Tensor):
-            self.wrap(outer, values)
-        elif isinstance(outer, (list, tuple)):
-            for tensor, value in zip(outer, values):
-                self.wrap(tensor, value)
+        return tuple(map(self.unwrap, args)), {name: self.unwrap(value) for name, value in kwargs.items()}
 
     def wrap_views(self, outer: Any, func: Operator, args: tuple) -> None:
         """A new view has generation 0. If its storage has updates, the view is regenerated when it is first needed."""
@@ -315,23 +305,21 @@ class FunctionalTensorMode(DispatchMode):
 
     def write_metadata(self, func: Operator, args: tuple) -> None:
         tensor = self.of(args[0])
-        form = functional_form(func) if func.schema.name != "as_strided_" else aten.as_strided.default
-        view = View(form, args[1:])
+        view = View(functional_form(func) if func.schema.name != "as_strided_" else aten.as_strided.default, args[1:])
         sync(tensor)
         tensor.views, tensor.value = (*tensor.views, view), view_forward(tensor.value, view)
 
     def write(self, func: Operator, args: tuple, kwargs: dict[str, Any]) -> None:
         """The functional form runs on the values, and returns the new values of the written tensors."""
-        form = form_of(func)
+        form = functional_form(func)
         names = [argument.name for argument in func.schema.arguments]
         inplace = func.schema.arguments[0].is_written
         given = dict(zip(names, args)) | kwargs
         written = [self.of(given[x.name]) for x in func.schema.arguments if x.is_written and x.name in given]
         values, options = self.values(args, kwargs)
         if not inplace:
-            options = {
-                name: value for name, value in options.items() if name in {x.name for x in form.schema.arguments}
-            }
+            known = {x.name for x in form.schema.arguments}
+            options = {name: value for name, value in options.items() if name in known}
             values = values[: len(form.schema.positional)]
         result = self.call(form, values, options)
         for tensor, new in zip(written, result if isinstance(result, (list, tuple)) else (result,)):
@@ -339,15 +327,6 @@ class FunctionalTensorMode(DispatchMode):
             commit_update(tensor, new)
             detached = any(view.operator is aten.detach.default for view in tensor.views)
             tensor.storage.hidden = tensor.storage.hidden and (detached or not local.grad_enabled)
-
-
-def call(func: Operator, args: tuple, kwargs: dict[str, Any]) -> Any:
-    return func(*args, **kwargs)
-
-
-@cache
-def form_of(func: Operator) -> Operator:
-    return functional_form(func)
 
 
 def functionalize(function: Callable) -> Callable:
@@ -364,8 +343,7 @@ def functionalize(function: Callable) -> Callable:
         with disable_modes():
             fakes = [fake_like(x) if isinstance(x, Tensor) else x for x in args]
         outers = [mode.wrap(fake, x) if isinstance(x, Tensor) else x for fake, x in zip(fakes, args)]
-        before, local_state.on_meta = local_state.on_meta, True
-        try:
+        with on_meta(True):
             with mode:
                 results = function(*outers)
             found = mode.unwrap(results)
@@ -373,8 +351,6 @@ def functionalize(function: Callable) -> Callable:
                 if isinstance(x, Tensor) and mode.of(outer).storage.generation:
                     x.copy_(sync(whole(mode.of(outer))))
             return found
-        finally:
-            local_state.on_meta = before
 
     return functional
 

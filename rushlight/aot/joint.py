@@ -12,21 +12,31 @@ out: inputs that share memory with each other, tensor subclasses, effect tokens,
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from rushlight.aot.functional import FunctionalStorageImpl, FunctionalTensorMode, View, sync, whole
-from rushlight.aot.proxy_tensor import ProxyTorchDispatchMode, disable_modes, fake_like, local_state, trace
+from rushlight.aot.functional import FunctionalTensorMode, View, sync, whole
+from rushlight.aot.proxy_tensor import Decompositions, ProxyTorchDispatchMode, disable_modes, fake_like, on_meta, trace
 from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor, non_overlapping_and_dense
 from rushlight.autograd import engine
 from rushlight.autograd.grad_mode import set_grad_enabled
-from rushlight.c10.dispatch import Operator, local
+from rushlight.c10.dispatch import local
 from rushlight.fx import GraphModule
 from rushlight.library import ops
 
+__all__ = [
+    "ViewAndMutationMeta",
+    "collect_metadata",
+    "inference_graph",
+    "joint_forward_backward",
+    "joint_graph",
+    "needs_autograd",
+]
+
 aten = ops.aten
+Args = Sequence[Any]
 
 # ------------------------------------------------------------------------------------------------------------
 # The metadata of a function
@@ -111,16 +121,11 @@ def collect_metadata(function: Callable, args: Sequence[Any]) -> ViewAndMutation
         if isinstance(x, Tensor):
             mode.wrap(x, fake_like(x).detach())
     before = [layout(x) for x in outers]
-    grad_mode, on_meta, local_state.on_meta = local.grad_enabled, local_state.on_meta, True
-    try:
-        with mode:
-            outs = list(function(*outers))
-            for out in outs:
-                if isinstance(out, Tensor):
-                    out.requires_grad  # noqa: B018  (regenerates the history of a view after a write to its base)
-    finally:
-        local_state.on_meta = on_meta
-        set_grad_enabled(grad_mode)
+    with set_grad_enabled(local.grad_enabled), on_meta(True), mode:
+        outs = list(function(*outers))
+        for out in outs:
+            if isinstance(out, Tensor):
+                out.requires_grad  # noqa: B018  (regenerates the history of a view after a write to its base)
     inputs = [input_info(mode, x, layout_before) for x, layout_before in zip(outers, before)]
     outputs, bases = outputs_info(mode, outers, before, outs)
     meta = ViewAndMutationMeta(inputs, outputs, len(bases))
@@ -159,17 +164,21 @@ def outputs_info(
 
     Source: `collect_metadata_analysis.py`, in `run_functionalized_fw_and_collect_metadata`.
     """
-    storages = {id(mode.of(x).storage): i for i, x in enumerate(inputs) if isinstance(x, Tensor)}
+
+    def storage_of(x: Tensor) -> int:
+        return id(mode.of(x).storage)
+
+    storages = {storage_of(x): i for i, x in enumerate(inputs) if isinstance(x, Tensor)}
     tensors = [out for out in outs if isinstance(out, Tensor)]
-    sharing = Counter(storage_of(mode, out) for out in tensors)
-    of_many = Counter(storage_of(mode, out) for out in tensors if out._one_of_many)
+    sharing = Counter(storage_of(out) for out in tensors)
+    of_many = Counter(storage_of(out) for out in tensors if out._one_of_many)
     positions = {id(out): i for i, out in reversed(list(enumerate(outs)))}
     found, bases = [], []
     for out in outs:
         if not isinstance(out, Tensor):
             found.append(OutputAliasInfo(NON_ALIAS, None, False, is_tensor=False))
             continue
-        storage, views = storage_of(mode, out), mode.of(out).views
+        storage, views = storage_of(out), mode.of(out).views
         alone = sharing[storage] - of_many[storage]
         kind, base_idx = NON_ALIAS, None
         if storage in storages:
@@ -180,12 +189,12 @@ def outputs_info(
             if layout(inputs[base_idx]) != before[base_idx]:  # the steps begin at a layout that the input has no more
                 views = (View(aten.as_strided.default, layout(out)),)
         elif out._base is not None and out.requires_grad and out._base.requires_grad:
-            kind, base_idx = (
-                (UNSAFE_VIEW_ALIAS, None) if alone <= 1 else intermediate_alias(out._base, positions, bases)
-            )
+            kind = UNSAFE_VIEW_ALIAS
+            if alone > 1:
+                kind, base_idx = intermediate_alias(out._base, positions, bases)
         elif sharing[storage] > 1 and not out.requires_grad:
-            like = [x for x in tensors if x is not out and x.requires_grad and layout(x) == layout(out)]
-            like = [x for x in like if storage_of(mode, x) == storage]
+            like = [x for x in tensors if x is not out and x.requires_grad and storage_of(x) == storage]
+            like = [x for x in like if layout(x) == layout(out)]
             if like:
                 kind, base_idx, views = BASE_IS_OUTPUT, positions[id(like[0])], ()
         found.append(OutputAliasInfo(kind, base_idx, out.requires_grad, views))
@@ -201,10 +210,6 @@ def intermediate_alias(base: Tensor, positions: dict[int, int], bases: list[Tens
         return ALIAS_OF_INTERMEDIATE, known
     bases.append(base)
     return SAVE_AS_OUTPUT, len(bases) - 1
-
-
-def storage_of(mode: FunctionalTensorMode, x: Tensor) -> int:
-    return id(mode.of(x).storage)
 
 
 def needs_autograd(meta: ViewAndMutationMeta) -> bool:
@@ -275,11 +280,8 @@ def joint_forward_backward(
 # Tracing
 
 
-Decompositions = Mapping[Operator, Callable]
-
-
 def joint_graph(
-    function: Callable, args: Sequence[Any], meta: ViewAndMutationMeta, decompositions: Decompositions | None = None
+    function: Callable, args: Args, meta: ViewAndMutationMeta, decompositions: Decompositions | None = None
 ) -> GraphModule:
     """The graph of the forward outputs and the gradients, from `primals_1`, ... and `tangents_1`, ...
 
@@ -306,7 +308,7 @@ def joint_graph(
 
 
 def inference_graph(
-    function: Callable, args: Sequence[Any], meta: ViewAndMutationMeta, decompositions: Decompositions | None = None
+    function: Callable, args: Args, meta: ViewAndMutationMeta, decompositions: Decompositions | None = None
 ) -> GraphModule:
     """The graph of the outputs alone, from `arg0_1`, ... With `meta.in_graph` it writes to its inputs at the end. Otherwise it
     returns their new values first.
@@ -331,11 +333,7 @@ def inference_graph(
 
 
 def trace_fakes(
-    traced: Callable,
-    args: Sequence[Any],
-    tangents: Sequence[Tensor],
-    names: Sequence[str],
-    decompositions: Decompositions | None,
+    traced: Callable, args: Args, tangents: Args, names: Sequence[str], decompositions: Decompositions | None
 ) -> GraphModule:
     """The graph of a function of fake tensors like the arguments, and of tangents, without dead code."""
     fakes = [fake_like(x).detach() if isinstance(x, Tensor) else x for x in args]
@@ -357,14 +355,3 @@ def wrap_fakes(
         if isinstance(outer, Tensor):
             functional.wrap(outer, value)
     return functional, outers
-
-
-__all__ = [
-    "FunctionalStorageImpl",
-    "ViewAndMutationMeta",
-    "collect_metadata",
-    "inference_graph",
-    "joint_forward_backward",
-    "joint_graph",
-    "needs_autograd",
-]
