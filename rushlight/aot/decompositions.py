@@ -241,9 +241,7 @@ _TABLE: dict[str, Callable] = {
 
 def get_decompositions(names: Sequence[Operator | str]) -> dict[Operator, Callable]:
     """The decompositions of some operators, which are given as operators or by name. Operators without one are left out.
-
-    Source: `torch/_decomp/__init__.py`, `get_decompositions`.
-    """
+    Source: `torch/_decomp/__init__.py`, `get_decompositions`."""
     wanted = {name if isinstance(name, str) else name.full_name.removeprefix("aten::") for name in names}
     return {overload(name): by_schema(overload(name), function) for name, function in _TABLE.items() if name in wanted}
 

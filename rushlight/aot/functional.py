@@ -158,9 +158,7 @@ def arguments_of(view: View) -> dict[str, Any]:
 @dataclass(eq=False)
 class FunctionalStorageImpl:
     """The state of tensors that share memory: the value of the base, the pending updates, and the number of updates so far.
-
-    Source: `aten/src/ATen/FunctionalStorageImpl.h`.
-    """
+    Source: `aten/src/ATen/FunctionalStorageImpl.h`."""
 
     base: Tensor
     updates: list[tuple[Tensor, tuple[View, ...]]] = field(default_factory=list)
@@ -171,9 +169,7 @@ class FunctionalStorageImpl:
 @dataclass(eq=False)
 class FunctionalTensorWrapper:
     """The value of a tensor at a generation of its storage, and the steps that make it from the base.
-
-    Source: `aten/src/ATen/FunctionalTensorWrapper.h`.
-    """
+    Source: `aten/src/ATen/FunctionalTensorWrapper.h`."""
 
     value: Tensor
     storage: FunctionalStorageImpl
@@ -222,9 +218,7 @@ def sync(tensor: FunctionalTensorWrapper) -> Tensor:
 
 def commit_update(tensor: FunctionalTensorWrapper, new: Tensor) -> None:
     """Record a write to a tensor that is up to date: its storage gets one more update, and the tensor is synchronized at once.
-
-    Source: `aten/src/ATen/FunctionalTensorWrapper.cpp`, `replace_` and `commit_update`.
-    """
+    Source: `aten/src/ATen/FunctionalTensorWrapper.cpp`, `replace_` and `commit_update`."""
     if new.dtype is not tensor.value.dtype:
         new = aten._to_copy.default(new, dtype=tensor.value.dtype)
     tensor.storage.updates.append((new, tensor.views))

@@ -65,9 +65,7 @@ BASE_IS_OUTPUT = "alias_of_intermediate_base_is_user_output"
 @dataclass
 class OutputAliasInfo:
     """The kind of an output. For a view, `base_idx` is the index of an input, an output or an intermediate base.
-
-    Source: `torch/_functorch/_aot_autograd/schemas.py`, `OutputAliasInfo`.
-    """
+    Source: `torch/_functorch/_aot_autograd/schemas.py`, `OutputAliasInfo`."""
 
     output_type: str
     base_idx: int | None
@@ -234,9 +232,7 @@ def needs_autograd(meta: ViewAndMutationMeta) -> bool:
 
 def fn_prepped_for_autograd(function: Callable, meta: ViewAndMutationMeta, primals: Sequence[Any]) -> list[Any]:
     """The outputs of the forward graph: inputs that were written to, outputs of the function, bases.
-
-    Source: `graph_capture_wrappers.py`, `fn_prepped_for_autograd`.
-    """
+    Source: `graph_capture_wrappers.py`, `fn_prepped_for_autograd`."""
     args = [x.clone() if info.mutates_data and info.requires_grad else x for x, info in zip(primals, meta.inputs)]
     args = [
         x.view(x.shape) if info.mutates_metadata and not (info.mutates_data and info.requires_grad) else x
@@ -284,9 +280,7 @@ def joint_graph(
     function: Callable, args: Args, meta: ViewAndMutationMeta, decompositions: Decompositions | None = None
 ) -> GraphModule:
     """The graph of the forward outputs and the gradients, from `primals_1`, ... and `tangents_1`, ...
-
-    Source: `graph_capture.py`, `aot_dispatch_autograd_graph`.
-    """
+    Source: `graph_capture.py`, `aot_dispatch_autograd_graph`."""
 
     def traced(mode: ProxyTorchDispatchMode, *values: Any) -> list[Any]:
         functional, outers = wrap_fakes(mode, values, len(args), args)

@@ -386,9 +386,7 @@ def extract_fwd_bwd_modules(
     joint: GraphModule, saved: Sequence[Node], num_fwd_outputs: int
 ) -> tuple[GraphModule, GraphModule]:
     """A forward graph, which also returns the saved nodes, and a backward graph of the saved nodes and the tangents.
-
-    Source: `torch/_functorch/partitioners.py`, `_extract_fwd_bwd_modules`.
-    """
+    Source: `torch/_functorch/partitioners.py`, `_extract_fwd_bwd_modules`."""
     graph = joint.graph
     primals = [node for node in graph.nodes if is_primal(node)]
     tangents = [node for node in graph.nodes if is_tangent(node)]
@@ -404,9 +402,7 @@ def extract_fwd_bwd_modules(
 
 def default_partition(joint: GraphModule, _joint_inputs: Any = None, *, num_fwd_outputs: int, **_: Any):
     """The partition of eager mode: the forward graph has all nodes of the forward, and saves those that the backward uses.
-
-    Source: `torch/_functorch/partitioners.py`, `default_partition`.
-    """
+    Source: `torch/_functorch/partitioners.py`, `default_partition`."""
     nodes = list(joint.graph.nodes)
     last = max(i for i, x in enumerate(nodes) if is_primal(x) or x.meta.get("partitioner_tag") == "is_forward")
     forward = [node for node in nodes[: last + 1] if not is_tangent(node)]
@@ -421,9 +417,7 @@ def min_cut_rematerialization_partition(
     joint: GraphModule, _joint_inputs: Any = None, compiler: str = "inductor", *, num_fwd_outputs: int, **_: Any
 ) -> tuple[GraphModule, GraphModule]:
     """Split a joint graph into a forward and a backward graph, so that the saved and the recomputed nodes are cheap.
-
-    Source: `torch/_functorch/partitioners.py`.
-    """
+    Source: `torch/_functorch/partitioners.py`."""
     joint.graph.eliminate_dead_code()
     joint.graph = common_subexpressions(joint.graph)
     info = classify_nodes(joint.graph, num_fwd_outputs)
@@ -435,9 +429,7 @@ def min_cut_rematerialization_partition(
 
 def reordering_to_mimic_autograd_engine(module: GraphModule) -> GraphModule:
     """Recompute a node when it is needed, and not at the start of the backward.
-
-    Source: `torch/_functorch/partitioners.py`, `reordering_to_mimic_autograd_engine`.
-    """
+    Source: `torch/_functorch/partitioners.py`, `reordering_to_mimic_autograd_engine`."""
     nodes = list(module.graph.nodes)
     order = {node: i for i, node in enumerate(nodes)}
     firsts = [order[user] for node in nodes if is_tangent(node) for user in node.users]

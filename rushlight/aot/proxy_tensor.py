@@ -151,9 +151,7 @@ def on_meta(enabled: bool) -> Iterator[None]:
 
 def composite(func: Operator) -> Callable | None:
     """An operator that is only defined by calls of other operators, as a function. These calls are recorded instead of it.
-
-    Source: `torch/_ops.py`, `OpOverload.decompose`.
-    """
+    Source: `torch/_ops.py`, `OpOverload.decompose`."""
     kernel = func.kernels.get(DispatchKey.CompositeImplicitAutograd)
     if kernel is None or kernel.pythonic or kernel.boxed:
         return None
@@ -166,9 +164,7 @@ def composite(func: Operator) -> Callable | None:
 
 def fake_like(tensor: Tensor) -> Tensor:
     """A tensor without data that has the same sizes, strides, offset, dtype, `requires_grad` and `is_leaf`.
-
-    Source: `torch/_subclasses/fake_tensor.py`.
-    """
+    Source: `torch/_subclasses/fake_tensor.py`."""
     sizes, strides, offset = tensor.shape, tensor.stride(), tensor.storage_offset()
     reach = 1 + offset + sum(max(size - 1, 0) * stride for size, stride in zip(sizes, strides))
     with disable_modes():

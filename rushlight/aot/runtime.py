@@ -96,9 +96,7 @@ def unboxed(compiled: Callable) -> Callable:
 
 def wrap_inference(compiled: Callable, meta: ViewAndMutationMeta) -> Callable:
     """The callable for an inference graph: the compiled one itself if it needs no epilogue.
-
-    Source: `runtime_wrappers.py`, `RuntimeWrapper`.
-    """
+    Source: `runtime_wrappers.py`, `RuntimeWrapper`."""
     compiled = unboxed(compiled)
     native = getattr(compiled, "is_native", False)  # autograd does not record it, and it increments versions itself
     if not native and any(info.requires_grad for info in meta.inputs):
@@ -182,9 +180,7 @@ def run_epilogue(meta: ViewAndMutationMeta, args: Sequence[Any], outs: Sequence[
 
 def view_of(base: Tensor, info: joint.OutputAliasInfo) -> Tensor:
     """An output that is a view, regenerated from its base. An output that does not require grad is detached.
-
-    Source: `torch/_functorch/_aot_autograd/functional_utils.py`, `gen_alias_from_base`.
-    """
+    Source: `torch/_functorch/_aot_autograd/functional_utils.py`, `gen_alias_from_base`."""
     view = replay([(each.operator, [*arguments_of(each).values()], each.place) for each in info.views], base)
     if view is base:
         view = functions.alias(base) if info.requires_grad else base.detach()
@@ -197,9 +193,7 @@ def view_of(base: Tensor, info: joint.OutputAliasInfo) -> Tensor:
 
 def wrap_training(forward: Callable, backward: Callable, meta: ViewAndMutationMeta) -> Callable:
     """The callable for a forward and a backward graph: an autograd `Function`, and the epilogue.
-
-    Source: `runtime_wrappers.py`, `AOTDispatchAutograd`.
-    """
+    Source: `runtime_wrappers.py`, `AOTDispatchAutograd`."""
     forward, backward = unboxed(forward), unboxed(backward)
     num_outputs, needs_tangent = meta.num_forward_outputs, meta.needs_tangent
     own = enumerate(meta.outputs, len(meta.mutated))
@@ -235,9 +229,7 @@ def wrap_training(forward: Callable, backward: Callable, meta: ViewAndMutationMe
 
 def coerce_to_expected_memory_format(grad: Tensor, like: Tensor) -> Tensor:
     """A gradient with the strides that the backward graph expects.
-
-    Source: `runtime_wrappers.py`, `coerce_to_expected_memory_format`.
-    """
+    Source: `runtime_wrappers.py`, `coerce_to_expected_memory_format`."""
     if grad.stride() == like.stride():
         return grad
     return functions.empty_strided(like.shape, like.stride(), dtype=like.dtype).copy_(grad)
@@ -257,9 +249,7 @@ def aot_function(
     keep_inference_input_mutations: bool = False,
 ) -> Callable:
     """`fn`, compiled at its first call. Arguments and results may be nested in lists, tuples and dicts.
-
-    Source: `torch/_functorch/aot_autograd.py`, `aot_function`.
-    """
+    Source: `torch/_functorch/aot_autograd.py`, `aot_function`."""
     options = fw_compiler, bw_compiler, inference_compiler, partition_fn, decompositions, keep_inference_input_mutations
     compiled, out_spec = None, None
 
@@ -289,9 +279,7 @@ def aot_export_joint_simple(
     decompositions: Decompositions | None = None,
 ) -> GraphModule:
     """The graph of the forward, or of forward and backward, of a function that does not write to its inputs.
-
-    Source: `torch/_functorch/aot_autograd.py`, `aot_export_joint_simple`.
-    """
+    Source: `torch/_functorch/aot_autograd.py`, `aot_export_joint_simple`."""
 
     def listed(*args: Any) -> list[Any]:
         outs = func(*args)

@@ -268,9 +268,7 @@ def line_of(frame: InstructionTranslator) -> int | None:
 
 def has_backedge(instructions: list[bytecode.Instruction], index: int) -> bool:
     """Whether a jump after this index goes back before it: the index is in a loop, and it is not worth resuming there.
-
-    Source: `torch/_dynamo/symbolic_convert.py`, `maybe_has_backedge`.
-    """
+    Source: `torch/_dynamo/symbolic_convert.py`, `maybe_has_backedge`."""
     rest = itertools.takewhile(lambda each: each.op != "RETURN_VALUE", instructions[index:])
     return any(each.op in bytecode.JUMPS and each.arg < index for each in rest)
 

@@ -111,9 +111,7 @@ def optimized(fn: Callable, compiler: Compiler) -> Callable:
 
 class OptimizedModule(rl.nn.Module):
     """A module whose call is captured; in all else it is the module that it was made from.
-
-    Source: `torch/_dynamo/eval_frame.py`, `OptimizedModule`.
-    """
+    Source: `torch/_dynamo/eval_frame.py`, `OptimizedModule`."""
 
     def __init__(self, module: rl.nn.Module, compiler: Compiler) -> None:
         super().__init__()
@@ -174,9 +172,7 @@ class ExplainOutput:
 
 def explain(fn: Callable) -> Callable[..., ExplainOutput]:
     """`explain(fn)(*args)` runs the function once, and says which graphs were captured, and why each ended.
-
-    Source: `torch/_dynamo/eval_frame.py`, `explain`.
-    """
+    Source: `torch/_dynamo/eval_frame.py`, `explain`."""
 
     def inner(*args, **kwargs) -> ExplainOutput:
         compiler = Compiler(_eager)

@@ -72,10 +72,7 @@ class Scope:
 
 
 def expression(arg: Any, scope: Scope) -> str:
-    """An argument as Python source.
-
-    Source: `torch/fx/graph.py`, `_get_repr` of `CodeGen._gen_python_code`.
-    """
+    """An argument as Python source. Source: `torch/fx/graph.py`, `_get_repr` of `CodeGen._gen_python_code`."""
     match arg:
         case Node():
             return repr(arg)

@@ -83,10 +83,7 @@ def map_aggregate(a: Any, fn: Callable[[Any], Any]) -> Any:
 
 
 def map_arg(a: Any, fn: Callable[[Node], Any]) -> Any:
-    """`a` with `fn` applied to each Node in it, as `map_aggregate` does.
-
-    Source: `torch/fx/node.py`, `map_arg`.
-    """
+    """`a` with `fn` applied to each Node in it, as `map_aggregate` does. Source: `torch/fx/node.py`, `map_arg`."""
     assert callable(fn), "map_arg(a, fn): fn must be a callable"
     return map_aggregate(a, lambda x: fn(x) if isinstance(x, Node) else x)
 
@@ -384,10 +381,7 @@ def name_of(function: Callable) -> str:
 
 
 def qualified_name(function: Callable) -> str:
-    """The name of a function in generated code.
-
-    Source: `torch/fx/node.py`, `_get_qualified_name`.
-    """
+    """The name of a function in generated code. Source: `torch/fx/node.py`, `_get_qualified_name`."""
     name = name_of(function)
     if getattr(builtins, name, None) is function:
         return name

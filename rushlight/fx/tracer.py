@@ -50,9 +50,7 @@ class Tracer(TracerBase):
 
     def create_arg(self, a: Any) -> Any:
         """The argument of a node for an argument that may be a tensor of the traced module, or a constant.
-
-        Source: `torch/fx/_symbolic_trace.py`, `Tracer.create_arg`.
-        """
+        Source: `torch/fx/_symbolic_trace.py`, `Tracer.create_arg`."""
         if isinstance(a, (Parameter, Tensor, Module)):
             name = self.name_in_root(a)
             if name is None and isinstance(a, Parameter):
