@@ -8,19 +8,16 @@ PyTorch: `torch/_dynamo/trace_rules.py`, where `lookup` gives the class itself. 
 from __future__ import annotations
 
 from types import BuiltinFunctionType, FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import rushlight as rl
-from rushlight.dynamo.variables.base import Args, Kwargs, VariableTracker
+from rushlight.dynamo.variables.base import Args, Kwargs, Translator, VariableTracker
 from rushlight.dynamo.variables.builtin import BUILTINS, BuiltinVariable, FoldedFunctionVariable
 from rushlight.dynamo.variables.constant import fold
 from rushlight.dynamo.variables.functions import BaseUserFunctionVariable, SkipFunctionVariable
 from rushlight.dynamo.variables.torch import TorchInGraphFunctionVariable, call_in_graph
 from rushlight.dynamo.variables.user_defined import UserDefinedClassVariable
 from rushlight.library import OpOverload, OpOverloadPacket
-
-if TYPE_CHECKING:
-    from rushlight.dynamo.symbolic_convert import InstructionTranslatorBase as Translator
 
 __all__ = ["BUILTINS", "call_callable", "call_in_graph", "fold", "how_to_call"]
 

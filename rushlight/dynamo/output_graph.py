@@ -220,4 +220,4 @@ def remove_grad_mode_pairs(graph: fx.Graph) -> None:
 
 
 def is_grad_mode_switch(node: fx.Node) -> bool:
-    return node.op == "call_function" and node.target is rl._C._set_grad_enabled
+    return node.target is rl._C._set_grad_enabled

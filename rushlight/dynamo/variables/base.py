@@ -17,8 +17,10 @@ from rushlight.dynamo.exc import ObservedException, Unsupported
 if TYPE_CHECKING:
     from rushlight.dynamo.codegen import PyCodegen
     from rushlight.dynamo.symbolic_convert import InstructionTranslatorBase as Translator
+else:
+    PyCodegen = Translator = Any  # both import this module
 
-__all__ = ["Args", "Kwargs", "Source", "VariableTracker", "known_value", "static_getattr"]
+__all__ = ["Args", "Kwargs", "PyCodegen", "Source", "Translator", "VariableTracker", "known_value", "static_getattr"]
 
 Args = list["VariableTracker"]
 Kwargs = dict[str, "VariableTracker"]

@@ -11,17 +11,14 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from types import BuiltinFunctionType, MethodDescriptorType, ModuleType, WrapperDescriptorType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import rushlight as rl
 from rushlight.aten.strided import Tensor
 from rushlight.dynamo.exc import Unsupported
 from rushlight.dynamo.guards import CONSTANTS, bind
-from rushlight.dynamo.variables.base import Args, Kwargs, VariableTracker, known_value, static_getattr
+from rushlight.dynamo.variables.base import Args, Kwargs, Translator, VariableTracker, known_value, static_getattr
 from rushlight.dynamo.variables.iter import IteratorVariable
-
-if TYPE_CHECKING:
-    from rushlight.dynamo.symbolic_convert import InstructionTranslatorBase as Translator
 
 NOT_ITERABLE = (int, float, bool, type(None))
 FIXED = (type, ModuleType, BuiltinFunctionType, MethodDescriptorType, WrapperDescriptorType)

@@ -9,19 +9,14 @@ from __future__ import annotations
 
 from collections import OrderedDict, defaultdict
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rushlight.dynamo.exc import Unsupported
 from rushlight.dynamo.guards import CONSTANTS
-from rushlight.dynamo.variables.base import Source, VariableTracker
+from rushlight.dynamo.variables.base import PyCodegen, Source, Translator, VariableTracker
 from rushlight.dynamo.variables.constant import LITERALS, ConstantVariable, literal
 from rushlight.dynamo.variables.iter import IteratorVariable
 from rushlight.dynamo.variables.lists import ContainerVariable, ListVariable, TupleVariable
-
-if TYPE_CHECKING:
-    from rushlight.dynamo.codegen import PyCodegen
-    from rushlight.dynamo.symbolic_convert import InstructionTranslatorBase as Translator
-    from rushlight.dynamo.variables.tensor import TensorVariable
 
 MAPPINGS = (dict, OrderedDict, defaultdict)
 
@@ -29,7 +24,7 @@ MAPPINGS = (dict, OrderedDict, defaultdict)
 class TensorKey:
     """A tensor as a key: equal to itself only."""
 
-    def __init__(self, variable: TensorVariable) -> None:
+    def __init__(self, variable: VariableTracker) -> None:
         self.variable = variable
 
     def __hash__(self) -> int:

@@ -8,20 +8,17 @@ from __future__ import annotations
 
 import operator
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import rushlight as rl
 from rushlight import fx
 from rushlight.dynamo.exc import Unsupported
-from rushlight.dynamo.variables.base import Args, Kwargs, Source, VariableTracker, known_value, static_getattr
+from rushlight.dynamo.variables.base import Args, Source, Translator, VariableTracker, known_value, static_getattr
 from rushlight.dynamo.variables.constant import LITERALS, ConstantVariable, fold, literal
 from rushlight.dynamo.variables.functions import BaseUserFunctionVariable, UserMethodVariable
 from rushlight.dynamo.variables.iter import IteratorVariable
 from rushlight.dynamo.variables.misc import GetAttrVariable
 from rushlight.dynamo.variables.torch import call_in_graph
-
-if TYPE_CHECKING:
-    from rushlight.dynamo.symbolic_convert import InstructionTranslatorBase as Translator
 
 
 class ContainerVariable(VariableTracker):
@@ -57,7 +54,7 @@ class ContainerVariable(VariableTracker):
                 return ConstantVariable(self.contains(tx, args[0].realize()))
         return self.call_own_method(tx, name, args, kwargs)
 
-    def call_own_method(self, tx: Translator, name: str, args: Args, kwargs: Kwargs) -> VariableTracker:
+    def call_own_method(self, tx, name, args, kwargs):
         """A method that does not write. All items must be known."""
         return fold(tx, getattr(known_value(self), name), args, kwargs)
 

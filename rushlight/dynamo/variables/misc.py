@@ -7,14 +7,11 @@ subclasses of tensors.
 from __future__ import annotations
 
 from types import CellType, FunctionType, MethodDescriptorType, WrapperDescriptorType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rushlight.dynamo.exc import Unsupported
 from rushlight.dynamo.guards import CONSTANTS, bind
-from rushlight.dynamo.variables.base import VariableTracker
-
-if TYPE_CHECKING:
-    from rushlight.dynamo.symbolic_convert import InstructionTranslatorBase as Translator
+from rushlight.dynamo.variables.base import Translator, VariableTracker
 
 
 class GetAttrVariable(VariableTracker):

@@ -11,24 +11,20 @@ hooks, and `create_graph` for `backward`.
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import rushlight as rl
 from rushlight.aten.strided import Tensor
 from rushlight.dynamo.bytecode import OPERATORS, UNARY
 from rushlight.dynamo.exc import Unsupported
 from rushlight.dynamo.guards import Guard
-from rushlight.dynamo.variables.base import Source, VariableTracker
+from rushlight.dynamo.variables.base import PyCodegen, Source, Translator, VariableTracker
 from rushlight.dynamo.variables.constant import ConstantVariable, fold, literal
 from rushlight.dynamo.variables.ctx_manager import set_grad_mode
 from rushlight.dynamo.variables.iter import IteratorVariable
 from rushlight.dynamo.variables.lists import ListVariable, TupleVariable
 from rushlight.dynamo.variables.misc import GetAttrVariable
 from rushlight.dynamo.variables.torch import call_in_graph, run_on_fakes
-
-if TYPE_CHECKING:
-    from rushlight.dynamo.codegen import PyCodegen
-    from rushlight.dynamo.symbolic_convert import InstructionTranslatorBase as Translator
 
 KNOWN_METHODS = {
     "size", "dim", "ndimension", "numel", "nelement", "element_size", "stride", "is_contiguous", "is_floating_point",

@@ -8,16 +8,13 @@ whose result depends on data, and symbolic sizes.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rushlight import fx
 from rushlight.aten.strided import Tensor
 from rushlight.dynamo.exc import Unsupported
-from rushlight.dynamo.variables.base import Args, Kwargs, VariableTracker
+from rushlight.dynamo.variables.base import Args, Kwargs, Translator, VariableTracker
 from rushlight.dynamo.variables.constant import ConstantVariable
-
-if TYPE_CHECKING:
-    from rushlight.dynamo.symbolic_convert import InstructionTranslatorBase as Translator
 
 CREATIONS = {
     "zeros", "ones", "empty", "full", "arange", "eye", "linspace", "rand", "randn", "randint", "randperm", "tensor", "logspace",

@@ -10,24 +10,20 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterator
 from types import FunctionType, MemberDescriptorType, MethodDescriptorType, WrapperDescriptorType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import rushlight as rl
 from rushlight.aten.strided import Tensor
 from rushlight.c10.dispatch import local
 from rushlight.dynamo.exc import ObservedException, Unsupported
 from rushlight.dynamo.guards import Guard
-from rushlight.dynamo.variables.base import VariableTracker, static_getattr
+from rushlight.dynamo.variables.base import PyCodegen, Translator, VariableTracker, static_getattr
 from rushlight.dynamo.variables.constant import ConstantVariable
 from rushlight.dynamo.variables.ctx_manager import GradModeVariable, set_grad_mode
 from rushlight.dynamo.variables.iter import IteratorVariable
 from rushlight.dynamo.variables.lists import TupleVariable
 from rushlight.dynamo.variables.misc import ExceptionVariable, bind_class_attribute
 from rushlight.dynamo.variables.torch import call_in_graph
-
-if TYPE_CHECKING:
-    from rushlight.dynamo.codegen import PyCodegen
-    from rushlight.dynamo.symbolic_convert import InstructionTranslatorBase as Translator
 
 
 class UserDefinedObjectVariable(VariableTracker):
