@@ -27,13 +27,8 @@ from rushlight.fx import GraphModule
 from rushlight.library import ops
 
 __all__ = [
-    "ViewAndMutationMeta",
-    "collect_metadata",
-    "inference_graph",
-    "joint_forward_backward",
-    "joint_graph",
-    "needs_autograd",
-]
+    "ViewAndMutationMeta", "collect_metadata", "inference_graph", "joint_forward_backward", "joint_graph", "needs_autograd",
+]  # fmt: skip
 
 aten = ops.aten
 Args = Sequence[Any]
@@ -87,9 +82,8 @@ class ViewAndMutationMeta:
     @property
     def mutated(self) -> list[int]:
         """The indices of the inputs whose new values the graph returns."""
-        return [
-            i for i, x in enumerate(self.inputs) if (x.mutates_data or x.mutates_metadata) and not self.is_written(x)
-        ]
+        written = [x.mutates_data or x.mutates_metadata for x in self.inputs]
+        return [i for i, x in enumerate(self.inputs) if written[i] and not self.is_written(x)]
 
     def is_written(self, info: InputAliasInfo) -> bool:
         """Whether the graph itself writes to such an input."""
@@ -233,11 +227,13 @@ def needs_autograd(meta: ViewAndMutationMeta) -> bool:
 def fn_prepped_for_autograd(function: Callable, meta: ViewAndMutationMeta, primals: Sequence[Any]) -> list[Any]:
     """The outputs of the forward graph: inputs that were written to, outputs of the function, bases.
     Source: `graph_capture_wrappers.py`, `fn_prepped_for_autograd`."""
-    args = [x.clone() if info.mutates_data and info.requires_grad else x for x, info in zip(primals, meta.inputs)]
-    args = [
-        x.view(x.shape) if info.mutates_metadata and not (info.mutates_data and info.requires_grad) else x
-        for x, info in zip(args, meta.inputs)
-    ]
+
+    def prepared(x: Any, info: InputAliasInfo) -> Any:
+        if info.mutates_data and info.requires_grad:
+            return x.clone()
+        return x.view(x.shape) if info.mutates_metadata else x
+
+    args = list(map(prepared, primals, meta.inputs))
     outs = list(function(*args))
     bases = [out._base for out, info in zip(outs, meta.outputs) if info.output_type == SAVE_AS_OUTPUT]
     return [*(args[i] for i in meta.mutated), *outs, *bases]
@@ -277,7 +273,7 @@ def joint_forward_backward(
 
 
 def joint_graph(
-    function: Callable, args: Args, meta: ViewAndMutationMeta, decompositions: Decompositions | None = None
+    function: Callable, args: Args, meta: ViewAndMutationMeta, decompositions: Decompositions = None
 ) -> GraphModule:
     """The graph of the forward outputs and the gradients, from `primals_1`, ... and `tangents_1`, ...
     Source: `graph_capture.py`, `aot_dispatch_autograd_graph`."""
@@ -302,7 +298,7 @@ def joint_graph(
 
 
 def inference_graph(
-    function: Callable, args: Args, meta: ViewAndMutationMeta, decompositions: Decompositions | None = None
+    function: Callable, args: Args, meta: ViewAndMutationMeta, decompositions: Decompositions = None
 ) -> GraphModule:
     """The graph of the outputs alone, from `arg0_1`, ... With `meta.in_graph` it writes to its inputs at the end. Otherwise it
     returns their new values first.
@@ -326,9 +322,7 @@ def inference_graph(
     return trace_fakes(traced, args, [], [f"arg{i}_1" for i in range(len(args))], decompositions)
 
 
-def trace_fakes(
-    traced: Callable, args: Args, tangents: Args, names: Sequence[str], decompositions: Decompositions | None
-) -> GraphModule:
+def trace_fakes(traced: Callable, args: Args, tangents: Args, names: Args, decompositions: Any) -> GraphModule:
     """The graph of a function of fake tensors like the arguments, and of tangents, without dead code."""
     fakes = [fake_like(x).detach() if isinstance(x, Tensor) else x for x in args]
     module = trace(traced, [*fakes, *tangents], names, decompositions)

@@ -28,7 +28,7 @@ from rushlight.c10.storage import device
 from rushlight.fx import Graph, GraphModule, Node
 from rushlight.fx.node import map_aggregate
 
-Decompositions = Mapping[Operator, Callable]
+Decompositions = Mapping[Operator, Callable] | None
 
 # ------------------------------------------------------------------------------------------------------------
 # The mode
@@ -37,7 +37,7 @@ Decompositions = Mapping[Operator, Callable]
 class ProxyTorchDispatchMode(DispatchMode):
     """Records calls in `graph`. Source: `torch/fx/experimental/proxy_tensor.py`, `ProxyTorchDispatchMode`."""
 
-    def __init__(self, graph: Graph, decompositions: Decompositions | None = None) -> None:
+    def __init__(self, graph: Graph, decompositions: Decompositions = None) -> None:
         self.graph, self.decompositions = graph, decompositions or {}
         self.tracker: dict[int, tuple[Tensor, Node]] = {}  # by id; the reference keeps the id from being used again
         self.constants: dict[str, Tensor] = {}
@@ -177,7 +177,7 @@ def fake_like(tensor: Tensor) -> Tensor:
 
 
 def trace(
-    function: Callable, args: Sequence[Any], names: Sequence[str], decompositions: Decompositions | None = None
+    function: Callable, args: Sequence[Any], names: Sequence[str], decompositions: Decompositions = None
 ) -> GraphModule:
     """The graph of the calls of `function(mode, *args)`, with a placeholder for each argument, which has the name given."""
     graph = Graph()
@@ -192,9 +192,7 @@ def trace(
     return GraphModule(mode.constants, graph)
 
 
-def make_fx(
-    f: Callable, decomposition_table: Decompositions | None = None, tracing_mode: str = "real"
-) -> Callable[..., GraphModule]:
+def make_fx(f: Callable, decomposition_table: Decompositions = None, tracing_mode: str = "real") -> Callable:
     """A function that takes the arguments of `f`, and returns the graph of the operators that `f` calls.
 
     `tracing_mode` is "real" or "fake". With "fake", `f` runs on tensors without data. Operators in `decomposition_table` are

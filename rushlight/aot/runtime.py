@@ -40,7 +40,7 @@ def aot_autograd(
     bw_compiler: Compiler | None = None,
     inference_compiler: Compiler | None = None,
     partition_fn: Callable = min_cut_rematerialization_partition,
-    decompositions: Decompositions | None = None,
+    decompositions: Decompositions = None,
     keep_inference_input_mutations: bool = True,
 ) -> Callable:
     """A callable that is equivalent to `function`, and runs the graphs that the compilers compiled.
@@ -244,13 +244,15 @@ def aot_function(
     fw_compiler: Compiler,
     bw_compiler: Compiler | None = None,
     partition_fn: Callable = default_partition,
-    decompositions: Decompositions | None = None,
-    inference_compiler: Compiler | None = None,
-    keep_inference_input_mutations: bool = False,
+    **options: Any,
 ) -> Callable:
     """`fn`, compiled at its first call. Arguments and results may be nested in lists, tuples and dicts.
-    Source: `torch/_functorch/aot_autograd.py`, `aot_function`."""
-    options = fw_compiler, bw_compiler, inference_compiler, partition_fn, decompositions, keep_inference_input_mutations
+
+    The options are those of `aot_autograd`. By default the graph does not write to its inputs.
+
+    Source: `torch/_functorch/aot_autograd.py`, `aot_function`.
+    """
+    options = {"partition_fn": partition_fn, "keep_inference_input_mutations": False} | options
     compiled, out_spec = None, None
 
     def run(*args: Any, **kwargs: Any) -> Any:
@@ -264,7 +266,7 @@ def aot_function(
             return outs
 
         if compiled is None:
-            compiled = aot_autograd(flat_function, flat, *options)
+            compiled = aot_autograd(flat_function, flat, fw_compiler, bw_compiler, **options)
         return unflatten(list(compiled(*flat)), out_spec)
 
     return run
@@ -276,7 +278,7 @@ def aot_export_joint_simple(
     *,
     trace_joint: bool,
     num_params_buffers: int = 0,
-    decompositions: Decompositions | None = None,
+    decompositions: Decompositions = None,
 ) -> GraphModule:
     """The graph of the forward, or of forward and backward, of a function that does not write to its inputs.
     Source: `torch/_functorch/aot_autograd.py`, `aot_export_joint_simple`."""

@@ -110,22 +110,10 @@ class _Reader:
     """What the argument of an instruction stands for: the names and constants of the code."""
 
     def __init__(self, code: CodeType) -> None:
-        self.code, self.names = code, code.co_names
+        self.names, self.consts = code.co_names, code.co_consts
         cells = [name for name in code.co_cellvars if name not in code.co_varnames]
         self.fast_names = [*code.co_varnames, *cells, *code.co_freevars]
         self.boxed = {*code.co_cellvars, *code.co_freevars}
-
-    def number(self, arg: int) -> int:
-        return arg
-
-    def const(self, arg: int) -> Any:
-        return self.code.co_consts[arg]
-
-    def name(self, arg: int) -> str:
-        return self.names[arg]
-
-    def cell(self, arg: int) -> str:
-        return self.fast_names[arg]
 
     def fast(self, op: str, index: int) -> list[tuple[str, Any]]:
         name = self.fast_names[index]
@@ -139,8 +127,8 @@ class _Reader:
 NULL_MARK = ("PUSH_NULL", None)
 
 
-def _one(op: str, value: Callable[[_Reader, int], Any] = lambda reader, arg: None) -> Callable:
-    """A rule that gives one instruction, with the argument `value(reader, arg)`."""
+def _one(op: str, value: Callable[[_Reader, int], Any] = lambda reader, arg: arg) -> Callable:
+    """A rule that gives one instruction, with the argument `value(reader, arg)`: the number itself, if it is not given."""
     return lambda reader, arg: [(op, value(reader, arg))]
 
 
@@ -175,7 +163,7 @@ JUMPS = {"JUMP", "FOR_ITER", *POP_JUMPS}
 SMALL_SET: dict[str, Callable[[_Reader, int], list[tuple[str, Any]]]] = {
     **{name: lambda reader, arg: [] for name in ("RESUME", "NOP", "CACHE", "PRECALL", "COPY_FREE_VARS")},
     **{
-        name: _one(name)
+        name: _one(name, lambda reader, arg: None)
         for name in (
             "POP_TOP", "PUSH_NULL", "GET_ITER", "RETURN_VALUE", "STORE_SUBSCR", "DELETE_SUBSCR", "LIST_TO_TUPLE", "TO_BOOL",
             "PUSH_EXC_INFO", "POP_EXCEPT", "CHECK_EXC_MATCH", "BEFORE_WITH", "GET_LEN", "WITH_EXCEPT_START", "RETURN_GENERATOR",
@@ -183,7 +171,7 @@ SMALL_SET: dict[str, Callable[[_Reader, int], list[tuple[str, Any]]]] = {
         )
     },
     **{
-        name: _one(name, _Reader.number)
+        name: _one(name)
         for name in (
             "COPY", "SWAP", "BUILD_TUPLE", "BUILD_LIST", "BUILD_SET", "BUILD_MAP", "BUILD_STRING", "BUILD_SLICE",
             "BUILD_CONST_KEY_MAP", "LIST_APPEND", "SET_ADD", "MAP_ADD", "LIST_EXTEND", "SET_UPDATE", "DICT_UPDATE", "DICT_MERGE",
@@ -191,26 +179,27 @@ SMALL_SET: dict[str, Callable[[_Reader, int], list[tuple[str, Any]]]] = {
             "SET_FUNCTION_ATTRIBUTE", "RAISE_VARARGS", "CONVERT_VALUE", "FOR_ITER",
         )
     },
-    **{name: _one("JUMP", _Reader.number) for name in ("JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT")},
-    **{name.replace("IF", f"{way}IF"): _one(name, _Reader.number)
-       for name in POP_JUMPS for way in ("", "FORWARD_", "BACKWARD_")},
+    **{name: _one("JUMP") for name in ("JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT")},
+    **{name.replace("IF", f"{way}IF"): _one(name) for name in POP_JUMPS for way in ("", "FORWARD_", "BACKWARD_")},
     **{f"JUMP_IF_{what}_OR_POP": lambda reader, arg, jump=f"POP_JUMP_IF_{what}": [("COPY", 1), (jump, arg), ("POP_TOP", None)]
        for what in ("TRUE", "FALSE")},
-    **{name: _one(name, _Reader.name) for name in ("STORE_GLOBAL", "STORE_ATTR", "DELETE_ATTR", "IMPORT_NAME", "IMPORT_FROM")},
-    **{name: _one(name, _Reader.cell) for name in ("MAKE_CELL", "LOAD_DEREF", "STORE_DEREF", "DELETE_DEREF", "LOAD_CLOSURE")},
+    **{name: _one(name, lambda reader, arg: reader.names[arg])
+       for name in ("STORE_GLOBAL", "STORE_ATTR", "DELETE_ATTR", "IMPORT_NAME", "IMPORT_FROM")},
+    **{name: _one(name, lambda reader, arg: reader.fast_names[arg])
+       for name in ("MAKE_CELL", "LOAD_DEREF", "STORE_DEREF", "DELETE_DEREF", "LOAD_CLOSURE")},
     **{name: _fast(name) for name in ("LOAD_FAST", "LOAD_FAST_AND_CLEAR", "STORE_FAST", "DELETE_FAST")},
     "LOAD_FAST_CHECK": _fast("LOAD_FAST"),
     "LOAD_FAST_LOAD_FAST": _fast("LOAD_FAST", "LOAD_FAST"),
     "STORE_FAST_LOAD_FAST": _fast("STORE_FAST", "LOAD_FAST"),
     "STORE_FAST_STORE_FAST": _fast("STORE_FAST", "STORE_FAST"),
-    "LOAD_CONST": _one("LOAD_CONST", _Reader.const),
-    "RETURN_CONST": lambda reader, arg: [("LOAD_CONST", reader.const(arg)), ("RETURN_VALUE", None)],
-    "KW_NAMES": _one("LOAD_CONST", _Reader.const),  # `simplify` moves it to the call
+    **{name: _one("LOAD_CONST", lambda reader, arg: reader.consts[arg])
+       for name in ("LOAD_CONST", "KW_NAMES")},  # `simplify` moves the names to the call
+    "RETURN_CONST": lambda reader, arg: [("LOAD_CONST", reader.consts[arg]), ("RETURN_VALUE", None)],
     "LOAD_ASSERTION_ERROR": _one("LOAD_CONST", lambda reader, arg: AssertionError),
     "LOAD_GLOBAL": _load_global,
     "LOAD_ATTR": _load_attr,
-    "LOAD_METHOD": lambda reader, arg: [("LOAD_ATTR", reader.name(arg)), NULL_MARK],
-    "LOAD_SUPER_ATTR": lambda reader, arg: [("LOAD_SUPER_ATTR", reader.name(arg >> 2))] + [NULL_MARK] * (arg & 1),
+    "LOAD_METHOD": lambda reader, arg: [("LOAD_ATTR", reader.names[arg]), NULL_MARK],
+    "LOAD_SUPER_ATTR": lambda reader, arg: [("LOAD_SUPER_ATTR", reader.names[arg >> 2])] + [NULL_MARK] * (arg & 1),
     "BINARY_OP": _one("BINARY_OP", lambda reader, arg: dis._nb_ops[arg][1]),
     "BINARY_SUBSCR": _one("BINARY_OP", lambda reader, arg: "[]"),
     "BINARY_SLICE": lambda reader, arg: [("BUILD_SLICE", 2), ("BINARY_OP", "[]")],

@@ -24,7 +24,7 @@ from rushlight.dynamo.cache import CacheEntry, Region
 from rushlight.dynamo.exc import AutogradGradRestartAnalysis, ObservedException, SkipFrame, Unsupported
 from rushlight.dynamo.opcodes import NULL, SuspendedFrame
 from rushlight.dynamo.output_graph import OutputGraph, ResumeState
-from rushlight.dynamo.symbolic_convert import GraphBreak, InstructionTranslator
+from rushlight.dynamo.symbolic_convert import InstructionTranslator
 from rushlight.utils import _logging as logs
 
 __all__ = ["Compiler", "GraphCompileReason", "populate"]
@@ -186,8 +186,6 @@ class Compiler:
         try:
             populate(frame, state)
             frame.run()
-        except GraphBreak:
-            pass
         except Exception as caught:
             error = caught
         finally:

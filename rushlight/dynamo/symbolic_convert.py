@@ -37,22 +37,17 @@ from rushlight.dynamo.variables import (
     VariableTracker,
 )
 from rushlight.dynamo.variables.base import Args, Kwargs, known_value
-from rushlight.dynamo.variables.builder import VariableBuilder
 from rushlight.dynamo.variables.constant import fold, literal
 from rushlight.dynamo.variables.dicts import key_of
 from rushlight.dynamo.variables.functions import NestedUserFunctionVariable
 
-__all__ = ["GraphBreak", "InliningInstructionTranslator", "InstructionTranslator", "InstructionTranslatorBase"]
+__all__ = ["InliningInstructionTranslator", "InstructionTranslator", "InstructionTranslatorBase"]
 
 MAX_INSTRUCTIONS = 200_000  # of one capture: Python runs a longer loop better
 MAX_DEPTH = 60
 GENERATOR = type(_ for _ in ())
 
 Function = BaseUserFunctionVariable
-
-
-class GraphBreak(Exception):  # noqa: N818  (it ends a capture as a return does)
-    """The outermost frame stops before its next instruction."""
 
 
 def operation(name: str) -> Callable:
@@ -78,11 +73,7 @@ class InstructionTranslatorBase(Interpreter):
 
     def __init__(self, output: OutputGraph, code: CodeType, f_globals: dict[str, Any]) -> None:
         super().__init__(code, f_globals, SuspendedFrame(0, {}, {}, []))
-        self.output = output
-
-    @property
-    def builder(self) -> VariableBuilder:
-        return self.output.builder
+        self.output, self.builder = output, output.builder
 
     def step(self) -> None:
         self.root.count += 1
@@ -99,11 +90,6 @@ class InstructionTranslatorBase(Interpreter):
 
     def operands(self, count: int) -> list[VariableTracker]:
         return [value.realize() for value in self.popn(count)]
-
-    def run(self) -> VariableTracker:
-        while not self.returned:
-            self.step()
-        return self.value
 
     def error(self, cls: type[BaseException], *args: Any) -> ObservedException:
         """To be raised: an exception that the captured function may catch."""
@@ -208,7 +194,9 @@ class InstructionTranslatorBase(Interpreter):
         callee.bind_args(function, args, kwargs)
         if flags & inspect.CO_GENERATOR:
             return IteratorVariable(callee.generate(), cls=GENERATOR, made=(function, tuple(args), kwargs))
-        return callee.run()
+        while not callee.returned:
+            callee.step()
+        return callee.value
 
     def new_function(self, code: CodeType) -> NestedUserFunctionVariable:
         return NestedUserFunctionVariable(code, self.f_globals)
@@ -260,11 +248,10 @@ class InstructionTranslator(InstructionTranslatorBase):
         super().__init__(output, code, f_globals)
         self.root, self.count, self.steps, self.stop_at, self.depth = self, 0, 0, stop_at, 1
 
-    def step(self) -> None:
-        if self.steps == self.stop_at:
-            raise GraphBreak
-        super().step()
-        self.steps += 1
+    def run(self) -> None:
+        while not self.returned and self.steps != self.stop_at:
+            self.step()
+            self.steps += 1
 
 
 class InliningInstructionTranslator(InstructionTranslatorBase):
