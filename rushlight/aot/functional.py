@@ -334,9 +334,7 @@ def functionalize(function: Callable) -> Callable:
     @wraps(function)
     def functional(*args: Any) -> Any:
         mode = FunctionalTensorMode(sync_views=False)
-        with disable_modes():
-            fakes = [fake_like(x) if isinstance(x, Tensor) else x for x in args]
-        outers = [mode.wrap(fake, x) if isinstance(x, Tensor) else x for fake, x in zip(fakes, args)]
+        outers = [mode.wrap(fake_like(x), x) if isinstance(x, Tensor) else x for x in args]
         with on_meta(True):
             with mode:
                 results = function(*outers)

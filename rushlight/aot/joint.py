@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rushlight.aot.functional import FunctionalTensorMode, View, sync, whole
-from rushlight.aot.proxy_tensor import Decompositions, ProxyTorchDispatchMode, disable_modes, fake_like, on_meta, trace
+from rushlight.aot.proxy_tensor import Decompositions, ProxyTorchDispatchMode, fake_like, on_meta, trace
 from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor, non_overlapping_and_dense
 from rushlight.autograd import engine
@@ -108,10 +108,7 @@ def collect_metadata(function: Callable, args: Sequence[Any]) -> ViewAndMutation
     `function` returns a list. Source: `collect_metadata_analysis.py`, `run_functionalized_fw_and_collect_metadata`.
     """
     mode = FunctionalTensorMode(on_meta=True)
-    outers = [fake_like(x) if isinstance(x, Tensor) else x for x in args]
-    for x in outers:
-        if isinstance(x, Tensor):
-            mode.wrap(x, fake_like(x).detach())
+    outers = [mode.wrap(fake_like(x), fake_like(x).detach()) if isinstance(x, Tensor) else x for x in args]
     before = [layout(x) for x in outers]
     with set_grad_enabled(local.grad_enabled), on_meta(True), mode:
         outs = list(function(*outers))
@@ -145,9 +142,7 @@ def input_info(mode: FunctionalTensorMode, x: Any, before: tuple | None) -> Inpu
     return InputAliasInfo(written, now != before, x.requires_grad, storage.hidden, *now)
 
 
-def outputs_info(
-    mode: FunctionalTensorMode, inputs: Sequence[Any], before: Sequence[tuple | None], outs: Sequence[Any]
-) -> tuple[list[OutputAliasInfo], list[Tensor]]:
+def outputs_info(mode: FunctionalTensorMode, inputs: Args, before: Args, outs: Args) -> tuple[list, list[Tensor]]:
     """The kind of each output, and the intermediate bases that are returned too. `before` is the layout that the inputs had.
 
     Autograd must know which tensors share memory. Otherwise a write to one of them would not reach the history of the others. A
@@ -165,7 +160,7 @@ def outputs_info(
     sharing = Counter(storage_of(out) for out in tensors)
     of_many = Counter(storage_of(out) for out in tensors if out._one_of_many)
     positions = {id(out): i for i, out in reversed(list(enumerate(outs)))}
-    found, bases = [], []
+    found, bases = [], {}
     for out in outs:
         if not isinstance(out, Tensor):
             found.append(OutputAliasInfo(NON_ALIAS, None, False, is_tensor=False))
@@ -190,18 +185,16 @@ def outputs_info(
             if like:
                 kind, base_idx, views = BASE_IS_OUTPUT, positions[id(like[0])], ()
         found.append(OutputAliasInfo(kind, base_idx, out.requires_grad, views))
-    return found, bases
+    return found, list(bases.values())
 
 
-def intermediate_alias(base: Tensor, positions: dict[int, int], bases: list[Tensor]) -> tuple[str, int]:
+def intermediate_alias(base: Tensor, positions: dict[int, int], bases: dict[int, Tensor]) -> tuple[str, int]:
     """The kind of a view of an intermediate `base`, and the index of the base. A new base is added to `bases`."""
     if id(base) in positions:
         return BASE_IS_OUTPUT, positions[id(base)]
-    known = next((i for i, each in enumerate(bases) if each is base), None)
-    if known is not None:
-        return ALIAS_OF_INTERMEDIATE, known
-    bases.append(base)
-    return SAVE_AS_OUTPUT, len(bases) - 1
+    kind = ALIAS_OF_INTERMEDIATE if id(base) in bases else SAVE_AS_OUTPUT
+    bases[id(base)] = base
+    return kind, list(bases).index(id(base))
 
 
 def needs_autograd(meta: ViewAndMutationMeta) -> bool:
@@ -279,7 +272,7 @@ def joint_graph(
     Source: `graph_capture.py`, `aot_dispatch_autograd_graph`."""
 
     def traced(mode: ProxyTorchDispatchMode, *values: Any) -> list[Any]:
-        functional, outers = wrap_fakes(mode, values, len(args), args)
+        functional, outers = wrap_fakes(values, args)
         primals, tangents = outers[: len(args)], outers[len(args) :]
 
         def forward(*primals: Any) -> list[Any]:
@@ -307,7 +300,7 @@ def inference_graph(
     """
 
     def traced(mode: ProxyTorchDispatchMode, *values: Any) -> list[Any]:
-        functional, outers = wrap_fakes(mode, values, len(values), args)
+        functional, outers = wrap_fakes(values, args)
         with functional:
             outs = list(function(*outers))
         written = [i for i, info in enumerate(meta.inputs) if meta.is_written(info)]
@@ -331,15 +324,9 @@ def trace_fakes(traced: Callable, args: Args, tangents: Args, names: Args, decom
     return module
 
 
-def wrap_fakes(
-    mode: ProxyTorchDispatchMode, values: Sequence[Any], primals: int, args: Sequence[Any]
-) -> tuple[FunctionalTensorMode, list[Any]]:
-    """Fake tensors for the program, whose values are the traced tensors."""
-    functional = FunctionalTensorMode()
-    with disable_modes():
-        likes = [*args, *values[primals:]]
-        outers = [fake_like(x) if isinstance(x, Tensor) else x for x in likes]
-    for value, outer in zip(values, outers):
-        if isinstance(outer, Tensor):
-            functional.wrap(outer, value)
+def wrap_fakes(values: Args, args: Args) -> tuple[FunctionalTensorMode, list[Any]]:
+    """Fake tensors for the program, whose values are the traced tensors: those of the arguments, then the tangents."""
+    functional, outers = FunctionalTensorMode(), []
+    for value, like in zip(values, [*args, *values[len(args) :]]):
+        outers.append(functional.wrap(fake_like(like), value) if isinstance(like, Tensor) else like)
     return functional, outers

@@ -298,30 +298,27 @@ class Interpreter:
 
     # Calls and functions
 
-    def callee(self) -> tuple[Any, list]:
-        """The callable below its arguments: `NULL, f`, `f, NULL`, or `f` and a first argument."""
-        first, second = self.popn(2)
-        if first is self.null:
-            return second, []
-        return (first, []) if second is self.null else (first, [second])
+    def call_below(self, args: list, kwargs: dict[str, Any]) -> None:
+        """Call the callable that was below its arguments: `NULL, f`, `f, NULL`, or `f` and a first argument."""
+        function, first = self.popn(2)
+        if function is self.null:
+            function = first
+        elif first is not self.null:
+            args = [first, *args]
+        self.push(self.call(function, args, kwargs))
 
     def CALL(self, instruction: Instruction) -> None:
-        args = self.popn(instruction.arg)
-        function, first = self.callee()
-        self.push(self.call(function, first + args, {}))
+        self.call_below(self.popn(instruction.arg), {})
 
     def CALL_KW(self, instruction: Instruction) -> None:
         names = self.python_value(self.pop())
         args = self.popn(instruction.arg)
-        function, first = self.callee()
         positional = len(args) - len(names)
-        self.push(self.call(function, first + args[:positional], dict(zip(names, args[positional:]))))
+        self.call_below(args[:positional], dict(zip(names, args[positional:])))
 
     def CALL_FUNCTION_EX(self, instruction: Instruction) -> None:
         kwargs = self.mapping(self.pop()) if instruction.arg & 1 else {}
-        args = self.pop()
-        function, first = self.callee()
-        self.push(self.call(function, first + self.unpack(args), dict(kwargs)))
+        self.call_below(self.unpack(self.pop()), dict(kwargs))
 
     def MAKE_FUNCTION(self, instruction: Instruction) -> None:
         function = self.new_function(self.python_value(self.pop()))

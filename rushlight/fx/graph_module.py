@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 import itertools
 import linecache
+import operator
 from typing import Any
 
 from rushlight.aten.strided import Tensor
@@ -42,7 +43,7 @@ class GraphModule(Module):
         if isinstance(root, Module):
             self.training = root.training
             for target in targets:
-                copy_attribute(root, self, target)
+                assign_attribute(operator.attrgetter(target)(root), self, target)
         else:
             for node in graph.nodes:
                 if node.op in ("get_attr", "call_module") and node.target not in root:
@@ -158,23 +159,16 @@ def _indented(text: str) -> str:
     return "\n".join([first, *(f"    {line}" if line.strip() else "" for line in rest)])
 
 
-def copy_attribute(source: Module, target: Module, qualified_name: str) -> None:
-    """Copy an attribute by its qualified name, and add missing modules on its path."""
-    *path, name = qualified_name.split(".")
-    for step in path:
-        found = getattr(source, step)
-        if getattr(target, step, None) is found:  # a module above it was copied as a whole
-            return
-        if getattr(target, step, None) is None:
-            setattr(target, step, Module())
-        source, target = found, getattr(target, step)
-    assign(target, name, getattr(source, name))
-
-
 def assign_attribute(value: Any, target: Module, qualified_name: str) -> None:
-    """Assign an attribute by its qualified name, and add missing modules on its path."""
+    """Assign an attribute by its qualified name, and add missing modules on its path. A tensor that is not a parameter becomes a
+    buffer."""
     owner, name = owner_of(target, qualified_name)
-    assign(owner, name, value)
+    if getattr(owner, name, None) is value:  # a module above it was copied as a whole
+        return
+    if isinstance(value, Tensor) and not isinstance(value, Parameter):
+        owner.register_buffer(name, value)
+    else:
+        setattr(owner, name, value)
 
 
 def owner_of(module: Any, qualified_name: str) -> tuple[Any, str]:
@@ -185,11 +179,3 @@ def owner_of(module: Any, qualified_name: str) -> tuple[Any, str]:
             setattr(module, step, Module())
         module = getattr(module, step, None)
     return module, name
-
-
-def assign(module: Module, name: str, value: Any) -> None:
-    """Assign an attribute. A tensor that is not a parameter becomes a buffer."""
-    if isinstance(value, Tensor) and not isinstance(value, Parameter):
-        module.register_buffer(name, value)
-    else:
-        setattr(module, name, value)

@@ -31,10 +31,8 @@ __all__ = ["Node", "has_side_effect", "immutable_dict", "immutable_list", "map_a
 
 
 def _no_mutation(self, *args, **kwargs):
-    raise TypeError(
-        f"{type(self).__name__!r} object does not support mutation, because nodes record their users: assign a changed copy to "
-        f"node.args or node.kwargs instead"
-    )
+    what = "object does not support mutation, because nodes record their users"
+    raise TypeError(f"{type(self).__name__!r} {what}: assign a changed copy to node.args or node.kwargs instead")
 
 
 class immutable_list(list):
@@ -242,10 +240,9 @@ class Node:
         if self.op in ("placeholder", "output"):
             return True
         if self.op == "call_module":
-            assert self.graph.owning_module is not None, (
-                "is_impure of a call_module node needs the module, and the graph has no owning module"
-            )
-            return getattr(self.graph.owning_module.get_submodule(self.target), "_is_impure", False)
+            owner = self.graph.owning_module
+            assert owner is not None, "is_impure of a call_module node needs the owning module, and the graph has none"
+            return getattr(owner.get_submodule(self.target), "_is_impure", False)
         return self.op == "call_function" and is_impure_function(self.target, impure_random)
 
     @property
@@ -336,13 +333,8 @@ def is_impure_function(target: Callable, impure_random: bool = True) -> bool:
     if isinstance(target, OpOverloadPacket):
         target = getattr(target, "default", target)
     if isinstance(target, OpOverload):
-        return is_written(target) or (impure_random and target.schema.name in RANDOM_OPERATORS)
+        return target.schema.is_mutable or (impure_random and target.schema.name in RANDOM_OPERATORS)
     return getattr(target, "__name__", None) in RANDOM_FUNCTIONS and home(target) == "rushlight"
-
-
-def is_written(operator: OpOverload) -> bool:
-    """Whether an operator writes to one of its arguments."""
-    return any("!" in (argument.alias or "") for argument in operator.schema.arguments)
 
 
 RANDOM_OPERATORS = {

@@ -13,7 +13,7 @@ from rushlight.aten.strided import Tensor
 from rushlight.fx.graph import Graph
 from rushlight.fx.graph_module import GraphModule
 from rushlight.fx.interpreter import Interpreter
-from rushlight.fx.node import RANDOM_OPERATORS, Node, is_written, map_arg
+from rushlight.fx.node import RANDOM_OPERATORS, Node, map_arg
 from rushlight.library import OpOverload, OpOverloadPacket
 
 __all__ = ["common_subexpressions", "constant_fold", "eliminate_dead_code"]
@@ -60,7 +60,7 @@ def is_random(node: Node) -> bool:
 def is_mutation(node: Node) -> bool:
     """Whether a node writes to memory: by the schema of an operator, and by the name of other functions and methods."""
     if isinstance(node.target, OpOverload):
-        return is_written(node.target)
+        return node.target.schema.is_mutable
     if node.op in ("call_function", "call_method"):
         name = node.target if isinstance(node.target, str) else node.target.__name__
         if (name.endswith("_") and not name.endswith("__")) or {"set", "enter", "exit", "seed"} & set(name.split("_")):

@@ -128,10 +128,8 @@ class TracerBase:
 
     def iter(self, obj: Proxy) -> Iterator[Proxy]:
         """The result of `for x in proxy:` and `f(*proxy)`. TraceError, because the length is not known."""
-        raise TraceError(
-            "Proxy object cannot be iterated, as in a loop or as a *args or **kwargs function argument: its values are not known "
-            "during the trace"
-        )
+        why = "as in a loop or as a *args or **kwargs function argument: its values are not known during the trace"
+        raise TraceError(f"Proxy object cannot be iterated, {why}")
 
     def keys(self, obj: Proxy) -> Any:
         """The result of `f(**proxy)`."""
@@ -184,10 +182,8 @@ class Proxy:
         return self.tracer.keys(self)
 
     def __len__(self) -> int:
-        raise RuntimeError(
-            "'len' is not supported in symbolic tracing by default. If you want this call to be recorded, please call "
-            "rushlight.fx.wrap('len') at module scope"
-        )
+        hint = "If you want this call to be recorded, please call rushlight.fx.wrap('len') at module scope"
+        raise RuntimeError(f"'len' is not supported in symbolic tracing by default. {hint}")
 
     @classmethod
     def __torch_function__(
