@@ -75,7 +75,7 @@ def log_softmax_backward_data(grad_output: Tensor, output: Tensor, dim: int, inp
 
 
 # ------------------------------------------------------------------------------------------------------------
-# Pointwise
+# Pointwise, and functional forms of writes
 
 SQRT_2_OVER_PI, CUBE = math.sqrt(2 / math.pi), 0.044715
 
@@ -121,10 +121,6 @@ def rsub(self: Tensor, other: Any, alpha: Scalar) -> Tensor:
     return other - taken if isinstance(other, Tensor) else -taken + other
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Functional forms of writes
-
-
 def copy(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
     if src.dtype is not self.dtype:
         src = src.to(self.dtype)
@@ -136,7 +132,7 @@ def fill(self: Tensor, value: Any) -> Tensor:
 
 
 # ------------------------------------------------------------------------------------------------------------
-# Reductions
+# Reductions and losses
 
 
 def mean_dim(self: Tensor, dim: Dims, keepdim: bool, dtype: Any) -> Tensor:
@@ -157,10 +153,6 @@ def logsumexp(self: Tensor, dim: Sequence[int], keepdim: bool) -> Tensor:
     largest = functions.where(functions.abs(largest) == math.inf, 0.0, largest)
     found = functions.log(functions.sum(functions.exp(self - largest), dim, True)) + largest
     return found if keepdim else found.squeeze(dim)
-
-
-# ------------------------------------------------------------------------------------------------------------
-# Losses
 
 
 def mse_loss(self: Tensor, target: Tensor, reduction: int) -> Tensor:

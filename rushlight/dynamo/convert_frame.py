@@ -61,7 +61,8 @@ class Compiler:
         if found is None:
             self.held.append((code, f_globals))
             found = self.regions[key] = {0: Region()}
-            if any(map(needs_python_frame, bytecode.instructions_of(code))):
+            instructions = bytecode.instructions_of(code)
+            if any(each.op in NEVER or each.arg in LOOK_AT_FRAME.get(each.op, ()) for each in instructions):
                 found[0].skip_reason = "instructions or functions that only Python's own loop can run"
         return found
 
@@ -236,14 +237,10 @@ class Compiler:
 
 
 NEVER = {"UNKNOWN", "RETURN_GENERATOR", "YIELD_VALUE"}
-FRAME_FUNCTIONS = {"locals", "globals", "vars", "dir", "eval", "exec"}  # they look at the frame that calls them
-FRAME_ATTRIBUTES = {"_getframe", "currentframe", "exc_info"}
-
-
-def needs_python_frame(instruction: bytecode.Instruction) -> bool:
-    """Whether only CPython's own loop can run an instruction."""
-    names = {"LOAD_GLOBAL": FRAME_FUNCTIONS, "LOAD_ATTR": FRAME_ATTRIBUTES}.get(instruction.op, ())
-    return instruction.op in NEVER or instruction.arg in names
+LOOK_AT_FRAME = {  # functions that look at the frame that calls them
+    "LOAD_GLOBAL": {"locals", "globals", "vars", "dir", "eval", "exec"},
+    "LOAD_ATTR": {"_getframe", "currentframe", "exc_info"},
+}
 
 
 def has_hooks(module: rl.nn.Module) -> bool:

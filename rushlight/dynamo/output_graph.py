@@ -107,7 +107,7 @@ class OutputGraph:
             variable = TensorVariable(node, fake)
             first = self.by_fake.setdefault(id(fake), variable)
             if first is not variable:  # an operation in place returns the tensor that it was given
-                variable.source, variable.real, variable.kind = first.source, first.real, first.kind
+                variable.source, variable.real, variable.cls = first.source, first.real, first.cls
             self.held.append(fake)
             return variable
         if isinstance(fake, (tuple, list)) and fake and all(isinstance(item, Tensor) for item in fake):

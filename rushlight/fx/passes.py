@@ -6,6 +6,7 @@ In PyTorch: `torch/fx/graph.py`, `Graph.eliminate_dead_code`; `torch/_functorch/
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
@@ -138,12 +139,10 @@ def has_tensor(values: Iterable[Any]) -> bool:
 
 def freeze(module: GraphModule, node: Node, value: Tensor) -> None:
     """Replace a node by a `get_attr` node of the same name. A new attribute of the module has the value."""
-    number = 0
-    while hasattr(module, f"_frozen_param{number}"):
-        number += 1
-    module.register_buffer(f"_frozen_param{number}", value)
+    name = next(name for i in itertools.count() if not hasattr(module, name := f"_frozen_param{i}"))
+    module.register_buffer(name, value)
     with module.graph.inserting_before(node):
-        constant = module.graph.create_node("get_attr", f"_frozen_param{number}")
+        constant = module.graph.create_node("get_attr", name)
     node.replace_all_uses_with(constant)
     constant.meta.update(node.meta)
     module.graph.erase_node(node)

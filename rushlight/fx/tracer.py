@@ -7,6 +7,7 @@ Each module of rushlight becomes one node (a leaf). The program's modules are tr
 from __future__ import annotations
 
 import inspect
+import itertools
 import math
 from collections import OrderedDict
 from collections.abc import Callable
@@ -43,10 +44,7 @@ class Tracer(TracerBase):
         self._autowrap_function_ids = {id(value) for value in [*public, *autowrap_functions] if callable(value)}
 
     def get_fresh_qualname(self, prefix: str) -> str:
-        number = 0
-        while hasattr(self.root, f"{prefix}{number}"):
-            number += 1
-        return f"{prefix}{number}"
+        return next(name for i in itertools.count() if not hasattr(self.root, name := f"{prefix}{i}"))
 
     def create_arg(self, a: Any) -> Any:
         """The argument of a node for an argument that may be a tensor of the traced module, or a constant.

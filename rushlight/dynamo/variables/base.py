@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from rushlight.dynamo.exc import ObservedException, Unsupported
@@ -20,7 +21,17 @@ if TYPE_CHECKING:
 else:
     PyCodegen = Translator = Any  # both import this module
 
-__all__ = ["Args", "Kwargs", "PyCodegen", "Source", "Translator", "VariableTracker", "known_value", "static_getattr"]
+__all__ = [
+    "Args",
+    "Kwargs",
+    "PyCodegen",
+    "Source",
+    "Translator",
+    "VariableTracker",
+    "known_value",
+    "observed",
+    "static_getattr",
+]
 
 Args = list["VariableTracker"]
 Kwargs = dict[str, "VariableTracker"]
@@ -31,6 +42,7 @@ class VariableTracker:
     """A value of the captured function. The methods here are those of a value of which nothing is known."""
 
     source: Source = None
+    cls: type | None = None  # of the value, if it is known
     has_identity = True  # whether `is` can be answered
 
     def __repr__(self) -> str:
@@ -53,7 +65,9 @@ class VariableTracker:
         return ()
 
     def python_type(self) -> type:
-        raise Unsupported(f"type of {self!r}")
+        if self.cls is None:
+            raise Unsupported(f"type of {self!r}")
+        return self.cls
 
     def as_python_constant(self) -> Any:
         """The value, if it is known with all its parts. Raises Unsupported if it is not."""
@@ -154,6 +168,15 @@ def known_value(variable: VariableTracker) -> Any:
     for item in variable.children():
         known_value(item)
     return variable.as_python_constant()
+
+
+@contextmanager
+def observed(tx: Translator, *classes: type[Exception]) -> Iterator[None]:
+    """A context in which exceptions of Python become exceptions of the captured function."""
+    try:
+        yield
+    except classes as error:
+        raise tx.error(type(error), *error.args) from None
 
 
 def static_getattr(cls: type, name: str) -> Any:

@@ -17,7 +17,7 @@ import rushlight as rl
 from rushlight.aten.strided import Tensor
 from rushlight.dynamo.exc import Unsupported
 from rushlight.dynamo.guards import CONSTANTS, bind
-from rushlight.dynamo.variables.base import Args, Kwargs, Translator, VariableTracker, known_value, static_getattr
+from rushlight.dynamo.variables.base import Args, Translator, VariableTracker, known_value, observed, static_getattr
 from rushlight.dynamo.variables.iter import IteratorVariable
 
 NOT_ITERABLE = (int, float, bool, type(None))
@@ -46,10 +46,8 @@ class ConstantVariable(VariableTracker):
         return self.value is other.value if isinstance(other, ConstantVariable) else super().is_same(other)
 
     def var_getattr(self, tx, name):
-        try:
+        with observed(tx, AttributeError):
             found = getattr(self.value, name)
-        except AttributeError as error:
-            raise tx.error(AttributeError, str(error)) from None
         if isinstance(self.value, (ModuleType, type)):
             return self.static_attribute(tx, name, found)
         return ConstantVariable(found) if callable(found) or self.value is rl.ops else literal(found)
@@ -105,7 +103,7 @@ def literal(value: Any) -> VariableTracker:
     return LITERALS.get(type(value), ConstantVariable)(value)
 
 
-def fold(tx: Translator, function: Callable, args: Args, kwargs: Kwargs | None = None) -> VariableTracker:
+def fold(tx: Translator, function: Callable, args: Args, kwargs: dict | None = None) -> VariableTracker:
     """Let Python compute what is known. An exception becomes one of the captured function."""
     values = [known_value(arg) for arg in args]
     named = {key: known_value(arg) for key, arg in (kwargs or {}).items()}

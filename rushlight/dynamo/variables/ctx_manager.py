@@ -33,9 +33,6 @@ class GradModeVariable(VariableTracker):
         self.cls, self.mode, self.source = cls, mode, source
         self.before = [] if before is None else [before]
 
-    def python_type(self) -> type:
-        return self.cls
-
     def var_getattr(self, tx, name):
         if name in ("__enter__", "__exit__", "_recreate_cm"):
             return GradModeMethodVariable(self, name)

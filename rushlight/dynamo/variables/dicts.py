@@ -13,7 +13,7 @@ from typing import Any
 
 from rushlight.dynamo.exc import Unsupported
 from rushlight.dynamo.guards import CONSTANTS
-from rushlight.dynamo.variables.base import PyCodegen, Source, Translator, VariableTracker
+from rushlight.dynamo.variables.base import PyCodegen, Source, Translator, VariableTracker, observed
 from rushlight.dynamo.variables.constant import LITERALS, ConstantVariable, literal
 from rushlight.dynamo.variables.iter import IteratorVariable
 from rushlight.dynamo.variables.lists import ContainerVariable, ListVariable, TupleVariable
@@ -40,10 +40,8 @@ def key_of(tx: Translator, variable: VariableTracker) -> Any:
     if variable.is_tensor():
         return TensorKey(variable)
     value = variable.as_python_constant()
-    try:
+    with observed(tx, TypeError):
         hash(value)
-    except TypeError as error:
-        raise tx.error(TypeError, *error.args) from None
     return value
 
 

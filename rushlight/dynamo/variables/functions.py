@@ -19,15 +19,13 @@ from rushlight.dynamo.variables.misc import CellVariable
 class BaseUserFunctionVariable(VariableTracker):
     """A Python function: what a call of it needs, as variables."""
 
+    cls = FunctionType
     code: CodeType
     globals: dict[str, Any]
     name: str
     defaults: Args
     kwdefaults: Kwargs
     closure: list[CellVariable]
-
-    def python_type(self) -> type:
-        return FunctionType
 
 
 class UserFunctionVariable(BaseUserFunctionVariable):

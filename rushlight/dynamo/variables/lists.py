@@ -13,7 +13,7 @@ from typing import Any
 import rushlight as rl
 from rushlight import fx
 from rushlight.dynamo.exc import Unsupported
-from rushlight.dynamo.variables.base import Args, Source, Translator, VariableTracker, known_value, static_getattr
+from rushlight.dynamo.variables.base import Args, Translator, VariableTracker, known_value, observed, static_getattr
 from rushlight.dynamo.variables.constant import LITERALS, ConstantVariable, fold, literal
 from rushlight.dynamo.variables.functions import BaseUserFunctionVariable, UserMethodVariable
 from rushlight.dynamo.variables.iter import IteratorVariable
@@ -24,14 +24,10 @@ from rushlight.dynamo.variables.torch import call_in_graph
 class ContainerVariable(VariableTracker):
     """What lists, tuples, dicts and sets have in common: `items`, and `cls`, the class of the container."""
 
-    cls: type
     frozen = False  # whether a write to it breaks the graph
 
-    def __init__(self, items: Any, source: Source = None, cls: type | None = None) -> None:
+    def __init__(self, items: Any, source: str | None = None, cls: type | None = None) -> None:
         self.items, self.source, self.cls = items, source, cls or self.cls
-
-    def python_type(self) -> type:
-        return self.cls
 
     def var_getattr(self, tx, name):
         if not hasattr(self.cls, name) or name == "__class__":
@@ -77,10 +73,8 @@ class BaseListVariable(ContainerVariable):
         if key.is_tensor():
             return call_in_graph(tx, operator.getitem, [self, key], {})
         index = key.as_python_constant()
-        try:
+        with observed(tx, IndexError, TypeError, ValueError):
             found = self.items[index]
-        except (IndexError, TypeError, ValueError) as error:
-            raise tx.error(type(error), *error.args) from None
         return self.part(found) if isinstance(index, slice) else found
 
     def contains(self, tx, item):
@@ -112,10 +106,8 @@ class ListVariable(BaseListVariable):
     def write(self, tx: Translator, name: str, *arguments: Any) -> VariableTracker:
         """Call a method of the list of items, which changes it."""
         tx.output.changed(self)
-        try:
+        with observed(tx, IndexError, TypeError, ValueError):
             return getattr(self.items, name)(*arguments) or ConstantVariable(None)
-        except (IndexError, TypeError, ValueError) as error:
-            raise tx.error(type(error), *error.args) from None
 
     def call_own_method(self, tx, name, args, kwargs):
         match name:
@@ -201,8 +193,6 @@ def sorted_items(tx: Translator, items: Args, key: Any = None, reverse: Any = No
         raise Unsupported("sorting by this key")
     values = [rank.as_python_constant() for rank in ranks]
     descending = bool(reverse and reverse.as_python_constant())
-    try:
+    with observed(tx, TypeError):
         order = sorted(range(len(items)), key=values.__getitem__, reverse=descending)
-    except TypeError as error:
-        raise tx.error(TypeError, *error.args) from None
     return [items[i] for i in order]

@@ -38,7 +38,7 @@ class UnspecializedNNModuleVariable(UserDefinedObjectVariable):
         if isinstance(seen, TensorVariable) and seen.source == f"{self.source}._parameters[{name!r}]":
             return True
         registered = isinstance(seen, UnspecializedNNModuleVariable)
-        registered |= isinstance(seen, TensorVariable) and seen.kind is not Tensor
+        registered |= isinstance(seen, TensorVariable) and seen.cls is not Tensor
         if registered or name in state.get("_parameters", ()) or name in state.get("_modules", ()):
             raise Unsupported(f"writing {name} of a module")
         return False

@@ -43,19 +43,16 @@ OPERATOR_METHODS = {f"__{function.__name__.strip('_')}__": function for function
 class TensorVariable(VariableTracker):
     """A node of the graph. `fake` is a meta tensor with its sizes, strides, dtype and autograd state.
 
-    `real` is the tensor itself, for an input of the graph, and `kind` its class. `named`: whether the node has its final name.
+    `real` is the tensor itself, for an input of the graph, and `cls` its class. `named`: whether the node has its final name.
     """
 
     def __init__(self, node: Any, fake: Tensor, source: Source = None, real: Tensor | None = None) -> None:
         self.node, self.fake, self.source, self.real = node, fake, source, real
-        self.kind = type(real) if real is not None else Tensor
+        self.cls = type(real) if real is not None else Tensor
         self.named = node.op == "placeholder"
 
     def is_tensor(self) -> bool:
         return True
-
-    def python_type(self) -> type:
-        return self.kind
 
     def as_proxy(self) -> Any:
         return self.node
@@ -85,10 +82,10 @@ class TensorVariable(VariableTracker):
             case "data":
                 return call_in_graph(tx, "detach", [self], {}, op="call_method")
             case "__class__":
-                return ConstantVariable(self.kind)
+                return ConstantVariable(self.cls)
         found = getattr(Tensor, name, None)
         if found is None:
-            raise tx.error(AttributeError, f"'{self.kind.__name__}' object has no attribute '{name}'")
+            raise tx.error(AttributeError, f"'{self.cls.__name__}' object has no attribute '{name}'")
         if callable(found):
             return GetAttrVariable(self, name)
         raise Unsupported(f"the attribute {name} of a tensor")

@@ -17,7 +17,7 @@ from rushlight.aten.strided import Tensor
 from rushlight.c10.dispatch import local
 from rushlight.dynamo.exc import ObservedException, Unsupported
 from rushlight.dynamo.guards import Guard
-from rushlight.dynamo.variables.base import PyCodegen, Translator, VariableTracker, static_getattr
+from rushlight.dynamo.variables.base import PyCodegen, Translator, VariableTracker, observed, static_getattr
 from rushlight.dynamo.variables.constant import ConstantVariable
 from rushlight.dynamo.variables.ctx_manager import GradModeVariable, set_grad_mode
 from rushlight.dynamo.variables.iter import IteratorVariable
@@ -37,9 +37,6 @@ class UserDefinedObjectVariable(VariableTracker):
     def __init__(self, cls: type, real: Any = None, source: str | None = None) -> None:
         self.cls, self.real, self.source = cls, real, source
         self.attributes: dict[str, VariableTracker | None] = {}
-
-    def python_type(self) -> type:
-        return self.cls
 
     def state(self) -> dict[str, Any]:
         return getattr(self.real, "__dict__", {})
@@ -76,10 +73,8 @@ class UserDefinedObjectVariable(VariableTracker):
     def instance_attribute(self, tx: Translator, name: str, in_class: Any) -> VariableTracker | None:
         """A slot, or an entry of the object's dict."""
         if self.real is not None and isinstance(in_class, MemberDescriptorType):
-            try:
+            with observed(tx, AttributeError):
                 return tx.builder.lazy(getattr(self.real, name), f"{self.source}.{name}")
-            except AttributeError as error:
-                raise tx.error(AttributeError, str(error)) from None
         state = self.state()
         return tx.builder.lazy(state[name], f"{self.source}.{name}") if name in state else None
 
