@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
+from functools import partial
 from types import FunctionType
 from typing import Any
 
@@ -23,7 +24,7 @@ __all__ = ["method_name", "recording"]
 
 _recorders = 0
 _slots: list[FunctionType] = []
-_undo = ExitStack()
+_undo: list[Callable[[], None]] = []
 
 
 @contextmanager
@@ -46,18 +47,18 @@ def start_recording() -> None:
     for number, slot in enumerate(_slots):
         name = f"{number} while recording"  # a global of the slot's module that no program can name
         slot.__globals__[name] = looking_function(slot)
-        _undo.callback(setattr, slot, "__code__", slot.__code__)
+        _undo.append(partial(setattr, slot, "__code__", slot.__code__))
         slot.__code__ = _template.__code__.replace(co_names=(name,), co_name=slot.__name__, co_qualname=slot.__name__)
     for kind in (OpOverload, OpOverloadPacket):
-        _undo.callback(setattr, kind, "__call__", kind.__call__)
+        _undo.append(partial(setattr, kind, "__call__", kind.__call__))
         kind.__call__ = looking(kind.__call__)
 
 
 def stop_recording() -> None:
     global _recorders
     _recorders -= 1
-    if not _recorders:
-        _undo.close()
+    while not _recorders and _undo:
+        _undo.pop()()
 
 
 def _template(*args, **kwargs):
