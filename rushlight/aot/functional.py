@@ -47,11 +47,9 @@ def is_inplace_view(func: Operator) -> bool:
 def functional_form(func: Operator) -> Operator:
     """The operator that computes the same result and does not write: `add.Tensor` for `add_.Tensor`.
 
-    The name of an operator that writes to its first argument ends in an underscore. The functional form has the name without it.
-    The form of an operator that writes to `out`, the last argument, has the same name. Of all overloads of that name, the form is
-    the one that does not write (`schema.is_mutable`) and has the same arguments in the same order, by name and type. For an
-    operator that writes to `out`, the written arguments (`argument.is_written`) are left out of the comparison. The names of the
-    overloads may differ (`bernoulli_.float` and `bernoulli.p`). `normal_` is the exception: its form is `normal_functional`.
+    It has the name without the underscore, or the same name if `func` writes to `out`, and the same arguments, by name and type,
+    without `out`. The names of the overloads may differ (`bernoulli_.float` and `bernoulli.p`). `normal_` is the exception: its
+    form is `normal_functional`.
 
     Source: `torchgen/native_function_generation.py`, `pre_group_native_functions`, which pairs operators by their signatures.
     """

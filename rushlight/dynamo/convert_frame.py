@@ -289,9 +289,7 @@ def populate(frame: InstructionTranslator, state: SuspendedFrame) -> None:
     for name, value in state.locals.items():
         frame.locals[name] = builder.lazy(value, f"L[{name!r}]")
     for name, cell in state.cells.items():
-        known = builder.by_identity.get(id(cell))
-        variable = known or builder.cell(cell, f"L['__cell_{name}']", f"L[{name!r}]")
-        builder.by_identity[id(cell)] = frame.cells[name] = variable
+        variable = frame.cells[name] = builder.cell(cell, f"L['__cell_{name}']", f"L[{name!r}]")
         if variable.contents is None:
             frame.output.add_guard(guards.Guard("", f"{name!r} not in L"))
     for i, value in enumerate(state.stack):

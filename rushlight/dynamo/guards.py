@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 
 import rushlight as rl
 from rushlight.aten.strided import Tensor
-from rushlight.c10.dispatch import local
 
 __all__ = ["Guard", "guards_for", "build_check", "failing_guard", "bind"]
 
@@ -167,12 +166,6 @@ def failing_guard(guards: list[Guard], scope: dict[str, Any], L: dict[str, Any])
         except (LookupError, AttributeError, TypeError):
             return guard
     return None
-
-
-def grad_mode_guard(scope: dict[str, Any]) -> Guard:
-    """The guard on the grad mode: it has no source, but the recorded graph depends on it."""
-    name = bind(scope, local, "state")
-    return Guard("", f"{name}.grad_enabled" if local.grad_enabled else f"not {name}.grad_enabled")
 
 
 # ------------------------------------------------------------------------------------------------------------

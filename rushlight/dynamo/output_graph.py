@@ -19,7 +19,7 @@ from rushlight.c10.dispatch import local
 from rushlight.dynamo import guards
 from rushlight.dynamo.codegen import PyCodegen
 from rushlight.dynamo.exc import AutogradGradRestartAnalysis, Unsupported
-from rushlight.dynamo.guards import Guard, bind, grad_mode_guard
+from rushlight.dynamo.guards import Guard, bind
 from rushlight.dynamo.opcodes import SuspendedFrame
 from rushlight.dynamo.variables.base import VariableTracker
 from rushlight.dynamo.variables.builder import VariableBuilder
@@ -51,7 +51,8 @@ class OutputGraph:
         self.grad_mode_after: bool | None = None
         self.first_grad: int | None = None  # the root's instruction in which `autograd.grad` was first called
         self.last_input: fx.Node = self.graph._root
-        self.add_guard(grad_mode_guard(self.scope))
+        state = bind(self.scope, local, "state")  # a guard without a source, because the recorded graph depends on it
+        self.add_guard(Guard("", f"{state}.grad_enabled" if local.grad_enabled else f"not {state}.grad_enabled"))
 
     # Guards and inputs
 
@@ -74,7 +75,8 @@ class OutputGraph:
         if tensor.is_meta or type(tensor) not in (Tensor, rl.nn.Parameter, rl.nn.Buffer) or tensor.is_inference():
             raise Unsupported(f"a tensor of the kind {type(tensor).__name__} on {tensor.device}")
         self.guard(tensor, source)
-        fake = fake_of(tensor)
+        sizes, grad = tuple(tensor._sizes), tensor.requires_grad
+        fake = rl.empty_strided(sizes, tensor._strides, dtype=tensor.dtype, device="meta", requires_grad=grad)
         with self.graph.inserting_after(self.last_input):
             node = self.graph.placeholder(re.sub(r"[^a-zA-Z0-9]+", "_", source))  # `L_x_` for `L['x']`
         node.meta["example_value"] = fake
@@ -182,14 +184,6 @@ class OutputGraph:
         module = fx.GraphModule(rl.nn.Module(), self.graph)
         name = bind(self.scope, compile_graph(module, [tensor for _, tensor in used]), "graph")
         return f"    out = {name}({', '.join(source for source, _ in used)})"
-
-
-def fake_of(tensor: Tensor) -> Tensor:
-    """A meta tensor like this one: sizes, strides, dtype, whether it requires grad."""
-    fake = rl.empty_strided(tuple(tensor._sizes), tensor._strides, dtype=tensor.dtype, device="meta")
-    if tensor.requires_grad:
-        fake.requires_grad_()
-    return fake
 
 
 def is_consumed(fake: Tensor) -> bool:

@@ -44,13 +44,6 @@ class _Namespace:
     def create_name(self, candidate: str, obj: Any) -> str:
         return create_name(self, candidate, obj)
 
-    def associate_name_with_obj(self, name: str, obj: Any) -> None:
-        assert self._obj_to_name.setdefault(obj, name) is name, "obj is already associated"
-
-    def _rename_object(self, obj: Any, name: str) -> None:
-        self._obj_to_name[obj] = name
-        self._used_names.add(name)
-
 
 # Names with a meaning in generated code: only this object may have the name.
 _RESERVED = {word: object() for word in keyword.kwlist} | vars(builtins) | CUSTOM_BUILTINS
@@ -196,7 +189,7 @@ class Graph:
         assert kwargs is None or isinstance(kwargs, dict), f"kwargs must be a dict, got {type(kwargs)}"
         name = create_name(self._graph_namespace, target_name(target) if name is None else name, None)
         node = Node(self, name, op, target, args or (), kwargs or immutable_dict(), type_expr)
-        self._graph_namespace.associate_name_with_obj(name, node)
+        self._graph_namespace._obj_to_name[node] = name
         self._insert(node)
         self._len += 1
         return node

@@ -260,8 +260,8 @@ class Node:
 
     def _rename(self, candidate: str) -> None:
         if candidate != self.name:
-            self.name = self.graph._graph_namespace.create_name(candidate, None)
-            self.graph._graph_namespace._rename_object(self, self.name)
+            namespace = self.graph._graph_namespace
+            self.name = namespace._obj_to_name[self] = namespace.create_name(candidate, None)
 
     def format_node(
         self,
