@@ -196,9 +196,8 @@ def sync(tensor: FunctionalTensorWrapper) -> Tensor:
     """Bring a tensor up to date, and return its value.
 
     A tensor is up to date if its `generation` is that of its storage. If not, all updates of the storage are applied to the
-    storage's `base` in order (`apply_update`), and are then removed. An update is a pair: a new value, and the steps of the view
-    that was written to. The tensor's `value` is regenerated from the base by the steps in its `views` (`view_forward`). Its
-    generation becomes that of the storage. Other tensors of the storage do not change until they are needed.
+    storage's `base` in order, and the tensor's `value` is regenerated from the base by the steps in its `views`. Other tensors of
+    the storage do not change until they are needed.
 
     Source: `aten/src/ATen/FunctionalTensorWrapper.cpp`, `sync_`, `apply_updates` and `regenerate_from_base`.
     """
@@ -283,7 +282,6 @@ class FunctionalTensorMode(DispatchMode):
         return outer
 
     def values(self, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:
-        """The arguments of a call, with up-to-date values in place of tensors."""
         return tuple(map(self.unwrap, args)), {name: self.unwrap(value) for name, value in kwargs.items()}
 
     def wrap_views(self, outer: Any, func: Operator, args: tuple) -> None:

@@ -26,13 +26,9 @@ __all__ = [
 # Backends
 
 
-def _eager(gm: fx.GraphModule, example_inputs: list) -> Callable:
-    return gm.forward
-
-
 BACKENDS: dict[str, Callable] = {  # `aot` and `inductor` are imported when they are first used
-    "eager": _eager,
-    "aot_eager": lambda gm, example_inputs: rl.aot.aot_autograd(gm, example_inputs, _eager),
+    "eager": lambda gm, example_inputs: gm.forward,
+    "aot_eager": lambda gm, example_inputs: rl.aot.aot_autograd(gm, example_inputs, BACKENDS["eager"]),
     "inductor": lambda gm, example_inputs: rl.inductor.compile_fx(gm, example_inputs),
 }
 
@@ -175,7 +171,7 @@ def explain(fn: Callable) -> Callable[..., ExplainOutput]:
     Source: `torch/_dynamo/eval_frame.py`, `explain`."""
 
     def inner(*args, **kwargs) -> ExplainOutput:
-        compiler = Compiler(_eager)
+        compiler = Compiler(BACKENDS["eager"])
         optimized(fn, compiler)(*args, **kwargs)
         graphs = [gm for gm, _ in compiler.graphs]
         ops = [[node.target for node in gm.graph.nodes if node.op == "call_function"] for gm in graphs]

@@ -73,13 +73,6 @@ class VariableTracker:
         """The value, if it is known with all its parts. Raises Unsupported if it is not."""
         raise Unsupported(f"{self!r} is not known while the graph is captured")
 
-    def is_python_constant(self) -> bool:
-        try:
-            self.as_python_constant()
-        except Unsupported:
-            return False
-        return True
-
     def as_proxy(self) -> Any:
         """The value as an argument of a node: nodes for tensors."""
         return self.as_python_constant()

@@ -75,11 +75,11 @@ class BaseListVariable(ContainerVariable):
         index = key.as_python_constant()
         with observed(tx, IndexError, TypeError, ValueError):
             found = self.items[index]
-        return self.part(found) if isinstance(index, slice) else found
+        if not isinstance(index, slice):
+            return found
+        return type(self)(found, cls=self.cls if self.cls in (list, rl.Size) else tuple)
 
     def contains(self, tx, item):
-        if item.is_tensor() and any(each.realize() is item for each in self.items[:1]):
-            return True
         return any(equal(tx, each, item) for each in self.items)
 
     def iterate(self, tx):
@@ -90,9 +90,6 @@ class ListVariable(BaseListVariable):
     """A list."""
 
     cls = list
-
-    def part(self, items: list[VariableTracker]) -> ListVariable:
-        return ListVariable(items)
 
     def as_proxy(self) -> Any:
         return [item.as_proxy() for item in self.items]
@@ -145,9 +142,6 @@ class TupleVariable(BaseListVariable):
 
     cls = tuple
 
-    def part(self, items: list[VariableTracker]) -> TupleVariable:
-        return TupleVariable(items, cls=self.cls if self.cls is rl.Size else tuple)
-
     def as_proxy(self) -> Any:
         values = tuple(item.as_proxy() for item in self.items)
         plain = self.cls is tuple or any(isinstance(value, fx.Node) for value in values)
@@ -179,9 +173,10 @@ def equal(tx: Translator, left: VariableTracker, right: VariableTracker) -> bool
         return True
     if left.is_tensor() or right.is_tensor():
         raise Unsupported("a comparison of tensors by value")
-    if left.is_python_constant() and right.is_python_constant():
+    try:
         return bool(left.as_python_constant() == right.as_python_constant())
-    return tx.truth(tx.compute("==", left, right))
+    except Unsupported:
+        return tx.truth(tx.compute("==", left, right))
 
 
 def sorted_items(tx: Translator, items: Args, key: Any = None, reverse: Any = None) -> Args:
