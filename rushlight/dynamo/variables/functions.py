@@ -83,7 +83,7 @@ class NestedUserFunctionVariable(BaseUserFunctionVariable):
         defaults = f"({''.join(f'{codegen(item)}, ' for item in self.defaults)})" if self.defaults else "None"
         names, new_cells = [], []
         for cell in self.closure:  # a cell may contain the function itself
-            if not codegen.is_made(cell):
+            if cell not in codegen.made:
                 codegen.remember(cell, cell.source or f"{codegen.bind(CellType)}()")
                 new_cells.append(cell)
             names.append(codegen(cell))

@@ -27,9 +27,6 @@ class UnspecializedNNModuleVariable(UserDefinedObjectVariable):
                 return tx.builder.lazy(state[registry][name], f"{self.source}.{registry}[{name!r}]").realize()
         return None
 
-    def missing_attribute(self, tx, name):
-        raise self.no_attribute(tx, name)
-
     def intercept_setattr(self, tx, name, value):
         """Whether nothing is left to do: `p -= 1` writes to `p`, and then stores the same tensor again."""
         if value is None:

@@ -80,14 +80,11 @@ class UserDefinedObjectVariable(VariableTracker):
 
     def missing_attribute(self, tx: Translator, name: str) -> VariableTracker:
         fallback = static_getattr(self.cls, "__getattr__")
-        if isinstance(fallback, FunctionType):
+        if isinstance(fallback, FunctionType) and not isinstance(self.real, rl.nn.Module):
             return tx.builder.function(fallback).call_function(tx, [self, ConstantVariable(name)], {})
-        raise self.no_attribute(tx, name)
-
-    def no_attribute(self, tx: Translator, name: str) -> Exception:
         if self.source is not None:
             tx.output.add_guard(Guard(self.source, f"{name!r} not in {self.source}.__dict__"))
-        return tx.error(AttributeError, f"'{self.cls.__name__}' object has no attribute '{name}'")
+        raise tx.error(AttributeError, f"'{self.cls.__name__}' object has no attribute '{name}'")
 
     # Writing attributes
 
