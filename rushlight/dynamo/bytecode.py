@@ -205,10 +205,8 @@ SMALL_SET: dict[str, Callable[[_Reader, int], list[tuple[str, Any]]]] = {
     "BINARY_SLICE": lambda reader, arg: [("BUILD_SLICE", 2), ("BINARY_OP", "[]")],
     "STORE_SLICE": lambda reader, arg: [("BUILD_SLICE", 2), ("STORE_SUBSCR", None)],
     "COMPARE_OP": _compare,
-    "UNARY_NEGATIVE": _one("UNARY_OP", lambda reader, arg: "-"),
-    "UNARY_POSITIVE": _one("UNARY_OP", lambda reader, arg: "+"),
-    "UNARY_INVERT": _one("UNARY_OP", lambda reader, arg: "~"),
-    "UNARY_NOT": _one("UNARY_OP", lambda reader, arg: "not"),
+    **{f"UNARY_{name}": _one("UNARY_OP", lambda reader, arg, symbol=symbol: symbol)
+       for name, symbol in (("NEGATIVE", "-"), ("POSITIVE", "+"), ("INVERT", "~"), ("NOT", "not"))},
     "CALL_INTRINSIC_1": lambda reader, arg: [_INTRINSICS.get(arg, ("UNKNOWN", f"CALL_INTRINSIC_1 {arg}"))],
     "FORMAT_VALUE": _one("FORMAT_VALUE", lambda reader, arg: (arg & 3, bool(arg & 4))),
     "FORMAT_SIMPLE": _one("FORMAT_VALUE", lambda reader, arg: (0, False)),

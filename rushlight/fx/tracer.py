@@ -131,7 +131,8 @@ class Tracer(TracerBase):
             self.root, function = Module(), root
         assert isinstance(function, FunctionType), f"Expected FunctionType, got {type(function)}"
         self.graph = Graph(tracer_cls=type(self))
-        self.tensor_attrs = plain_tensors(self.root)
+        attributes = ((path, *item) for path, module in self.root.named_modules() for item in vars(module).items())
+        self.tensor_attrs = {x: f"{path}.{name}".lstrip(".") for path, name, x in attributes if isinstance(x, Tensor)}
         globals_, returned = function.__globals__, annotations_of(inspect.unwrap(function)).get("return")
         function, args = self.create_args_for_root(function, isinstance(root, Module))
         with recording(), ExitStack() as patches:
@@ -164,14 +165,6 @@ class Tracer(TracerBase):
         for name, value in list(names.items()):
             if not name.startswith("_") and id(value) in self._autowrap_function_ids:
                 wrap_in(patches, names, name)
-
-
-def plain_tensors(module: Module, prefix: str = "") -> dict[Tensor, str]:
-    """The tensors that are plain attributes of a module or of its submodules, and their qualified names."""
-    found = {value: prefix + name for name, value in vars(module).items() if isinstance(value, Tensor)}
-    for name, child in module.named_children():
-        found |= plain_tensors(child, f"{prefix}{name}.")
-    return found
 
 
 def annotations_of(function: FunctionType) -> dict[str, Any]:
