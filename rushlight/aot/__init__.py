@@ -7,7 +7,6 @@ simpler ones.
 In PyTorch: `torch/_functorch/aot_autograd.py`, `torch/_functorch/_aot_autograd/`, `torch/_functorch/partitioners.py`.
 """
 
-from rushlight.aot import decompositions, functional, joint, partition, proxy_tensor, runtime
 from rushlight.aot.decompositions import core_aten_decompositions, get_decompositions
 from rushlight.aot.functional import functionalize
 from rushlight.aot.partition import default_partition, min_cut_rematerialization_partition
@@ -15,20 +14,6 @@ from rushlight.aot.proxy_tensor import make_fx
 from rushlight.aot.runtime import aot_autograd, aot_export_joint_simple, aot_function, nop
 
 __all__ = [
-    "aot_autograd",
-    "aot_export_joint_simple",
-    "aot_function",
-    "core_aten_decompositions",
-    "decompositions",
-    "default_partition",
-    "functional",
-    "functionalize",
-    "get_decompositions",
-    "joint",
-    "make_fx",
-    "min_cut_rematerialization_partition",
-    "nop",
-    "partition",
-    "proxy_tensor",
-    "runtime",
-]
+    "aot_autograd", "aot_export_joint_simple", "aot_function", "core_aten_decompositions", "default_partition", "functionalize",
+    "get_decompositions", "make_fx", "min_cut_rematerialization_partition", "nop",
+]  # fmt: skip

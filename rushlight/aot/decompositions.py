@@ -21,8 +21,9 @@ from rushlight.c10.schema import bind
 from rushlight.library import OpOverload, ops
 
 aten = ops.aten
-Scalar = int | float | bool
 NONE, MEAN, SUM = 0, 1, 2
+Dims = Sequence[int] | None
+Scalar = int | float | bool
 
 # ------------------------------------------------------------------------------------------------------------
 # Softmax
@@ -74,23 +75,9 @@ def log_softmax_backward_data(grad_output: Tensor, output: Tensor, dim: int, inp
 
 
 # ------------------------------------------------------------------------------------------------------------
-# Pointwise
+# Pointwise, and functional forms of writes
 
-
-def threshold_backward(grad_output: Tensor, self: Tensor, threshold: Scalar) -> Tensor:
-    return functions.where(self <= threshold, 0.0, grad_output)
-
-
-def sigmoid_backward(grad_output: Tensor, output: Tensor) -> Tensor:
-    return grad_output * (output * (1 - output))
-
-
-def tanh_backward(grad_output: Tensor, output: Tensor) -> Tensor:
-    return grad_output * (1 - output * output)
-
-
-def silu(self: Tensor) -> Tensor:
-    return self / (1 + functions.exp(-self))
+SQRT_2_OVER_PI, CUBE = math.sqrt(2 / math.pi), 0.044715
 
 
 def silu_backward(grad_output: Tensor, self: Tensor) -> Tensor:
@@ -98,16 +85,13 @@ def silu_backward(grad_output: Tensor, self: Tensor) -> Tensor:
     return grad_output * sigmoid * (1 + self * (1 - sigmoid))
 
 
-SQRT_2_OVER_PI, CUBE = math.sqrt(2 / math.pi), 0.044715
-
-
-def gelu(self: Tensor, approximate: str = "none") -> Tensor:
+def gelu(self: Tensor, approximate: str) -> Tensor:
     if approximate == "tanh":
         return self * 0.5 * (1 + functions.tanh((self + self * self * self * CUBE) * SQRT_2_OVER_PI))
     return self * 0.5 * (1 + functions.erf(self * math.sqrt(0.5)))
 
 
-def gelu_backward(grad_output: Tensor, self: Tensor, approximate: str = "none") -> Tensor:
+def gelu_backward(grad_output: Tensor, self: Tensor, approximate: str) -> Tensor:
     if approximate == "tanh":
         squared = self * self
         inner = functions.tanh(self * (1 + squared * CUBE) * SQRT_2_OVER_PI)
@@ -118,28 +102,7 @@ def gelu_backward(grad_output: Tensor, self: Tensor, approximate: str = "none") 
     return grad_output * (cdf + self * density)
 
 
-def elu(self: Tensor, alpha: Scalar = 1, scale: Scalar = 1, input_scale: Scalar = 1) -> Tensor:
-    return functions.where(self > 0, self * scale, functions.expm1(self * input_scale) * (alpha * scale))
-
-
-def leaky_relu(self: Tensor, negative_slope: Scalar = 0.01) -> Tensor:
-    return functions.where(self > 0, self, self * negative_slope)
-
-
-def leaky_relu_backward(grad_output: Tensor, self: Tensor, negative_slope: Scalar, self_is_result: bool) -> Tensor:
-    return functions.where(self > 0, grad_output, grad_output * negative_slope)
-
-
-def hardtanh(self: Tensor, min_val: Scalar = -1, max_val: Scalar = 1) -> Tensor:
-    return functions.clamp(self, min_val, max_val)
-
-
-def hardtanh_backward(grad_output: Tensor, self: Tensor, min_val: Scalar, max_val: Scalar) -> Tensor:
-    outside = functions.logical_or(self <= min_val, self >= max_val)
-    return functions.where(outside, 0.0, grad_output)
-
-
-def softplus(self: Tensor, beta: Scalar = 1, threshold: Scalar = 20) -> Tensor:
+def softplus(self: Tensor, beta: Scalar, threshold: Scalar) -> Tensor:
     scaled = self * beta
     return functions.where(scaled > threshold, self, functions.log1p(functions.exp(scaled)) / beta)
 
@@ -149,60 +112,13 @@ def softplus_backward(grad_output: Tensor, self: Tensor, beta: Scalar, threshold
     return functions.where(self * beta > threshold, grad_output, grad_output * power / (power + 1))
 
 
-def addcmul(self: Tensor, tensor1: Tensor, tensor2: Tensor, value: Scalar = 1) -> Tensor:
-    product = tensor1 * tensor2
-    return self + (product if value == 1 else product * value)
+def scaled(x: Tensor, factor: Scalar) -> Tensor:
+    return x if factor == 1 else x * factor
 
 
-def addcdiv(self: Tensor, tensor1: Tensor, tensor2: Tensor, value: Scalar = 1) -> Tensor:
-    quotient = tensor1 / tensor2
-    return self + (quotient if value == 1 else quotient * value)
-
-
-def lerp_scalar(self: Tensor, end: Tensor, weight: Scalar) -> Tensor:
-    return self + (end - self) * weight if weight < 0.5 else end - (end - self) * (1 - weight)
-
-
-def rsub(self: Tensor, other: Any, alpha: Scalar = 1) -> Tensor:
-    taken = self if alpha == 1 else self * alpha
+def rsub(self: Tensor, other: Any, alpha: Scalar) -> Tensor:
+    taken = scaled(self, alpha)
     return other - taken if isinstance(other, Tensor) else -taken + other
-
-
-def square(self: Tensor) -> Tensor:
-    return self * self
-
-
-def add_scalar(self: Tensor, other: Scalar, alpha: Scalar = 1) -> Tensor:
-    return self + other * alpha
-
-
-def mul_scalar(self: Tensor, other: Scalar) -> Tensor:
-    return self * other
-
-
-def div_scalar(self: Tensor, other: Scalar) -> Tensor:
-    return self / other
-
-
-def sub_scalar(self: Tensor, other: Scalar, alpha: Scalar = 1) -> Tensor:
-    return self - other * alpha
-
-
-def masked_fill(self: Tensor, mask: Tensor, value: Any) -> Tensor:
-    return functions.where(mask, value, self)
-
-
-def detach(self: Tensor) -> Tensor:
-    """A graph has no autograd, so `detach` only makes an alias."""
-    return functions.alias(self)
-
-
-# ------------------------------------------------------------------------------------------------------------
-# Functional forms of writes
-
-
-def zero(self: Tensor) -> Tensor:
-    return functions.full_like(self, 0)
 
 
 def copy(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
@@ -216,21 +132,15 @@ def fill(self: Tensor, value: Any) -> Tensor:
 
 
 # ------------------------------------------------------------------------------------------------------------
-# Reductions
+# Reductions and losses
 
 
-def mean(self: Tensor, dtype: dtype | None = None) -> Tensor:
-    return functions.sum(self, dtype=dtype) / self.numel()
-
-
-def mean_dim(self: Tensor, dim: Sequence[int] | None, keepdim: bool = False, dtype: dtype | None = None) -> Tensor:
+def mean_dim(self: Tensor, dim: Dims, keepdim: bool, dtype: Any) -> Tensor:
     count = math.prod(self.shape[d] for d in dim) if dim else self.numel()
     return functions.sum(self, dim, keepdim, dtype=dtype) / count
 
 
-def var(
-    self: Tensor, dim: Sequence[int] | None = None, correction: Scalar | None = None, keepdim: bool = False
-) -> Tensor:
+def var(self: Tensor, dim: Dims, correction: Scalar | None, keepdim: bool) -> Tensor:
     """Source: `torch/_refs/__init__.py`, `var`."""
     dims = list(dim) if dim else list(range(self.dim()))
     count = math.prod(self.shape[d] for d in dims)
@@ -238,50 +148,19 @@ def var(
     return functions.sum(away * away, dims, keepdim) / max(count - (1 if correction is None else correction), 0)
 
 
-def std(
-    self: Tensor, dim: Sequence[int] | None = None, correction: Scalar | None = None, keepdim: bool = False
-) -> Tensor:
-    return functions.sqrt(var(self, dim, correction, keepdim))
-
-
-def logsumexp(self: Tensor, dim: Sequence[int], keepdim: bool = False) -> Tensor:
+def logsumexp(self: Tensor, dim: Sequence[int], keepdim: bool) -> Tensor:
     largest = functions.amax(self, dim, True)
     largest = functions.where(functions.abs(largest) == math.inf, 0.0, largest)
     found = functions.log(functions.sum(functions.exp(self - largest), dim, True)) + largest
     return found if keepdim else found.squeeze(dim)
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Parts of a gradient
-
-
-def select_backward(grad_output: Tensor, input_sizes: Sequence[int], dim: int, index: int) -> Tensor:
-    return functions.select_scatter(grad_output.new_zeros(input_sizes), grad_output, dim, index)
-
-
-def slice_backward(
-    grad_output: Tensor, input_sizes: Sequence[int], dim: int, start: int, end: int, step: int
-) -> Tensor:
-    return functions.slice_scatter(grad_output.new_zeros(input_sizes), grad_output, dim, start, end, step)
-
-
-def diagonal_backward(grad_output: Tensor, input_sizes: Sequence[int], offset: int, dim1: int, dim2: int) -> Tensor:
-    return functions.diagonal_scatter(grad_output.new_zeros(input_sizes), grad_output, offset, dim1, dim2)
-
-
-# ------------------------------------------------------------------------------------------------------------
-# Losses
-
-
-def reduced(loss: Tensor, reduction: int) -> Tensor:
+def mse_loss(self: Tensor, target: Tensor, reduction: int) -> Tensor:
+    away = self - target
+    loss = away * away
     if reduction == NONE:
         return loss
     return functions.sum(loss) / loss.numel() if reduction == MEAN else functions.sum(loss)
-
-
-def mse_loss(self: Tensor, target: Tensor, reduction: int = MEAN) -> Tensor:
-    away = self - target
-    return reduced(away * away, reduction)
 
 
 def mse_loss_backward(grad_output: Tensor, self: Tensor, target: Tensor, reduction: int) -> Tensor:
@@ -289,28 +168,72 @@ def mse_loss_backward(grad_output: Tensor, self: Tensor, target: Tensor, reducti
 
 
 # ------------------------------------------------------------------------------------------------------------
-# The table
+# The table. A rule takes all arguments of the operator's schema, in order.
 
-_PRIVATE = (softmax, log_softmax, softmax_backward_data, log_softmax_backward_data)
-_DEFAULT = (
-    threshold_backward, sigmoid_backward, tanh_backward, silu, silu_backward, gelu, gelu_backward, elu, leaky_relu,
-    leaky_relu_backward, hardtanh, hardtanh_backward, softplus, softplus_backward, addcmul, addcdiv, square, detach, zero, copy,
-    mean, logsumexp, select_backward, slice_backward, diagonal_backward, mse_loss, mse_loss_backward,
-)  # fmt: skip
-_TABLE: dict[str, Callable] = {f"_{function.__name__}": function for function in _PRIVATE}
-_TABLE |= {function.__name__: function for function in _DEFAULT}
-_TABLE |= {
-    "lerp.Scalar": lerp_scalar, "rsub.Tensor": rsub, "rsub.Scalar": rsub, "add.Scalar": add_scalar, "sub.Scalar": sub_scalar,
-    "mul.Scalar": mul_scalar, "div.Scalar": div_scalar, "masked_fill.Scalar": masked_fill, "masked_fill.Tensor": masked_fill,
-    "fill.Scalar": fill, "fill.Tensor": fill, "mean.dim": mean_dim, "var.correction": var, "std.correction": std,
-}  # fmt: skip
+
+def scatter(write: Callable) -> Callable:
+    """The gradient of the base of a view: zeros, except where the view is. `write` is the operator that writes this part."""
+    return lambda grad, sizes, *args: write(grad.new_zeros(sizes), grad, *args)
+
+
+_TABLE: dict[str, Callable] = {
+    "_softmax": softmax,
+    "_log_softmax": log_softmax,
+    "_softmax_backward_data": softmax_backward_data,
+    "_log_softmax_backward_data": log_softmax_backward_data,
+    "threshold_backward": lambda grad, self, threshold: functions.where(self <= threshold, 0.0, grad),
+    "sigmoid_backward": lambda grad, output: grad * (output * (1 - output)),
+    "tanh_backward": lambda grad, output: grad * (1 - output * output),
+    "silu": lambda self: self / (1 + functions.exp(-self)),
+    "silu_backward": silu_backward,
+    "gelu": gelu,
+    "gelu_backward": gelu_backward,
+    "elu": lambda self, alpha, scale, input_scale: functions.where(
+        self > 0, self * scale, functions.expm1(self * input_scale) * (alpha * scale)
+    ),
+    "leaky_relu": lambda self, slope: functions.where(self > 0, self, self * slope),
+    "leaky_relu_backward": lambda grad, self, slope, is_result: functions.where(self > 0, grad, grad * slope),
+    "hardtanh": functions.clamp,
+    "hardtanh_backward": lambda grad, self, low, high: functions.where(
+        functions.logical_or(self <= low, self >= high), 0.0, grad
+    ),
+    "softplus": softplus,
+    "softplus_backward": softplus_backward,
+    "addcmul": lambda self, tensor1, tensor2, value: self + scaled(tensor1 * tensor2, value),
+    "addcdiv": lambda self, tensor1, tensor2, value: self + scaled(tensor1 / tensor2, value),
+    "lerp.Scalar": lambda self, end, weight: (
+        self + (end - self) * weight if weight < 0.5 else end - (end - self) * (1 - weight)
+    ),
+    "rsub.Tensor": rsub,
+    "rsub.Scalar": rsub,
+    "add.Scalar": lambda self, other, alpha: self + other * alpha,
+    "sub.Scalar": lambda self, other, alpha: self - other * alpha,
+    "mul.Scalar": lambda self, other: self * other,
+    "div.Scalar": lambda self, other: self / other,
+    "square": lambda self: self * self,
+    "masked_fill.Scalar": lambda self, mask, value: functions.where(mask, value, self),
+    "masked_fill.Tensor": lambda self, mask, value: functions.where(mask, value, self),
+    "detach": functions.alias,  # a graph has no autograd, so `detach` only makes an alias
+    "zero": lambda self: functions.full_like(self, 0),
+    "copy": copy,
+    "fill.Scalar": fill,
+    "fill.Tensor": fill,
+    "mean": lambda self, dtype: functions.sum(self, dtype=dtype) / self.numel(),
+    "mean.dim": mean_dim,
+    "var.correction": var,
+    "std.correction": lambda *args: functions.sqrt(var(*args)),
+    "logsumexp": logsumexp,
+    "select_backward": scatter(functions.select_scatter),
+    "slice_backward": scatter(functions.slice_scatter),
+    "diagonal_backward": scatter(functions.diagonal_scatter),
+    "mse_loss": mse_loss,
+    "mse_loss_backward": mse_loss_backward,
+}
 
 
 def get_decompositions(names: Sequence[Operator | str]) -> dict[Operator, Callable]:
     """The decompositions of some operators, which are given as operators or by name. Operators without one are left out.
-
-    Source: `torch/_decomp/__init__.py`, `get_decompositions`.
-    """
+    Source: `torch/_decomp/__init__.py`, `get_decompositions`."""
     wanted = {name if isinstance(name, str) else name.full_name.removeprefix("aten::") for name in names}
     return {overload(name): by_schema(overload(name), function) for name, function in _TABLE.items() if name in wanted}
 

@@ -12,12 +12,13 @@ In PyTorch: `aten/src/ATen/FunctionalTensorWrapper.cpp`, `FunctionalStorageImpl.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, wraps
 from typing import Any, NamedTuple
 
-from rushlight.aot.proxy_tensor import composite, disable_modes, fake_like, local_state, run_meta
+from rushlight.aot.proxy_tensor import composite, disable_modes, fake_like, on_meta, run_meta
 from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor, wrap_dim
 from rushlight.autograd.engine import sum_to
@@ -42,20 +43,13 @@ def is_inplace_view(func: Operator) -> bool:
     return func.schema.name in ("as_strided_", "squeeze_", "t_", "transpose_", "unsqueeze_")
 
 
+@cache
 def functional_form(func: Operator) -> Operator:
     """The operator that computes the same result and does not write: `add.Tensor` for `add_.Tensor`.
 
-    The name of an operator that writes to its first argument ends in an underscore. The functional form has the name without it.
-    The form of an operator that writes to `out`, the last argument, has the same name. Of all overloads of that name, the form is
-    the one that does not write (`schema.is_mutable`) and has the same arguments in the same order, by name and type. For an
-    operator that writes to `out`, the written arguments (`argument.is_written`) are left out of the comparison. The names of the
-    overloads may differ (`bernoulli_.float` and `bernoulli.p`). `normal_` is the exception: its form is `normal_functional`.
-
-    Args:
-        func: an operator that writes; `operators` has all of them, by `full_name`.
-
-    Raises:
-        NotImplementedError: there is no such operator.
+    It has the name without the underscore, or the same name if `func` writes to `out`, and the same arguments, by name and type,
+    without `out`. The names of the overloads may differ (`bernoulli_.float` and `bernoulli.p`). `normal_` is the exception: its
+    form is `normal_functional`.
 
     Source: `torchgen/native_function_generation.py`, `pre_group_native_functions`, which pairs operators by their signatures.
     """
@@ -162,9 +156,7 @@ def arguments_of(view: View) -> dict[str, Any]:
 @dataclass(eq=False)
 class FunctionalStorageImpl:
     """The state of tensors that share memory: the value of the base, the pending updates, and the number of updates so far.
-
-    Source: `aten/src/ATen/FunctionalStorageImpl.h`.
-    """
+    Source: `aten/src/ATen/FunctionalStorageImpl.h`."""
 
     base: Tensor
     updates: list[tuple[Tensor, tuple[View, ...]]] = field(default_factory=list)
@@ -175,9 +167,7 @@ class FunctionalStorageImpl:
 @dataclass(eq=False)
 class FunctionalTensorWrapper:
     """The value of a tensor at a generation of its storage, and the steps that make it from the base.
-
-    Source: `aten/src/ATen/FunctionalTensorWrapper.h`.
-    """
+    Source: `aten/src/ATen/FunctionalTensorWrapper.h`."""
 
     value: Tensor
     storage: FunctionalStorageImpl
@@ -206,9 +196,8 @@ def sync(tensor: FunctionalTensorWrapper) -> Tensor:
     """Bring a tensor up to date, and return its value.
 
     A tensor is up to date if its `generation` is that of its storage. If not, all updates of the storage are applied to the
-    storage's `base` in order (`apply_update`), and are then removed. An update is a pair: a new value, and the steps of the view
-    that was written to. The tensor's `value` is regenerated from the base by the steps in its `views` (`view_forward`). Its
-    generation becomes that of the storage. Other tensors of the storage do not change until they are needed.
+    storage's `base` in order, and the tensor's `value` is regenerated from the base by the steps in its `views`. Other tensors of
+    the storage do not change until they are needed.
 
     Source: `aten/src/ATen/FunctionalTensorWrapper.cpp`, `sync_`, `apply_updates` and `regenerate_from_base`.
     """
@@ -226,9 +215,7 @@ def sync(tensor: FunctionalTensorWrapper) -> Tensor:
 
 def commit_update(tensor: FunctionalTensorWrapper, new: Tensor) -> None:
     """Record a write to a tensor that is up to date: its storage gets one more update, and the tensor is synchronized at once.
-
-    Source: `aten/src/ATen/FunctionalTensorWrapper.cpp`, `replace_` and `commit_update`.
-    """
+    Source: `aten/src/ATen/FunctionalTensorWrapper.cpp`, `replace_` and `commit_update`."""
     if new.dtype is not tensor.value.dtype:
         new = aten._to_copy.default(new, dtype=tensor.value.dtype)
     tensor.storage.updates.append((new, tensor.views))
@@ -251,7 +238,8 @@ class FunctionalTensorMode(DispatchMode):
 
     def __init__(self, on_meta: bool = False, sync_views: bool = True) -> None:
         self.sync_views = sync_views  # whether a tensor is brought up to date before a view of it is made
-        self.call = run_meta if on_meta else call  # values on the meta device have no data
+        # Values on the meta device have no data.
+        self.call = run_meta if on_meta else lambda func, args, kwargs: func(*args, **kwargs)
         self.known: dict[int, tuple[Tensor, FunctionalTensorWrapper]] = {}
 
     def wrap(self, outer: Tensor, value: Tensor) -> Tensor:
@@ -265,9 +253,10 @@ class FunctionalTensorMode(DispatchMode):
         return self.known[id(outer)][1]
 
     def unwrap(self, value: Any) -> Any:
-        """The values of the tensors in a result of the program."""
+        """The up-to-date values of the tensors in an argument or a result. A container without tensors stays as it is."""
         if isinstance(value, (list, tuple)):
-            return [self.unwrap(item) for item in value]
+            found = [self.unwrap(item) for item in value]
+            return value if all(map(operator.is_, found, value)) else found
         return sync(self.of(value)) if isinstance(value, Tensor) else value
 
     def __torch_dispatch__(self, func: Operator, types: Sequence[type], args: tuple = (), kwargs: dict | None = None):
@@ -285,24 +274,15 @@ class FunctionalTensorMode(DispatchMode):
         elif func.schema.is_mutable:
             self.write(func, args, kwargs)
         else:
-            self.wrap_result(outer, self.call(func, *self.values(args, kwargs)))
+            values = self.call(func, *self.values(args, kwargs))
+            several = isinstance(outer, (list, tuple))
+            for tensor, value in zip(outer, values) if several else [(outer, values)]:
+                if isinstance(tensor, Tensor):
+                    self.wrap(tensor, value)
         return outer
 
     def values(self, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:
-        """The arguments of a call, with up-to-date values in place of tensors."""
-        return tuple(map(self.value_of, args)), {name: self.value_of(value) for name, value in kwargs.items()}
-
-    def value_of(self, value: Any) -> Any:
-        if isinstance(value, (list, tuple)) and any(isinstance(item, Tensor) for item in value):
-            return [self.value_of(item) for item in value]
-        return sync(self.of(value)) if isinstance(value, Tensor) else value
-
-    def wrap_result(self, outer: Any, values: Any) -> None:
-        if isinstance(outer, Tensor):
-            self.wrap(outer, values)
-        elif isinstance(outer, (list, tuple)):
-            for tensor, value in zip(outer, values):
-                self.wrap(tensor, value)
+        return tuple(map(self.unwrap, args)), {name: self.unwrap(value) for name, value in kwargs.items()}
 
     def wrap_views(self, outer: Any, func: Operator, args: tuple) -> None:
         """A new view has generation 0. If its storage has updates, the view is regenerated when it is first needed."""
@@ -315,23 +295,21 @@ class FunctionalTensorMode(DispatchMode):
 
     def write_metadata(self, func: Operator, args: tuple) -> None:
         tensor = self.of(args[0])
-        form = functional_form(func) if func.schema.name != "as_strided_" else aten.as_strided.default
-        view = View(form, args[1:])
+        view = View(functional_form(func) if func.schema.name != "as_strided_" else aten.as_strided.default, args[1:])
         sync(tensor)
         tensor.views, tensor.value = (*tensor.views, view), view_forward(tensor.value, view)
 
     def write(self, func: Operator, args: tuple, kwargs: dict[str, Any]) -> None:
         """The functional form runs on the values, and returns the new values of the written tensors."""
-        form = form_of(func)
+        form = functional_form(func)
         names = [argument.name for argument in func.schema.arguments]
         inplace = func.schema.arguments[0].is_written
         given = dict(zip(names, args)) | kwargs
         written = [self.of(given[x.name]) for x in func.schema.arguments if x.is_written and x.name in given]
         values, options = self.values(args, kwargs)
         if not inplace:
-            options = {
-                name: value for name, value in options.items() if name in {x.name for x in form.schema.arguments}
-            }
+            known = {x.name for x in form.schema.arguments}
+            options = {name: value for name, value in options.items() if name in known}
             values = values[: len(form.schema.positional)]
         result = self.call(form, values, options)
         for tensor, new in zip(written, result if isinstance(result, (list, tuple)) else (result,)):
@@ -339,15 +317,6 @@ class FunctionalTensorMode(DispatchMode):
             commit_update(tensor, new)
             detached = any(view.operator is aten.detach.default for view in tensor.views)
             tensor.storage.hidden = tensor.storage.hidden and (detached or not local.grad_enabled)
-
-
-def call(func: Operator, args: tuple, kwargs: dict[str, Any]) -> Any:
-    return func(*args, **kwargs)
-
-
-@cache
-def form_of(func: Operator) -> Operator:
-    return functional_form(func)
 
 
 def functionalize(function: Callable) -> Callable:
@@ -361,11 +330,8 @@ def functionalize(function: Callable) -> Callable:
     @wraps(function)
     def functional(*args: Any) -> Any:
         mode = FunctionalTensorMode(sync_views=False)
-        with disable_modes():
-            fakes = [fake_like(x) if isinstance(x, Tensor) else x for x in args]
-        outers = [mode.wrap(fake, x) if isinstance(x, Tensor) else x for fake, x in zip(fakes, args)]
-        before, local_state.on_meta = local_state.on_meta, True
-        try:
+        outers = [mode.wrap(fake_like(x), x) if isinstance(x, Tensor) else x for x in args]
+        with on_meta(True):
             with mode:
                 results = function(*outers)
             found = mode.unwrap(results)
@@ -373,8 +339,6 @@ def functionalize(function: Callable) -> Callable:
                 if isinstance(x, Tensor) and mode.of(outer).storage.generation:
                     x.copy_(sync(whole(mode.of(outer))))
             return found
-        finally:
-            local_state.on_meta = before
 
     return functional
 

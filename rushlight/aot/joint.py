@@ -12,21 +12,26 @@ out: inputs that share memory with each other, tensor subclasses, effect tokens,
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from rushlight.aot.functional import FunctionalStorageImpl, FunctionalTensorMode, View, sync, whole
-from rushlight.aot.proxy_tensor import ProxyTorchDispatchMode, disable_modes, fake_like, local_state, trace
+from rushlight.aot.functional import FunctionalTensorMode, View, sync, whole
+from rushlight.aot.proxy_tensor import Decompositions, ProxyTorchDispatchMode, fake_like, on_meta, trace
 from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor, non_overlapping_and_dense
 from rushlight.autograd import engine
 from rushlight.autograd.grad_mode import set_grad_enabled
-from rushlight.c10.dispatch import Operator, local
+from rushlight.c10.dispatch import local
 from rushlight.fx import GraphModule
 from rushlight.library import ops
 
+__all__ = [
+    "ViewAndMutationMeta", "collect_metadata", "inference_graph", "joint_forward_backward", "joint_graph", "needs_autograd",
+]  # fmt: skip
+
 aten = ops.aten
+Args = Sequence[Any]
 
 # ------------------------------------------------------------------------------------------------------------
 # The metadata of a function
@@ -55,9 +60,7 @@ BASE_IS_OUTPUT = "alias_of_intermediate_base_is_user_output"
 @dataclass
 class OutputAliasInfo:
     """The kind of an output. For a view, `base_idx` is the index of an input, an output or an intermediate base.
-
-    Source: `torch/_functorch/_aot_autograd/schemas.py`, `OutputAliasInfo`.
-    """
+    Source: `torch/_functorch/_aot_autograd/schemas.py`, `OutputAliasInfo`."""
 
     output_type: str
     base_idx: int | None
@@ -79,9 +82,8 @@ class ViewAndMutationMeta:
     @property
     def mutated(self) -> list[int]:
         """The indices of the inputs whose new values the graph returns."""
-        return [
-            i for i, x in enumerate(self.inputs) if (x.mutates_data or x.mutates_metadata) and not self.is_written(x)
-        ]
+        written = [x.mutates_data or x.mutates_metadata for x in self.inputs]
+        return [i for i, x in enumerate(self.inputs) if written[i] and not self.is_written(x)]
 
     def is_written(self, info: InputAliasInfo) -> bool:
         """Whether the graph itself writes to such an input."""
@@ -106,21 +108,13 @@ def collect_metadata(function: Callable, args: Sequence[Any]) -> ViewAndMutation
     `function` returns a list. Source: `collect_metadata_analysis.py`, `run_functionalized_fw_and_collect_metadata`.
     """
     mode = FunctionalTensorMode(on_meta=True)
-    outers = [fake_like(x) if isinstance(x, Tensor) else x for x in args]
-    for x in outers:
-        if isinstance(x, Tensor):
-            mode.wrap(x, fake_like(x).detach())
+    outers = [mode.wrap(fake_like(x), fake_like(x).detach()) if isinstance(x, Tensor) else x for x in args]
     before = [layout(x) for x in outers]
-    grad_mode, on_meta, local_state.on_meta = local.grad_enabled, local_state.on_meta, True
-    try:
-        with mode:
-            outs = list(function(*outers))
-            for out in outs:
-                if isinstance(out, Tensor):
-                    out.requires_grad  # noqa: B018  (regenerates the history of a view after a write to its base)
-    finally:
-        local_state.on_meta = on_meta
-        set_grad_enabled(grad_mode)
+    with set_grad_enabled(local.grad_enabled), on_meta(True), mode:
+        outs = list(function(*outers))
+        for out in outs:
+            if isinstance(out, Tensor):
+                out.requires_grad  # noqa: B018  (regenerates the history of a view after a write to its base)
     inputs = [input_info(mode, x, layout_before) for x, layout_before in zip(outers, before)]
     outputs, bases = outputs_info(mode, outers, before, outs)
     meta = ViewAndMutationMeta(inputs, outputs, len(bases))
@@ -148,9 +142,7 @@ def input_info(mode: FunctionalTensorMode, x: Any, before: tuple | None) -> Inpu
     return InputAliasInfo(written, now != before, x.requires_grad, storage.hidden, *now)
 
 
-def outputs_info(
-    mode: FunctionalTensorMode, inputs: Sequence[Any], before: Sequence[tuple | None], outs: Sequence[Any]
-) -> tuple[list[OutputAliasInfo], list[Tensor]]:
+def outputs_info(mode: FunctionalTensorMode, inputs: Args, before: Args, outs: Args) -> tuple[list, list[Tensor]]:
     """The kind of each output, and the intermediate bases that are returned too. `before` is the layout that the inputs had.
 
     Autograd must know which tensors share memory. Otherwise a write to one of them would not reach the history of the others. A
@@ -159,17 +151,21 @@ def outputs_info(
 
     Source: `collect_metadata_analysis.py`, in `run_functionalized_fw_and_collect_metadata`.
     """
-    storages = {id(mode.of(x).storage): i for i, x in enumerate(inputs) if isinstance(x, Tensor)}
+
+    def storage_of(x: Tensor) -> int:
+        return id(mode.of(x).storage)
+
+    storages = {storage_of(x): i for i, x in enumerate(inputs) if isinstance(x, Tensor)}
     tensors = [out for out in outs if isinstance(out, Tensor)]
-    sharing = Counter(storage_of(mode, out) for out in tensors)
-    of_many = Counter(storage_of(mode, out) for out in tensors if out._one_of_many)
+    sharing = Counter(storage_of(out) for out in tensors)
+    of_many = Counter(storage_of(out) for out in tensors if out._one_of_many)
     positions = {id(out): i for i, out in reversed(list(enumerate(outs)))}
-    found, bases = [], []
+    found, bases = [], {}
     for out in outs:
         if not isinstance(out, Tensor):
             found.append(OutputAliasInfo(NON_ALIAS, None, False, is_tensor=False))
             continue
-        storage, views = storage_of(mode, out), mode.of(out).views
+        storage, views = storage_of(out), mode.of(out).views
         alone = sharing[storage] - of_many[storage]
         kind, base_idx = NON_ALIAS, None
         if storage in storages:
@@ -180,31 +176,25 @@ def outputs_info(
             if layout(inputs[base_idx]) != before[base_idx]:  # the steps begin at a layout that the input has no more
                 views = (View(aten.as_strided.default, layout(out)),)
         elif out._base is not None and out.requires_grad and out._base.requires_grad:
-            kind, base_idx = (
-                (UNSAFE_VIEW_ALIAS, None) if alone <= 1 else intermediate_alias(out._base, positions, bases)
-            )
+            kind = UNSAFE_VIEW_ALIAS
+            if alone > 1:
+                kind, base_idx = intermediate_alias(out._base, positions, bases)
         elif sharing[storage] > 1 and not out.requires_grad:
-            like = [x for x in tensors if x is not out and x.requires_grad and layout(x) == layout(out)]
-            like = [x for x in like if storage_of(mode, x) == storage]
+            like = [x for x in tensors if x is not out and x.requires_grad and storage_of(x) == storage]
+            like = [x for x in like if layout(x) == layout(out)]
             if like:
                 kind, base_idx, views = BASE_IS_OUTPUT, positions[id(like[0])], ()
         found.append(OutputAliasInfo(kind, base_idx, out.requires_grad, views))
-    return found, bases
+    return found, list(bases.values())
 
 
-def intermediate_alias(base: Tensor, positions: dict[int, int], bases: list[Tensor]) -> tuple[str, int]:
+def intermediate_alias(base: Tensor, positions: dict[int, int], bases: dict[int, Tensor]) -> tuple[str, int]:
     """The kind of a view of an intermediate `base`, and the index of the base. A new base is added to `bases`."""
     if id(base) in positions:
         return BASE_IS_OUTPUT, positions[id(base)]
-    known = next((i for i, each in enumerate(bases) if each is base), None)
-    if known is not None:
-        return ALIAS_OF_INTERMEDIATE, known
-    bases.append(base)
-    return SAVE_AS_OUTPUT, len(bases) - 1
-
-
-def storage_of(mode: FunctionalTensorMode, x: Tensor) -> int:
-    return id(mode.of(x).storage)
+    kind = ALIAS_OF_INTERMEDIATE if id(base) in bases else SAVE_AS_OUTPUT
+    bases[id(base)] = base
+    return kind, list(bases).index(id(base))
 
 
 def needs_autograd(meta: ViewAndMutationMeta) -> bool:
@@ -229,14 +219,14 @@ def needs_autograd(meta: ViewAndMutationMeta) -> bool:
 
 def fn_prepped_for_autograd(function: Callable, meta: ViewAndMutationMeta, primals: Sequence[Any]) -> list[Any]:
     """The outputs of the forward graph: inputs that were written to, outputs of the function, bases.
+    Source: `graph_capture_wrappers.py`, `fn_prepped_for_autograd`."""
 
-    Source: `graph_capture_wrappers.py`, `fn_prepped_for_autograd`.
-    """
-    args = [x.clone() if info.mutates_data and info.requires_grad else x for x, info in zip(primals, meta.inputs)]
-    args = [
-        x.view(x.shape) if info.mutates_metadata and not (info.mutates_data and info.requires_grad) else x
-        for x, info in zip(args, meta.inputs)
-    ]
+    def prepared(x: Any, info: InputAliasInfo) -> Any:
+        if info.mutates_data and info.requires_grad:
+            return x.clone()
+        return x.view(x.shape) if info.mutates_metadata else x
+
+    args = list(map(prepared, primals, meta.inputs))
     outs = list(function(*args))
     bases = [out._base for out, info in zip(outs, meta.outputs) if info.output_type == SAVE_AS_OUTPUT]
     return [*(args[i] for i in meta.mutated), *outs, *bases]
@@ -275,19 +265,14 @@ def joint_forward_backward(
 # Tracing
 
 
-Decompositions = Mapping[Operator, Callable]
-
-
 def joint_graph(
-    function: Callable, args: Sequence[Any], meta: ViewAndMutationMeta, decompositions: Decompositions | None = None
+    function: Callable, args: Args, meta: ViewAndMutationMeta, decompositions: Decompositions = None
 ) -> GraphModule:
     """The graph of the forward outputs and the gradients, from `primals_1`, ... and `tangents_1`, ...
-
-    Source: `graph_capture.py`, `aot_dispatch_autograd_graph`.
-    """
+    Source: `graph_capture.py`, `aot_dispatch_autograd_graph`."""
 
     def traced(mode: ProxyTorchDispatchMode, *values: Any) -> list[Any]:
-        functional, outers = wrap_fakes(mode, values, len(args), args)
+        functional, outers = wrap_fakes(values, args)
         primals, tangents = outers[: len(args)], outers[len(args) :]
 
         def forward(*primals: Any) -> list[Any]:
@@ -306,7 +291,7 @@ def joint_graph(
 
 
 def inference_graph(
-    function: Callable, args: Sequence[Any], meta: ViewAndMutationMeta, decompositions: Decompositions | None = None
+    function: Callable, args: Args, meta: ViewAndMutationMeta, decompositions: Decompositions = None
 ) -> GraphModule:
     """The graph of the outputs alone, from `arg0_1`, ... With `meta.in_graph` it writes to its inputs at the end. Otherwise it
     returns their new values first.
@@ -315,7 +300,7 @@ def inference_graph(
     """
 
     def traced(mode: ProxyTorchDispatchMode, *values: Any) -> list[Any]:
-        functional, outers = wrap_fakes(mode, values, len(values), args)
+        functional, outers = wrap_fakes(values, args)
         with functional:
             outs = list(function(*outers))
         written = [i for i, info in enumerate(meta.inputs) if meta.is_written(info)]
@@ -330,13 +315,7 @@ def inference_graph(
     return trace_fakes(traced, args, [], [f"arg{i}_1" for i in range(len(args))], decompositions)
 
 
-def trace_fakes(
-    traced: Callable,
-    args: Sequence[Any],
-    tangents: Sequence[Tensor],
-    names: Sequence[str],
-    decompositions: Decompositions | None,
-) -> GraphModule:
+def trace_fakes(traced: Callable, args: Args, tangents: Args, names: Args, decompositions: Any) -> GraphModule:
     """The graph of a function of fake tensors like the arguments, and of tangents, without dead code."""
     fakes = [fake_like(x).detach() if isinstance(x, Tensor) else x for x in args]
     module = trace(traced, [*fakes, *tangents], names, decompositions)
@@ -345,26 +324,9 @@ def trace_fakes(
     return module
 
 
-def wrap_fakes(
-    mode: ProxyTorchDispatchMode, values: Sequence[Any], primals: int, args: Sequence[Any]
-) -> tuple[FunctionalTensorMode, list[Any]]:
-    """Fake tensors for the program, whose values are the traced tensors."""
-    functional = FunctionalTensorMode()
-    with disable_modes():
-        likes = [*args, *values[primals:]]
-        outers = [fake_like(x) if isinstance(x, Tensor) else x for x in likes]
-    for value, outer in zip(values, outers):
-        if isinstance(outer, Tensor):
-            functional.wrap(outer, value)
+def wrap_fakes(values: Args, args: Args) -> tuple[FunctionalTensorMode, list[Any]]:
+    """Fake tensors for the program, whose values are the traced tensors: those of the arguments, then the tangents."""
+    functional, outers = FunctionalTensorMode(), []
+    for value, like in zip(values, [*args, *values[len(args) :]]):
+        outers.append(functional.wrap(fake_like(like), value) if isinstance(like, Tensor) else like)
     return functional, outers
-
-
-__all__ = [
-    "FunctionalStorageImpl",
-    "ViewAndMutationMeta",
-    "collect_metadata",
-    "inference_graph",
-    "joint_forward_backward",
-    "joint_graph",
-    "needs_autograd",
-]

@@ -14,7 +14,7 @@ from __future__ import annotations
 import heapq
 import math
 import operator
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -76,7 +76,6 @@ def size_of(node: Node) -> int:
 class NodeInfo:
     """Source: `torch/_functorch/partitioners.py`, `NodeInfo`."""
 
-    inputs: list[Node]
     required_fw: set[Node]  # the forward outputs need these
     required_bw: set[Node]  # nodes that depend on tangents, and backward outputs
     tangents_closure: set[Node]  # nodes that depend on tangents
@@ -104,25 +103,27 @@ def classify_nodes(joint: Graph, num_fwd_outputs: int) -> NodeInfo:
             tangents_closure.add(node)
         if node in tangents_closure:
             tangents_closure.update(node.users)
-    inputs = [node for node in joint.nodes if is_primal(node)]
+    required_fw = set(filter(is_primal, joint.nodes))
     outputs = output_values(joint)
     backward = {node for node in outputs[num_fwd_outputs:] if isinstance(node, Node)}
-    required_fw, waiting = set(inputs), [node for node in outputs[:num_fwd_outputs] if isinstance(node, Node)]
+    forward = [node for node in outputs[:num_fwd_outputs] if isinstance(node, Node)]
+    required_fw |= needed_for(forward, known=required_fw)
+    fw_order = {node: i for i, node in enumerate(n for n in joint.nodes if n in required_fw)}
+    dist = {joint.output_node(): FAR}
+    for node in reversed(joint.nodes):
+        dist.setdefault(node, min([FAR, *(dist[user] + 1 for user in node.users)]) if node in required_fw else 0)
+    return NodeInfo(required_fw, tangents_closure | backward, tangents_closure, fw_order, dist)
+
+
+def needed_for(nodes: Iterable[Node], known: Container[Node]) -> set[Node]:
+    """These nodes, and all that they need, without those that are known."""
+    found, waiting = set(), [*nodes]
     while waiting:
         node = waiting.pop()
-        if node not in required_fw:
-            required_fw.add(node)
+        if node not in found and node not in known:
+            found.add(node)
             waiting += node.all_input_nodes
-    fw_order = {node: i for i, node in enumerate(n for n in joint.nodes if n in required_fw)}
-    dist: dict[Node, int] = {}
-    for node in reversed(joint.nodes):
-        if node.op == "output":
-            dist[node] = FAR
-        elif node not in required_fw:
-            dist[node] = 0
-        else:
-            dist[node] = min([FAR, *(dist[user] + 1 for user in node.users)])
-    return NodeInfo(inputs, required_fw, tangents_closure | backward, tangents_closure, fw_order, dist)
+    return found
 
 
 def output_values(graph: Graph) -> list[Any]:
@@ -211,8 +212,7 @@ def network(joint: Graph, info: NodeInfo) -> dict[Edge, float]:
         for user in node.users:
             capacities[f"{node.name}_out", f"{user.name}_in"] = math.inf
     for node in used_far_apart(info):
-        if node not in banned:
-            ban(node)
+        ban(node)
     for node in ends_of_long_chains(joint, info, banned):
         ban(node)
     return capacities
@@ -386,9 +386,7 @@ def extract_fwd_bwd_modules(
     joint: GraphModule, saved: Sequence[Node], num_fwd_outputs: int
 ) -> tuple[GraphModule, GraphModule]:
     """A forward graph, which also returns the saved nodes, and a backward graph of the saved nodes and the tangents.
-
-    Source: `torch/_functorch/partitioners.py`, `_extract_fwd_bwd_modules`.
-    """
+    Source: `torch/_functorch/partitioners.py`, `_extract_fwd_bwd_modules`."""
     graph = joint.graph
     primals = [node for node in graph.nodes if is_primal(node)]
     tangents = [node for node in graph.nodes if is_tangent(node)]
@@ -404,9 +402,7 @@ def extract_fwd_bwd_modules(
 
 def default_partition(joint: GraphModule, _joint_inputs: Any = None, *, num_fwd_outputs: int, **_: Any):
     """The partition of eager mode: the forward graph has all nodes of the forward, and saves those that the backward uses.
-
-    Source: `torch/_functorch/partitioners.py`, `default_partition`.
-    """
+    Source: `torch/_functorch/partitioners.py`, `default_partition`."""
     nodes = list(joint.graph.nodes)
     last = max(i for i, x in enumerate(nodes) if is_primal(x) or x.meta.get("partitioner_tag") == "is_forward")
     forward = [node for node in nodes[: last + 1] if not is_tangent(node)]
@@ -421,9 +417,7 @@ def min_cut_rematerialization_partition(
     joint: GraphModule, _joint_inputs: Any = None, compiler: str = "inductor", *, num_fwd_outputs: int, **_: Any
 ) -> tuple[GraphModule, GraphModule]:
     """Split a joint graph into a forward and a backward graph, so that the saved and the recomputed nodes are cheap.
-
-    Source: `torch/_functorch/partitioners.py`.
-    """
+    Source: `torch/_functorch/partitioners.py`."""
     joint.graph.eliminate_dead_code()
     joint.graph = common_subexpressions(joint.graph)
     info = classify_nodes(joint.graph, num_fwd_outputs)
@@ -435,26 +429,16 @@ def min_cut_rematerialization_partition(
 
 def reordering_to_mimic_autograd_engine(module: GraphModule) -> GraphModule:
     """Recompute a node when it is needed, and not at the start of the backward.
-
-    Source: `torch/_functorch/partitioners.py`, `reordering_to_mimic_autograd_engine`.
-    """
+    Source: `torch/_functorch/partitioners.py`, `reordering_to_mimic_autograd_engine`."""
     nodes = list(module.graph.nodes)
     order = {node: i for i, node in enumerate(nodes)}
     firsts = [order[user] for node in nodes if is_tangent(node) for user in node.users]
     if not firsts:
         return module
-    graph, known = Graph(), {}
-    for node in nodes:
-        if node.op == "placeholder":
-            known[node] = graph.node_copy(node)
+    graph = Graph()
+    known = {node: graph.node_copy(node) for node in nodes if node.op == "placeholder"}
     for node in nodes[min(firsts) :]:
-        waiting, needed = [node], set()
-        while waiting:
-            current = waiting.pop()
-            if current not in needed and current not in known:
-                needed.add(current)
-                waiting += current.all_input_nodes
-        for each in sorted(needed, key=order.__getitem__):
+        for each in sorted(needed_for([node], known), key=order.__getitem__):
             known[each] = graph.node_copy(each, lambda used: known[used])
     return GraphModule(module, graph)
 

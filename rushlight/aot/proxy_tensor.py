@@ -14,8 +14,8 @@ from __future__ import annotations
 import inspect
 import operator
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from rushlight.aten import strided
@@ -28,6 +28,8 @@ from rushlight.c10.storage import device
 from rushlight.fx import Graph, GraphModule, Node
 from rushlight.fx.node import map_aggregate
 
+Decompositions = Mapping[Operator, Callable] | None
+
 # ------------------------------------------------------------------------------------------------------------
 # The mode
 
@@ -35,7 +37,7 @@ from rushlight.fx.node import map_aggregate
 class ProxyTorchDispatchMode(DispatchMode):
     """Records calls in `graph`. Source: `torch/fx/experimental/proxy_tensor.py`, `ProxyTorchDispatchMode`."""
 
-    def __init__(self, graph: Graph, decompositions: Mapping[Operator, Callable] | None = None) -> None:
+    def __init__(self, graph: Graph, decompositions: Decompositions = None) -> None:
         self.graph, self.decompositions = graph, decompositions or {}
         self.tracker: dict[int, tuple[Tensor, Node]] = {}  # by id; the reference keeps the id from being used again
         self.constants: dict[str, Tensor] = {}
@@ -65,10 +67,9 @@ class ProxyTorchDispatchMode(DispatchMode):
         """The node that computes a tensor. A tensor from outside is a constant, with a `get_attr` node for each use."""
         if id(tensor) in self.tracker:
             return self.tracker[id(tensor)][1]
-        name = next((name for name, known in self.constants.items() if known is tensor), None)
-        if name is None:
-            name = f"_tensor_constant{len(self.constants)}"
-            self.constants[name] = tensor
+        known = (name for name, each in self.constants.items() if each is tensor)
+        name = next(known, f"_tensor_constant{len(self.constants)}")
+        self.constants[name] = tensor
         node = self.graph.create_node("get_attr", name)
         node.meta["val"] = tensor
         return node
@@ -117,7 +118,7 @@ def as_recorded(value: Any) -> Any:
     during the trace is the CPU."""
     if isinstance(value, device):
         return device("cpu") if local_state.on_meta and value.type == "meta" else value
-    if isinstance(value, (bool, str)) or not isinstance(value, (int, float)):
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
         return value
     return int(value) if isinstance(value, int) else float(value)
 
@@ -138,11 +139,19 @@ class _LocalState(threading.local):
 local_state = _LocalState()
 
 
+@contextmanager
+def on_meta(enabled: bool) -> Iterator[None]:
+    """A context in which new tensors have no data, or have them."""
+    before, local_state.on_meta = local_state.on_meta, enabled
+    try:
+        yield
+    finally:
+        local_state.on_meta = before
+
+
 def composite(func: Operator) -> Callable | None:
     """An operator that is only defined by calls of other operators, as a function. These calls are recorded instead of it.
-
-    Source: `torch/_ops.py`, `OpOverload.decompose`.
-    """
+    Source: `torch/_ops.py`, `OpOverload.decompose`."""
     kernel = func.kernels.get(DispatchKey.CompositeImplicitAutograd)
     if kernel is None or kernel.pythonic or kernel.boxed:
         return None
@@ -155,9 +164,7 @@ def composite(func: Operator) -> Callable | None:
 
 def fake_like(tensor: Tensor) -> Tensor:
     """A tensor without data that has the same sizes, strides, offset, dtype, `requires_grad` and `is_leaf`.
-
-    Source: `torch/_subclasses/fake_tensor.py`.
-    """
+    Source: `torch/_subclasses/fake_tensor.py`."""
     sizes, strides, offset = tensor.shape, tensor.stride(), tensor.storage_offset()
     reach = 1 + offset + sum(max(size - 1, 0) * stride for size, stride in zip(sizes, strides))
     with disable_modes():
@@ -170,10 +177,7 @@ def fake_like(tensor: Tensor) -> Tensor:
 
 
 def trace(
-    function: Callable,
-    args: Sequence[Any],
-    names: Sequence[str],
-    decompositions: Mapping[Operator, Callable] | None = None,
+    function: Callable, args: Sequence[Any], names: Sequence[str], decompositions: Decompositions = None
 ) -> GraphModule:
     """The graph of the calls of `function(mode, *args)`, with a placeholder for each argument, which has the name given."""
     graph = Graph()
@@ -182,19 +186,13 @@ def trace(
         node = graph.placeholder(name)
         if isinstance(arg, Tensor):
             mode.track(arg, node)
-    before, local_state.on_meta = local_state.on_meta, any(isinstance(arg, Tensor) and arg.is_meta for arg in args)
-    try:
-        with mode:
-            results = function(mode, *args)
-    finally:
-        local_state.on_meta = before
+    with on_meta(any(isinstance(arg, Tensor) and arg.is_meta for arg in args)), mode:
+        results = function(mode, *args)
     graph.output(map_aggregate(results, lambda x: mode.node_of(x) if isinstance(x, Tensor) else x))
     return GraphModule(mode.constants, graph)
 
 
-def make_fx(
-    f: Callable, decomposition_table: Mapping[Operator, Callable] | None = None, tracing_mode: str = "real"
-) -> Callable[..., GraphModule]:
+def make_fx(f: Callable, decomposition_table: Decompositions = None, tracing_mode: str = "real") -> Callable:
     """A function that takes the arguments of `f`, and returns the graph of the operators that `f` calls.
 
     `tracing_mode` is "real" or "fake". With "fake", `f` runs on tensors without data. Operators in `decomposition_table` are

@@ -11,22 +11,24 @@ duplicate and overlapping inputs (the function then runs as it is), caches, subc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from rushlight.aot import joint
+from rushlight.aot.functional import arguments_of
 from rushlight.aot.joint import ALIAS_OF_INPUT, IS_INPUT, NON_ALIAS, UNSAFE_VIEW_ALIAS, ViewAndMutationMeta
 from rushlight.aot.partition import default_partition, min_cut_rematerialization_partition
-from rushlight.aot.proxy_tensor import fake_like
+from rushlight.aot.proxy_tensor import Decompositions
 from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.function import Function
 from rushlight.autograd.grad_mode import no_grad, set_grad_enabled
 from rushlight.autograd.history import replay
-from rushlight.c10.dispatch import Operator, local
-from rushlight.c10.schema import bind
-from rushlight.fx import GraphModule, Node
+from rushlight.c10.dispatch import local
+from rushlight.fx import GraphModule
 from rushlight.utils import _logging as logs
+
+__all__ = ["aot_autograd", "aot_export_joint_simple", "aot_function", "nop"]
 
 Compiler = Callable[[GraphModule, list[Any]], Callable]
 
@@ -38,7 +40,7 @@ def aot_autograd(
     bw_compiler: Compiler | None = None,
     inference_compiler: Compiler | None = None,
     partition_fn: Callable = min_cut_rematerialization_partition,
-    decompositions: Mapping[Operator, Callable] | None = None,
+    decompositions: Decompositions = None,
     keep_inference_input_mutations: bool = True,
 ) -> Callable:
     """A callable that is equivalent to `function`, and runs the graphs that the compilers compiled.
@@ -94,20 +96,15 @@ def unboxed(compiled: Callable) -> Callable:
 
 def wrap_inference(compiled: Callable, meta: ViewAndMutationMeta) -> Callable:
     """The callable for an inference graph: the compiled one itself if it needs no epilogue.
-
-    Source: `runtime_wrappers.py`, `RuntimeWrapper`.
-    """
+    Source: `runtime_wrappers.py`, `RuntimeWrapper`."""
     compiled = unboxed(compiled)
-    native = getattr(
-        compiled, "is_native", False
-    )  # native code is not recorded by autograd, and increments versions itself
+    native = getattr(compiled, "is_native", False)  # autograd does not record it, and it increments versions itself
     if not native and any(info.requires_grad for info in meta.inputs):
         compiled = without_grad(compiled)
     aliases = any(info.output_type not in (NON_ALIAS, UNSAFE_VIEW_ALIAS) for info in meta.outputs)
     if not meta.mutated and not aliases:
         written = [i for i, info in enumerate(meta.inputs) if meta.is_written(info)]
         return with_versions(compiled, written) if written and not native else compiled
-
     return lambda *args: run_epilogue(meta, args, compiled(*args))
 
 
@@ -181,19 +178,13 @@ def run_epilogue(meta: ViewAndMutationMeta, args: Sequence[Any], outs: Sequence[
     return results
 
 
-def view_of(base: Tensor, info: joint.OutputInfo) -> Tensor:
+def view_of(base: Tensor, info: joint.OutputAliasInfo) -> Tensor:
     """An output that is a view, regenerated from its base. An output that does not require grad is detached.
-
-    Source: `torch/_functorch/_aot_autograd/functional_utils.py`, `gen_alias_from_base`.
-    """
-    view = replay([(each.operator, stack_after_self(each), each.place) for each in info.views], base)
+    Source: `torch/_functorch/_aot_autograd/functional_utils.py`, `gen_alias_from_base`."""
+    view = replay([(each.operator, [*arguments_of(each).values()], each.place) for each in info.views], base)
     if view is base:
         view = functions.alias(base) if info.requires_grad else base.detach()
     return view if info.requires_grad or not view.requires_grad else view.detach()
-
-
-def stack_after_self(view: Any) -> list[Any]:
-    return bind(view.operator.schema, (None, *view.args), {})[1:]
 
 
 # ------------------------------------------------------------------------------------------------------------
@@ -202,13 +193,11 @@ def stack_after_self(view: Any) -> list[Any]:
 
 def wrap_training(forward: Callable, backward: Callable, meta: ViewAndMutationMeta) -> Callable:
     """The callable for a forward and a backward graph: an autograd `Function`, and the epilogue.
-
-    Source: `runtime_wrappers.py`, `AOTDispatchAutograd`.
-    """
+    Source: `runtime_wrappers.py`, `AOTDispatchAutograd`."""
     forward, backward = unboxed(forward), unboxed(backward)
     num_outputs, needs_tangent = meta.num_forward_outputs, meta.needs_tangent
-    views = [info.output_type == UNSAFE_VIEW_ALIAS for info in meta.outputs]
-    unsafe = [i for i, is_view in enumerate(views, len(meta.mutated)) if is_view]
+    own = enumerate(meta.outputs, len(meta.mutated))
+    unsafe = [i for i, info in own if info.output_type == UNSAFE_VIEW_ALIAS]
 
     class CompiledFunction(Function):
         @staticmethod
@@ -218,7 +207,9 @@ def wrap_training(forward: Callable, backward: Callable, meta: ViewAndMutationMe
             outs = outs[:num_outputs]
             for i in unsafe:
                 outs[i] = functions._unsafe_view(outs[i], outs[i].shape)
-            outs = [detach_if_shared(out, [*args, *outs[:i]]) for i, out in enumerate(outs)]
+            for i, out in enumerate(outs):  # an input or another output must not get its history
+                if isinstance(out, Tensor) and any(out is x for x in (*args, *outs[:i])):
+                    outs[i] = out.detach()
             rest = [out for out, needs in zip(outs, needs_tangent) if not needs and isinstance(out, Tensor)]
             ctx.mark_non_differentiable(*rest)
             return tuple(outs)
@@ -236,16 +227,9 @@ def wrap_training(forward: Callable, backward: Callable, meta: ViewAndMutationMe
     return run
 
 
-def detach_if_shared(out: Any, others: Sequence[Any]) -> Any:
-    """An output of the graph as a tensor of its own, because an input or another output must not get its history."""
-    return out.detach() if isinstance(out, Tensor) and any(out is x for x in others) else out
-
-
 def coerce_to_expected_memory_format(grad: Tensor, like: Tensor) -> Tensor:
     """A gradient with the strides that the backward graph expects.
-
-    Source: `runtime_wrappers.py`, `coerce_to_expected_memory_format`.
-    """
+    Source: `runtime_wrappers.py`, `coerce_to_expected_memory_format`."""
     if grad.stride() == like.stride():
         return grad
     return functions.empty_strided(like.shape, like.stride(), dtype=like.dtype).copy_(grad)
@@ -260,22 +244,15 @@ def aot_function(
     fw_compiler: Compiler,
     bw_compiler: Compiler | None = None,
     partition_fn: Callable = default_partition,
-    decompositions: Mapping[Operator, Callable] | None = None,
-    inference_compiler: Compiler | None = None,
-    keep_inference_input_mutations: bool = False,
+    **options: Any,
 ) -> Callable:
     """`fn`, compiled at its first call. Arguments and results may be nested in lists, tuples and dicts.
 
+    The options are those of `aot_autograd`. By default the graph does not write to its inputs.
+
     Source: `torch/_functorch/aot_autograd.py`, `aot_function`.
     """
-    options = (
-        fw_compiler,
-        bw_compiler,
-        inference_compiler,
-        partition_fn,
-        decompositions,
-        keep_inference_input_mutations,
-    )
+    options = {"partition_fn": partition_fn, "keep_inference_input_mutations": False} | options
     compiled, out_spec = None, None
 
     def run(*args: Any, **kwargs: Any) -> Any:
@@ -289,7 +266,7 @@ def aot_function(
             return outs
 
         if compiled is None:
-            compiled = aot_autograd(flat_function, flat, *options)
+            compiled = aot_autograd(flat_function, flat, fw_compiler, bw_compiler, **options)
         return unflatten(list(compiled(*flat)), out_spec)
 
     return run
@@ -301,12 +278,10 @@ def aot_export_joint_simple(
     *,
     trace_joint: bool,
     num_params_buffers: int = 0,
-    decompositions: Mapping[Operator, Callable] | None = None,
+    decompositions: Decompositions = None,
 ) -> GraphModule:
     """The graph of the forward, or of forward and backward, of a function that does not write to its inputs.
-
-    Source: `torch/_functorch/aot_autograd.py`, `aot_export_joint_simple`.
-    """
+    Source: `torch/_functorch/aot_autograd.py`, `aot_export_joint_simple`."""
 
     def listed(*args: Any) -> list[Any]:
         outs = func(*args)
@@ -331,13 +306,12 @@ LEAF = object()
 
 def flatten(value: Any) -> tuple[list[Any], Any]:
     """The leaves of nested lists, tuples and dicts in order, and their structure. Source: `torch/utils/_pytree.py`."""
-    if isinstance(value, dict):
-        parts = [flatten(item) for item in value.values()]
-        return [leaf for leaves, _ in parts for leaf in leaves], (dict, list(value), [spec for _, spec in parts])
-    if isinstance(value, (list, tuple)):
-        parts = [flatten(item) for item in value]
-        return [leaf for leaves, _ in parts for leaf in leaves], (type(value), None, [spec for _, spec in parts])
-    return [value], LEAF
+    if not isinstance(value, (dict, list, tuple)):
+        return [value], LEAF
+    names = list(value) if isinstance(value, dict) else None
+    parts = [flatten(item) for item in (value.values() if names is not None else value)]
+    kind = type(value) if names is None else dict
+    return [leaf for leaves, _ in parts for leaf in leaves], (kind, names, [spec for _, spec in parts])
 
 
 def unflatten(leaves: list[Any], spec: Any) -> Any:
@@ -354,6 +328,3 @@ def unflatten(leaves: list[Any], spec: Any) -> Any:
 def nop(module: GraphModule, example_inputs: Sequence[Any]) -> GraphModule:
     """A compiler that returns the graph itself. Source: `torch/_functorch/compilers.py`."""
     return module
-
-
-__all__ = ["Node", "aot_autograd", "aot_export_joint_simple", "aot_function", "fake_like", "nop"]

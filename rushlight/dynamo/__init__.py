@@ -15,22 +15,6 @@ convert_frame     running a function region by region
 eval_frame        the surface: `compile`, `explain`, `reset`
 """
 
-from rushlight.dynamo import (
-    bytecode,
-    cache,
-    calls,
-    codegen,
-    convert_frame,
-    eval_frame,
-    exc,
-    guards,
-    opcodes,
-    output_graph,
-    resume_execution,
-    symbolic,
-    symbolic_convert,
-    variables,
-)
 from rushlight.dynamo.eval_frame import (
     ExplainOutput,
     OptimizedModule,
@@ -45,7 +29,6 @@ from rushlight.dynamo.eval_frame import (
 from rushlight.dynamo.exc import Unsupported
 
 __all__ = [
-    "ExplainOutput", "OptimizedModule", "Unsupported", "bytecode", "cache", "calls", "codegen", "compile", "convert_frame",
-    "disable", "eval_frame", "exc", "explain", "graph_break", "guards", "list_backends", "lookup_backend", "opcodes",
-    "output_graph", "reset", "resume_execution", "symbolic", "symbolic_convert", "variables",
+    "ExplainOutput", "OptimizedModule", "Unsupported", "compile", "disable", "explain", "graph_break", "list_backends",
+    "lookup_backend", "reset",
 ]  # fmt: skip

@@ -68,25 +68,6 @@ def read_instructions(code: CodeType) -> list[tuple[int, str, int, int | None]]:
     return found
 
 
-def exception_table(code: CodeType) -> list[tuple[int, int, int, int, bool]]:
-    """Which handlers cover which instructions: (start, end, target, depth, whether the offset is pushed), offsets in bytes."""
-    data, position, entries = code.co_exceptiontable, 0, []
-
-    def number() -> int:
-        nonlocal position
-        value = data[position] & 63
-        while data[position] & 64:  # six bits each, the highest first; bit 7 marks the start of an entry
-            position += 1
-            value = value << 6 | data[position] & 63
-        position += 1
-        return value
-
-    while position < len(data):
-        start, length, target, depth = number(), number(), number(), number()
-        entries.append((2 * start, 2 * (start + length), 2 * target, depth >> 1, bool(depth & 1)))
-    return entries
-
-
 # ------------------------------------------------------------------------------------------------------------
 # The small set
 
@@ -126,10 +107,10 @@ _INTRINSICS = {3: ("STOPITERATION_ERROR", None), 5: ("UNARY_OP", "+"), 6: ("LIST
 
 
 class _Reader:
-    """The names and constants of the code, for the rules of the table."""
+    """What the argument of an instruction stands for: the names and constants of the code."""
 
     def __init__(self, code: CodeType) -> None:
-        self.code = code
+        self.names, self.consts = code.co_names, code.co_consts
         cells = [name for name in code.co_cellvars if name not in code.co_varnames]
         self.fast_names = [*code.co_varnames, *cells, *code.co_freevars]
         self.boxed = {*code.co_cellvars, *code.co_freevars}
@@ -143,49 +124,30 @@ class _Reader:
         return [(op, name)]
 
 
-def _same(op: str) -> Callable:
-    return lambda reader, arg: [(op, None)]
+NULL_MARK = ("PUSH_NULL", None)
 
 
-def _number(op: str) -> Callable:
-    return lambda reader, arg: [(op, arg)]
+def _one(op: str, value: Callable[[_Reader, int], Any] = lambda reader, arg: arg) -> Callable:
+    """A rule that gives one instruction, with the argument `value(reader, arg)`: the number itself, if it is not given."""
+    return lambda reader, arg: [(op, value(reader, arg))]
 
 
-def _const(reader: _Reader, arg: int) -> list:
-    return [("LOAD_CONST", reader.code.co_consts[arg])]
-
-
-def _name(op: str) -> Callable:
-    return lambda reader, arg: [(op, reader.code.co_names[arg])]
-
-
-def _fast(op: str) -> Callable:
-    return lambda reader, arg: reader.fast(op, arg)
-
-
-def _two(first: str, second: str) -> Callable:
-    return lambda reader, arg: reader.fast(first, arg >> 4) + reader.fast(second, arg & 15)
-
-
-def _cell(op: str) -> Callable:
-    return lambda reader, arg: [(op, reader.fast_names[arg])]
+def _fast(*ops: str) -> Callable:
+    """A rule for one local variable, or for two, whose indices have four bits each."""
+    if len(ops) == 1:
+        return lambda reader, arg: reader.fast(*ops, arg)
+    return lambda reader, arg: reader.fast(ops[0], arg >> 4) + reader.fast(ops[1], arg & 15)
 
 
 def _load_global(reader: _Reader, arg: int) -> list:
-    load, mark = [("LOAD_GLOBAL", reader.code.co_names[arg >> 1])], [("PUSH_NULL", None)] if arg & 1 else []
+    load, mark = [("LOAD_GLOBAL", reader.names[arg >> 1])], [NULL_MARK] * (arg & 1)
     return mark + load if VERSION < (3, 13) else load + mark  # what is called may yet be an attribute of it
 
 
 def _load_attr(reader: _Reader, arg: int) -> list:
     if VERSION < (3, 12):
-        return [("LOAD_ATTR", reader.code.co_names[arg])]
-    load = [("LOAD_ATTR", reader.code.co_names[arg >> 1])]
-    return load + [("PUSH_NULL", None)] if arg & 1 else load
-
-
-def _load_super_attr(reader: _Reader, arg: int) -> list:
-    load = [("LOAD_SUPER_ATTR", (reader.code.co_names[arg >> 2], bool(arg & 2)))]
-    return load + [("PUSH_NULL", None)] if arg & 1 else load
+        return [("LOAD_ATTR", reader.names[arg])]
+    return [("LOAD_ATTR", reader.names[arg >> 1])] + [NULL_MARK] * (arg & 1)
 
 
 def _compare(reader: _Reader, arg: int) -> list:
@@ -194,125 +156,106 @@ def _compare(reader: _Reader, arg: int) -> list:
     return [("BINARY_OP", dis.cmp_op[arg >> shift]), *then]
 
 
-def _binary(reader: _Reader, arg: int) -> list:
-    return [("BINARY_OP", dis._nb_ops[arg][1])]
+POP_JUMPS = ("POP_JUMP_IF_TRUE", "POP_JUMP_IF_FALSE", "POP_JUMP_IF_NONE", "POP_JUMP_IF_NOT_NONE")
+JUMPS = {"JUMP", "FOR_ITER", *POP_JUMPS}
 
-
-def _unary(symbol: str) -> Callable:
-    return lambda reader, arg: [("UNARY_OP", symbol)]
-
-
-def _format(reader: _Reader, arg: int) -> list:
-    return [("FORMAT_VALUE", (arg & 3, bool(arg & 4)))]
-
-
-# Name in CPython -> rule that gives the instructions of the small set.
+# Name in CPython -> rule that gives the instructions of the small set. The argument of a jump is the offset of its target.
 SMALL_SET: dict[str, Callable[[_Reader, int], list[tuple[str, Any]]]] = {
     **{name: lambda reader, arg: [] for name in ("RESUME", "NOP", "CACHE", "PRECALL", "COPY_FREE_VARS")},
     **{
-        name: _same(name)
+        name: _one(name, lambda reader, arg: None)
         for name in (
             "POP_TOP", "PUSH_NULL", "GET_ITER", "RETURN_VALUE", "STORE_SUBSCR", "DELETE_SUBSCR", "LIST_TO_TUPLE", "TO_BOOL",
-            "BINARY_SLICE", "STORE_SLICE", "PUSH_EXC_INFO", "POP_EXCEPT", "CHECK_EXC_MATCH", "BEFORE_WITH", "GET_LEN",
-            "WITH_EXCEPT_START", "LOAD_ASSERTION_ERROR", "RETURN_GENERATOR", "YIELD_VALUE", "GET_YIELD_FROM_ITER", "END_SEND",
+            "PUSH_EXC_INFO", "POP_EXCEPT", "CHECK_EXC_MATCH", "BEFORE_WITH", "GET_LEN", "WITH_EXCEPT_START", "RETURN_GENERATOR",
+            "YIELD_VALUE", "RERAISE",
         )
     },
     **{
-        name: _number(name)
+        name: _one(name)
         for name in (
             "COPY", "SWAP", "BUILD_TUPLE", "BUILD_LIST", "BUILD_SET", "BUILD_MAP", "BUILD_STRING", "BUILD_SLICE",
             "BUILD_CONST_KEY_MAP", "LIST_APPEND", "SET_ADD", "MAP_ADD", "LIST_EXTEND", "SET_UPDATE", "DICT_UPDATE", "DICT_MERGE",
             "UNPACK_SEQUENCE", "UNPACK_EX", "CALL", "CALL_KW", "CALL_FUNCTION_EX", "IS_OP", "CONTAINS_OP", "MAKE_FUNCTION",
-            "SET_FUNCTION_ATTRIBUTE", "RAISE_VARARGS", "RERAISE",
+            "SET_FUNCTION_ATTRIBUTE", "RAISE_VARARGS", "CONVERT_VALUE", "FOR_ITER",
         )
     },
-    **{
-        name: _number(name.replace("_FORWARD", "").replace("_BACKWARD", ""))  # the direction is in the target
-        for name in (
-            "FOR_ITER", "SEND", "JUMP_IF_TRUE_OR_POP", "JUMP_IF_FALSE_OR_POP",
-            *(f"POP_JUMP_{way}IF_{what}" for way in ("", "FORWARD_", "BACKWARD_")
-              for what in ("TRUE", "FALSE", "NONE", "NOT_NONE")),
-        )
-    },
-    **{name: _number("JUMP") for name in ("JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT")},
-    "LOAD_CONST": _const,
-    "RETURN_CONST": lambda reader, arg: [*_const(reader, arg), ("RETURN_VALUE", None)],
-    "KW_NAMES": _const,  # `simplify` moves it to the call
-    **{name: _name(name) for name in ("STORE_GLOBAL", "STORE_ATTR", "DELETE_ATTR", "IMPORT_NAME", "IMPORT_FROM")},
+    **{name: _one("JUMP") for name in ("JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT")},
+    **{name.replace("IF", f"{way}IF"): _one(name) for name in POP_JUMPS for way in ("", "FORWARD_", "BACKWARD_")},
+    **{f"JUMP_IF_{what}_OR_POP": lambda reader, arg, jump=f"POP_JUMP_IF_{what}": [("COPY", 1), (jump, arg), ("POP_TOP", None)]
+       for what in ("TRUE", "FALSE")},
+    **{name: _one(name, lambda reader, arg: reader.names[arg])
+       for name in ("STORE_GLOBAL", "STORE_ATTR", "DELETE_ATTR", "IMPORT_NAME", "IMPORT_FROM")},
+    **{name: _one(name, lambda reader, arg: reader.fast_names[arg])
+       for name in ("MAKE_CELL", "LOAD_DEREF", "STORE_DEREF", "DELETE_DEREF", "LOAD_CLOSURE")},
+    **{name: _fast(name) for name in ("LOAD_FAST", "LOAD_FAST_AND_CLEAR", "STORE_FAST", "DELETE_FAST")},
+    "LOAD_FAST_CHECK": _fast("LOAD_FAST"),
+    "LOAD_FAST_LOAD_FAST": _fast("LOAD_FAST", "LOAD_FAST"),
+    "STORE_FAST_LOAD_FAST": _fast("STORE_FAST", "LOAD_FAST"),
+    "STORE_FAST_STORE_FAST": _fast("STORE_FAST", "STORE_FAST"),
+    **{name: _one("LOAD_CONST", lambda reader, arg: reader.consts[arg])
+       for name in ("LOAD_CONST", "KW_NAMES")},  # `simplify` moves the names to the call
+    "RETURN_CONST": lambda reader, arg: [("LOAD_CONST", reader.consts[arg]), ("RETURN_VALUE", None)],
+    "LOAD_ASSERTION_ERROR": _one("LOAD_CONST", lambda reader, arg: AssertionError),
     "LOAD_GLOBAL": _load_global,
     "LOAD_ATTR": _load_attr,
-    "LOAD_METHOD": lambda reader, arg: [("LOAD_ATTR", reader.code.co_names[arg]), ("PUSH_NULL", None)],
-    "LOAD_SUPER_ATTR": _load_super_attr,
-    "LOAD_FAST": _fast("LOAD_FAST"),
-    "LOAD_FAST_CHECK": _fast("LOAD_FAST"),
-    "LOAD_FAST_AND_CLEAR": _fast("LOAD_FAST_AND_CLEAR"),
-    "STORE_FAST": _fast("STORE_FAST"),
-    "DELETE_FAST": _fast("DELETE_FAST"),
-    "LOAD_FAST_LOAD_FAST": _two("LOAD_FAST", "LOAD_FAST"),
-    "STORE_FAST_LOAD_FAST": _two("STORE_FAST", "LOAD_FAST"),
-    "STORE_FAST_STORE_FAST": _two("STORE_FAST", "STORE_FAST"),
-    **{name: _cell(name) for name in ("MAKE_CELL", "LOAD_DEREF", "STORE_DEREF", "DELETE_DEREF", "LOAD_CLOSURE")},
-    "BINARY_OP": _binary,
-    "BINARY_SUBSCR": lambda reader, arg: [("BINARY_OP", "[]")],
+    "LOAD_METHOD": lambda reader, arg: [("LOAD_ATTR", reader.names[arg]), NULL_MARK],
+    "LOAD_SUPER_ATTR": lambda reader, arg: [("LOAD_SUPER_ATTR", reader.names[arg >> 2])] + [NULL_MARK] * (arg & 1),
+    "BINARY_OP": _one("BINARY_OP", lambda reader, arg: dis._nb_ops[arg][1]),
+    "BINARY_SUBSCR": _one("BINARY_OP", lambda reader, arg: "[]"),
+    "BINARY_SLICE": lambda reader, arg: [("BUILD_SLICE", 2), ("BINARY_OP", "[]")],
+    "STORE_SLICE": lambda reader, arg: [("BUILD_SLICE", 2), ("STORE_SUBSCR", None)],
     "COMPARE_OP": _compare,
-    "UNARY_NEGATIVE": _unary("-"),
-    "UNARY_POSITIVE": _unary("+"),
-    "UNARY_INVERT": _unary("~"),
-    "UNARY_NOT": _unary("not"),
+    **{f"UNARY_{name}": _one("UNARY_OP", lambda reader, arg, symbol=symbol: symbol)
+       for name, symbol in (("NEGATIVE", "-"), ("POSITIVE", "+"), ("INVERT", "~"), ("NOT", "not"))},
     "CALL_INTRINSIC_1": lambda reader, arg: [_INTRINSICS.get(arg, ("UNKNOWN", f"CALL_INTRINSIC_1 {arg}"))],
-    "FORMAT_VALUE": _format,
-    "CONVERT_VALUE": _number("CONVERT_VALUE"),
-    "FORMAT_SIMPLE": lambda reader, arg: [("FORMAT_VALUE", (0, False))],
-    "FORMAT_WITH_SPEC": lambda reader, arg: [("FORMAT_VALUE", (0, True))],
+    "FORMAT_VALUE": _one("FORMAT_VALUE", lambda reader, arg: (arg & 3, bool(arg & 4))),
+    "FORMAT_SIMPLE": _one("FORMAT_VALUE", lambda reader, arg: (0, False)),
+    "FORMAT_WITH_SPEC": _one("FORMAT_VALUE", lambda reader, arg: (0, True)),
 }  # fmt: skip
-
-JUMPS = {name.replace("_FORWARD", "").replace("_BACKWARD", "") for name in SMALL_SET if "JUMP" in name}
-JUMPS = {"JUMP" if name.startswith("JUMP_NO") or name == "JUMP" else name for name in JUMPS} | {"FOR_ITER", "SEND"}
 
 
 def simplify(code: CodeType) -> list[Instruction]:
     """The instructions of a code object, in the small set. Jumps and handlers are indices into the list."""
-    entries = exception_table(code)
-    result, offsets, indices, targets = [], [], [], []
-    for offset, line, simple, target in _small_instructions(code):
+    entries = dis._parse_exception_table(code)
+    result, offsets, indices = [], [], []
+    for offset, line, simple in _small_instructions(code):
         offsets.append(offset)
         indices.append(len(result))
-        handler = next((entry for entry in reversed(entries) if entry[0] <= offset < entry[1]), None)
-        for op, arg in simple:
-            result.append(Instruction(op, arg, offset, line, handler and handler[2:]))
-        if target is not None and simple:
-            targets.append((result[-1], target))
-    for instruction, target in targets:
-        instruction.arg = indices[bisect_left(offsets, target)]  # a jump goes to the EXTENDED_ARG before an instruction
+        entry = next((each for each in reversed(entries) if each.start <= offset < each.end), None)
+        handler = entry and (entry.target, entry.depth, entry.lasti)
+        result += [Instruction(op, arg, offset, line, handler) for op, arg in simple]
+
+    def index_of(offset: int) -> int:
+        return indices[bisect_left(offsets, offset)]  # a jump goes to the EXTENDED_ARG before an instruction
+
     for instruction in result:
+        if instruction.op in JUMPS:
+            instruction.arg = index_of(instruction.arg)
         if instruction.handler is not None:
             target, depth, push_offset = instruction.handler
-            instruction.handler = indices[bisect_left(offsets, target)], depth, push_offset
+            instruction.handler = index_of(target), depth, push_offset
     return result
 
 
-def _small_instructions(code: CodeType) -> Iterator[tuple[int, int | None, list[tuple[str, Any]], int | None]]:
-    """For each instruction of CPython: its offset, its line, those of the small set that replace it, the target of a jump."""
+def _small_instructions(code: CodeType) -> Iterator[tuple[int, int | None, list[tuple[str, Any]]]]:
+    """For each instruction of CPython: its offset, its line, and those of the small set that replace it."""
     reader, names, line, previous = _Reader(code), None, None, ""
     lines = {start: line for start, _, line in code.co_lines() if line is not None}
     for offset, name, argument, target in read_instructions(code):
         line = lines.get(offset, line)
         rule = SMALL_SET.get(name)
-        simple = rule(reader, argument) if rule else [("UNKNOWN", name)]
+        simple = rule(reader, argument if target is None else target) if rule else [("UNKNOWN", name)]
         if name == "END_FOR" or name == "POP_TOP" and VERSION >= (3, 13) and previous == "END_FOR":
             simple = []  # 3.12 and later: FOR_ITER itself ends the loop
         elif name == "KW_NAMES":
             simple, names = [], simple
         elif name == "CALL" and names is not None:  # from 3.13 on the names are on the stack
             simple, names = [*names, ("CALL_KW", argument)], None
-        yield offset, line, simple, target
+        yield offset, line, simple
         previous = name
 
 
-@lru_cache(maxsize=4096)
-def instructions_of(code: CodeType) -> list[Instruction]:
-    return simplify(code)
-
+instructions_of = lru_cache(maxsize=4096)(simplify)
 
 # ------------------------------------------------------------------------------------------------------------
 # Live variables

@@ -8,19 +8,16 @@ PyTorch: `torch/_dynamo/trace_rules.py`, where `lookup` gives the class itself. 
 from __future__ import annotations
 
 from types import BuiltinFunctionType, FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import rushlight as rl
-from rushlight.dynamo.variables.base import VariableTracker
+from rushlight.dynamo.variables.base import Args, Kwargs, Translator, VariableTracker
 from rushlight.dynamo.variables.builtin import BUILTINS, BuiltinVariable, FoldedFunctionVariable
 from rushlight.dynamo.variables.constant import fold
 from rushlight.dynamo.variables.functions import BaseUserFunctionVariable, SkipFunctionVariable
 from rushlight.dynamo.variables.torch import TorchInGraphFunctionVariable, call_in_graph
 from rushlight.dynamo.variables.user_defined import UserDefinedClassVariable
 from rushlight.library import OpOverload, OpOverloadPacket
-
-if TYPE_CHECKING:
-    from rushlight.dynamo.symbolic_convert import InstructionTranslatorBase as Translator
 
 __all__ = ["BUILTINS", "call_callable", "call_in_graph", "fold", "how_to_call"]
 
@@ -32,9 +29,7 @@ IN_GRAPH = (
 )  # fmt: skip
 FOLDED_MODULES = ("math", "operator", "_operator", "rushlight.aten.strided", "rushlight.c10.schema")
 FOLDED_TYPES = (int, float, complex, str, bytes, range, slice, rl.dtype, rl.device)
-FOLDED = {
-    abs, round, divmod, pow, ord, chr, hex, bin, oct, hash, ascii, format, __import__,
-}  # fmt: skip
+FOLDED = {abs, round, divmod, pow, ord, chr, hex, bin, oct, hash, ascii, format, __import__}
 OPERATOR_TYPES = (OpOverload, OpOverloadPacket)
 
 
@@ -79,19 +74,12 @@ KINDS = {
 }  # fmt: skip
 
 
-def call_callable(
-    tx: Translator,
-    function: Any,
-    variable: VariableTracker,
-    args: list[VariableTracker],
-    kwargs: dict[str, VariableTracker],
-) -> VariableTracker:
+def call_callable(tx: Translator, fn: Any, variable: VariableTracker, args: Args, kwargs: Kwargs) -> VariableTracker:
     """Call a callable of Python. `variable` is its variable, which has a closure where it needs one."""
-    how = how_to_call(function)
+    how = how_to_call(fn)
     if how == "inline":
-        if not isinstance(variable, BaseUserFunctionVariable):
-            variable = tx.builder.function(function)
-        return tx.inline_user_function_return(variable, args, kwargs)
+        known = isinstance(variable, BaseUserFunctionVariable)
+        return tx.inline_user_function_return(variable if known else tx.builder.function(fn), args, kwargs)
     args = [arg.realize() for arg in args]
     kwargs = {name: arg.realize() for name, arg in kwargs.items()}
-    return KINDS.get(how, SkipFunctionVariable)(function).call_function(tx, args, kwargs)
+    return KINDS.get(how, SkipFunctionVariable)(fn).call_function(tx, args, kwargs)

@@ -27,8 +27,7 @@ class PyCodegen:
         self.output, self.scope = output, output.scope
         self.lines: list[str] = []
         self.outputs: list[TensorVariable] = []
-        self.made: dict[int, str] = {}  # id of a variable -> its name
-        self.held: list[VariableTracker] = []  # so that no other variable gets the id
+        self.made: dict[VariableTracker, str] = {}  # the names of variables
         self.count = 0
 
     def name(self, text: str) -> str:
@@ -39,12 +38,8 @@ class PyCodegen:
 
     def remember(self, variable: VariableTracker, text: str) -> str:
         """A new name for a variable, before its parts are made: they may contain it."""
-        self.held.append(variable)
-        self.made[id(variable)] = self.name(text)
-        return self.made[id(variable)]
-
-    def is_made(self, variable: VariableTracker) -> bool:
-        return id(variable) in self.made
+        self.made[variable] = self.name(text)
+        return self.made[variable]
 
     def bind(self, value: Any, hint: str = "") -> str:
         return bind(self.scope, value, hint)
@@ -54,12 +49,11 @@ class PyCodegen:
             variable = variable.real
         if isinstance(variable, ConstantVariable) or variable.is_tensor() and variable.source is None:
             return variable.reconstruct(self)
-        if not self.is_made(variable):
+        if variable not in self.made:
             if variable.source is not None:
                 return self.remember(variable, variable.source)
-            self.held.append(variable)
-            self.made.setdefault(id(variable), variable.reconstruct(self))
-        return self.made[id(variable)]
+            self.made.setdefault(variable, variable.reconstruct(self))
+        return self.made[variable]
 
     def graph_output(self, variable: TensorVariable) -> str:
         """A tensor that the graph makes: a part of its result, or the input that an operation in place returned."""
@@ -77,11 +71,6 @@ class PyCodegen:
         for item in items:
             if isinstance(item, LazyVariableTracker) and type(item.value) in CONSTANTS:
                 item.realize()
-
-    def write_effects(self) -> None:
-        """Write to things from before. All values are found first: a source must not see what was already written."""
-        statements = [line for write, *what in self.output.effects for line in write(self, *what)]
-        self.lines += statements
 
 
 def write_global(codegen: PyCodegen, space: dict[str, Any], name: str, values: dict[str, VariableTracker]) -> list[str]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import CodeType, FunctionType, MethodType
@@ -23,7 +24,7 @@ from rushlight.dynamo.cache import CacheEntry, Region
 from rushlight.dynamo.exc import AutogradGradRestartAnalysis, ObservedException, SkipFrame, Unsupported
 from rushlight.dynamo.opcodes import NULL, SuspendedFrame
 from rushlight.dynamo.output_graph import OutputGraph, ResumeState
-from rushlight.dynamo.symbolic_convert import GraphBreak, InstructionTranslator
+from rushlight.dynamo.symbolic_convert import InstructionTranslator
 from rushlight.utils import _logging as logs
 
 __all__ = ["Compiler", "GraphCompileReason", "populate"]
@@ -59,9 +60,9 @@ class Compiler:
         found = self.regions.get(key)
         if found is None:
             self.held.append((code, f_globals))
-            found = self.regions[key] = {}
-            found[0] = Region()
-            if any(map(needs_python_frame, bytecode.instructions_of(code))):
+            found = self.regions[key] = {0: Region()}
+            instructions = bytecode.instructions_of(code)
+            if any(each.op in NEVER or each.arg in LOOK_AT_FRAME.get(each.op, ()) for each in instructions):
                 found[0].skip_reason = "instructions or functions that only Python's own loop can run"
         return found
 
@@ -74,15 +75,13 @@ class Compiler:
         region = regions[0]
         if region.skip_reason or code.co_flags & _GENERATED or local.inference:
             return function(*args, **kwargs)
-        if (
-            not kwargs
-            and len(args) == code.co_argcount
-            and not code.co_kwonlyargcount
-            and not code.co_flags & _VARIADIC
-        ):
+        plain = not (kwargs or code.co_kwonlyargcount or code.co_flags & _VARIADIC)
+        if plain and len(args) == code.co_argcount:
             values = dict(zip(code.co_varnames, args))
         else:
-            values = bind_args(function, args, kwargs)
+            bound = inspect.signature(function, follow_wrapped=False).bind(*args, **kwargs)
+            bound.apply_defaults()
+            values = dict(bound.arguments)
         cells = dict(zip(code.co_freevars, function.__closure__)) if code.co_freevars else {}
         L = guarded_values(values, cells) if cells else values  # noqa: N806
         entry = cache.lookup(region.entries, L)
@@ -98,10 +97,11 @@ class Compiler:
         """Run a function to its end from where a graph of it stopped; `result` is what that graph gave."""
         while type(result) is SuspendedFrame:
             state = resume_execution.run_instruction(code, f_globals, result, self.call)
-            while type(state) is SuspendedFrame and state.handled:  # an exception is being handled: left to Python
-                state = resume_execution.run_instruction(code, f_globals, state, self.call)
             if type(state) is not SuspendedFrame:
                 return state[0]
+            if state.handled:  # an exception is being handled: left to Python
+                result = state
+                continue
             region = regions.setdefault(state.index, Region())
             L = guarded_values(state.locals, state.cells, state.stack)  # noqa: N806
             entry = cache.lookup(region.entries, L)
@@ -118,7 +118,9 @@ class Compiler:
         """
         if region.skip_reason is None and len(region.entries) >= cache.recompile_limit:
             logs.artifact("recompiles", f"{code.co_name}: the limit of {cache.recompile_limit} is reached")
-            return call_plainly() if call_plainly else resume_execution.run_to_end(code, f_globals, state, plain_call)
+            if call_plainly:
+                return call_plainly()
+            return resume_execution.run_to_end(code, f_globals, state, lambda fn, args, kwargs: fn(*args, **kwargs))
         if region.skip_reason is None:
             if region.entries:
                 reasons = "\n".join(cache.recompile_reasons(region.entries, L))
@@ -169,14 +171,12 @@ class Compiler:
                 continue
             try:
                 return self.compile_entry(frame, reason, mode)
-            except AutogradGradRestartAnalysis as error:
-                if self.fullgraph:
-                    raise
-                stop_at, reason = output.first_grad, break_reason(error)
             except Unsupported as error:
                 if self.fullgraph:
                     raise
-                raise SkipFrame(str(error)) from error
+                if not isinstance(error, AutogradGradRestartAnalysis):
+                    raise SkipFrame(str(error)) from error
+                stop_at, reason = output.first_grad, str(error)
 
     def translate(self, frame: InstructionTranslator, state: SuspendedFrame) -> tuple[Exception | None, bool]:
         """Run a frame from a state. Returns the error that ended it, if any, and the grad mode at its end.
@@ -187,8 +187,6 @@ class Compiler:
         try:
             populate(frame, state)
             frame.run()
-        except GraphBreak:
-            pass
         except Exception as caught:
             error = caught
         finally:
@@ -232,34 +230,22 @@ class Compiler:
         if frame.handled or has_backedge(frame.instructions, frame.index):
             raise SkipFrame(f"a graph break in a loop or a handler: {reason}")
         live = bytecode.live_names(frame.instructions, frame.index)
+        written = {each.arg for each in frame.instructions if each.op == "STORE_DEREF"}  # such a cell is needed too
         local_variables = {name: value for name, value in frame.locals.items() if name in live}
-        written = {
-            each.arg for each in frame.instructions if each.op == "STORE_DEREF"
-        }  # a cell that is written is needed too
         cells = {name: cell for name, cell in frame.cells.items() if name in {"__class__", *live, *written}}
         return frame.index, local_variables, cells, frame.stack
 
 
-NEVER = {"RETURN_GENERATOR", "SEND", "GET_YIELD_FROM_ITER", "YIELD_VALUE"}
-FRAME_FUNCTIONS = {"locals", "globals", "vars", "dir", "eval", "exec"}  # they look at the frame that calls them
-FRAME_ATTRIBUTES = {"_getframe", "currentframe", "exc_info"}
-
-
-def needs_python_frame(instruction: bytecode.Instruction) -> bool:
-    """Whether only CPython's own loop can run an instruction."""
-    if instruction.op in ("UNKNOWN", *NEVER):
-        return True
-    names = {"LOAD_GLOBAL": FRAME_FUNCTIONS, "LOAD_ATTR": FRAME_ATTRIBUTES}.get(instruction.op, ())
-    return instruction.arg in names
+NEVER = {"UNKNOWN", "RETURN_GENERATOR", "YIELD_VALUE"}
+LOOK_AT_FRAME = {  # functions that look at the frame that calls them
+    "LOAD_GLOBAL": {"locals", "globals", "vars", "dir", "eval", "exec"},
+    "LOAD_ATTR": {"_getframe", "currentframe", "exc_info"},
+}
 
 
 def has_hooks(module: rl.nn.Module) -> bool:
     registries = ("_forward_pre_hooks", "_forward_hooks", "_backward_hooks", "_backward_pre_hooks")
     return any(getattr(module, name) for name in registries)
-
-
-def plain_call(function: Any, args: list, kwargs: dict[str, Any]) -> Any:
-    return function(*args, **kwargs)
 
 
 def break_reason(error: Exception) -> str:
@@ -277,22 +263,9 @@ def line_of(frame: InstructionTranslator) -> int | None:
 
 def has_backedge(instructions: list[bytecode.Instruction], index: int) -> bool:
     """Whether a jump after this index goes back before it: the index is in a loop, and it is not worth resuming there.
-
-    Source: `torch/_dynamo/symbolic_convert.py`, `maybe_has_backedge`.
-    """
-    for instruction in instructions[index:]:
-        if instruction.op in bytecode.JUMPS and instruction.arg < index:
-            return True
-        if instruction.op == "RETURN_VALUE":
-            return False
-    return False
-
-
-def bind_args(function: FunctionType, args: tuple, kwargs: dict[str, Any]) -> dict[str, Any]:
-    """The locals with which a call begins. Raises the TypeError of a call that does not fit."""
-    bound = inspect.signature(function, follow_wrapped=False).bind(*args, **kwargs)
-    bound.apply_defaults()
-    return dict(bound.arguments)
+    Source: `torch/_dynamo/symbolic_convert.py`, `maybe_has_backedge`."""
+    rest = itertools.takewhile(lambda each: each.op != "RETURN_VALUE", instructions[index:])
+    return any(each.op in bytecode.JUMPS and each.arg < index for each in rest)
 
 
 def guarded_values(values: dict[str, Any], cells: dict[str, Any], stack: Sequence[Any] = ()) -> dict[str, Any]:
@@ -316,9 +289,7 @@ def populate(frame: InstructionTranslator, state: SuspendedFrame) -> None:
     for name, value in state.locals.items():
         frame.locals[name] = builder.lazy(value, f"L[{name!r}]")
     for name, cell in state.cells.items():
-        known = builder.by_identity.get(id(cell))
-        variable = known or builder.cell(cell, f"L['__cell_{name}']", f"L[{name!r}]")
-        builder.by_identity[id(cell)] = frame.cells[name] = variable
+        variable = frame.cells[name] = builder.cell(cell, f"L['__cell_{name}']", f"L[{name!r}]")
         if variable.contents is None:
             frame.output.add_guard(guards.Guard("", f"{name!r} not in L"))
     for i, value in enumerate(state.stack):

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from types import FunctionType, MethodType
 from typing import Any
@@ -26,23 +26,11 @@ __all__ = [
 # Backends
 
 
-def _eager(gm: fx.GraphModule, example_inputs: list) -> Callable:
-    return gm.forward
-
-
-def _aot_eager(gm: fx.GraphModule, example_inputs: list) -> Callable:
-    from rushlight import aot
-
-    return aot.aot_autograd(gm, example_inputs, _eager)
-
-
-def _inductor(gm: fx.GraphModule, example_inputs: list) -> Callable:
-    from rushlight import inductor
-
-    return inductor.compile_fx(gm, example_inputs)
-
-
-BACKENDS: dict[str, Callable] = {"eager": _eager, "aot_eager": _aot_eager, "inductor": _inductor}
+BACKENDS: dict[str, Callable] = {  # `aot` and `inductor` are imported when they are first used
+    "eager": lambda gm, example_inputs: gm.forward,
+    "aot_eager": lambda gm, example_inputs: rl.aot.aot_autograd(gm, example_inputs, BACKENDS["eager"]),
+    "inductor": lambda gm, example_inputs: rl.inductor.compile_fx(gm, example_inputs),
+}
 
 
 def list_backends() -> list[str]:
@@ -84,19 +72,15 @@ def compile(  # noqa: A001
     if dynamic:
         raise NotImplementedError("dynamic=True: sizes that are symbols are left out")
     if fn is None:
-        return functools.partial(
-            compile, backend=backend, fullgraph=fullgraph, dynamic=dynamic, mode=mode, disable=disable
-        )
+        return functools.partial(compile, backend=backend, fullgraph=fullgraph, disable=disable)
     if disable:
         return fn
+    if not isinstance(backend, Hashable):  # it has a compiler of its own
+        return optimized(fn, Compiler(lookup_backend(backend), fullgraph))
     key = backend, fullgraph
-    try:
-        compiler = _compilers.get(key)
-        if compiler is None:
-            compiler = _compilers[key] = Compiler(lookup_backend(backend), fullgraph)
-    except TypeError:  # a backend that cannot be hashed has a compiler of its own
-        compiler = Compiler(lookup_backend(backend), fullgraph)
-    return optimized(fn, compiler)
+    if key not in _compilers:
+        _compilers[key] = Compiler(lookup_backend(backend), fullgraph)
+    return optimized(fn, _compilers[key])
 
 
 def optimized(fn: Callable, compiler: Compiler) -> Callable:
@@ -104,13 +88,11 @@ def optimized(fn: Callable, compiler: Compiler) -> Callable:
     if isinstance(fn, rl.nn.Module):
         return OptimizedModule(fn, compiler)
     if isinstance(fn, MethodType):
-        bound = optimized(fn.__func__, compiler)
-        return functools.partial(bound, fn.__self__)
+        return functools.partial(optimized(fn.__func__, compiler), fn.__self__)
     if not isinstance(fn, FunctionType):
-        inner = type(fn).__call__ if not isinstance(fn, type) and isinstance(type(fn).__call__, FunctionType) else None
-        if inner is None:
+        if isinstance(fn, type) or not isinstance(type(fn).__call__, FunctionType):
             raise RuntimeError(f"compile: not a function, a method or a module: {fn!r}")
-        return functools.partial(optimized(inner, compiler), fn)
+        return functools.partial(optimized(type(fn).__call__, compiler), fn)
     fn = getattr(fn, "_dynamo_compiled", fn)
     start = compiler.start
 
@@ -125,9 +107,7 @@ def optimized(fn: Callable, compiler: Compiler) -> Callable:
 
 class OptimizedModule(rl.nn.Module):
     """A module whose call is captured; in all else it is the module that it was made from.
-
-    Source: `torch/_dynamo/eval_frame.py`, `OptimizedModule`.
-    """
+    Source: `torch/_dynamo/eval_frame.py`, `OptimizedModule`."""
 
     def __init__(self, module: rl.nn.Module, compiler: Compiler) -> None:
         super().__init__()
@@ -136,14 +116,13 @@ class OptimizedModule(rl.nn.Module):
 
     def __call__(self, *args, **kwargs) -> Any:
         module = self._modules["_orig_mod"]
-        if has_hooks(module) or not isinstance(module.forward, MethodType):
-            return self._compiler.start(type(module).__call__, (module, *args), kwargs)
-        return self._compiler.start(module.forward.__func__, (module, *args), kwargs)
+        plain = isinstance(module.forward, MethodType) and not has_hooks(module)
+        function = module.forward.__func__ if plain else type(module).__call__
+        return self._compiler.start(function, (module, *args), kwargs)
 
     def __getattr__(self, name: str) -> Any:
-        if name == "_orig_mod":
-            return self.__dict__["_modules"]["_orig_mod"]
-        return getattr(self.__dict__["_modules"]["_orig_mod"], name)
+        module = self.__dict__["_modules"]["_orig_mod"]
+        return module if name == "_orig_mod" else getattr(module, name)
 
 
 def disable(fn: Callable) -> Callable:
@@ -177,30 +156,22 @@ class ExplainOutput:
     out_guards: list[guards.Guard] = field(default_factory=list)
 
     def __str__(self) -> str:
-        lines = [
-            f"Graph Count: {self.graph_count}",
-            f"Graph Break Count: {self.graph_break_count}",
-            f"Op Count: {self.op_count}",
-        ]
-        lines.append("Break Reasons:")
+        lines = [f"Graph Count: {self.graph_count}", f"Graph Break Count: {self.graph_break_count}"]
+        lines += [f"Op Count: {self.op_count}", "Break Reasons:"]
         for number, reason in enumerate(self.break_reasons, 1):
             lines += [f"  Break Reason {number}:", f"    Reason: {reason.reason}", f"    Line: {reason.line}"]
         lines.append("Ops per Graph:")
         for number, ops in enumerate(self.ops_per_graph, 1):
             lines += [f"  Ops {number}:", *(f"    {op}" for op in ops)]
-        lines.append("Out Guards:")
-        lines += [f"  {guard.text}" for guard in self.out_guards]
-        return "\n".join(lines)
+        return "\n".join([*lines, "Out Guards:", *(f"  {guard.text}" for guard in self.out_guards)])
 
 
 def explain(fn: Callable) -> Callable[..., ExplainOutput]:
     """`explain(fn)(*args)` runs the function once, and says which graphs were captured, and why each ended.
-
-    Source: `torch/_dynamo/eval_frame.py`, `explain`.
-    """
+    Source: `torch/_dynamo/eval_frame.py`, `explain`."""
 
     def inner(*args, **kwargs) -> ExplainOutput:
-        compiler = Compiler(_eager)
+        compiler = Compiler(BACKENDS["eager"])
         optimized(fn, compiler)(*args, **kwargs)
         graphs = [gm for gm, _ in compiler.graphs]
         ops = [[node.target for node in gm.graph.nodes if node.op == "call_function"] for gm in graphs]

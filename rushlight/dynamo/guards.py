@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 
 import rushlight as rl
 from rushlight.aten.strided import Tensor
-from rushlight.c10.dispatch import local
 
 __all__ = ["Guard", "guards_for", "build_check", "failing_guard", "bind"]
 
@@ -169,16 +168,8 @@ def failing_guard(guards: list[Guard], scope: dict[str, Any], L: dict[str, Any])
     return None
 
 
-def grad_mode_guard(scope: dict[str, Any]) -> Guard:
-    """The guard on the grad mode: it has no source, but the recorded graph depends on it."""
-    name = bind(scope, local, "state")
-    return Guard("", f"{name}.grad_enabled" if local.grad_enabled else f"not {name}.grad_enabled")
-
-
 # ------------------------------------------------------------------------------------------------------------
 # Messages
-
-_WORDS = {"_key_set": "dispatch key set", "dtype": "dtype", "_sizes": "size", "_strides": "stride"}
 
 
 def explain_failure(guard: Guard, scope: dict[str, Any], L: dict[str, Any]) -> str:
@@ -189,13 +180,14 @@ def explain_failure(guard: Guard, scope: dict[str, Any], L: dict[str, Any]) -> s
         expected = eval(what[2], scope) if what and isinstance(value, Tensor) else None
     except (LookupError, AttributeError, TypeError, SyntaxError, NameError):
         return guard.text
+    source = re.sub(r"^L\['(\w+)'\]$", r"\1", guard.source)  # `x` for `L['x']`, as torch prints it
+    head = f"tensor '{source}'"
     if isinstance(value, Tensor) and re.search(r"\.requires_grad( (==|is) \w+)?\)*$", guard.text):
         wanted = int(not value.requires_grad)  # because the guard does not hold
-        return f"tensor '{_plain(guard.source)}' requires_grad mismatch. expected requires_grad={wanted}"
+        return f"{head} requires_grad mismatch. expected requires_grad={wanted}"
     actual = getattr(value, what[1]) if expected is not None else None
     if not isinstance(actual, type(expected)) or expected == actual:
         return guard.text
-    head = f"tensor '{_plain(guard.source)}'"
     if what[1] == "_key_set":
         return f"{head} dispatch key set mismatch. expected {expected}, actual {actual}"
     if what[1] == "dtype":
@@ -203,10 +195,5 @@ def explain_failure(guard: Guard, scope: dict[str, Any], L: dict[str, Any]) -> s
     if len(expected) != len(actual):
         return f"{head} rank mismatch. expected {len(expected)}, actual {len(actual)}"
     index = next(i for i, (a, b) in enumerate(zip(expected, actual)) if a != b)
-    return f"{head} {_WORDS[what[1]]} mismatch at index {index}. expected {expected[index]}, actual {actual[index]}"
-
-
-def _plain(source: str) -> str:
-    """The name of a local as torch prints it: `x` for `L['x']`."""
-    simple = re.fullmatch(r"L\['(\w+)'\]", source)
-    return simple[1] if simple else source
+    word = {"_sizes": "size", "_strides": "stride"}[what[1]]
+    return f"{head} {word} mismatch at index {index}. expected {expected[index]}, actual {actual[index]}"

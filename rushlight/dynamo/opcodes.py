@@ -9,6 +9,7 @@ instruction that the table of `bytecode` does not know.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from types import CodeType
 from typing import Any
 
@@ -27,23 +28,22 @@ END = object()  # `advance` gives it at the end of an iterator
 CONVERSIONS = (str, str, repr, ascii)  # of a field in an f-string, by number
 
 
+@dataclass(eq=False, slots=True)
 class SuspendedFrame:
     """A function before one of its instructions, with all that is needed to run it from there."""
 
-    __slots__ = ("index", "locals", "cells", "stack", "handled")
-
-    def __init__(
-        self, index: int, locals: dict[str, Any], cells: dict[str, Any], stack: list, handled: Sequence = ()
-    ) -> None:
-        self.index, self.locals, self.cells, self.stack = index, locals, cells, stack
-        self.handled = handled  # exceptions that are being handled, the innermost last
+    index: int
+    locals: dict[str, Any]
+    cells: dict[str, Any]
+    stack: list
+    handled: Sequence = ()  # exceptions that are being handled, the innermost last
 
 
 class Interpreter:
     """A function that is being run: its locals, cells and stack, and the index of its next instruction.
 
-    A subclass defines the operations that the methods call. `pop`, `operands` and `realize` give values that an operation may look
-    at; `self.stack.pop` and `popn` give them as they are. `handlers` has the methods by the names of their instructions.
+    A subclass defines the operations that the methods call. `pop` and `operands` give values that an operation may look at;
+    `self.stack.pop` and `popn` give them as they are. `handlers` has the methods by the names of their instructions.
     """
 
     null: Any = NULL
@@ -85,8 +85,6 @@ class Interpreter:
     def POP_TOP(self, instruction: Instruction) -> None:
         self.stack.pop()
 
-    END_SEND = POP_TOP
-
     def PUSH_NULL(self, instruction: Instruction) -> None:
         self.push(self.null)
 
@@ -99,9 +97,6 @@ class Interpreter:
 
     def LOAD_CONST(self, instruction: Instruction) -> None:
         self.push(self.constant(instruction.arg))
-
-    def LOAD_ASSERTION_ERROR(self, instruction: Instruction) -> None:
-        self.push(self.constant(AssertionError))
 
     # Names
 
@@ -156,9 +151,8 @@ class Interpreter:
         self.delete_attr(self.pop(), instruction.arg)
 
     def LOAD_SUPER_ATTR(self, instruction: Instruction) -> None:
-        name, _ = instruction.arg
         owner, cls, _ = self.pop(), self.pop(), self.stack.pop()
-        self.push(self.load_attr(self.make_super(cls, owner), name))
+        self.push(self.load_attr(self.make_super(cls, owner), instruction.arg))
 
     def STORE_SUBSCR(self, instruction: Instruction) -> None:
         key, container = self.pop(), self.pop()
@@ -168,19 +162,10 @@ class Interpreter:
         key, container = self.pop(), self.pop()
         self.delete_item(container, key)
 
-    def BINARY_SLICE(self, instruction: Instruction) -> None:
-        stop, start, container = self.pop(), self.pop(), self.pop()
-        self.push(self.binary_op("[]", container, self.build_slice([start, stop])))
-
-    def STORE_SLICE(self, instruction: Instruction) -> None:
-        stop, start, container = self.pop(), self.pop(), self.pop()
-        self.store_item(container, self.build_slice([start, stop]), self.stack.pop())
-
     # Operators
 
     def BINARY_OP(self, instruction: Instruction) -> None:
-        left, right = self.operands(2)
-        self.push(self.binary_op(instruction.arg, left, right))
+        self.push(self.binary_op(instruction.arg, *self.operands(2)))
 
     def UNARY_OP(self, instruction: Instruction) -> None:
         self.push(self.unary_op(instruction.arg, self.pop()))
@@ -189,8 +174,7 @@ class Interpreter:
         self.push(self.constant(self.truth(self.pop())))
 
     def IS_OP(self, instruction: Instruction) -> None:
-        left, right = self.operands(2)
-        self.push(self.constant(self.is_same(left, right) != bool(instruction.arg)))
+        self.push(self.constant(self.is_same(*self.operands(2)) != bool(instruction.arg)))
 
     def CONTAINS_OP(self, instruction: Instruction) -> None:
         item, container = self.operands(2)
@@ -213,13 +197,9 @@ class Interpreter:
     # Containers
 
     def BUILD_TUPLE(self, instruction: Instruction) -> None:
-        self.push(self.build_tuple(self.popn(instruction.arg)))
+        self.push(getattr(self, instruction.op.lower())(self.popn(instruction.arg)))
 
-    def BUILD_LIST(self, instruction: Instruction) -> None:
-        self.push(self.build_list(self.popn(instruction.arg)))
-
-    def BUILD_SET(self, instruction: Instruction) -> None:
-        self.push(self.build_set(self.popn(instruction.arg)))
+    BUILD_LIST = BUILD_SET = BUILD_SLICE = BUILD_TUPLE
 
     def BUILD_MAP(self, instruction: Instruction) -> None:
         flat = self.popn(2 * instruction.arg)
@@ -232,36 +212,31 @@ class Interpreter:
     def BUILD_STRING(self, instruction: Instruction) -> None:
         self.push(self.constant("".join(map(self.python_value, self.popn(instruction.arg)))))
 
-    def BUILD_SLICE(self, instruction: Instruction) -> None:
-        self.push(self.build_slice(self.operands(instruction.arg)))
+    def container(self, instruction: Instruction) -> Any:
+        """The items of a container on the stack; its index counts from below the topmost value."""
+        return self.items(self.stack[-instruction.arg - 1])
 
     def LIST_APPEND(self, instruction: Instruction) -> None:
-        item = self.stack.pop()
-        self.items(self.stack[-instruction.arg]).append(item)
+        self.container(instruction).append(self.stack.pop())
 
     def SET_ADD(self, instruction: Instruction) -> None:
-        item = self.stack.pop()
-        self.items(self.stack[-instruction.arg]).add(self.key(item))
+        self.container(instruction).add(self.key(self.stack.pop()))
 
     def MAP_ADD(self, instruction: Instruction) -> None:
         value, key = self.stack.pop(), self.stack.pop()
         self.items(self.stack[-instruction.arg])[self.key(key)] = value
 
     def LIST_EXTEND(self, instruction: Instruction) -> None:
-        more = self.unpack(self.pop())
-        self.items(self.stack[-instruction.arg]).extend(more)
+        self.container(instruction).extend(self.unpack(self.pop()))
 
     def SET_UPDATE(self, instruction: Instruction) -> None:
-        more = self.unpack(self.pop())
-        self.items(self.stack[-instruction.arg]).update(map(self.key, more))
+        self.container(instruction).update(map(self.key, self.unpack(self.pop())))
 
     def DICT_UPDATE(self, instruction: Instruction) -> None:
-        more = self.mapping(self.pop())
-        self.items(self.stack[-instruction.arg]).update(more)
+        self.container(instruction).update(self.mapping(self.pop()))
 
     def DICT_MERGE(self, instruction: Instruction) -> None:
-        more = self.mapping(self.pop())
-        into = self.items(self.stack[-instruction.arg])
+        into, more = self.container(instruction), self.mapping(self.pop())
         for key in more:
             if key in into:
                 raise self.error(TypeError, f"got multiple values for keyword argument '{key}'")
@@ -301,14 +276,6 @@ class Interpreter:
 
     POP_JUMP_IF_FALSE = POP_JUMP_IF_TRUE
 
-    def JUMP_IF_TRUE_OR_POP(self, instruction: Instruction) -> None:
-        if self.truth(self.realize(self.stack[-1])) == (instruction.op == "JUMP_IF_TRUE_OR_POP"):
-            self.index = instruction.arg
-        else:
-            self.stack.pop()
-
-    JUMP_IF_FALSE_OR_POP = JUMP_IF_TRUE_OR_POP
-
     def POP_JUMP_IF_NONE(self, instruction: Instruction) -> None:
         if self.is_none(self.pop()) == (instruction.op == "POP_JUMP_IF_NONE"):
             self.index = instruction.arg
@@ -331,30 +298,27 @@ class Interpreter:
 
     # Calls and functions
 
-    def callee(self) -> tuple[Any, list]:
-        """The callable below its arguments: `NULL, f`, `f, NULL`, or `f` and a first argument."""
-        first, second = self.popn(2)
-        if first is self.null:
-            return second, []
-        return (first, []) if second is self.null else (first, [second])
+    def call_below(self, args: list, kwargs: dict[str, Any]) -> None:
+        """Call the callable that was below its arguments: `NULL, f`, `f, NULL`, or `f` and a first argument."""
+        function, first = self.popn(2)
+        if function is self.null:
+            function = first
+        elif first is not self.null:
+            args = [first, *args]
+        self.push(self.call(function, args, kwargs))
 
     def CALL(self, instruction: Instruction) -> None:
-        args = self.popn(instruction.arg)
-        function, first = self.callee()
-        self.push(self.call(function, first + args, {}))
+        self.call_below(self.popn(instruction.arg), {})
 
     def CALL_KW(self, instruction: Instruction) -> None:
         names = self.python_value(self.pop())
         args = self.popn(instruction.arg)
-        function, first = self.callee()
         positional = len(args) - len(names)
-        self.push(self.call(function, first + args[:positional], dict(zip(names, args[positional:]))))
+        self.call_below(args[:positional], dict(zip(names, args[positional:])))
 
     def CALL_FUNCTION_EX(self, instruction: Instruction) -> None:
         kwargs = self.mapping(self.pop()) if instruction.arg & 1 else {}
-        args = self.pop()
-        function, first = self.callee()
-        self.push(self.call(function, first + self.unpack(args), dict(kwargs)))
+        self.call_below(self.unpack(self.pop()), dict(kwargs))
 
     def MAKE_FUNCTION(self, instruction: Instruction) -> None:
         function = self.new_function(self.python_value(self.pop()))
@@ -368,6 +332,9 @@ class Interpreter:
         self.push(self.set_function_part(function, instruction.arg, self.pop()))
 
     # Exceptions and blocks
+
+    def BEFORE_WITH(self, instruction: Instruction) -> None:
+        self.stack.extend(self.enter(self.pop()))
 
     def PUSH_EXC_INFO(self, instruction: Instruction) -> None:
         self.handled.append(self.stack[-1])

@@ -19,7 +19,7 @@ from rushlight.c10.dispatch import local
 from rushlight.dynamo import guards
 from rushlight.dynamo.codegen import PyCodegen
 from rushlight.dynamo.exc import AutogradGradRestartAnalysis, Unsupported
-from rushlight.dynamo.guards import Guard, bind, grad_mode_guard
+from rushlight.dynamo.guards import Guard, bind
 from rushlight.dynamo.opcodes import SuspendedFrame
 from rushlight.dynamo.variables.base import VariableTracker
 from rushlight.dynamo.variables.builder import VariableBuilder
@@ -44,15 +44,15 @@ class OutputGraph:
         self.builder = VariableBuilder(self)
         self.by_fake: dict[int, TensorVariable] = {}  # id of a fake -> the variable that had it first
         self.held: list[Any] = []  # values whose ids are keys
-        self.effects: list[
-            tuple
-        ] = []  # writes to things from before, in order: a function of the code generator, arguments
+        # Writes to things from before, in order: a function of the code generator and its arguments.
+        self.effects: list[tuple] = []
         self.grads: dict[int, VariableTracker] = {}  # id of a fake -> what was written to its `grad`
         self.written: dict[int, dict[str, VariableTracker]] = {}  # id of a dict of globals -> what was written to it
         self.grad_mode_after: bool | None = None
         self.first_grad: int | None = None  # the root's instruction in which `autograd.grad` was first called
-        self.last_input: fx.Node | None = None
-        self.add_guard(grad_mode_guard(self.scope))
+        self.last_input: fx.Node = self.graph._root
+        state = bind(self.scope, local, "state")  # a guard without a source, because the recorded graph depends on it
+        self.add_guard(Guard("", f"{state}.grad_enabled" if local.grad_enabled else f"not {state}.grad_enabled"))
 
     # Guards and inputs
 
@@ -75,12 +75,9 @@ class OutputGraph:
         if tensor.is_meta or type(tensor) not in (Tensor, rl.nn.Parameter, rl.nn.Buffer) or tensor.is_inference():
             raise Unsupported(f"a tensor of the kind {type(tensor).__name__} on {tensor.device}")
         self.guard(tensor, source)
-        fake = fake_of(tensor)
-        if self.last_input is not None:
-            position = self.graph.inserting_after(self.last_input)
-        else:
-            position = self.graph.inserting_before(next(iter(self.graph.nodes), None))
-        with position:
+        sizes, grad = tuple(tensor._sizes), tensor.requires_grad
+        fake = rl.empty_strided(sizes, tensor._strides, dtype=tensor.dtype, device="meta", requires_grad=grad)
+        with self.graph.inserting_after(self.last_input):
             node = self.graph.placeholder(re.sub(r"[^a-zA-Z0-9]+", "_", source))  # `L_x_` for `L['x']`
         node.meta["example_value"] = fake
         self.last_input = node
@@ -112,7 +109,7 @@ class OutputGraph:
             variable = TensorVariable(node, fake)
             first = self.by_fake.setdefault(id(fake), variable)
             if first is not variable:  # an operation in place returns the tensor that it was given
-                variable.source, variable.real, variable.kind = first.source, first.real, first.kind
+                variable.source, variable.real, variable.cls = first.source, first.real, first.cls
             self.held.append(fake)
             return variable
         if isinstance(fake, (tuple, list)) and fake and all(isinstance(item, Tensor) for item in fake):
@@ -147,7 +144,8 @@ class OutputGraph:
         self.guard_identities()
         codegen = PyCodegen(self)
         result = codegen(returned) if resume is None else self.suspended_frame(codegen, resume)
-        codegen.write_effects()
+        # Write to things from before. All values are found first: a source must not see what was already written.
+        codegen.lines += [line for write, *what in self.effects for line in write(codegen, *what)]
         if self.grad_mode_after is not None:
             codegen.lines.append(f"{bind(self.scope, rl._C._set_grad_enabled)}({self.grad_mode_after})")
         lines = ["def run(L):"]
@@ -163,12 +161,12 @@ class OutputGraph:
     def suspended_frame(self, codegen: PyCodegen, resume: ResumeState) -> str:
         index, local_variables, cells, stack = resume
         codegen.realize_constants(stack)
-        dicts = (
-            f"{{{', '.join(f'{name!r}: {codegen(item)}' for name, item in each.items())}}}"
-            for each in (local_variables, cells)
-        )
-        written = f"{index}, {', '.join(dicts)}, [{', '.join(map(codegen, stack))}]"
-        return f"{bind(self.scope, SuspendedFrame)}({written})"
+
+        def written(items: dict[str, VariableTracker]) -> str:
+            return f"{{{', '.join(f'{name!r}: {codegen(item)}' for name, item in items.items())}}}"
+
+        parts = f"{index}, {written(local_variables)}, {written(cells)}, [{', '.join(map(codegen, stack))}]"
+        return f"{bind(self.scope, SuspendedFrame)}({parts})"
 
     def call_graph(self, outputs: list[TensorVariable], compile_graph: Callable) -> str:
         """Compile the graph; the line that calls it. Inputs and items that nothing uses are dropped."""
@@ -186,14 +184,6 @@ class OutputGraph:
         module = fx.GraphModule(rl.nn.Module(), self.graph)
         name = bind(self.scope, compile_graph(module, [tensor for _, tensor in used]), "graph")
         return f"    out = {name}({', '.join(source for source, _ in used)})"
-
-
-def fake_of(tensor: Tensor) -> Tensor:
-    """A meta tensor like this one: sizes, strides, dtype, whether it requires grad."""
-    fake = rl.empty_strided(tuple(tensor._sizes), tensor._strides, dtype=tensor.dtype, device="meta")
-    if tensor.requires_grad:
-        fake.requires_grad_()
-    return fake
 
 
 def is_consumed(fake: Tensor) -> bool:
@@ -224,4 +214,4 @@ def remove_grad_mode_pairs(graph: fx.Graph) -> None:
 
 
 def is_grad_mode_switch(node: fx.Node) -> bool:
-    return node.op == "call_function" and node.target is rl._C._set_grad_enabled
+    return node.target is rl._C._set_grad_enabled

@@ -22,16 +22,12 @@ __all__ = ["PythonInterpreter", "SuspendedFrame", "run_instruction", "run_to_end
 Call = Callable[[Any, list, dict[str, Any]], Any]
 
 
-def identity(value: Any) -> Any:
-    return value
-
-
 class PythonInterpreter(Interpreter):
     """Runs instructions for real. `call` makes the calls, so a function that is called may be captured in its turn."""
 
     observed = Exception
     new_cell = CellType
-    constant = realize = python_value = items = key = mapping = exception_value = staticmethod(identity)
+    constant = python_value = items = key = mapping = exception_value = staticmethod(lambda value: value)
     truth, iterate, type_of, unpack = bool, iter, type, list
     is_same, contains = operator.is_, operator.contains
     load_attr, store_attr, delete_attr, make_super = getattr, setattr, delattr, super
@@ -44,6 +40,7 @@ class PythonInterpreter(Interpreter):
     advance = staticmethod(lambda iterator: next(iterator, END))
     binary_op = staticmethod(lambda symbol, left, right: OPERATORS[symbol](left, right))
     unary_op = staticmethod(lambda symbol, value: UNARY[symbol](value))
+    enter = staticmethod(lambda manager: (type(manager).__exit__.__get__(manager), type(manager).__enter__(manager)))
 
     def __init__(self, code: CodeType, f_globals: dict[str, Any], state: SuspendedFrame, call: Call) -> None:
         super().__init__(code, f_globals, state)
@@ -98,11 +95,9 @@ class PythonInterpreter(Interpreter):
     def set_function_part(self, function: FunctionType, flag: int, value: Any) -> FunctionType:
         match flag:
             case 8:  # a closure can be given to a new function only
-                kwdefaults = function.__kwdefaults__
-                function = FunctionType(
-                    function.__code__, self.f_globals, function.__name__, function.__defaults__, value
-                )
-                function.__kwdefaults__ = kwdefaults
+                new = FunctionType(function.__code__, self.f_globals, function.__name__, function.__defaults__, value)
+                new.__kwdefaults__ = function.__kwdefaults__
+                return new
             case 2:
                 function.__kwdefaults__ = value
             case 1:
@@ -112,22 +107,14 @@ class PythonInterpreter(Interpreter):
     # Exceptions and blocks
 
     def RAISE_VARARGS(self, instruction: Instruction) -> None:
-        if instruction.arg == 0:
-            if not self.handled:
-                raise RuntimeError("No active exception to reraise")
-            raise self.handled[-1]
         if instruction.arg == 2:
-            cause = self.stack.pop()
-            raise self.stack.pop() from cause
-        raise self.stack.pop()
+            cause = self.pop()
+            raise self.pop() from cause
+        if instruction.arg == 0 and not self.handled:
+            raise RuntimeError("No active exception to reraise")
+        raise self.handled[-1] if instruction.arg == 0 else self.pop()
 
-    def RERAISE(self, instruction: Instruction) -> None:
-        raise self.stack.pop()
-
-    def BEFORE_WITH(self, instruction: Instruction) -> None:
-        manager = self.stack.pop()
-        self.push(type(manager).__exit__.__get__(manager))
-        self.push(type(manager).__enter__(manager))
+    RERAISE = RAISE_VARARGS
 
     def WITH_EXCEPT_START(self, instruction: Instruction) -> None:
         error = self.stack[-1]
@@ -135,10 +122,7 @@ class PythonInterpreter(Interpreter):
 
 
 def run_instruction(code: CodeType, f_globals: dict[str, Any], state: SuspendedFrame, call: Call) -> Any:
-    """Run one instruction. Returns the state after it, or (value,) if the function has returned.
-
-    `call` takes a function, args and kwargs, and makes a call.
-    """
+    """Run one instruction. Returns the state after it, or (value,) if the function has returned."""
     frame = PythonInterpreter(code, f_globals, state, call)
     frame.step()
     if frame.returned:

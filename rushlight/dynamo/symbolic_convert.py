@@ -12,7 +12,7 @@ import builtins
 import inspect
 from collections.abc import Callable, Iterable, Iterator
 from operator import attrgetter, methodcaller
-from types import CodeType
+from types import CellType, CodeType, FunctionType
 from typing import Any
 
 from rushlight.dynamo import calls, symbolic
@@ -30,29 +30,29 @@ from rushlight.dynamo.variables import (
     IteratorVariable,
     LazyVariableTracker,
     ListVariable,
-    NestedUserFunctionVariable,
     SetVariable,
     SuperVariable,
     TensorVariable,
     TupleVariable,
     VariableTracker,
 )
-from rushlight.dynamo.variables.builder import VariableBuilder
+from rushlight.dynamo.variables.base import Args, Kwargs, known_value
 from rushlight.dynamo.variables.constant import fold, literal
 from rushlight.dynamo.variables.dicts import key_of
+from rushlight.dynamo.variables.functions import NestedUserFunctionVariable
 
-__all__ = ["GraphBreak", "InliningInstructionTranslator", "InstructionTranslator", "InstructionTranslatorBase"]
+__all__ = ["InliningInstructionTranslator", "InstructionTranslator", "InstructionTranslatorBase"]
 
 MAX_INSTRUCTIONS = 200_000  # of one capture: Python runs a longer loop better
 MAX_DEPTH = 60
 GENERATOR = type(_ for _ in ())
 
-Args = list[VariableTracker]
-Kwargs = dict[str, VariableTracker]
+Function = BaseUserFunctionVariable
 
 
-class GraphBreak(Exception):  # noqa: N818  (it ends a capture as a return does)
-    """The outermost frame stops before its next instruction."""
+def operation(name: str) -> Callable:
+    """An operation of the interpreter that the variable itself defines, as a method with this name."""
+    return lambda tx, variable, *args: getattr(variable, name)(tx, *args)
 
 
 class InstructionTranslatorBase(Interpreter):
@@ -62,18 +62,18 @@ class InstructionTranslatorBase(Interpreter):
     observed, exception_value = ObservedException, attrgetter("variable")
     constant, new_cell = staticmethod(literal), CellVariable
     build_tuple, build_list, items = TupleVariable, ListVariable, attrgetter("items")
-    realize, python_value = methodcaller("realize"), methodcaller("as_python_constant")
-    type_of, is_none = methodcaller("python_type"), methodcaller("is_constant_none")
+    python_value, type_of, is_none = map(methodcaller, ("as_python_constant", "python_type", "is_constant_none"))
+    load_attr, store_attr, store_item = map(operation, ("var_getattr", "var_setattr", "setitem"))
+    contains, iterate, unpack = map(operation, ("contains", "iterate", "unpack_var_sequence"))
+    call, enter = operation("call_function"), operation("enter")
+    call_callable, key = calls.call_callable, key_of
+    compute, unary_op, truth = symbolic.compute, symbolic.unary_op, symbolic.truth
 
     root: InstructionTranslator
 
     def __init__(self, output: OutputGraph, code: CodeType, f_globals: dict[str, Any]) -> None:
         super().__init__(code, f_globals, SuspendedFrame(0, {}, {}, []))
-        self.output = output
-
-    @property
-    def builder(self) -> VariableBuilder:
-        return self.output.builder
+        self.output, self.builder = output, output.builder
 
     def step(self) -> None:
         self.root.count += 1
@@ -91,37 +91,20 @@ class InstructionTranslatorBase(Interpreter):
     def operands(self, count: int) -> list[VariableTracker]:
         return [value.realize() for value in self.popn(count)]
 
-    def run(self) -> VariableTracker:
-        while not self.returned:
-            self.step()
-        return self.value
-
     def error(self, cls: type[BaseException], *args: Any) -> ObservedException:
         """To be raised: an exception that the captured function may catch."""
         return ObservedException(ExceptionVariable(cls, [ConstantVariable(arg) for arg in args]))
 
     # Operators
 
-    def compute(self, symbol: str, left: VariableTracker, right: VariableTracker) -> VariableTracker:
-        return symbolic.compute(self, symbol, left, right)
-
     def binary_op(self, symbol: str, left: VariableTracker, right: VariableTracker) -> VariableTracker:
         return left.getitem(self, right) if symbol == "[]" else self.compute(symbol, left, right)
-
-    def unary_op(self, symbol: str, value: VariableTracker) -> VariableTracker:
-        return symbolic.unary_op(self, symbol, value)
 
     def compute_constant(self, function: Callable, *args: VariableTracker) -> VariableTracker:
         return fold(self, function, list(args))
 
-    def truth(self, value: VariableTracker) -> bool:
-        return symbolic.truth(self, value)
-
     def is_same(self, left: VariableTracker, right: VariableTracker) -> bool:
         return left.is_same(right)
-
-    def contains(self, container: VariableTracker, item: VariableTracker) -> bool:
-        return container.contains(self, item)
 
     def TO_BOOL(self, instruction: Instruction) -> None:
         if not self.stack[-1].realize().is_tensor():  # the jump or the `not` that follows breaks the graph
@@ -129,50 +112,32 @@ class InstructionTranslatorBase(Interpreter):
 
     # Attributes, items and containers
 
-    def load_attr(self, owner: VariableTracker, name: str) -> VariableTracker:
-        return owner.var_getattr(self, name)
-
-    def store_attr(self, owner: VariableTracker, name: str, value: VariableTracker) -> None:
-        owner.var_setattr(self, name, value)
-
     def delete_attr(self, owner: VariableTracker, name: str) -> None:
         owner.var_setattr(self, name, None)
 
     def make_super(self, cls: VariableTracker, owner: VariableTracker) -> SuperVariable:
         return SuperVariable(cls.as_python_constant(), owner)
 
-    def store_item(self, container: VariableTracker, key: VariableTracker, value: VariableTracker) -> None:
-        container.setitem(self, key, value)
-
     def delete_item(self, container: VariableTracker, key: VariableTracker) -> None:
         container.call_method(self, "__delitem__", [key], {})
 
     def build_set(self, items: list[VariableTracker]) -> SetVariable:
-        return SetVariable({key_of(self, item) for item in items})
+        return SetVariable(set(map(self.key, items)))
 
     def build_map(self, pairs: Iterable[tuple[VariableTracker, VariableTracker]]) -> ConstDictVariable:
-        return ConstDictVariable({key_of(self, key): value for key, value in pairs})
+        return ConstDictVariable({self.key(key): value for key, value in pairs})
 
     def build_slice(self, parts: list[VariableTracker]) -> ConstantVariable:
-        return ConstantVariable(slice(*[part.as_python_constant() for part in parts]))
-
-    def key(self, value: VariableTracker) -> Any:
-        return key_of(self, value)
+        return ConstantVariable(slice(*map(known_value, parts)))
 
     def mapping(self, value: VariableTracker) -> dict[Any, VariableTracker]:
         if not isinstance(value, ConstDictVariable):
             raise Unsupported(f"a dict from {value!r}")
         return value.items
 
-    def iterate(self, value: VariableTracker) -> VariableTracker:
-        return value.iterate(self)
-
     def advance(self, iterator: VariableTracker) -> Any:
         item = iterator.realize().next_variable(self)
         return END if item is None else item
-
-    def unpack(self, value: VariableTracker) -> list[VariableTracker]:
-        return value.unpack_var_sequence(self)
 
     # Names
 
@@ -221,23 +186,22 @@ class InstructionTranslatorBase(Interpreter):
 
     # Calls and functions
 
-    def call(self, function: VariableTracker, args: Args, kwargs: Kwargs) -> VariableTracker:
-        return function.call_function(self, args, kwargs)
-
-    def call_callable(self, function: Any, variable: VariableTracker, args: Args, kwargs: Kwargs) -> VariableTracker:
-        return calls.call_callable(self, function, variable, args, kwargs)
-
-    def inline_user_function_return(
-        self, function: BaseUserFunctionVariable, args: Args, kwargs: Kwargs
-    ) -> VariableTracker:
-        return InliningInstructionTranslator.inline_call(self, function, args, kwargs)
+    def inline_user_function_return(self, function: Function, args: Args, kwargs: Kwargs) -> VariableTracker:
+        flags = function.code.co_flags
+        if flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
+            raise Unsupported("an asynchronous function")
+        callee = InliningInstructionTranslator(self, function)
+        callee.bind_args(function, args, kwargs)
+        if flags & inspect.CO_GENERATOR:
+            return IteratorVariable(callee.generate(), cls=GENERATOR, made=(function, tuple(args), kwargs))
+        while not callee.returned:
+            callee.step()
+        return callee.value
 
     def new_function(self, code: CodeType) -> NestedUserFunctionVariable:
         return NestedUserFunctionVariable(code, self.f_globals)
 
-    def set_function_part(
-        self, function: NestedUserFunctionVariable, flag: int, value: VariableTracker
-    ) -> NestedUserFunctionVariable:
+    def set_function_part(self, function: Function, flag: int, value: VariableTracker) -> Function:
         match flag:
             case 8:
                 function.closure = list(value.items)
@@ -259,11 +223,9 @@ class InstructionTranslatorBase(Interpreter):
     def RAISE_VARARGS(self, instruction: Instruction) -> None:
         if instruction.arg == 2:
             self.pop()  # the cause
-        if instruction.arg == 0:
-            if not self.handled:
-                raise Unsupported("raise without an exception")
-            raise ObservedException(self.handled[-1])
-        value = self.pop()
+        if instruction.arg == 0 and not self.handled:
+            raise Unsupported("raise without an exception")
+        value = self.handled[-1] if instruction.arg == 0 else self.pop()
         known = value.value if isinstance(value, ConstantVariable) else None
         if isinstance(known, type) and issubclass(known, BaseException):
             value = self.call(value, [], {})
@@ -271,14 +233,7 @@ class InstructionTranslatorBase(Interpreter):
             raise Unsupported(f"raise of {value!r}")
         raise ObservedException(value)
 
-    def RERAISE(self, instruction: Instruction) -> None:
-        value = self.pop()
-        if not isinstance(value, ExceptionVariable):
-            raise Unsupported("raise of an exception from before")
-        raise ObservedException(value)
-
-    def BEFORE_WITH(self, instruction: Instruction) -> None:
-        self.stack.extend(self.pop().enter(self))
+    RERAISE = RAISE_VARARGS
 
     def WITH_EXCEPT_START(self, instruction: Instruction) -> None:
         value = self.stack[-1]
@@ -289,43 +244,26 @@ class InstructionTranslatorBase(Interpreter):
 class InstructionTranslator(InstructionTranslatorBase):
     """The outermost frame, from a state (`locals`, `cells`, `stack`, `index`) to a return, or to instruction `stop_at`."""
 
-    def __init__(
-        self, output: OutputGraph, code: CodeType, f_globals: dict[str, Any], stop_at: int | None = None
-    ) -> None:
+    def __init__(self, output: OutputGraph, code: CodeType, f_globals: dict, stop_at: int | None = None) -> None:
         super().__init__(output, code, f_globals)
-        self.root, self.count, self.steps, self.stop_at = self, 0, 0, stop_at
-        self.depth = 1
+        self.root, self.count, self.steps, self.stop_at, self.depth = self, 0, 0, stop_at, 1
 
-    def step(self) -> None:
-        if self.steps == self.stop_at:
-            raise GraphBreak
-        super().step()
-        self.steps += 1
+    def run(self) -> None:
+        while not self.returned and self.steps != self.stop_at:
+            self.step()
+            self.steps += 1
 
 
 class InliningInstructionTranslator(InstructionTranslatorBase):
     """The frame of a function that is called, in the same graph."""
 
-    def __init__(self, parent: InstructionTranslatorBase, function: BaseUserFunctionVariable) -> None:
+    def __init__(self, parent: InstructionTranslatorBase, function: Function) -> None:
         super().__init__(parent.output, function.code, function.globals)
         self.root, self.depth = parent.root, parent.depth + 1
         self.yielded: VariableTracker | None = None
         if self.depth > MAX_DEPTH:
             raise Unsupported("calls that are nested too deeply")
         self.cells.update(zip(function.code.co_freevars, function.closure))
-
-    @classmethod
-    def inline_call(
-        cls, parent: InstructionTranslatorBase, function: BaseUserFunctionVariable, args: Args, kwargs: Kwargs
-    ) -> VariableTracker:
-        flags = function.code.co_flags
-        if flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
-            raise Unsupported("an asynchronous function")
-        callee = cls(parent, function)
-        callee.bind_args(function, args, kwargs)
-        if flags & inspect.CO_GENERATOR:
-            return IteratorVariable(callee.generate(), cls=GENERATOR, made=(function, tuple(args), kwargs))
-        return callee.run()
 
     def generate(self) -> Iterator[VariableTracker]:
         """The values of a generator."""
@@ -336,32 +274,19 @@ class InliningInstructionTranslator(InstructionTranslatorBase):
             if self.yielded is not None:
                 yield self.yielded
 
-    def bind_args(self, function: BaseUserFunctionVariable, args: Args, kwargs: Kwargs) -> None:
+    def bind_args(self, function: Function, args: Args, kwargs: Kwargs) -> None:
         """Put the arguments of a call into the locals, as Python does."""
-        code, kwargs = function.code, dict(kwargs)
-        names = code.co_varnames[: code.co_argcount]
-        keyword_only = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
-        self.locals.update(zip(names, args))
-        for name in (*names[code.co_posonlyargcount :], *keyword_only):
-            if name in kwargs:
-                if name in self.locals:
-                    raise self.error(TypeError, f"{function.name}() got multiple values for argument '{name}'")
-                self.locals[name] = kwargs.pop(name)
-        defaults = zip(reversed(names), reversed(function.defaults))
-        for name, value in (*defaults, *function.kwdefaults.items()):
-            self.locals.setdefault(name, value)
-        missing = [name for name in (*names, *keyword_only) if name not in self.locals]
-        if missing:
-            raise self.error(TypeError, f"{function.name}() missing a required argument: '{missing[0]}'")
-        self.bind_rest(function, args[len(names) :], kwargs)
-
-    def bind_rest(self, function: BaseUserFunctionVariable, extra: Args, kwargs: Kwargs) -> None:
-        """The arguments that no parameter takes: those of `*args` and `**kwargs`."""
-        code = function.code
-        rest = code.co_varnames[code.co_argcount + code.co_kwonlyargcount :]
-        if code.co_flags & inspect.CO_VARARGS:
-            self.locals[rest[0]], extra, rest = TupleVariable(extra), [], rest[1:]
-        if code.co_flags & inspect.CO_VARKEYWORDS:
-            self.locals[rest[0]], kwargs = ConstDictVariable(kwargs), {}
-        if extra or kwargs:
-            raise self.error(TypeError, f"{function.name}() got an unexpected argument")
+        cells = tuple(CellType() for _ in function.closure)
+        plain = FunctionType(function.code, {}, function.name, tuple(function.defaults), cells)
+        plain.__kwdefaults__ = function.kwdefaults
+        try:
+            bound = inspect.signature(plain).bind(*args, **kwargs)
+        except TypeError as error:
+            raise self.error(TypeError, f"{function.name}() {error}") from None
+        bound.apply_defaults()
+        for name, value in bound.arguments.items():
+            if isinstance(value, tuple):  # of `*args`
+                value = TupleVariable(list(value))
+            elif isinstance(value, dict):
+                value = ConstDictVariable(value)
+            self.locals[name if name in function.code.co_varnames else ".0"] = value  # the iterator of a comprehension

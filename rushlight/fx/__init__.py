@@ -12,18 +12,7 @@ passes            dead code, common subexpressions, constants
 """
 
 # ruff: noqa: F401
-from rushlight.fx import (
-    _symbolic_trace,
-    codegen,
-    graph,
-    graph_module,
-    interpreter,
-    node,
-    overrides,
-    passes,
-    proxy,
-    tracer,
-)
+from rushlight.fx import passes
 from rushlight.fx._symbolic_trace import wrap
 from rushlight.fx.graph import Graph
 from rushlight.fx.graph_module import GraphModule

@@ -9,8 +9,8 @@ from __future__ import annotations
 import builtins
 import functools
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Any
 
 from rushlight.fx.node import map_aggregate
@@ -21,32 +21,13 @@ __all__ = ["wrap"]
 _wrapped: dict[tuple[int, str], dict[str, Any]] = {}  # by the module's globals and the name in them
 
 
-@contextmanager
-def patching() -> Iterator[list[tuple[Callable, Any]]]:
-    """A list of patches, (function, value before), which are undone at the end by `function(value before)`."""
-    patches: list[tuple[Callable, Any]] = []
-    try:
-        yield patches
-    finally:
-        while patches:
-            restore, before = patches.pop()
-            restore(before)
-
-
-def wrap_in(patches: list[tuple], names: dict[str, Any], name: str) -> None:
+def wrap_in(patches: ExitStack, names: dict[str, Any], name: str) -> None:
     """Replace a global function by one that records calls with a proxy as one node, until the patches are undone."""
-    if name in names:
-        before = names[name]
-        if hasattr(before, "_records_calls_of"):
-            return
-        patches.append((functools.partial(names.__setitem__, name), before))
-    else:
-        before = getattr(builtins, name)
-        patches.append((lambda _: names.pop(name), None))
-    names[name] = wrapped(before)
+    function = names[name] if name in names else getattr(builtins, name)
+    if hasattr(function, "_records_calls_of"):
+        return
+    patches.callback(*((names.__setitem__, name, function) if name in names else (names.pop, name)))
 
-
-def wrapped(function: Callable) -> Callable:
     @functools.wraps(function)
     def call_or_record(*args: Any, **kwargs: Any) -> Any:
         proxies: list[Proxy] = []
@@ -58,7 +39,7 @@ def wrapped(function: Callable) -> Callable:
         return result
 
     call_or_record._records_calls_of = function
-    return call_or_record
+    names[name] = call_or_record
 
 
 def wrap(fn_or_name: str | Callable) -> str | Callable:

@@ -72,10 +72,7 @@ class Scope:
 
 
 def expression(arg: Any, scope: Scope) -> str:
-    """An argument as Python source.
-
-    Source: `torch/fx/graph.py`, `_get_repr` of `CodeGen._gen_python_code`.
-    """
+    """An argument as Python source. Source: `torch/fx/graph.py`, `_get_repr` of `CodeGen._gen_python_code`."""
     match arg:
         case Node():
             return repr(arg)
@@ -188,12 +185,7 @@ def statement(node: Node, root: str, scope: Scope, note: str = "") -> str:
 
 
 def gen_python_code(
-    nodes: list[Node],
-    root: str,
-    namespace: _Namespace,
-    verbose: bool = False,
-    include_stride: bool = False,
-    include_device: bool = False,
+    nodes: list[Node], root: str, namespace: _Namespace, verbose: bool = False, **options: bool
 ) -> PythonCode:
     """The nodes as a function `forward`. `repr(node)` is the node's variable, a name of `namespace`.
 
@@ -206,7 +198,7 @@ def gen_python_code(
     for node in nodes:
         note = "" if node.type is None else f" : {annotation(node.type, scope)}"
         if verbose:
-            note = shape_note(node, include_stride, include_device) or note
+            note = shape_note(node, **options) or note
             if node.op not in ("placeholder", "output") and (here := where_from(node)) != trace:
                 body.append(f"\n# {here}\n")
                 trace = here
@@ -230,7 +222,7 @@ def gen_python_code(
     return PythonCode(f"\n{wraps}\n\ndef forward({', '.join(parameters)}){returns}:\n{code}", scope.globals)
 
 
-def shape_note(node: Node, include_stride: bool, include_device: bool) -> str:
+def shape_note(node: Node, include_stride: bool = False, include_device: bool = False) -> str:
     """`: "f32[2, 3]"`, if `node.meta` has an example of the tensor."""
     value = node.meta.get("val", node.meta.get("example_value"))
     if not isinstance(value, Tensor):

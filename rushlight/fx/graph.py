@@ -10,19 +10,24 @@ import builtins
 import copy
 import inspect
 import keyword
+import operator
 import re
 import warnings
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from rushlight.fx.codegen import CUSTOM_BUILTINS, PythonCode, gen_python_code
-from rushlight.fx.node import OPS, Node, immutable_dict, map_arg, name_of, pretty_target
+from rushlight.fx.node import OPS, Node, Target, immutable_dict, map_arg, name_of, pretty_target, update_args_kwargs
 from rushlight.nn.modules.module import Module
 
 if TYPE_CHECKING:
     from rushlight.fx.graph_module import GraphModule
 
 __all__ = ["Graph"]
+
+Args = tuple | None
+Kwargs = dict[str, Any] | None
+Name = str | None
 
 # ------------------------------------------------------------------------------------------------------------
 # Names
@@ -38,13 +43,6 @@ class _Namespace:
 
     def create_name(self, candidate: str, obj: Any) -> str:
         return create_name(self, candidate, obj)
-
-    def associate_name_with_obj(self, name: str, obj: Any) -> None:
-        assert self._obj_to_name.setdefault(obj, name) is name, "obj is already associated"
-
-    def _rename_object(self, obj: Any, name: str) -> None:
-        self._obj_to_name[obj] = name
-        self._used_names.add(name)
 
 
 # Names with a meaning in generated code: only this object may have the name.
@@ -96,7 +94,7 @@ def create_name(namespace: _Namespace, candidate: str, obj: Any) -> str:
     return candidate
 
 
-def target_name(target: Callable | str) -> str:
+def target_name(target: Target) -> str:
     """The name for a node that calls this: `getitem` for `__getitem__` and `getitem`, `two_words` for `TwoWords`."""
     name = target if isinstance(target, str) else name_of(target)
     if isinstance(target, str) and name.startswith("__") and name.endswith("__"):
@@ -170,7 +168,7 @@ class Graph:
         assert node.op == "output", f"the last node is no output: {node.op}"
         return node
 
-    def find_nodes(self, *, op: str, target: Callable | str | None = None, sort: bool = True) -> list[Node]:
+    def find_nodes(self, *, op: str, target: Target | None = None, sort: bool = True) -> list[Node]:
         """All nodes with this `op` and `target`, in order. `call_function` needs a target."""
         assert op != "call_function" or target is not None, "find_nodes(op='call_function') needs a target"
         return [node for node in self.nodes if node.op == op and (target is None or node.target == target)]
@@ -180,10 +178,10 @@ class Graph:
     def create_node(
         self,
         op: str,
-        target: Callable | str,
-        args: tuple | None = None,
-        kwargs: dict[str, Any] | None = None,
-        name: str | None = None,
+        target: Target,
+        args: Args = None,
+        kwargs: Kwargs = None,
+        name: Name = None,
         type_expr: Any = None,
     ) -> Node:
         """A new node at the insert point, which is the end unless `inserting_before` or `inserting_after` set another."""
@@ -191,7 +189,7 @@ class Graph:
         assert kwargs is None or isinstance(kwargs, dict), f"kwargs must be a dict, got {type(kwargs)}"
         name = create_name(self._graph_namespace, target_name(target) if name is None else name, None)
         node = Node(self, name, op, target, args or (), kwargs or immutable_dict(), type_expr)
-        self._graph_namespace.associate_name_with_obj(name, node)
+        self._graph_namespace._obj_to_name[node] = name
         self._insert(node)
         self._len += 1
         return node
@@ -201,33 +199,24 @@ class Graph:
         return self.create_node("placeholder", name, args, type_expr=type_expr)
 
     def get_attr(self, qualified_name: str, type_expr: Any = None) -> Node:
-        if self.owning_module is not None and not _has(self.owning_module, qualified_name):
-            warnings.warn(
-                f"get_attr('{qualified_name}'): the owning GraphModule has no such attribute; add it with add_submodule, "
-                f"register_parameter or register_buffer",
-                stacklevel=2,
-            )
+        try:
+            if self.owning_module is not None:
+                operator.attrgetter(qualified_name)(self.owning_module)
+        except AttributeError:
+            what = "has no such attribute; add it with add_submodule, register_parameter or register_buffer"
+            warnings.warn(f"get_attr('{qualified_name}'): the owning GraphModule {what}", stacklevel=2)
         return self.create_node("get_attr", qualified_name, type_expr=type_expr)
 
-    def call_module(
-        self, module_name: str, args: tuple | None = None, kwargs: dict[str, Any] | None = None, type_expr: Any = None
-    ) -> Node:
+    def call_module(self, module_name: str, args: Args = None, kwargs: Kwargs = None, type_expr: Any = None) -> Node:
         if self.owning_module is not None:
             self.owning_module.get_submodule(module_name)
         return self.create_node("call_module", module_name, args, kwargs, type_expr=type_expr)
 
-    def call_method(
-        self, method_name: str, args: tuple | None = None, kwargs: dict[str, Any] | None = None, type_expr: Any = None
-    ) -> Node:
+    def call_method(self, method_name: str, args: Args = None, kwargs: Kwargs = None, type_expr: Any = None) -> Node:
         return self.create_node("call_method", method_name, args, kwargs, type_expr=type_expr)
 
     def call_function(
-        self,
-        the_function: Callable,
-        args: tuple | None = None,
-        kwargs: dict[str, Any] | None = None,
-        type_expr: Any = None,
-        name: str | None = None,
+        self, the_function: Callable, args: Args = None, kwargs: Kwargs = None, type_expr: Any = None, name: Name = None
     ) -> Node:
         return self.create_node("call_function", the_function, args, kwargs, name, type_expr)
 
@@ -254,9 +243,8 @@ class Graph:
         return None
 
     def __deepcopy__(self, memo: dict | None = None) -> Graph:
-        memo = {} if memo is None else memo
         new = Graph(tracer_cls=self._tracer_cls)
-        result = new.graph_copy(self, memo, return_output_node=True)
+        result = new.graph_copy(self, {} if memo is None else memo, return_output_node=True)
         if result is not None:
             value, old_output = result
             new.output(value, old_output.type).meta = copy.copy(old_output.meta)
@@ -282,10 +270,10 @@ class Graph:
 
     def erase_node(self, to_erase: Node) -> None:
         """Remove a node. RuntimeError if it has users, or belongs to another graph."""
-        if to_erase.users:
-            raise RuntimeError(
-                f"Tried to erase Node {to_erase} but it still had {len(to_erase.users)} users in the graph: {to_erase.users}!"
-            )
+        users = to_erase.users
+        if users:
+            what = f"it still had {len(users)} users in the graph: {users}!"
+            raise RuntimeError(f"Tried to erase Node {to_erase} but {what}")
         if to_erase.graph is not self:
             raise RuntimeError(f"Attempting to remove {to_erase} from wrong graph!")
         if to_erase._erased:
@@ -294,11 +282,7 @@ class Graph:
         to_erase._remove_from_list()
         to_erase._erased = True  # an iteration over the nodes may be at this node
         self._len -= 1
-        # remove it from the users of its inputs
-        to_erase.args, to_erase.kwargs = (
-            map_arg(to_erase.args, lambda n: None),
-            map_arg(to_erase.kwargs, lambda n: None),
-        )
+        update_args_kwargs(to_erase, *map_arg((to_erase.args, to_erase.kwargs), lambda used: None))
 
     # Checking and showing
 
@@ -315,9 +299,8 @@ class Graph:
                 if used.graph is not self:
                     raise RuntimeError(f"Argument '{used}' of Node '{node}' does not belong to this Graph\n{self}")
                 if used not in seen:
-                    raise RuntimeError(
-                        f"Argument '{used}' of Node '{node}' was used before it has been defined!\n{self}"
-                    )
+                    what = "was used before it has been defined!"
+                    raise RuntimeError(f"Argument '{used}' of Node '{node}' {what}\n{self}")
             seen.add(node)
             if node.name in names:
                 raise RuntimeError(f"Node redefined name {node.name}!")
@@ -356,29 +339,17 @@ class Graph:
             print("  ".join(text.ljust(width) for text, width in zip(row, widths)).rstrip())
 
 
-def _has(module: Module, qualified_name: str) -> bool:
-    for atom in qualified_name.split("."):
-        if not hasattr(module, atom):
-            return False
-        module = getattr(module, atom)
-    return True
-
-
 def _check_target(owner: Module, node: Node) -> None:
-    wanted = Callable if node.op == "call_function" else str
+    here, wanted = f"Node {node} target {node.target}", Callable if node.op == "call_function" else str
     if not isinstance(node.target, wanted):
-        raise ValueError(
-            f"Node {node} target {node.target} is a {type(node.target)} but a {wanted.__name__} is expected"
-        )
+        raise ValueError(f"{here} is a {type(node.target)} but a {wanted.__name__} is expected")
     if node.op not in ("get_attr", "call_module"):
         return
     found, path = owner, []
     for atom in node.target.split("."):
         found = getattr(found, atom, None)
         if found is None:
-            raise RuntimeError(
-                f"Node {node} target {node.target} references nonexistent attribute {atom} of {'.'.join(path)}"
-            )
+            raise RuntimeError(f"{here} references nonexistent attribute {atom} of {'.'.join(path)}")
         if node.op == "call_module" and not isinstance(found, Module):
-            raise RuntimeError(f"Node {node} target {node.target} {atom} of {'.'.join(path)} is no Module")
+            raise RuntimeError(f"{here} {atom} of {'.'.join(path)} is no Module")
         path.append(atom)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 import itertools
 import linecache
+import operator
 from typing import Any
 
 from rushlight.aten.strided import Tensor
@@ -42,13 +43,12 @@ class GraphModule(Module):
         if isinstance(root, Module):
             self.training = root.training
             for target in targets:
-                copy_attribute(root, self, target)
+                assign_attribute(operator.attrgetter(target)(root), self, target)
         else:
             for node in graph.nodes:
                 if node.op in ("get_attr", "call_module") and node.target not in root:
-                    raise RuntimeError(
-                        f"Node {node} referenced target {node.target} but that target was not provided in ``root``!"
-                    )
+                    what = f"target {node.target} but that target was not provided in ``root``!"
+                    raise RuntimeError(f"Node {node} referenced {what}")
             for target in sorted(targets, key=lambda target: target.count(".")):  # modules before their attributes
                 assign_attribute(root[target], self, target)
         self.meta: dict[str, Any] = {}
@@ -85,28 +85,19 @@ class GraphModule(Module):
 
     def add_submodule(self, target: str, m: Module) -> bool:
         """Add a module at a qualified name, and missing modules on its path. False if the path has something else."""
-        *path, name = target.split(".")
-        owner: Module = self
-        for step in path:
-            if getattr(owner, step, None) is None:
-                setattr(owner, step, Module())
-            owner = getattr(owner, step)
-            if not isinstance(owner, Module):
-                return False
-        owner.add_module(name, m)
-        return True
+        owner, name = owner_of(self, target)
+        if isinstance(owner, Module):
+            owner.add_module(name, m)
+        return isinstance(owner, Module)
 
     def delete_submodule(self, target: str) -> bool:
         """Delete the module at a qualified name. False if there is none."""
-        *path, name = target.split(".")
-        owner: Any = self
-        for step in path:
-            owner = getattr(owner, step, None)
-            if not isinstance(owner, Module):
-                return False
-        if not isinstance(getattr(owner, name, None), Module):
+        try:
+            self.get_submodule(target)
+        except AttributeError:
             return False
-        delattr(owner, name)
+        path, _, name = target.rpartition(".")
+        delattr(self.get_submodule(path), name)
         return True
 
     def delete_all_unused_submodules(self) -> None:
@@ -126,9 +117,8 @@ class GraphModule(Module):
 
     def __deepcopy__(self, memo: dict) -> GraphModule:
         within = Module()  # a copy of all but the graph
-        within.__dict__.update(
-            {name: copy.deepcopy(value, memo) for name, value in vars(self).items() if name != "_graph"}
-        )
+        rest = {name: value for name, value in vars(self).items() if name != "_graph"}
+        within.__dict__.update({name: copy.deepcopy(value, memo) for name, value in rest.items()})
         new = GraphModule(within, copy.deepcopy(self._graph))
         new.meta = copy.copy(self.meta)
         return new
@@ -146,27 +136,22 @@ class GraphModule(Module):
         colored: bool = False,
     ) -> str:
         """The code of this module and of GraphModules within it, with the sizes of tensors and the origin of each line."""
-        text = readable(self, type(self).__name__, include_stride, include_device)
+        options = {"include_stride": include_stride, "include_device": include_device}
+        text = readable(self, type(self).__name__, **options)
         if print_output:
             print(text)
         return text
 
     def __str__(self) -> str:
-        return "\n".join(
-            [super().__repr__(), self._code, "# To see more debug info, please use `graph_module.print_readable()`"]
-        )
+        hint = "# To see more debug info, please use `graph_module.print_readable()`"
+        return "\n".join([super().__repr__(), self._code, hint])
 
 
-def readable(module: GraphModule, name: str, include_stride: bool, include_device: bool) -> str:
-    code = module.graph.python_code(
-        "self", verbose=True, include_stride=include_stride, include_device=include_device
-    ).src.lstrip("\n")
-    text = _indented(f"class {name}(rushlight.nn.Module):\n{code}")
-    within = [""]
-    for child_name, child in module.named_children():
-        if isinstance(child, GraphModule):
-            within.append(readable(child, child_name, include_stride, include_device))
-    return text + _indented("\n".join(within))
+def readable(module: GraphModule, name: str, **options: bool) -> str:
+    code = module.graph.python_code("self", verbose=True, **options).src.lstrip("\n")
+    children = [(each, child) for each, child in module.named_children() if isinstance(child, GraphModule)]
+    within = ["", *(readable(child, each, **options) for each, child in children)]
+    return _indented(f"class {name}(rushlight.nn.Module):\n{code}") + _indented("\n".join(within))
 
 
 def _indented(text: str) -> str:
@@ -174,32 +159,23 @@ def _indented(text: str) -> str:
     return "\n".join([first, *(f"    {line}" if line.strip() else "" for line in rest)])
 
 
-def copy_attribute(source: Module, target: Module, qualified_name: str) -> None:
-    """Copy an attribute by its qualified name, and add missing modules on its path."""
-    *path, name = qualified_name.split(".")
-    for step in path:
-        found = getattr(source, step)
-        if getattr(target, step, None) is found:  # a module above it was copied as a whole
-            return
-        if getattr(target, step, None) is None:
-            setattr(target, step, Module())
-        source, target = found, getattr(target, step)
-    assign(target, name, getattr(source, name))
-
-
 def assign_attribute(value: Any, target: Module, qualified_name: str) -> None:
-    """Assign an attribute by its qualified name, and add missing modules on its path."""
+    """Assign an attribute by its qualified name, and add missing modules on its path. A tensor that is not a parameter becomes a
+    buffer."""
+    owner, name = owner_of(target, qualified_name)
+    if getattr(owner, name, None) is value:  # a module above it was copied as a whole
+        return
+    if isinstance(value, Tensor) and not isinstance(value, Parameter):
+        owner.register_buffer(name, value)
+    else:
+        setattr(owner, name, value)
+
+
+def owner_of(module: Any, qualified_name: str) -> tuple[Any, str]:
+    """What has the attribute with this qualified name, and its name there. Missing modules on the path are added."""
     *path, name = qualified_name.split(".")
     for step in path:
-        if getattr(target, step, None) is None:
-            setattr(target, step, Module())
-        target = getattr(target, step)
-    assign(target, name, value)
-
-
-def assign(module: Module, name: str, value: Any) -> None:
-    """Assign an attribute. A tensor that is not a parameter becomes a buffer."""
-    if isinstance(value, Tensor) and not isinstance(value, Parameter):
-        module.register_buffer(name, value)
-    else:
-        setattr(module, name, value)
+        if isinstance(module, Module) and getattr(module, step, None) is None:
+            setattr(module, step, Module())
+        module = getattr(module, step, None)
+    return module, name

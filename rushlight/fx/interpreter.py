@@ -83,9 +83,8 @@ class Interpreter:
         """Run with the inputs in a list. The list is cleared, so that inputs can be freed before the end."""
         placeholders = self.graph.find_nodes(op="placeholder")
         if len(args_list) != len(placeholders):
-            raise RuntimeError(
-                f"Interpreter.boxed_run expected {len(placeholders)} arguments for placeholders but received {len(args_list)}"
-            )
+            what = f"expected {len(placeholders)} arguments for placeholders but received {len(args_list)}"
+            raise RuntimeError(f"Interpreter.boxed_run {what}")
         env = dict(zip(placeholders, args_list))
         args_list.clear()
         return self.run(initial_env=env)
@@ -101,9 +100,8 @@ class Interpreter:
         except StopIteration as end:
             if args:
                 return args[0]
-            raise RuntimeError(
-                f"Expected positional argument for parameter {target}, but one was not passed in!"
-            ) from end
+            what = f"Expected positional argument for parameter {target}, but one was not passed in!"
+            raise RuntimeError(what) from end
 
     def get_attr(self, target: str, args: tuple, kwargs: dict[str, Any]) -> Any:
         return self.fetch_attr(target)
@@ -123,11 +121,10 @@ class Interpreter:
 
     def fetch_attr(self, target: str) -> Any:
         """The module's attribute at a qualified name. RuntimeError if there is none."""
-        found, path = self.module, []
-        for atom in target.split("."):
-            path.append(atom)
+        found, path = self.module, target.split(".")
+        for i, atom in enumerate(path, 1):
             if not hasattr(found, atom):
-                raise RuntimeError(f"Node referenced nonexistent target {'.'.join(path)}")
+                raise RuntimeError(f"Node referenced nonexistent target {'.'.join(path[:i])}")
             found = getattr(found, atom)
         return found
 
@@ -175,8 +172,7 @@ class TransformerTracer(Tracer):
 
     def __init__(self, graph: Graph, root: Module) -> None:
         super().__init__()
-        self.graph, self.root = graph, root
-        self.tensor_attrs = {}
+        self.graph, self.root, self.tensor_attrs = graph, root, {}
 
     def is_leaf_module(self, m: Module, module_qualified_name: str) -> bool:
         return True

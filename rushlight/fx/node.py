@@ -13,6 +13,7 @@ import builtins
 import inspect
 import operator
 from collections.abc import Callable
+from functools import total_ordering
 from types import FunctionType, GenericAlias
 from typing import TYPE_CHECKING, Any
 
@@ -30,10 +31,8 @@ __all__ = ["Node", "has_side_effect", "immutable_dict", "immutable_list", "map_a
 
 
 def _no_mutation(self, *args, **kwargs):
-    raise TypeError(
-        f"{type(self).__name__!r} object does not support mutation, because nodes record their users: assign a changed copy to "
-        f"node.args or node.kwargs instead"
-    )
+    what = "object does not support mutation, because nodes record their users"
+    raise TypeError(f"{type(self).__name__!r} {what}: assign a changed copy to node.args or node.kwargs instead")
 
 
 class immutable_list(list):
@@ -82,10 +81,7 @@ def map_aggregate(a: Any, fn: Callable[[Any], Any]) -> Any:
 
 
 def map_arg(a: Any, fn: Callable[[Node], Any]) -> Any:
-    """`a` with `fn` applied to each Node in it, as `map_aggregate` does.
-
-    Source: `torch/fx/node.py`, `map_arg`.
-    """
+    """`a` with `fn` applied to each Node in it, as `map_aggregate` does. Source: `torch/fx/node.py`, `map_arg`."""
     assert callable(fn), "map_arg(a, fn): fn must be a callable"
     return map_aggregate(a, lambda x: fn(x) if isinstance(x, Node) else x)
 
@@ -119,9 +115,12 @@ def update_args_kwargs(node: Node, args: tuple, kwargs: dict[str, Any]) -> None:
 # ------------------------------------------------------------------------------------------------------------
 # Nodes
 
+Target = Callable | str
+Kwargs = dict[str, Any]
 OPS = ("placeholder", "get_attr", "call_function", "call_method", "call_module", "output")
 
 
+@total_ordering
 class Node:
     """One step of a graph.
 
@@ -130,24 +129,13 @@ class Node:
     """
 
     def __init__(
-        self,
-        graph: Graph,
-        name: str,
-        op: str,
-        target: Callable | str,
-        args: tuple,
-        kwargs: dict[str, Any],
-        return_type: Any = None,
+        self, graph: Graph, name: str, op: str, target: Target, args: tuple, kwargs: Kwargs, return_type: Any = None
     ) -> None:
-        if op == "call_function":
-            if not callable(target):
-                raise ValueError(
-                    f"Node [name = '{name}'] target {target!r} is a {type(target)}, but a Callable is expected"
-                )
-        else:
-            assert op in OPS or op == "root", f"op '{op}' is not one of {OPS}"
-            if not isinstance(target, str):
-                raise ValueError(f"Node [name = '{name}'] target {target!r} is a {type(target)}, but a str is expected")
+        assert op in OPS or op == "root", f"op '{op}' is not one of {OPS}"
+        wanted = Callable if op == "call_function" else str
+        if not isinstance(target, wanted):
+            what = f"target {target!r} is a {type(target)}, but a {wanted.__name__} is expected"
+            raise ValueError(f"Node [name = '{name}'] {what}")
         self.graph, self.name, self.op, self.target, self.type = graph, name, op, target, return_type
         self.users: dict[Node, None] = {}
         self.meta: dict[str, Any] = {}
@@ -209,30 +197,21 @@ class Node:
         update_args_kwargs(self, map_arg(self._args, replaced), map_arg(self._kwargs, replaced))
 
     def replace_all_uses_with(
-        self,
-        replace_with: Node,
-        delete_user_cb: Callable[[Node], bool] | None = None,
-        *,
-        propagate_meta: bool = False,
+        self, replace_with: Node, delete_user_cb: Callable[[Node], bool] | None = None, *, propagate_meta: bool = False
     ) -> list[Node]:
         """Replace this node by `replace_with` in all users, or in those for which `delete_user_cb` is true. Returns these users."""
         if propagate_meta:
             assert not replace_with.meta, "replace_all_uses_with(propagate_meta=True): the new node has meta of its own"
             replace_with.meta.update(self.meta)
-        changed = [user for user in self.users if delete_user_cb is None or delete_user_cb(user)]
+        changed = list(filter(delete_user_cb, self.users))
         for user in changed:
             user.replace_input_with(self, replace_with)
         return changed
 
     # Position
 
-    @property
-    def next(self) -> Node:
-        return self._next
-
-    @property
-    def prev(self) -> Node:
-        return self._prev
+    next: Node = property(operator.attrgetter("_next"))
+    prev: Node = property(operator.attrgetter("_prev"))
 
     def prepend(self, x: Node) -> None:
         """Move `x`, of the same graph, to right before this node."""
@@ -254,15 +233,6 @@ class Node:
     def __lt__(self, other: Node) -> bool:
         return self._sort_key < other._sort_key
 
-    def __le__(self, other: Node) -> bool:
-        return self._sort_key <= other._sort_key
-
-    def __gt__(self, other: Node) -> bool:
-        return self._sort_key > other._sort_key
-
-    def __ge__(self, other: Node) -> bool:
-        return self._sort_key >= other._sort_key
-
     # Effects
 
     def is_impure(self, impure_random: bool = True) -> bool:
@@ -270,10 +240,9 @@ class Node:
         if self.op in ("placeholder", "output"):
             return True
         if self.op == "call_module":
-            assert self.graph.owning_module is not None, (
-                "is_impure of a call_module node needs the module, and the graph has no owning module"
-            )
-            return getattr(self.graph.owning_module.get_submodule(self.target), "_is_impure", False)
+            owner = self.graph.owning_module
+            assert owner is not None, "is_impure of a call_module node needs the owning module, and the graph has none"
+            return getattr(owner.get_submodule(self.target), "_is_impure", False)
         return self.op == "call_function" and is_impure_function(self.target, impure_random)
 
     @property
@@ -291,8 +260,8 @@ class Node:
 
     def _rename(self, candidate: str) -> None:
         if candidate != self.name:
-            self.name = self.graph._graph_namespace.create_name(candidate, None)
-            self.graph._graph_namespace._rename_object(self, self.name)
+            namespace = self.graph._graph_namespace
+            self.name = namespace._obj_to_name[self] = namespace.create_name(candidate, None)
 
     def format_node(
         self,
@@ -308,7 +277,10 @@ class Node:
         match self.op:
             case "placeholder":
                 if placeholder_names:
-                    placeholder_names.append(_parameter(self))
+                    kind = (
+                        f"{self.target}: {type_repr(self.type)}" if self.type else ""
+                    )  # the name twice, as in PyTorch
+                    placeholder_names.append(self.target + kind)
                     return None
                 default = f"(default={self.args[0]})" if self.args else ""
                 return f"%{self.name} : {kind}{users} = placeholder[target={self.target}]{default}"
@@ -326,10 +298,6 @@ class Node:
             f"%{self.name} : {kind}{users} = {self.op}[target={pretty_target(self.target)}]"
             f"(args = {format_arg(self.args)}, kwargs = {format_arg(self.kwargs)})"
         )
-
-
-def _parameter(node: Node) -> str:
-    return node.target + (f"{node.target}: {type_repr(node.type)}" if node.type else "")  # twice, as in PyTorch
 
 
 def _between(before: tuple[int, ...], after: tuple[int, ...]) -> tuple[int, ...]:
@@ -365,22 +333,15 @@ def is_impure_function(target: Callable, impure_random: bool = True) -> bool:
     if isinstance(target, OpOverloadPacket):
         target = getattr(target, "default", target)
     if isinstance(target, OpOverload):
-        return is_written(target) or (impure_random and target.schema.name in RANDOM_OPERATORS)
+        return target.schema.is_mutable or (impure_random and target.schema.name in RANDOM_OPERATORS)
     return getattr(target, "__name__", None) in RANDOM_FUNCTIONS and home(target) == "rushlight"
-
-
-def is_written(operator: OpOverload) -> bool:
-    """Whether an operator writes to one of its arguments."""
-    return any("!" in (argument.alias or "") for argument in operator.schema.arguments)
 
 
 RANDOM_OPERATORS = {
     "bernoulli", "bernoulli_", "dropout", "exponential_", "multinomial", "native_dropout", "normal", "normal_", "rand",
     "rand_like", "randint", "randint_like", "randn", "randn_like", "random_", "randperm", "uniform_",
 }  # fmt: skip
-RANDOM_FUNCTIONS = {
-    "bernoulli", "multinomial", "normal", "rand", "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm",
-}  # fmt: skip
+RANDOM_FUNCTIONS = {name for name in RANDOM_OPERATORS if not name.endswith(("_", "dropout"))}
 
 
 # ------------------------------------------------------------------------------------------------------------
@@ -412,10 +373,7 @@ def name_of(function: Callable) -> str:
 
 
 def qualified_name(function: Callable) -> str:
-    """The name of a function in generated code.
-
-    Source: `torch/fx/node.py`, `_get_qualified_name`.
-    """
+    """The name of a function in generated code. Source: `torch/fx/node.py`, `_get_qualified_name`."""
     name = name_of(function)
     if getattr(builtins, name, None) is function:
         return name

@@ -46,7 +46,7 @@ def start_recording() -> None:
         _slots.extend(overridable())
     for number, slot in enumerate(_slots):
         name = f"{number} while recording"  # a global of the slot's module that no program can name
-        slot.__globals__[name] = Looking(slot)
+        slot.__globals__[name] = looking_function(slot)
         _undo.append(partial(setattr, slot, "__code__", slot.__code__))
         slot.__code__ = _template.__code__.replace(co_names=(name,), co_name=slot.__name__, co_qualname=slot.__name__)
     for kind in (OpOverload, OpOverloadPacket):
@@ -73,27 +73,24 @@ def overridable() -> list[FunctionType]:
     return [each for each in own if each not in (F.sigmoid, F.tanh)]  # their methods check
 
 
-class Looking:
-    """Replaces a function's code: it calls the original code unless an argument is a proxy."""
+def looking_function(slot: FunctionType) -> Callable:
+    """What replaces a function's code: it calls the original code unless an argument is a proxy."""
+    original = FunctionType(slot.__code__, slot.__globals__, slot.__name__, slot.__defaults__, slot.__closure__)
+    original.__kwdefaults__ = slot.__kwdefaults__
 
-    def __init__(self, slot: FunctionType) -> None:
-        self.slot = slot
-        self.original = FunctionType(
-            slot.__code__, slot.__globals__, slot.__name__, slot.__defaults__, slot.__closure__
-        )
-        self.original.__kwdefaults__ = slot.__kwdefaults__
-
-    def __call__(self, *args, **kwargs) -> Any:
+    def call_or_record(*args, **kwargs) -> Any:
         found = find(args) or find(kwargs.values())
         if found is None:
-            return self.original(*args, **kwargs)
-        if args and type(args[0]) is found and method_name(self.slot) is not None:
-            raise TypeError(
-                f"descriptor '{method_name(self.slot)}' for 'Tensor' objects doesn't apply to a '{found.__name__}' object"
-            )
-        if self.slot.__module__ == F.__name__:
-            args, kwargs = by_signature(self.original, args, kwargs)
-        return found.__torch_function__(self.slot, (found,), args, kwargs)
+            return original(*args, **kwargs)
+        method = method_name(slot) if args and type(args[0]) is found else None
+        if method is not None:
+            what = f"for 'Tensor' objects doesn't apply to a '{found.__name__}' object"
+            raise TypeError(f"descriptor '{method}' {what}")
+        if slot.__module__ == F.__name__:
+            args, kwargs = by_signature(original, args, kwargs)
+        return found.__torch_function__(slot, (found,), args, kwargs)
+
+    return call_or_record
 
 
 def looking(call: Callable) -> Callable:
@@ -123,10 +120,11 @@ def by_signature(function: Callable, args: tuple, kwargs: dict[str, Any]) -> tup
     signature = inspect.signature(function)
     bound = signature.bind(*args, **kwargs)
     bound.apply_defaults()
-    values = [(each, bound.arguments[each.name]) for each in signature.parameters.values()]
+    by_name = {each.name for each in signature.parameters.values() if each.default is not each.empty}
+    values = bound.arguments.items()
     return (
-        tuple(value for each, value in values if each.default is each.empty),
-        {each.name: value for each, value in values if each.default is not each.empty},
+        tuple(value for name, value in values if name not in by_name),
+        {name: value for name, value in values if name in by_name},
     )
 
 

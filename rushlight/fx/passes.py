@@ -6,6 +6,7 @@ In PyTorch: `torch/fx/graph.py`, `Graph.eliminate_dead_code`; `torch/_functorch/
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
@@ -13,7 +14,7 @@ from rushlight.aten.strided import Tensor
 from rushlight.fx.graph import Graph
 from rushlight.fx.graph_module import GraphModule
 from rushlight.fx.interpreter import Interpreter
-from rushlight.fx.node import RANDOM_OPERATORS, Node, is_written, map_arg
+from rushlight.fx.node import RANDOM_OPERATORS, Node, map_arg
 from rushlight.library import OpOverload, OpOverloadPacket
 
 __all__ = ["common_subexpressions", "constant_fold", "eliminate_dead_code"]
@@ -60,7 +61,7 @@ def is_random(node: Node) -> bool:
 def is_mutation(node: Node) -> bool:
     """Whether a node writes to memory: by the schema of an operator, and by the name of other functions and methods."""
     if isinstance(node.target, OpOverload):
-        return is_written(node.target)
+        return node.target.schema.is_mutable
     if node.op in ("call_function", "call_method"):
         name = node.target if isinstance(node.target, str) else node.target.__name__
         if (name.endswith("_") and not name.endswith("__")) or {"set", "enter", "exit", "seed"} & set(name.split("_")):
@@ -138,12 +139,10 @@ def has_tensor(values: Iterable[Any]) -> bool:
 
 def freeze(module: GraphModule, node: Node, value: Tensor) -> None:
     """Replace a node by a `get_attr` node of the same name. A new attribute of the module has the value."""
-    number = 0
-    while hasattr(module, f"_frozen_param{number}"):
-        number += 1
-    module.register_buffer(f"_frozen_param{number}", value)
+    name = next(name for i in itertools.count() if not hasattr(module, name := f"_frozen_param{i}"))
+    module.register_buffer(name, value)
     with module.graph.inserting_before(node):
-        constant = module.graph.create_node("get_attr", f"_frozen_param{number}")
+        constant = module.graph.create_node("get_attr", name)
     node.replace_all_uses_with(constant)
     constant.meta.update(node.meta)
     module.graph.erase_node(node)

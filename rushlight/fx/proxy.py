@@ -22,7 +22,7 @@ from rushlight.c10.memory_formats import memory_format
 from rushlight.c10.storage import device
 from rushlight.fx.codegen import FORMATS, REFLECTABLE
 from rushlight.fx.graph import Graph, target_name
-from rushlight.fx.node import Node, map_aggregate, map_arg
+from rushlight.fx.node import Kwargs, Node, Target, map_aggregate, map_arg
 from rushlight.fx.overrides import method_name, start_recording, stop_recording
 from rushlight.library import OpOverload
 
@@ -95,13 +95,7 @@ class TracerBase:
     module_stack: OrderedDict[str, tuple[str, Any]]
 
     def create_node(
-        self,
-        kind: str,
-        target: Callable | str,
-        args: tuple,
-        kwargs: dict[str, Any],
-        name: str | None = None,
-        type_expr: Any = None,
+        self, kind: str, target: Target, args: tuple, kwargs: Kwargs, name: str | None = None, type_expr: Any = None
     ) -> Node:
         node = self.graph.create_node(kind, target, args, kwargs, name, type_expr)
         if getattr(self, "module_stack", None):
@@ -114,17 +108,16 @@ class TracerBase:
     def create_proxy(
         self,
         kind: str,
-        target: Callable | str,
+        target: Target,
         args: tuple,
-        kwargs: dict[str, Any],
+        kwargs: Kwargs,
         name: str | None = None,
         type_expr: Any = None,
         proxy_factory_fn: Callable[[Node], Proxy] | None = None,
     ) -> Proxy:
         """Record one step: a node with arguments from `create_arg`, and a proxy for its result."""
-        args, kwargs = self.create_arg(args), self.create_arg(kwargs)
-        node = self.create_node(kind, target, args, kwargs, name, type_expr)
-        return self.proxy(node) if proxy_factory_fn is None else proxy_factory_fn(node)
+        node = self.create_node(kind, target, self.create_arg(args), self.create_arg(kwargs), name, type_expr)
+        return (proxy_factory_fn or self.proxy)(node)
 
     def create_arg(self, a: Any) -> Any:
         return create_arg(self, a)
@@ -135,10 +128,8 @@ class TracerBase:
 
     def iter(self, obj: Proxy) -> Iterator[Proxy]:
         """The result of `for x in proxy:` and `f(*proxy)`. TraceError, because the length is not known."""
-        raise TraceError(
-            "Proxy object cannot be iterated, as in a loop or as a *args or **kwargs function argument: its values are not known "
-            "during the trace"
-        )
+        why = "as in a loop or as a *args or **kwargs function argument: its values are not known during the trace"
+        raise TraceError(f"Proxy object cannot be iterated, {why}")
 
     def keys(self, obj: Proxy) -> Any:
         """The result of `f(**proxy)`."""
@@ -184,9 +175,6 @@ class Proxy:
             return (self[i] for i in range(asked.argval))
         return self.tracer.iter(self)
 
-    def __abs__(self) -> Proxy:
-        return self.tracer.create_proxy("call_function", operator.abs, (self,), {})
-
     def __bool__(self) -> bool:
         return self.tracer.to_bool(self)
 
@@ -194,27 +182,23 @@ class Proxy:
         return self.tracer.keys(self)
 
     def __len__(self) -> int:
-        raise RuntimeError(
-            "'len' is not supported in symbolic tracing by default. If you want this call to be recorded, please call "
-            "rushlight.fx.wrap('len') at module scope"
-        )
+        hint = "If you want this call to be recorded, please call rushlight.fx.wrap('len') at module scope"
+        raise RuntimeError(f"'len' is not supported in symbolic tracing by default. {hint}")
 
     @classmethod
     def __torch_function__(
         cls, orig_method: Callable, types: tuple[type, ...], args: tuple = (), kwargs: dict[str, Any] | None = None
     ) -> Proxy:
         """Record a call of a function of rushlight with a proxy in its arguments."""
-        tracers = {}
-        map_aggregate((args, kwargs or {}), lambda a: tracers.setdefault(a.tracer) if isinstance(a, cls) else None)
+        tracers, kwargs = {}, kwargs or {}
+        map_aggregate((args, kwargs), lambda a: tracers.setdefault(a.tracer) if isinstance(a, cls) else None)
         if len(tracers) > 1:
-            raise RuntimeError(
-                f"Found multiple different tracers {list(tracers)} while trying to trace operations {orig_method}"
-            )
-        tracer = next(iter(tracers))
-        method = method_name(orig_method)
+            what = f"multiple different tracers {list(tracers)} while trying to trace operations {orig_method}"
+            raise RuntimeError(f"Found {what}")
+        (tracer,), method = tracers, method_name(orig_method)
         if method is not None:
-            return tracer.create_proxy("call_method", method, args, kwargs or {})
-        return tracer.create_proxy("call_function", orig_method, args, kwargs or {}, target_name(orig_method.__name__))
+            return tracer.create_proxy("call_method", method, args, kwargs)
+        return tracer.create_proxy("call_function", orig_method, args, kwargs, target_name(orig_method.__name__))
 
 
 class Attribute(Proxy):
@@ -234,27 +218,15 @@ class Attribute(Proxy):
         return self.tracer.create_proxy("call_method", self.attr, (self.root, *args), kwargs)
 
 
-def _operator_of(name: str) -> Callable[..., Proxy]:
-    function = getattr(operator, name)
-
-    def record(self: Proxy, *args: Any) -> Proxy:
-        return self.tracer.create_proxy("call_function", function, (self, *args), {})
-
-    return record
-
-
-def _reflected(name: str) -> Callable[[Proxy, Any], Proxy]:
-    function = getattr(operator, name)
-
-    def record(self: Proxy, other: Any) -> Proxy:
-        return self.tracer.create_proxy("call_function", function, (other, self), {})
+def _operator(function: Callable, reflected: bool = False) -> Callable[..., Proxy]:
+    def record(self: Proxy, *others: Any) -> Proxy:
+        operands = (*others, self) if reflected else (self, *others)
+        return self.tracer.create_proxy("call_function", function, operands, {})
 
     return record
 
 
-for _name in FORMATS:
-    if hasattr(operator, _name):  # `div` is Python 2's
-        setattr(Proxy, f"__{_name.strip('_')}__", _operator_of(_name))
-for _name in REFLECTABLE:
-    if hasattr(operator, _name):
-        setattr(Proxy, f"__r{_name.strip('_')}__", _reflected(_name))
+for _name in {*FORMATS, "abs"} - {"div"}:  # `div` is Python 2's
+    setattr(Proxy, f"__{_name.strip('_')}__", _operator(getattr(operator, _name)))
+    if _name in REFLECTABLE:
+        setattr(Proxy, f"__r{_name.strip('_')}__", _operator(getattr(operator, _name), reflected=True))

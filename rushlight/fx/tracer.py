@@ -6,16 +6,17 @@ Each module of rushlight becomes one node (a leaf). The program's modules are tr
 
 from __future__ import annotations
 
-import functools
 import inspect
+import itertools
 import math
 from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import ExitStack
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from rushlight.aten.strided import Tensor
-from rushlight.fx._symbolic_trace import _wrapped, patching, wrap_in
+from rushlight.fx._symbolic_trace import _wrapped, wrap_in
 from rushlight.fx.graph import Graph
 from rushlight.fx.graph_module import GraphModule
 from rushlight.fx.overrides import recording
@@ -25,44 +26,6 @@ from rushlight.nn.modules.module import Module
 from rushlight.nn.parameter import Parameter
 
 __all__ = ["Tracer", "symbolic_trace"]
-
-
-def is_leaf_module(module: Module) -> bool:
-    """Whether a module becomes one node: the modules of `rl.nn`, but not `Sequential`."""
-    return type(module).__module__.startswith("rushlight.nn.") and not isinstance(module, Sequential)
-
-
-def root_arg(tracer: Tracer, a: Any) -> Any:
-    """The argument of a node for an argument that may be a tensor of the traced module, or a constant.
-
-    Source: `torch/fx/_symbolic_trace.py`, `Tracer.create_arg`.
-    """
-    if isinstance(a, Parameter):
-        for name, parameter in tracer.root.named_parameters():
-            if a is parameter:
-                return tracer.create_node("get_attr", name, (), {})
-        raise NameError("parameter is not a member of this module")
-    if isinstance(a, Tensor):
-        for name, buffer in tracer.root.named_buffers():
-            if a is buffer:
-                return tracer.create_node("get_attr", name, (), {})
-        return tracer.create_node("get_attr", constant_name(tracer, a), (), {})
-    if isinstance(a, Module):
-        for name, module in tracer.root.named_modules():
-            if a is module:
-                return tracer.create_node("get_attr", name, (), {})
-    if isinstance(a, tuple) and hasattr(a, "_fields"):
-        return tracer.create_node("call_function", type(a), tuple(tracer.create_arg(item) for item in a), {})
-    return create_arg(tracer, a)
-
-
-def constant_name(tracer: Tracer, tensor: Tensor) -> str:
-    """The attribute of the root for a tensor of the program. Each tensor has one attribute."""
-    if tensor not in tracer.tensor_attrs:
-        name = tracer.get_fresh_qualname("_tensor_constant")
-        tracer.tensor_attrs[tensor] = name
-        setattr(tracer.root, name, tensor)
-    return tracer.tensor_attrs[tensor]
 
 
 class Tracer(TracerBase):
@@ -76,22 +39,39 @@ class Tracer(TracerBase):
         self.num_calls: dict[str, int] = {}
         self.submodule_paths: dict[Module, str] | None = None
         self._autowrap_search = list(autowrap_modules)
-        public = [
-            value for module in autowrap_modules for name, value in vars(module).items() if not name.startswith("_")
-        ]
+        named = [each for module in autowrap_modules for each in vars(module).items()]
+        public = [value for name, value in named if not name.startswith("_")]
         self._autowrap_function_ids = {id(value) for value in [*public, *autowrap_functions] if callable(value)}
 
     def get_fresh_qualname(self, prefix: str) -> str:
-        number = 0
-        while hasattr(self.root, f"{prefix}{number}"):
-            number += 1
-        return f"{prefix}{number}"
+        return next(name for i in itertools.count() if not hasattr(self.root, name := f"{prefix}{i}"))
 
     def create_arg(self, a: Any) -> Any:
-        return root_arg(self, a)
+        """The argument of a node for an argument that may be a tensor of the traced module, or a constant.
+        Source: `torch/fx/_symbolic_trace.py`, `Tracer.create_arg`."""
+        if isinstance(a, (Parameter, Tensor, Module)):
+            name = self.name_in_root(a)
+            if name is None and isinstance(a, Parameter):
+                raise NameError("parameter is not a member of this module")
+            if name is None and isinstance(a, Tensor):
+                name = self.tensor_attrs.get(a)
+                if name is None:
+                    name = self.tensor_attrs[a] = self.get_fresh_qualname("_tensor_constant")
+                    setattr(self.root, name, a)
+            if name is not None:
+                return self.create_node("get_attr", name, (), {})
+        if isinstance(a, tuple) and hasattr(a, "_fields"):
+            return self.create_node("call_function", type(a), tuple(self.create_arg(item) for item in a), {})
+        return create_arg(self, a)
+
+    def name_in_root(self, a: Tensor | Module) -> str | None:
+        """The qualified name of a parameter, a buffer or a module in the root."""
+        kind = "parameters" if isinstance(a, Parameter) else "buffers" if isinstance(a, Tensor) else "modules"
+        return next((name for name, each in getattr(self.root, f"named_{kind}")() if each is a), None)
 
     def is_leaf_module(self, m: Module, module_qualified_name: str) -> bool:
-        return is_leaf_module(m)
+        """Whether a module becomes one node: the modules of `rl.nn`, but not `Sequential`."""
+        return type(m).__module__.startswith("rushlight.nn.") and not isinstance(m, Sequential)
 
     def path_of_module(self, mod: Module) -> str:
         """The qualified name of a module in the root. NameError if the root does not have it."""
@@ -116,13 +96,12 @@ class Tracer(TracerBase):
 
     def getattr(self, attr: str, attr_val: Any, parameter_proxy_cache: dict[str, Proxy]) -> Any:
         """The value of `module.attr` during the trace: one proxy for each parameter of the root."""
-        if isinstance(attr_val, Parameter):
-            for name, parameter in self.root.named_parameters():
-                if attr_val is parameter:
-                    if name not in parameter_proxy_cache:
-                        parameter_proxy_cache[name] = self.create_proxy("get_attr", name, (), {})
-                    return parameter_proxy_cache[name]
-        return attr_val
+        name = self.name_in_root(attr_val) if isinstance(attr_val, Parameter) else None
+        if name is None:
+            return attr_val
+        if name not in parameter_proxy_cache:
+            parameter_proxy_cache[name] = self.create_proxy("get_attr", name, (), {})
+        return parameter_proxy_cache[name]
 
     def create_args_for_root(self, root_fn: FunctionType, is_module: bool) -> tuple[Callable, list[Any]]:
         """A placeholder for each parameter of the function, and the function, which takes `*args` as one argument."""
@@ -152,10 +131,11 @@ class Tracer(TracerBase):
             self.root, function = Module(), root
         assert isinstance(function, FunctionType), f"Expected FunctionType, got {type(function)}"
         self.graph = Graph(tracer_cls=type(self))
-        self.tensor_attrs = plain_tensors(self.root)
+        attributes = ((path, *item) for path, module in self.root.named_modules() for item in vars(module).items())
+        self.tensor_attrs = {x: f"{path}.{name}".lstrip(".") for path, name, x in attributes if isinstance(x, Tensor)}
         globals_, returned = function.__globals__, annotations_of(inspect.unwrap(function)).get("return")
         function, args = self.create_args_for_root(function, isinstance(root, Module))
-        with recording(), patching() as patches:
+        with recording(), ExitStack() as patches:
             self._follow_modules(patches)
             for (_, name), names in _wrapped.items():
                 wrap_in(patches, names, name)
@@ -166,7 +146,7 @@ class Tracer(TracerBase):
         self.submodule_paths = None
         return self.graph
 
-    def _follow_modules(self, patches: list[tuple]) -> None:
+    def _follow_modules(self, patches: ExitStack) -> None:
         """During the trace, calls of modules and reads of their attributes go through this tracer."""
         call, read, proxies = Module.__call__, Module.__getattr__, {}
 
@@ -178,21 +158,13 @@ class Tracer(TracerBase):
             return self.getattr(attr, read(module, attr), proxies)
 
         for name, method, before in (("__call__", traced_call, call), ("__getattr__", traced_getattr, read)):
-            patches.append((functools.partial(setattr, Module, name), before))
+            patches.callback(setattr, Module, name, before)
             setattr(Module, name, method)
 
-    def _autowrap(self, patches: list[tuple], names: dict[str, Any]) -> None:
+    def _autowrap(self, patches: ExitStack, names: dict[str, Any]) -> None:
         for name, value in list(names.items()):
             if not name.startswith("_") and id(value) in self._autowrap_function_ids:
                 wrap_in(patches, names, name)
-
-
-def plain_tensors(module: Module, prefix: str = "") -> dict[Tensor, str]:
-    """The tensors that are plain attributes of a module or of its submodules, and their qualified names."""
-    found = {value: prefix + name for name, value in vars(module).items() if isinstance(value, Tensor)}
-    for name, child in module.named_children():
-        found |= plain_tensors(child, f"{prefix}{name}.")
-    return found
 
 
 def annotations_of(function: FunctionType) -> dict[str, Any]:

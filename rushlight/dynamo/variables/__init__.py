@@ -12,18 +12,12 @@ A class reaches the translator and the builder by the argument `tx`, so no modul
 `torch/_dynamo/variables/`.
 """
 
+# ruff: noqa: F401
 from rushlight.dynamo.variables.base import VariableTracker
-from rushlight.dynamo.variables.builtin import BUILTINS, BuiltinVariable, FoldedFunctionVariable
 from rushlight.dynamo.variables.constant import ConstantVariable
 from rushlight.dynamo.variables.ctx_manager import GradModeVariable
 from rushlight.dynamo.variables.dicts import ConstDictVariable
-from rushlight.dynamo.variables.functions import (
-    BaseUserFunctionVariable,
-    NestedUserFunctionVariable,
-    SkipFunctionVariable,
-    UserFunctionVariable,
-    UserMethodVariable,
-)
+from rushlight.dynamo.variables.functions import BaseUserFunctionVariable, UserMethodVariable
 from rushlight.dynamo.variables.iter import IteratorVariable
 from rushlight.dynamo.variables.lazy import LazyVariableTracker
 from rushlight.dynamo.variables.lists import BaseListVariable, ListVariable, TupleVariable
@@ -33,12 +27,3 @@ from rushlight.dynamo.variables.sets import SetVariable
 from rushlight.dynamo.variables.tensor import TensorVariable
 from rushlight.dynamo.variables.torch import TorchInGraphFunctionVariable
 from rushlight.dynamo.variables.user_defined import UserDefinedClassVariable, UserDefinedObjectVariable
-
-__all__ = [
-    "BUILTINS", "BaseListVariable", "BaseUserFunctionVariable", "BuiltinVariable", "CellVariable", "ConstDictVariable",
-    "ConstantVariable", "ExceptionVariable", "FoldedFunctionVariable", "GetAttrVariable", "GradModeVariable",
-    "IteratorVariable", "LazyVariableTracker", "ListVariable", "NestedUserFunctionVariable", "SetVariable",
-    "SkipFunctionVariable", "SuperVariable", "TensorVariable", "TorchInGraphFunctionVariable", "TupleVariable",
-    "UnspecializedNNModuleVariable", "UserDefinedClassVariable", "UserDefinedObjectVariable", "UserFunctionVariable",
-    "UserMethodVariable", "VariableTracker",
-]  # fmt: skip

@@ -9,7 +9,8 @@ others. The interpreter never asks for the kind: it calls the method, and a kind
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from rushlight.dynamo.exc import ObservedException, Unsupported
@@ -17,17 +18,31 @@ from rushlight.dynamo.exc import ObservedException, Unsupported
 if TYPE_CHECKING:
     from rushlight.dynamo.codegen import PyCodegen
     from rushlight.dynamo.symbolic_convert import InstructionTranslatorBase as Translator
+else:
+    PyCodegen = Translator = Any  # both import this module
 
-__all__ = ["VariableTracker", "known_value", "static_getattr"]
+__all__ = [
+    "Args",
+    "Kwargs",
+    "PyCodegen",
+    "Source",
+    "Translator",
+    "VariableTracker",
+    "known_value",
+    "observed",
+    "static_getattr",
+]
 
 Args = list["VariableTracker"]
 Kwargs = dict[str, "VariableTracker"]
+Source = str | None
 
 
 class VariableTracker:
     """A value of the captured function. The methods here are those of a value of which nothing is known."""
 
-    source: str | None = None
+    source: Source = None
+    cls: type | None = None  # of the value, if it is known
     has_identity = True  # whether `is` can be answered
 
     def __repr__(self) -> str:
@@ -50,18 +65,13 @@ class VariableTracker:
         return ()
 
     def python_type(self) -> type:
-        raise Unsupported(f"type of {self!r}")
+        if self.cls is None:
+            raise Unsupported(f"type of {self!r}")
+        return self.cls
 
     def as_python_constant(self) -> Any:
         """The value, if it is known with all its parts. Raises Unsupported if it is not."""
         raise Unsupported(f"{self!r} is not known while the graph is captured")
-
-    def is_python_constant(self) -> bool:
-        try:
-            self.as_python_constant()
-        except Unsupported:
-            return False
-        return True
 
     def as_proxy(self) -> Any:
         """The value as an argument of a node: nodes for tensors."""
@@ -128,10 +138,11 @@ class VariableTracker:
 
     def unpack_var_sequence(self, tx: Translator) -> list[VariableTracker]:
         """All items that an iteration over the value gives."""
-        iterator, items = self.iterate(tx), []
-        while (item := iterator.next_variable(tx)) is not None:
-            items.append(item)
-        return items
+        return list(self.iterate(tx).remaining(tx))
+
+    def remaining(self, tx: Translator) -> Iterator[VariableTracker]:
+        """The items that an iterator has not given yet."""
+        return iter(lambda: self.next_variable(tx), None)
 
     # After the graph
 
@@ -150,6 +161,15 @@ def known_value(variable: VariableTracker) -> Any:
     for item in variable.children():
         known_value(item)
     return variable.as_python_constant()
+
+
+@contextmanager
+def observed(tx: Translator, *classes: type[Exception]) -> Iterator[None]:
+    """A context in which exceptions of Python become exceptions of the captured function."""
+    try:
+        yield
+    except classes as error:
+        raise tx.error(type(error), *error.args) from None
 
 
 def static_getattr(cls: type, name: str) -> Any:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import enum
 from collections import defaultdict
+from contextlib import suppress
 from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -133,7 +134,7 @@ class VariableBuilder:
         by_name = (fn.__kwdefaults__ or {}).items()
         kwdefaults = {name: default(item, f".__kwdefaults__[{name!r}]") for name, item in by_name}
         cells = enumerate(fn.__closure__ or ())
-        closure = [self.shared_cell(cell, f"{base()}.__closure__[{i}]") for i, cell in cells]
+        closure = [self.cell(cell, f"{base()}.__closure__[{i}]") for i, cell in cells]
         return UserFunctionVariable(fn, defaults, kwdefaults, closure, source)
 
     def method(self, fn: FunctionType, obj: VariableTracker) -> UserMethodVariable:
@@ -150,20 +151,15 @@ class VariableBuilder:
         return UserMethodVariable(self.wrap(value.__func__, f"{source}.__func__"), obj, source)
 
     def cell(self, cell: CellType, source: str, contents: str | None = None) -> CellVariable:
-        try:
-            value = cell.cell_contents
-        except ValueError:
-            return CellVariable(None, source)
-        return CellVariable(self.lazy(value, contents or f"{source}.cell_contents"), source)
-
-    def shared_cell(self, cell: CellType, source: str) -> CellVariable:
         """A cell of a closure: one variable for all functions that share it."""
         known = self.by_identity.get(id(cell))
-        if known is None:
-            known = self.cell(cell, source)
-            self.remember(cell, known)
-        elif known.source != source:
+        if known is not None and known.source != source:
             self.output.add_guard(Guard(source, f"{source} is {known.source}"))
+        if known is None:
+            known = CellVariable(None, source)
+            with suppress(ValueError):  # an empty cell
+                known.contents = self.lazy(cell.cell_contents, contents or f"{source}.cell_contents")
+            self.remember(cell, known)
         return known
 
     # Values that never change
@@ -174,11 +170,8 @@ class VariableBuilder:
             return self.function(value)
         if type(value) in CONSTANTS or isinstance(value, _KNOWN_CLASSES):
             return ConstantVariable(value)
-        if type(value) in (tuple, list, dict, set, frozenset) and has_known_items(value):
-            return literal(value)
+        if type(value) in (tuple, list, dict, set, frozenset):
+            items = (*value.keys(), *value.values()) if isinstance(value, dict) else value
+            if all(type(item) in CONSTANTS or isinstance(item, (type, rl.dtype)) for item in items):
+                return literal(value)
         return self.lazy(value, bind(self.output.scope, value))
-
-
-def has_known_items(value: Any) -> bool:
-    items = (*value.keys(), *value.values()) if isinstance(value, dict) else value
-    return all(type(item) in CONSTANTS or isinstance(item, (type, rl.dtype)) for item in items)

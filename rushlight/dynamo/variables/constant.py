@@ -11,17 +11,14 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from types import BuiltinFunctionType, MethodDescriptorType, ModuleType, WrapperDescriptorType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import rushlight as rl
 from rushlight.aten.strided import Tensor
 from rushlight.dynamo.exc import Unsupported
 from rushlight.dynamo.guards import CONSTANTS, bind
-from rushlight.dynamo.variables.base import VariableTracker, known_value, static_getattr
+from rushlight.dynamo.variables.base import Args, Translator, VariableTracker, known_value, observed, static_getattr
 from rushlight.dynamo.variables.iter import IteratorVariable
-
-if TYPE_CHECKING:
-    from rushlight.dynamo.symbolic_convert import InstructionTranslatorBase as Translator
 
 NOT_ITERABLE = (int, float, bool, type(None))
 FIXED = (type, ModuleType, BuiltinFunctionType, MethodDescriptorType, WrapperDescriptorType)
@@ -49,10 +46,8 @@ class ConstantVariable(VariableTracker):
         return self.value is other.value if isinstance(other, ConstantVariable) else super().is_same(other)
 
     def var_getattr(self, tx, name):
-        try:
+        with observed(tx, AttributeError):
             found = getattr(self.value, name)
-        except AttributeError as error:
-            raise tx.error(AttributeError, str(error)) from None
         if isinstance(self.value, (ModuleType, type)):
             return self.static_attribute(tx, name, found)
         return ConstantVariable(found) if callable(found) or self.value is rl.ops else literal(found)
@@ -108,9 +103,7 @@ def literal(value: Any) -> VariableTracker:
     return LITERALS.get(type(value), ConstantVariable)(value)
 
 
-def fold(
-    tx: Translator, function: Callable, args: list[VariableTracker], kwargs: dict[str, VariableTracker] | None = None
-) -> VariableTracker:
+def fold(tx: Translator, function: Callable, args: Args, kwargs: dict | None = None) -> VariableTracker:
     """Let Python compute what is known. An exception becomes one of the captured function."""
     values = [known_value(arg) for arg in args]
     named = {key: known_value(arg) for key, arg in (kwargs or {}).items()}

@@ -7,16 +7,11 @@ and the other context managers of PyTorch.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import rushlight as rl
 from rushlight.c10.dispatch import local
-from rushlight.dynamo.variables.base import VariableTracker
+from rushlight.dynamo.variables.base import Translator, VariableTracker
 from rushlight.dynamo.variables.constant import ConstantVariable
 from rushlight.dynamo.variables.misc import GetAttrVariable
-
-if TYPE_CHECKING:
-    from rushlight.dynamo.symbolic_convert import InstructionTranslatorBase as Translator
 
 
 class EnteredGradMode:
@@ -37,9 +32,6 @@ class GradModeVariable(VariableTracker):
     def __init__(self, cls: type, mode: bool, before: bool | None = None, source: str | None = None) -> None:
         self.cls, self.mode, self.source = cls, mode, source
         self.before = [] if before is None else [before]
-
-    def python_type(self) -> type:
-        return self.cls
 
     def var_getattr(self, tx, name):
         if name in ("__enter__", "__exit__", "_recreate_cm"):

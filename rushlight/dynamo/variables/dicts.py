@@ -9,19 +9,14 @@ from __future__ import annotations
 
 from collections import OrderedDict, defaultdict
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rushlight.dynamo.exc import Unsupported
 from rushlight.dynamo.guards import CONSTANTS
-from rushlight.dynamo.variables.base import VariableTracker
+from rushlight.dynamo.variables.base import PyCodegen, Source, Translator, VariableTracker, observed
 from rushlight.dynamo.variables.constant import LITERALS, ConstantVariable, literal
 from rushlight.dynamo.variables.iter import IteratorVariable
 from rushlight.dynamo.variables.lists import ContainerVariable, ListVariable, TupleVariable
-
-if TYPE_CHECKING:
-    from rushlight.dynamo.codegen import PyCodegen
-    from rushlight.dynamo.symbolic_convert import InstructionTranslatorBase as Translator
-    from rushlight.dynamo.variables.tensor import TensorVariable
 
 MAPPINGS = (dict, OrderedDict, defaultdict)
 
@@ -29,7 +24,7 @@ MAPPINGS = (dict, OrderedDict, defaultdict)
 class TensorKey:
     """A tensor as a key: equal to itself only."""
 
-    def __init__(self, variable: TensorVariable) -> None:
+    def __init__(self, variable: VariableTracker) -> None:
         self.variable = variable
 
     def __hash__(self) -> int:
@@ -45,24 +40,19 @@ def key_of(tx: Translator, variable: VariableTracker) -> Any:
     if variable.is_tensor():
         return TensorKey(variable)
     value = variable.as_python_constant()
-    try:
+    with observed(tx, TypeError):
         hash(value)
-    except TypeError as error:
-        raise tx.error(TypeError, *error.args) from None
     return value
 
 
 class ConstDictVariable(ContainerVariable):
     """A dict: `items` maps known keys to variables. `factory` is the default factory of a defaultdict."""
 
-    def __init__(
-        self,
-        items: dict[Any, VariableTracker],
-        source: str | None = None,
-        cls: type = dict,
-        factory: VariableTracker | None = None,
-    ) -> None:
-        self.items, self.source, self.cls, self.factory = items, source, cls, factory
+    cls = dict
+
+    def __init__(self, items: dict, source: Source = None, cls: type = dict, factory: Any = None) -> None:
+        super().__init__(items, source, cls)
+        self.factory: VariableTracker | None = factory
 
     def children(self):
         return tuple(self.items.values())
@@ -108,8 +98,8 @@ class ConstDictVariable(ContainerVariable):
 
     def call_own_method(self, tx, name, args, kwargs):
         match name:
-            case "get" | "pop" | "setdefault" | "__delitem__" | "move_to_end":
-                return self.call_method_of_key(tx, name, key_of(tx, args[0]), args[1] if len(args) > 1 else None)
+            case "get":
+                return self.items.get(key_of(tx, args[0]), *args[1:]) or ConstantVariable(None)
             case "keys":
                 return ListVariable(list(self.keys(tx)))
             case "values":
@@ -121,6 +111,19 @@ class ConstDictVariable(ContainerVariable):
                 return ConstDictVariable(dict(self.items), cls=self.cls, factory=self.factory)
         tx.output.changed(self)
         match name:
+            case "setdefault":
+                key, default, *_ = *args, ConstantVariable(None)
+                return self.items.setdefault(key_of(tx, key), default)
+            case "move_to_end":
+                key = key_of(tx, args[0])
+                self.items[key] = self.items.pop(key)
+            case "pop" | "__delitem__":
+                key, *default = args
+                key = key_of(tx, key)
+                if key not in self.items and not default:
+                    raise self.missing(tx, key)
+                found = self.items.pop(key, *default)
+                return found if name == "pop" else ConstantVariable(None)
             case "update":
                 for arg in args:
                     self.items.update(self.pairs_of(tx, arg.realize()))
@@ -130,24 +133,6 @@ class ConstDictVariable(ContainerVariable):
             case _:
                 raise Unsupported(f"dict.{name}")
         return ConstantVariable(None)
-
-    def call_method_of_key(
-        self, tx: Translator, name: str, key: Any, default: VariableTracker | None
-    ) -> VariableTracker:
-        if name == "get":
-            return self.items.get(key, default or ConstantVariable(None))
-        tx.output.changed(self)
-        if name == "setdefault":
-            return self.items.setdefault(key, default or ConstantVariable(None))
-        if name == "move_to_end":
-            self.items[key] = self.items.pop(key)
-            return ConstantVariable(None)
-        if key not in self.items:
-            if default is not None:
-                return default
-            raise self.missing(tx, key)
-        found = self.items.pop(key)
-        return found if name == "pop" else ConstantVariable(None)
 
     def pairs_of(self, tx: Translator, other: VariableTracker) -> Any:
         if isinstance(other, ConstDictVariable):

@@ -11,7 +11,7 @@ from types import CellType, CodeType, FunctionType, MethodType
 from typing import Any
 
 from rushlight.dynamo.exc import Unsupported
-from rushlight.dynamo.variables.base import VariableTracker
+from rushlight.dynamo.variables.base import Args, Kwargs, Source, VariableTracker
 from rushlight.dynamo.variables.constant import ConstantVariable
 from rushlight.dynamo.variables.misc import CellVariable
 
@@ -19,27 +19,20 @@ from rushlight.dynamo.variables.misc import CellVariable
 class BaseUserFunctionVariable(VariableTracker):
     """A Python function: what a call of it needs, as variables."""
 
+    cls = FunctionType
     code: CodeType
     globals: dict[str, Any]
     name: str
-    defaults: list[VariableTracker]
-    kwdefaults: dict[str, VariableTracker]
+    defaults: Args
+    kwdefaults: Kwargs
     closure: list[CellVariable]
-
-    def python_type(self) -> type:
-        return FunctionType
 
 
 class UserFunctionVariable(BaseUserFunctionVariable):
     """A function that exists. Without a source it is taken for one that never changes."""
 
     def __init__(
-        self,
-        fn: FunctionType,
-        defaults: list[VariableTracker],
-        kwdefaults: dict[str, VariableTracker],
-        closure: list[CellVariable],
-        source: str | None = None,
+        self, fn: FunctionType, defaults: Args, kwdefaults: Kwargs, closure: list[CellVariable], source: Source = None
     ) -> None:
         self.fn, self.defaults, self.kwdefaults, self.closure, self.source = fn, defaults, kwdefaults, closure, source
         self.code, self.globals, self.name = fn.__code__, fn.__globals__, fn.__name__
@@ -90,7 +83,7 @@ class NestedUserFunctionVariable(BaseUserFunctionVariable):
         defaults = f"({''.join(f'{codegen(item)}, ' for item in self.defaults)})" if self.defaults else "None"
         names, new_cells = [], []
         for cell in self.closure:  # a cell may contain the function itself
-            if not codegen.is_made(cell):
+            if cell not in codegen.made:
                 codegen.remember(cell, cell.source or f"{codegen.bind(CellType)}()")
                 new_cells.append(cell)
             names.append(codegen(cell))
@@ -113,18 +106,14 @@ class UserMethodVariable(VariableTracker):
 
     has_identity = False
 
-    def __init__(self, function: VariableTracker, obj: VariableTracker, source: str | None = None) -> None:
+    def __init__(self, function: VariableTracker, obj: VariableTracker, source: Source = None) -> None:
         self.function, self.obj, self.source = function, obj, source
 
     def var_getattr(self, tx, name):
-        match name:
-            case "__self__":
-                return self.obj
-            case "__func__":
-                return self.function
-            case "__name__":
-                return self.function.var_getattr(tx, name)
-        return super().var_getattr(tx, name)
+        parts = {"__self__": self.obj, "__func__": self.function}
+        if name in parts:
+            return parts[name]
+        return (self.function if name == "__name__" else super()).var_getattr(tx, name)
 
     def call_function(self, tx, args, kwargs):
         return self.function.call_function(tx, [self.obj, *args], kwargs)

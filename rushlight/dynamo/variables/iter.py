@@ -8,6 +8,7 @@ how far it is, and some others know the call that made them. In PyTorch: `torch/
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from rushlight.dynamo.exc import Unsupported
 from rushlight.dynamo.variables.base import VariableTracker
@@ -21,17 +22,8 @@ class IteratorVariable(VariableTracker):
     arguments.
     """
 
-    def __init__(
-        self,
-        steps: Iterator[VariableTracker],
-        over: VariableTracker | None = None,
-        cls: type | None = None,
-        made: tuple | None = None,
-    ) -> None:
-        self.steps, self.over, self.taken, self.cls, self.made = steps, over, 0, cls, made
-
-    def python_type(self) -> type:
-        return self.cls or type(iter([]))
+    def __init__(self, steps: Iterator, over: Any = None, cls: type | None = None, made: tuple | None = None) -> None:
+        self.steps, self.over, self.taken, self.cls, self.made = steps, over, 0, cls or type(iter([])), made
 
     def next_variable(self, tx):
         found = next(self.steps, None)
@@ -46,7 +38,7 @@ class IteratorVariable(VariableTracker):
 
     def call_method(self, tx, name, args, kwargs):
         if name != "__next__":
-            raise Unsupported(f"{self.python_type().__name__}.{name}")
+            raise Unsupported(f"{self.cls.__name__}.{name}")
         found = self.next_variable(tx)
         if found is None:
             raise tx.error(StopIteration)

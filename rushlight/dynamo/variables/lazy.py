@@ -6,6 +6,7 @@ first method that is called on it realizes it. In PyTorch: `torch/_dynamo/variab
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from rushlight.dynamo.exc import Unsupported
@@ -32,17 +33,10 @@ class LazyVariableTracker(VariableTracker):
             raise Unsupported("a value that was not looked at")
         return self.real.as_python_constant()
 
-    def as_proxy(self) -> Any:
-        return self.realize().as_proxy()
 
-    def var_getattr(self, tx, name):
-        return self.realize().var_getattr(tx, name)
+def realizing(name: str) -> Callable:
+    return lambda self, *args: getattr(self.realize(), name)(*args)
 
-    def call_function(self, tx, args, kwargs):
-        return self.realize().call_function(tx, args, kwargs)
 
-    def call_method(self, tx, name, args, kwargs):
-        return self.realize().call_method(tx, name, args, kwargs)
-
-    def iterate(self, tx):
-        return self.realize().iterate(tx)
+for _name in ("as_proxy", "var_getattr", "call_function", "call_method", "iterate", "next_variable"):
+    setattr(LazyVariableTracker, _name, realizing(_name))

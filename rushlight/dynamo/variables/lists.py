@@ -8,33 +8,26 @@ from __future__ import annotations
 
 import operator
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import rushlight as rl
 from rushlight import fx
 from rushlight.dynamo.exc import Unsupported
-from rushlight.dynamo.variables.base import VariableTracker, static_getattr
+from rushlight.dynamo.variables.base import Args, Translator, VariableTracker, known_value, observed, static_getattr
 from rushlight.dynamo.variables.constant import LITERALS, ConstantVariable, fold, literal
 from rushlight.dynamo.variables.functions import BaseUserFunctionVariable, UserMethodVariable
 from rushlight.dynamo.variables.iter import IteratorVariable
 from rushlight.dynamo.variables.misc import GetAttrVariable
 from rushlight.dynamo.variables.torch import call_in_graph
 
-if TYPE_CHECKING:
-    from rushlight.dynamo.symbolic_convert import InstructionTranslatorBase as Translator
-
-COMPARING = ("sort", "count", "index", "remove")  # methods that look at the values of items
-
 
 class ContainerVariable(VariableTracker):
     """What lists, tuples, dicts and sets have in common: `items`, and `cls`, the class of the container."""
 
-    items: Any
-    cls: type
     frozen = False  # whether a write to it breaks the graph
 
-    def python_type(self) -> type:
-        return self.cls
+    def __init__(self, items: Any, source: str | None = None, cls: type | None = None) -> None:
+        self.items, self.source, self.cls = items, source, cls or self.cls
 
     def var_getattr(self, tx, name):
         if not hasattr(self.cls, name) or name == "__class__":
@@ -57,10 +50,9 @@ class ContainerVariable(VariableTracker):
                 return ConstantVariable(self.contains(tx, args[0].realize()))
         return self.call_own_method(tx, name, args, kwargs)
 
-    def call_own_method(
-        self, tx: Translator, name: str, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
-    ) -> VariableTracker:
-        raise Unsupported(f"{self.cls.__name__}.{name}")
+    def call_own_method(self, tx, name, args, kwargs):
+        """A method that does not write. All items must be known."""
+        return fold(tx, getattr(known_value(self), name), args, kwargs)
 
 
 class BaseListVariable(ContainerVariable):
@@ -72,47 +64,32 @@ class BaseListVariable(ContainerVariable):
         return self.items
 
     def as_python_constant(self) -> Any:
-        return make_sequence(self.cls, [item.as_python_constant() for item in self.items])
+        values = [item.as_python_constant() for item in self.items]
+        if self.cls is list:
+            return values
+        return self.cls._make(values) if hasattr(self.cls, "_make") else self.cls(values)
 
     def getitem(self, tx, key):
         if key.is_tensor():
             return call_in_graph(tx, operator.getitem, [self, key], {})
         index = key.as_python_constant()
-        try:
+        with observed(tx, IndexError, TypeError, ValueError):
             found = self.items[index]
-        except (IndexError, TypeError, ValueError) as error:
-            raise tx.error(type(error), *error.args) from None
-        return self.part(found) if isinstance(index, slice) else found
+        if not isinstance(index, slice):
+            return found
+        return type(self)(found, cls=self.cls if self.cls in (list, rl.Size) else tuple)
 
     def contains(self, tx, item):
-        if item.is_tensor() and any(each.realize() is item for each in self.items[:1]):
-            return True
         return any(equal(tx, each, item) for each in self.items)
 
     def iterate(self, tx):
         return IteratorVariable(iter(self.items), self)
 
-    def call_own_method(self, tx, name, args, kwargs):
-        """A method that compares items: all of them must be known."""
-        values = [item.realize() for item in self.items]
-        if name == "index" and args[0].realize().is_tensor():
-            raise Unsupported("a comparison of tensors by value")
-        plain = make_sequence(self.cls, [value.as_python_constant() for value in values])
-        arguments = [arg.realize().as_python_constant() for arg in args]
-        try:
-            return literal(getattr(plain, name)(*arguments))
-        except ValueError as error:
-            raise tx.error(ValueError, *error.args) from None
-
 
 class ListVariable(BaseListVariable):
     """A list."""
 
-    def __init__(self, items: list[VariableTracker], source: str | None = None) -> None:
-        self.items, self.source, self.cls = items, source, list
-
-    def part(self, items: list[VariableTracker]) -> ListVariable:
-        return ListVariable(items)
+    cls = list
 
     def as_proxy(self) -> Any:
         return [item.as_proxy() for item in self.items]
@@ -121,50 +98,34 @@ class ListVariable(BaseListVariable):
         index = key.as_python_constant()
         if isinstance(index, slice):
             value = value.unpack_var_sequence(tx)
+        self.write(tx, "__setitem__", index, value)
+
+    def write(self, tx: Translator, name: str, *arguments: Any) -> VariableTracker:
+        """Call a method of the list of items, which changes it."""
         tx.output.changed(self)
-        try:
-            self.items[index] = value
-        except (IndexError, TypeError, ValueError) as error:
-            raise tx.error(type(error), *error.args) from None
+        with observed(tx, IndexError, TypeError, ValueError):
+            return getattr(self.items, name)(*arguments) or ConstantVariable(None)
 
     def call_own_method(self, tx, name, args, kwargs):
-        if name in COMPARING:
-            return self.call_comparing_method(tx, name, args, kwargs)
-        if name == "copy":
-            return ListVariable(list(self.items))
-        if kwargs:
-            raise Unsupported(f"list.{name}")
-        tx.output.changed(self)
         match name:
+            case "copy":
+                return ListVariable(list(self.items))
+            case "count" | "index":
+                return super().call_own_method(tx, name, args, kwargs)
+            case "sort":
+                ordered = sorted_items(tx, [item.realize() for item in self.items], **kwargs)
+                return self.write(tx, "__setitem__", slice(None), ordered)
+            case "remove":
+                return self.write(tx, "__delitem__", super().call_own_method(tx, "index", args, kwargs).value)
             case "extend":
-                self.items.extend(args[0].unpack_var_sequence(tx))
+                return self.write(tx, name, args[0].unpack_var_sequence(tx))
             case "append":
-                self.items.append(args[0])
-            case "pop" | "insert" | "clear" | "reverse" | "__delitem__":
-                numbers = [arg.realize().as_python_constant() for arg in (args[:1] if name == "insert" else args)]
-                try:
-                    found = getattr(self.items, name)(*numbers, *(args[1:] if name == "insert" else ()))
-                except (IndexError, TypeError) as error:
-                    raise tx.error(type(error), *error.args) from None
-                return found if name == "pop" else ConstantVariable(None)
-            case _:
-                raise Unsupported(f"list.{name}")
-        return ConstantVariable(None)
-
-    def call_comparing_method(self, tx, name, args, kwargs):
-        values = [item.realize() for item in self.items]
-        if name == "sort":
-            ordered = sorted_items(tx, values, **kwargs)
-            tx.output.changed(self)
-            self.items[:] = ordered
-            return ConstantVariable(None)
-        if name == "remove":
-            known = [value.as_python_constant() for value in values]
-            index = fold(tx, known.index, args).value
-            tx.output.changed(self)
-            del self.items[index]
-            return ConstantVariable(None)
-        return super().call_own_method(tx, name, args, kwargs)
+                return self.write(tx, name, *args)
+            case "insert":
+                return self.write(tx, name, args[0].realize().as_python_constant(), *args[1:])
+            case "pop" | "clear" | "reverse" | "__delitem__":
+                return self.write(tx, name, *(arg.realize().as_python_constant() for arg in args))
+        raise Unsupported(f"list.{name}")
 
     def reconstruct(self, codegen):
         name = codegen.remember(self, "[]")
@@ -179,11 +140,7 @@ class ListVariable(BaseListVariable):
 class TupleVariable(BaseListVariable):
     """A tuple, or a class derived from tuple: a named tuple, a `Size`."""
 
-    def __init__(self, items: list[VariableTracker], source: str | None = None, cls: type = tuple) -> None:
-        self.items, self.source, self.cls = items, source, cls
-
-    def part(self, items: list[VariableTracker]) -> TupleVariable:
-        return TupleVariable(items, cls=self.cls if self.cls is rl.Size else tuple)
+    cls = tuple
 
     def as_proxy(self) -> Any:
         values = tuple(item.as_proxy() for item in self.items)
@@ -198,11 +155,6 @@ class TupleVariable(BaseListVariable):
             return tx.builder.function(found.fget).call_function(tx, [self], {})
         return super().var_getattr(tx, name)
 
-    def call_own_method(self, tx, name, args, kwargs):
-        if name not in COMPARING and self.cls is tuple:
-            raise Unsupported(f"tuple.{name}")
-        return super().call_own_method(tx, name, args, kwargs)
-
     def reconstruct(self, codegen):
         written = "".join(f"{codegen(item)}, " for item in self.items)
         if self.cls is tuple:
@@ -212,11 +164,7 @@ class TupleVariable(BaseListVariable):
 
 
 LITERALS[list] = lambda value: ListVariable([literal(item) for item in value])
-LITERALS[tuple] = lambda value: TupleVariable([literal(item) for item in value])
-
-
-def make_sequence(cls: type, values: list) -> Any:
-    return values if cls is list else cls._make(values) if hasattr(cls, "_make") else cls(values)
+LITERALS[tuple] = LITERALS[rl.Size] = lambda value: TupleVariable([literal(item) for item in value], cls=type(value))
 
 
 def equal(tx: Translator, left: VariableTracker, right: VariableTracker) -> bool:
@@ -225,17 +173,13 @@ def equal(tx: Translator, left: VariableTracker, right: VariableTracker) -> bool
         return True
     if left.is_tensor() or right.is_tensor():
         raise Unsupported("a comparison of tensors by value")
-    if left.is_python_constant() and right.is_python_constant():
+    try:
         return bool(left.as_python_constant() == right.as_python_constant())
-    return tx.truth(tx.compute("==", left, right))
+    except Unsupported:
+        return tx.truth(tx.compute("==", left, right))
 
 
-def sorted_items(
-    tx: Translator,
-    items: list[VariableTracker],
-    key: VariableTracker | None = None,
-    reverse: VariableTracker | None = None,
-) -> list[VariableTracker]:
+def sorted_items(tx: Translator, items: Args, key: Any = None, reverse: Any = None) -> Args:
     """The items in order, by what `key` gives for each; this must be known."""
     ranks = items
     if isinstance(key, (BaseUserFunctionVariable, UserMethodVariable, GetAttrVariable)):
@@ -243,10 +187,7 @@ def sorted_items(
     elif key is not None and not key.is_constant_none():
         raise Unsupported("sorting by this key")
     values = [rank.as_python_constant() for rank in ranks]
-    try:
-        order = sorted(
-            range(len(items)), key=values.__getitem__, reverse=bool(reverse and reverse.as_python_constant())
-        )
-    except TypeError as error:
-        raise tx.error(TypeError, *error.args) from None
+    descending = bool(reverse and reverse.as_python_constant())
+    with observed(tx, TypeError):
+        order = sorted(range(len(items)), key=values.__getitem__, reverse=descending)
     return [items[i] for i in order]

@@ -7,14 +7,11 @@ subclasses of tensors.
 from __future__ import annotations
 
 from types import CellType, FunctionType, MethodDescriptorType, WrapperDescriptorType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rushlight.dynamo.exc import Unsupported
 from rushlight.dynamo.guards import CONSTANTS, bind
-from rushlight.dynamo.variables.base import VariableTracker
-
-if TYPE_CHECKING:
-    from rushlight.dynamo.symbolic_convert import InstructionTranslatorBase as Translator
+from rushlight.dynamo.variables.base import Translator, VariableTracker
 
 
 class GetAttrVariable(VariableTracker):
@@ -65,9 +62,6 @@ class ExceptionVariable(VariableTracker):
     def __init__(self, cls: type, args: list[VariableTracker]) -> None:
         self.cls, self.args = cls, args
 
-    def python_type(self) -> type:
-        return self.cls
-
     def var_getattr(self, tx, name):
         return tx.build_tuple(list(self.args)) if name == "args" else super().var_getattr(tx, name)
 
@@ -79,14 +73,14 @@ class SuperVariable(VariableTracker):
     """`super(cls, obj)`."""
 
     def __init__(self, cls: type, obj: VariableTracker) -> None:
-        self.cls, self.obj = cls, obj
+        self.after, self.obj = cls, obj
 
     def var_getattr(self, tx, name):
         kind = self.obj.python_type()
         if issubclass(kind, type):  # in a class method
             kind = self.obj.as_python_constant()
         mro = kind.__mro__
-        for base in mro[mro.index(self.cls) + 1 :]:
+        for base in mro[mro.index(self.after) + 1 :]:
             if name in base.__dict__:
                 return bind_class_attribute(tx, base.__dict__[name], self.obj, kind)
         raise tx.error(AttributeError, f"'super' object has no attribute '{name}'")

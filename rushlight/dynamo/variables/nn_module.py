@@ -16,6 +16,8 @@ from rushlight.dynamo.variables.user_defined import UserDefinedObjectVariable
 class UnspecializedNNModuleVariable(UserDefinedObjectVariable):
     """A module. It always exists: the captured function cannot make one."""
 
+    setter = "setattr"
+
     def instance_attribute(self, tx, name, in_class):
         state = self.state()
         if name in state:
@@ -25,9 +27,6 @@ class UnspecializedNNModuleVariable(UserDefinedObjectVariable):
                 return tx.builder.lazy(state[registry][name], f"{self.source}.{registry}[{name!r}]").realize()
         return None
 
-    def missing_attribute(self, tx, name):
-        raise self.no_attribute(tx, name)
-
     def intercept_setattr(self, tx, name, value):
         """Whether nothing is left to do: `p -= 1` writes to `p`, and then stores the same tensor again."""
         if value is None:
@@ -36,10 +35,7 @@ class UnspecializedNNModuleVariable(UserDefinedObjectVariable):
         if isinstance(seen, TensorVariable) and seen.source == f"{self.source}._parameters[{name!r}]":
             return True
         registered = isinstance(seen, UnspecializedNNModuleVariable)
-        registered |= isinstance(seen, TensorVariable) and seen.kind is not Tensor
+        registered |= isinstance(seen, TensorVariable) and seen.cls is not Tensor
         if registered or name in state.get("_parameters", ()) or name in state.get("_modules", ()):
             raise Unsupported(f"writing {name} of a module")
         return False
-
-    def assignment(self, codegen, name, value):
-        return f"{codegen(self)}.{name} = {codegen(value)}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from rushlight.dynamo.exc import Unsupported
+from rushlight.dynamo.variables.base import observed
 from rushlight.dynamo.variables.constant import LITERALS, ConstantVariable, literal
 from rushlight.dynamo.variables.dicts import TensorKey, key_of
 from rushlight.dynamo.variables.iter import IteratorVariable
@@ -22,8 +23,7 @@ READING = (
 class SetVariable(ContainerVariable):
     """A set or a frozenset of constants."""
 
-    def __init__(self, items: set, source: str | None = None, cls: type = set) -> None:
-        self.items, self.source, self.cls = items, source, cls
+    cls = set
 
     def as_python_constant(self) -> Any:
         return self.cls(self.items)
@@ -45,10 +45,8 @@ class SetVariable(ContainerVariable):
                 raise Unsupported("tensors in a set")
         elif name not in READING:
             raise Unsupported(f"set.{name}")
-        try:
+        with observed(tx, KeyError):
             return literal(getattr(self.items, name)(*others))
-        except KeyError as error:
-            raise tx.error(KeyError, *error.args) from None
 
     def reconstruct(self, codegen):
         return codegen.name(f"{codegen.bind(self.cls)}({codegen.bind(tuple(self.items), 'elements')})")

@@ -11,58 +11,48 @@ hooks, and `create_graph` for `backward`.
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import rushlight as rl
 from rushlight.aten.strided import Tensor
 from rushlight.dynamo.bytecode import OPERATORS, UNARY
 from rushlight.dynamo.exc import Unsupported
 from rushlight.dynamo.guards import Guard
-from rushlight.dynamo.variables.base import VariableTracker
-from rushlight.dynamo.variables.constant import ConstantVariable
+from rushlight.dynamo.variables.base import PyCodegen, Source, Translator, VariableTracker
+from rushlight.dynamo.variables.constant import ConstantVariable, fold, literal
 from rushlight.dynamo.variables.ctx_manager import set_grad_mode
 from rushlight.dynamo.variables.iter import IteratorVariable
 from rushlight.dynamo.variables.lists import ListVariable, TupleVariable
 from rushlight.dynamo.variables.misc import GetAttrVariable
-from rushlight.dynamo.variables.torch import call_in_graph, fakes
-
-if TYPE_CHECKING:
-    from rushlight.dynamo.codegen import PyCodegen
-    from rushlight.dynamo.symbolic_convert import InstructionTranslatorBase as Translator
+from rushlight.dynamo.variables.torch import call_in_graph, run_on_fakes
 
 KNOWN_METHODS = {
     "size", "dim", "ndimension", "numel", "nelement", "element_size", "stride", "is_contiguous", "is_floating_point",
     "is_complex", "storage_offset", "__len__",
 }  # fmt: skip
-KNOWN_ATTRIBUTES = {"shape", "dtype", "ndim", "requires_grad", "layout", "itemsize", "nbytes", "is_leaf"}
+KNOWN_ATTRIBUTES = {"shape", "dtype", "ndim", "requires_grad", "layout", "itemsize", "nbytes"}
 DATA_DEPENDENT = {
     "item", "tolist", "numpy", "data_ptr", "untyped_storage", "register_hook", "retain_grad", "__bool__", "__int__", "__float__",
     "__index__", "__array__", "__iter__", "requires_grad_", "share_memory_", "cpu", "is_inference", "_is_view", "set_",
 }  # fmt: skip
 
-OPERATOR_METHODS = {
-    f"__{function.__name__.strip('_')}__": function for function in (*OPERATORS.values(), *UNARY.values())
-}
-OPERATOR_METHODS |= {"__setitem__": operator.setitem, "__abs__": operator.abs}
-OPERATOR_METHODS.pop("__not___", None)
+OPERATOR_FUNCTIONS = (*OPERATORS.values(), *UNARY.values(), operator.setitem, operator.abs)
+OPERATOR_METHODS = {f"__{function.__name__.strip('_')}__": function for function in OPERATOR_FUNCTIONS}
 
 
 class TensorVariable(VariableTracker):
     """A node of the graph. `fake` is a meta tensor with its sizes, strides, dtype and autograd state.
 
-    `real` is the tensor itself, for an input of the graph, and `kind` its class. `named`: whether the node has its final name.
+    `real` is the tensor itself, for an input of the graph, and `cls` its class. `named`: whether the node has its final name.
     """
 
-    def __init__(self, node: Any, fake: Tensor, source: str | None = None, real: Tensor | None = None) -> None:
+    def __init__(self, node: Any, fake: Tensor, source: Source = None, real: Tensor | None = None) -> None:
         self.node, self.fake, self.source, self.real = node, fake, source, real
-        self.kind = type(real) if real is not None else Tensor
+        self.cls = type(real) if real is not None else Tensor
         self.named = node.op == "placeholder"
 
     def is_tensor(self) -> bool:
         return True
-
-    def python_type(self) -> type:
-        return self.kind
 
     def as_proxy(self) -> Any:
         return self.node
@@ -76,11 +66,11 @@ class TensorVariable(VariableTracker):
     # Attributes and methods
 
     def var_getattr(self, tx, name):
-        if name in KNOWN_ATTRIBUTES and not (name == "is_leaf" and self.real is not None):
-            return known_metadata(getattr(self.fake, name))
+        if name in KNOWN_ATTRIBUTES:
+            return literal(getattr(self.fake, name))
         match name:
             case "is_leaf":
-                return ConstantVariable(self.real.is_leaf)
+                return ConstantVariable((self.fake if self.real is None else self.real).is_leaf)
             case "device":
                 return ConstantVariable(rl.device("cpu"))
             case "is_meta":
@@ -92,10 +82,10 @@ class TensorVariable(VariableTracker):
             case "data":
                 return call_in_graph(tx, "detach", [self], {}, op="call_method")
             case "__class__":
-                return ConstantVariable(self.kind)
+                return ConstantVariable(self.cls)
         found = getattr(Tensor, name, None)
         if found is None:
-            raise tx.error(AttributeError, f"'{self.kind.__name__}' object has no attribute '{name}'")
+            raise tx.error(AttributeError, f"'{self.cls.__name__}' object has no attribute '{name}'")
         if callable(found):
             return GetAttrVariable(self, name)
         raise Unsupported(f"the attribute {name} of a tensor")
@@ -108,12 +98,7 @@ class TensorVariable(VariableTracker):
     def call_method(self, tx, name, args, kwargs):
         args = [arg.realize() for arg in args]
         if name in KNOWN_METHODS:
-            values = [arg.as_python_constant() for arg in args]
-            named = {key: arg.realize().as_python_constant() for key, arg in kwargs.items()}
-            try:
-                return known_metadata(getattr(self.fake, name)(*values, **named))
-            except (IndexError, TypeError) as error:
-                raise tx.error(type(error), *error.args) from None
+            return fold(tx, getattr(self.fake, name), args, kwargs)
         if name == "backward":
             return self.backward(tx, *args, **kwargs)
         if name in DATA_DEPENDENT:
@@ -129,10 +114,7 @@ class TensorVariable(VariableTracker):
 
     def setitem(self, tx, key, value):
         node_args = tuple(arg.as_proxy() for arg in (self, key, value))
-        try:
-            operator.setitem(*fakes(node_args))
-        except Exception as error:
-            raise Unsupported(f"setitem on fake tensors: {error}") from error
+        run_on_fakes(operator.setitem, node_args)
         tx.output.emit("call_function", operator.setitem, node_args, {}, None)
 
     def iterate(self, tx):
@@ -178,7 +160,7 @@ class TensorVariable(VariableTracker):
             kwargs["grad_outputs"] = gradient
         if retain_graph is not None:
             kwargs["retain_graph"] = retain_graph
-        reached = self.reached_leaves(leaves_of(tx), kwargs.get("grad_outputs"))
+        reached = self.reached_leaves(leaves_of(tx), gradient)
         if not reached:
             raise Unsupported("backward of what depends on no leaf")
         gradients = call_grad(tx, self, ListVariable(list(reached)), allow_unused=ConstantVariable(True), **kwargs)
@@ -190,51 +172,26 @@ class TensorVariable(VariableTracker):
         if not self.fake.requires_grad or not leaves:
             return []
         given = gradient.fake if isinstance(gradient, TensorVariable) else None
-        inputs = [leaf.fake for leaf in leaves]
-        try:
-            found = rl.autograd.grad(self.fake, inputs, given, retain_graph=True, allow_unused=True)
-        except Exception as error:
-            raise Unsupported(f"backward on fake tensors: {error}") from error
+        inputs, kept = [leaf.fake for leaf in leaves], {"retain_graph": True, "allow_unused": True}
+        found = run_on_fakes(rl.autograd.grad, (self.fake, inputs, given), kept)
         return [leaf for leaf, fake in zip(leaves, found) if fake is not None]
 
-    def accumulate_grad(self, tx: Translator, new: TensorVariable, shared: bool) -> None:
-        """The work of `AccumulateGrad`: keep the first gradient, add a later one in place."""
-        before = self.grad(tx).realize()
-        if before.is_tensor():
-            call_in_graph(tx, "add_", [before, new], {}, op="call_method")
-            return
-        if shared or new.fake._strides != self.fake._strides:
-            new = call_in_graph(tx, "clone", [new], {}, op="call_method")
-        self.set_grad(tx, new)
 
-
-def known_metadata(value: Any) -> VariableTracker:
-    """A size as a tuple of constants that stays a `Size`; anything else as a constant."""
-    if isinstance(value, tuple):
-        return TupleVariable([ConstantVariable(item) for item in value], cls=type(value))
-    return ConstantVariable(value)
-
-
-def call_grad(
-    tx: Translator, outputs: VariableTracker, inputs: VariableTracker, *args: VariableTracker, **kwargs: VariableTracker
-) -> TupleVariable:
+def call_grad(tx, outputs, inputs, *args, **kwargs) -> TupleVariable:
     """`rl.autograd.grad` as a node of the graph. The gradients of the fakes tell its results."""
     names = ("grad_outputs", "retain_graph", "create_graph", "only_inputs", "allow_unused")
     kwargs = dict(zip(names, args)) | kwargs
     node_args = (outputs.as_proxy(), inputs.as_proxy())
     node_kwargs = {name: arg.as_proxy() for name, arg in kwargs.items()}
-    try:
-        found = rl.autograd.grad(*fakes(node_args), **fakes(node_kwargs))
-    except Exception as error:
-        raise Unsupported(f"autograd.grad on fake tensors: {error}") from error
+    found = run_on_fakes(rl.autograd.grad, node_args, node_kwargs)
     if tx.output.first_grad is None:
         tx.output.first_grad = tx.root.steps
     node = tx.output.graph.create_node("call_function", rl.autograd.grad, node_args, node_kwargs)
     node.meta["example_value"] = found
-    items = [fake if fake is None else (operator.getitem, (node, i), {}, fake) for i, fake in enumerate(found)]
-    return TupleVariable(
-        [ConstantVariable(None) if item is None else tx.output.emit("call_function", *item) for item in items]
-    )
+    emit, none = tx.output.emit, ConstantVariable(None)
+    parts = enumerate(found)
+    items = [none if x is None else emit("call_function", operator.getitem, (node, i), {}, x) for i, x in parts]
+    return TupleVariable(items)
 
 
 def leaves_of(tx: Translator) -> list[TensorVariable]:
@@ -252,13 +209,20 @@ def leaves_of(tx: Translator) -> list[TensorVariable]:
 
 
 def accumulate_all(tx: Translator, leaves: list[TensorVariable], gradients: list[TensorVariable]) -> None:
-    """Add each gradient to its leaf, without recording it."""
+    """The work of `AccumulateGrad`, not recorded: keep the first gradient of each leaf, add a later one in place."""
     recorded = rl.is_grad_enabled() and any(leaf.grad(tx).is_tensor() for leaf in leaves)
     values = [node.meta.get("example_value") for node in tx.output.graph.nodes]
     storages = [fake._storage for fake in {id(v): v for v in values if isinstance(v, Tensor)}.values()]
     if recorded:
         set_grad_mode(tx, False)
     for leaf, new in zip(leaves, gradients):
-        leaf.accumulate_grad(tx, new, sum(storage is new.fake._storage for storage in storages) > 1)
+        before = leaf.grad(tx).realize()
+        if before.is_tensor():
+            call_in_graph(tx, "add_", [before, new], {}, op="call_method")
+            continue
+        shared = sum(storage is new.fake._storage for storage in storages) > 1
+        if shared or new.fake._strides != leaf.fake._strides:
+            new = call_in_graph(tx, "clone", [new], {}, op="call_method")
+        leaf.set_grad(tx, new)
     if recorded:
         set_grad_mode(tx, True)

@@ -7,16 +7,14 @@ whose result depends on data, and symbolic sizes.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from rushlight import fx
 from rushlight.aten.strided import Tensor
 from rushlight.dynamo.exc import Unsupported
-from rushlight.dynamo.variables.base import VariableTracker
+from rushlight.dynamo.variables.base import Args, Kwargs, Translator, VariableTracker
 from rushlight.dynamo.variables.constant import ConstantVariable
-
-if TYPE_CHECKING:
-    from rushlight.dynamo.symbolic_convert import InstructionTranslatorBase as Translator
 
 CREATIONS = {
     "zeros", "ones", "empty", "full", "arange", "eye", "linspace", "rand", "randn", "randint", "randperm", "tensor", "logspace",
@@ -31,29 +29,26 @@ class TorchInGraphFunctionVariable(ConstantVariable):
         return call_in_graph(tx, self.value, args, kwargs)
 
 
-def fakes(value: Any) -> Any:
-    """Arguments of a node with the fakes of its nodes."""
-    return fx.node.map_arg(value, lambda node: node.meta["example_value"])
+def run_on_fakes(function: Callable, args: tuple, kwargs: dict[str, Any] | None = None) -> Any:
+    """What a function gives for the arguments of a node, with the fake of each node in them."""
+    fake_args, fake_kwargs = fx.node.map_arg((args, kwargs or {}), lambda node: node.meta["example_value"])
+    name = getattr(function, "__name__", function)
+    if name in CREATIONS or "device" in fake_kwargs:
+        fake_kwargs = {**fake_kwargs, "device": "meta"}
+    try:
+        return function(*fake_args, **fake_kwargs)
+    except Exception as error:  # the operation itself reports it better
+        raise Unsupported(f"{name} on fake tensors: {error}") from error
 
 
 def call_in_graph(
-    tx: Translator,
-    target: Any,
-    args: list[VariableTracker],
-    kwargs: dict[str, VariableTracker],
-    op: str = "call_function",
+    tx: Translator, target: Any, args: Args, kwargs: Kwargs, op: str = "call_function"
 ) -> VariableTracker:
     """A node for an operation, and the variable of its result, which the fakes tell."""
     node_args = tuple(arg.as_proxy() for arg in args)
     node_kwargs = {key: arg.as_proxy() for key, arg in kwargs.items()}
     function = target if op == "call_function" else getattr(Tensor, target)
-    fake_args, fake_kwargs = fakes(node_args), fakes(node_kwargs)
-    if getattr(function, "__name__", "") in CREATIONS or "device" in fake_kwargs:
-        fake_kwargs = {**fake_kwargs, "device": "meta"}
-    try:
-        fake = function(*fake_args, **fake_kwargs)
-    except Exception as error:  # the operation itself reports it better
-        raise Unsupported(f"{getattr(function, '__name__', function)} on fake tensors: {error}") from error
+    fake = run_on_fakes(function, node_args, node_kwargs)
     if isinstance(fake, Tensor) and not fake.is_meta:
         raise Unsupported(f"{function.__name__} gives data that are known only later")
     return tx.output.emit(op, target, node_args, node_kwargs, fake)

@@ -9,32 +9,21 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator
-from types import FunctionType, MethodDescriptorType, WrapperDescriptorType
-from typing import TYPE_CHECKING, Any
+from types import FunctionType, MemberDescriptorType, MethodDescriptorType, WrapperDescriptorType
+from typing import Any
 
 import rushlight as rl
 from rushlight.aten.strided import Tensor
 from rushlight.c10.dispatch import local
 from rushlight.dynamo.exc import ObservedException, Unsupported
 from rushlight.dynamo.guards import Guard
-from rushlight.dynamo.variables.base import VariableTracker, static_getattr
+from rushlight.dynamo.variables.base import PyCodegen, Translator, VariableTracker, observed, static_getattr
 from rushlight.dynamo.variables.constant import ConstantVariable
 from rushlight.dynamo.variables.ctx_manager import GradModeVariable, set_grad_mode
 from rushlight.dynamo.variables.iter import IteratorVariable
 from rushlight.dynamo.variables.lists import TupleVariable
 from rushlight.dynamo.variables.misc import ExceptionVariable, bind_class_attribute
 from rushlight.dynamo.variables.torch import call_in_graph
-
-if TYPE_CHECKING:
-    from rushlight.dynamo.codegen import PyCodegen
-    from rushlight.dynamo.symbolic_convert import InstructionTranslatorBase as Translator
-
-
-class _Slots:
-    __slots__ = ("slot",)
-
-
-SLOT = type(_Slots.__dict__["slot"])
 
 
 class UserDefinedObjectVariable(VariableTracker):
@@ -43,12 +32,11 @@ class UserDefinedObjectVariable(VariableTracker):
     `real` is the object, None for one that the captured function makes.
     """
 
+    setter = "object.__setattr__"  # in the code after the graph
+
     def __init__(self, cls: type, real: Any = None, source: str | None = None) -> None:
         self.cls, self.real, self.source = cls, real, source
         self.attributes: dict[str, VariableTracker | None] = {}
-
-    def python_type(self) -> type:
-        return self.cls
 
     def state(self) -> dict[str, Any]:
         return getattr(self.real, "__dict__", {})
@@ -66,7 +54,11 @@ class UserDefinedObjectVariable(VariableTracker):
         if isinstance(in_class, property):
             return tx.builder.function(in_class.fget).call_function(tx, [self], {})
         if name == "__dict__":
-            return self.dict_variable(tx)
+            if self.real is None or self.attributes:
+                raise Unsupported("the dict of an object that was written to")
+            variable = tx.builder.wrap(self.state(), f"{self.source}.__dict__")
+            variable.frozen = True
+            return variable
         if name == "__class__":
             return ConstantVariable(self.cls)
         found = self.instance_attribute(tx, name, in_class)
@@ -78,33 +70,21 @@ class UserDefinedObjectVariable(VariableTracker):
             tx.output.add_guard(Guard(self.source, f"{name!r} not in {self.source}.__dict__"))
         return bind_class_attribute(tx, in_class, self, self.cls)
 
-    def dict_variable(self, tx: Translator) -> VariableTracker:
-        if self.real is None or self.attributes:
-            raise Unsupported("the dict of an object that was written to")
-        variable = tx.builder.wrap(self.state(), f"{self.source}.__dict__")
-        variable.frozen = True
-        return variable
-
     def instance_attribute(self, tx: Translator, name: str, in_class: Any) -> VariableTracker | None:
         """A slot, or an entry of the object's dict."""
-        if self.real is not None and isinstance(in_class, SLOT):
-            try:
+        if self.real is not None and isinstance(in_class, MemberDescriptorType):
+            with observed(tx, AttributeError):
                 return tx.builder.lazy(getattr(self.real, name), f"{self.source}.{name}")
-            except AttributeError as error:
-                raise tx.error(AttributeError, str(error)) from None
         state = self.state()
         return tx.builder.lazy(state[name], f"{self.source}.{name}") if name in state else None
 
     def missing_attribute(self, tx: Translator, name: str) -> VariableTracker:
         fallback = static_getattr(self.cls, "__getattr__")
-        if isinstance(fallback, FunctionType):
+        if isinstance(fallback, FunctionType) and not isinstance(self.real, rl.nn.Module):
             return tx.builder.function(fallback).call_function(tx, [self, ConstantVariable(name)], {})
-        raise self.no_attribute(tx, name)
-
-    def no_attribute(self, tx: Translator, name: str) -> Exception:
         if self.source is not None:
             tx.output.add_guard(Guard(self.source, f"{name!r} not in {self.source}.__dict__"))
-        return tx.error(AttributeError, f"'{self.cls.__name__}' object has no attribute '{name}'")
+        raise tx.error(AttributeError, f"'{self.cls.__name__}' object has no attribute '{name}'")
 
     # Writing attributes
 
@@ -127,26 +107,24 @@ class UserDefinedObjectVariable(VariableTracker):
         tx.builder.function(setter).call_function(tx, [self, ConstantVariable(name), value], {})
         return True
 
-    def store_attribute(self, tx: Translator, name: str, value: VariableTracker | None) -> None:
+    def store_attribute(self, tx: Translator, name: str, value: VariableTracker | None) -> ConstantVariable:
         self.attributes[name] = value
         if self.source is not None:
             tx.output.effect(self.write_attribute, name)
+        return ConstantVariable(None)
 
     def write_attribute(self, codegen: PyCodegen, name: str) -> list[str]:
         """Statements that write to an object from before."""
         value = self.attributes[name]
         if value is None:
             return [f"del {codegen(self)}.{name}"]
-        return [self.assignment(codegen, name, value)]
-
-    def assignment(self, codegen: PyCodegen, name: str, value: VariableTracker) -> str:
-        return f"object.__setattr__({codegen(self)}, {name!r}, {codegen(value)})"
+        return [f"{self.setter}({codegen(self)}, {name!r}, {codegen(value)})"]
 
     def reconstruct(self, codegen):
         name = codegen.remember(self, f"object.__new__({codegen.bind(self.cls)})")
         for attribute, value in self.attributes.items():
             if value is not None:
-                codegen.lines.append(f"object.__setattr__({name}, {attribute!r}, {codegen(value)})")
+                codegen.lines += self.write_attribute(codegen, attribute)
         return name
 
     # Calls
@@ -160,11 +138,11 @@ class UserDefinedObjectVariable(VariableTracker):
     def call_method(self, tx, name, args, kwargs):
         if not isinstance(static_getattr(self.cls, name), (WrapperDescriptorType, MethodDescriptorType)):
             return self.var_getattr(tx, name).call_function(tx, args, kwargs)
-        if name == "__setattr__":
-            self.store_attribute(tx, args[0].value, args[1])
-            return ConstantVariable(None)
-        if name == "__eq__":
-            return ConstantVariable(self.is_same(args[0].realize()))
+        match name:
+            case "__setattr__":
+                return self.store_attribute(tx, args[0].value, args[1])
+            case "__eq__":
+                return ConstantVariable(self.is_same(args[0].realize()))
         raise Unsupported(f"{self.cls.__name__}.{name}")
 
     def enter(self, tx):
@@ -218,13 +196,22 @@ class UserDefinedClassVariable(ConstantVariable):
     def call_function(self, tx, args, kwargs):
         cls = self.value
         if issubclass(cls, BaseException):
-            return self.new_exception(args)
+            if isinstance(static_getattr(cls, "__init__"), FunctionType):
+                raise Unsupported(f"an exception of the class {cls.__name__}")
+            return ExceptionVariable(cls, args)
         if issubclass(cls, tuple) and hasattr(cls, "_fields"):
-            values = dict(zip(cls._fields, args)) | kwargs
-            values = {**{key: ConstantVariable(value) for key, value in cls._field_defaults.items()}, **values}
+            defaults = {key: ConstantVariable(value) for key, value in cls._field_defaults.items()}
+            values = defaults | dict(zip(cls._fields, args)) | kwargs
             return TupleVariable([values[name] for name in cls._fields], cls=cls)
-        if cls in (rl.no_grad, rl.enable_grad, rl.set_grad_enabled):
-            return self.new_grad_mode(tx, args)
+        if cls is rl.set_grad_enabled:
+            mode = args[0].as_python_constant()
+            variable = GradModeVariable(cls, mode, before=local.grad_enabled)
+            set_grad_mode(tx, mode)
+            return variable
+        if cls in (rl.no_grad, rl.enable_grad):
+            if args:
+                raise Unsupported("a mode as a decorator")
+            return GradModeVariable(cls, cls.mode)
         plain = static_getattr(cls, "__new__") is static_getattr(object, "__new__")
         if not plain or type(cls) is not type or issubclass(cls, (rl.nn.Module, Tensor)):
             raise Unsupported(f"a new object of the class {cls.__name__}")
@@ -235,19 +222,3 @@ class UserDefinedClassVariable(ConstantVariable):
         elif args or kwargs:
             raise tx.error(TypeError, f"{cls.__name__}() takes no arguments")
         return variable
-
-    def new_exception(self, args: list[VariableTracker]) -> ExceptionVariable:
-        if isinstance(static_getattr(self.value, "__init__"), FunctionType):
-            raise Unsupported(f"an exception of the class {self.value.__name__}")
-        return ExceptionVariable(self.value, args)
-
-    def new_grad_mode(self, tx: Translator, args: list[VariableTracker]) -> GradModeVariable:
-        cls = self.value
-        if cls is rl.set_grad_enabled:
-            mode = args[0].as_python_constant()
-            variable = GradModeVariable(cls, mode, before=local.grad_enabled)
-            set_grad_mode(tx, mode)
-            return variable
-        if args:
-            raise Unsupported("a mode as a decorator")
-        return GradModeVariable(cls, cls.mode)
