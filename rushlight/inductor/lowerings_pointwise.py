@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from rushlight.aten.native.views import broadcast_shapes
@@ -43,15 +44,17 @@ def floating(*operands: Any) -> dtype:
     return found if found.is_floating_point else float32
 
 
+def only_floating(*operands: Any) -> dtype:
+    """The dtype in which an operation on floating operands computes. An operation on integers is left to its eager kernel."""
+    found = result_type(*operands)
+    if not found.is_floating_point:
+        raise Unsupported
+    return found
+
+
 def to_dtype(x: Any, dtype: dtype) -> Any:
     """The tensor converted; a number unchanged."""
     return identity(x, dtype) if isinstance(x, TensorBox) and x.dtype is not dtype else x
-
-
-def only_floating(*operands: Any) -> None:
-    """Leave an operation on integers to its eager kernel."""
-    if not result_type(*operands).is_floating_point:
-        raise Unsupported
 
 
 def comparison(name: str, x: Expr, y: Expr | float) -> Expr:
@@ -69,38 +72,31 @@ def where(condition: Expr, x: Expr | float, y: Expr | float) -> Expr:
 FLOATING = (
     "exp", "expm1", "log", "log1p", "log2", "sqrt", "rsqrt", "sin", "cos", "tan", "tanh", "erf", "sigmoid", "reciprocal",
 )  # fmt: skip
-BINARY = {
+SAME_DTYPE = {
     "maximum": "maximum", "minimum": "minimum", "max.other": "maximum", "min.other": "minimum", "mul.Tensor": "mul",
     "mul.Scalar": "mul", "bitwise_and.Tensor": "bitand", "bitwise_or.Tensor": "bitor", "bitwise_xor.Tensor": "bitxor",
+    "relu": "relu",
 }  # fmt: skip
 COMPARISONS = {f"{name}.Tensor": name for name in ("lt", "le", "gt", "ge", "eq", "ne")} | {"eq.Scalar": "eq"}
 LOGICAL = {"logical_and": "and", "logical_or": "or", "logical_xor": "ne", "logical_not": "not"}
+NUMERIC = {name: name for name in ("neg", "abs", "sign", "floor", "ceil", "trunc", "round")} | {"sgn": "sign"}
 
 
-def register_pointwise() -> None:
-    """Register the operators that are one operation on scalars."""
-    for name, kind in BINARY.items():
-        register_lowering(name)(lambda x, y, kind=kind: pointwise(kind, [x, y]))
-    for name, kind in COMPARISONS.items():
-        register_lowering(name)(lambda x, y, kind=kind: pointwise(kind, [x, y], bool_))
-    for name, kind in LOGICAL.items():
-        register_lowering(name)(lambda *x, kind=kind: pointwise(kind, [as_bool(each) for each in x], bool_))
-    for name in FLOATING:
-        register_lowering(name)(lambda x, name=name: pointwise(name, [to_dtype(x, floating(x))]))
-    for name in ("isnan", "isinf"):
-        register_lowering(name)(lambda x, name=name: pointwise(name, [to_dtype(x, floating(x))], bool_))
-    for name in ("neg", "abs", "sign", "floor", "ceil", "trunc", "round"):
-        register_lowering(name)(lambda x, name=name: in_own_dtype(name, x))
-    register_lowering("sgn")(lambda x: in_own_dtype("sign", x))
-    register_lowering("relu")(lambda x: pointwise("relu", [x]))
-    register_lowering("bitwise_not")(lambda x: pointwise("not" if x.dtype is bool_ else "bitnot", [x]))
+def register_operations(kinds: dict[str, str], convert: Callable = lambda x: x, dtype: dtype | None = None) -> None:
+    """Register operators, by name, that are one operation on scalars, after `convert` of each operand."""
+    for name, kind in kinds.items():
+        register_lowering(name)(lambda *x, kind=kind: pointwise(kind, [convert(each) for each in x], dtype))
 
 
-def as_bool(x: Any) -> Any:
-    return to_dtype(x, bool_) if isinstance(x, TensorBox) else bool(x)
+register_operations(SAME_DTYPE)
+register_operations(COMPARISONS, dtype=bool_)
+register_operations(LOGICAL, lambda x: to_dtype(x, bool_) if isinstance(x, TensorBox) else bool(x), bool_)
+register_operations({name: name for name in FLOATING}, lambda x: to_dtype(x, floating(x)))
+register_operations({"isnan": "isnan", "isinf": "isinf"}, lambda x: to_dtype(x, floating(x)), bool_)
+register_lowering("bitwise_not")(lambda x: pointwise("not" if x.dtype is bool_ else "bitnot", [x]))
 
 
-def in_own_dtype(name: str, x: TensorBox) -> Pointwise | TensorBox:
+def numeric(name: str, x: TensorBox) -> Pointwise | TensorBox:
     if x.dtype is bool_:
         raise Unsupported
     if not x.dtype.is_floating_point and name in ("floor", "ceil", "trunc", "round"):
@@ -108,7 +104,8 @@ def in_own_dtype(name: str, x: TensorBox) -> Pointwise | TensorBox:
     return pointwise(name, [x])
 
 
-register_pointwise()
+for _name, _kind in NUMERIC.items():
+    register_lowering(_name)(partial(numeric, _kind))
 
 
 @register_lowering("add.Tensor", "add.Scalar")
@@ -223,42 +220,6 @@ register_lowering("clone", "positive")(lambda x, *_: identity(x, x.dtype))
 register_lowering("copy")(lambda x, source, *_: identity(source, x.dtype, x.sizes))
 
 
-@register_lowering("lerp.Scalar", "lerp.Tensor")
-def lerp(x: TensorBox, end: TensorBox, weight: Any) -> TensorBox:
-    weight = weight if isinstance(weight, TensorBox) else constant(weight, x.dtype)
-
-    def between(x: Expr, y: Expr, w: Expr) -> Expr:
-        small = comparison("lt", op("abs", w), 0.5)
-        return where(small, x + w * (y - x), y - (y - x) * (1 - w))
-
-    return make_pointwise(between, [x, end, weight], x.dtype)
-
-
-@register_lowering("addcmul")
-def addcmul(x: TensorBox, y: TensorBox, z: TensorBox, value: float = 1) -> TensorBox:
-    kind = result_type(x, y, z)
-    operands = [to_dtype(each, kind) for each in (x, y, z)]
-    return make_pointwise(lambda x, y, z: x + (y * z if value == 1 else y * value * z), operands, kind)
-
-
-@register_lowering("addcdiv")
-def addcdiv(x: TensorBox, y: TensorBox, z: TensorBox, value: float = 1) -> TensorBox:
-    kind = result_type(x, y, z)
-    only_floating(x, y, z)
-    return make_pointwise(lambda x, y, z: x + y * value / z, [to_dtype(each, kind) for each in (x, y, z)], kind)
-
-
-@register_lowering("threshold")
-def threshold(x: TensorBox, threshold: float, value: float) -> TensorBox:
-    return make_pointwise(lambda x: where(comparison("le", x, threshold), value, x), [x], x.dtype)
-
-
-@register_lowering("threshold_backward")
-def threshold_backward(grad: TensorBox, x: TensorBox, threshold: float) -> TensorBox:
-    kind = result_type(grad, x)
-    return make_pointwise(lambda g, x: where(comparison("le", x, threshold), 0, ir.cast(g, kind)), [grad, x], kind)
-
-
 # Formulas -------------------------------------------------------------------------------------------------------
 
 INV_SQRT_2, INV_SQRT_2PI = math.sqrt(0.5), 1 / math.sqrt(2 * math.pi)
@@ -292,37 +253,44 @@ def softplus(x: Expr, beta: float = 1, threshold: float = 20) -> Expr:
     return where(comparison("gt", x * beta, threshold), x, op("log1p", op("exp", x * beta)) / beta)
 
 
+def lerp(x: Expr, end: Expr, weight: Expr | float) -> Expr:
+    w = weight if isinstance(weight, Expr) else constant(weight, x.dtype)
+    small = comparison("lt", op("abs", w), 0.5)
+    return where(small, x + w * (end - x), end - (end - x) * (1 - w))
+
+
 def hardtanh_backward(grad: Expr, x: Expr, low: float, high: float) -> Expr:
     return where(op("or", comparison("le", x, low), comparison("ge", x, high)), 0, grad)
 
 
-# Floating functions of the values of the first one or two arguments, and of the other arguments unchanged
-UNARY_FORMULAS = {
-    "gelu": gelu,
-    "silu": lambda x: x * op("sigmoid", x),
-    "leaky_relu": lambda x, slope=0.01: where(comparison("gt", x, 0), x, x * slope),
-    "elu": elu,
-    "softplus": softplus,
+# For each operator the number of its operands, the dtype in which it computes, and a function of the operands' values and of the
+# other arguments
+FORMULAS: dict[str, tuple[int, Callable, Callable[..., Expr]]] = {
+    "gelu": (1, floating, gelu),
+    "silu": (1, floating, lambda x: x * op("sigmoid", x)),
+    "leaky_relu": (1, floating, lambda x, slope=0.01: where(comparison("gt", x, 0), x, x * slope)),
+    "elu": (1, floating, elu),
+    "softplus": (1, floating, softplus),
+    "threshold": (1, result_type, lambda x, threshold, value: where(comparison("le", x, threshold), value, x)),
+    "lerp.Scalar": (2, result_type, lerp),
+    "lerp.Tensor": (3, result_type, lerp),
+    "addcmul": (3, result_type, lambda x, y, z, value=1: x + (y * z if value == 1 else y * value * z)),
+    "addcdiv": (3, only_floating, lambda x, y, z, value=1: x + y * value / z),
+    "gelu_backward": (2, floating, gelu_backward),
+    "silu_backward": (2, floating, silu_backward),
+    "sigmoid_backward": (2, floating, lambda grad, out: grad * (out * (1 - out))),
+    "tanh_backward": (2, floating, lambda grad, out: grad * (1 - out * out)),
+    "leaky_relu_backward": (2, floating, lambda grad, x, slope, _: where(comparison("gt", x, 0), grad, grad * slope)),
+    "hardtanh_backward": (2, floating, hardtanh_backward),
+    "threshold_backward": (2, result_type, lambda grad, x, bound: where(comparison("le", x, bound), 0, grad)),
 }
-BACKWARD_FORMULAS = {
-    "gelu_backward": gelu_backward,
-    "silu_backward": silu_backward,
-    "sigmoid_backward": lambda grad, out: grad * (out * (1 - out)),
-    "tanh_backward": lambda grad, out: grad * (1 - out * out),
-    "leaky_relu_backward": lambda grad, x, slope, _: where(comparison("gt", x, 0), grad, grad * slope),
-    "hardtanh_backward": hardtanh_backward,
-}
 
 
-def register_formula(name: str, function: Callable[..., Expr], operands: int) -> None:
-    @register_lowering(name)
-    def rule(*args: Any) -> TensorBox:
-        tensors, others = args[:operands], args[operands:]
-        wide = floating(*tensors)
-        return make_pointwise(lambda *x: function(*(ir.cast(each, wide) for each in x), *others), tensors, wide)
+def compute_formula(count: int, dtype_of: Callable, function: Callable[..., Expr], *args: Any) -> TensorBox:
+    operands, others = args[:count], args[count:]
+    kind = dtype_of(*operands)
+    return make_pointwise(lambda *x: function(*(ir.cast(each, kind) for each in x), *others), operands, kind)
 
 
-for _name, _function in UNARY_FORMULAS.items():
-    register_formula(_name, _function, 1)
-for _name, _function in BACKWARD_FORMULAS.items():
-    register_formula(_name, _function, 2)
+for _name, _formula in FORMULAS.items():
+    register_lowering(_name)(partial(compute_formula, *_formula))
