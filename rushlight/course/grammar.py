@@ -30,10 +30,7 @@ PRONOUNS = {
     "en": ("I", "you", "she", "we", "you two", "they"),
     "es": ("yo", "tú", "ella", "nosotros", "vosotros", "ellas"),
 }
-TENSES = {
-    "en": ("present", "past", "future", "progressive"),
-    "es": ("present", "past", "future"),
-}
+TENSES = {"en": ("present", "past", "future", "progressive"), "es": ("present", "past", "future")}
 
 # Conjugation --------------------------------------------------------------------------------------------------
 

@@ -275,8 +275,13 @@ class ExternKernel:
     origins: list[str] = field(default_factory=list)
 
     @property
+    def arguments(self) -> list[str]:
+        """The buffers in the order of the operands, and the output."""
+        return [*(operand.buffer for operand in self.operands), self.output]
+
+    @property
     def reads(self) -> set[str]:
-        return {operand.buffer for operand in self.operands}
+        return set(self.arguments[:-1])
 
     @property
     def writes(self) -> set[str]:
@@ -315,6 +320,8 @@ def views_in(value: Any) -> Iterator[ReinterpretView]:
             yield from views_in(each)
 
 
+Operation = ComputedBuffer | ExternKernel | FallbackKernel
+
 # Programs -----------------------------------------------------------------------------------------------------
 
 
@@ -331,6 +338,9 @@ class Kernel:
     origins: list[str]
 
 
+Step = Kernel | ExternKernel | FallbackKernel
+
+
 @dataclass(eq=False)
 class Program:
     """A graph after scheduling: kernels and calls in the order of execution, and the buffers that they need."""
@@ -338,7 +348,7 @@ class Program:
     inputs: list[str]
     layouts: dict[str, Layout]
     constants: dict[str, Tensor]
-    steps: list[Kernel | ExternKernel | FallbackKernel]
+    steps: list[Step]
     outputs: list[ReinterpretView | bool | int | float | None]
     mutated: list[str]
 

@@ -62,7 +62,5 @@ def affine_parts(index: Index) -> list[Index]:
 
 def all_indices(node: FusedSchedulerNode) -> list[Index]:
     """Every index expression with which a node reads or writes."""
-    found = [nest.index for nest in node.nests]
-    for nest in node.nests:
-        found += [index for value in walk(nest.value) for index in value.indices]
-    return found
+    values = (value for nest in node.nests for value in walk(nest.value))
+    return [*(nest.index for nest in node.nests), *(index for value in values for index in value.indices)]

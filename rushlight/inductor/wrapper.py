@@ -69,13 +69,13 @@ class CppWrapper:
     def segment(self, number: int, steps: Sequence[Kernel | ExternKernel]) -> None:
         """The function of one segment: its parameters, then the calls, each after the declarations of its new buffers."""
         plan = self.plan
-        used = dict.fromkeys(name for step in steps for name in named(step))
+        used = dict.fromkeys(name for step in steps for name in step.arguments)
         outside = [name for name in used if name not in plan.roots]
         held = dict.fromkeys(plan.roots[name] for name in used if plan.roots.get(name) in plan.held)
         known = dict.fromkeys([*outside, *held])
         lines = [f"{self.pointer(name)} = data<{self.type(name)}>({name}_);" for name in known]
         for step in steps:
-            lines += [self.declaration(name, known) for name in named(step) if name not in known]
+            lines += [self.declaration(name, known) for name in step.arguments if name not in known]
             lines += self.call(step)
         lines.append("return 0;")
         parameters = [*outside, *held]
@@ -107,13 +107,6 @@ class CppWrapper:
         lines, scratch = externs.call(step, self.plan.nbytes)
         self.scratch = max(self.scratch, scratch)
         return lines
-
-
-def named(step: Kernel | ExternKernel) -> list[str]:
-    """The buffers of a step, in the order of its parameters."""
-    if isinstance(step, Kernel):
-        return step.arguments
-    return [*(operand.buffer for operand in step.operands), step.output]
 
 
 # The Python half ----------------------------------------------------------------------------------------------
