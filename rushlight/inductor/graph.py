@@ -131,7 +131,7 @@ class GraphLowering:
             if len(node.users) > 1:
                 result.mark_reuse()
             if len(result.pending_origins) > LONGEST_CHAIN:
-                result.realize()
+                result.root.in_memory()
         return result
 
     def call_function(self, node: Any) -> Any:

@@ -18,7 +18,7 @@ import numpy as np
 
 from rushlight.aten.strided import Tensor, contiguous_strides
 from rushlight.c10.dtypes import bool_, dtype, float32, float64, int32, int64, uint8
-from rushlight.inductor.index import Index, Indirect, Symbol, evaluate, substitute
+from rushlight.inductor.index import Division, Index, Indirect, Symbol, evaluate, substitute
 
 LOOP_DTYPES = (bool_, uint8, int32, int64, float32, float64)  # of loops: C++17 has no half precision
 
@@ -162,20 +162,15 @@ def indirect_values(index: Index) -> Iterator[Expr]:
     for term, _ in index.terms:
         if isinstance(term, Indirect):
             yield term.value
-        elif not isinstance(term, Symbol):
+        elif isinstance(term, Division):
             yield from indirect_values(term.base)
 
 
 def reindexed(value: Expr, values: dict[Symbol, Index]) -> Expr:
     """The same value with other indices for its loop variables."""
-    done: dict[int, Expr] = {}
 
+    @cache
     def visit(each: Expr) -> Expr:
-        if id(each) not in done:
-            done[id(each)] = rebuild(each)
-        return done[id(each)]
-
-    def rebuild(each: Expr) -> Expr:
         if isinstance(each, Load):
             return load(each.buffer, substitute(each.index, values, visit), each.dtype)
         if isinstance(each, IndexExpr):

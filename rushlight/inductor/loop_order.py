@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from rushlight.inductor.index import ZERO, Index, Indirect, Symbol, merge_dims, stride_of
+from rushlight.inductor.index import ZERO, Division, Index, Symbol, merge_dims, stride_of
 from rushlight.inductor.ir import loads, walk
 from rushlight.inductor.scheduler_node import FusedSchedulerNode, numel
 
@@ -55,7 +55,7 @@ def affine_parts(index: Index) -> list[Index]:
     """The sum of loop variables in an index, and in every quotient and remainder inside it."""
     found = [Index(tuple(pair for pair in index.terms if isinstance(pair[0], Symbol)))]
     for term, _ in index.terms:
-        if not isinstance(term, (Symbol, Indirect)):
+        if isinstance(term, Division):
             found += affine_parts(term.base)
     return found
 

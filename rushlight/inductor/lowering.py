@@ -91,7 +91,12 @@ class TensorBox:
 
     @property
     def dtype(self) -> dtype:
-        return self.value.base.dtype if isinstance(self.value, View) else self.value.dtype
+        return self.root.value.dtype
+
+    @property
+    def root(self) -> TensorBox:
+        """The box itself; for a view, the box at the end of the chain of views."""
+        return self.value.base.root if isinstance(self.value, View) else self
 
     def dim(self) -> int:
         return len(self.sizes)
@@ -115,10 +120,7 @@ class TensorBox:
     @property
     def pending_origins(self) -> list[str]:
         """The nodes whose pending work every user of the box does."""
-        value = self.value
-        if isinstance(value, View):
-            return value.base.pending_origins
-        return self.origins if isinstance(value, Pointwise) else []
+        return self.root.origins if isinstance(self.root.value, Pointwise) else []
 
     @property
     def is_realized(self) -> bool:
@@ -142,23 +144,15 @@ class TensorBox:
             self.loaded.clear()
         return self.value
 
-    def realize(self) -> None:
-        """Compute pending work into a buffer; for a view, the work of its base."""
-        if isinstance(self.value, View):
-            self.value.base.realize()
-        else:
-            self.in_memory()
-
     def mark_reuse(self) -> None:
         """The box has several users: realize expensive work, so that it is computed once."""
-        if isinstance(self.value, View):
-            self.value.base.mark_reuse()
-        elif isinstance(self.value, Pointwise):
-            values = list(ir.walk(self.load(loop_indices(self.sizes))))
+        root = self.root
+        if isinstance(root.value, Pointwise):
+            values = list(ir.walk(root.load(loop_indices(root.sizes))))
             reads = sum(isinstance(each, ir.Load) for each in values)
             heavy = any(isinstance(each, ir.Op) and each.name in HEAVY for each in values)
             if heavy or reads > MOST_READS or len(values) - reads > MOST_OPERATIONS:
-                self.in_memory()
+                root.in_memory()
 
 
 def box(value: Any, strides: Sequence[int] | None = None) -> TensorBox:

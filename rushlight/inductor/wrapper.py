@@ -40,7 +40,7 @@ static inline char* aligned(char* pool) { return pool + (-reinterpret_cast<uintp
 def header() -> str:
     """`inductor.h`, the header of every graph."""
     arrays = ARRAYS.replace("HEAD", str(codecache.HEAD)).replace("ALIGNMENT", str(ALIGNMENT))
-    return "\n".join(["#pragma once", PRELUDE, arrays, externs.STRIDES, externs.TILES, externs.BLAS, externs.ADD_BIAS])
+    return "\n".join(["#pragma once", PRELUDE, arrays, externs.PRODUCTS])
 
 
 class CppWrapper:
@@ -231,7 +231,7 @@ def load_segments(program: Program, cpp: CppWrapper, text: str) -> dict[str, Any
     for number, parameters in enumerate(cpp.parameters):
         found[f"segment_{number}"] = function = library[f"segment_{number}"]
         function.argtypes = [ctypes.c_void_p] * len(parameters)
-    if externs.calls_blas(program):
+    if any(isinstance(step, ExternKernel) and not externs.is_small(step) for step in program.steps):
         for kind, name in (("float32", "matmul_float"), ("float64", "matmul_double")):
             ctypes.c_void_p.in_dll(library, name).value = codecache.matmul_loop(kind)
     return found
