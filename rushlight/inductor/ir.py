@@ -34,8 +34,7 @@ def _binary(name: str, swapped: bool = False) -> Callable[[Expr, Any], Expr]:
 
 
 class Expr:
-    """The value of one element, with its `dtype`. Equal values are one object, so a value that two results share is found by
-    its identity."""
+    """The value of one element, with its `dtype`. Equal values are one object."""
 
     dtype: dtype
     parts: tuple[Expr, ...] = ()  # the values that it is computed from
@@ -194,8 +193,7 @@ class Pointwise:
 
 @dataclass(eq=False)
 class Reduction:
-    """A tensor of `sizes` whose element is the `kind` ("sum", "max", ...) of `inner(indices, reduced)` over all `reduced`
-    indices."""
+    """A tensor of `sizes` whose element is the `kind` ("sum", "max", ...) of `inner(indices, reduced)` over all `reduced`."""
 
     sizes: tuple[int, ...]
     dtype: dtype

@@ -28,8 +28,7 @@ def simplify_loops(node: FusedSchedulerNode) -> FusedSchedulerNode:
 
 
 def order_by_stride(loops: Sequence[Symbol], indices: Sequence[Index]) -> list[Symbol]:
-    """The loops by decreasing stride. The stride of a loop is that of the first index that depends on the loop; loops on which
-    no index depends come first."""
+    """The loops by decreasing stride in the first index that depends on them; loops on which no index depends come first."""
     strides = {s: next((abs(step) for step in (stride_of(index, s) for index in indices) if step), 0) for s in loops}
     return sorted(loops, key=lambda s: -strides[s] if strides[s] else -math.inf)
 

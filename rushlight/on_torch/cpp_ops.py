@@ -197,8 +197,7 @@ def setup_context(ctx: Any, inputs: tuple, output: torch.Tensor) -> None:
 
 
 def backward(ctx: Any, grad: torch.Tensor) -> tuple:
-    """The gradients of `rms_norm` for x and weight, computed by differentiable operations, so that they can be differentiated
-    again."""
+    """The gradients of `rms_norm` for x and weight, computed by operations that can be differentiated again."""
     x, weight = ctx.saved_tensors
     scale = torch.rsqrt((x * x).mean(-1, keepdim=True) + ctx.eps)
     weighted = grad * weight

@@ -131,8 +131,7 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 def activate(z: Tensor, activation: str) -> Tensor:
-    """An activation of a tensor, made of differentiable operations. Raises ValueError for a name that is not in
-    `ACTIVATIONS`."""
+    """An activation of a tensor, made of differentiable operations. Raises ValueError for an unknown name."""
     if activation not in ACTIVATIONS:
         raise ValueError(f"no activation {activation!r}; there are {', '.join(ACTIVATIONS)}")
     return ACTIVATIONS[activation](z)
@@ -257,8 +256,7 @@ def fused_linear_backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, Tensor
 
 
 def move_batch_dim_to_front(tensor: Tensor, dim: int | None, batch_size: int) -> Tensor:
-    """A view of a tensor with its batch dimension first. A tensor without a batch (`dim` is None) is expanded to
-    `batch_size`."""
+    """A view of a tensor with its batch dimension first. A tensor without one (`dim` is None) is expanded to `batch_size`."""
     return tensor.expand(batch_size, *tensor.shape) if dim is None else tensor.movedim(dim, 0)
 
 

@@ -46,20 +46,21 @@ def _operator(node: Any) -> str:
         return str(node.target).strip("_")
     if node.op == "output":
         return "result"
-    schema = getattr(node.target, "_schema", None)
-    if "auto_functionalized" in str(node.target):  # its first argument is the operator
-        return f"{str(node.target).rpartition('.')[2]}: {_plain(node.args[0]._schema.name)}"
-    return _plain(schema.name) if schema is not None else getattr(node.target, "__name__", str(node.target))
+    schema = getattr(_called(node), "_schema", None)
+    if schema is None:
+        return getattr(node.target, "__name__", str(node.target))
+    name = schema.name.removeprefix("aten::").replace("::", ".")
+    return name if _called(node) is node.target else f"{str(node.target).rpartition('.')[2]}: {name}"
 
 
-def _plain(name: str) -> str:
-    return name.removeprefix("aten::").replace("::", ".")
+def _called(node: Any) -> Any:
+    """The target of a node; the operator that `auto_functionalized` calls is its first argument."""
+    return node.args[0] if "auto_functionalized" in str(node.target) else node.target
 
 
 def _shade(node: Any, own: Collection[str]) -> str:
-    targets = [node.target, *(node.args[:1] if "auto_functionalized" in str(node.target) else ())]
-    names = [target._schema.name for target in targets if hasattr(target, "_schema")]
-    if any(name.partition("::")[0] in own for name in names):
+    schema = getattr(_called(node), "_schema", None)
+    if schema is not None and schema.name.partition("::")[0] in own:
         return OWN
     return LEAF if node.op in (*INPUTS, "output") else NODE
 

@@ -36,8 +36,7 @@ REASONS = {
 
 
 def key_sets(rows: Sequence[tuple[str, int]]) -> Figure:
-    """Key sets as rows of bits, the highest bit on the left, below the names of the bits. A bar marks the highest
-    functionality."""
+    """Key sets as rows of bits, the highest bit on the left. A bar marks the highest functionality."""
     names = [*reversed(FUNCTIONALITIES), *reversed(BACKENDS)]
     label = max(len(text) for text, _ in rows) * 8 * CHARACTER + 0.4
     head, gap, slant = 3.3, 0.6, 0.2

@@ -34,29 +34,24 @@ def rank_timeline(ranks: Sequence[Sequence[tuple[str, str, float, float]]], x: s
             computation), a name, the start, and the end.
         x: the unit of the times.
     """
-    rows = []
+    rows, top = [], 0.0
     for rank, events in enumerate(ranks):
-        for sent in False, True:
+        for name, sent in (f"rank {rank}", False), ("sends", True):
             lines = _assign_lines([each for each in events if (each[0] == "send") == sent])
-            rows.append((f"rank {rank}", lines, sent))
-    tops, top = [], 0.0
-    for _, lines, sent in rows:
-        tops.append(top)
-        top += max(len(lines), 1) * 0.8 + (0.45 if sent else 0.05)
+            rows.append((name, lines, sent, top))
+            top += max(len(lines), 1) * 0.8 + (0.45 if sent else 0.05)
     ends = [end for events in ranks for *_, end in events]
     begin, last = min(start for events in ranks for _, _, start, _ in events), max(ends)
     figure, [[axes]] = charts(9, 0.6 + 0.3 * top)
     axes.set(xlim=(begin, last), ylim=(top - 0.2, -0.2), xlabel=x)
-    for (_, lines, _), at in zip(rows, tops):
+    for _, lines, _, at in rows:
         for level, line in enumerate(lines):
             for kind, text, start, end in line:
                 fill = {"send": SENT, "forward": FORWARD, "backward": BACKWARD}.get(kind, "white")
                 room = (end - start) / (last - begin) * 8 / CHARACTER_INCHES
                 _bar(axes, start, at + 0.8 * level, end - start, 0.72, fill, text if len(text) + 0.5 < room else "")
-    computing = [(at + 0.36, name) for (name, _, sent), at in zip(rows, tops) if not sent]
-    sending = [(at + 0.36, "sends") for (_, lines, sent), at in zip(rows, tops) if sent and lines]
-    ticks, names = zip(*sorted(computing + sending))
-    axes.set_yticks(ticks, names, size=8.5)
+    ticks = [(at + 0.36, name) for name, lines, sent, at in rows if lines or not sent]
+    axes.set_yticks(*zip(*ticks), size=8.5)
     hide_spines(axes, "bottom")
     return figure
 
@@ -67,9 +62,8 @@ def _assign_lines(events: Sequence[tuple]) -> list[list[tuple]]:
     for event in sorted(events, key=lambda each: each[2]):
         line = next((line for line in lines if line[-1][3] <= event[2]), None)
         if line is None:
-            lines.append([event])
-        else:
-            line.append(event)
+            lines.append(line := [])
+        line.append(event)
     return lines
 
 

@@ -6,6 +6,7 @@ kernel, black for a call of a library. Labels say the same as the greys.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -37,7 +38,8 @@ def fused(graph: Any, steps: Sequence[tuple[str, Collection[str]]] | Any, sizes:
             a scheduled program of rushlight's.
         sizes: whether to write the sizes on the arrows, if they are known.
     """
-    steps = _steps(steps) if hasattr(steps, "steps") else steps
+    if hasattr(steps, "steps"):
+        steps = [(_step_name(step, number), step.origins) for number, step in enumerate(steps.steps)]
     greys = iter(KERNELS * len(steps))
     fills = {name: next(greys) if name.startswith("kernel") else MARKED for name, _ in steps}
     boxes = {}
@@ -53,13 +55,8 @@ def fused(graph: Any, steps: Sequence[tuple[str, Collection[str]]] | Any, sizes:
     return draw_panels([("", rows)])
 
 
-def _steps(program: Any) -> list[tuple[str, list[str]]]:
-    """The steps of a program with the nodes that each computes."""
-    found = []
-    for number, step in enumerate(program.steps):
-        name = f"kernel {number}" if isinstance(step, Kernel) else f"{getattr(step, 'op', 'operator')} ({number})"
-        found.append((name, step.origins))
-    return found
+def _step_name(step: Any, number: int) -> str:
+    return f"kernel {number}" if isinstance(step, Kernel) else f"{getattr(step, 'op', 'operator')} ({number})"
 
 
 # Nested loops -------------------------------------------------------------------------------------------------
@@ -130,18 +127,13 @@ def loops_in(source: str, keep: Collection[str] = ()) -> list:
             open_.pop()
         if text.startswith("for"):
             body: list[Any] = []
-            open_[-1][0].append((_head(text), body))
+            head = re.sub(r"static_cast<int64_t>|int64_t ", "", text)  # without the casts that Inductor writes
+            head = head.replace("(0L)", "0").replace("L)", "").replace("(", " ").replace(")", "").rstrip(" {")
+            open_[-1][0].append((head, body))
             open_.append((body, indent))
         elif any(each in text for each in keep):
             open_[-1][0].append(text)
     return whole
-
-
-def _head(text: str) -> str:
-    """The head of a loop without the casts that Inductor writes."""
-    for cast in ("static_cast<int64_t>", "int64_t "):
-        text = text.replace(cast, "")
-    return text.replace("(0L)", "0").replace("L)", "").replace("(", " ").replace(")", "").rstrip(" {")
 
 
 def _tall(body: Body) -> float:
@@ -212,7 +204,7 @@ def lifetimes(panels: Sequence[tuple[str, Sequence[tuple]]], nbytes: Mapping[str
     return figure
 
 
-def _lanes(lines: Sequence[tuple]) -> list[list[tuple[str, int, int | None]]]:
+def _lanes(lines: Sequence[tuple]) -> list[list[list]]:
     """For each piece of memory its buffers, one after another: name, first step, and the step before which the buffer ends."""
     lanes: list[list[list]] = []
     at: dict[str, list] = {}
@@ -230,7 +222,7 @@ def _lanes(lines: Sequence[tuple]) -> list[list[tuple[str, int, int | None]]]:
             if lane[-1][2] is None:  # in place; memory that was freed ended earlier
                 lane[-1][2] = step
             lane.append([names[1], step, None])
-    return [[tuple(bar) for bar in lane] for lane in lanes]
+    return lanes
 
 
 # A kernel's text ----------------------------------------------------------------------------------------------

@@ -95,8 +95,7 @@ def _append_boxes(boxes: list[_Box], module: Any, name: str, prefix: str, depth:
 
 
 def lockstep(curves: Sequence[tuple[str, Sequence[float]]], y: str = "loss") -> Figure:
-    """Two curves in one panel, and below their difference, on a logarithmic axis. Where they are equal there is no point; if
-    they are equal everywhere, a text says so."""
+    """Two curves in one panel, and below their difference, on a logarithmic axis, with a point where they are not equal."""
     (first, ours), (second, theirs) = curves
     figure, grid = charts(7, 4.2, 2, sharex=True, height_ratios=(2.2, 1))
     upper, lower = grid[:, 0]
