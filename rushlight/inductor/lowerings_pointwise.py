@@ -82,17 +82,31 @@ LOGICAL = {"logical_and": "and", "logical_or": "or", "logical_xor": "ne", "logic
 NUMERIC = {name: name for name in ("neg", "abs", "sign", "floor", "ceil", "trunc", "round")} | {"sgn": "sign"}
 
 
-def register_operations(kinds: dict[str, str], convert: Callable = lambda x: x, dtype: dtype | None = None) -> None:
-    """Register operators, by name, that are one operation on scalars, after `convert` of each operand."""
+def register_operations(kinds: dict[str, str], prepare: Callable = lambda *x: x, dtype: dtype | None = None) -> None:
+    """Register operators, by name, that are one operation on scalars. `prepare` gets and returns the operands."""
     for name, kind in kinds.items():
-        register_lowering(name)(lambda *x, kind=kind: pointwise(kind, [convert(each) for each in x], dtype))
+        register_lowering(name)(lambda *x, kind=kind: pointwise(kind, prepare(*x), dtype))
+
+
+def as_bool(*operands: Any) -> list[Any]:
+    return [to_dtype(x, bool_) if isinstance(x, TensorBox) else bool(x) for x in operands]
+
+
+def as_floating(x: TensorBox) -> list[TensorBox]:
+    return [to_dtype(x, floating(x))]
+
+
+def floating_alone(*operands: Any) -> Sequence[Any]:
+    only_floating(*operands)
+    return operands
 
 
 register_operations(SAME_DTYPE)
 register_operations(COMPARISONS, dtype=bool_)
-register_operations(LOGICAL, lambda x: to_dtype(x, bool_) if isinstance(x, TensorBox) else bool(x), bool_)
-register_operations({name: name for name in FLOATING}, lambda x: to_dtype(x, floating(x)))
-register_operations({"isnan": "isnan", "isinf": "isinf"}, lambda x: to_dtype(x, floating(x)), bool_)
+register_operations(LOGICAL, as_bool, bool_)
+register_operations({name: name for name in FLOATING}, as_floating)
+register_operations({"isnan": "isnan", "isinf": "isinf"}, as_floating, bool_)
+register_operations({"remainder.Tensor": "mod", "remainder.Scalar": "mod", "pow.Tensor_Tensor": "pow"}, floating_alone)
 register_lowering("bitwise_not")(lambda x: pointwise("not" if x.dtype is bool_ else "bitnot", [x]))
 
 
@@ -112,25 +126,20 @@ for _name, _kind in NUMERIC.items():
 def add(x: Any, y: Any, alpha: float = 1) -> Pointwise | TensorBox:
     if x.dtype is bool_ and result_type(x, y) is bool_:
         return pointwise("or", [x, y], bool_) if alpha else identity(x, bool_)
-    return pointwise("add", [x, scaled(y, alpha, result_type(x, y))])
+    return pointwise("add", [x, scaled(y, alpha, x)])
 
 
-@register_lowering("sub.Tensor", "sub.Scalar")
-def sub(x: Any, y: Any, alpha: float = 1) -> Pointwise:
-    return pointwise("sub", [x, scaled(y, alpha, result_type(x, y))])
+register_lowering("sub.Tensor", "sub.Scalar")(lambda x, y, alpha=1: pointwise("sub", [x, scaled(y, alpha, x)]))
+register_lowering("rsub.Tensor", "rsub.Scalar")(lambda x, y, alpha=1: pointwise("sub", [y, scaled(x, alpha, y)]))
 
 
-@register_lowering("rsub.Tensor", "rsub.Scalar")
-def rsub(x: Any, y: Any, alpha: float = 1) -> Pointwise:
-    return pointwise("sub", [y, scaled(x, alpha, result_type(x, y))])
-
-
-def scaled(x: Any, alpha: float, dtype: dtype) -> Any:
-    """`alpha * x`, in the dtype in which the operator computes."""
+def scaled(x: Any, alpha: float, other: Any) -> Any:
+    """`alpha * x`, in the dtype of an operation on `x` and `other`."""
     if alpha == 1:
         return x
     if not isinstance(x, TensorBox):
         return x * alpha
+    dtype = result_type(other, x)
     return make_pointwise(lambda value: ir.cast(value, dtype) * alpha, [x], dtype)
 
 
@@ -144,20 +153,8 @@ def div(x: Any, y: Any) -> Pointwise:
 def div_mode(x: Any, y: Any, rounding_mode: str | None) -> Pointwise:
     if rounding_mode is None:
         return div(x, y)
-    only_floating(x, y)  # eager raises if an integer is divided by zero
-    return pointwise({"floor": "floordiv", "trunc": "truncdiv"}[rounding_mode], [x, y])
-
-
-@register_lowering("remainder.Tensor", "remainder.Scalar")
-def remainder_(x: Any, y: Any) -> Pointwise:
-    only_floating(x, y)
-    return pointwise("mod", [x, y])
-
-
-@register_lowering("pow.Tensor_Tensor")
-def pow_tensor(x: TensorBox, exponent: Any) -> Pointwise:
-    only_floating(x, exponent)
-    return pointwise("pow", [x, exponent])
+    operands = floating_alone(x, y)  # eager raises if an integer is divided by zero
+    return pointwise({"floor": "floordiv", "trunc": "truncdiv"}[rounding_mode], operands)
 
 
 @register_lowering("pow.Tensor_Scalar")
@@ -168,7 +165,7 @@ def pow_scalar(x: TensorBox, exponent: float) -> Pointwise | TensorBox:
         special |= {0.5: lambda v: op("sqrt", v), -1: lambda v: op("reciprocal", v), -0.5: lambda v: op("rsqrt", v)}
     if exponent in special:
         return make_pointwise(lambda v: special[exponent](ir.cast(v, kind)), [x], kind)
-    return pow_tensor(x, exponent)
+    return pointwise("pow", floating_alone(x, exponent))
 
 
 register_lowering("square")(lambda x: pow_scalar(x, 2))
@@ -201,12 +198,7 @@ def clamp(x: TensorBox, low: Any = None, high: Any = None) -> TensorBox:
 
 
 register_lowering("clamp_max", "clamp_max.Tensor")(lambda x, high: clamp(x, None, high))
-
-
-@register_lowering("hardtanh")
-def hardtanh(x: TensorBox, low: float, high: float) -> TensorBox:
-    only_floating(x)
-    return clamp(x, low, high)
+register_lowering("hardtanh")(lambda x, low, high: clamp(*floating_alone(x), low, high))
 
 
 @register_lowering("_to_copy")

@@ -91,14 +91,11 @@ def any_(x: TensorBox, dim: Any = None, keepdim: bool = False) -> Any:
 
 
 @register_lowering("argmax", "argmin")
-def argmax(x: TensorBox, dim: int | None = None, keepdim: bool = False) -> Any:
+def argmax(x: TensorBox, dim: int | None = None, keepdim: bool = False, kind: str = "") -> Any:
+    """The index of the first of the largest, or smallest, elements in a dimension."""
     if x.dtype is bool_ or not x.sizes or dim is None:
         raise Unsupported
-    return argument(operator_name(), x, dim, keepdim)
-
-
-def argument(kind: str, x: TensorBox, dim: int, keepdim: bool) -> Any:
-    """The index of the first of the largest, or smallest, elements in a dimension."""
+    kind = kind or operator_name()
     loops = reduction(kind, x, [dim], keepdim)
     if loops.reduced_sizes == (1,):
         return filled(loops.sizes, 0, int64)
@@ -107,10 +104,9 @@ def argument(kind: str, x: TensorBox, dim: int, keepdim: bool) -> Any:
 
 @register_lowering("max.dim", "min.dim")
 def max_dim(x: TensorBox, dim: int, keepdim: bool = False) -> Any:
-    if x.dtype is bool_ or not x.sizes:
-        raise Unsupported
     kind = operator_name()
-    return [reduce(kind, x, [dim % len(x.sizes)], keepdim), argument(f"arg{kind}", x, dim, keepdim)]
+    positions = argmax(x, dim, keepdim, f"arg{kind}")
+    return [reduce(kind, x, [dim % len(x.sizes)], keepdim), positions]
 
 
 def variance(x: TensorBox, dims: Sequence[int], correction: float) -> TensorBox:

@@ -102,9 +102,7 @@ def view(x: TensorBox, reindex: Callable, val: Any = None) -> View:
     return View(x, tuple(val.shape), reindex, tuple(val.stride()), offset)
 
 
-@register_lowering("expand", "broadcast_to")
-def expand(x: TensorBox, *args: Any) -> View:
-    return view(x, lambda indices: broadcast_indices(indices, x.sizes))
+register_lowering("expand", "broadcast_to")(lambda x, *_: view(x, lambda at: broadcast_indices(at, x.sizes)))
 
 
 @register_lowering("permute")
@@ -125,9 +123,7 @@ def transpose(x: TensorBox, dim0: int, dim1: int) -> View | TensorBox:
     return permute(x, order)
 
 
-@register_lowering("select.int")
-def select(x: TensorBox, dim: int, index: int) -> View:
-    return view(x, selected(dim % len(x.sizes), index % x.sizes[dim]))
+register_lowering("select.int")(lambda x, dim, index: view(x, selected(dim % len(x.sizes), index % x.sizes[dim])))
 
 
 @register_lowering("slice.Tensor")
@@ -265,14 +261,8 @@ def embedding(weight: TensorBox, indices: TensorBox, *_: Any) -> Pointwise:
     return Pointwise((*indices.sizes, weight.sizes[1]), weight.dtype, inner)
 
 
-@register_lowering("gather")
-def gather(x: TensorBox, dim: int, index: TensorBox, sparse_grad: bool = False) -> Pointwise:
-    return looked_up(x, dim, index, index.load)
-
-
-@register_lowering("index_select")
-def index_select(x: TensorBox, dim: int, index: TensorBox) -> Pointwise:
-    return looked_up(x, dim, index, lambda at: index.load([at[dim]]))
+register_lowering("gather")(lambda x, dim, index, *_: looked_up(x, dim, index, index.load))
+register_lowering("index_select")(lambda x, dim, index: looked_up(x, dim, index, lambda at: index.load([at[dim]])))
 
 
 def looked_up(x: TensorBox, dim: int, index: TensorBox, load: Callable[[Sequence[Index]], Expr]) -> Pointwise:
