@@ -210,10 +210,8 @@ def plan(program: Program) -> Plan:
     outputs = [each.buffer for each in program.outputs if isinstance(each, ReinterpretView)]
     outputs += [name for step in views for name in sorted(step.reads)]  # a view keeps its base alive
     steps = [(sorted(step.reads), writes_in_order(step)) for step in program.steps]
-    updates = [
-        take_over(step.inplace if isinstance(step, Kernel) else {}, ending, kept)
-        for step, ending in zip(program.steps, last_uses(steps, outputs))
-    ]
+    candidates = [step.inplace if isinstance(step, Kernel) else {} for step in program.steps]
+    updates = [take_over(each, ending, kept) for each, ending in zip(candidates, last_uses(steps, outputs))]
     sizes = {name: (str(each.dtype), each.nbytes) for name, each in program.layouts.items() if name not in kept}
     written = {name for _, writes in steps for name in writes}
     empty = [name for name in sizes if name not in written]  # buffers without elements: no step writes them
@@ -258,10 +256,5 @@ def assign_memory(lines: list[Line], program: Program, outputs: Sequence[str]) -
     for root in dict.fromkeys(roots.values()):
         if root not in held:
             offsets[root] = nbytes
-            nbytes += round_up(program.layouts[root].nbytes)
+            nbytes += -(-program.layouts[root].nbytes // ALIGNMENT) * ALIGNMENT  # the next multiple
     return Plan(lines, before, roots, held, offsets, nbytes)
-
-
-def round_up(nbytes: int) -> int:
-    """The next multiple of `ALIGNMENT`."""
-    return -(-nbytes // ALIGNMENT) * ALIGNMENT
