@@ -200,17 +200,13 @@ class CppKernel:
         self.write_loop(inside.lines + loop.steps + loop.stores, loop)
         self.close(depth)
         self.write_all(loop.ends)
-        for nest in nests:
-            self.after_loop(nest, totals.get(nest))
-
-    def after_loop(self, nest: ComputedBuffer, total: str | None) -> None:
-        """Say where later nests find the result of a nest, and store a total."""
-        self.stored.pop((nest.buffer, nest.index), None)
-        element = self.row_element(nest) if total is None else total + self.lane
-        if element is not None:
-            self.stored[nest.buffer, nest.index] = element
-        if total is not None and nest.buffer not in self.local:
-            self.store_total(nest, element)
+        for nest in nests:  # from here on, nests find the result elsewhere
+            self.stored.pop((nest.buffer, nest.index), None)
+            element = totals[nest] + self.lane if nest in totals else self.row_element(nest)
+            if element is not None:
+                self.stored[nest.buffer, nest.index] = element
+            if nest in totals and nest.buffer not in self.local:
+                self.store_total(nest, element)
 
     def store_total(self, nest: ComputedBuffer, value: str) -> None:
         self.write(self.store(nest, value))
@@ -291,33 +287,23 @@ class CppKernel:
         *around, last = self.node.inner
         for symbol in around:
             self.loop(symbol)
-        if loop.parts and last.size > LONGEST_SUM:
-            self.open_blocks(last, loop)
-            self.write_last_loop(lines, loop, "block", "end")
-            return
-        if loop.parts:
+        start, end, most = "0", str(last.size), 1 if self.node.outer or around else self.threads([last])
+        if loop.parts and last.size > LONGEST_SUM:  # in blocks, which threads share if there is no loop over rows
+            shared = self.threads(self.node.inner)
+            if not loop.in_order and shared > 1 and not self.node.outer:
+                clause = self.clause(loop).replace("_part", "")
+                self.write(f"#pragma omp parallel for num_threads(team({shared}))" + clause)
+            self.open(f"for (int64_t block = 0; block < {end}; block += {LONGEST_SUM})")
+            self.write(f"const int64_t end = {end} - block < {LONGEST_SUM} ? {end} : block + {LONGEST_SUM};")
+            start, end, most = "block", "end", 1
+        elif loop.parts:
             self.open("")
-        most = 1 if self.node.outer or around else self.threads([last])
-        self.write_last_loop(lines, loop, "0", str(last.size), most)
-
-    def open_blocks(self, symbol: Symbol, loop: InnerLoop) -> None:
-        """The loop over blocks of a long sum. Threads share the blocks if there is no loop over rows."""
-        most = self.threads(self.node.inner)
-        if not loop.in_order and most > 1 and not self.node.outer:
-            self.write(f"#pragma omp parallel for num_threads(team({most}))" + self.clause(loop).replace("_part", ""))
-        self.open(f"for (int64_t block = 0; block < {symbol.size}; block += {LONGEST_SUM})")
-        self.write(
-            f"const int64_t end = {symbol.size} - block < {LONGEST_SUM} ? {symbol.size} : block + {LONGEST_SUM};"
-        )
-
-    def write_last_loop(self, lines: list[str], loop: InnerLoop, start: str, end: str, most: int = 1) -> None:
-        """The innermost loop, and the parts of long sums that it adds up."""
         self.write_all([f"float {name}_part = 0;" for name in loop.parts])
         if not loop.in_order:
             shared = f"parallel for simd num_threads(team({most}))" if most > 1 else "simd"
             self.write(f"#pragma omp {shared}{self.clause(loop)}")
         depth = self.depth
-        self.loop(self.node.inner[-1], start, end)
+        self.loop(last, start, end)
         self.write_all(lines)
         self.close(depth)
         self.write_all([f"{name} += {name}_part;" for name in loop.parts])

@@ -100,7 +100,7 @@ class GraphLowering:
             self.node = node
             if node.op == "output":
                 outputs = node.args[0] if isinstance(node.args[0], (list, tuple)) else [node.args[0]]
-            elif is_copy_to_input(node):
+            elif getattr(node.target, "name", str)() == "aten::copy_" and node.args[0].op == "placeholder":
                 target, source = (self.boxes[each] for each in node.args[:2])
                 copies.append((target, source))
                 self.boxes[node] = target
@@ -196,11 +196,6 @@ class GraphLowering:
         for target, source in copies:
             self.fill(target.in_memory(), copied(target, source), source.origins or ["copy_"])
             self.mutated.append(target.in_memory().buffer)
-
-
-def is_copy_to_input(node: Any) -> bool:
-    """Whether a node is the `copy_` with which a functional graph writes to one of its inputs."""
-    return getattr(node.target, "name", str)() == "aten::copy_" and node.args[0].op == "placeholder"
 
 
 def copied(target: TensorBox, source: TensorBox) -> Pointwise:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rushlight.aten.native.views import broadcast_shapes
 from rushlight.aten.strided import contiguous_strides
@@ -24,17 +24,7 @@ from rushlight.inductor import ir
 from rushlight.inductor.index import ZERO, Index, element_index, symbols
 from rushlight.inductor.ir import Expr, Pointwise, Reduction, ReinterpretView
 
-if TYPE_CHECKING:
-    from rushlight.inductor.graph import GraphLowering
-
-
-class Virtualized(threading.local):
-    """The graph that this thread lowers now, so that rules need no argument for it. Source: `torch/_inductor/virtualized.py`."""
-
-    graph: GraphLowering
-
-
-V = Virtualized()
+V = threading.local()  # `V.graph` is the graph that this thread lowers now. Source: `torch/_inductor/virtualized.py`
 
 # The table of rules -------------------------------------------------------------------------------------------
 

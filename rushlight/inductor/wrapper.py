@@ -124,13 +124,6 @@ class PythonWrapper:
         keeps_pool = 0 < cpp.pool <= MOST_KEPT
         if cpp.pool:
             self.lines.append(f"pool = {'pools.pop() if pools else ' * keeps_pool}empty({cpp.pool}, uint8)")
-        self.write_steps()
-        self.lines += ["pools.append(pool)"] * keeps_pool
-        self.lines += [f"{name}._storage.version += 1" for name in self.program.mutated]
-        self.lines.append(f"return [{', '.join(map(self.value, self.program.outputs))}]")
-
-    def write_steps(self) -> None:
-        """The lines that allocate tensors, call segments, and call eager kernels."""
         numbers = [*segments(self.program), None]
         for what, which, *_ in self.plan.lines:
             if what == "allocate" and which in self.plan.held:
@@ -139,6 +132,9 @@ class PythonWrapper:
                 self.lines += ["with no_grad():", "    " + self.fallback(self.program.steps[which])]
             elif what == "call" and numbers[which + 1] != numbers[which]:
                 self.lines.append(self.segment(numbers[which]))
+        self.lines += ["pools.append(pool)"] * keeps_pool
+        self.lines += [f"{name}._storage.version += 1" for name in self.program.mutated]
+        self.lines.append(f"return [{', '.join(map(self.value, self.program.outputs))}]")
 
     def text(self) -> str:
         return f"def call({', '.join(self.program.inputs)}):\n" + "".join(f"    {line}\n" for line in self.lines)
