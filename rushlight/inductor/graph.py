@@ -7,12 +7,13 @@ its eager kernel. In PyTorch: `torch/_inductor/graph.py` (`GraphLowering`).
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import count
 from typing import Any
 
 from rushlight.aten.strided import Tensor, contiguous_strides
 from rushlight.c10.schema import bind
+from rushlight.fx.node import map_aggregate, map_arg
 from rushlight.inductor import ir, lowerings_pointwise, lowerings_reductions, lowerings_views  # noqa: F401 (they register rules)
 from rushlight.inductor.index import Index, element_index, symbols
 from rushlight.inductor.ir import (
@@ -112,8 +113,7 @@ class GraphLowering:
             if isinstance(result, TensorBox) and not (result.is_realized and result.in_memory().buffer in written):
                 result.in_memory()  # before the graph writes to an input
         self.write_inputs(copies)
-        results = map_arguments(list(outputs), self.boxes.__getitem__)
-        self.outputs = map_arguments(results, TensorBox.in_memory)
+        self.outputs = in_memory(map_arg(list(outputs), self.boxes.__getitem__))
 
     def run_node(self, node: Any) -> Any:
         """The result of a node: a box, or a list of boxes."""
@@ -138,11 +138,13 @@ class GraphLowering:
         """The result of an operator: a box, or a list of boxes."""
         if node.target is operator.getitem:
             return self.boxes[node.args[0]][node.args[1]]
-        args, kwargs = map_arguments((node.args, node.kwargs), self.boxes.__getitem__)
-        boxes = tensors_in((args, list(kwargs.values())))
+        args, kwargs = map_arg((node.args, node.kwargs), self.boxes.__getitem__)
+        boxes = ir.leaves((args, kwargs), TensorBox)
         self.origins = list(dict.fromkeys([*(name for each in boxes for name in each.pending_origins), node.name]))
         rule, val = LOWERINGS.get(node.target.name()), node.meta["val"]
-        if rule is None or not all(each.dtype in ir.LOOP_DTYPES for each in tensors_in((args, val))):
+        if rule is None or not all(
+            each.dtype in ir.LOOP_DTYPES for each in ir.leaves((args, val), (TensorBox, Tensor))
+        ):
             return self.fallback(node, args, kwargs)
         try:
             results = rule(*bind(node.target._schema, args, kwargs))
@@ -170,12 +172,12 @@ class GraphLowering:
         """A call of the operator's eager kernel, with tensors in memory."""
         val = node.meta["val"]
         vals = list(val) if isinstance(val, (list, tuple)) else [val]
-        args, kwargs = map_arguments((args, kwargs), TensorBox.in_memory)
+        args, kwargs = in_memory((args, kwargs))
         results = [self.buffer_like(each) if isinstance(each, Tensor) else None for each in vals]
         names = [None if each is None else each.value.buffer for each in results]
         pairs = zip(node.target._schema.arguments, args)
         written = [value for argument, value in pairs if argument.alias.endswith("!")]
-        mutates = [view.buffer for view in ir.views_in(written)]
+        mutates = [view.buffer for view in ir.leaves(written, ReinterpretView)]
         self.operations.append(FallbackKernel(node.target, args, kwargs, names, mutates, [node.name]))
         return results if isinstance(val, (list, tuple)) else results[0]
 
@@ -226,18 +228,6 @@ def is_dense(val: Tensor) -> bool:
     return True
 
 
-def map_arguments(value: Any, function: Callable[[Any], Any]) -> Any:
-    """Nested arguments with `function` of every node and every box."""
-    if isinstance(value, dict):
-        return {key: map_arguments(each, function) for key, each in value.items()}
-    if isinstance(value, (list, tuple)):
-        kind = tuple if type(value) is tuple else list
-        return kind(map_arguments(each, function) for each in value)
-    return function(value) if isinstance(value, TensorBox) or hasattr(value, "users") else value
-
-
-def tensors_in(value: Any) -> list[Any]:
-    """The boxes and tensors in nested lists and tuples."""
-    if isinstance(value, (list, tuple)):
-        return [found for each in value for found in tensors_in(each)]
-    return [value] if isinstance(value, (TensorBox, Tensor)) else []
+def in_memory(value: Any) -> Any:
+    """Nested values with the view of a buffer in place of each box."""
+    return map_aggregate(value, lambda each: each.in_memory() if isinstance(each, TensorBox) else each)

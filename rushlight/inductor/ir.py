@@ -18,6 +18,7 @@ import numpy as np
 
 from rushlight.aten.strided import Tensor, contiguous_strides
 from rushlight.c10.dtypes import bool_, dtype, float32, float64, int32, int64, uint8
+from rushlight.fx.node import map_aggregate
 from rushlight.inductor.index import Division, Index, Indirect, Symbol, evaluate, substitute
 
 LOOP_DTYPES = (bool_, uint8, int32, int64, float32, float64)  # of loops: C++17 has no half precision
@@ -295,22 +296,18 @@ class FallbackKernel:
 
     @property
     def reads(self) -> set[str]:
-        return {operand.buffer for operand in views_in((self.args, self.kwargs))}
+        return {view.buffer for view in leaves((self.args, self.kwargs), ReinterpretView)}
 
     @property
     def writes(self) -> set[str]:
         return {name for name in self.outputs if name is not None} | set(self.mutates)
 
 
-def views_in(value: Any) -> Iterator[ReinterpretView]:
-    """Every view of a buffer in nested lists, tuples and dicts."""
-    if isinstance(value, ReinterpretView):
-        yield value
-    elif isinstance(value, dict):
-        yield from views_in(list(value.values()))
-    elif isinstance(value, (list, tuple)):
-        for each in value:
-            yield from views_in(each)
+def leaves(value: Any, kinds: type | tuple[type, ...]) -> list[Any]:
+    """The values of these classes in nested lists, tuples and dicts."""
+    found: list[Any] = []
+    map_aggregate(value, lambda each: found.append(each) if isinstance(each, kinds) else None)
+    return found
 
 
 Operation = ComputedBuffer | ExternKernel | FallbackKernel
