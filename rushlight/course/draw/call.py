@@ -135,6 +135,5 @@ def queues(panels: Sequence[tuple[str, Sequence[Done], Sequence[Done], Sequence[
         axes.set_title(title, size=9, family="monospace", loc="left", pad=20)
         axes.set(xlim=(-0.02 * last, 1.08 * last), ylim=(2, 0))
         axes.set_yticks([0.5, 1.5], ["program", "device"], size=8)
-        axes.spines[["top", "right"]].set_visible(False)
     grid[-1, 0].set_xlabel(f"time in {unit}")
     return figure

@@ -100,9 +100,9 @@ def quantised(rows: Any, data: Any, scale: Any) -> Figure:
         axes.imshow(values, cmap="Greys", vmin=-end, vmax=end, aspect="auto", interpolation="nearest")
         axes.set_title(title, size=9, loc="left")
         axes.set_xlabel("column")
+        axes.spines[:].set_visible(True)
     right.barh(range(len(rows)), scale, color="0.7", edgecolor=INK, linewidth=0.7)
     right.set_title("scale", size=9, loc="left")
-    right.spines[["top", "right"]].set_visible(False)
     left.set_ylabel("row")
     left.set_yticks(range(len(rows)))
     return figure

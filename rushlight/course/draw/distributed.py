@@ -106,12 +106,10 @@ def ring_steps(ranks: int) -> Figure:
                     count = held[rank][part]
                     fill = f"{1 - 0.6 * (count - 1) / max(ranks - 1, 1):.2f}" if count else None
                     cell(axes, left + size * part, y, size, size, fill, str(count or ""))
-            for rank, part in enumerate(sent):
-                if part is not None:
-                    _draw_message(axes, left + size * part, top + head - 0.5, size, rank, ranks)
             before = [list(row) for row in held]
             for rank, part in enumerate(sent):
                 if part is not None:
+                    _draw_message(axes, left + size * part, top + head - 0.5, size, rank, ranks)
                     other = (rank + 1) % ranks
                     held[other][part] = before[rank][part] + (before[other][part] if half == 0 else 0)
         held = [[ranks if part == rank else 0 for part in range(ranks)] for rank in range(ranks)]
@@ -256,7 +254,6 @@ def cost(
         axes.text((first * last) ** 0.5, 0.04, "measured", ha="center", **style)
     axes.margins(y=0.14)  # room for the labels below the lines
     axes.legend(frameon=False, fontsize=8.5, loc="upper left")
-    axes.spines[["top", "right"]].set_visible(False)
     return figure
 
 

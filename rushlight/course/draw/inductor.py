@@ -196,7 +196,6 @@ def lifetimes(panels: Sequence[tuple[str, Sequence[tuple]]], nbytes: Mapping[str
         upper.set_yticks([])
         upper.tick_params(bottom=False)
         hide_spines(upper)
-        lower.spines[["top", "right"]].set_visible(False)
         for step in range(1, steps):
             upper.axvline(step, color="0.9", linewidth=0.6, zorder=0)
     grid[0][0].set(ylim=(most - 0.5, -0.6), ylabel="memory")

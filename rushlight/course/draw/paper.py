@@ -34,6 +34,9 @@ def sheet(width: float, height: float) -> tuple[Figure, Axes]:
 
 
 def charts(width: float, height: float, rows: int = 1, columns: int = 1, **shape: Any) -> tuple[Figure, Any]:
-    """A figure, in inches, and an array (rows, columns) of axes with scales."""
+    """A figure, in inches, and an array (rows, columns) of axes with scales, open above and on the right."""
     figure = Picture(figsize=(width, height), facecolor="white", layout="constrained")
-    return figure, figure.subplots(rows, columns, squeeze=False, **shape)
+    grid = figure.subplots(rows, columns, squeeze=False, **shape)
+    for axes in grid.flat:
+        axes.spines[["top", "right"]].set_visible(False)
+    return figure, grid

@@ -65,18 +65,12 @@ def _storage_indices(x: Tensor) -> dict[tuple[int, ...], int]:
     return {index: x.storage_offset() + sum(map(operator.mul, index, x.stride())) for index in indices}
 
 
-def _grid(x: Tensor) -> tuple[int, int, int]:
-    """Slices, rows and columns of the picture."""
-    slices, rows, columns = (1,) * (3 - x.dim()) + tuple(x.shape)
-    return slices, rows, columns
-
-
 def _facts(x: Tensor) -> str:
     return f"sizes {tuple(x.shape)}  strides {x.stride()}  offset {x.storage_offset()}"
 
 
 def _panel_size(name: str, x: Tensor) -> tuple[float, float]:
-    slices, rows, columns = _grid(x)
+    slices, rows, columns = (1,) * (3 - x.dim()) + tuple(x.shape)
     text = max(len(name) * 11, len(_facts(x)) * 8) * CHARACTER
     return max(ARROW + slices * columns + (slices - 1) * ARROW, text), HEADER + rows
 
@@ -84,7 +78,7 @@ def _panel_size(name: str, x: Tensor) -> tuple[float, float]:
 def _draw_panel(axes: Axes, name: str, x: Tensor, left: float, top: float, total: int) -> None:
     axes.text(left, top + 0.3, name, size=11, weight="bold", **MONO)
     axes.text(left, top + 0.95, _facts(x), size=8, **MONO)
-    slices, rows, columns = _grid(x)
+    slices, rows, columns = (1,) * (3 - x.dim()) + tuple(x.shape)
     left, top = left + ARROW, top + HEADER
     steps = (0,) * (3 - x.dim()) + x.stride()
     if columns > 1:  # an arrow is one step long, from the middle of a cell to the middle of the next
@@ -164,7 +158,6 @@ def walks(loops: Sequence[tuple[str, Sequence[int], Sequence[int]]], line: int =
         axes.plot(positions, range(len(positions)), color=FAINT, linewidth=0.8, **style)
         axes.set_title(f"{name}\nsizes {tuple(sizes)}, strides {tuple(by)}", size=9, family="monospace", loc="left")
         axes.set(xlabel="position in memory", xlim=(-0.8, last + 0.8), ylim=(steps - 0.4, -0.6))
-        axes.spines[["top", "right"]].set_visible(False)
     panels[0].set_ylabel("step of the loop")
     return figure
 
@@ -254,5 +247,4 @@ def ratios(measured: Sequence[tuple[str, Sequence[float]]], than: str) -> Figure
     axes.xaxis.set_major_formatter("{x:g}")
     axes.xaxis.set_minor_formatter("")
     axes.invert_yaxis()
-    axes.spines[["top", "right"]].set_visible(False)
     return figure

@@ -110,18 +110,13 @@ def lockstep(curves: Sequence[tuple[str, Sequence[float]]], y: str = "loss") -> 
     if not steps.size:
         lower.set_ylim(1e-9, 1e-5)
         lower.text(0.5, 0.5, "equal at every step", transform=lower.transAxes, ha="center", color=INK)
-    for axes in upper, lower:
-        axes.spines[["top", "right"]].set_visible(False)
     return figure
 
 
-def panels(
-    drawn: Sequence[tuple[str, Sequence[tuple[str, Sequence[float], Sequence[float]]]]],
-    x: str,
-    y: str,
-    columns: int = 3,
-    log: bool = False,
-) -> Figure:
+Line = tuple[str, Sequence[float], Sequence[float]]
+
+
+def panels(drawn: Sequence[tuple[str, Sequence[Line]]], x: str, y: str, columns: int = 3, log: bool = False) -> Figure:
     """Panels on the same axes, each with a title and up to four lines: the name of the line, its x and its y.
 
     Args:
@@ -138,7 +133,6 @@ def panels(
             axes.set_yscale("log")
         if any(name for name, *_ in lines):
             axes.legend(frameon=False, fontsize=8)
-        axes.spines[["top", "right"]].set_visible(False)
     for axes in grid.flat[len(drawn) :]:
         axes.set_axis_off()
     for row in grid:
@@ -156,8 +150,7 @@ Landscape = Callable[[np.ndarray, np.ndarray], np.ndarray]
 def paths(
     walked: Sequence[tuple[str, Landscape, Sequence[Sequence[float]]]], bounds: tuple[float, float, float, float]
 ) -> Figure:
-    """Paths through two-dimensional landscapes, one panel each, with contour lines; a circle marks the start, a cross the
-    end.
+    """Paths through two-dimensional landscapes, one panel each, with contour lines, from a circle to a cross.
 
     Args:
         walked: for each a name, the height at x and y (for arrays), and the points of the path.
@@ -177,7 +170,6 @@ def paths(
         axes.plot(*path[-1], marker="x", markersize=8, markeredgewidth=2, color=INK)
         axes.set_title(name, size=9, loc="left")
         axes.set(xlim=(left, right), ylim=(bottom, top))
-        axes.spines[["top", "right"]].set_visible(False)
     for axes in grid.flat[len(walked) :]:
         axes.set_axis_off()
     return figure
@@ -189,6 +181,7 @@ def spreads(networks: Sequence[tuple[str, Sequence[np.ndarray]]], low: float, hi
     figure, grid = charts(3.1 * len(networks) + 0.3, 2.9, 1, len(networks), sharey=True)
     edges = np.linspace(low, high, 42)
     for axes, (name, layers) in zip(grid[0], networks):
+        axes.spines[:].set_visible(True)
         counts = np.stack([np.histogram(np.clip(layer, low, high), edges)[0] for layer in layers], 1).astype(float)
         shade = (counts / counts.max(0)) ** 0.5  # the root makes small counts visible
         extent = (0.5, len(layers) + 0.5, low, high)
