@@ -26,16 +26,10 @@ from torch.types import Number
 
 # The schema, which the dispatcher, the compiler and the exporter read -----------------------------------------
 
-SCHEMA_TYPES = {
-    Tensor: "Tensor",
-    int: "SymInt",  # while a graph is captured, a size may be a symbol
-    float: "float",
-    bool: "bool",
-    str: "str",
-    Number: "Scalar",
-    torch.dtype: "ScalarType",
+SCHEMA_TYPES = {  # an int is a SymInt because a size may be a symbol while a graph is captured
+    Tensor: "Tensor", int: "SymInt", float: "float", bool: "bool", str: "str", Number: "Scalar", torch.dtype: "ScalarType",
     torch.device: "Device",
-}
+}  # fmt: skip
 LISTED = (Tensor, int, float, bool, Number)  # types that lists may contain
 RETURNED = (Tensor, list[Tensor], int, float, bool, Number)
 

@@ -98,9 +98,7 @@ def _names_by_id(names: Mapping[str, Any] | None) -> tuple[dict[int, str], dict[
 
 def _root(tensor: Any) -> Any:
     if tensor.grad_fn is None:
-        raise ValueError(
-            "draw.graph needs a tensor with a grad_fn: this one is a leaf, or was computed without recording"
-        )
+        raise ValueError("draw.graph needs a tensor with a grad_fn: this one is a leaf, or was not recorded")
     return tensor.grad_fn
 
 
@@ -165,9 +163,8 @@ def graph(tensor: Any, names: Mapping[str, Any] | None = None, saved: bool = Tru
 
 def graphs(panels: Sequence[tuple], saved: bool = True, sizes: bool = True) -> Figure:
     """Backward graphs side by side: for each a title, the tensor, and the names of tensors."""
-    return draw_panels(
-        [(title, _layout(tensor, names, saved, sizes, None)) for title, tensor, names in panels], columns=3
-    )
+    drawn = [(title, _layout(tensor, names, saved, sizes, None)) for title, tensor, names in panels]
+    return draw_panels(drawn, columns=3)
 
 
 def engine(tensor: Any, order: Sequence[Any], names: Mapping[str, Any] | None = None, columns: int = 3) -> Figure:

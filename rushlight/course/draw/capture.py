@@ -112,8 +112,7 @@ Link = Callable[[Any, Any], tuple[str, dict]]
 
 
 def node_rows(boxes: Mapping[Any, Box], link: Link, late: Collection = (), last_first: bool = True) -> list:
-    """The rows of a graph: a box for each node, and an arrow to each node from its inputs, with the label and the look that
-    `link(start, end)` gives."""
+    """The rows of a graph of nodes. Arrows run from a node's inputs to it, with the label and look of `link(start, end)`."""
     links = [(a, b, *link(a, b)) for b in boxes for a in dict.fromkeys(b.all_input_nodes) if a in boxes]
     first = [node for node in boxes if node.op in INPUTS]
     assign_rows(boxes, links, first, [node for node in boxes if node.op == "output"], late)

@@ -139,14 +139,14 @@ def shards(parameters: Mapping[str, Sequence[int]], ranks: int, dim: int = 0) ->
         ranks: the number of ranks.
         dim: the dimension that is cut.
     """
-    label = max(len(f"{name} {_shape(sizes)}") for name, sizes in parameters.items()) * 8 * CHARACTER + 0.6
+    label = max(len(f"{name} {tuple(sizes)}") for name, sizes in parameters.items()) * 8 * CHARACTER + 0.6
     wide, tall, head = 3.6, 0.8, 0.9
     figure, axes = sheet(MARGIN + label + ranks * (wide + 0.25) + MARGIN, MARGIN + head + len(parameters) * 1.15)
     for rank in range(ranks):
         axes.text(MARGIN + label + rank * (wide + 0.25), MARGIN + 0.3, f"rank {rank}", size=8.5, weight="bold", **MONO)
     for row, (name, sizes) in enumerate(parameters.items()):
         top = MARGIN + head + 1.15 * row
-        axes.text(MARGIN, top + tall / 2, f"{name} {_shape(sizes)}", size=8, **MONO)
+        axes.text(MARGIN, top + tall / 2, f"{name} {tuple(sizes)}", size=8, **MONO)
         each = -(-sizes[dim] // ranks)
         for rank in range(ranks):
             left = MARGIN + label + rank * (wide + 0.25)
@@ -161,23 +161,17 @@ def shards(parameters: Mapping[str, Sequence[int]], ranks: int, dim: int = 0) ->
     return figure
 
 
-def _shape(sizes: Sequence[int]) -> str:
-    return f"({', '.join(map(str, sizes))}{',' if len(sizes) == 1 else ''})"
-
-
 # Pipelines ----------------------------------------------------------------------------------------------------
 
 
-def pipeline(
-    panels: Sequence[tuple[str, Sequence[Sequence[tuple[str, int]]], Sequence[Sequence[float]]]],
-    forward: Sequence[float],
-    backward: Sequence[float],
-) -> Figure:
+Panel = tuple[str, Sequence[Sequence[tuple[str, int]]], Sequence[Sequence[float]]]
+
+
+def pipeline(panels: Sequence[Panel], forward: Sequence[float], backward: Sequence[float]) -> Figure:
     """The work of the stages of a pipeline over time, one panel below another, on one scale. The bubble is hatched.
 
     Args:
-        panels: for each a title, the stages' orders, and the times at which their actions start, as `start_times` returns
-            them.
+        panels: for each a title, the stages' orders, and the times at which their actions start (`start_times`).
         forward: the duration of a forward, for each stage.
         backward: the duration of a backward.
     """
