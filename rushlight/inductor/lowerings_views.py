@@ -81,7 +81,6 @@ def triangle(x: TensorBox, diagonal: int = 0) -> Pointwise:
 
 # Views --------------------------------------------------------------------------------------------------------
 
-
 register_lowering("alias", "detach")(lambda x: x)
 
 

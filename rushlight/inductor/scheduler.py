@@ -60,7 +60,6 @@ def can_fuse(first: ComputedBuffer, second: ComputedBuffer) -> bool:
 
 # Common loops of two nodes ------------------------------------------------------------------------------------
 
-
 Pairs = Iterator[tuple[FusedSchedulerNode, FusedSchedulerNode]]
 
 

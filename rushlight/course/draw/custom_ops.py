@@ -110,7 +110,6 @@ def quantised(rows: Any, data: Any, scale: Any) -> Figure:
 
 # A device's own trace -----------------------------------------------------------------------------------------
 
-
 KINDS = {  # of calls: their grey, and their label
     "kernel": (OWN, "a kernel of its own"),
     "memory": ("white", "memory and views"),

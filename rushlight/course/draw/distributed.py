@@ -163,7 +163,6 @@ def shards(parameters: Mapping[str, Sequence[int]], ranks: int, dim: int = 0) ->
 
 # Pipelines ----------------------------------------------------------------------------------------------------
 
-
 Panel = tuple[str, Sequence[Sequence[tuple[str, int]]], Sequence[Sequence[float]]]
 
 
