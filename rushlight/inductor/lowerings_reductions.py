@@ -206,7 +206,6 @@ def log_softmax_backward(grad: TensorBox, out: TensorBox, dim: int, input_dtype:
 def nll_loss(x: TensorBox, target: TensorBox, weight: TensorBox | None, reduction: int, ignore_index: int) -> list[Any]:
     if len(x.sizes) != 2:
         raise Unsupported
-
     weigh = partial(class_weight, weight=weight, x=x, ignore_index=ignore_index)
     weights = make_pointwise(weigh, [target], x.dtype)
 
