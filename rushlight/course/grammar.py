@@ -30,72 +30,50 @@ PRONOUNS = {
     "en": ("I", "you", "she", "we", "you two", "they"),
     "es": ("yo", "tú", "ella", "nosotros", "vosotros", "ellas"),
 }
-TENSES = {
-    "en": ("present", "past", "future", "progressive"),
-    "es": ("present", "past", "future"),
-}
+TENSES = {"en": ("present", "past", "future", "progressive"), "es": ("present", "past", "future")}
 
-# ------------------------------------------------------------------------------------------------------------
-# Conjugation
+# Conjugation --------------------------------------------------------------------------------------------------
 
 ENDINGS = {  # Spanish, by tense and class of the verb: one for each person
-    "present": {
-        "ar": ("o", "as", "a", "amos", "áis", "an"),
-        "er": ("o", "es", "e", "emos", "éis", "en"),
-        "ir": ("o", "es", "e", "imos", "ís", "en"),
-    },
-    "past": {
-        "ar": ("é", "aste", "ó", "amos", "asteis", "aron"),
-        "er": ("í", "iste", "ió", "imos", "isteis", "ieron"),
-        "ir": ("í", "iste", "ió", "imos", "isteis", "ieron"),
-    },
-    "future": dict.fromkeys(("ar", "er", "ir"), ("é", "ás", "á", "emos", "éis", "án")),
+    "present": {"ar": "o as a amos áis an", "er": "o es e emos éis en", "ir": "o es e imos ís en"},
+    "past": {"ar": "é aste ó amos asteis aron"} | dict.fromkeys(("er", "ir"), "í iste ió imos isteis ieron"),
+    "future": dict.fromkeys(("ar", "er", "ir"), "é ás á emos éis án"),
 }
 
 
 def spanish(verb: str, tense: str, person: int) -> str:
     """The form of a regular verb, person 0 to 5; the past is the preterite. The future is the infinitive with an ending."""
     stem = verb if tense == "future" else verb[:-2]
-    return stem + ENDINGS[tense][verb[-2:]][person]
+    return stem + ENDINGS[tense][verb[-2:]].split()[person]
 
 
 def english(verb: str, tense: str, person: int) -> str:
     """The form of a regular verb that follows the pronoun and, in the future and the progressive, its auxiliary."""
-    if tense == "past":
-        return _with_suffix(verb, "ed")
-    if tense == "progressive":
-        return _with_suffix(verb, "ing")
-    return _third_person(verb) if tense == "present" and person == 2 else verb
-
-
-def _third_person(verb: str) -> str:
+    if tense in ("past", "progressive"):
+        return _with_suffix(verb, "ed" if tense == "past" else "ing")
+    if tense == "future" or person != 2:
+        return verb
     if verb.endswith(("s", "x", "z", "ch", "sh", "o")):
         return verb + "es"
     return verb[:-1] + "ies" if _ends_in_consonant_and_y(verb) else verb + "s"
 
 
 def _with_suffix(verb: str, suffix: str) -> str:
-    """Append -ed or -ing: a silent e is dropped; y after a consonant becomes i before e; a short syllable doubles its
-    consonant."""
+    """Append -ed or -ing. A silent e is dropped, y after a consonant becomes i, a short syllable doubles its consonant."""
     if verb.endswith("e"):
         return verb[:-1] + suffix
     if suffix == "ed" and _ends_in_consonant_and_y(verb):
         return verb[:-1] + "ied"
-    return verb + (verb[-1] if _is_short(verb) else "") + suffix
+    vowels = [letter in "aeiou" for letter in verb]
+    is_short = sum(vowels) == 1 and vowels[-2] and verb[-1] not in "wxy"  # stop, sip
+    return verb + (verb[-1] if is_short else "") + suffix
 
 
 def _ends_in_consonant_and_y(verb: str) -> bool:
     return verb[-1] == "y" and verb[-2] not in "aeiou"
 
 
-def _is_short(verb: str) -> bool:
-    """Whether the word has one vowel, its last letter but one, followed by a consonant that can be doubled: stop, sip."""
-    vowels = [letter in "aeiou" for letter in verb]
-    return sum(vowels) == 1 and vowels[-2] and verb[-1] not in "wxy"
-
-
-# ------------------------------------------------------------------------------------------------------------
-# Sentences
+# Sentences ----------------------------------------------------------------------------------------------------
 
 
 class Sentence(NamedTuple):
@@ -139,17 +117,12 @@ tokens: list[str] = list(dict.fromkeys(sentence.next_token for sentence in SENTE
 ids: dict[str, int] = {token: i for i, token in enumerate(tokens)}
 
 EXAMPLES = [
-    Sentence("en", 2, "past", 2),
-    Sentence("en", 6, "present", 2),
-    Sentence("en", 7, "progressive", 5),
-    Sentence("es", 0, "past", 0),
-    Sentence("es", 10, "present", 3),
-    Sentence("es", 22, "future", 5),
-]
+    Sentence("en", 2, "past", 2), Sentence("en", 6, "present", 2), Sentence("en", 7, "progressive", 5),
+    Sentence("es", 0, "past", 0), Sentence("es", 10, "present", 3), Sentence("es", 22, "future", 5),
+]  # fmt: skip
 """Sentences to show before and after training."""
 
-# ------------------------------------------------------------------------------------------------------------
-# Arrays
+# Arrays -------------------------------------------------------------------------------------------------------
 
 PROPERTIES = [
     *(("language", language) for language in ("en", "es")),

@@ -81,22 +81,18 @@ def load(texts: dict[str, str]) -> ctypes.CDLL:
 
 
 _parallel: list[ctypes.CDLL] = []  # libraries that have threads
-_forked = False
+_PROCESS = os.getpid()
 
 
 def _notify_fork() -> None:
-    for library in _parallel if _forked else ():
-        ctypes.c_int.in_dll(library, "after_fork").value = 1
-
-
-def _after_fork() -> None:
-    global _forked
-    _forked = True
-    _notify_fork()
+    """Tell all libraries if this is a forked process, which does not have their threads."""
+    if os.getpid() != _PROCESS:
+        for library in _parallel:
+            ctypes.c_int.in_dll(library, "after_fork").value = 1
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+    os.register_at_fork(after_in_child=_notify_fork)
 
 
 # Access to numpy from generated code --------------------------------------------------------------------------
@@ -111,16 +107,10 @@ HEAD = object.__basicsize__
 class _Ufunc(ctypes.Structure):
     """`PyUFuncObject`, up to the last field that is read here."""
 
-    _fields_ = [
-        ("head", ctypes.c_char * HEAD),
-        ("nin", ctypes.c_int),
-        ("nout", ctypes.c_int),
-        ("nargs", ctypes.c_int),
-        ("identity", ctypes.c_int),
-        ("functions", ctypes.POINTER(ctypes.c_void_p)),
-        ("data", ctypes.POINTER(ctypes.c_void_p)),
-        ("ntypes", ctypes.c_int),
-    ]
+    _fields_ = [("head", ctypes.c_char * HEAD)]
+    _fields_ += [(name, ctypes.c_int) for name in ("nin", "nout", "nargs", "identity")]
+    _fields_ += [(name, ctypes.POINTER(ctypes.c_void_p)) for name in ("functions", "data")]
+    _fields_ += [("ntypes", ctypes.c_int)]
 
 
 @cache

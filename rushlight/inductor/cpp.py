@@ -88,11 +88,10 @@ class Statements:
 
     def inline(self, expr: Expr) -> str:
         """A value as one expression, for an operand of `? :`, of which nothing may be evaluated before the condition."""
-        if id(expr) in self.names or isinstance(expr, Constant):
+        is_stored = isinstance(expr, Load) and (expr.buffer, expr.index) in self.store_cache
+        if id(expr) in self.names or isinstance(expr, Constant) or is_stored:
             return emit(self, expr)
         if isinstance(expr, Load):
-            if (expr.buffer, expr.index) in self.store_cache:
-                return self.store_cache[expr.buffer, expr.index]
             return f"{self.pointers[expr.buffer]}[{self.index(expr.index, inline=True)}]"
         if isinstance(expr, IndexExpr):
             return f"({self.index(expr.index, inline=True)})"
@@ -175,17 +174,16 @@ SIMD = {"sum": "+", "prod": "*", "any": "||", "all": "&&", "max": "max", "min": 
 
 def first_value(kind: str, dtype: dtype) -> str:
     """The initial value of a reduction."""
-    value = FIRST[kind]
     if kind in ("max", "min") and not dtype.is_floating_point:
         return f"std::numeric_limits<{TYPES[dtype]}>::{'lowest' if kind == 'max' else 'max'}()"
-    return literal(value, dtype)
+    return literal(FIRST[kind], dtype)
 
 
 def joined(kind: str, total: str, value: str) -> str:
     """The statement that adds one value to a reduction. (A kernel has a flag of its own for NaN in max and min.)"""
     if kind in ("max", "min"):
         return f"{total} = {value} {'>' if kind == 'max' else '<'} {total} ? {value} : {total};"
-    return f"{total} = {total} {dict(sum='+', prod='*', any='||', all='&&')[kind]} {value};"
+    return f"{total} = {total} {SIMD[kind]} {value};"
 
 
 # Threads ------------------------------------------------------------------------------------------------------

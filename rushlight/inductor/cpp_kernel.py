@@ -41,9 +41,14 @@ class CppKernel:
 
     rows_at_once = 1
     scratch = 1 << 15  # bytes of the stack for a row that a later inner loop reads again
+    lane, each_row = (
+        "",
+        "",
+    )  # after the name of a variable of the row; before a statement for every row worked on at once
 
     def __init__(self, node: FusedSchedulerNode, unused: set[str], layouts: dict[str, Layout]) -> None:
-        self.node, self.layouts, self.unused = node, layouts, unused
+        self.node, self.layouts, self.works_by_row = node, layouts, node.works_by_row
+        self.varying = node.inner  # the variables of the loops around an element of a row
         self.numbers = inner_loops(node)
         self.local = {nest.buffer for nest in node.nests if nest.buffer in unused and self.needs_no_buffer(nest)}
         reads = dict.fromkeys(load.buffer for nest in node.nests for load in loads(nest.value))
@@ -59,13 +64,9 @@ class CppKernel:
 
     # -- the loop nests
 
-    def in_loop(self, nest: ComputedBuffer) -> bool:
-        """Whether a nest works on every element of a row, rather than once for the row."""
-        return not self.node.works_by_row(nest)
-
     def needs_no_buffer(self, nest: ComputedBuffer) -> bool:
         """Whether a nest whose result only this kernel reads needs no memory, or only a row that fits on the stack."""
-        if not self.in_loop(nest) or nest.kind is not None or not self.node.inner or not self.read_later(nest):
+        if self.works_by_row(nest) or nest.kind is not None or not self.node.inner or not self.read_later(nest):
             return True
         return numel(self.node.inner) * self.rows_at_once * nest.dtype.itemsize <= self.scratch
 
@@ -157,8 +158,8 @@ class CppKernel:
         self.row = self.statements()
         for number in range(max(self.numbers) + 1):
             nests = [nest for nest, at in zip(self.node.nests, self.numbers) if at == number]
-            self.once_for_each_row([nest for nest in nests if not self.in_loop(nest)])
-            if nests := [nest for nest in nests if self.in_loop(nest)]:
+            self.once_for_each_row([nest for nest in nests if self.works_by_row(nest)])
+            if nests := [nest for nest in nests if not self.works_by_row(nest)]:
                 self.inner_loop(nests)
         self.flush()
         self.close(1)
@@ -185,7 +186,7 @@ class CppKernel:
 
     def inner_loop(self, nests: list[ComputedBuffer]) -> None:
         """One inner loop: the nests that work on the elements of the row at this point."""
-        inside, loop = self.statements(self.row, self.varying()), InnerLoop()
+        inside, loop = self.statements(self.row, self.varying), InnerLoop()
         self.flush()
         totals = {nest: self.declare_total(nest, loop) for nest in nests if nest.kind is not None}
         for nest in nests:
@@ -199,21 +200,13 @@ class CppKernel:
         self.write_loop(inside.lines + loop.steps + loop.stores, loop)
         self.close(depth)
         self.write_all(loop.ends)
-        for nest in nests:
-            self.after_loop(nest, totals.get(nest))
-
-    def varying(self) -> list[Symbol]:
-        """The variables of the loops around an element of a row."""
-        return self.node.inner
-
-    def after_loop(self, nest: ComputedBuffer, total: str | None) -> None:
-        """Say where later nests find the result of a nest, and store a total."""
-        self.stored.pop((nest.buffer, nest.index), None)
-        element = self.row_element(nest) if total is None else self.element(total)
-        if element is not None:
-            self.stored[nest.buffer, nest.index] = element
-        if total is not None and nest.buffer not in self.local:
-            self.store_total(nest, element)
+        for nest in nests:  # from here on, nests find the result elsewhere
+            self.stored.pop((nest.buffer, nest.index), None)
+            element = totals[nest] + self.lane if nest in totals else self.row_element(nest)
+            if element is not None:
+                self.stored[nest.buffer, nest.index] = element
+            if nest in totals and nest.buffer not in self.local:
+                self.store_total(nest, element)
 
     def store_total(self, nest: ComputedBuffer, value: str) -> None:
         self.write(self.store(nest, value))
@@ -269,34 +262,23 @@ class CppKernel:
             loop.parts.append(name)
         return name
 
-    def element(self, name: str) -> str:
-        """The C++ name of a total in the current row."""
-        return name
-
     def combine(self, nest: ComputedBuffer, value: str, total: str, loop: InnerLoop) -> None:
         """The statements that add one element to a total, and those after the loop."""
-        if nest.kind in ("argmax", "argmin"):
-            self.combine_argument(nest, value, total, loop)
+        if nest.kind in ("argmax", "argmin"):  # the first of equal elements; NaN counts as larger and as smaller
+            sign = ">" if nest.kind == "argmax" else "<"
+            nan = f"({value} != {value} && {total}_best == {total}_best)"
+            beats = f"{total} < 0 || {value} {sign} {total}_best || {nan}"
+            loop.steps.append(f"if ({beats}) {{ {total}_best = {value}; {total} = {self.row_position()}; }}")
+            loop.in_order = True
             return
         name = f"{total}_part" if total in loop.parts else total
-        loop.steps.append(joined(nest.kind, self.element(name), value))
+        loop.steps.append(joined(nest.kind, name + self.lane, value))
         loop.clauses.setdefault(SIMD[nest.kind], []).append(name)
         if notices_nan(nest):
-            nan = self.element(f"{total}_nan")
+            nan = f"{total}_nan{self.lane}"
             loop.steps.append(f"{nan} |= {value} != {value};")
             loop.clauses.setdefault("|", []).append(f"{total}_nan")
-            loop.ends.append(self.for_each_row(f"if ({nan}) {self.element(total)} = NAN;"))
-
-    def for_each_row(self, text: str) -> str:
-        """A statement for every row that is worked on at once."""
-        return text
-
-    def combine_argument(self, nest: ComputedBuffer, value: str, total: str, loop: InnerLoop) -> None:
-        """The position of the largest or smallest element: the first of equal ones; NaN counts as larger and as smaller."""
-        sign = ">" if nest.kind == "argmax" else "<"
-        beats = f"{total} < 0 || {value} {sign} {total}_best || ({value} != {value} && {total}_best == {total}_best)"
-        loop.steps.append(f"if ({beats}) {{ {total}_best = {value}; {total} = {self.row_position()}; }}")
-        loop.in_order = True
+            loop.ends.append(f"{self.each_row}if ({nan}) {total}{self.lane} = NAN;")
 
     # -- the loop itself
 
@@ -305,33 +287,23 @@ class CppKernel:
         *around, last = self.node.inner
         for symbol in around:
             self.loop(symbol)
-        if loop.parts and last.size > LONGEST_SUM:
-            self.open_blocks(last, loop)
-            self.write_last_loop(lines, loop, "block", "end")
-            return
-        if loop.parts:
+        start, end, most = "0", str(last.size), 1 if self.node.outer or around else self.threads([last])
+        if loop.parts and last.size > LONGEST_SUM:  # in blocks, which threads share if there is no loop over rows
+            shared = self.threads(self.node.inner)
+            if not loop.in_order and shared > 1 and not self.node.outer:
+                clause = self.clause(loop).replace("_part", "")
+                self.write(f"#pragma omp parallel for num_threads(team({shared}))" + clause)
+            self.open(f"for (int64_t block = 0; block < {end}; block += {LONGEST_SUM})")
+            self.write(f"const int64_t end = {end} - block < {LONGEST_SUM} ? {end} : block + {LONGEST_SUM};")
+            start, end, most = "block", "end", 1
+        elif loop.parts:
             self.open("")
-        most = 1 if self.node.outer or around else self.threads([last])
-        self.write_last_loop(lines, loop, "0", str(last.size), most)
-
-    def open_blocks(self, symbol: Symbol, loop: InnerLoop) -> None:
-        """The loop over blocks of a long sum. Threads share the blocks if there is no loop over rows."""
-        most = self.threads(self.node.inner)
-        if not loop.in_order and most > 1 and not self.node.outer:
-            self.write(f"#pragma omp parallel for num_threads(team({most}))" + self.clause(loop).replace("_part", ""))
-        self.open(f"for (int64_t block = 0; block < {symbol.size}; block += {LONGEST_SUM})")
-        self.write(
-            f"const int64_t end = {symbol.size} - block < {LONGEST_SUM} ? {symbol.size} : block + {LONGEST_SUM};"
-        )
-
-    def write_last_loop(self, lines: list[str], loop: InnerLoop, start: str, end: str, most: int = 1) -> None:
-        """The innermost loop, and the parts of long sums that it adds up."""
         self.write_all([f"float {name}_part = 0;" for name in loop.parts])
         if not loop.in_order:
             shared = f"parallel for simd num_threads(team({most}))" if most > 1 else "simd"
             self.write(f"#pragma omp {shared}{self.clause(loop)}")
         depth = self.depth
-        self.loop(self.node.inner[-1], start, end)
+        self.loop(last, start, end)
         self.write_all(lines)
         self.close(depth)
         self.write_all([f"{name} += {name}_part;" for name in loop.parts])

@@ -22,10 +22,8 @@ def codegen_node(node: FusedSchedulerNode, unused: set[str], layouts: dict[str, 
     body, arguments = kernel.codegen(), kernel.inputs + kernel.outputs
     origins = list(dict.fromkeys(name for nest in node.nests for name in nest.origins))
     name = kernel_name(origins, number)
-    parameters = [
-        f"{'const ' if each in kernel.inputs else ''}{TYPES[layouts[each].dtype]}* {kernel.pointers[each]}"
-        for each in arguments
-    ]
+    types = [f"{'const ' if each in kernel.inputs else ''}{TYPES[layouts[each].dtype]}*" for each in arguments]
+    parameters = [f"{kind} {kernel.pointers[each]}" for kind, each in zip(types, arguments)]
     head = f"static int64_t {name}({', '.join(parameters)}) {{"
     text = "\n".join([head, "  int64_t bad = 0;", *body, "  return bad;", "}\n"])
     reads, written = set(), set()
@@ -58,7 +56,7 @@ def inplace_candidates(kernel: CppKernel) -> dict[str, list[str]]:
             found[nest.buffer] = [
                 name
                 for name in kernel.inputs
-                if layouts[name] == layouts[nest.buffer] and kernel.in_loop(nest)
+                if layouts[name] == layouts[nest.buffer] and not kernel.works_by_row(nest)
                 if all(index == nest.index and at <= number for index, at in readers[name])
             ]
     return found

@@ -14,19 +14,17 @@ from functools import cache
 from rushlight.aten.strided import contiguous_strides
 from rushlight.inductor.codecache import instructions
 from rushlight.inductor.cpp import TYPES
-from rushlight.inductor.ir import ExternKernel, Program, ReinterpretView
+from rushlight.inductor.ir import ExternKernel, ReinterpretView
 
 SMALL = 1 << 23  # multiplications: a larger product calls BLAS
 LONGEST = 1024  # elements of a row of the first matrix: with a longer row a stripe of the second leaves the cache
 NARROWEST = 8  # columns
 STRIPE = 128  # bytes of one row of a stripe: two of the widest vectors
 
-STRIDES = """
+PRODUCTS = """
 // A view of a buffer: the steps from matrix to matrix, row to row, column to column.
 struct Strides { int64_t matrix, row, column; };
-"""
 
-TILES = """
 #if defined(__AVX512F__)
 constexpr int64_t BYTES = 64, HEIGHT = 8;  // of a vector; rows of a tile, limited by the number of registers
 #elif defined(__AVX__)
@@ -119,9 +117,7 @@ static void matmul(const T* a, Strides s, const T* b, Strides t, T* out,
     for (int64_t copy = different; copy < m; copy++) memcpy(out + copy * n, out, n * sizeof(T));
   }
 }
-"""
 
-BLAS = """
 // numpy's loops for matmul. Their parameters are arguments, sizes (matrices, m, k, n), and steps in bytes.
 using Loop = void (*)(char**, const intptr_t*, const intptr_t*, void*);
 extern "C" { Loop matmul_float = nullptr, matmul_double = nullptr; }
@@ -146,9 +142,7 @@ static const T* packed(const T* from, Strides s, T* to, int64_t count, int64_t r
       for (int64_t k = 0; k < columns; k++) *next++ = from[i * s.matrix + j * s.row + k * s.column];
   return to;
 }
-"""
 
-ADD_BIAS = """
 // out = beta * bias + alpha * out
 template <class T>
 static inline void add_bias(const T* bias, Strides s, T* out, int64_t m, int64_t n, double beta, double alpha) {
@@ -157,10 +151,6 @@ static inline void add_bias(const T* bias, Strides s, T* out, int64_t m, int64_t
       out[i * n + j] = (beta == 0 ? 0 : T(beta) * bias[i * s.row + j * s.column]) + T(alpha) * out[i * n + j];
 }
 """
-
-
-def calls_blas(program: Program) -> bool:
-    return any(isinstance(step, ExternKernel) and not is_small(step) for step in program.steps)
 
 
 def sizes(step: ExternKernel) -> tuple[int, int, int, int]:
@@ -196,10 +186,8 @@ def tiled(step: ExternKernel, pool: int) -> tuple[list[str], int]:
     count, m, k, n = sizes(step)
     copied = b.strides[-1] != 1 or n % (STRIPE // 2 // step.dtype.itemsize)  # tiles read rows in whole vectors
     scratch = f"({TYPES[step.dtype]}*)(pool + {pool})" if copied else f"({TYPES[step.dtype]}*)nullptr"
-    line = (
-        f"matmul({start(a)}, {strides(a)}, {start(b)}, {strides(b)}, {step.output}, {count}, {m}, {k}, {n}, {scratch});"
-    )
-    return [line], k * STRIPE if copied else 0
+    operands = f"{start(a)}, {strides(a)}, {start(b)}, {strides(b)}, {step.output}"
+    return [f"matmul({operands}, {count}, {m}, {k}, {n}, {scratch});"], k * STRIPE if copied else 0
 
 
 def by_blas(step: ExternKernel, pool: int) -> tuple[list[str], int]:

@@ -7,19 +7,20 @@ its eager kernel. In PyTorch: `torch/_inductor/graph.py` (`GraphLowering`).
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import count
 from typing import Any
 
 from rushlight.aten.strided import Tensor, contiguous_strides
 from rushlight.c10.schema import bind
+from rushlight.fx.node import map_aggregate, map_arg
 from rushlight.inductor import ir, lowerings_pointwise, lowerings_reductions, lowerings_views  # noqa: F401 (they register rules)
 from rushlight.inductor.index import Index, element_index, symbols
 from rushlight.inductor.ir import (
     ComputedBuffer,
-    ExternKernel,
     FallbackKernel,
     Layout,
+    Operation,
     Pointwise,
     Reduction,
     ReinterpretView,
@@ -48,7 +49,7 @@ class GraphLowering:
         self.inputs: list[str] = []
         self.layouts: dict[str, Layout] = {}
         self.constants: dict[str, Tensor] = {}
-        self.operations: list[ComputedBuffer | ExternKernel | FallbackKernel] = []
+        self.operations: list[Operation] = []
         self.outputs: list[ReinterpretView | bool | int | float | None] = []
         self.mutated: list[str] = []
         self.node: Any = None  # the node that is lowered now
@@ -81,13 +82,13 @@ class GraphLowering:
         else:
             element = value.inner(indices)
         index = element_index(indices, out.strides, out.offset)
-        self.operations.append(
-            ComputedBuffer(out.buffer, loops, index, element, out.dtype, reduced, kind, list(origins))
-        )
+        nest = ComputedBuffer(out.buffer, loops, index, element, out.dtype, reduced, kind, list(origins))
+        self.operations.append(nest)
 
     def buffer_like(self, tensor: Tensor, name: str | None = None) -> TensorBox:
         """The box of a new buffer with the layout of a tensor."""
-        return box(self.new_buffer(layout_of(tensor), name), tensor.stride())
+        layout = Layout(tuple(tensor.shape), tuple(tensor.stride()), tensor.dtype)
+        return box(self.new_buffer(layout, name), layout.strides)
 
     # -- nodes
 
@@ -100,7 +101,7 @@ class GraphLowering:
             self.node = node
             if node.op == "output":
                 outputs = node.args[0] if isinstance(node.args[0], (list, tuple)) else [node.args[0]]
-            elif is_copy_to_input(node):
+            elif getattr(node.target, "name", str)() == "aten::copy_" and node.args[0].op == "placeholder":
                 target, source = (self.boxes[each] for each in node.args[:2])
                 copies.append((target, source))
                 self.boxes[node] = target
@@ -112,12 +113,16 @@ class GraphLowering:
             if isinstance(result, TensorBox) and not (result.is_realized and result.in_memory().buffer in written):
                 result.in_memory()  # before the graph writes to an input
         self.write_inputs(copies)
-        self.outputs = map_arguments(list(outputs), lambda node: in_memory(self.boxes[node]))
+        self.outputs = in_memory(map_arg(list(outputs), self.boxes.__getitem__))
 
     def run_node(self, node: Any) -> Any:
         """The result of a node: a box, or a list of boxes."""
         if node.op == "placeholder":
-            return self.placeholder(node)
+            self.inputs.append(node.name)
+            if not isinstance(val := node.meta.get("val"), Tensor):
+                problem = "is no tensor: Inductor compiles for given sizes and numbers only"
+                raise RuntimeError(f"the graph's input {node.name} {problem}")
+            return self.buffer_like(val, node.name)
         if node.op == "get_attr":
             self.constants[node.name] = operator.attrgetter(node.target)(self.module)
             return self.buffer_like(self.constants[node.name], node.name)
@@ -126,32 +131,20 @@ class GraphLowering:
             if len(node.users) > 1:
                 result.mark_reuse()
             if len(result.pending_origins) > LONGEST_CHAIN:
-                result.realize()
+                result.root.in_memory()
         return result
-
-    def placeholder(self, node: Any) -> TensorBox:
-        val = node.meta.get("val")
-        self.inputs.append(node.name)
-        if not isinstance(val, Tensor):
-            raise RuntimeError(
-                f"the graph's input {node.name} is no tensor: Inductor compiles for given sizes and numbers only"
-            )
-        return self.buffer_like(val, node.name)
 
     def call_function(self, node: Any) -> Any:
         """The result of an operator: a box, or a list of boxes."""
         if node.target is operator.getitem:
             return self.boxes[node.args[0]][node.args[1]]
-        args, kwargs = map_arguments((node.args, node.kwargs), self.boxes.__getitem__)
-        pending = [
-            name
-            for each in tensors_in((args, list(kwargs.values())))
-            if isinstance(each, TensorBox)
-            for name in each.pending_origins
-        ]
-        self.origins = list(dict.fromkeys([*pending, node.name]))
+        args, kwargs = map_arg((node.args, node.kwargs), self.boxes.__getitem__)
+        boxes = ir.leaves((args, kwargs), TensorBox)
+        self.origins = list(dict.fromkeys([*(name for each in boxes for name in each.pending_origins), node.name]))
         rule, val = LOWERINGS.get(node.target.name()), node.meta["val"]
-        if rule is None or not all(each.dtype in ir.LOOP_DTYPES for each in tensors_in((args, val))):
+        if rule is None or not all(
+            each.dtype in ir.LOOP_DTYPES for each in ir.leaves((args, val), (TensorBox, Tensor))
+        ):
             return self.fallback(node, args, kwargs)
         try:
             results = rule(*bind(node.target._schema, args, kwargs))
@@ -171,24 +164,20 @@ class GraphLowering:
         is_view = isinstance(result, View) and result.strides is not None
         result = box(result, result.strides if is_view else strides)
         if result.sizes != tuple(val.shape) or result.dtype is not val.dtype:
-            raise AssertionError(
-                f"{self.node.target}: {result.sizes} {result.dtype} instead of {val.shape} {val.dtype}"
-            )
+            found = f"{result.sizes} {result.dtype}"
+            raise AssertionError(f"{self.node.target}: {found} instead of {val.shape} {val.dtype}")
         return result
 
     def fallback(self, node: Any, args: tuple, kwargs: dict) -> Any:
         """A call of the operator's eager kernel, with tensors in memory."""
         val = node.meta["val"]
         vals = list(val) if isinstance(val, (list, tuple)) else [val]
-        args, kwargs = map_arguments((args, kwargs), in_memory)
+        args, kwargs = in_memory((args, kwargs))
         results = [self.buffer_like(each) if isinstance(each, Tensor) else None for each in vals]
         names = [None if each is None else each.value.buffer for each in results]
-        mutates = [
-            view.buffer
-            for argument, value in zip(node.target._schema.arguments, args)
-            if argument.alias.endswith("!")
-            for view in ir.views_in(value)
-        ]
+        pairs = zip(node.target._schema.arguments, args)
+        written = [value for argument, value in pairs if argument.alias.endswith("!")]
+        mutates = [view.buffer for view in ir.leaves(written, ReinterpretView)]
         self.operations.append(FallbackKernel(node.target, args, kwargs, names, mutates, [node.name]))
         return results if isinstance(val, (list, tuple)) else results[0]
 
@@ -211,35 +200,22 @@ class GraphLowering:
             self.mutated.append(target.in_memory().buffer)
 
 
-def is_copy_to_input(node: Any) -> bool:
-    """Whether a node is the `copy_` with which a functional graph writes to one of its inputs."""
-    return getattr(node.target, "name", str)() == "aten::copy_" and node.args[0].op == "placeholder"
-
-
 def copied(target: TensorBox, source: TensorBox) -> Pointwise:
     """The elements of `source`, broadcast and converted to those of `target`."""
 
-    def inner(indices: Sequence[Index]) -> ir.Expr:
-        return ir.cast(load_broadcast(source, indices), target.dtype)
-
-    return Pointwise(target.sizes, target.dtype, inner)
+    dtype = target.dtype
+    return Pointwise(target.sizes, dtype, lambda indices: ir.cast(load_broadcast(source, indices), dtype))
 
 
 def reads_overwritten(target: TensorBox, source: TensorBox, written: set[str]) -> bool:
     """Whether a copy reads a buffer in `written`, or reads its target at another element than it writes."""
     view, indices = target.in_memory(), loop_indices(target.sizes)
     index = element_index(indices, view.strides, view.offset)
-    return any(
-        load.buffer in written or (load.buffer == view.buffer and load.index != index)
-        for load in ir.loads(copied(target, source).inner(indices))
-    )
+    loads = ir.loads(copied(target, source).inner(indices))
+    return any(each.buffer in written or (each.buffer == view.buffer and each.index != index) for each in loads)
 
 
 # Tensors and arguments ----------------------------------------------------------------------------------------
-
-
-def layout_of(val: Tensor) -> Layout:
-    return Layout(tuple(val.shape), tuple(val.stride()), val.dtype)
 
 
 def is_dense(val: Tensor) -> bool:
@@ -253,22 +229,5 @@ def is_dense(val: Tensor) -> bool:
 
 
 def in_memory(value: Any) -> Any:
-    """The view of a buffer with the elements of a box; other values unchanged."""
-    return value.in_memory() if isinstance(value, TensorBox) else value
-
-
-def map_arguments(value: Any, function: Callable[[Any], Any]) -> Any:
-    """Nested arguments with `function` of every node and every box."""
-    if isinstance(value, dict):
-        return {key: map_arguments(each, function) for key, each in value.items()}
-    if isinstance(value, (list, tuple)):
-        kind = tuple if type(value) is tuple else list
-        return kind(map_arguments(each, function) for each in value)
-    return function(value) if isinstance(value, TensorBox) or hasattr(value, "users") else value
-
-
-def tensors_in(value: Any) -> list[Any]:
-    """The boxes and tensors in nested lists and tuples."""
-    if isinstance(value, (list, tuple)):
-        return [found for each in value for found in tensors_in(each)]
-    return [value] if isinstance(value, (TensorBox, Tensor)) else []
+    """Nested values with the view of a buffer in place of each box."""
+    return map_aggregate(value, lambda each: each.in_memory() if isinstance(each, TensorBox) else each)

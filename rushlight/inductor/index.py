@@ -24,27 +24,31 @@ class Symbol:
     name: str
     size: int
 
+    symbols = property(lambda self: frozenset([self]))
+
     def __str__(self) -> str:
         return self.name
 
 
 @dataclass(frozen=True)
-class Quotient:
-    """`base // divisor`, rounded down."""
+class Division:
+    """The result of dividing an index by a whole number."""
 
     base: Index
     divisor: int
+
+    symbols = property(lambda self: self.base.symbols)
+
+
+class Quotient(Division):
+    """`base // divisor`, rounded down."""
 
     def __str__(self) -> str:
         return f"({self.base})//{self.divisor}"
 
 
-@dataclass(frozen=True)
-class Remainder:
+class Remainder(Division):
     """`base % divisor`, from 0 to `divisor` - 1."""
-
-    base: Index
-    divisor: int
 
     def __str__(self) -> str:
         return f"({self.base})%{self.divisor}"
@@ -56,6 +60,8 @@ class Indirect:
 
     value: Any  # an `ir.Expr`
     size: int
+
+    symbols = property(lambda self: self.value.symbols)
 
     def __str__(self) -> str:
         return f"[{self.value}]"
@@ -109,13 +115,7 @@ class Index:
     @cached_property
     def symbols(self) -> frozenset[Symbol]:
         """The loop variables that the index depends on, also inside quotients and through memory."""
-        found: set[Symbol] = set()
-        for term, _ in self.terms:
-            if isinstance(term, Symbol):
-                found.add(term)
-            else:
-                found |= term.value.symbols if isinstance(term, Indirect) else term.base.symbols
-        return frozenset(found)
+        return frozenset().union(*(term.symbols for term, _ in self.terms))
 
     @property
     def is_affine(self) -> bool:
@@ -162,17 +162,14 @@ def evaluate(index: Index, values: Mapping[Symbol, int], read: Callable[[Any], i
             number = values[term]
         elif isinstance(term, Indirect):
             number = read(term.value)
-        elif isinstance(term, Quotient):
-            number = evaluate(term.base, values, read) // term.divisor
         else:
-            number = evaluate(term.base, values, read) % term.divisor
+            base = evaluate(term.base, values, read)
+            number = base // term.divisor if isinstance(term, Quotient) else base % term.divisor
         total += coefficient * number
     return total
 
 
-def substitute(
-    index: Index, values: Mapping[Symbol, Index | int], inside: Callable[[Any], Any] = lambda value: value
-) -> Index:
+def substitute(index: Index, values: Mapping[Symbol, Any], inside: Callable[[Any], Any] = lambda value: value) -> Index:
     """The index with other indices for its loop variables. `inside` does the same for values read from memory."""
     total = Index((), index.offset)
     for term, coefficient in index.terms:
@@ -180,10 +177,9 @@ def substitute(
             new = Index.of(values.get(term, term))
         elif isinstance(term, Indirect):
             new = Index.of(Indirect(inside(term.value), term.size))
-        elif isinstance(term, Quotient):
-            new = quotient(substitute(term.base, values, inside), term.divisor)
         else:
-            new = remainder(substitute(term.base, values, inside), term.divisor)
+            divide = quotient if isinstance(term, Quotient) else remainder
+            new = divide(substitute(term.base, values, inside), term.divisor)
         total = total + new * coefficient
     return total
 
@@ -319,9 +315,7 @@ def stride_of(index: Index, symbol: Symbol) -> int | None:
     for term, coefficient in index.terms:
         if term == symbol:
             total += coefficient
-        elif not isinstance(term, Symbol) and symbol in (
-            term.value.symbols if isinstance(term, Indirect) else term.base.symbols
-        ):
+        elif symbol in term.symbols:
             return None
     return total
 

@@ -18,7 +18,8 @@ import numpy as np
 
 from rushlight.aten.strided import Tensor, contiguous_strides
 from rushlight.c10.dtypes import bool_, dtype, float32, float64, int32, int64, uint8
-from rushlight.inductor.index import Index, Indirect, Symbol, evaluate, substitute
+from rushlight.fx.node import map_aggregate
+from rushlight.inductor.index import Division, Index, Indirect, Symbol, evaluate, substitute
 
 LOOP_DTYPES = (bool_, uint8, int32, int64, float32, float64)  # of loops: C++17 has no half precision
 
@@ -34,8 +35,7 @@ def _binary(name: str, swapped: bool = False) -> Callable[[Expr, Any], Expr]:
 
 
 class Expr:
-    """The value of one element, with its `dtype`. Equal values are one object, so a value that two results share is found by
-    its identity."""
+    """The value of one element, with its `dtype`. Equal values are one object."""
 
     dtype: dtype
     parts: tuple[Expr, ...] = ()  # the values that it is computed from
@@ -162,20 +162,15 @@ def indirect_values(index: Index) -> Iterator[Expr]:
     for term, _ in index.terms:
         if isinstance(term, Indirect):
             yield term.value
-        elif not isinstance(term, Symbol):
+        elif isinstance(term, Division):
             yield from indirect_values(term.base)
 
 
 def reindexed(value: Expr, values: dict[Symbol, Index]) -> Expr:
     """The same value with other indices for its loop variables."""
-    done: dict[int, Expr] = {}
 
+    @cache
     def visit(each: Expr) -> Expr:
-        if id(each) not in done:
-            done[id(each)] = rebuild(each)
-        return done[id(each)]
-
-    def rebuild(each: Expr) -> Expr:
         if isinstance(each, Load):
             return load(each.buffer, substitute(each.index, values, visit), each.dtype)
         if isinstance(each, IndexExpr):
@@ -199,8 +194,7 @@ class Pointwise:
 
 @dataclass(eq=False)
 class Reduction:
-    """A tensor of `sizes` whose element is the `kind` ("sum", "max", ...) of `inner(indices, reduced)` over all `reduced`
-    indices."""
+    """A tensor of `sizes` whose element is the `kind` ("sum", "max", ...) of `inner(indices, reduced)` over all `reduced`."""
 
     sizes: tuple[int, ...]
     dtype: dtype
@@ -275,8 +269,13 @@ class ExternKernel:
     origins: list[str] = field(default_factory=list)
 
     @property
+    def arguments(self) -> list[str]:
+        """The buffers in the order of the operands, and the output."""
+        return [*(operand.buffer for operand in self.operands), self.output]
+
+    @property
     def reads(self) -> set[str]:
-        return {operand.buffer for operand in self.operands}
+        return set(self.arguments[:-1])
 
     @property
     def writes(self) -> set[str]:
@@ -297,23 +296,21 @@ class FallbackKernel:
 
     @property
     def reads(self) -> set[str]:
-        return {operand.buffer for operand in views_in((self.args, self.kwargs))}
+        return {view.buffer for view in leaves((self.args, self.kwargs), ReinterpretView)}
 
     @property
     def writes(self) -> set[str]:
         return {name for name in self.outputs if name is not None} | set(self.mutates)
 
 
-def views_in(value: Any) -> Iterator[ReinterpretView]:
-    """Every view of a buffer in nested lists, tuples and dicts."""
-    if isinstance(value, ReinterpretView):
-        yield value
-    elif isinstance(value, dict):
-        yield from views_in(list(value.values()))
-    elif isinstance(value, (list, tuple)):
-        for each in value:
-            yield from views_in(each)
+def leaves(value: Any, kinds: type | tuple[type, ...]) -> list[Any]:
+    """The values of these classes in nested lists, tuples and dicts."""
+    found: list[Any] = []
+    map_aggregate(value, lambda each: found.append(each) if isinstance(each, kinds) else None)
+    return found
 
+
+Operation = ComputedBuffer | ExternKernel | FallbackKernel
 
 # Programs -----------------------------------------------------------------------------------------------------
 
@@ -331,6 +328,9 @@ class Kernel:
     origins: list[str]
 
 
+Step = Kernel | ExternKernel | FallbackKernel
+
+
 @dataclass(eq=False)
 class Program:
     """A graph after scheduling: kernels and calls in the order of execution, and the buffers that they need."""
@@ -338,7 +338,7 @@ class Program:
     inputs: list[str]
     layouts: dict[str, Layout]
     constants: dict[str, Tensor]
-    steps: list[Kernel | ExternKernel | FallbackKernel]
+    steps: list[Step]
     outputs: list[ReinterpretView | bool | int | float | None]
     mutated: list[str]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from rushlight.inductor.index import ZERO, Index, Indirect, Symbol, merge_dims, stride_of
+from rushlight.inductor.index import ZERO, Division, Index, Symbol, merge_dims, stride_of
 from rushlight.inductor.ir import loads, walk
 from rushlight.inductor.scheduler_node import FusedSchedulerNode, numel
 
@@ -28,8 +28,7 @@ def simplify_loops(node: FusedSchedulerNode) -> FusedSchedulerNode:
 
 
 def order_by_stride(loops: Sequence[Symbol], indices: Sequence[Index]) -> list[Symbol]:
-    """The loops by decreasing stride. The stride of a loop is that of the first index that depends on the loop; loops on which
-    no index depends come first."""
+    """The loops by decreasing stride in the first index that depends on them; loops on which no index depends come first."""
     strides = {s: next((abs(step) for step in (stride_of(index, s) for index in indices) if step), 0) for s in loops}
     return sorted(loops, key=lambda s: -strides[s] if strides[s] else -math.inf)
 
@@ -55,14 +54,12 @@ def affine_parts(index: Index) -> list[Index]:
     """The sum of loop variables in an index, and in every quotient and remainder inside it."""
     found = [Index(tuple(pair for pair in index.terms if isinstance(pair[0], Symbol)))]
     for term, _ in index.terms:
-        if not isinstance(term, (Symbol, Indirect)):
+        if isinstance(term, Division):
             found += affine_parts(term.base)
     return found
 
 
 def all_indices(node: FusedSchedulerNode) -> list[Index]:
     """Every index expression with which a node reads or writes."""
-    found = [nest.index for nest in node.nests]
-    for nest in node.nests:
-        found += [index for value in walk(nest.value) for index in value.indices]
-    return found
+    values = (value for nest in node.nests for value in walk(nest.value))
+    return [*(nest.index for nest in node.nests), *(index for value in values for index in value.indices)]

@@ -15,7 +15,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rushlight.aten.native.views import broadcast_shapes
 from rushlight.aten.strided import contiguous_strides
@@ -24,17 +24,7 @@ from rushlight.inductor import ir
 from rushlight.inductor.index import ZERO, Index, element_index, symbols
 from rushlight.inductor.ir import Expr, Pointwise, Reduction, ReinterpretView
 
-if TYPE_CHECKING:
-    from rushlight.inductor.graph import GraphLowering
-
-
-class Virtualized(threading.local):
-    """The graph that this thread lowers now, so that rules need no argument for it. Source: `torch/_inductor/virtualized.py`."""
-
-    graph: GraphLowering
-
-
-V = Virtualized()
+V = threading.local()  # `V.graph` is the graph that this thread lowers now. Source: `torch/_inductor/virtualized.py`
 
 # The table of rules -------------------------------------------------------------------------------------------
 
@@ -91,7 +81,12 @@ class TensorBox:
 
     @property
     def dtype(self) -> dtype:
-        return self.value.base.dtype if isinstance(self.value, View) else self.value.dtype
+        return self.root.value.dtype
+
+    @property
+    def root(self) -> TensorBox:
+        """The box itself; for a view, the box at the end of the chain of views."""
+        return self.value.base.root if isinstance(self.value, View) else self
 
     def dim(self) -> int:
         return len(self.sizes)
@@ -115,10 +110,7 @@ class TensorBox:
     @property
     def pending_origins(self) -> list[str]:
         """The nodes whose pending work every user of the box does."""
-        value = self.value
-        if isinstance(value, View):
-            return value.base.pending_origins
-        return self.origins if isinstance(value, Pointwise) else []
+        return self.root.origins if isinstance(self.root.value, Pointwise) else []
 
     @property
     def is_realized(self) -> bool:
@@ -142,23 +134,15 @@ class TensorBox:
             self.loaded.clear()
         return self.value
 
-    def realize(self) -> None:
-        """Compute pending work into a buffer; for a view, the work of its base."""
-        if isinstance(self.value, View):
-            self.value.base.realize()
-        else:
-            self.in_memory()
-
     def mark_reuse(self) -> None:
         """The box has several users: realize expensive work, so that it is computed once."""
-        if isinstance(self.value, View):
-            self.value.base.mark_reuse()
-        elif isinstance(self.value, Pointwise):
-            values = list(ir.walk(self.load(loop_indices(self.sizes))))
+        root = self.root
+        if isinstance(root.value, Pointwise):
+            values = list(ir.walk(root.load(loop_indices(root.sizes))))
             reads = sum(isinstance(each, ir.Load) for each in values)
             heavy = any(isinstance(each, ir.Op) and each.name in HEAVY for each in values)
             if heavy or reads > MOST_READS or len(values) - reads > MOST_OPERATIONS:
-                self.in_memory()
+                root.in_memory()
 
 
 def box(value: Any, strides: Sequence[int] | None = None) -> TensorBox:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from rushlight.aten.native.views import broadcast_shapes
@@ -43,15 +44,17 @@ def floating(*operands: Any) -> dtype:
     return found if found.is_floating_point else float32
 
 
+def only_floating(*operands: Any) -> dtype:
+    """The dtype in which an operation on floating operands computes. An operation on integers is left to its eager kernel."""
+    found = result_type(*operands)
+    if not found.is_floating_point:
+        raise Unsupported
+    return found
+
+
 def to_dtype(x: Any, dtype: dtype) -> Any:
     """The tensor converted; a number unchanged."""
     return identity(x, dtype) if isinstance(x, TensorBox) and x.dtype is not dtype else x
-
-
-def only_floating(*operands: Any) -> None:
-    """Leave an operation on integers to its eager kernel."""
-    if not result_type(*operands).is_floating_point:
-        raise Unsupported
 
 
 def comparison(name: str, x: Expr, y: Expr | float) -> Expr:
@@ -69,38 +72,45 @@ def where(condition: Expr, x: Expr | float, y: Expr | float) -> Expr:
 FLOATING = (
     "exp", "expm1", "log", "log1p", "log2", "sqrt", "rsqrt", "sin", "cos", "tan", "tanh", "erf", "sigmoid", "reciprocal",
 )  # fmt: skip
-BINARY = {
+SAME_DTYPE = {
     "maximum": "maximum", "minimum": "minimum", "max.other": "maximum", "min.other": "minimum", "mul.Tensor": "mul",
     "mul.Scalar": "mul", "bitwise_and.Tensor": "bitand", "bitwise_or.Tensor": "bitor", "bitwise_xor.Tensor": "bitxor",
+    "relu": "relu",
 }  # fmt: skip
 COMPARISONS = {f"{name}.Tensor": name for name in ("lt", "le", "gt", "ge", "eq", "ne")} | {"eq.Scalar": "eq"}
 LOGICAL = {"logical_and": "and", "logical_or": "or", "logical_xor": "ne", "logical_not": "not"}
+NUMERIC = {name: name for name in ("neg", "abs", "sign", "floor", "ceil", "trunc", "round")} | {"sgn": "sign"}
 
 
-def register_pointwise() -> None:
-    """Register the operators that are one operation on scalars."""
-    for name, kind in BINARY.items():
-        register_lowering(name)(lambda x, y, kind=kind: pointwise(kind, [x, y]))
-    for name, kind in COMPARISONS.items():
-        register_lowering(name)(lambda x, y, kind=kind: pointwise(kind, [x, y], bool_))
-    for name, kind in LOGICAL.items():
-        register_lowering(name)(lambda *x, kind=kind: pointwise(kind, [as_bool(each) for each in x], bool_))
-    for name in FLOATING:
-        register_lowering(name)(lambda x, name=name: pointwise(name, [to_dtype(x, floating(x))]))
-    for name in ("isnan", "isinf"):
-        register_lowering(name)(lambda x, name=name: pointwise(name, [to_dtype(x, floating(x))], bool_))
-    for name in ("neg", "abs", "sign", "floor", "ceil", "trunc", "round"):
-        register_lowering(name)(lambda x, name=name: in_own_dtype(name, x))
-    register_lowering("sgn")(lambda x: in_own_dtype("sign", x))
-    register_lowering("relu")(lambda x: pointwise("relu", [x]))
-    register_lowering("bitwise_not")(lambda x: pointwise("not" if x.dtype is bool_ else "bitnot", [x]))
+def register_operations(kinds: dict[str, str], prepare: Callable = lambda *x: x, dtype: dtype | None = None) -> None:
+    """Register operators, by name, that are one operation on scalars. `prepare` gets and returns the operands."""
+    for name, kind in kinds.items():
+        register_lowering(name)(lambda *x, kind=kind: pointwise(kind, prepare(*x), dtype))
 
 
-def as_bool(x: Any) -> Any:
-    return to_dtype(x, bool_) if isinstance(x, TensorBox) else bool(x)
+def as_bool(*operands: Any) -> list[Any]:
+    return [to_dtype(x, bool_) if isinstance(x, TensorBox) else bool(x) for x in operands]
 
 
-def in_own_dtype(name: str, x: TensorBox) -> Pointwise | TensorBox:
+def as_floating(x: TensorBox) -> list[TensorBox]:
+    return [to_dtype(x, floating(x))]
+
+
+def floating_alone(*operands: Any) -> Sequence[Any]:
+    only_floating(*operands)
+    return operands
+
+
+register_operations(SAME_DTYPE)
+register_operations(COMPARISONS, dtype=bool_)
+register_operations(LOGICAL, as_bool, bool_)
+register_operations({name: name for name in FLOATING}, as_floating)
+register_operations({"isnan": "isnan", "isinf": "isinf"}, as_floating, bool_)
+register_operations({"remainder.Tensor": "mod", "remainder.Scalar": "mod", "pow.Tensor_Tensor": "pow"}, floating_alone)
+register_lowering("bitwise_not")(lambda x: pointwise("not" if x.dtype is bool_ else "bitnot", [x]))
+
+
+def numeric(name: str, x: TensorBox) -> Pointwise | TensorBox:
     if x.dtype is bool_:
         raise Unsupported
     if not x.dtype.is_floating_point and name in ("floor", "ceil", "trunc", "round"):
@@ -108,32 +118,28 @@ def in_own_dtype(name: str, x: TensorBox) -> Pointwise | TensorBox:
     return pointwise(name, [x])
 
 
-register_pointwise()
+for _name, _kind in NUMERIC.items():
+    register_lowering(_name)(partial(numeric, _kind))
 
 
 @register_lowering("add.Tensor", "add.Scalar")
 def add(x: Any, y: Any, alpha: float = 1) -> Pointwise | TensorBox:
     if x.dtype is bool_ and result_type(x, y) is bool_:
         return pointwise("or", [x, y], bool_) if alpha else identity(x, bool_)
-    return pointwise("add", [x, scaled(y, alpha, result_type(x, y))])
+    return pointwise("add", [x, scaled(y, alpha, x)])
 
 
-@register_lowering("sub.Tensor", "sub.Scalar")
-def sub(x: Any, y: Any, alpha: float = 1) -> Pointwise:
-    return pointwise("sub", [x, scaled(y, alpha, result_type(x, y))])
+register_lowering("sub.Tensor", "sub.Scalar")(lambda x, y, alpha=1: pointwise("sub", [x, scaled(y, alpha, x)]))
+register_lowering("rsub.Tensor", "rsub.Scalar")(lambda x, y, alpha=1: pointwise("sub", [y, scaled(x, alpha, y)]))
 
 
-@register_lowering("rsub.Tensor", "rsub.Scalar")
-def rsub(x: Any, y: Any, alpha: float = 1) -> Pointwise:
-    return pointwise("sub", [y, scaled(x, alpha, result_type(x, y))])
-
-
-def scaled(x: Any, alpha: float, dtype: dtype) -> Any:
-    """`alpha * x`, in the dtype in which the operator computes."""
+def scaled(x: Any, alpha: float, other: Any) -> Any:
+    """`alpha * x`, in the dtype of an operation on `x` and `other`."""
     if alpha == 1:
         return x
     if not isinstance(x, TensorBox):
         return x * alpha
+    dtype = result_type(other, x)
     return make_pointwise(lambda value: ir.cast(value, dtype) * alpha, [x], dtype)
 
 
@@ -147,20 +153,8 @@ def div(x: Any, y: Any) -> Pointwise:
 def div_mode(x: Any, y: Any, rounding_mode: str | None) -> Pointwise:
     if rounding_mode is None:
         return div(x, y)
-    only_floating(x, y)  # eager raises if an integer is divided by zero
-    return pointwise({"floor": "floordiv", "trunc": "truncdiv"}[rounding_mode], [x, y])
-
-
-@register_lowering("remainder.Tensor", "remainder.Scalar")
-def remainder_(x: Any, y: Any) -> Pointwise:
-    only_floating(x, y)
-    return pointwise("mod", [x, y])
-
-
-@register_lowering("pow.Tensor_Tensor")
-def pow_tensor(x: TensorBox, exponent: Any) -> Pointwise:
-    only_floating(x, exponent)
-    return pointwise("pow", [x, exponent])
+    operands = floating_alone(x, y)  # eager raises if an integer is divided by zero
+    return pointwise({"floor": "floordiv", "trunc": "truncdiv"}[rounding_mode], operands)
 
 
 @register_lowering("pow.Tensor_Scalar")
@@ -171,7 +165,7 @@ def pow_scalar(x: TensorBox, exponent: float) -> Pointwise | TensorBox:
         special |= {0.5: lambda v: op("sqrt", v), -1: lambda v: op("reciprocal", v), -0.5: lambda v: op("rsqrt", v)}
     if exponent in special:
         return make_pointwise(lambda v: special[exponent](ir.cast(v, kind)), [x], kind)
-    return pow_tensor(x, exponent)
+    return pointwise("pow", floating_alone(x, exponent))
 
 
 register_lowering("square")(lambda x: pow_scalar(x, 2))
@@ -204,12 +198,7 @@ def clamp(x: TensorBox, low: Any = None, high: Any = None) -> TensorBox:
 
 
 register_lowering("clamp_max", "clamp_max.Tensor")(lambda x, high: clamp(x, None, high))
-
-
-@register_lowering("hardtanh")
-def hardtanh(x: TensorBox, low: float, high: float) -> TensorBox:
-    only_floating(x)
-    return clamp(x, low, high)
+register_lowering("hardtanh")(lambda x, low, high: clamp(*floating_alone(x), low, high))
 
 
 @register_lowering("_to_copy")
@@ -221,42 +210,6 @@ def to_copy(x: TensorBox, dtype: dtype | None = None, layout=None, device=None, 
 
 register_lowering("clone", "positive")(lambda x, *_: identity(x, x.dtype))
 register_lowering("copy")(lambda x, source, *_: identity(source, x.dtype, x.sizes))
-
-
-@register_lowering("lerp.Scalar", "lerp.Tensor")
-def lerp(x: TensorBox, end: TensorBox, weight: Any) -> TensorBox:
-    weight = weight if isinstance(weight, TensorBox) else constant(weight, x.dtype)
-
-    def between(x: Expr, y: Expr, w: Expr) -> Expr:
-        small = comparison("lt", op("abs", w), 0.5)
-        return where(small, x + w * (y - x), y - (y - x) * (1 - w))
-
-    return make_pointwise(between, [x, end, weight], x.dtype)
-
-
-@register_lowering("addcmul")
-def addcmul(x: TensorBox, y: TensorBox, z: TensorBox, value: float = 1) -> TensorBox:
-    kind = result_type(x, y, z)
-    operands = [to_dtype(each, kind) for each in (x, y, z)]
-    return make_pointwise(lambda x, y, z: x + (y * z if value == 1 else y * value * z), operands, kind)
-
-
-@register_lowering("addcdiv")
-def addcdiv(x: TensorBox, y: TensorBox, z: TensorBox, value: float = 1) -> TensorBox:
-    kind = result_type(x, y, z)
-    only_floating(x, y, z)
-    return make_pointwise(lambda x, y, z: x + y * value / z, [to_dtype(each, kind) for each in (x, y, z)], kind)
-
-
-@register_lowering("threshold")
-def threshold(x: TensorBox, threshold: float, value: float) -> TensorBox:
-    return make_pointwise(lambda x: where(comparison("le", x, threshold), value, x), [x], x.dtype)
-
-
-@register_lowering("threshold_backward")
-def threshold_backward(grad: TensorBox, x: TensorBox, threshold: float) -> TensorBox:
-    kind = result_type(grad, x)
-    return make_pointwise(lambda g, x: where(comparison("le", x, threshold), 0, ir.cast(g, kind)), [grad, x], kind)
 
 
 # Formulas -------------------------------------------------------------------------------------------------------
@@ -292,37 +245,44 @@ def softplus(x: Expr, beta: float = 1, threshold: float = 20) -> Expr:
     return where(comparison("gt", x * beta, threshold), x, op("log1p", op("exp", x * beta)) / beta)
 
 
+def lerp(x: Expr, end: Expr, weight: Expr | float) -> Expr:
+    w = weight if isinstance(weight, Expr) else constant(weight, x.dtype)
+    small = comparison("lt", op("abs", w), 0.5)
+    return where(small, x + w * (end - x), end - (end - x) * (1 - w))
+
+
 def hardtanh_backward(grad: Expr, x: Expr, low: float, high: float) -> Expr:
     return where(op("or", comparison("le", x, low), comparison("ge", x, high)), 0, grad)
 
 
-# Floating functions of the values of the first one or two arguments, and of the other arguments unchanged
-UNARY_FORMULAS = {
-    "gelu": gelu,
-    "silu": lambda x: x * op("sigmoid", x),
-    "leaky_relu": lambda x, slope=0.01: where(comparison("gt", x, 0), x, x * slope),
-    "elu": elu,
-    "softplus": softplus,
+# For each operator the number of its operands, the dtype in which it computes, and a function of the operands' values and of the
+# other arguments
+FORMULAS: dict[str, tuple[int, Callable, Callable[..., Expr]]] = {
+    "gelu": (1, floating, gelu),
+    "silu": (1, floating, lambda x: x * op("sigmoid", x)),
+    "leaky_relu": (1, floating, lambda x, slope=0.01: where(comparison("gt", x, 0), x, x * slope)),
+    "elu": (1, floating, elu),
+    "softplus": (1, floating, softplus),
+    "threshold": (1, result_type, lambda x, threshold, value: where(comparison("le", x, threshold), value, x)),
+    "lerp.Scalar": (2, result_type, lerp),
+    "lerp.Tensor": (3, result_type, lerp),
+    "addcmul": (3, result_type, lambda x, y, z, value=1: x + (y * z if value == 1 else y * value * z)),
+    "addcdiv": (3, only_floating, lambda x, y, z, value=1: x + y * value / z),
+    "gelu_backward": (2, floating, gelu_backward),
+    "silu_backward": (2, floating, silu_backward),
+    "sigmoid_backward": (2, floating, lambda grad, out: grad * (out * (1 - out))),
+    "tanh_backward": (2, floating, lambda grad, out: grad * (1 - out * out)),
+    "leaky_relu_backward": (2, floating, lambda grad, x, slope, _: where(comparison("gt", x, 0), grad, grad * slope)),
+    "hardtanh_backward": (2, floating, hardtanh_backward),
+    "threshold_backward": (2, result_type, lambda grad, x, bound: where(comparison("le", x, bound), 0, grad)),
 }
-BACKWARD_FORMULAS = {
-    "gelu_backward": gelu_backward,
-    "silu_backward": silu_backward,
-    "sigmoid_backward": lambda grad, out: grad * (out * (1 - out)),
-    "tanh_backward": lambda grad, out: grad * (1 - out * out),
-    "leaky_relu_backward": lambda grad, x, slope, _: where(comparison("gt", x, 0), grad, grad * slope),
-    "hardtanh_backward": hardtanh_backward,
-}
 
 
-def register_formula(name: str, function: Callable[..., Expr], operands: int) -> None:
-    @register_lowering(name)
-    def rule(*args: Any) -> TensorBox:
-        tensors, others = args[:operands], args[operands:]
-        wide = floating(*tensors)
-        return make_pointwise(lambda *x: function(*(ir.cast(each, wide) for each in x), *others), tensors, wide)
+def compute_formula(count: int, dtype_of: Callable, function: Callable[..., Expr], *args: Any) -> TensorBox:
+    operands, others = args[:count], args[count:]
+    kind = dtype_of(*operands)
+    return make_pointwise(lambda *x: function(*(ir.cast(each, kind) for each in x), *others), operands, kind)
 
 
-for _name, _function in UNARY_FORMULAS.items():
-    register_formula(_name, _function, 1)
-for _name, _function in BACKWARD_FORMULAS.items():
-    register_formula(_name, _function, 2)
+for _name, _formula in FORMULAS.items():
+    register_lowering(_name)(partial(compute_formula, *_formula))

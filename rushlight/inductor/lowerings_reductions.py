@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from rushlight.c10.dtypes import bool_, dtype, float32, float64, int64, promote_types, uint8
@@ -28,7 +29,6 @@ from rushlight.inductor.lowerings_pointwise import comparison, make_pointwise, t
 from rushlight.inductor.lowerings_views import filled, index_value, meta_result
 
 # Reductions ---------------------------------------------------------------------------------------------------
-
 
 NEUTRAL = {"sum": 0, "prod": 1, "any": False, "all": True}  # the result of a reduction of no elements
 
@@ -58,15 +58,13 @@ def reduce(kind: str, x: TensorBox, dims: Sequence[int], keepdim: bool, dtype: d
     return loops
 
 
-@register_lowering("sum", "prod")
-def sum_(x: TensorBox, dtype: dtype | None = None) -> Any:
-    return sum_dims(x, None, False, dtype)
-
-
 @register_lowering("sum.dim_IntList", "prod.dim_int")
 def sum_dims(x: TensorBox, dim: Any, keepdim: bool = False, dtype: dtype | None = None) -> Any:
     dtype = dtype or (x.dtype if x.dtype.is_floating_point else int64)
     return reduce(operator_name(), x, reduced_dims(x, dim), keepdim, dtype)
+
+
+register_lowering("sum", "prod")(lambda x, dtype=None: sum_dims(x, None, False, dtype))
 
 
 @register_lowering("mean.dim")
@@ -93,14 +91,11 @@ def any_(x: TensorBox, dim: Any = None, keepdim: bool = False) -> Any:
 
 
 @register_lowering("argmax", "argmin")
-def argmax(x: TensorBox, dim: int | None = None, keepdim: bool = False) -> Any:
+def argmax(x: TensorBox, dim: int | None = None, keepdim: bool = False, kind: str = "") -> Any:
+    """The index of the first of the largest, or smallest, elements in a dimension."""
     if x.dtype is bool_ or not x.sizes or dim is None:
         raise Unsupported
-    return argument(operator_name(), x, dim, keepdim)
-
-
-def argument(kind: str, x: TensorBox, dim: int, keepdim: bool) -> Any:
-    """The index of the first of the largest, or smallest, elements in a dimension."""
+    kind = kind or operator_name()
     loops = reduction(kind, x, [dim], keepdim)
     if loops.reduced_sizes == (1,):
         return filled(loops.sizes, 0, int64)
@@ -109,21 +104,19 @@ def argument(kind: str, x: TensorBox, dim: int, keepdim: bool) -> Any:
 
 @register_lowering("max.dim", "min.dim")
 def max_dim(x: TensorBox, dim: int, keepdim: bool = False) -> Any:
-    if x.dtype is bool_ or not x.sizes:
-        raise Unsupported
     kind = operator_name()
-    return [reduce(kind, x, [dim % len(x.sizes)], keepdim), argument(f"arg{kind}", x, dim, keepdim)]
+    positions = argmax(x, dim, keepdim, f"arg{kind}")
+    return [reduce(kind, x, [dim % len(x.sizes)], keepdim), positions]
 
 
-def variance(x: TensorBox, dim: Any, correction: float | None) -> TensorBox:
+def variance(x: TensorBox, dims: Sequence[int], correction: float) -> TensorBox:
     """The variance, with the reduced dimensions kept: the mean square of the differences from the mean."""
-    dims = reduced_dims(x, dim)
     count = math.prod(x.sizes[each] for each in dims)
     centre = box(mean_dims(x, dims, True)) if dims else x
     centre.in_memory()
     squares = make_pointwise(lambda x, m: (x - m) * (x - m), [x, centre], x.dtype)
     total = box(reduce("sum", squares, dims, True, x.dtype)) if dims else squares
-    divisor = constant(max(count - (1 if correction is None else correction), 0), x.dtype)
+    divisor = constant(max(count - correction, 0), x.dtype)
     return make_pointwise(lambda total: total / divisor, [total], x.dtype)
 
 
@@ -144,10 +137,11 @@ def var(x: TensorBox, dim: Any = None, correction: float | None = None, keepdim:
         raise Unsupported
     if V.graph.node.target.name().endswith(".dim"):
         correction = int(correction)  # `unbiased`
-    value = variance(x, dim, correction)
+    dims = reduced_dims(x, dim)
+    value = variance(x, dims, 1 if correction is None else correction)
     if operator_name() == "std":
         value = box(pointwise("sqrt", [value]))
-    return value if keepdim else without_dims(value, reduced_dims(x, dim))
+    return value if keepdim else without_dims(value, dims)
 
 
 @register_lowering("logsumexp")
@@ -212,11 +206,8 @@ def log_softmax_backward(grad: TensorBox, out: TensorBox, dim: int, input_dtype:
 def nll_loss(x: TensorBox, target: TensorBox, weight: TensorBox | None, reduction: int, ignore_index: int) -> list[Any]:
     if len(x.sizes) != 2:
         raise Unsupported
-
-    def weight_at(at: Sequence[Index]) -> Expr:
-        return class_weight(target.load(at), weight, x, ignore_index)
-
-    weights = box(Pointwise(target.sizes, x.dtype, weight_at))
+    weigh = partial(class_weight, weight=weight, x=x, ignore_index=ignore_index)
+    weights = make_pointwise(weigh, [target], x.dtype)
 
     def loss_at(at: Sequence[Index]) -> Expr:
         chosen = class_of(target.load(at), ignore_index)
@@ -249,15 +240,8 @@ def class_weight(target: Expr, weight: TensorBox | None, x: TensorBox, ignore_in
 
 
 @register_lowering("nll_loss_backward")
-def nll_loss_backward(
-    grad: TensorBox,
-    x: TensorBox,
-    target: TensorBox,
-    weight: TensorBox | None,
-    reduction: int,
-    ignore_index: int,
-    total_weight: TensorBox,
-) -> Pointwise:
+def nll_loss_backward(grad: TensorBox, x: TensorBox, target: TensorBox, weight: TensorBox | None, *options: Any) -> Any:
+    reduction, ignore_index, total_weight = options
     if len(x.sizes) != 2:
         raise Unsupported
 

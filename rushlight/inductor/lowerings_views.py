@@ -81,31 +81,27 @@ def triangle(x: TensorBox, diagonal: int = 0) -> Pointwise:
 
 # Views --------------------------------------------------------------------------------------------------------
 
-
 register_lowering("alias", "detach")(lambda x: x)
 
 
-@register_lowering(
-    "view", "reshape", "_unsafe_view", "_reshape_alias", "unsqueeze", "squeeze", "squeeze.dim", "squeeze.dims"
-)
+RESHAPES = "view", "reshape", "_unsafe_view", "_reshape_alias", "unsqueeze", "squeeze", "squeeze.dim", "squeeze.dims"
+
+
+@register_lowering(*RESHAPES)
 def reshape(x: TensorBox, *args: Any) -> View:
     sizes = tuple(meta_result().shape)
     return view(x, lambda indices: reshaped_indices(indices, x.sizes, sizes))
 
 
-def view(x: TensorBox, reindex: Callable) -> View:
-    """The view that eager execution returns: other indices on a box, and sizes, strides and offset in memory."""
-    return view_like(x, reindex, meta_result())
-
-
-def view_like(x: TensorBox, reindex: Callable, val: Any) -> View:
+def view(x: TensorBox, reindex: Callable, val: Any = None) -> View:
+    """The view that eager execution returns, `val` or the node's only result: other indices on a box, and sizes, strides and
+    offset in memory."""
+    val = meta_result() if val is None else val
     offset = val.storage_offset() - V.graph.node.args[0].meta["val"].storage_offset()
     return View(x, tuple(val.shape), reindex, tuple(val.stride()), offset)
 
 
-@register_lowering("expand", "broadcast_to")
-def expand(x: TensorBox, *args: Any) -> View:
-    return view(x, lambda indices: broadcast_indices(indices, x.sizes))
+register_lowering("expand", "broadcast_to")(lambda x, *_: view(x, lambda at: broadcast_indices(at, x.sizes)))
 
 
 @register_lowering("permute")
@@ -114,9 +110,7 @@ def permute(x: TensorBox, dims: Sequence[int]) -> View:
     return view(x, lambda indices: [indices[order.index(dim)] for dim in range(len(order))])
 
 
-@register_lowering("t")
-def t(x: TensorBox) -> View:
-    return permute(x, [1, 0] if len(x.sizes) == 2 else range(len(x.sizes)))
+register_lowering("t")(lambda x: permute(x, range(len(x.sizes))[::-1]))
 
 
 @register_lowering("transpose.int")
@@ -128,10 +122,7 @@ def transpose(x: TensorBox, dim0: int, dim1: int) -> View | TensorBox:
     return permute(x, order)
 
 
-@register_lowering("select.int")
-def select(x: TensorBox, dim: int, index: int) -> View:
-    dim, index = dim % len(x.sizes), index % x.sizes[dim]
-    return view(x, selected(dim, index))
+register_lowering("select.int")(lambda x, dim, index: view(x, selected(dim % len(x.sizes), index % x.sizes[dim])))
 
 
 @register_lowering("slice.Tensor")
@@ -164,7 +155,7 @@ def diagonal(x: TensorBox, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Vie
 def split(x: TensorBox, how: Any, dim: int = 0) -> list[View]:
     dim, start, views = dim % len(x.sizes), 0, []
     for val in meta_result():
-        views.append(view_like(x, shifted(dim, start), val))
+        views.append(view(x, shifted(dim, start), val))
         start += val.shape[dim]
     return views
 
@@ -172,7 +163,7 @@ def split(x: TensorBox, how: Any, dim: int = 0) -> list[View]:
 @register_lowering("unbind.int")
 def unbind(x: TensorBox, dim: int = 0) -> list[View]:
     dim = dim % len(x.sizes)
-    return [view_like(x, selected(dim, number), val) for number, val in enumerate(meta_result())]
+    return [view(x, selected(dim, number), val) for number, val in enumerate(meta_result())]
 
 
 def shifted(dim: int, start: int, step: int = 1) -> Callable:
@@ -269,26 +260,18 @@ def embedding(weight: TensorBox, indices: TensorBox, *_: Any) -> Pointwise:
     return Pointwise((*indices.sizes, weight.sizes[1]), weight.dtype, inner)
 
 
-@register_lowering("gather")
-def gather(x: TensorBox, dim: int, index: TensorBox, sparse_grad: bool = False) -> Pointwise:
+register_lowering("gather")(lambda x, dim, index, *_: looked_up(x, dim, index, index.load))
+register_lowering("index_select")(lambda x, dim, index: looked_up(x, dim, index, lambda at: index.load([at[dim]])))
+
+
+def looked_up(x: TensorBox, dim: int, index: TensorBox, load: Callable[[Sequence[Index]], Expr]) -> Pointwise:
+    """The elements of a tensor at indices from memory in one dimension."""
     if not x.sizes or not index.sizes:
         raise Unsupported
     dim = dim % len(x.sizes)
 
     def inner(at: Sequence[Index]) -> Expr:
-        return x.load(with_index(at, dim, indirect_index(index.load(at), x.sizes[dim])))
-
-    return Pointwise(index.sizes, x.dtype, inner)
-
-
-@register_lowering("index_select")
-def index_select(x: TensorBox, dim: int, index: TensorBox) -> Pointwise:
-    if not x.sizes or len(index.sizes) != 1:
-        raise Unsupported
-    dim = dim % len(x.sizes)
-
-    def inner(at: Sequence[Index]) -> Expr:
-        return x.load(with_index(at, dim, indirect_index(index.load([at[dim]]), x.sizes[dim])))
+        return x.load(with_index(at, dim, indirect_index(load(at), x.sizes[dim])))
 
     return Pointwise(tuple(meta_result().shape), x.dtype, inner)
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rushlight.inductor.ir import ExternKernel, FallbackKernel, Kernel, Program, ReinterpretView
+from rushlight.inductor.ir import FallbackKernel, Kernel, Program, ReinterpretView
 
 Step = tuple[Sequence[str], Sequence[str]]  # the buffers that it reads, and those that it writes
 Line = tuple  # ("allocate", buffer), ("reuse", old, new), ("call", step), ("free", buffer)
@@ -209,11 +209,10 @@ def plan(program: Program) -> Plan:
     views = [step for step in fallbacks if any(each.alias for each in step.target._schema.returns)]
     outputs = [each.buffer for each in program.outputs if isinstance(each, ReinterpretView)]
     outputs += [name for step in views for name in sorted(step.reads)]  # a view keeps its base alive
-    steps = [(sorted(step.reads), writes_in_order(step)) for step in program.steps]
-    updates = [
-        take_over(step.inplace if isinstance(step, Kernel) else {}, ending, kept)
-        for step, ending in zip(program.steps, last_uses(steps, outputs))
-    ]
+    orders = [step.arguments.index if isinstance(step, Kernel) else None for step in program.steps]  # of the parameters
+    steps = [(sorted(step.reads), sorted(step.writes, key=order)) for step, order in zip(program.steps, orders)]
+    candidates = [step.inplace if isinstance(step, Kernel) else {} for step in program.steps]
+    updates = [take_over(each, ending, kept) for each, ending in zip(candidates, last_uses(steps, outputs))]
     sizes = {name: (str(each.dtype), each.nbytes) for name, each in program.layouts.items() if name not in kept}
     written = {name for _, writes in steps for name in writes}
     empty = [name for name in sizes if name not in written]  # buffers without elements: no step writes them
@@ -222,11 +221,6 @@ def plan(program: Program) -> Plan:
         nbytes = {name: size for name, (_, size) in sizes.items()}
         lines = plan_reuse(lines, sizes, bytes_alive(steps, nbytes, outputs))
     return assign_memory(lines, program, outputs)
-
-
-def writes_in_order(step: Kernel | ExternKernel | FallbackKernel) -> list[str]:
-    """The buffers that a step writes, in the order of its parameters, so that every plan has the same lines."""
-    return sorted(step.writes, key=step.arguments.index) if isinstance(step, Kernel) else sorted(step.writes)
 
 
 def segments(program: Program) -> list[int | None]:
@@ -258,10 +252,5 @@ def assign_memory(lines: list[Line], program: Program, outputs: Sequence[str]) -
     for root in dict.fromkeys(roots.values()):
         if root not in held:
             offsets[root] = nbytes
-            nbytes += round_up(program.layouts[root].nbytes)
+            nbytes += -(-program.layouts[root].nbytes // ALIGNMENT) * ALIGNMENT  # the next multiple
     return Plan(lines, before, roots, held, offsets, nbytes)
-
-
-def round_up(nbytes: int) -> int:
-    """The next multiple of `ALIGNMENT`."""
-    return -(-nbytes // ALIGNMENT) * ALIGNMENT

@@ -10,11 +10,20 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
+from rushlight.inductor import ir
 from rushlight.inductor.cpp_scheduling import codegen_node
 from rushlight.inductor.dependencies import extract_read_writes
 from rushlight.inductor.graph import GraphLowering
 from rushlight.inductor.index import Symbol, refinement, spread, symbols
-from rushlight.inductor.ir import ComputedBuffer, ExternKernel, FallbackKernel, Kernel, Layout, Program, ReinterpretView
+from rushlight.inductor.ir import (
+    ComputedBuffer,
+    ExternKernel,
+    FallbackKernel,
+    Layout,
+    Operation,
+    Program,
+    ReinterpretView,
+)
 from rushlight.inductor.scheduler_node import FusedSchedulerNode
 
 MOST_NESTS = 64  # in one kernel, as torch/_inductor/config.py: max_fusion_size
@@ -51,10 +60,10 @@ def can_fuse(first: ComputedBuffer, second: ComputedBuffer) -> bool:
 
 # Common loops of two nodes ------------------------------------------------------------------------------------
 
+Pairs = Iterator[tuple[FusedSchedulerNode, FusedSchedulerNode]]
 
-def common_loops(
-    first: FusedSchedulerNode, second: FusedSchedulerNode, rotate: bool = True
-) -> Iterator[tuple[FusedSchedulerNode, FusedSchedulerNode]]:
+
+def common_loops(first: FusedSchedulerNode, second: FusedSchedulerNode, rotate: bool = True) -> Pairs:
     """Both nodes in the same loops, in every order to try: row-major first, then with the loops of a pointwise node rotated."""
     (rows, columns), (other_rows, other_columns) = first.numels, second.numels
     if bool(first.inner) == bool(second.inner):
@@ -72,9 +81,7 @@ def common_loops(
         yield from cut(first, second, [first.outer, first.inner], [second.outer, first.inner])
 
 
-def cut(
-    first: FusedSchedulerNode, second: FusedSchedulerNode, mine: list[list[Symbol]], theirs: list[list[Symbol]]
-) -> Iterator[tuple[FusedSchedulerNode, FusedSchedulerNode]]:
+def cut(first: FusedSchedulerNode, second: FusedSchedulerNode, mine: list, theirs: list) -> Pairs:
     """Both nodes in the coarsest loops that refine the outer loops of both, and the inner loops of both."""
     sizes = [refinement([s.size for s in a], [s.size for s in b]) for a, b in zip(mine, theirs)]
     if None not in sizes:
@@ -83,19 +90,16 @@ def cut(
         yield first.reindexed(outer, inner, values[0]), second.reindexed(outer, inner, values[1])
 
 
-def cut_into_rows(
-    reduction: FusedSchedulerNode, pointwise: FusedSchedulerNode, order: list[Symbol]
-) -> Iterator[tuple[FusedSchedulerNode, FusedSchedulerNode]]:
+def cut_into_rows(reduction: FusedSchedulerNode, pointwise: FusedSchedulerNode, order: list[Symbol]) -> Pairs:
     """A node with reductions and a pointwise node over the same elements, whose loops, in this order, are cut into rows too."""
     sizes = refinement([s.size for s in reduction.loops], [s.size for s in order])
     if sizes is None:
         return
     rows = next(n for n in range(len(sizes) + 1) if math.prod(sizes[:n]) == reduction.numels[0])
     outer, inner = symbols("i", sizes[:rows]), symbols("r", sizes[rows:])
-    yield (
-        reduction.reindexed(outer, inner, spread(reduction.outer, outer) | spread(reduction.inner, inner)),
-        pointwise.reindexed(outer, inner, spread(order, outer + inner)),
-    )
+    values = spread(reduction.outer, outer) | spread(reduction.inner, inner)
+    other_values = spread(order, outer + inner)
+    yield reduction.reindexed(outer, inner, values), pointwise.reindexed(outer, inner, other_values)
 
 
 def rotations(loops: Sequence[Symbol]) -> list[list[Symbol]]:
@@ -118,7 +122,7 @@ def fused(first: FusedSchedulerNode, second: FusedSchedulerNode) -> FusedSchedul
 BaseSchedulerNode = FusedSchedulerNode | ExternKernel | FallbackKernel
 
 
-def live_operations(graph: GraphLowering) -> list[ComputedBuffer | ExternKernel | FallbackKernel]:
+def live_operations(graph: GraphLowering) -> list[Operation]:
     """The operations whose results are used. Source: `torch/_inductor/scheduler.py`, `Scheduler.dead_node_elimination`."""
     wanted = {each.buffer for each in graph.outputs if isinstance(each, ReinterpretView)} | set(graph.mutated)
     kept = []
@@ -135,7 +139,7 @@ def live_operations(graph: GraphLowering) -> list[ComputedBuffer | ExternKernel 
     return kept[::-1]
 
 
-def create_nodes(operations: Sequence[ComputedBuffer | ExternKernel | FallbackKernel]) -> list[BaseSchedulerNode]:
+def create_nodes(operations: Sequence[Operation]) -> list[BaseSchedulerNode]:
     """A node for each operation."""
     return [FusedSchedulerNode.of(each) if isinstance(each, ComputedBuffer) else each for each in operations]
 
@@ -150,8 +154,10 @@ def fuse_nodes(nodes: list[BaseSchedulerNode], layouts: dict[str, Layout]) -> li
         ancestors = compute_ancestors(nodes)
         for a, b in possible_fusions(nodes, ancestors, layouts, refused):
             together = fused(nodes[a], nodes[b])
-            if together is not None:
-                nodes = with_fused(nodes, a, b, together, ancestors)
+            if together is not None:  # a node between that needs `a` comes after both, any other before both
+                before = [nodes[c] for c in range(a + 1, b) if a not in ancestors[c]]
+                after = [nodes[c] for c in range(a + 1, b) if a in ancestors[c]]
+                nodes = [*nodes[:a], *before, together, *after, *nodes[b + 1 :]]
                 break
             refused.add((nodes[a], nodes[b]))
         else:
@@ -175,16 +181,6 @@ def possible_fusions(
     return [(a, b) for _, _, a, b in sorted(pairs)]
 
 
-def with_fused(
-    nodes: list[BaseSchedulerNode], a: int, b: int, together: FusedSchedulerNode, ancestors: list[set[int]]
-) -> list[BaseSchedulerNode]:
-    """The nodes with those at `a` and `b` fused. A node between them that needs `a` comes after both, any other before both."""
-    between = range(a + 1, b)
-    before = [nodes[c] for c in between if a not in ancestors[c]]
-    after = [nodes[c] for c in between if a in ancestors[c]]
-    return [*nodes[:a], *before, together, *after, *nodes[b + 1 :]]
-
-
 def compute_ancestors(nodes: Sequence[BaseSchedulerNode]) -> list[set[int]]:
     """For each node the positions of the earlier nodes on which it depends, directly or not."""
     found: list[set[int]] = []
@@ -203,7 +199,7 @@ def schedule(graph: GraphLowering) -> Program:
     nodes = fuse_nodes(create_nodes(live_operations(graph)), graph.layouts)
     kept = {each.buffer for each in graph.outputs if isinstance(each, ReinterpretView)}
     kept |= {*graph.inputs, *graph.constants}
-    steps: list[Kernel | ExternKernel | FallbackKernel] = []
+    steps: list[ir.Step] = []
     for number, node in enumerate(nodes):
         if isinstance(node, FusedSchedulerNode):
             used = kept.union(*(other.reads for other in nodes if other is not node))

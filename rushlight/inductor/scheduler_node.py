@@ -56,22 +56,19 @@ class FusedSchedulerNode:
 
     def reindexed(self, outer: list[Symbol], inner: list[Symbol], values: dict[Symbol, Index]) -> FusedSchedulerNode:
         """The same node with other loop variables."""
-        return FusedSchedulerNode(outer, inner, [_reindexed(nest, outer, inner, values) for nest in self.nests])
+        nests, total = [], numel(outer + inner)
+        for nest in self.nests:
+            index, value = substitute(nest.index, values), ir.reindexed(nest.value, values)
+            reduced = inner if nest.kind is not None else []
+            on_every_element = nest.kind is None and numel(nest.loops) == total
+            loops = outer + inner if on_every_element else outer
+            nests.append(replace(nest, loops=loops, reduced=reduced, index=index, value=value))
+        return FusedSchedulerNode(outer, inner, nests)
 
 
 def numel(loops: Sequence[Symbol]) -> int:
     """The iterations of nested loops."""
     return math.prod(symbol.size for symbol in loops)
-
-
-def _reindexed(
-    nest: ComputedBuffer, outer: list[Symbol], inner: list[Symbol], values: dict[Symbol, Index]
-) -> ComputedBuffer:
-    index, value = substitute(nest.index, values), ir.reindexed(nest.value, values)
-    if nest.kind is not None:
-        return replace(nest, loops=outer, reduced=inner, index=index, value=value)
-    on_every_element = numel(nest.loops) == numel(outer) * numel(inner)
-    return replace(nest, loops=outer + inner if on_every_element else outer, index=index, value=value)
 
 
 def inner_loops(node: FusedSchedulerNode) -> list[int]:

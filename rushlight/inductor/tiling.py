@@ -27,11 +27,8 @@ def select_tiling(node: FusedSchedulerNode) -> Symbol | None:
     nests = [nest for nest in node.nests if not node.works_by_row(nest)]
     accesses = [nest.index for nest in nests if nest.kind is None]
     accesses += [load.index for nest in nests for load in loads(nest.value)]
-    votes = sum(
-        (stride_of(index, across) == 1) - (stride_of(index, along) == 1)
-        for index in accesses
-        if {across, along} <= index.symbols
-    )
+    accesses = [index for index in accesses if {across, along} <= index.symbols]
+    votes = sum((stride_of(index, across) == 1) - (stride_of(index, along) == 1) for index in accesses)
     return across if votes > 0 else None
 
 
@@ -40,10 +37,12 @@ class CppTileKernel(CppKernel):
 
     rows_at_once = TILE
     scratch = 1 << 18
+    lane, each_row = "[lane]", "for (int64_t lane = 0; lane < lanes; lane++) "
 
     def __init__(self, node: FusedSchedulerNode, unused: set[str], layouts: dict[str, Layout]) -> None:
         super().__init__(node, unused, layouts)
         self.across = node.outer[-1]
+        self.varying = [*node.inner, self.across]
 
     def open_rows(self) -> None:
         size = self.across.size
@@ -60,17 +59,8 @@ class CppTileKernel(CppKernel):
         self.open("for (int64_t lane = 0; lane < lanes; lane++)")
         self.write(f"const int64_t {self.across.name} = tile + lane;")
 
-    def varying(self) -> list[Symbol]:
-        return [*self.node.inner, self.across]
-
-    def element(self, name: str) -> str:
-        return f"{name}[lane]"
-
     def row_position(self) -> str:
         return f"({super().row_position()}) * {TILE} + lane"
-
-    def for_each_row(self, text: str) -> str:
-        return f"for (int64_t lane = 0; lane < lanes; lane++) {text}"
 
     def declare_array(self, buffer: str, dtype: dtype) -> str:
         name = f"row_{buffer}"

@@ -40,7 +40,7 @@ static inline char* aligned(char* pool) { return pool + (-reinterpret_cast<uintp
 def header() -> str:
     """`inductor.h`, the header of every graph."""
     arrays = ARRAYS.replace("HEAD", str(codecache.HEAD)).replace("ALIGNMENT", str(ALIGNMENT))
-    return "\n".join(["#pragma once", PRELUDE, arrays, externs.STRIDES, externs.TILES, externs.BLAS, externs.ADD_BIAS])
+    return "\n".join(["#pragma once", PRELUDE, arrays, externs.PRODUCTS])
 
 
 class CppWrapper:
@@ -69,13 +69,13 @@ class CppWrapper:
     def segment(self, number: int, steps: Sequence[Kernel | ExternKernel]) -> None:
         """The function of one segment: its parameters, then the calls, each after the declarations of its new buffers."""
         plan = self.plan
-        used = dict.fromkeys(name for step in steps for name in named(step))
+        used = dict.fromkeys(name for step in steps for name in step.arguments)
         outside = [name for name in used if name not in plan.roots]
         held = dict.fromkeys(plan.roots[name] for name in used if plan.roots.get(name) in plan.held)
         known = dict.fromkeys([*outside, *held])
         lines = [f"{self.pointer(name)} = data<{self.type(name)}>({name}_);" for name in known]
         for step in steps:
-            lines += [self.declaration(name, known) for name in named(step) if name not in known]
+            lines += [self.declaration(name, known) for name in step.arguments if name not in known]
             lines += self.call(step)
         lines.append("return 0;")
         parameters = [*outside, *held]
@@ -109,13 +109,6 @@ class CppWrapper:
         return lines
 
 
-def named(step: Kernel | ExternKernel) -> list[str]:
-    """The buffers of a step, in the order of its parameters."""
-    if isinstance(step, Kernel):
-        return step.arguments
-    return [*(operand.buffer for operand in step.operands), step.output]
-
-
 # The Python half ----------------------------------------------------------------------------------------------
 
 
@@ -131,13 +124,6 @@ class PythonWrapper:
         keeps_pool = 0 < cpp.pool <= MOST_KEPT
         if cpp.pool:
             self.lines.append(f"pool = {'pools.pop() if pools else ' * keeps_pool}empty({cpp.pool}, uint8)")
-        self.write_steps()
-        self.lines += ["pools.append(pool)"] * keeps_pool
-        self.lines += [f"{name}._storage.version += 1" for name in self.program.mutated]
-        self.lines.append(f"return [{', '.join(map(self.value, self.program.outputs))}]")
-
-    def write_steps(self) -> None:
-        """The lines that allocate tensors, call segments, and call eager kernels."""
         numbers = [*segments(self.program), None]
         for what, which, *_ in self.plan.lines:
             if what == "allocate" and which in self.plan.held:
@@ -146,6 +132,9 @@ class PythonWrapper:
                 self.lines += ["with no_grad():", "    " + self.fallback(self.program.steps[which])]
             elif what == "call" and numbers[which + 1] != numbers[which]:
                 self.lines.append(self.segment(numbers[which]))
+        self.lines += ["pools.append(pool)"] * keeps_pool
+        self.lines += [f"{name}._storage.version += 1" for name in self.program.mutated]
+        self.lines.append(f"return [{', '.join(map(self.value, self.program.outputs))}]")
 
     def text(self) -> str:
         return f"def call({', '.join(self.program.inputs)}):\n" + "".join(f"    {line}\n" for line in self.lines)
@@ -238,7 +227,7 @@ def load_segments(program: Program, cpp: CppWrapper, text: str) -> dict[str, Any
     for number, parameters in enumerate(cpp.parameters):
         found[f"segment_{number}"] = function = library[f"segment_{number}"]
         function.argtypes = [ctypes.c_void_p] * len(parameters)
-    if externs.calls_blas(program):
+    if any(isinstance(step, ExternKernel) and not externs.is_small(step) for step in program.steps):
         for kind, name in (("float32", "matmul_float"), ("float64", "matmul_double")):
             ctypes.c_void_p.in_dll(library, name).value = codecache.matmul_loop(kind)
     return found

@@ -32,8 +32,7 @@ from rushlight.aten.strided import contiguous_strides
 
 DEVICE = "rush"
 
-# ------------------------------------------------------------------------------------------------------------
-# Memory
+# Memory -------------------------------------------------------------------------------------------------------
 
 
 def empty_strided(
@@ -156,37 +155,24 @@ def view(self: torch.Tensor, size: Sequence[int]) -> torch.Tensor:
     return as_strided(self, seen.shape, seen.stride())
 
 
-def write_result_of(function: Callable) -> Callable:
-    """A kernel that writes the result of a function of numpy into `out`.
+def write_result_of(function: Callable, out: str = "out") -> Callable:
+    """A kernel that writes the result of a function of numpy into its argument `out`.
 
     A number among the operands (`x * 2`) is a tensor for the dispatcher, and a number again when it reaches Python.
     """
 
-    def kernel(*inputs: Any, out: torch.Tensor, **options: Any) -> torch.Tensor:
+    def kernel(*inputs: Any, **options: Any) -> torch.Tensor:
+        result = options.pop(out)
         arrays = [array_of(each) if isinstance(each, torch.Tensor) else each for each in inputs]
-        array_of(out)[...] = function(*arrays, **options)
-        return out
+        array_of(result)[...] = function(*arrays, **options)
+        return result
 
     return kernel
 
 
-def sum_out(
-    self: torch.Tensor,
-    dim: Sequence[int] | None,
-    keepdim: bool = False,
-    *,
-    dtype: torch.dtype | None = None,
-    out: torch.Tensor,
-) -> torch.Tensor:
+def sum_out(self: torch.Tensor, dim: Any, keepdim: bool = False, *, out: torch.Tensor, **dtype: Any) -> torch.Tensor:
     array_of(out)[...] = array_of(self).sum(tuple(dim or range(self.dim())), array_of(out).dtype, keepdims=keepdim)
     return out
-
-
-def threshold_backward(
-    grad: torch.Tensor, self: torch.Tensor, threshold: float, *, grad_input: torch.Tensor
-) -> torch.Tensor:
-    array_of(grad_input)[...] = np.where(array_of(self) <= threshold, 0, array_of(grad))
-    return grad_input
 
 
 def relu(self: torch.Tensor) -> torch.Tensor:  # not structured, so it allocates
@@ -208,7 +194,7 @@ KERNELS: dict[str, Callable] = {
     "_copy_from": copy_from,
     "fill_.Scalar": fill_,
     "relu": relu,
-    "threshold_backward.grad_input": threshold_backward,
+    "threshold_backward.grad_input": write_result_of(lambda grad, x, at: np.where(x <= at, 0, grad), "grad_input"),
     "add.out": write_result_of(lambda x, y, alpha=1: x + alpha * y),
     "mul.out": write_result_of(np.multiply),
     "mm.out": write_result_of(np.matmul),
@@ -218,8 +204,7 @@ KERNELS: dict[str, Callable] = {
 }
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Everything else
+# Everything else ----------------------------------------------------------------------------------------------
 
 
 def cpu_fallback(op: Any, *args: Any, **kwargs: Any) -> Any:
@@ -274,8 +259,7 @@ def cpu_fallback(op: Any, *args: Any, **kwargs: Any) -> Any:
     return tree_map_only(torch.Tensor, to_device, result)
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Tracing calls
+# Tracing calls ------------------------------------------------------------------------------------------------
 
 _traces: list[list[str]] = []  # of the active `trace` contexts
 _depth = threading.local()  # per thread: the engine of autograd runs a device's backward pass in a thread of its own
@@ -283,8 +267,8 @@ _depth = threading.local()  # per thread: the engine of autograd runs a device's
 
 @contextlib.contextmanager
 def trace() -> Iterator[list[str]]:
-    """Within this context, every call that reaches a kernel of this device adds a line to the list, indented below the call
-    that made it. The lines are printed at the end.
+    """In this context every call that reaches a kernel of this device adds a line to the list, indented below the call that
+    made it. The lines are printed at the end.
 
     Source: `TORCH_SHOW_DISPATCH_TRACE`, which only debug builds of PyTorch have.
     """
@@ -321,8 +305,7 @@ def _describe(value: Any) -> str:
     return f"[{', '.join(map(_describe, value))}]" if isinstance(value, (list, tuple)) else str(value)
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Registering
+# Registering --------------------------------------------------------------------------------------------------
 
 _libraries: list[torch.library.Library] = []  # a registration lasts as long as its Library
 
@@ -341,10 +324,9 @@ def register_backend() -> None:
         return
     _register()
     if not _engine_knows_device():
-        warnings.warn(
-            f"a backward pass has run in this process already: none can run on {DEVICE} (start a new process, and register first)",
-            stacklevel=2,
-        )
+        way_out = "start a new process, and register first"
+        problem = f"a backward pass has run in this process already: none can run on {DEVICE} ({way_out})"
+        warnings.warn(problem, stacklevel=2)
 
 
 def _register() -> None:
@@ -399,8 +381,7 @@ def _registered(program: Callable, *args: Any) -> Any:
 
 
 def run_in_child(program: Callable, *args: Any, seconds: int = SECONDS) -> Any:
-    """Return `program(*args)`, run in a forked child, as in `run_on_device`, but without the device. Only the child is affected by
-    the program.
+    """Return `program(*args)`, run in a forked child as in `run_on_device`, but without the device.
 
     Raises:
         the exception of the program; ChildProcessError, with the name of the signal, if the child dies or takes longer than

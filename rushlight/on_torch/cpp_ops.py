@@ -20,8 +20,7 @@ import torch
 
 from rushlight.utils.cpp_extension import CompileError, compiled, compiler
 
-# ------------------------------------------------------------------------------------------------------------
-# The operator
+# The operator -------------------------------------------------------------------------------------------------
 
 
 def rms_norm_source() -> str:
@@ -121,8 +120,7 @@ TORCH_LIBRARY_IMPL(TORCH_EXTENSION_NAME, Meta, m) {
 """
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Compiling and loading
+# Compiling and loading ----------------------------------------------------------------------------------------
 
 _TORCH = Path(torch.__file__).parent
 
@@ -134,13 +132,8 @@ def command() -> list[str]:
     The text may use everything that PyTorch's own C++ was compiled with: its headers, its two libraries (which the process
     has loaded already), its standard and its form of `std::string`.
     """
-    flags = [
-        "-std=c++20",
-        "-O2",
-        "-fPIC",
-        "-shared",
-        f"-D_GLIBCXX_USE_CXX11_ABI={int(torch.compiled_with_cxx11_abi())}",
-    ]
+    flags = ["-std=c++20", "-O2", "-fPIC", "-shared"]
+    flags.append(f"-D_GLIBCXX_USE_CXX11_ABI={int(torch.compiled_with_cxx11_abi())}")
     flags += ["-fopenmp"] if sys.platform == "linux" else []  # without it at::parallel_for is a plain loop
     return [compiler(), *flags, f"-I{_TORCH / 'include'}", f"-L{_TORCH / 'lib'}"]
 
@@ -170,10 +163,13 @@ def build(source: str) -> Any:
     if source not in _built:
         try:
             name = f"rushlight_{_key(source)}"
-            torch.ops.load_library(_library(source, name))
+            arguments = [*command(), f"-DTORCH_EXTENSION_NAME={name}", "operator.cpp", "-ltorch_cpu", "-lc10"]
+            torch.ops.load_library(compiled(name, arguments, {"operator.cpp": source}))
             _built[source] = getattr(torch.ops, name)
         except CompileError as error:
-            _built[source] = error
+            lines = str(error).splitlines()  # most are templates of PyTorch's headers, which the message leaves out
+            own = [line for line in lines if "error" in line or "undefined" in line] or lines
+            _built[source] = CompileError("\n".join(own[:20]))
     if isinstance(_built[source], CompileError):
         raise _built[source]
     return _built[source]
@@ -189,22 +185,6 @@ def _key(source: str) -> str:
     return hashlib.sha256(key.encode()).hexdigest()[:16]
 
 
-def _library(source: str, name: str) -> Path:
-    arguments = [*command(), f"-DTORCH_EXTENSION_NAME={name}", "operator.cpp", "-ltorch_cpu", "-lc10"]
-    try:
-        return compiled(name, arguments, {"operator.cpp": source})
-    except CompileError as error:
-        raise CompileError(_errors(str(error))) from None
-
-
-def _errors(output: str) -> str:
-    """The compiler's errors about the text itself, without the pages of templates that PyTorch's headers add to every
-    message."""
-    lines = output.splitlines()
-    return "\n".join([line for line in lines if "error" in line or "undefined" in line][:20] or lines[:20])
-
-
-# ------------------------------------------------------------------------------------------------------------
 # The operator, with a gradient
 #
 # The library contains the kernels. The derivative is registered from Python, as for any operator of `torch.library.custom_op`.
@@ -217,8 +197,7 @@ def setup_context(ctx: Any, inputs: tuple, output: torch.Tensor) -> None:
 
 
 def backward(ctx: Any, grad: torch.Tensor) -> tuple:
-    """The gradients of `rms_norm` for x and weight, computed by differentiable operations, so that they can be differentiated
-    again."""
+    """The gradients of `rms_norm` for x and weight, computed by operations that can be differentiated again."""
     x, weight = ctx.saved_tensors
     scale = torch.rsqrt((x * x).mean(-1, keepdim=True) + ctx.eps)
     weighted = grad * weight

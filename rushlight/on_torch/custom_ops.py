@@ -24,19 +24,12 @@ from torch import Tensor
 from torch.library import CustomOpDef, Library
 from torch.types import Number
 
-# ------------------------------------------------------------------------------------------------------------
-# The schema, which the dispatcher, the compiler and the exporter read
+# The schema, which the dispatcher, the compiler and the exporter read -----------------------------------------
 
-SCHEMA_TYPES = {
-    Tensor: "Tensor",
-    int: "SymInt",  # while a graph is captured, a size may be a symbol
-    float: "float",
-    bool: "bool",
-    str: "str",
-    Number: "Scalar",
-    torch.dtype: "ScalarType",
+SCHEMA_TYPES = {  # an int is a SymInt because a size may be a symbol while a graph is captured
+    Tensor: "Tensor", int: "SymInt", float: "float", bool: "bool", str: "str", Number: "Scalar", torch.dtype: "ScalarType",
     torch.device: "Device",
-}
+}  # fmt: skip
 LISTED = (Tensor, int, float, bool, Number)  # types that lists may contain
 RETURNED = (Tensor, list[Tensor], int, float, bool, Number)
 
@@ -121,8 +114,7 @@ def result_type(annotation: Any) -> str:
     return SCHEMA_TYPES.get(annotation, "Tensor[]")
 
 
-# ------------------------------------------------------------------------------------------------------------
-# The kernel, and the fake one
+# The kernel, and the fake one ---------------------------------------------------------------------------------
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "none": lambda z: z,
@@ -133,8 +125,7 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 def activate(z: Tensor, activation: str) -> Tensor:
-    """An activation of a tensor, made of differentiable operations. Raises ValueError for a name that is not in
-    `ACTIVATIONS`."""
+    """An activation of a tensor, made of differentiable operations. Raises ValueError for an unknown name."""
     if activation not in ACTIVATIONS:
         raise ValueError(f"no activation {activation!r}; there are {', '.join(ACTIVATIONS)}")
     return ACTIVATIONS[activation](z)
@@ -187,8 +178,7 @@ def fused_linear_fake(x: Tensor, weight: Tensor, bias: Tensor | None = None, act
     return x.new_empty((*x.shape[:-1], weight.shape[0]))
 
 
-# ------------------------------------------------------------------------------------------------------------
-# The derivative
+# The derivative -----------------------------------------------------------------------------------------------
 
 
 def fused_linear_setup_context(ctx: Any, inputs: tuple[Tensor, Tensor, Tensor | None, str], output: Tensor) -> None:
@@ -256,13 +246,11 @@ def fused_linear_backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, Tensor
     )
 
 
-# ------------------------------------------------------------------------------------------------------------
-# The batching rule
+# The batching rule --------------------------------------------------------------------------------------------
 
 
 def move_batch_dim_to_front(tensor: Tensor, dim: int | None, batch_size: int) -> Tensor:
-    """A view of a tensor with its batch dimension first. A tensor without a batch (`dim` is None) is expanded to
-    `batch_size`."""
+    """A view of a tensor with its batch dimension first. A tensor without one (`dim` is None) is expanded to `batch_size`."""
     return tensor.expand(batch_size, *tensor.shape) if dim is None else tensor.movedim(dim, 0)
 
 
@@ -300,8 +288,7 @@ def fused_linear_vmap(
     return activate(z, activation), 0
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Registered at once: torch.library.custom_op
+# Registered at once: torch.library.custom_op ------------------------------------------------------------------
 
 
 def register_fused_linear(namespace: str) -> CustomOpDef:
@@ -320,8 +307,7 @@ def register_fused_linear(namespace: str) -> CustomOpDef:
     return op
 
 
-# ------------------------------------------------------------------------------------------------------------
-# As a Function, which torch.func can differentiate
+# As a Function, which torch.func can differentiate ------------------------------------------------------------
 
 
 def fused_linear_function(op: Callable[..., Tensor]) -> type[torch.autograd.Function]:
@@ -356,8 +342,7 @@ def fused_linear_function(op: Callable[..., Tensor]) -> type[torch.autograd.Func
     return FusedLinear
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Registered key by key: Library
+# Registered key by key: Library -------------------------------------------------------------------------------
 
 SCHEMA = 'fused_linear(Tensor x, Tensor weight, Tensor? bias=None, str activation="none") -> Tensor'
 
@@ -394,8 +379,7 @@ def library_fused_linear(namespace: str) -> Library:
     return library
 
 
-# ------------------------------------------------------------------------------------------------------------
-# An operator that changes its arguments
+# An operator that changes its arguments -----------------------------------------------------------------------
 
 
 def momentum_step(weight: Tensor, buffer: Tensor, grad: Tensor, lr: float, momentum: float) -> None:
@@ -426,8 +410,7 @@ def register_momentum_step(namespace: str) -> CustomOpDef:
     return torch.library.custom_op(f"{namespace}::momentum_step", momentum_step, mutates_args=("weight", "buffer"))
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Which combinations break
+# Which combinations break -------------------------------------------------------------------------------------
 
 
 def what_breaks(kind: str, rule: str, body: str, transform: str) -> str:

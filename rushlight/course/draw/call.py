@@ -11,13 +11,13 @@ from typing import Protocol
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MONO, Picture, ink_on, sheet
+from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MONO, charts, sheet
+from rushlight.course.draw.shapes import PLATE, arrow, ink_on
 
 LAYERS = ("Python frontend", "dispatcher", "ATen and c10", "compiler")
 BANDS = ("1.0", "0.94", "0.88", "0.94")
 
-# ------------------------------------------------------------------------------------------------------------
-# The four layers
+# The four layers ----------------------------------------------------------------------------------------------
 
 
 def layers(paths: Sequence[tuple[str, Sequence[tuple[str, str]]]]) -> Figure:
@@ -48,14 +48,12 @@ def layers(paths: Sequence[tuple[str, Sequence[tuple[str, str]]]]) -> Figure:
             axes.add_patch(Rectangle(*box, facecolor="white", edgecolor=INK, linewidth=0.8, zorder=3))
             axes.text(left + 0.2, top + 0.31, text, size=7.5, zorder=4, **MONO)
             if before is not None:
-                style = {"arrowstyle": "->", "color": INK, "linewidth": 0.9, "shrinkA": 0, "shrinkB": 0}
-                axes.annotate("", (left + 0.6, top), (left + 0.6, before), arrowprops=style, zorder=2)
+                arrow(axes, (left + 0.6, before), (left + 0.6, top), zorder=2, linewidth=0.9)
             before = top + 0.62
     return figure
 
 
-# ------------------------------------------------------------------------------------------------------------
-# A profile
+# A profile ----------------------------------------------------------------------------------------------------
 
 
 class Event(Protocol):
@@ -79,9 +77,8 @@ def spans(events: Sequence[Event], own: Sequence[float] | None = None, unit: str
     panels = {thread: [i for i, event in enumerate(events) if event.thread == thread] for thread in threads}
     levels = [sum(_around(other, event) for other in events) for event in events]
     deep = [max(levels[i] for i in panel) + 1 for panel in panels.values()]
-    figure = Picture(figsize=(9.6, 0.7 + 0.32 * sum(deep)), facecolor="white", layout="constrained")
-    rows = figure.subplots(len(threads), 1, sharex=True, squeeze=False, height_ratios=deep)[:, 0]
-    for axes, depth, (thread, panel) in zip(rows, deep, panels.items()):
+    figure, grid = charts(9.6, 0.7 + 0.32 * sum(deep), len(threads), sharex=True, height_ratios=deep)
+    for axes, depth, (thread, panel) in zip(grid[:, 0], deep, panels.items()):
         for i in panel:
             event, long = events[i], events[i].end - events[i].start
             fill = f"{1 - 0.75 * own[i] / darkest:.2f}" if own else "0.9"
@@ -97,7 +94,7 @@ def spans(events: Sequence[Event], own: Sequence[float] | None = None, unit: str
         axes.spines[["top", "right", "left"]].set_visible(False)
         if len(threads) > 1:
             axes.set_ylabel(f"thread {thread}", size=8)
-    rows[-1].set_xlabel(f"time in {unit}")
+    grid[-1, 0].set_xlabel(f"time in {unit}")
     return figure
 
 
@@ -106,15 +103,13 @@ def _around(outer: Event, inner: Event) -> bool:
     return within and outer is not inner
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Two clocks
+# Two clocks ---------------------------------------------------------------------------------------------------
 
 Done = tuple[str, float, float]  # name of the work, start, end
+Read = tuple[str, float]  # text, time
 
 
-def queues(
-    panels: Sequence[tuple[str, Sequence[Done], Sequence[Done], Sequence[tuple[str, float]]]], unit: str = "ms"
-) -> Figure:
+def queues(panels: Sequence[tuple[str, Sequence[Done], Sequence[Done], Sequence[Read]]], unit: str = "ms") -> Figure:
     """A program and its device on one time axis: the program's work above, the device's work below.
 
     Args:
@@ -122,26 +117,23 @@ def queues(
             each. Work named "wait" is hatched.
     """
     last = max(end for _, program, device, _ in panels for _, _, end in (*program, *device))
-    figure = Picture(figsize=(8.8, 1.6 * len(panels) + 0.4), facecolor="white", layout="constrained")
-    rows = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
-    for axes, (title, program, device, reads) in zip(rows, panels):
+    figure, grid = charts(8.8, 1.6 * len(panels) + 0.4, len(panels), sharex=True)
+    for axes, (title, program, device, reads) in zip(grid[:, 0], panels):
         for level, (line, grey) in enumerate(((program, "0.45"), (device, "0.80"))):
             for name, start, end in line:
                 waits = name == "wait"
-                fill = {"facecolor": "white", "hatch": "////"} if waits else {"facecolor": grey}
-                axes.add_patch(
-                    Rectangle((start, level + 0.14), end - start, 0.72, edgecolor=INK, linewidth=0.6, **fill)
-                )
+                style = {"facecolor": "white", "hatch": "////"} if waits else {"facecolor": grey}
+                style |= {"edgecolor": INK, "linewidth": 0.6}
+                axes.add_patch(Rectangle((start, level + 0.14), end - start, 0.72, **style))
                 if (end - start) / last > 0.013 * len(name):
-                    style = MONO | {"color": ink_on(fill["facecolor"])}
-                    backing = {"facecolor": "white", "edgecolor": "none", "pad": 1} if waits else None
-                    axes.text((start + end) / 2, level + 0.5, name, size=7, ha="center", bbox=backing, **style)
+                    style = MONO | {"color": ink_on("white" if waits else grey)}
+                    plate = PLATE | {"pad": 1} if waits else None
+                    axes.text((start + end) / 2, level + 0.5, name, size=7, ha="center", bbox=plate, **style)
         for i, (text, moment) in enumerate(reads):
             axes.plot([moment, moment], [-0.12, 2], color=INK, linewidth=1, linestyle="--", clip_on=False)
             axes.text(moment, -0.28, f" {text} ", size=7.5, ha="left" if i % 2 else "right", **MONO)
         axes.set_title(title, size=9, family="monospace", loc="left", pad=20)
         axes.set(xlim=(-0.02 * last, 1.08 * last), ylim=(2, 0))
         axes.set_yticks([0.5, 1.5], ["program", "device"], size=8)
-        axes.spines[["top", "right"]].set_visible(False)
-    rows[-1].set_xlabel(f"time in {unit}")
+    grid[-1, 0].set_xlabel(f"time in {unit}")
     return figure

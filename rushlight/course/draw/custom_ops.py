@@ -6,20 +6,20 @@ Greys have the same meaning in all pictures: white is ordinary, black is custom 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
 
-from rushlight.course.draw.backward import LEAF, NODE, Box, _connect, _draw_panels, _set_positions, _sort_row
-from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MONO, Picture, ink_on, sheet
+from rushlight.course.draw.boxes import LEAF, NODE, THIN, Box, draw_panels
+from rushlight.course.draw.capture import INPUTS, node_rows, nodes_of, sizes_of
+from rushlight.course.draw.paper import CHARACTER, INK, LETTER, MARGIN, MONO, charts, sheet
+from rushlight.course.draw.shapes import PLATE, cell, ink_on, rectangle
 
 OWN = "0.25"
 
-# ------------------------------------------------------------------------------------------------------------
-# Captured graphs
+# Captured graphs ----------------------------------------------------------------------------------------------
 
 
 def captured(panels: Sequence[tuple[str, Any]], own: Collection[str] = ()) -> Figure:
@@ -29,109 +29,70 @@ def captured(panels: Sequence[tuple[str, Any]], own: Collection[str] = ()) -> Fi
         panels: for each a title and a `torch.fx.Graph`, or an object with the attribute `graph`.
         own: the namespaces whose operators are drawn black.
     """
-    return _draw_panels([(title, _rows(getattr(graph, "graph", graph), own)) for title, graph in panels])
+    return draw_panels([(title, _rows(nodes_of(graph), own)) for title, graph in panels], columns=3)
 
 
-def _rows(graph: Any, own: Collection[str]) -> list[list[Box]]:
+def _rows(nodes: Iterable[Any], own: Collection[str]) -> list:
     boxes: dict[Any, Box] = {}
-    for node in graph.nodes:
-        inputs = dict.fromkeys(each for each in node.all_input_nodes if each in boxes)
-        row = 2 * (max((boxes[each].row // 2 for each in inputs), default=-1) + 1)
-        if node.op == "output":
-            row = 2 * (max((box.row // 2 for box in boxes.values()), default=-1) + 1)
-        elif not inputs and not node.users:
-            continue
-        boxes[node] = Box([_operator(node)], row, _shade(node, own))
-    for node in reversed(graph.nodes):  # an input that is first read late moves next to its reader
-        if node in boxes and node.op in ("placeholder", "get_attr") and any(user in boxes for user in node.users):
-            boxes[node].row = min(boxes[user].row for user in node.users if user in boxes) - 2
-    for node, box in boxes.items():
-        for other in dict.fromkeys(node.all_input_nodes):
-            if other in boxes:
-                _connect(boxes[other], box, [_sizes(other)] if _sizes(other) else [])
-    drawn = dict.fromkeys(boxes.values())
-    for box in list(drawn):
-        waiting = list(box.below)
-        while waiting:  # the texts and bends between the boxes
-            between = waiting.pop()
-            if between not in drawn:
-                drawn[between] = None
-                waiting += between.below
-    rows = [[box for box in drawn if box.row == row] for row in range(max(box.row for box in drawn) + 1)]
-    for sweep in range(12):
-        for row in rows if sweep % 2 else reversed(rows):
-            _sort_row(row, "above" if sweep % 2 else "below", {box: i for line in rows for i, box in enumerate(line)})
-    _set_positions(rows := [row for row in rows if row])
-    for i, row in enumerate(rows):
-        for box in row:
-            box.row = i
-    return rows
+    for node in nodes:
+        if node.op == "output" or node.users or any(each in boxes for each in node.all_input_nodes):
+            boxes[node] = Box([_operator(node)], fill=_shade(node, own))
+    return node_rows(boxes, lambda start, end: (sizes_of(start), THIN), last_first=False)
 
 
 def _operator(node: Any) -> str:
     """The operator that a node calls: `aten.mm`, `mine.fused_linear`; an input by its name."""
-    if node.op in ("placeholder", "get_attr"):
+    if node.op in INPUTS:
         return str(node.target).strip("_")
     if node.op == "output":
         return "result"
-    schema = getattr(node.target, "_schema", None)
-    if "auto_functionalized" in str(node.target):  # its first argument is the operator
-        return f"{str(node.target).rpartition('.')[2]}: {_plain(node.args[0]._schema.name)}"
-    return _plain(schema.name) if schema is not None else getattr(node.target, "__name__", str(node.target))
+    schema = getattr(_called(node), "_schema", None)
+    if schema is None:
+        return getattr(node.target, "__name__", str(node.target))
+    name = schema.name.removeprefix("aten::").replace("::", ".")
+    return name if _called(node) is node.target else f"{str(node.target).rpartition('.')[2]}: {name}"
 
 
-def _plain(name: str) -> str:
-    return name.removeprefix("aten::").replace("::", ".")
+def _called(node: Any) -> Any:
+    """The target of a node; the operator that `auto_functionalized` calls is its first argument."""
+    return node.args[0] if "auto_functionalized" in str(node.target) else node.target
 
 
 def _shade(node: Any, own: Collection[str]) -> str:
-    targets = [node.target, *(node.args[:1] if "auto_functionalized" in str(node.target) else ())]
-    names = [target._schema.name for target in targets if hasattr(target, "_schema")]
-    if any(name.partition("::")[0] in own for name in names):
+    schema = getattr(_called(node), "_schema", None)
+    if schema is not None and schema.name.partition("::")[0] in own:
         return OWN
-    return LEAF if node.op in ("placeholder", "get_attr", "output") else NODE
+    return LEAF if node.op in (*INPUTS, "output") else NODE
 
 
-def _sizes(node: Any) -> str:
-    value = node.meta.get("val", node.meta.get("example_value"))
-    if isinstance(value, (tuple, list)) or not hasattr(value, "shape"):
-        return ""
-    return f"({', '.join(str(size) for size in value.shape)})"
-
-
-# ------------------------------------------------------------------------------------------------------------
-# Outcomes
+# Outcomes -----------------------------------------------------------------------------------------------------
 
 
 def outcomes(rows: Mapping[str, Mapping[str, str]], columns: Sequence[str]) -> Figure:
     """A table of outcomes: "right" is white, "wrong" black, anything else, the name of an error, grey."""
     label = max(len(row) for row in rows) * 8 * CHARACTER + 0.5
     wide = max(max(len(cell) for row in rows.values() for cell in row.values()), max(map(len, columns)))
-    wide, tall = wide * 7.5 * CHARACTER + 0.5, 0.9
+    wide, tall = wide * LETTER + 0.5, 0.9
     figure, axes = sheet(2 * MARGIN + label + wide * len(columns), 2 * MARGIN + 0.6 + tall * len(rows))
     for j, column in enumerate(columns):
         left = MARGIN + label + j * wide
         axes.text(left + wide / 2, MARGIN + 0.15, column, size=7.5, ha="center", **MONO)
         for i, row in enumerate(rows.values()):
             fill = {"right": "white", "wrong": OWN}.get(row[column], "0.85")
-            top = MARGIN + 0.6 + i * tall
-            axes.add_patch(Rectangle((left, top), wide, tall, facecolor=fill, edgecolor=FAINT, linewidth=0.7))
-            middle = left + wide / 2, top + tall / 2
-            axes.text(*middle, row[column], size=7.5, ha="center", **MONO | {"color": ink_on(fill)})
+            cell(axes, left, MARGIN + 0.6 + i * tall, wide, tall, fill, row[column], size=7.5)
     for i, row in enumerate(rows):
         axes.text(MARGIN, MARGIN + 0.6 + (i + 0.5) * tall, row, size=8, **MONO)
     return figure
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Eight bits
+# Eight bits ---------------------------------------------------------------------------------------------------
 
 
 def quantised(rows: Any, data: Any, scale: Any) -> Figure:
     """A matrix, its int8 values, and the scale of each row; all as arrays or tensors on the CPU."""
     rows, data, scale = (np.asarray(each) for each in (rows, data, scale))
-    figure = Picture(figsize=(8.4, 0.9 + 0.26 * len(rows)), facecolor="white", layout="constrained")
-    left, middle, right = figure.subplots(1, 3, sharey=True, width_ratios=(3, 3, 1.4))
+    figure, grid = charts(8.4, 0.9 + 0.26 * len(rows), 1, 3, sharey=True, width_ratios=(3, 3, 1.4))
+    left, middle, right = grid[0]
     for axes, values, end, title in (
         (left, rows, np.abs(rows).max() or 1, "as it was"),
         (middle, data, 127, "int8, from -127 to 127"),
@@ -139,17 +100,15 @@ def quantised(rows: Any, data: Any, scale: Any) -> Figure:
         axes.imshow(values, cmap="Greys", vmin=-end, vmax=end, aspect="auto", interpolation="nearest")
         axes.set_title(title, size=9, loc="left")
         axes.set_xlabel("column")
+        axes.spines[:].set_visible(True)
     right.barh(range(len(rows)), scale, color="0.7", edgecolor=INK, linewidth=0.7)
     right.set_title("scale", size=9, loc="left")
-    right.spines[["top", "right"]].set_visible(False)
     left.set_ylabel("row")
     left.set_yticks(range(len(rows)))
     return figure
 
 
-# ------------------------------------------------------------------------------------------------------------
-# A device's own trace
-
+# A device's own trace -----------------------------------------------------------------------------------------
 
 KINDS = {  # of calls: their grey, and their label
     "kernel": (OWN, "a kernel of its own"),
@@ -160,17 +119,16 @@ KINDS = {  # of calls: their grey, and their label
 
 
 def device_trace(panels: Sequence[tuple[str, Sequence[str]]]) -> Figure:
-    """The calls that reached a device, from top to bottom, a box for each call. The panels, each a title and lines, are side
-    by side.
+    """The calls that reached a device, from top to bottom, a box for each call. A panel is a title and lines.
 
     A line is one of `rushlight.on_torch.backend.trace()`: two spaces for each enclosing call, the operator, its arguments.
     """
     calls = [(title, [_parsed(line) for line in lines]) for title, lines in panels]
     tall, indent, head = 0.72, 0.8, 1.0
-    names = [max((d * indent + len(n) * 7.5 * CHARACTER + 0.6 for d, n, _ in each), default=0) for _, each in calls]
+    names = [max((d * indent + len(n) * LETTER + 0.6 for d, n, _ in each), default=0) for _, each in calls]
     wide = [max(name, len(title) * 9 * CHARACTER) for name, (title, _) in zip(names, calls)]
     most = max(len(each) for _, each in calls)
-    key = sum(len(words) * 7.5 * CHARACTER + 1.3 for _, words in KINDS.values())
+    key = sum(len(words) * LETTER + 1.3 for _, words in KINDS.values())
     width = max(sum(wide) + 0.8 * (len(calls) - 1), key)
     figure, axes = sheet(2 * MARGIN + width, 2 * MARGIN + head + tall * most + 1.1)
     left = MARGIN
@@ -178,13 +136,13 @@ def device_trace(panels: Sequence[tuple[str, Sequence[str]]]) -> Figure:
         axes.text(left, MARGIN + 0.2, title, size=9, weight="bold", **MONO)
         for i, (depth, name, kind) in enumerate(each):
             at, top = left + depth * indent, MARGIN + head + i * tall
-            _call(axes, at, top, len(name) * 7.5 * CHARACTER + 0.5, tall - 0.1, KINDS[kind][0], name)
+            _call(axes, at, top, len(name) * LETTER + 0.5, tall - 0.1, KINDS[kind][0], name)
         left += room + 0.8
     left, top = MARGIN, MARGIN + head + tall * most + 0.35
     for fill, words in KINDS.values():
         _call(axes, left, top, 0.6, tall - 0.1, fill, "")
         axes.text(left + 0.75, top + (tall - 0.1) / 2, words, size=7.5, **MONO)
-        left += len(words) * 7.5 * CHARACTER + 1.3
+        left += len(words) * LETTER + 1.3
     return figure
 
 
@@ -201,8 +159,6 @@ def _parsed(line: str) -> tuple[int, str, str]:
 
 
 def _call(axes: Any, left: float, top: float, wide: float, tall: float, fill: str | None, text: str) -> None:
-    style = {"facecolor": "white", "hatch": "////", "edgecolor": "#d5d9dc"} if fill is None else {"facecolor": fill}
-    axes.add_patch(Rectangle((left, top), wide, tall, linewidth=0, **style))
-    axes.add_patch(Rectangle((left, top), wide, tall, fill=False, edgecolor=INK, linewidth=0.7))
-    plate = {"bbox": {"facecolor": "white", "edgecolor": "none", "pad": 0.8}} if fill is None and text else {}
-    axes.text(left + 0.25, top + tall / 2, text, size=7.5, **MONO | {"color": ink_on(fill)}, **plate)
+    rectangle(axes, left, top, wide, tall, fill, edge=INK)
+    plate = PLATE | {"pad": 0.8} if fill is None and text else None
+    axes.text(left + 0.25, top + tall / 2, text, size=7.5, bbox=plate, **MONO | {"color": ink_on(fill)})

@@ -20,7 +20,8 @@ from rushlight.c10.dispatch import (
     bits,
     highest_priority_key,
 )
-from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MONO, ink_on, rectangle, sheet
+from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MONO, sheet
+from rushlight.course.draw.shapes import PLATE, arrow, cell, ink_on, rectangle
 
 # A table's reasons, each with its letter and its grey. A fallthrough and a missing kernel have no grey.
 REASONS = {
@@ -35,8 +36,7 @@ REASONS = {
 
 
 def key_sets(rows: Sequence[tuple[str, int]]) -> Figure:
-    """Key sets as rows of bits, the highest bit on the left, below the names of the bits. A bar marks the highest
-    functionality."""
+    """Key sets as rows of bits, the highest bit on the left. A bar marks the highest functionality."""
     names = [*reversed(FUNCTIONALITIES), *reversed(BACKENDS)]
     label = max(len(text) for text, _ in rows) * 8 * CHARACTER + 0.4
     head, gap, slant = 3.3, 0.6, 0.2
@@ -51,10 +51,8 @@ def key_sets(rows: Sequence[tuple[str, int]]) -> Figure:
         axes.text(MARGIN, top + 0.5, text, size=8, **MONO)
         for i, left in enumerate(lefts):
             is_set = key_set >> len(names) - 1 - i & 1
-            rectangle(axes, left, top, 1, 1, "0.45" if is_set else "white")
-            axes.text(
-                left + 0.5, top + 0.5, is_set, size=8, ha="center", **MONO | {"color": "white" if is_set else FAINT}
-            )
+            fill, ink = ("0.45", "white") if is_set else ("white", FAINT)
+            cell(axes, left, top, 1, 1, fill, is_set, color=ink)
         highest = (key_set >> len(BACKENDS)).bit_length()
         if highest:
             bar = lefts[len(FUNCTIONALITIES) - highest], top + 1.05
@@ -93,11 +91,9 @@ def ladder(calls: Sequence[tuple[Operator, int]]) -> Figure:
             label_text = "not reached" if in_set and ended else reason
             if kernel is FALLTHROUGH:  # such a key is removed from the set before anything runs
                 label_text = f"{REASONS['fallthrough'][0]} fallthrough"
-            plate = {"facecolor": "white", "edgecolor": "none", "pad": 1} if fill is None else None
-            axes.text(
-                left + 0.25, top + 0.38, key.name if in_set else name, size=8, bbox=plate, **MONO | {"color": ink}
-            )
-            axes.text(left + 0.25, top + 0.84, label_text, size=6.5, bbox=plate, **MONO | {"color": ink})
+            style = MONO | {"color": ink, "bbox": PLATE | {"pad": 1} if fill is None else None}
+            axes.text(left + 0.25, top + 0.38, key.name if in_set else name, size=8, **style)
+            axes.text(left + 0.25, top + 0.84, label_text, size=6.5, **style)
             if runs:
                 path.append(top)
                 ended = reason in ("math kernel", "default backend kernel") or name == "Dense"
@@ -105,8 +101,7 @@ def ladder(calls: Sequence[tuple[Operator, int]]) -> Figure:
         for i, top in enumerate(path if len(path) > 1 else ()):
             axes.plot([left + rung, x], [top + 0.57] * 2, color=INK, linewidth=1)
             if i:
-                style = {"arrowstyle": "->", "color": INK, "linewidth": 1, "shrinkA": 0, "shrinkB": 0}
-                axes.annotate("", (x, top + 0.57), (x, path[i - 1] + 0.57), arrowprops=style)
+                arrow(axes, (x, path[i - 1] + 0.57), (x, top + 0.57))
     return figure
 
 
@@ -118,9 +113,8 @@ def tables(panels: Sequence[tuple[str, Mapping[str, Mapping[str, str]]]], keys: 
     """
     label = max(len(op) for _, rows in panels for op in rows) * 7.5 * CHARACTER + 0.4
     count = max(len(rows) for _, rows in panels)
-    used = [
-        r for r in REASONS if any(rows[op].get(k, "missing") == r for _, rows in panels for op in rows for k in keys)
-    ]
+    found = {reasons.get(key, "missing") for _, rows in panels for reasons in rows.values() for key in keys}
+    used = [reason for reason in REASONS if reason in found]
     head, slant, per_line = 3.9, 0.3, 4 if len(panels) == 1 else 7
     lines = math.ceil(len(used) / per_line)
     width = MARGIN + label + len(panels) * (len(keys) + 0.8) + slant
@@ -138,16 +132,13 @@ def tables(panels: Sequence[tuple[str, Mapping[str, Mapping[str, str]]]], keys: 
                 axes.text(MARGIN, head + row + 0.5, op, size=7.5, **MONO)
             for column, key in enumerate(keys):
                 letter, fill = REASONS[reasons.get(key, "missing")]
-                rectangle(axes, left + column, head + row, 1, 1, fill)
-                middle = left + column + 0.5, head + row + 0.5
-                axes.text(*middle, letter, size=8, ha="center", **MONO | {"color": ink_on(fill)})
+                cell(axes, left + column, head + row, 1, 1, fill, letter)
     for i, reason in enumerate(used):
         line, column = divmod(i, per_line)
         letter, fill = REASONS[reason]
         left = MARGIN + column * (width - 2 * MARGIN) / min(per_line, len(used))
         top = head + count + 0.7 + 0.95 * line
-        rectangle(axes, left, top, 0.7, 0.7, fill)
-        axes.text(left + 0.35, top + 0.35, letter, size=6.5, ha="center", **MONO | {"color": ink_on(fill)})
+        cell(axes, left, top, 0.7, 0.7, fill, letter, size=6.5)
         axes.text(left + 0.9, top + 0.35, reason, size=7, **MONO)
     return figure
 
@@ -170,11 +161,9 @@ def trace(lines: Sequence[str]) -> Figure:
         inside = next((i for i, call in enumerate(calls[row + 1 :]) if call[0] <= depth), len(calls) - row - 1)
         left, top = MARGIN + depth * indent, MARGIN + row * height
         grey = f"{1 - 0.5 * ranks.get(key, 0) / len(FUNCTIONALITIES):.2f}"
-        edge = {"fill": False, "edgecolor": INK, "linewidth": 0.8, "linestyle": "--" if how == "redispatch" else "-"}
-        axes.add_patch(
-            Rectangle((left, top), right - left, height * (inside + 1) - 0.08, facecolor=grey, edgecolor="none")
-        )
-        axes.add_patch(Rectangle((left, top), right - left, height * (inside + 1) - 0.08, **edge))
+        box = (left, top), right - left, height * (inside + 1) - 0.08
+        line = "--" if how == "redispatch" else "-"
+        axes.add_patch(Rectangle(*box, facecolor=grey, edgecolor=INK, linewidth=0.8, linestyle=line))
         axes.text(left + 0.25, top + height / 2, op, size=8, **MONO | {"color": ink_on(grey)})
         axes.text(right + 0.4, top + height / 2, key, size=8, **MONO)
     return figure

@@ -9,18 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MONO, Picture, ink_on, rectangle, sheet
+from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MONO, charts, sheet
+from rushlight.course.draw.shapes import PLATE, arrow, cell, hide_spines, ink_on, rectangle
 
 FORWARD, BACKWARD, SENT = "0.88", "0.62", "0.15"
 NOTHING = {"facecolor": "white", "hatch": "////", "edgecolor": "0.8", "linewidth": 0}
-LETTER = 0.075  # inches: a monospace character of size 8.5
+CHARACTER_INCHES = 0.075  # of size 8.5
 
-# ------------------------------------------------------------------------------------------------------------
-# A run
+# A run --------------------------------------------------------------------------------------------------------
 
 
 def rank_timeline(ranks: Sequence[Sequence[tuple[str, str, float, float]]], x: str = "ms") -> Figure:
@@ -33,35 +34,25 @@ def rank_timeline(ranks: Sequence[Sequence[tuple[str, str, float, float]]], x: s
             computation), a name, the start, and the end.
         x: the unit of the times.
     """
-    rows = [
-        (
-            f"rank {rank}" if not sent else "",
-            _assign_lines([each for each in events if (each[0] == "send") == sent]),
-            sent,
-        )
-        for rank, events in enumerate(ranks)
-        for sent in (False, True)
-    ]
-    tops, top = [], 0.0
-    for _, lines, sent in rows:
-        tops.append(top)
-        top += max(len(lines), 1) * 0.8 + (0.45 if sent else 0.05)
+    rows, top = [], 0.0
+    for rank, events in enumerate(ranks):
+        for name, sent in (f"rank {rank}", False), ("sends", True):
+            lines = _assign_lines([each for each in events if (each[0] == "send") == sent])
+            rows.append((name, lines, sent, top))
+            top += max(len(lines), 1) * 0.8 + (0.45 if sent else 0.05)
     ends = [end for events in ranks for *_, end in events]
     begin, last = min(start for events in ranks for _, _, start, _ in events), max(ends)
-    figure = Picture(figsize=(9, 0.6 + 0.3 * top), facecolor="white", layout="constrained")
-    axes = figure.subplots()
+    figure, [[axes]] = charts(9, 0.6 + 0.3 * top)
     axes.set(xlim=(begin, last), ylim=(top - 0.2, -0.2), xlabel=x)
-    for (_, lines, _), at in zip(rows, tops):
+    for _, lines, _, at in rows:
         for level, line in enumerate(lines):
             for kind, text, start, end in line:
                 fill = {"send": SENT, "forward": FORWARD, "backward": BACKWARD}.get(kind, "white")
-                room = (end - start) / (last - begin) * 8 / LETTER
+                room = (end - start) / (last - begin) * 8 / CHARACTER_INCHES
                 _bar(axes, start, at + 0.8 * level, end - start, 0.72, fill, text if len(text) + 0.5 < room else "")
-    computing = [(at + 0.36, name) for (name, _, sent), at in zip(rows, tops) if not sent]
-    sending = [(at + 0.36, "sends") for (_, lines, sent), at in zip(rows, tops) if sent and lines]
-    ticks, names = zip(*sorted(computing + sending))
-    axes.set_yticks(ticks, names, size=8.5)
-    _hide_spines(axes, "bottom")
+    ticks = [(at + 0.36, name) for name, lines, sent, at in rows if lines or not sent]
+    axes.set_yticks(*zip(*ticks), size=8.5)
+    hide_spines(axes, "bottom")
     return figure
 
 
@@ -71,9 +62,8 @@ def _assign_lines(events: Sequence[tuple]) -> list[list[tuple]]:
     for event in sorted(events, key=lambda each: each[2]):
         line = next((line for line in lines if line[-1][3] <= event[2]), None)
         if line is None:
-            lines.append([event])
-        else:
-            line.append(event)
+            lines.append(line := [])
+        line.append(event)
     return lines
 
 
@@ -85,13 +75,7 @@ def _bar(axes: Axes, left: float, top: float, width: float, height: float, fill:
     axes.text(*middle, text, size=7.5, ha="center", **MONO | {"color": ink_on(fill)}, clip_on=True)
 
 
-def _hide_spines(axes: Axes, *kept: str) -> None:
-    axes.tick_params(left=False)
-    axes.spines[[side for side in ("top", "right", "left", "bottom") if side not in kept]].set_visible(False)
-
-
-# ------------------------------------------------------------------------------------------------------------
-# A ring
+# A ring -------------------------------------------------------------------------------------------------------
 
 
 def ring_steps(ranks: int) -> Figure:
@@ -121,15 +105,11 @@ def ring_steps(ranks: int) -> Figure:
                 for part in range(ranks):
                     count = held[rank][part]
                     fill = f"{1 - 0.6 * (count - 1) / max(ranks - 1, 1):.2f}" if count else None
-                    rectangle(axes, left + size * part, y, size, size, fill)
-                    middle = left + size * (part + 0.5), y + size / 2
-                    axes.text(*middle, str(count or ""), size=8, ha="center", **MONO | {"color": ink_on(fill)})
-            for rank, part in enumerate(sent):
-                if part is not None:
-                    _draw_message(axes, left + size * part, top + head - 0.5, size, rank, ranks)
+                    cell(axes, left + size * part, y, size, size, fill, str(count or ""))
             before = [list(row) for row in held]
             for rank, part in enumerate(sent):
                 if part is not None:
+                    _draw_message(axes, left + size * part, top + head - 0.5, size, rank, ranks)
                     other = (rank + 1) % ranks
                     held[other][part] = before[rank][part] + (before[other][part] if half == 0 else 0)
         held = [[ranks if part == rank else 0 for part in range(ranks)] for rank in range(ranks)]
@@ -137,21 +117,18 @@ def ring_steps(ranks: int) -> Figure:
 
 
 def _draw_message(axes: Axes, left: float, top: float, size: float, rank: int, ranks: int) -> None:
-    """The frame around a part that a rank sends, and its arrow to the next rank; from the last rank it leaves below and
-    enters above."""
+    """The frame around a part that a rank sends, and its arrow to the next rank."""
     y = top + size * rank
     axes.add_patch(Rectangle((left, y), size, size, fill=False, edgecolor=INK, linewidth=2.2, zorder=3))
-    style = {"arrowstyle": "-|>", "color": INK, "linewidth": 1.2, "shrinkA": 0, "shrinkB": 0, "mutation_scale": 9}
     x = left + size * 0.82
     arrows = [(y + size * 0.8, y + size * 1.35)]
     if rank == ranks - 1:
         arrows = [(y + size * 0.8, y + size + 0.35), (top - 0.35, top + size * 0.35)]
     for start, end in arrows:
-        axes.annotate("", (x, end), (x, start), arrowprops=style, zorder=4)
+        arrow(axes, (x, start), (x, end), zorder=4, arrowstyle="-|>", linewidth=1.2, mutation_scale=9)
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Shards
+# Shards -------------------------------------------------------------------------------------------------------
 
 
 def shards(parameters: Mapping[str, Sequence[int]], ranks: int, dim: int = 0) -> Figure:
@@ -162,14 +139,14 @@ def shards(parameters: Mapping[str, Sequence[int]], ranks: int, dim: int = 0) ->
         ranks: the number of ranks.
         dim: the dimension that is cut.
     """
-    label = max(len(f"{name} {_shape(sizes)}") for name, sizes in parameters.items()) * 8 * CHARACTER + 0.6
+    label = max(len(f"{name} {tuple(sizes)}") for name, sizes in parameters.items()) * 8 * CHARACTER + 0.6
     wide, tall, head = 3.6, 0.8, 0.9
     figure, axes = sheet(MARGIN + label + ranks * (wide + 0.25) + MARGIN, MARGIN + head + len(parameters) * 1.15)
     for rank in range(ranks):
         axes.text(MARGIN + label + rank * (wide + 0.25), MARGIN + 0.3, f"rank {rank}", size=8.5, weight="bold", **MONO)
     for row, (name, sizes) in enumerate(parameters.items()):
         top = MARGIN + head + 1.15 * row
-        axes.text(MARGIN, top + tall / 2, f"{name} {_shape(sizes)}", size=8, **MONO)
+        axes.text(MARGIN, top + tall / 2, f"{name} {tuple(sizes)}", size=8, **MONO)
         each = -(-sizes[dim] // ranks)
         for rank in range(ranks):
             left = MARGIN + label + rank * (wide + 0.25)
@@ -179,29 +156,21 @@ def shards(parameters: Mapping[str, Sequence[int]], ranks: int, dim: int = 0) ->
             if filled:
                 rectangle(axes, left, top, filled, tall, "0.82")
             text = f"{first}:{end}" if end > first else "nothing"
-            plate = {"facecolor": "white", "edgecolor": "none", "pad": 1.2} if filled < wide * 0.6 else None
+            plate = PLATE | {"pad": 1.2} if filled < wide * 0.6 else None
             axes.text(left + 0.2, top + tall / 2, text, size=8, bbox=plate, **MONO)
     return figure
 
 
-def _shape(sizes: Sequence[int]) -> str:
-    return f"({', '.join(map(str, sizes))}{',' if len(sizes) == 1 else ''})"
+# Pipelines ----------------------------------------------------------------------------------------------------
+
+Panel = tuple[str, Sequence[Sequence[tuple[str, int]]], Sequence[Sequence[float]]]
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Pipelines
-
-
-def pipeline(
-    panels: Sequence[tuple[str, Sequence[Sequence[tuple[str, int]]], Sequence[Sequence[float]]]],
-    forward: Sequence[float],
-    backward: Sequence[float],
-) -> Figure:
+def pipeline(panels: Sequence[Panel], forward: Sequence[float], backward: Sequence[float]) -> Figure:
     """The work of the stages of a pipeline over time, one panel below another, on one scale. The bubble is hatched.
 
     Args:
-        panels: for each a title, the stages' orders, and the times at which their actions start, as `start_times` returns
-            them.
+        panels: for each a title, the stages' orders, and the times at which their actions start (`start_times`).
         forward: the duration of a forward, for each stage.
         backward: the duration of a backward.
     """
@@ -215,27 +184,23 @@ def pipeline(
         drawn.append((title, len(orders), boxes, max(start + time for *_, start, time in boxes)))
     last = max(end for *_, end in drawn)
     heights = [0.75 + 0.36 * stages for _, stages, _, _ in drawn]
-    figure = Picture(figsize=(9, sum(heights)), facecolor="white", layout="constrained")
-    grid = figure.subplots(len(drawn), 1, squeeze=False, height_ratios=heights)[:, 0]
-    for axes, (title, stages, boxes, end) in zip(grid, drawn):
+    figure, grid = charts(9, sum(heights), len(drawn), height_ratios=heights)
+    for axes, (title, stages, boxes, end) in zip(grid[:, 0], drawn):
         for stage in range(stages):
             _bar(axes, 0, stage, end, 0.86, None)
         for stage, kind, i, start, time in boxes:
-            room = time / last * 8 / LETTER
+            room = time / last * 8 / CHARACTER_INCHES
             _bar(axes, start, stage, time, 0.86, FORWARD if kind == "F" else BACKWARD, f"{kind}{i}" if room > 2 else "")
         axes.set(xlim=(0, 1.003 * last), ylim=(stages, -0.1))
-        axes.set_yticks(
-            [stage + 0.43 for stage in range(stages)], [f"stage {stage}" for stage in range(stages)], size=8.5
-        )
+        axes.set_yticks([i + 0.43 for i in range(stages)], [f"stage {i}" for i in range(stages)], size=8.5)
         if title:
             axes.set_title(title, size=9, loc="left")
-        _hide_spines(axes, "bottom")
-    grid[-1].set_xlabel("time")
+        hide_spines(axes, "bottom")
+    grid[-1, 0].set_xlabel("time")
     return figure
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Costs
+# Costs --------------------------------------------------------------------------------------------------------
 
 MARKERS = (("o", "white"), ("s", "0.55"), ("^", INK), ("D", "0.8"))
 
@@ -257,8 +222,7 @@ def cost(
         until: the end of the projection, in x.
         x, y: the labels of the axes.
     """
-    figure = Picture(figsize=(7.6, 3.6), facecolor="white", layout="constrained")
-    axes = figure.subplots()
+    figure, [[axes]] = charts(7.6, 3.6)
     axes.set(xscale="log", yscale="log", xlabel=x, ylabel=y)
     known = [at for points in measured.values() for at, _ in points]
     first, last = min(known), max(known)
@@ -266,13 +230,13 @@ def cost(
         points = [*measured.get(name, ())]
         start, end = first, until or last
         if points:
-            inside = _steps(min(at for at, _ in points), max(at for at, _ in points))
+            inside = np.geomspace(min(at for at, _ in points), max(at for at, _ in points), 60)
             axes.plot(inside, [predicted(at) for at in inside], color=INK, linewidth=1.2)
             look = {"s": 30, "facecolor": fill, "edgecolor": INK, "linewidth": 0.9, "zorder": 3}
             axes.scatter(*zip(*points), marker=marker, label=name, **look)
             start = inside[-1]
         if end > start:
-            beyond = _steps(start, end)
+            beyond = np.geomspace(start, end, 60)
             axes.plot(beyond, [predicted(at) for at in beyond], color=INK, linewidth=1.2, linestyle=(0, (4, 3)))
             style = {"textcoords": "offset points", "va": "bottom", "size": 8}
             axes.annotate("" if points else name, (start, predicted(start)), (0, 4), **style)
@@ -283,13 +247,7 @@ def cost(
         axes.text((first * last) ** 0.5, 0.04, "measured", ha="center", **style)
     axes.margins(y=0.14)  # room for the labels below the lines
     axes.legend(frameon=False, fontsize=8.5, loc="upper left")
-    axes.spines[["top", "right"]].set_visible(False)
     return figure
-
-
-def _steps(first: float, last: float, count: int = 60) -> list[float]:
-    """Numbers from one to the other whose ratios are equal."""
-    return [first * (last / first) ** (i / (count - 1)) for i in range(count)]
 
 
 def by_rank(events: Sequence[tuple[int, str, str, float, float]]) -> list[list[tuple[str, str, float, float]]]:

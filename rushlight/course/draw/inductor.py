@@ -6,6 +6,7 @@ kernel, black for a call of a library. Labels say the same as the greys.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -13,9 +14,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from rushlight.course.draw.backward import LEAF, NODE, Box
-from rushlight.course.draw.capture import LETTER, MARKED, THIN, _arrange_rows, _call, _graph, _panels, _sizes
-from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MONO, Picture, ink_on, rectangle, sheet
+from rushlight.course.draw.boxes import LEAF, NODE, THIN, Box, draw_panels
+from rushlight.course.draw.capture import INPUTS, MARKED, call_of, node_rows, nodes_of, sizes_of
+from rushlight.course.draw.paper import CHARACTER, FAINT, INK, LETTER, MARGIN, MONO, charts, sheet
+from rushlight.course.draw.shapes import hide_spines, ink_on, rectangle
 from rushlight.inductor.ir import ComputedBuffer, Kernel
 from rushlight.inductor.scheduler_node import FusedSchedulerNode, inner_loops
 
@@ -36,36 +38,25 @@ def fused(graph: Any, steps: Sequence[tuple[str, Collection[str]]] | Any, sizes:
             a scheduled program of rushlight's.
         sizes: whether to write the sizes on the arrows, if they are known.
     """
-    steps = _steps(steps) if hasattr(steps, "steps") else steps
+    if hasattr(steps, "steps"):
+        steps = [(_step_name(step, number), step.origins) for number, step in enumerate(steps.steps)]
     greys = iter(KERNELS * len(steps))
     fills = {name: next(greys) if name.startswith("kernel") else MARKED for name, _ in steps}
     boxes = {}
-    for node in _graph(graph).nodes:
-        if node.op in ("placeholder", "get_attr", "output"):
+    for node in nodes_of(graph):
+        if node.op in (*INPUTS, "output"):
             boxes[node] = Box([node.name], fill=LEAF)
             continue
         where = [name for name, members in steps if node.name in members]
-        called = _call(node)
+        called = call_of(node)
         lines = [node.name, *([called] if called != node.name else []), ", ".join(where) or "no work"]
         boxes[node] = Box(lines, fill=fills[where[0]] if where else NODE)
-    nodes = list(boxes)
-    links = [
-        (other, node, _sizes(other) if sizes else "", THIN)
-        for node in nodes
-        for other in dict.fromkeys(node.all_input_nodes)
-    ]
-    first = [node for node in nodes if node.op in ("placeholder", "get_attr")]
-    last = [node for node in nodes if node.op == "output"]
-    return _panels([("", *_arrange_rows(boxes, links, first, last))])
+    rows = node_rows(boxes, lambda start, end: (sizes_of(start) if sizes else "", THIN))
+    return draw_panels([("", rows)])
 
 
-def _steps(program: Any) -> list[tuple[str, list[str]]]:
-    """The steps of a program with the nodes that each computes."""
-    found = []
-    for number, step in enumerate(program.steps):
-        name = f"kernel {number}" if isinstance(step, Kernel) else f"{getattr(step, 'op', 'operator')} ({number})"
-        found.append((name, step.origins))
-    return found
+def _step_name(step: Any, number: int) -> str:
+    return f"kernel {number}" if isinstance(step, Kernel) else f"{getattr(step, 'op', 'operator')} ({number})"
 
 
 # Nested loops -------------------------------------------------------------------------------------------------
@@ -136,18 +127,13 @@ def loops_in(source: str, keep: Collection[str] = ()) -> list:
             open_.pop()
         if text.startswith("for"):
             body: list[Any] = []
-            open_[-1][0].append((_head(text), body))
+            head = re.sub(r"static_cast<int64_t>|int64_t ", "", text)  # without the casts that Inductor writes
+            head = head.replace("(0L)", "0").replace("L)", "").replace("(", " ").replace(")", "").rstrip(" {")
+            open_[-1][0].append((head, body))
             open_.append((body, indent))
         elif any(each in text for each in keep):
             open_[-1][0].append(text)
     return whole
-
-
-def _head(text: str) -> str:
-    """The head of a loop without the casts that Inductor writes."""
-    for cast in ("static_cast<int64_t>", "int64_t "):
-        text = text.replace(cast, "")
-    return text.replace("(0L)", "0").replace("L)", "").replace("(", " ").replace(")", "").rstrip(" {")
 
 
 def _tall(body: Body) -> float:
@@ -186,12 +172,9 @@ def lifetimes(panels: Sequence[tuple[str, Sequence[tuple]]], nbytes: Mapping[str
     """
     lanes = [_lanes(lines) for _, lines in panels]
     steps = max(sum(line[0] == "call" for line in lines) for _, lines in panels)
-    figure = Picture(
-        figsize=(4.2 * len(panels) + 0.3, 1.9 + 0.34 * max(map(len, lanes))), facecolor="white", layout="constrained"
-    )
-    grid = figure.subplots(
-        2, len(panels), sharex=True, sharey="row", squeeze=False, height_ratios=(0.34 * max(map(len, lanes)) + 0.2, 0.8)
-    )
+    most = max(map(len, lanes))
+    shape = {"sharex": True, "sharey": "row", "height_ratios": (0.34 * most + 0.2, 0.8)}
+    figure, grid = charts(4.2 * len(panels) + 0.3, 1.9 + 0.34 * most, 2, len(panels), **shape)
     for (upper, lower), (title, _), rows in zip(grid.T, panels, lanes):
         total = [0] * steps
         for row, bars in enumerate(rows):
@@ -204,29 +187,23 @@ def lifetimes(panels: Sequence[tuple[str, Sequence[tuple]]], nbytes: Mapping[str
                     total[step] += nbytes[name]
         lower.stairs(total, fill=True, color="0.8", edgecolor=INK)
         lower.axhline(max(total), color=INK, linewidth=0.9, linestyle=(0, (4, 2)))
-        lower.annotate(
-            f"{max(total):,} bytes", (0, max(total)), (3, 3), textcoords="offset points", size=8, va="bottom"
-        )
+        style = {"textcoords": "offset points", "size": 8, "va": "bottom"}
+        lower.annotate(f"{max(total):,} bytes", (0, max(total)), (3, 3), **style)
         lower.set(xlim=(0, steps), xlabel="step")
         lower.set_xticks([step + 0.5 for step in range(steps)], [str(step) for step in range(steps)])
         lower.margins(y=0.3)
         upper.set_title(title, size=9, loc="left")
         upper.set_yticks([])
         upper.tick_params(bottom=False)
-        upper.spines[["top", "right", "left", "bottom"]].set_visible(False)
-        lower.spines[["top", "right"]].set_visible(False)
+        hide_spines(upper)
         for step in range(1, steps):
             upper.axvline(step, color="0.9", linewidth=0.6, zorder=0)
-    most = max(map(len, lanes))
-    grid[0][0].set_ylim(most - 0.5, -0.6)
-    grid[0][0].set_ylabel("memory")
-    grid[1][0].set_ylabel("allocated")
-    grid[1][0].set_ylim(0, None)
-    grid[1][0].set_yticks([])
+    grid[0][0].set(ylim=(most - 0.5, -0.6), ylabel="memory")
+    grid[1][0].set(ylim=(0, None), ylabel="allocated", yticks=[])
     return figure
 
 
-def _lanes(lines: Sequence[tuple]) -> list[list[tuple[str, int, int | None]]]:
+def _lanes(lines: Sequence[tuple]) -> list[list[list]]:
     """For each piece of memory its buffers, one after another: name, first step, and the step before which the buffer ends."""
     lanes: list[list[list]] = []
     at: dict[str, list] = {}
@@ -244,7 +221,7 @@ def _lanes(lines: Sequence[tuple]) -> list[list[tuple[str, int, int | None]]]:
             if lane[-1][2] is None:  # in place; memory that was freed ended earlier
                 lane[-1][2] = step
             lane.append([names[1], step, None])
-    return [[tuple(bar) for bar in lane] for lane in lanes]
+    return lanes
 
 
 # A kernel's text ----------------------------------------------------------------------------------------------
@@ -266,11 +243,8 @@ def annotated_lines(rows: Sequence[tuple[str, str]], dark: Collection[str] = ())
             top, tall = MARGIN + LINE * begun, LINE * (i + 1 - begun)
             fill = "0.78" if each in dark else "0.92"
             if each:
-                axes.add_patch(
-                    Rectangle(
-                        (MARGIN, top + 0.03), wide + 0.3, tall - 0.06, facecolor=fill, edgecolor=FAINT, linewidth=0.6
-                    )
-                )
+                style = {"facecolor": fill, "edgecolor": FAINT, "linewidth": 0.6}
+                axes.add_patch(Rectangle((MARGIN, top + 0.03), wide + 0.3, tall - 0.06, **style))
                 axes.text(MARGIN + wide + 0.5, top + tall / 2, each, size=7.5, weight="bold", **MONO)
             begun = i + 1
         axes.text(MARGIN + 0.25, MARGIN + LINE * (i + 0.5), line, size=7.5, **MONO | {"color": ink_on("0.9")})
@@ -290,8 +264,8 @@ def times(panels: Sequence[tuple[str, Sequence[tuple[str, Sequence[float]]]]], x
         x: the label of the scale.
     """
     count = max(len(rows) for _, rows in panels)
-    figure = Picture(figsize=(8.4, (0.75 + 0.34 * count) * len(panels)), facecolor="white", layout="constrained")
-    for axes, (title, rows) in zip(figure.subplots(len(panels), 1, squeeze=False)[:, 0], panels):
+    figure, grid = charts(8.4, (0.75 + 0.34 * count) * len(panels), len(panels))
+    for axes, (title, rows) in zip(grid[:, 0], panels):
         medians = [sorted(values)[len(values) // 2] for _, values in rows]
         longest, second = (sorted(medians)[::-1] + [0])[:2]
         end = 1.5 * second if second and longest > 3 * second else longest
@@ -310,8 +284,7 @@ def times(panels: Sequence[tuple[str, Sequence[tuple[str, Sequence[float]]]]], x
         if title:
             axes.set_title(title, size=9, loc="left")
         axes.invert_yaxis()
-        axes.tick_params(left=False)
-        axes.spines[["top", "right"]].set_visible(False)
+        hide_spines(axes, "left", "bottom")
     return figure
 
 

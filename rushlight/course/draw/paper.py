@@ -1,18 +1,19 @@
-"""The basis of all pictures: figures, colours and boxes. Lengths are in cells, and y grows downwards."""
+"""The basis of all pictures: figures, colours and letters. Lengths are in cells, and y grows downwards."""
 
 from __future__ import annotations
 
 import io
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
 
 CELL = 0.46  # inches
 MARGIN = 0.4
 INK, FAINT = "#22282c", "#6b757c"
 MONO = {"family": "monospace", "va": "center", "color": INK}
 CHARACTER = 0.0086 / CELL  # width of a monospace character, per point of its size
+LETTER = 7.5 * CHARACTER  # of the text in most boxes
 
 
 class Picture(Figure):
@@ -32,11 +33,10 @@ def sheet(width: float, height: float) -> tuple[Figure, Axes]:
     return figure, axes
 
 
-def rectangle(axes: Axes, left: float, top: float, width: float, height: float, fill: str | tuple | None) -> None:
-    style = {"facecolor": "white", "hatch": "////", "edgecolor": "#d5d9dc", "linewidth": 0}
-    axes.add_patch(Rectangle((left, top), width, height, **(style if fill is None else {"facecolor": fill})))
-    axes.add_patch(Rectangle((left, top), width, height, fill=False, edgecolor=FAINT, linewidth=0.7))
-
-
-def ink_on(fill: str | None) -> str:
-    return "white" if fill is not None and fill != "white" and float(fill) < 0.5 else INK
+def charts(width: float, height: float, rows: int = 1, columns: int = 1, **shape: Any) -> tuple[Figure, Any]:
+    """A figure, in inches, and an array (rows, columns) of axes with scales, open above and on the right."""
+    figure = Picture(figsize=(width, height), facecolor="white", layout="constrained")
+    grid = figure.subplots(rows, columns, squeeze=False, **shape)
+    for axes in grid.flat:
+        axes.spines[["top", "right"]].set_visible(False)
+    return figure, grid

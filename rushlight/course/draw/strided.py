@@ -19,7 +19,8 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import LogLocator
 
 from rushlight.aten.strided import Tensor
-from rushlight.course.draw.paper import CELL, CHARACTER, FAINT, INK, MARGIN, MONO, Picture
+from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MONO, Picture, charts, sheet
+from rushlight.course.draw.shapes import Point, arrow, rectangle
 
 PER_LINE = 24  # elements of the storage in one line
 HEADER, GAP, ARROW = 2.4, 1.1, 0.9  # in cells
@@ -48,16 +49,13 @@ def compare(views: Sequence[tuple[str, Tensor]]) -> Figure:
     width = 2 * MARGIN + max(sum(w for w, _ in sizes) + GAP * (len(sizes) - 1), label_width + min(total, PER_LINE))
     height = storage_top + 0.7 + line_height * math.ceil(total / PER_LINE) + MARGIN / 2
 
-    figure = Picture(figsize=(width * CELL, height * CELL), facecolor="white")
-    axes = figure.add_axes((0, 0, 1, 1), xlim=(0, width), ylim=(height, 0))
-    axes.set_axis_off()
+    figure, axes = sheet(width, height)
     left = MARGIN
     for (name, x), (panel_width, _) in zip(views, sizes):
         _draw_panel(axes, name, x, left, MARGIN, total)
         left += panel_width + GAP
-    _draw_storage(
-        axes, first, set().union(*(_storage_indices(x).values() for x in tensors)), bars, label_width, storage_top
-    )
+    seen = set().union(*(_storage_indices(x).values() for x in tensors))
+    _draw_storage(axes, first, seen, bars, label_width, storage_top)
     return figure
 
 
@@ -67,18 +65,12 @@ def _storage_indices(x: Tensor) -> dict[tuple[int, ...], int]:
     return {index: x.storage_offset() + sum(map(operator.mul, index, x.stride())) for index in indices}
 
 
-def _grid(x: Tensor) -> tuple[int, int, int]:
-    """Slices, rows and columns of the picture."""
-    slices, rows, columns = (1,) * (3 - x.dim()) + tuple(x.shape)
-    return slices, rows, columns
-
-
 def _facts(x: Tensor) -> str:
     return f"sizes {tuple(x.shape)}  strides {x.stride()}  offset {x.storage_offset()}"
 
 
 def _panel_size(name: str, x: Tensor) -> tuple[float, float]:
-    slices, rows, columns = _grid(x)
+    slices, rows, columns = (1,) * (3 - x.dim()) + tuple(x.shape)
     text = max(len(name) * 11, len(_facts(x)) * 8) * CHARACTER
     return max(ARROW + slices * columns + (slices - 1) * ARROW, text), HEADER + rows
 
@@ -86,7 +78,7 @@ def _panel_size(name: str, x: Tensor) -> tuple[float, float]:
 def _draw_panel(axes: Axes, name: str, x: Tensor, left: float, top: float, total: int) -> None:
     axes.text(left, top + 0.3, name, size=11, weight="bold", **MONO)
     axes.text(left, top + 0.95, _facts(x), size=8, **MONO)
-    slices, rows, columns = _grid(x)
+    slices, rows, columns = (1,) * (3 - x.dim()) + tuple(x.shape)
     left, top = left + ARROW, top + HEADER
     steps = (0,) * (3 - x.dim()) + x.stride()
     if columns > 1:  # an arrow is one step long, from the middle of a cell to the middle of the next
@@ -99,13 +91,8 @@ def _draw_panel(axes: Axes, name: str, x: Tensor, left: float, top: float, total
         _draw_cell(axes, corner, _element(x, position), _shade(position, total), position)
     for i in range(1, slices):
         edge = left + i * (columns + ARROW)
-        _arrow(
-            axes,
-            (edge - ARROW + 0.1, top + rows / 2),
-            (edge - 0.1, top + rows / 2),
-            f"+{steps[0]}",
-            (0, -0.3),
-        )
+        y = top + rows / 2
+        _arrow(axes, (edge - ARROW + 0.1, y), (edge - 0.1, y), f"+{steps[0]}", (0, -0.3))
 
 
 def _draw_storage(axes: Axes, x: Tensor, seen: set[int], bars: list, label_width: float, top: float) -> None:
@@ -127,9 +114,7 @@ def _draw_storage(axes: Axes, x: Tensor, seen: set[int], bars: list, label_width
 
 
 def _draw_cell(axes: Axes, corner: tuple[float, float], text: str, shade, position: int | None = None) -> None:
-    hatch = {"facecolor": "white", "hatch": "////", "edgecolor": "#d5d9dc", "linewidth": 0}
-    axes.add_patch(Rectangle(corner, 1, 1, **(hatch if shade is None else {"facecolor": shade})))
-    axes.add_patch(Rectangle(corner, 1, 1, fill=False, edgecolor=FAINT, linewidth=0.7))
+    rectangle(axes, *corner, 1, 1, shade)
     middle = 0.5 if position is None else 0.6
     style = {**MONO, "color": FAINT if shade is None else INK}
     axes.text(corner[0] + 0.5, corner[1] + middle, text, size=9 if len(text) < 4 else 7, ha="center", **style)
@@ -137,9 +122,8 @@ def _draw_cell(axes: Axes, corner: tuple[float, float], text: str, shade, positi
         axes.text(corner[0] + 0.08, corner[1] + 0.19, position, size=5, ha="left", **{**MONO, "color": INK})
 
 
-def _arrow(axes: Axes, start: tuple[float, float], end: tuple[float, float], text: str, shift) -> None:
-    style = {"arrowstyle": "->", "color": FAINT, "linewidth": 0.8, "shrinkA": 0, "shrinkB": 0}
-    axes.annotate("", end, start, arrowprops=style)
+def _arrow(axes: Axes, start: Point, end: Point, text: str, shift: Point) -> None:
+    arrow(axes, start, end, color=FAINT, linewidth=0.8)
     middle = (start[0] + end[0]) / 2 + shift[0], (start[1] + end[1]) / 2 + shift[1]
     axes.text(*middle, text, size=7, ha="center", **MONO)
 
@@ -166,17 +150,14 @@ def walks(loops: Sequence[tuple[str, Sequence[int], Sequence[int]]], line: int =
     """
     walked = [[sum(map(operator.mul, at, by)) for at in itertools.product(*map(range, to))] for _, to, by in loops]
     last, steps = max(map(max, walked)), max(map(len, walked))
-    figure = Picture(figsize=(3.3 * len(loops), 3.3), facecolor="white", layout="constrained")
-    panels = figure.subplots(1, len(loops), sharex=True, sharey=True, squeeze=False)[0]
+    figure, [panels] = charts(3.3 * len(loops), 3.3, 1, len(loops), sharex=True, sharey=True)
     for axes, positions, (name, sizes, by) in zip(panels, walked, loops):
         for start in range(0, last + 1, 2 * line) if line else ():
             axes.axvspan(start - 0.5, start + line - 0.5, color="0.92", linewidth=0)
-        axes.plot(
-            positions, range(len(positions)), color=FAINT, linewidth=0.8, marker="o", markersize=4, markerfacecolor=INK
-        )
+        style = {"marker": "o", "markersize": 4, "markerfacecolor": INK}
+        axes.plot(positions, range(len(positions)), color=FAINT, linewidth=0.8, **style)
         axes.set_title(f"{name}\nsizes {tuple(sizes)}, strides {tuple(by)}", size=9, family="monospace", loc="left")
         axes.set(xlabel="position in memory", xlim=(-0.8, last + 0.8), ylim=(steps - 0.4, -0.6))
-        axes.spines[["top", "right"]].set_visible(False)
     panels[0].set_ylabel("step of the loop")
     return figure
 
@@ -194,9 +175,7 @@ def loop_nests(
     tall, wide = 0.75 + 0.42 * len(names), 4.6
     label = max(len(name) for name, _, _ in stages) * 9 * CHARACTER + 0.5
     width, height = MARGIN + label + wide * columns + MARGIN, MARGIN + rows * (tall + 0.35) + (0.8 if note else 0)
-    figure = Picture(figsize=(width * CELL, height * CELL), facecolor="white")
-    axes = figure.add_axes((0, 0, 1, 1), xlim=(0, width), ylim=(height, 0))
-    axes.set_axis_off()
+    figure, axes = sheet(width, height)
     for row, (stage, sizes, operand_strides) in enumerate(stages):
         top = MARGIN + row * (tall + 0.35)
         axes.text(MARGIN, top + tall / 2, stage, size=9, **MONO)
@@ -254,8 +233,7 @@ def ratios(measured: Sequence[tuple[str, Sequence[float]]], than: str) -> Figure
         than: the name of the divisor; a dashed line marks 1.
     """
     medians = [sorted(values)[len(values) // 2] for _, values in measured]
-    figure = Picture(figsize=(7, 0.7 + 0.42 * len(measured)), facecolor="white", layout="constrained")
-    axes = figure.subplots()
+    figure, [[axes]] = charts(7, 0.7 + 0.42 * len(measured))
     lengths = [median - 1 for median in medians]  # bars begin at 1 because the axis is logarithmic
     axes.barh([name for name, _ in measured], lengths, left=1, color="0.75", edgecolor=INK, linewidth=0.8, height=0.6)
     for row, ((_, values), median) in enumerate(zip(measured, medians)):
@@ -269,5 +247,4 @@ def ratios(measured: Sequence[tuple[str, Sequence[float]]], than: str) -> Figure
     axes.xaxis.set_major_formatter("{x:g}")
     axes.xaxis.set_minor_formatter("")
     axes.invert_yaxis()
-    axes.spines[["top", "right"]].set_visible(False)
     return figure

@@ -10,11 +10,11 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MONO, Picture, sheet
+from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MONO, charts, sheet
+from rushlight.course.draw.shapes import hide_spines
 
 # Styles of the lines in one panel, without colour: the first is broad and pale, so the others are visible on top of it.
 STYLES = (
@@ -25,12 +25,7 @@ STYLES = (
 )
 
 
-def _open(axes: Axes) -> None:
-    axes.spines[["top", "right"]].set_visible(False)
-
-
-# ------------------------------------------------------------------------------------------------------------
-# Modules
+# Modules ------------------------------------------------------------------------------------------------------
 
 
 # in cells: from line to line, below the content of a module, and from the edge of a box to the boxes in it
@@ -51,12 +46,9 @@ def module_tree(module: Any, name: str = "model") -> Figure:
     first: dict[int, str] = {}
     for box in boxes:
         left, width = MARGIN + box.depth * STEP, inner - 2 * box.depth * STEP
-        face = {
-            "facecolor": "0.85" if box.kind == "parameter" else "white",
-            "linestyle": "--" if box.kind == "lost" else "-",
-        }
-        edge = {"edgecolor": INK if box.kind == "module" else FAINT, "linewidth": 0.9}
-        axes.add_patch(Rectangle((left, box.top), width, box.bottom - box.top, **face, **edge))
+        fill, line = "0.85" if box.kind == "parameter" else "white", "--" if box.kind == "lost" else "-"
+        style = {"edgecolor": INK if box.kind == "module" else FAINT, "linestyle": line, "linewidth": 0.9}
+        axes.add_patch(Rectangle((left, box.top), width, box.bottom - box.top, facecolor=fill, **style))
         weight = "bold" if box.kind == "module" else "normal"
         middle = box.top + ROW / 2 - 0.05
         axes.text(left + 0.2, middle, box.text, size=8, weight=weight, **MONO)
@@ -99,16 +91,14 @@ def _append_boxes(boxes: list[_Box], module: Any, name: str, prefix: str, depth:
     return bottom + 0.1
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Curves
+# Curves -------------------------------------------------------------------------------------------------------
 
 
 def lockstep(curves: Sequence[tuple[str, Sequence[float]]], y: str = "loss") -> Figure:
-    """Two curves in one panel, and below their difference, on a logarithmic axis. Where they are equal there is no point; if
-    they are equal everywhere, a text says so."""
+    """Two curves in one panel, and below their difference, on a logarithmic axis, with a point where they are not equal."""
     (first, ours), (second, theirs) = curves
-    figure = Picture(figsize=(7, 4.2), facecolor="white", layout="constrained")
-    upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=(2.2, 1))
+    figure, grid = charts(7, 4.2, 2, sharex=True, height_ratios=(2.2, 1))
+    upper, lower = grid[:, 0]
     for (name, values), style in zip(curves, STYLES):
         upper.plot(range(len(values)), values, label=name, **style)
     upper.set(ylabel=y, ylim=(0, None))
@@ -120,18 +110,13 @@ def lockstep(curves: Sequence[tuple[str, Sequence[float]]], y: str = "loss") -> 
     if not steps.size:
         lower.set_ylim(1e-9, 1e-5)
         lower.text(0.5, 0.5, "equal at every step", transform=lower.transAxes, ha="center", color=INK)
-    for axes in upper, lower:
-        _open(axes)
     return figure
 
 
-def panels(
-    drawn: Sequence[tuple[str, Sequence[tuple[str, Sequence[float], Sequence[float]]]]],
-    x: str,
-    y: str,
-    columns: int = 3,
-    log: bool = False,
-) -> Figure:
+Line = tuple[str, Sequence[float], Sequence[float]]
+
+
+def panels(drawn: Sequence[tuple[str, Sequence[Line]]], x: str, y: str, columns: int = 3, log: bool = False) -> Figure:
     """Panels on the same axes, each with a title and up to four lines: the name of the line, its x and its y.
 
     Args:
@@ -139,8 +124,7 @@ def panels(
     """
     columns = min(columns, len(drawn))
     rows = -(-len(drawn) // columns)
-    figure = Picture(figsize=(2.9 * columns + 0.4, 2.0 * rows + 0.4), facecolor="white", layout="constrained")
-    grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
+    figure, grid = charts(2.9 * columns + 0.4, 2.0 * rows + 0.4, rows, columns, sharex=True, sharey=True)
     for axes, (title, lines) in zip(grid.flat, drawn):
         for (name, at, values), style in zip(lines, STYLES if len(lines) > 1 else STYLES[1:]):
             axes.plot(at, values, label=name, **style)
@@ -149,7 +133,6 @@ def panels(
             axes.set_yscale("log")
         if any(name for name, *_ in lines):
             axes.legend(frameon=False, fontsize=8)
-        _open(axes)
     for axes in grid.flat[len(drawn) :]:
         axes.set_axis_off()
     for row in grid:
@@ -167,8 +150,7 @@ Landscape = Callable[[np.ndarray, np.ndarray], np.ndarray]
 def paths(
     walked: Sequence[tuple[str, Landscape, Sequence[Sequence[float]]]], bounds: tuple[float, float, float, float]
 ) -> Figure:
-    """Paths through two-dimensional landscapes, one panel each, with contour lines; a circle marks the start, a cross the
-    end.
+    """Paths through two-dimensional landscapes, one panel each, with contour lines, from a circle to a cross.
 
     Args:
         walked: for each a name, the height at x and y (for arrays), and the points of the path.
@@ -178,8 +160,7 @@ def paths(
     x, y = np.meshgrid(np.linspace(left, right, 200), np.linspace(bottom, top, 200))
     columns = min(len(walked), 3)
     rows = -(-len(walked) // columns)
-    figure = Picture(figsize=(3.0 * columns, 2.2 * rows), facecolor="white", layout="constrained")
-    grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
+    figure, grid = charts(3.0 * columns, 2.2 * rows, rows, columns, sharex=True, sharey=True)
     for axes, (name, landscape, points) in zip(grid.flat, walked):
         heights = landscape(x, y)
         axes.contour(x, y, heights, heights.max() * np.geomspace(1e-3, 1, 10), colors="0.8", linewidths=0.7)
@@ -189,7 +170,6 @@ def paths(
         axes.plot(*path[-1], marker="x", markersize=8, markeredgewidth=2, color=INK)
         axes.set_title(name, size=9, loc="left")
         axes.set(xlim=(left, right), ylim=(bottom, top))
-        _open(axes)
     for axes in grid.flat[len(walked) :]:
         axes.set_axis_off()
     return figure
@@ -198,33 +178,28 @@ def paths(
 def spreads(networks: Sequence[tuple[str, Sequence[np.ndarray]]], low: float, high: float, y: str) -> Figure:
     """The distribution of numbers from layer to layer: for each network a panel, for each layer a column of grey, darker
     where more of its numbers are. Below each column is the standard deviation."""
-    figure = Picture(figsize=(3.1 * len(networks) + 0.3, 2.9), facecolor="white", layout="constrained")
+    figure, grid = charts(3.1 * len(networks) + 0.3, 2.9, 1, len(networks), sharey=True)
     edges = np.linspace(low, high, 42)
-    for i, (axes, (name, layers)) in enumerate(
-        zip(figure.subplots(1, len(networks), sharey=True, squeeze=False)[0], networks)
-    ):
+    for axes, (name, layers) in zip(grid[0], networks):
+        axes.spines[:].set_visible(True)
         counts = np.stack([np.histogram(np.clip(layer, low, high), edges)[0] for layer in layers], 1).astype(float)
         shade = (counts / counts.max(0)) ** 0.5  # the root makes small counts visible
-        axes.imshow(
-            shade, cmap="Greys", aspect="auto", origin="lower", extent=(0.5, len(layers) + 0.5, low, high), vmin=0
-        )
+        extent = (0.5, len(layers) + 0.5, low, high)
+        axes.imshow(shade, cmap="Greys", aspect="auto", origin="lower", extent=extent, vmin=0)
         marks = range(1, len(layers) + 1, max(1, len(layers) // 4))
         axes.set_xticks(marks, [f"{each}\n{np.std(layers[each - 1]):.2g}" for each in marks], size=8)
         axes.set_title(name, size=9, loc="left")
         axes.set_xlabel("layer, and below it the deviation", size=8)
-        if not i:
-            axes.set_ylabel(y)
+    grid[0, 0].set_ylabel(y)
     return figure
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Timelines and amounts
+# Timelines and amounts ----------------------------------------------------------------------------------------
 
 
 def timeline(rows: Sequence[tuple[str, Sequence[tuple[str, float, float]]]], x: str = "seconds") -> Figure:
     """For each row a name and its bars: a text, start, and end."""
-    figure = Picture(figsize=(8.4, 0.8 + 0.5 * len(rows)), facecolor="white", layout="constrained")
-    axes = figure.subplots()
+    figure, [[axes]] = charts(8.4, 0.8 + 0.5 * len(rows))
     for row, (_, bars) in enumerate(rows):
         for i, (text, begin, end) in enumerate(bars):
             style = {"color": "0.88" if i % 2 else "0.72", "edgecolor": INK, "linewidth": 0.7}
@@ -233,16 +208,14 @@ def timeline(rows: Sequence[tuple[str, Sequence[tuple[str, float, float]]]], x: 
     axes.set_yticks(range(len(rows)), [name for name, _ in rows])
     axes.set(xlabel=x, xlim=(0, None))
     axes.invert_yaxis()
-    axes.tick_params(left=False)
-    axes.spines[["top", "right", "left"]].set_visible(False)
+    hide_spines(axes, "bottom")
     return figure
 
 
 def stacks(rows: Sequence[tuple[str, Sequence[float]]], parts: Sequence[str], x: str) -> Figure:
     """Stacked amounts, one row for each state: its name, and the amount of each of the parts."""
     fills = ({"color": "0.35"}, {"color": "0.65"}, {"color": "0.88"}, {"color": "white", "hatch": "////"})
-    figure = Picture(figsize=(8, 1.1 + 0.36 * len(rows)), facecolor="white", layout="constrained")
-    axes = figure.subplots()
+    figure, [[axes]] = charts(8, 1.1 + 0.36 * len(rows))
     begun = np.zeros(len(rows))
     for i, (part, fill) in enumerate(zip(parts, fills)):
         amounts = np.array([values[i] for _, values in rows], dtype=np.float64)
@@ -251,7 +224,6 @@ def stacks(rows: Sequence[tuple[str, Sequence[float]]], parts: Sequence[str], x:
     axes.set_yticks(range(len(rows)), [name for name, _ in rows], family="monospace", size=9)
     axes.set_xlabel(x)
     axes.invert_yaxis()
-    axes.tick_params(left=False)
-    axes.spines[["top", "right", "left"]].set_visible(False)
+    hide_spines(axes, "bottom")
     axes.legend(frameon=False, ncols=len(parts), loc="lower left", bbox_to_anchor=(0, 1), fontsize=9)
     return figure
