@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator, Sequence
-from functools import reduce
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial, reduce
 
 import numpy as np
 
@@ -43,29 +43,21 @@ from rushlight.library import leaf
 __all__ = ["tensor", "as_tensor", "from_numpy"]
 
 
-def empty_cpu(size, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None) -> Tensor:
+def _empty(on: str, size, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None) -> Tensor:
     """An uninitialised tensor, contiguous by default (`memory_format`)."""
-    return _empty(size, dtype, "cpu", memory_format)
-
-
-def empty_meta(size, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None) -> Tensor:
-    return _empty(size, dtype, "meta", memory_format)
-
-
-def _empty(size: Sequence[int], dtype: dtype | None, device: str, memory_format: memory_format | None) -> Tensor:
     if memory_format is preserve_format:
         raise RuntimeError("empty has no tensor whose memory format it could preserve")
     strides = channels_last_strides(size) if memory_format is channels_last else contiguous_strides(size)
-    return empty_strided(size, strides, dtype, device)
+    return empty_strided(size, strides, dtype, on)
 
 
-def empty_strided_cpu(size, stride, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
+def _empty_strided(on: str, size, stride, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
     """An uninitialised tensor with memory just large enough for these sizes and strides."""
-    return empty_strided(size, stride, dtype, "cpu")
+    return empty_strided(size, stride, dtype, on)
 
 
-def empty_strided_meta(size, stride, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
-    return empty_strided(size, stride, dtype, "meta")
+empty_cpu, empty_meta = partial(_empty, "cpu"), partial(_empty, "meta")
+empty_strided_cpu, empty_strided_meta = partial(_empty_strided, "cpu"), partial(_empty_strided, "meta")
 
 
 def _new(size: Sequence[int], dtype: dtype | None, device: device | str | None) -> Tensor:
@@ -74,14 +66,6 @@ def _new(size: Sequence[int], dtype: dtype | None, device: device | str | None) 
 
 def _device_type(wanted: device | str | None) -> str:
     return "cpu" if wanted is None else device(wanted).type
-
-
-def zeros(size, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
-    return fill_(_new(size, dtype, device), 0)
-
-
-def ones(size, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
-    return fill_(_new(size, dtype, device), 1)
 
 
 def full(size, fill_value, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
@@ -93,14 +77,6 @@ def empty_like(self, dtype=None, layout=None, device=None, pin_memory=None, memo
     """An uninitialised tensor with the sizes and, by default, the dtype, device and strides of `self`."""
     target = self.device.type if device is None else _device_type(device)
     return empty_strided(self.shape, strides_for(self, memory_format), dtype or self.dtype, target)
-
-
-def zeros_like(self, *options) -> Tensor:
-    return full_like(self, 0, *options)
-
-
-def ones_like(self, *options) -> Tensor:
-    return full_like(self, 1, *options)
 
 
 def full_like(self, fill_value, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None) -> Tensor:
@@ -126,16 +102,30 @@ def new_empty_strided(self, size, stride, dtype=None, layout=None, device=None, 
     return empty_strided(size, stride, dtype or self.dtype, _device_type(device or self.device))
 
 
-def new_zeros(self, size, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
-    return fill_(new_empty(self, size, dtype, layout, device), 0)
-
-
-def new_ones(self, size, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
-    return fill_(new_empty(self, size, dtype, layout, device), 1)
-
-
 def new_full(self, size, fill_value, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
     return fill_(new_empty(self, size, dtype, layout, device), fill_value)
+
+
+def filled(value: int) -> tuple[Callable, ...]:
+    """The kernels of `zeros` or `ones`, of its out= form, of `..._like` and of `new_...`."""
+
+    def new(size, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
+        return fill_(_new(size, dtype, device), value)
+
+    def out(size, out: Tensor) -> Tensor:
+        return full_out(size, value, out)
+
+    def like(self, *options) -> Tensor:
+        return full_like(self, value, *options)
+
+    def new_as(self, size, *options) -> Tensor:
+        return new_full(self, size, value, *options)
+
+    return new, out, like, new_as
+
+
+zeros, zeros_out, zeros_like, new_zeros = filled(0)
+ones, ones_out, ones_like, new_ones = filled(1)
 
 
 def arange_end(end, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
@@ -185,14 +175,6 @@ def arange_out(start, end, step, out: Tensor) -> Tensor:
 
 def empty_out(size, memory_format, out: Tensor) -> Tensor:
     return resize_(out, size, memory_format)
-
-
-def zeros_out(size, out: Tensor) -> Tensor:
-    return fill_(resize_(out, size), 0)
-
-
-def ones_out(size, out: Tensor) -> Tensor:
-    return fill_(resize_(out, size), 1)
 
 
 def full_out(size, fill_value, out: Tensor) -> Tensor:

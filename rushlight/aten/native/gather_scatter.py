@@ -74,8 +74,7 @@ def _not_skipped(tensors: Sequence[Tensor]) -> list[Tensor]:
 
 
 def cat_impl(tensors: Sequence[Tensor], dim: int, out: Tensor) -> None:
-    for tensor in tensors:
-        _assert_no_overlap(out, tensor)
+    _assert_no_overlap(out, *tensors)
     start = 0
     for tensor in _not_skipped(tensors):
         part = [slice(None)] * out.dim()
@@ -84,15 +83,18 @@ def cat_impl(tensors: Sequence[Tensor], dim: int, out: Tensor) -> None:
         start += tensor.size(dim)
 
 
-def _assert_no_overlap(out: Tensor, other: Tensor) -> None:
+def _assert_no_overlap(out: Tensor, *others: Tensor | Scalar | None) -> None:
     """Like `assert_no_partial_overlap`, but refuses the same view too, because elements would be read after they are written."""
-    assert_no_partial_overlap(out, other)
-    same = out.numel() and out.data_ptr() == other.data_ptr() and out.shape == other.shape
-    if same and out.stride() == other.stride():
-        raise RuntimeError(
-            "unsupported operation: the input tensor is the written-to tensor. Please clone() it before performing the "
-            "operation."
-        )
+    for other in others:
+        if not isinstance(other, Tensor):
+            continue
+        assert_no_partial_overlap(out, other)
+        same = out.numel() and out.data_ptr() == other.data_ptr() and out.shape == other.shape
+        if same and out.stride() == other.stride():
+            raise RuntimeError(
+                "unsupported operation: the input tensor is the written-to tensor. Please clone() it before performing the "
+                "operation."
+            )
 
 
 cat = Structured(cat_meta, cat_impl, casts=True)
@@ -161,8 +163,7 @@ def index_select_meta(self: Tensor, dim: int, index: Tensor) -> Output:
 
 
 def index_select_impl(self: Tensor, dim: int, index: Tensor, out: Tensor) -> None:
-    _assert_no_overlap(out, self)
-    _assert_no_overlap(out, index)
+    _assert_no_overlap(out, self, index)
     array, indices = _at_least_1d(self), index._array.reshape(-1)
     if indices.size and (indices.min() < 0 or indices.max() >= array.shape[dim]):
         error = RuntimeError if self.dim() > 1 and self.numel() == 0 else IndexError  # as in PyTorch
@@ -199,8 +200,7 @@ def index_add_meta(self: Tensor, dim: int, index: Tensor, source: Tensor, alpha:
 
 def index_add_impl(self: Tensor, dim: int, index: Tensor, source: Tensor, alpha: Scalar, out: Tensor) -> None:
     """Add `alpha` times each slice of `source` to the slice that `index` names."""
-    for tensor in (index, source):
-        _assert_no_overlap(out, tensor)
+    _assert_no_overlap(out, index, source)
     if out is not self:
         out._array[...] = self._array
     array, slices, indices = _at_least_1d(out), _at_least_1d(source), index._array.reshape(-1)
@@ -270,8 +270,7 @@ def _at_least_1d(self: Tensor) -> np.ndarray:
 
 
 def gather_impl(self: Tensor, dim: int, index: Tensor, sparse_grad: bool, out: Tensor) -> None:
-    _assert_no_overlap(out, self)
-    _assert_no_overlap(out, index)
+    _assert_no_overlap(out, self, index)
     if index.numel():
         array = _at_least_1d(self)
         out._array[...] = array[_positions(array, dim, index)].reshape(out.shape)
@@ -295,14 +294,12 @@ def scatter_meta(self: Tensor, dim: int, index: Tensor, src: Tensor | Scalar, re
     return Output(self.shape, None, self.dtype)
 
 
-def scatter_impl(
-    self: Tensor, dim: int, index: Tensor, src: Tensor | Scalar, reduce: str | None = None, *, out: Tensor
-) -> None:
+def scatter_impl(self: Tensor, dim: int, index: Tensor, src: Tensor | Scalar, *args) -> None:
     """Write, add or multiply `src` to the positions in `index`. If several elements have the same position, a reduction uses
-    all of them. Without a reduction, the last one wins. In PyTorch the order is undefined."""
-    for tensor in (index, src):
-        if isinstance(tensor, Tensor):
-            _assert_no_overlap(out, tensor)
+    all of them. Without a reduction, the last one wins. In PyTorch the order is undefined. The last arguments are `reduce`, if
+    there is one, and `out`."""
+    *reduce, out = args
+    _assert_no_overlap(out, index, src)
     if out is not self:
         out._array[...] = self._array
     if not index.numel():
@@ -311,38 +308,22 @@ def scatter_impl(
     positions = _positions(array, dim, index)
     part = tuple(map(slice, index.shape or (1,)))
     values = _at_least_1d(src)[part] if isinstance(src, Tensor) else convert(src, self.dtype)
-    if reduce is None:
-        array[positions] = values
+    if reduce:
+        REDUCTIONS[reduce[0]].at(array, positions, values)
     else:
-        REDUCTIONS[reduce].at(array, positions, values)
+        array[positions] = values
 
 
-def _scatter(reduce: str | None = None) -> Structured:
-    """The kernel of an overload that has no argument `reduce`."""
-    return Structured(
-        lambda self, dim, index, src: scatter_meta(self, dim, index, src, reduce),
-        lambda self, dim, index, src, out: scatter_impl(self, dim, index, src, reduce, out=out),
-    )
+scatter = Structured(scatter_meta, scatter_impl)  # the kernel of the overloads with `reduce` too
+scatter_add = Structured(scatter_meta, lambda *args: scatter_impl(*args[:-1], "add", args[-1]))
 
 
-scatter, scatter_add = _scatter(), _scatter("add")
-scatter_reduce = Structured(scatter_meta, lambda *args: scatter_impl(*args[:-1], out=args[-1]))
-
-
-def take_along_dim(self: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
+def take_along_dim(self: Tensor, indices: Tensor, dim: int | None = None, out: Tensor | None = None) -> Tensor:
     """Like `gather`, but the other dimensions broadcast. Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`."""
-    return functions.gather(*_broadcast_for_gather(self, indices, dim))
-
-
-def take_along_dim_out(self: Tensor, indices: Tensor, dim: int | None, out: Tensor) -> Tensor:
-    return functions.gather(*_broadcast_for_gather(self, indices, dim), out=out)
-
-
-def _broadcast_for_gather(self: Tensor, indices: Tensor, dim: int | None) -> tuple[Tensor, int, Tensor]:
     if indices.dtype is not int64:
         raise RuntimeError(f"torch.take_along_dim(): dtype of indices should be Long but got {indices.dtype.type_name}")
     if dim is None:
-        return self.reshape(-1), 0, indices.reshape(-1)
+        return functions.gather(self.reshape(-1), 0, indices.reshape(-1), out=out)
     if self.dim() != indices.dim():
         raise RuntimeError(
             "torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
@@ -357,7 +338,7 @@ def _broadcast_for_gather(self: Tensor, indices: Tensor, dim: int | None) -> tup
     common = infer_size(*sizes)
     sizes = [(*common[:dim], each, *common[dim + 1 :]) for each in own]
     self, indices = functions.broadcast_to(self, sizes[0]), functions.broadcast_to(indices, sizes[1])
-    return self, dim, functions.remainder(indices, size)  # with a dim, indices out of range wrap around
+    return functions.gather(self, dim, functions.remainder(indices, size), out=out)  # indices out of range wrap around
 
 
 # ------------------------------------------------------------------------------------------------------------
@@ -492,9 +473,12 @@ def index_put(self: Tensor, indices: Sequence[Tensor | None], values: Tensor, ac
     return index_put_(functions.clone(self), indices, values, accumulate)
 
 
-def index_put_(self: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool = False) -> Tensor:
+def index_put_(
+    self: Tensor, indices: Sequence, values: Tensor, accumulate: bool = False, unsafe: bool = False
+) -> Tensor:
     """Write `values`, broadcast, to the elements that `index` would return, or add them (`accumulate`). Repeated indices add all
-    values. Without `accumulate`, the last one wins. In PyTorch the order is undefined.
+    values. Without `accumulate`, the last one wins. In PyTorch the order is undefined. `unsafe` (do not check the indices) is
+    an argument of `_index_put_impl_`, which the derivative of `index` calls. It is ignored.
 
     Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `_index_put_impl_`.
     """
@@ -505,9 +489,7 @@ def index_put_(self: Tensor, indices: Sequence[Tensor | None], values: Tensor, a
     mask = None if accumulate else _mask_to_fill(self, indices, values)
     if mask is not None:
         return masked_fill_(self, mask, values.item())
-    for tensor in (values, *indices):
-        if tensor is not None:
-            _assert_no_overlap(self, tensor)
+    _assert_no_overlap(self, values, *indices)
     info = advanced_index(self, indices)
     if infer_size(values.shape, info.sizes) != info.sizes:
         raise RuntimeError(
@@ -526,13 +508,6 @@ def index_put_(self: Tensor, indices: Sequence[Tensor | None], values: Tensor, a
     else:
         info.src._array[info.key()] = values._array
     return self
-
-
-def _index_put_impl_(
-    self: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool = False, unsafe: bool = False
-) -> Tensor:
-    """`index_put_` with the name that the derivative of `index` calls. `unsafe` (do not check the indices) is ignored."""
-    return index_put_(self, indices, values, accumulate)
 
 
 def _mask_to_fill(self: Tensor, indices: Sequence[Tensor | None], values: Tensor) -> Tensor | None:
@@ -556,9 +531,7 @@ def _mask_to_fill(self: Tensor, indices: Sequence[Tensor | None], values: Tensor
 # Embedding: rows of a table
 
 
-def embedding(
-    weight: Tensor, indices: Tensor, padding_idx: int = -1, scale_grad_by_freq: bool = False, sparse: bool = False
-) -> Tensor:
+def embedding(weight: Tensor, indices: Tensor, padding_idx=-1, scale_grad_by_freq=False, sparse=False) -> Tensor:
     """The row of `weight`, (rows, columns), for each index: (\\*indices, columns). The other arguments affect only the
     gradient.
 
@@ -566,35 +539,31 @@ def embedding(
     """
     if weight.dim() != 2:
         raise RuntimeError("'weight' must be 2-D")
-    if indices.dtype not in (int32, int64):
-        raise RuntimeError(
-            f"Expected tensor for argument #1 'indices' to have one of the scalar types Long, Int; got {indices.dtype.name}"
-        )
+    _check_table_index(1, indices)
     rows = functions.index_select(weight, 0, indices.reshape(-1))
     return rows.view((*indices.shape, weight.size(1)))
 
 
-def embedding_backward(
-    grad: Tensor, indices: Tensor, num_weights: int, padding_idx: int, scale_grad_by_freq: bool, sparse: bool
-) -> Tensor:
+def _check_table_index(position: int, indices: Tensor) -> None:
+    if indices.dtype not in (int32, int64):
+        types = f"have one of the scalar types Long, Int; got {indices.dtype.name}"
+        raise RuntimeError(f"Expected tensor for argument #{position} 'indices' to {types}")
+
+
+def embedding_backward(grad, indices, num_weights, padding_idx, scale_grad_by_freq, sparse) -> Tensor:
     """The gradient, dense also if `sparse` is requested. Source: `aten/src/ATen/native/Embedding.cpp`."""
     if sparse and scale_grad_by_freq:
         raise RuntimeError("embedding_backward: scale_grad_by_freq not supported with sparse gradients")
     return functions.embedding_dense_backward(grad, indices, num_weights, padding_idx, scale_grad_by_freq)
 
 
-def embedding_dense_backward(
-    grad_output: Tensor, indices: Tensor, num_weights: int, padding_idx: int, scale_grad_by_freq: bool
-) -> Tensor:
+def embedding_dense_backward(grad_output, indices, num_weights, padding_idx, scale_grad_by_freq) -> Tensor:
     """The gradient of each row: the sum over all positions that looked it up. The row of the padding index gets 0. With
     `scale_grad_by_freq` the sum is divided by the number of these positions.
 
     Source: `aten/src/ATen/native/Embedding.cpp`, `embedding_dense_backward_cpu`.
     """
-    if indices.dtype not in (int32, int64):
-        raise RuntimeError(
-            f"Expected tensor for argument #2 'indices' to have one of the scalar types Long, Int; got {indices.dtype.name}"
-        )
+    _check_table_index(2, indices)
     width = grad_output.size(-1)
     out = allocate(Output((num_weights, width), None, grad_output.dtype), grad_output.device.type)
     if out.is_meta:
