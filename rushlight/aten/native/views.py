@@ -331,12 +331,16 @@ def mT(self: Tensor) -> Tensor:
 # Derivatives that are operators of their own: elements outside the view get 0
 
 
-def embed_in_zeros(grad: Tensor, sizes: Sequence[int], view: Callable[[Tensor], Tensor]) -> Tensor:
-    """Zeros of these sizes, except the elements of `view`, which are the gradient."""
-    out = zeros_for(grad, sizes)
-    if not out.is_meta:
-        view(out)._array[...] = grad._array
-    return out
+def embed_in_zeros(view: Callable) -> Callable:
+    """The kernel of the derivative of a view: zeros of `input_sizes`, except the elements of the view, which are the gradient."""
+
+    def backward(grad: Tensor, input_sizes: Sequence[int], *args: int) -> Tensor:
+        out = zeros_for(grad, input_sizes)
+        if not out.is_meta:
+            view(out, *args)._array[...] = grad._array
+        return out
+
+    return backward
 
 
 def zeros_for(grad: Tensor, sizes: Sequence[int]) -> Tensor:
@@ -346,18 +350,7 @@ def zeros_for(grad: Tensor, sizes: Sequence[int]) -> Tensor:
     return out
 
 
-def select_backward(grad_output: Tensor, input_sizes: Sequence[int], dim: int, index: int) -> Tensor:
-    return embed_in_zeros(grad_output, input_sizes, lambda out: select(out, dim, index))
-
-
-def slice_backward(
-    grad_output: Tensor, input_sizes: Sequence[int], dim: int, start: int, end: int, step: int
-) -> Tensor:
-    return embed_in_zeros(grad_output, input_sizes, lambda out: slice(out, dim, start, end, step))
-
-
-def diagonal_backward(grad_output: Tensor, input_sizes: Sequence[int], offset: int, dim1: int, dim2: int) -> Tensor:
-    return embed_in_zeros(grad_output, input_sizes, lambda out: diagonal(out, offset, dim1, dim2))
+select_backward, slice_backward, diagonal_backward = map(embed_in_zeros, (select, slice, diagonal))
 
 
 def unfold_backward(grad_in: Tensor, input_sizes: Sequence[int], dim: int, size: int, step: int) -> Tensor:
@@ -377,28 +370,17 @@ def unfold_backward(grad_in: Tensor, input_sizes: Sequence[int], dim: int, size:
 # In-place views: the tensor itself becomes the view
 
 
-def set_geometry(self: Tensor, view: Tensor) -> Tensor:
-    """Give a tensor the sizes, strides and offset of a view of it."""
-    self._sizes, self._strides, self._storage_offset = view.shape, view.stride(), view.storage_offset()
-    self.forget_metadata()
-    return self
+def in_place(kernel: Callable) -> Callable:
+    """The kernel that gives a tensor the sizes, strides and offset of a view of it, made by another kernel."""
+
+    def become_view(self: Tensor, *args) -> Tensor:
+        view = kernel(self, *args)
+        self._sizes, self._strides, self._storage_offset = view.shape, view.stride(), view.storage_offset()
+        self.forget_metadata()
+        return self
+
+    return become_view
 
 
-def as_strided_(self: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None) -> Tensor:
-    return set_geometry(self, as_strided(self, size, stride, storage_offset))
-
-
-def squeeze_(self: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
-    return set_geometry(self, squeeze(self, dim))
-
-
-def t_(self: Tensor) -> Tensor:
-    return set_geometry(self, t(self))
-
-
-def transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
-    return set_geometry(self, transpose(self, dim0, dim1))
-
-
-def unsqueeze_(self: Tensor, dim: int) -> Tensor:
-    return set_geometry(self, unsqueeze(self, dim))
+as_strided_, squeeze_, t_ = in_place(as_strided), in_place(squeeze), in_place(t)
+transpose_, unsqueeze_ = in_place(transpose), in_place(unsqueeze)
