@@ -25,14 +25,10 @@ from rushlight.aten.strided import (
 )
 from rushlight.c10 import dispatch
 from rushlight.c10.dtypes import Scalar, dtype, scalar_type
-from rushlight.c10.memory_formats import (
-    channels_last_strides,
-    dense_strides,
-    is_channels_last,
-    reorder_dimensions,
-)
+from rushlight.c10.memory_formats import channels_last_strides, dense_strides, is_channels_last, reorder_dimensions
 
 Operand = Tensor | Scalar
+Geometry = tuple[tuple[int, ...], tuple[int, ...]]  # sizes and strides
 
 
 def cached(function: Callable) -> Callable:
@@ -105,11 +101,9 @@ def coalesce_dimensions(
 
 
 @cached
-def loop_geometry(
-    sizes: tuple[int, ...], operands: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]
-) -> tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]:
-    """Sizes and strides of the loop over `sizes` that reads these operands in the order of their memory. An operand is given by
-    its sizes and strides. The last dimension of the result is the innermost."""
+def loop_geometry(sizes: tuple[int, ...], operands: tuple[Geometry, ...]) -> tuple[tuple[int, ...], tuple]:
+    """Sizes and strides of the loop over `sizes` that reads these operands in the order of their memory. The last dimension of
+    the result is the innermost."""
     strides = [broadcast_strides(*operand, sizes) for operand in operands]
     order = reorder_dimensions(sizes, strides)
     sizes, strides = coalesce_dimensions([sizes[d] for d in order], [[each[d] for d in order] for each in strides])
@@ -117,11 +111,9 @@ def loop_geometry(
 
 
 @cached
-def output_strides(
-    sizes: tuple[int, ...], operands: tuple[tuple[tuple[int, ...], tuple[int, ...]] | None, ...]
-) -> tuple[int, ...]:
+def output_strides(sizes: tuple[int, ...], operands: tuple[Geometry | None, ...]) -> tuple[int, ...]:
     """The strides of a new result: those of the operands if all are equal, else dense strides in the operands' order of
-    dimensions. An operand is given by its sizes and strides, or None for a number.
+    dimensions. A number has no geometry: None.
 
     Source: `aten/src/ATen/TensorIterator.cpp`, `fast_set_up` and `allocate_or_resize_outputs`.
     """
@@ -142,7 +134,7 @@ def output_strides(
     return dense_strides(sizes, *strides)
 
 
-def geometry(operand: Operand) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+def geometry(operand: Operand) -> Geometry | None:
     return (operand._sizes, operand._strides) if isinstance(operand, Tensor) else None
 
 

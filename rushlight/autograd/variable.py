@@ -18,10 +18,6 @@ from rushlight.c10.dispatch import local
 from rushlight.c10.memory_formats import contiguous_format
 
 
-def _get_requires_grad(self: Tensor) -> bool:
-    return requires_grad(self)
-
-
 def _set_requires_grad(self: Tensor, wanted: bool) -> None:
     if wanted and not self.dtype.is_floating_point:
         raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
@@ -42,10 +38,6 @@ def _set_requires_grad(self: Tensor, wanted: bool) -> None:
 def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
     self.requires_grad = requires_grad
     return self
-
-
-def _get_grad(self: Tensor) -> Tensor | None:
-    return self._autograd and self._autograd.grad
 
 
 def _set_grad(self: Tensor, grad: Tensor | None) -> None:
@@ -135,19 +127,16 @@ def _get_version(self: Tensor) -> int:
     return self._storage.version
 
 
-def _is_inference(self: Tensor) -> bool:
-    return not self._key_set & AUTOGRAD
-
-
 Tensor._autograd = Tensor._base = Tensor._view_fn = None
 Tensor._view_version, Tensor._one_of_many = 0, False
-Tensor.requires_grad = property(_get_requires_grad, _set_requires_grad)
-Tensor.grad = property(_get_grad, _set_grad)
+Tensor.requires_grad = property(requires_grad, _set_requires_grad)
+Tensor.grad = property(lambda self: self._autograd and self._autograd.grad, _set_grad)
 Tensor.grad_fn = property(grad_fn)
 Tensor.is_leaf = property(_is_leaf)
 Tensor.output_nr = property(lambda self: self._autograd.output_nr if self._autograd is not None else 0)
 Tensor.retains_grad = property(lambda self: self._autograd is not None and self._autograd.retains_grad)
 Tensor._version = property(_get_version)
-Tensor.is_inference, Tensor._is_view = _is_inference, lambda self: self._base is not None
+Tensor.is_inference = lambda self: not self._key_set & AUTOGRAD
+Tensor._is_view = lambda self: self._base is not None
 Tensor.backward, Tensor.requires_grad_, Tensor.retain_grad = tensor_backward, requires_grad_, retain_grad
 Tensor.register_hook, Tensor.register_post_accumulate_grad_hook = register_hook, register_post_accumulate_grad_hook

@@ -14,6 +14,7 @@ import numpy as np
 
 from rushlight.aten.generated import functions
 from rushlight.aten.iterator import (
+    Geometry,
     Operand,
     assert_no_internal_overlap,
     assert_no_partial_overlap,
@@ -134,7 +135,7 @@ def output_of(dtype: dtype, *operands: Operand, common: dtype | None = None) -> 
     return Output(sizes, output_strides(sizes, geometries), dtype)
 
 
-def geometry_in(common: dtype, operand: Operand) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+def geometry_in(common: dtype, operand: Operand) -> Geometry | None:
     """The geometry of an operand in this dtype. A cast operand is a copy without holes.
 
     Source: `aten/src/ATen/TensorIterator.cpp`, `compute_types`.
