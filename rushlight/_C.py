@@ -13,16 +13,19 @@ from rushlight.c10.dispatch import (
     bits,
     excluding,
     including,
-    keys_below,
     local,
     operators,
 )
 from rushlight.c10.dispatch import key_set as DispatchKeySet  # noqa: N812
+from rushlight.c10.dispatch import keys_below as _dispatch_keyset_full_after
 from rushlight.c10.dispatch import show_key_set as _dispatch_keyset_to_string
 from rushlight.c10.schema import parse_schema
 from rushlight.library import parse_key as _parse_dispatch_key
 
-__all__ = ["DispatchKey", "DispatchKeySet", "parse_schema", "_dispatch_keyset_to_string", "_parse_dispatch_key"]
+__all__ = [
+    "DispatchKey", "DispatchKeySet", "parse_schema", "_dispatch_keyset_full_after", "_dispatch_keyset_to_string",
+    "_parse_dispatch_key",
+]  # fmt: skip
 
 _ExcludeDispatchKeyGuard = excluding  # takes a key set
 
@@ -47,10 +50,6 @@ def _dispatch_tls_local_include_set() -> int:
 
 def _dispatch_tls_local_exclude_set() -> int:
     return local.excluded
-
-
-def _dispatch_keyset_full_after(key: DispatchKey) -> int:
-    return keys_below(key)
 
 
 def _dispatch_has_kernel_for_dispatch_key(name: str, key: str) -> bool:

@@ -46,7 +46,8 @@ def setitem(self: Tensor, key, value: Tensor | Scalar) -> None:
     if indices:
         if not isinstance(value, Tensor):
             value = creation.full((), value, self.dtype, device=self.device)
-        functions.index_put__op(view, indices, _without_leading_ones(value))
+        sizes = _trailing_sizes(value)
+        functions.index_put__op(view, indices, value if len(sizes) == value.dim() else value.view(sizes))
     elif isinstance(value, Tensor):
         _copy_to(view, value)
     else:
@@ -62,11 +63,6 @@ def _copy_to(view: Tensor, value: Tensor) -> None:
     else:
         value = value.view(_trailing_sizes(value))
         view.copy_(value if value.shape == view.shape else value.expand(view.shape))
-
-
-def _without_leading_ones(value: Tensor) -> Tensor:
-    sizes = _trailing_sizes(value)
-    return value if len(sizes) == value.dim() else value.view(sizes)
 
 
 def _trailing_sizes(value: Tensor) -> Sequence[int]:
@@ -92,7 +88,8 @@ def _apply_slicing(self: Tensor, key, keep_slices: bool = False) -> tuple[Tensor
     view, dim, indices, indexed = self, 0, [], False
     for each in keys:
         if isinstance(each, (Sequence, np.ndarray)):
-            each = _as_index(each, self)
+            dtype = creation._infer_dtype(each)
+            each = creation.tensor(each, dtype=dtype if dtype in (uint8, bool_) else int64, device=self.device)
         passed, index = 1, None  # how many dimensions of the view this part uses
         if each is Ellipsis:
             passed = self.dim() - mentioned
@@ -129,12 +126,6 @@ def _dimensions(key) -> int:
     if isinstance(key, Tensor):
         return key.dim() if key.dtype in (uint8, bool_) else 1
     return not (key is None or key is Ellipsis or isinstance(key, bool))
-
-
-def _as_index(key, self: Tensor) -> Tensor:
-    """Source: `torch/csrc/utils/tensor_new.cpp`, `indexing_tensor_from_data`."""
-    dtype = creation._infer_dtype(key)
-    return creation.tensor(key, dtype=dtype if dtype in (uint8, bool_) else int64, device=self.device)
 
 
 def _is_one_bool(key) -> bool:

@@ -526,18 +526,15 @@ class Table(dict):
         return _cache(self, key_set, skip_fallthrough(self.operator, key_set)) or partial(call, self.operator)
 
 
-class Below(dict):
+class Below(Table):
     """An operator's kernels by the key set of a call whose highest key's kernel is running: the kernel for the other keys."""
-
-    def __init__(self, operator: Operator):
-        self.operator = operator
 
     def __missing__(self, key_set: int) -> Callable:
         rest = key_set & keys_below(highest_priority_key(key_set))
         return (None if fast_path_disabled else _cache(self, key_set, rest)) or partial(redispatch, self.operator, rest)
 
 
-def _cache(table: Table | Below, key_set: int, rest: int) -> Callable | None:
+def _cache(table: Table, key_set: int, rest: int) -> Callable | None:
     """Cache the kernel for the highest key of `rest` under `key_set`. None if it is missing: the slow path raises the error."""
     kernel, _ = table.operator.entry(highest_priority_key(rest))
     if kernel is MISSING:

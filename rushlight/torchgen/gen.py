@@ -107,11 +107,8 @@ class Native:
 
     @property
     def variable(self) -> str:
-        return (
-            f"{self.schema.name}_{self.schema.overload_name}_op"
-            if self.schema.overload_name
-            else f"{self.schema.name}_op"
-        )
+        """`add_Tensor_op`."""
+        return f"{self.name.replace('.', '_')}_op"
 
     @property
     def is_composite(self) -> bool:
@@ -146,7 +143,11 @@ def load() -> dict[str, Native]:
             schema,
             text,
             tuple(part.strip() for part in entry.pop("variants", "function").split(",")),
-            {key.strip(): kernel for keys, kernel in entry.pop("dispatch", {}).items() for key in keys.split(",")},
+            {
+                key.strip(): kernel.replace("::", ".")
+                for keys, kernel in entry.pop("dispatch", {}).items()
+                for key in keys.split(",")
+            },
             entry.pop("structured", False),
             entry.pop("structured_delegate", None),
             entry.pop("python_module", None),
@@ -171,19 +172,14 @@ def load() -> dict[str, Native]:
 
 def kernels(native: Native, natives: dict[str, Native]) -> dict[str, str]:
     """The kernels to register: expressions by dispatch key."""
-    if native.delegate:
-        structured = natives[native.delegate].dispatch["CPU"].replace("::", ".")
-        if native.schema.is_mutable:
-            return {"CPU": f"{structured}.inplace", "Meta": f"{structured}.inplace"}
-        return {"CPU": f"{structured}.functional", "Meta": f"{structured}.on_meta"} | _own(native)
     if native.structured:
-        structured = native.dispatch["CPU"].replace("::", ".")
-        return {"CPU": f"{structured}.out", "Meta": f"{structured}.out"}
-    return _own(native)
-
-
-def _own(native: Native) -> dict[str, str]:
-    return {key: kernel.replace("::", ".") for key, kernel in native.dispatch.items()}
+        return dict.fromkeys(("CPU", "Meta"), f"{native.dispatch['CPU']}.out")
+    if not native.delegate:
+        return native.dispatch
+    structured = natives[native.delegate].dispatch["CPU"]
+    if native.schema.is_mutable:
+        return dict.fromkeys(("CPU", "Meta"), f"{structured}.inplace")
+    return {"CPU": f"{structured}.functional", "Meta": f"{structured}.on_meta"} | native.dispatch
 
 
 def declaration(native: Native) -> str:
@@ -193,11 +189,9 @@ def declaration(native: Native) -> str:
 
 def registration(native: Native, natives: dict[str, Native]) -> str:
     registered = ", ".join(f"{key}={kernel}" for key, kernel in kernels(native, natives).items())
-    return f'implement("{native.name}", {registered}{", factory=True" if _is_factory(native.schema) else ""})'
-
-
-def _is_factory(schema: FunctionSchema) -> bool:
-    return any(a.base == "Device" for a in schema.arguments) and not any(a.base == "Tensor" for a in schema.arguments)
+    taken = {argument.base for argument in native.schema.arguments}
+    factory = ", factory=True" if "Device" in taken and "Tensor" not in taken else ""
+    return f'implement("{native.name}", {registered}{factory})'
 
 
 # ------------------------------------------------------------------------------------------------------------
@@ -379,17 +373,12 @@ def functions_file(natives: dict[str, Native]) -> str:
         as_methods = [n for n in overloads if "method" in n.variants]
         if as_functions:
             functions.append(function(name, as_functions, outs, method=False))
-            # gen_python_functions.py skips them, too
-            if (
-                as_functions[0].python_module is None
-                and not name.endswith("_backward")
-                and name not in ("copy", "zero")
-            ):
+            skipped = name.endswith("_backward") or name in ("copy", "zero")  # by gen_python_functions.py, too
+            if as_functions[0].python_module is None and not skipped:
                 public.append(name)
         if as_methods:
-            methods.append(
-                f"{function(f'tensor_{name}', as_methods, [], method=True)}\n\nTensor.{name} = tensor_{name}\n"
-            )
+            text = function(f"tensor_{name}", as_methods, [], method=True)
+            methods.append(f"{text}\n\nTensor.{name} = tensor_{name}\n")
     dunders = [dunder(name, natives) for name, of in DUNDERS.items() if of in natives]
     prefixes = [f"Tensor.__{name}__ = Tensor.{of}\n" for name, of in PREFIX.items() if of in natives]
     imports = [
@@ -427,11 +416,8 @@ def formatted(text: str, target: Path) -> str:
 
 def stale(generator: ModuleType) -> dict[Path, str]:
     """The files of a generator (this module or `gen_autograd`) that are out of date, with their new text."""
-    return {
-        path: text
-        for path, text in generator.generate().items()
-        if not path.exists() or path.read_text(encoding="utf-8") != text
-    }
+    texts = generator.generate().items()
+    return {path: text for path, text in texts if not path.exists() or path.read_text(encoding="utf-8") != text}
 
 
 def write(generator: ModuleType) -> list[Path]:

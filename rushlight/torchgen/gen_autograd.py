@@ -94,15 +94,10 @@ def load_derivatives(natives: dict[str, Native]) -> list[Derivative]:
         known, node = {argument.name for argument in schema.arguments}, entry.pop("node", None)
         if not set(entry) <= known:
             raise ValueError(f"{name} has no arguments {sorted(set(entry) - known)}")
-        base = camel(schema.name)
+        base = schema.name.title().replace("_", "")  # an in-place operator has the name of the functional one
         index = indices[base] = indices.get(base, -1) + 1
         found.append(Derivative(native, dict(entry), differentiable, node or f"{base}Backward{index}"))
     return found
-
-
-def camel(name: str) -> str:
-    """`_log_softmax` as `LogSoftmax`; an in-place operator has the name of the functional one."""
-    return name.title().replace("_", "")
 
 
 # ------------------------------------------------------------------------------------------------------------

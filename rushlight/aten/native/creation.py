@@ -37,7 +37,7 @@ from rushlight.c10.dtypes import (
     scalar_type,
 )
 from rushlight.c10.memory_formats import channels_last, channels_last_strides, memory_format, preserve_format
-from rushlight.c10.storage import device
+from rushlight.c10.storage import Device, device
 from rushlight.library import leaf
 
 __all__ = ["tensor", "as_tensor", "from_numpy"]
@@ -60,11 +60,11 @@ empty_cpu, empty_meta = partial(_empty, "cpu"), partial(_empty, "meta")
 empty_strided_cpu, empty_strided_meta = partial(_empty_strided, "cpu"), partial(_empty_strided, "meta")
 
 
-def _new(size: Sequence[int], dtype: dtype | None, device: device | str | None) -> Tensor:
+def _new(size: Sequence[int], dtype: dtype | None, device: Device) -> Tensor:
     return empty_strided(size, contiguous_strides(size), dtype, _device_type(device))
 
 
-def _device_type(wanted: device | str | None) -> str:
+def _device_type(wanted: Device) -> str:
     return "cpu" if wanted is None else device(wanted).type
 
 
@@ -193,12 +193,7 @@ def resize_(self: Tensor, size: Sequence[int], memory_format: memory_format | No
 
 
 def tensor(
-    data,
-    *,
-    dtype: dtype | None = None,
-    device: device | str | None = None,
-    requires_grad: bool = False,
-    pin_memory: bool = False,
+    data, *, dtype: dtype | None = None, device: Device = None, requires_grad: bool = False, pin_memory: bool = False
 ) -> Tensor:
     """A new tensor with a copy of `data`: a number, nested sequences of numbers, a numpy array, or a tensor.
 
@@ -214,7 +209,7 @@ def tensor(
     return leaf(_tensor(data, dtype, device), requires_grad)
 
 
-def _tensor(data, dtype: dtype | None, device: device | str | None) -> Tensor:
+def _tensor(data, dtype: dtype | None, device: Device) -> Tensor:
     if isinstance(data, np.ndarray):
         data = _share(data)
     if isinstance(data, Tensor):
@@ -232,13 +227,13 @@ def _tensor(data, dtype: dtype | None, device: device | str | None) -> Tensor:
     return made if device is None else made.to(device)
 
 
-def as_tensor(data, *, dtype: dtype | None = None, device: device | str | None = None) -> Tensor:
+def as_tensor(data, *, dtype: dtype | None = None, device: Device = None) -> Tensor:
     """Like `tensor`, but without a copy if memory can be shared."""
     data = from_numpy(data) if isinstance(data, np.ndarray) else data
     return data.to(device, dtype) if isinstance(data, Tensor) else tensor(data, dtype=dtype, device=device)
 
 
-def new_tensor(self: Tensor, data, *, dtype: dtype | None = None, device: device | str | None = None) -> Tensor:
+def new_tensor(self: Tensor, data, *, dtype: dtype | None = None, device: Device = None) -> Tensor:
     """A new tensor with a copy of `data` and, by default, the dtype and the device of `self`."""
     return tensor(data, dtype=dtype or self.dtype, device=device or self.device)
 

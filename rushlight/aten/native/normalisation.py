@@ -105,9 +105,7 @@ def rms_norm(
     return result.to(input.dtype)
 
 
-def check_normalized_shape(
-    input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None, bias: Tensor | None
-) -> None:
+def check_normalized_shape(input: Tensor, normalized_shape: Sequence[int], weight, bias) -> None:
     """Source: `aten/src/ATen/native/layer_norm.h`, `_check_layer_norm_inputs`."""
     shape = tuple(normalized_shape)
     if not shape:
@@ -136,15 +134,7 @@ def widened(input: Tensor):
 
 
 def batch_norm(
-    input: Tensor,
-    weight: Tensor | None,
-    bias: Tensor | None,
-    running_mean: Tensor | None,
-    running_var: Tensor | None,
-    training: bool,
-    momentum: float,
-    eps: float,
-    cudnn_enabled: bool,
+    input: Tensor, weight, bias, running_mean, running_var, training: bool, momentum: float, eps: float, cudnn_enabled
 ) -> Tensor:
     """(x - mean) / sqrt(variance + eps) of each feature, then times `weight`, then plus `bias`, if they are given.
 

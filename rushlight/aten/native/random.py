@@ -18,9 +18,9 @@ from rushlight.aten.generated import functions
 from rushlight.aten.iterator import assert_no_internal_overlap
 from rushlight.aten.strided import Tensor, empty_strided, expand
 from rushlight.aten.structured import Output, allocate, resize_output
+from rushlight.c10 import storage
 from rushlight.c10.dtypes import BOOLEAN, FLOATING, bool_, dtype, int64, uint8
 from rushlight.c10.memory_formats import contiguous_format
-from rushlight.c10.storage import device
 
 __all__ = ["Generator", "manual_seed", "initial_seed", "seed", "get_rng_state", "set_rng_state"]
 
@@ -33,8 +33,10 @@ class Generator:
     Source: `aten/src/ATen/core/Generator.h`.
     """
 
-    def __init__(self, device: device | str = "cpu") -> None:
-        self.device = _cpu(device)
+    def __init__(self, device: storage.device | str = "cpu") -> None:
+        self.device = storage.device(device)
+        if self.device.type != "cpu":
+            raise RuntimeError(f"a Generator is of the device 'cpu', not {self.device.type!r}")
         self._seed, self._bits = DEFAULT_SEED, None
 
     @property
@@ -78,13 +80,6 @@ class Generator:
         return self
 
 
-def _cpu(wanted: device | str) -> device:
-    found = device(wanted)
-    if found.type != "cpu":
-        raise RuntimeError(f"a Generator is of the device 'cpu', not {found.type!r}")
-    return found
-
-
 default_generator = Generator()
 
 
@@ -93,16 +88,7 @@ def manual_seed(seed: int) -> Generator:
     return default_generator.manual_seed(seed)
 
 
-def initial_seed() -> int:
-    return default_generator.initial_seed()
-
-
-def seed() -> int:
-    return default_generator.seed()
-
-
-def get_rng_state() -> Tensor:
-    return default_generator.get_state()
+initial_seed, seed, get_rng_state = default_generator.initial_seed, default_generator.seed, default_generator.get_state
 
 
 def set_rng_state(new_state: Tensor) -> None:

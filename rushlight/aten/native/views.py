@@ -15,20 +15,7 @@ import numpy as np
 
 from rushlight.aten import strided
 from rushlight.aten.generated import functions
-from rushlight.aten.strided import (
-    Size,
-    Tensor,
-    as_strided,
-    compute_stride,
-    infer_size,
-    infer_view_size,
-    plain_alias,
-    select,
-    slice,
-    transpose,
-    unsqueeze,
-    wrap_dim,
-)
+from rushlight.aten.strided import Size, Tensor, plain_alias, wrap_dim
 from rushlight.c10 import dispatch
 from rushlight.c10.dispatch import local
 from rushlight.c10.dtypes import INTEGRAL
@@ -97,8 +84,8 @@ def reshape(self: Tensor, shape: Sequence[int]) -> Tensor:
     """
     if not is_watched(self):
         return as_view(self, strided.reshape(self, shape))
-    sizes = infer_view_size(shape, self.numel())
-    strides = compute_stride(self.shape, self.stride(), sizes)
+    sizes = strided.infer_view_size(shape, self.numel())
+    strides = strided.compute_stride(self.shape, self.stride(), sizes)
     if strides is not None:
         whole = local.modes or self.is_contiguous()
         return self.view(tuple(shape)) if whole else functions._reshape_alias(self, sizes, strides)
@@ -198,7 +185,7 @@ def unflatten(self: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
     dim = wrap_dim(dim, self.dim())
     if self.dim() == 0:
         raise RuntimeError("unflatten: the tensor has no dimensions")
-    sizes = infer_view_size(tuple(sizes), self.size(dim))
+    sizes = strided.infer_view_size(tuple(sizes), self.size(dim))
     return self.view(self.shape[:dim] + sizes + self.shape[dim + 1 :])
 
 
@@ -246,7 +233,7 @@ def split(self: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
         raise RuntimeError(f"split expects a positive split_size, but got {split_size}")
     length = self.size(dim)
     starts = range(0, length, split_size) if length else [0]
-    return tuple(slice(self, dim, start, start + split_size) for start in starts)
+    return tuple(strided.slice(self, dim, start, start + split_size) for start in starts)
 
 
 def split_with_sizes(self: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
@@ -256,11 +243,10 @@ def split_with_sizes(self: Tensor, split_sizes: Sequence[int], dim: int = 0) -> 
     if min(split_sizes, default=0) < 0 or sum(split_sizes) != self.size(dim):
         raise RuntimeError(f"split expects sizes >= 0 that sum to {self.size(dim)}, but got {list(split_sizes)}")
     ends = list(accumulate(split_sizes))
-    return tuple(slice(self, dim, end - size, end) for size, end in zip(split_sizes, ends))
+    return tuple(strided.slice(self, dim, end - size, end) for size, end in zip(split_sizes, ends))
 
 
-def split_sizes(self: Tensor, split_size: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
-    return functions.split_with_sizes(self, split_size, dim)
+split_sizes = functions.split_with_sizes
 
 
 def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
@@ -277,7 +263,7 @@ def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
 
 def unbind(self: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     """One view for each index of a dimension."""
-    return tuple(select(self, dim, i) for i in range(self.size(dim)))
+    return tuple(strided.select(self, dim, i) for i in range(self.size(dim)))
 
 
 def contiguous(self: Tensor, memory_format: memory_format = contiguous_format) -> Tensor:
@@ -293,7 +279,7 @@ def broadcast_shapes(*shapes: int | Sequence[int]) -> Size:
     """The sizes to which tensors of these shapes broadcast."""
     sizes = ()
     for shape in shapes:
-        sizes = infer_size(sizes, _dims(shape))
+        sizes = strided.infer_size(sizes, _dims(shape))
     return Size(sizes)
 
 
@@ -350,7 +336,7 @@ def zeros_for(grad: Tensor, sizes: Sequence[int]) -> Tensor:
     return out
 
 
-select_backward, slice_backward, diagonal_backward = map(embed_in_zeros, (select, slice, diagonal))
+select_backward, slice_backward, diagonal_backward = map(embed_in_zeros, (strided.select, strided.slice, diagonal))
 
 
 def unfold_backward(grad_in: Tensor, input_sizes: Sequence[int], dim: int, size: int, step: int) -> Tensor:
@@ -359,9 +345,9 @@ def unfold_backward(grad_in: Tensor, input_sizes: Sequence[int], dim: int, size:
     if out.is_meta:
         return out
     for position in range(size):
-        grad = select(grad_in, -1, position)
+        grad = strided.select(grad_in, -1, position)
         end = position + (grad.size(dim) - 1) * step + 1 if grad.dim() else None
-        target = slice(out, dim, position, end, step) if grad.dim() else out
+        target = strided.slice(out, dim, position, end, step) if grad.dim() else out
         np.add(target._array, grad._array, target._array)
     return out
 
@@ -382,5 +368,5 @@ def in_place(kernel: Callable) -> Callable:
     return become_view
 
 
-as_strided_, squeeze_, t_ = in_place(as_strided), in_place(squeeze), in_place(t)
-transpose_, unsqueeze_ = in_place(transpose), in_place(unsqueeze)
+as_strided_, squeeze_, t_ = in_place(strided.as_strided), in_place(squeeze), in_place(t)
+transpose_, unsqueeze_ = in_place(strided.transpose), in_place(strided.unsqueeze)
