@@ -59,9 +59,7 @@ class Library:
         if kind not in ("DEF", "IMPL", "FRAGMENT"):
             raise ValueError(f"Unsupported kind: {kind}")
         if kind == "DEF" and ns in _defined:
-            raise RuntimeError(
-                f"Only a single Library('{ns}', 'DEF') can exist, and one does; use the kind 'FRAGMENT' to add to it"
-            )
+            raise RuntimeError(f"Only a single Library('{ns}', 'DEF') can exist, and one does: add with a 'FRAGMENT'")
         if dispatch_key and kind != "IMPL":
             raise RuntimeError(f"a Library of kind '{kind}' takes no dispatch key: pass the key to impl()")
         if dispatch_key:
@@ -136,9 +134,7 @@ class Library:
             )
         self._check_alive()
         if self.dispatch_key and key.name != self.dispatch_key:
-            raise RuntimeError(
-                f"this Library is for the dispatch key {self.dispatch_key}: use another one for kernels of {key.name}"
-            )
+            raise RuntimeError(f"this Library is for {self.dispatch_key}: use another one for kernels of {key.name}")
         kernel = _kernel(fn, boxed=False, with_key_set=with_keyset)
         _register(name, key, kernel)
         self._undo.append(lambda: _deregister(name, key, kernel))
@@ -255,20 +251,17 @@ def invoke(operator: Operator, *stack: Any) -> Any:
         if argument.type != "Tensor" or hasattr(value, "_key_set"):
             continue
         if not (isinstance(value, NUMBERS) and may_be_number(operator.schema, argument)):
-            position = operator.schema.arguments.index(argument) + 1
             name = "input" if argument.name == "self" else argument.name
-            raise TypeError(
-                f"{operator.schema.name}(): argument '{name}' (position {position}) must be Tensor, not {type(value).__name__}"
-            )
+            which = f"argument '{name}' (position {operator.schema.arguments.index(argument) + 1})"
+            raise TypeError(f"{operator.schema.name}(): {which} must be Tensor, not {type(value).__name__}")
     return _through_table(operator, stack)
 
 
 def check_tensors(operator: Operator, argument: Argument, value: Any) -> None:
     """Raise TypeError unless the value is a list or tuple of tensors."""
     if not isinstance(value, (list, tuple)):
-        raise TypeError(
-            f"{operator.schema.name}(): argument '{argument.name}' must be tuple of Tensors, not {type(value).__name__}"
-        )
+        which = f"{operator.schema.name}(): argument '{argument.name}'"
+        raise TypeError(f"{which} must be tuple of Tensors, not {type(value).__name__}")
     for i, item in enumerate(value):
         if not hasattr(item, "_key_set"):
             raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(item).__name__}")
@@ -470,9 +463,8 @@ class OpOverloadPacket:
                 problems.append(str(problem))
                 continue
             return _through_table(operator, stack)
-        raise RuntimeError(
-            "\n".join(["No overload of the operator fits:", *problems] if len(problems) > 1 else problems)
-        )
+        heading = ["No overload of the operator fits:"] if len(problems) > 1 else []
+        raise RuntimeError("\n".join(heading + problems))
 
     def __str__(self) -> str:
         return self._qualified_op_name.replace("::", ".")

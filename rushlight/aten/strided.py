@@ -681,9 +681,7 @@ def infer_view_size(sizes: Sequence[int], numel: int) -> tuple[int, ...]:
     if -1 not in sizes or known and numel % known or not known and numel:
         raise RuntimeError(f"shape '{list(sizes)}' is invalid for input of size {numel}")
     if not known:
-        raise RuntimeError(
-            f"cannot reshape tensor of 0 elements into shape {list(sizes)}: -1 could be any size; name it"
-        )
+        raise RuntimeError(f"cannot reshape tensor of 0 elements into shape {list(sizes)}: -1 could be any size")
     return tuple(numel // known if size == -1 else size for size in sizes)
 
 

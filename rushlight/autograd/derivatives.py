@@ -340,9 +340,8 @@ def cumsum_backward(grad: Tensor, dim: int) -> Tensor:
 
 
 def softmax_double_backward(grad: Tensor, grad_output: Tensor, dim: int, output: Tensor) -> Tensor:
-    return (
-        grad_output * grad - (output * grad_output).sum(dim, True) * grad - grad_output * (output * grad).sum(dim, True)
-    )
+    first = grad_output * grad - (output * grad_output).sum(dim, True) * grad
+    return first - grad_output * (output * grad).sum(dim, True)
 
 
 def logsumexp_backward(grad: Tensor, self: Tensor, result: Tensor, dim, keepdim: bool) -> Tensor:

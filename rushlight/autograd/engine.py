@@ -235,9 +235,8 @@ def check_single_result(new: Any, grad: Tensor | None) -> Tensor:
     if not isinstance(new, Tensor):
         raise TypeError(f"expected Variable, but hook returned {type(new).__name__!r}")
     if new.dtype is not grad.dtype or new._sizes != grad._sizes:
-        raise RuntimeError(
-            f"a hook has changed a gradient of {grad.dtype}, {list(grad.shape)}, to {new.dtype}, {list(new.shape)}"
-        )
+        was, now = f"{grad.dtype}, {list(grad.shape)}", f"{new.dtype}, {list(new.shape)}"
+        raise RuntimeError(f"a hook has changed a gradient of {was}, to {now}")
     return new
 
 

@@ -182,9 +182,8 @@ def _run_backward(ctx: FunctionCtx, *grads: Tensor | None) -> tuple[Tensor | Non
     result = result if isinstance(result, tuple) else (result,)
     name = ctx.name()
     if len(result) < ctx.num_inputs or any(each is not None for each in result[ctx.num_inputs :]):
-        raise RuntimeError(
-            f"function {name} returned an incorrect number of gradients (expected {ctx.num_inputs}, got {len(result)})"
-        )
+        numbers = f"(expected {ctx.num_inputs}, got {len(result)})"
+        raise RuntimeError(f"function {name} returned an incorrect number of gradients {numbers}")
     for i, each in enumerate(result):
         if each is not None and not isinstance(each, Tensor):
             raise RuntimeError(f"expected Variable or None (got {type(each).__name__})")

@@ -257,10 +257,7 @@ def node_of_view(base: Tensor, view: Tensor) -> tuple[Node, int]:
     return node, 0
 
 
-def register_view_node(node: type[Node]) -> None:
-    """Set the class of a view's node, `AsStridedBackward0`. The generated module that defines it imports this one."""
-    global view_node
-    view_node = node
+view_node = Node  # `AsStridedBackward0`: `register` sets it, because the module that defines it imports this one
 
 
 # ------------------------------------------------------------------------------------------------------------

@@ -45,9 +45,7 @@ def _set_grad(self: Tensor, grad: Tensor | None) -> None:
         if not isinstance(grad, Tensor):
             raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(grad).__name__}")
         if grad.dtype is not self.dtype:
-            raise RuntimeError(
-                f"assigned grad has data of a different type: {grad.dtype.type_name} for a tensor of {self.dtype.type_name}"
-            )
+            raise RuntimeError(f"assigned grad has data of a different type: {grad.dtype}, and not {self.dtype}")
         if grad.shape != self.shape:
             raise RuntimeError("assigned grad has data of a different size")
     if self._autograd is None:

@@ -168,9 +168,8 @@ def tensor_key_set(backend: str) -> int:
 
 
 TENSOR_KEYS = {"cpu": tensor_key_set("CPU"), "meta": tensor_key_set("Meta")}
-INFERENCE_KEYS = {
-    device: keys & ~(BIT["AutogradFunctionality"] | BIT["ADInplaceOrView"]) for device, keys in TENSOR_KEYS.items()
-}
+NOT_IN_INFERENCE = BIT["AutogradFunctionality"] | BIT["ADInplaceOrView"]
+INFERENCE_KEYS = {device: keys & ~NOT_IN_INFERENCE for device, keys in TENSOR_KEYS.items()}
 
 # ------------------------------------------------------------------------------------------------------------
 # The state of a thread
@@ -633,15 +632,8 @@ def call_mode(operator: Operator, *args: Any, **kwargs: Any) -> Any:
 
 
 def autograd_fallback(key_set: int, operator: Operator, *args: Any, **kwargs: Any) -> Any:
-    """The boxed kernel for the autograd keys of every operator that has no other: redispatch below autograd.
-
-    Args:
-        key_set: of the call. The redispatch uses the keys in it that are below autograd's (`keys_below`).
-        operator, args, kwargs: of the call. `bind` makes the stack for `redispatch` from them.
-
-    Returns:
-        the result of the kernel below. (In PyTorch, if an argument requires a gradient, the result also warns when the
-        backward pass reaches it.)
+    """The boxed kernel for the autograd keys of every operator that has no other: redispatch below autograd. In PyTorch, if an
+    argument requires a gradient, the result also warns when the backward pass reaches it.
 
     Source: `torch/csrc/autograd/autograd_not_implemented_fallback.cpp`, `basicAutogradNotImplementedFallbackImpl`.
     """

@@ -220,7 +220,7 @@ def function(name: str, overloads: list[Native], outs: list[Native], method: boo
                 "        kwargs = check_out_options(out, kwargs)",
             ]
         result = f"resolve(({packed},), ({first}*args), kwargs)".replace("(*args)", "args")
-        lines += [f"    return leaf({result}, requires_grad)" if is_factory else f"    return {result}"]
+        lines += [f"    {returned(result, is_factory)}"]
         return "\n".join(lines) + "\n"
     (native,) = overloads
     out = outs[0] if outs and not method else None
@@ -241,7 +241,7 @@ def function(name: str, overloads: list[Native], outs: list[Native], method: boo
         lines += ["    if out is not None:"]
         lines += ["        check_out_options(out, {'dtype': dtype, 'device': device})"] if is_factory else []
         result = f"invoke({out.variable}, {', '.join([*given, 'out'])})"
-        lines += [f"        return leaf({result}, requires_grad)" if is_factory else f"        return {result}"]
+        lines += [f"        {returned(result, is_factory)}"]
     return "\n".join(lines + call_lines(native, stack, is_factory)) + "\n"
 
 
@@ -266,36 +266,34 @@ def call_lines(native: Native, stack: list[str], is_factory: bool) -> list[str]:
     tensors = [parameter for argument, parameter in typed if argument.type == "Tensor"]
     optional = [parameter for argument, parameter in typed if argument.type == "Tensor?"]
     if not tensors or any(argument.base == "Tensor" and argument.is_list for argument, _ in typed):
-        result = f"invoke({', '.join([native.variable, *stack])})"
-        return [f"    return leaf({result}, requires_grad)" if is_factory else f"    return {result}"]
+        return [f"    {returned(f'invoke({native.variable}, {arguments})', is_factory)}"]
     keys = [f"{tensor}._key_set" for tensor in tensors]
     keys += [f"(0 if {tensor} is None else {tensor}._key_set)" for tensor in optional]
     keys = " | ".join([*keys, "local.included"])
-    result = f"{native.variable}.table[key_set]({arguments})"
     return [
         "    try:",
         f"        key_set = ({keys}) & ~local.excluded",
         "    except AttributeError:",
         f"        return invoke({native.variable}, {arguments})",
-        f"    return leaf({result}, requires_grad)" if is_factory else f"    return {result}",
+        f"    {returned(f'{native.variable}.table[key_set]({arguments})', is_factory)}",
     ]
 
 
+def returned(result: str, is_factory: bool) -> str:
+    return f"return leaf({result}, requires_grad)" if is_factory else f"return {result}"
+
+
 def _parameters(schema: FunctionSchema, method: bool, varargs: Argument | None, out: bool) -> str:
-    parameters, keyword_only = [], False
+    positional, keywords = [], []
     for argument in sorted(schema.arguments, key=lambda argument: method and argument.name != "self"):
         name = _parameter_name(argument, method)
-        if argument is varargs:
-            parameters.append(f"*{name}")
-            keyword_only = True
-            continue
-        if argument.kwarg_only and not keyword_only:
-            parameters.append("*")
-            keyword_only = True
-        parameters.append(f"{name}={_default(argument)}" if argument.has_default else name)
-    if out:
-        parameters += ["out=None"] if keyword_only else ["*", "out=None"]
-    return ", ".join(parameters)
+        parameter = (
+            f"*{name}" if argument is varargs else f"{name}={_default(argument)}" if argument.has_default else name
+        )
+        (keywords if argument.kwarg_only else positional).append(parameter)
+    keywords += ["out=None"] if out else []
+    star = ["*"] if keywords and varargs is None else []
+    return ", ".join(positional + star + keywords)
 
 
 def _parameter_name(argument: Argument, method: bool) -> str:

@@ -631,9 +631,7 @@ def masked_fill(self: Tensor, mask: Tensor, value: Tensor | Scalar) -> Tensor:
 def masked_fill_(self: Tensor, mask: Tensor, value: Tensor | Scalar) -> Tensor:
     """Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `masked_fill__cpu`."""
     if isinstance(value, Tensor) and value.dim():
-        raise RuntimeError(
-            f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.dim()} dimension(s)."
-        )
+        raise RuntimeError(f"masked_fill_ only supports a 0-dimensional value tensor, not one with {value.dim()}.")
     if mask.dtype is not bool_:
         raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {mask.dtype.name}")
     if infer_size(self.shape, mask.shape) != self.shape:

@@ -55,9 +55,8 @@ def meta_mm(self: Tensor, mat2: Tensor) -> Output:
     assert_dim(self, 2, "self must be a matrix")
     assert_dim(mat2, 2, "mat2 must be a matrix")
     if self.size(1) != mat2.size(0):
-        raise RuntimeError(
-            f"mat1 and mat2 shapes cannot be multiplied ({self.size(0)}x{self.size(1)} and {mat2.size(0)}x{mat2.size(1)})"
-        )
+        sizes = f"{self.size(0)}x{self.size(1)} and {mat2.size(0)}x{mat2.size(1)}"
+        raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({sizes})")
     assert_same_dtype(self, mat2)
     return Output((self.size(0), mat2.size(1)), None, self.dtype)
 
@@ -235,10 +234,8 @@ def meta_bmm(self: Tensor, mat2: Tensor) -> Output:
     assert_dim(mat2, 3, "batch2 must be a 3D tensor")
     (batch, rows, inner), columns = self.shape, mat2.size(2)
     if mat2.shape[:2] != (batch, inner):
-        raise RuntimeError(
-            f"Expected size for first two dimensions of batch2 tensor to be: {[batch, inner]} but got: "
-            f"{list(mat2.shape[:2])}."
-        )
+        expected = f"{[batch, inner]} but got: {list(mat2.shape[:2])}."
+        raise RuntimeError(f"Expected size for first two dimensions of batch2 tensor to be: {expected}")
     assert_same_dtype(self, mat2)
     return Output((batch, rows, columns), None, self.dtype)
 
@@ -293,9 +290,7 @@ def meta_dot(self: Tensor, tensor: Tensor) -> Output:
         raise RuntimeError(f"1D tensors expected, but got {self.dim()}D and {tensor.dim()}D tensors")
     assert_same_dtype(self, tensor)
     if self.shape != tensor.shape:
-        raise RuntimeError(
-            f"expected two vectors of the same size, but got {self.numel()} and {tensor.numel()} elements"
-        )
+        raise RuntimeError(f"expected two vectors of the same size, but got {self.numel()} and {tensor.numel()}")
     return Output((), None, self.dtype)
 
 
@@ -425,9 +420,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """
     dim = len(input._sizes)
     if dim == 0 or not weight._sizes:
-        raise RuntimeError(
-            f"both arguments to linear need to be at least 1D, but they are {input.dim()}D and {weight.dim()}D"
-        )
+        raise RuntimeError(f"both arguments to linear need to be at least 1D, but are {dim}D and {weight.dim()}D")
     if bias is None:
         return functions.matmul(input, weight.t())
     if dim == 2:

@@ -410,9 +410,7 @@ def nll_backward_meta(grad_output, self, target, weight, reduction, ignore_index
         raise RuntimeError(f"expected total_weight to be a single element tensor, got: {list(total_weight.shape)}")
     wanted = (self.size(0),) if reduction == NONE and self.dim() == 2 else ()
     if tuple(grad_output.shape) != wanted and (wanted or grad_output.dim() > 1 or grad_output.numel() != 1):
-        raise RuntimeError(
-            f"Expected a tensor of shape {list(wanted)} for grad_output, but got {list(grad_output.shape)}"
-        )
+        raise RuntimeError(f"Expected a grad_output of shape {list(wanted)}, but got {list(grad_output.shape)}")
     return Output(self.shape, None, self.dtype)
 
 

@@ -253,17 +253,19 @@ def assert_not_empty(name: str, self: Tensor, dims: Dims, error: type[Exception]
             raise IndexError(f"{name}(): Expected reduction dim {dim} to have non-zero size.")
 
 
-def extreme(name: str, function: np.ufunc) -> Structured:
-    """The structured kernel of amax or amin. NaN wins over any number."""
+def extreme(name: str, function: np.ufunc, casts: bool = False) -> Structured:
+    """The structured kernel of amax or amin, and of `max(self)` or `min(self)`, which also cast. NaN wins over any number."""
 
-    def meta(self: Tensor, dims: Sequence[int], keepdim: bool) -> Output:
+    def meta(self: Tensor, dims: Dims = None, keepdim: bool = False) -> Output:
         assert_not_empty(name, self, dims, RuntimeError)
         return Output(reduced_sizes(self.shape, dims, keepdim), None, self.dtype)
 
-    def impl(self: Tensor, dims: Sequence[int], keepdim: bool, out: Tensor) -> None:
-        function.reduce(self._array, axes(self, dims), out=out._array, keepdims=keepdim)
+    def impl(self: Tensor, *args) -> None:
+        *given, out = args
+        dims, keepdim = given or (None, False)
+        out._array[...] = function.reduce(self._array, axes(self, dims), keepdims=keepdim)
 
-    return Structured(meta, impl)
+    return Structured(meta, impl, casts)
 
 
 def index_of_extreme(name: str, function: Callable) -> Structured:
@@ -284,6 +286,7 @@ def index_of_extreme(name: str, function: Callable) -> Structured:
 
 
 amax, amin = extreme("amax", np.maximum), extreme("amin", np.minimum)
+max_all, min_all = extreme("max", np.maximum, casts=True), extreme("min", np.minimum, casts=True)
 argmax, argmin = index_of_extreme("argmax", np.argmax), index_of_extreme("argmin", np.argmin)
 
 
@@ -292,19 +295,6 @@ class Extremes(NamedTuple):
 
     values: Tensor
     indices: Tensor
-
-
-def extreme_of_all(name: str, function: np.ufunc) -> Structured:
-    """The structured kernel of `max(self)` or `min(self)`."""
-
-    def meta(self: Tensor) -> Output:
-        assert_not_empty(name, self, None, RuntimeError)
-        return Output((), None, self.dtype)
-
-    def impl(self: Tensor, out: Tensor) -> None:
-        out._array[...] = function.reduce(self._array, None)
-
-    return Structured(meta, impl, casts=True)
 
 
 def extreme_and_index(name: str, function: Callable) -> tuple[Callable, Callable]:
@@ -332,9 +322,7 @@ def extreme_and_index(name: str, function: Callable) -> tuple[Callable, Callable
     def kernel_out(self: Tensor, dim: int, keepdim: bool, values: Tensor, indices: Tensor) -> Extremes:
         for out, output in zip((values, indices), meta(self, dim, keepdim)):
             if out.dtype is not output.dtype:
-                raise RuntimeError(
-                    f"Expected out tensor to have dtype {output.dtype.name}, but got {out.dtype.name} instead"
-                )
+                raise RuntimeError(f"Expected out tensor to have dtype {output.dtype.name}, but got {out.dtype.name}")
             resize_output(out, output.sizes)
         return impl(self, dim, values, indices)
 
@@ -349,7 +337,6 @@ def min_other(self: Tensor, other: Tensor, out: Tensor | None = None) -> Tensor:
     return functions.minimum(self, other, out=out)
 
 
-max_all, min_all = extreme_of_all("max", np.maximum), extreme_of_all("min", np.minimum)
 max_dim, max_dim_out = extreme_and_index("max", np.argmax)
 min_dim, min_dim_out = extreme_and_index("min", np.argmin)
 
@@ -473,9 +460,7 @@ def softmax_kernel(name: str, kernel: Callable[[np.ndarray, int], np.ndarray]) -
         if self.numel() == 0:
             return
         if self.dtype.category != FLOATING:
-            raise NotImplementedError(
-                f'"{name}" not implemented for {self.dtype.type_name!r}; give it a floating dtype='
-            )
+            raise NotImplementedError(f'"{name}" not implemented for {self.dtype.type_name!r}; give it a dtype=')
         array = np.atleast_1d(self._array)
         out._array[...] = kernel(array, wrap_dim(dim, self.dim())).reshape(self.shape)
 
@@ -506,11 +491,9 @@ def softmax_backward_kernel(name: str, kernel: Callable[[np.ndarray, np.ndarray,
 
     def impl(grad_output: Tensor, output: Tensor, dim: int, input_dtype: dtype, out: Tensor) -> None:
         if output.numel():
-            arrays = [
-                np.atleast_1d(each._array).astype(accumulate_dtype(each.dtype), copy=False)
-                for each in (grad_output, output)
-            ]
-            out._array[...] = kernel(*arrays, wrap_dim(dim, output.dim())).reshape(output.shape)
+            computed = [each._array.astype(accumulate_dtype(each.dtype), copy=False) for each in (grad_output, output)]
+            found = kernel(*map(np.atleast_1d, computed), wrap_dim(dim, output.dim()))
+            out._array[...] = found.reshape(output.shape)
 
     structured = Structured(meta, impl)
 
