@@ -15,23 +15,7 @@ from functools import partial
 from typing import Any
 
 from rushlight.c10 import dispatch
-from rushlight.c10.dispatch import (
-    ALIASES,
-    FALLTHROUGH,
-    RUNTIME_KEYS,
-    DispatchKey,
-    Kernel,
-    Operator,
-    bits,
-    call,
-    dispatch_key_set,
-    fallbacks,
-    fallthrough_kernel,
-    keys_below,
-    local,
-    operators,
-    redispatch,
-)
+from rushlight.c10.dispatch import DispatchKey, Kernel, Operator, dispatch_key_set, fallthrough_kernel, local, operators
 from rushlight.c10.schema import NUMBERS, Argument, bind, cast, fit, may_be_number, parse_schema
 from rushlight.c10.storage import device
 
@@ -41,7 +25,7 @@ __all__ = ["Library", "fallthrough_kernel", "ops"]
 def parse_key(name: str) -> DispatchKey:
     """The key of this name, for which kernels can be registered."""
     key = DispatchKey.__members__.get(name)
-    if key not in RUNTIME_KEYS and name not in ALIASES:
+    if key not in dispatch.RUNTIME_KEYS and name not in dispatch.ALIASES:
         raise RuntimeError(f"could not parse dispatch key: {name}")
     return key
 
@@ -151,7 +135,7 @@ class Library:
         assert name, "dispatch_key must not be empty for fallback"
         self._check_alive()
         key = parse_key(name)
-        if key not in RUNTIME_KEYS or key in fallbacks:
+        if key not in dispatch.RUNTIME_KEYS or key in dispatch.fallbacks:
             raise RuntimeError(f"Tried to register multiple backend fallbacks for the same dispatch key {key.name}")
         _set_fallback(key, _kernel(fn, boxed=True, with_key_set=with_keyset))
         self._undo.append(lambda: _set_fallback(key, None))
@@ -169,7 +153,9 @@ _registered: dict[str, dict[DispatchKey, list[Kernel]]] = {}  # by operator, whi
 
 
 def _kernel(fn: Callable, boxed: bool, with_key_set: bool) -> Kernel:
-    return FALLTHROUGH if fn is fallthrough_kernel else Kernel(fn, _caller_location(), not boxed, boxed, with_key_set)
+    if fn is fallthrough_kernel:
+        return dispatch.FALLTHROUGH
+    return Kernel(fn, _caller_location(), not boxed, boxed, with_key_set)
 
 
 def _register(name: str, key: DispatchKey, kernel: Kernel) -> None:
@@ -191,9 +177,9 @@ def _deregister(name: str, key: DispatchKey, kernel: Kernel) -> None:
 
 def _set_fallback(key: DispatchKey, kernel: Kernel | None) -> None:
     if kernel is None:
-        fallbacks.pop(key, None)
+        dispatch.fallbacks.pop(key, None)
     else:
-        fallbacks[key] = kernel
+        dispatch.fallbacks[key] = kernel
     dispatch.disable_fast_path(dispatch.fast_path_disabled)  # clears every table
 
 
@@ -218,7 +204,7 @@ def declare(schema: str) -> OpOverload:
     Source: `RegisterSchema.cpp`, which `torchgen` generates.
     """
     operator = OpOverload(schema)
-    operator.kernels[DispatchKey.Autograd] = FALLTHROUGH
+    operator.kernels[DispatchKey.Autograd] = dispatch.FALLTHROUGH
     return operator
 
 
@@ -240,7 +226,8 @@ def select_backend(operator: Operator, key_set: int, *stack: Any) -> Any:
     """The kernel for `BackendSelect`: redispatch to the backend that the argument `device` names."""
     position = next(i for i, argument in enumerate(operator.schema.arguments) if argument.base == "Device")
     wanted = device(stack[position] or "cpu")
-    return redispatch(operator, key_set & keys_below(DispatchKey.BackendSelect) | bits(wanted.backend), *stack)
+    below = key_set & dispatch.keys_below(DispatchKey.BackendSelect)
+    return dispatch.redispatch(operator, below | dispatch.bits(wanted.backend), *stack)
 
 
 def invoke(operator: Operator, *stack: Any) -> Any:
@@ -269,7 +256,7 @@ def check_tensors(operator: Operator, argument: Argument, value: Any) -> None:
 
 def _through_table(operator: Operator, stack: Sequence) -> Any:
     if dispatch.fast_path_disabled:
-        return call(operator, *stack)
+        return dispatch.call(operator, *stack)
     return operator.table[dispatch_key_set(stack, local.included, local.excluded)](*stack)
 
 
@@ -408,7 +395,7 @@ class OpOverload(Operator):
         return _through_table(self, stack_of(self, args, kwargs))
 
     def redispatch(self, keyset: int, *args: Any, **kwargs: Any) -> Any:
-        return redispatch(self, keyset, *stack_of(self, args, kwargs))
+        return dispatch.redispatch(self, keyset, *stack_of(self, args, kwargs))
 
     def name(self) -> str:
         return self.full_name

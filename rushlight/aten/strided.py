@@ -172,12 +172,7 @@ class Tensor:
     """
 
     def __init__(
-        self,
-        storage: UntypedStorage,
-        sizes: Sequence[int],
-        strides: Sequence[int],
-        storage_offset: int,
-        dtype: dtype,
+        self, storage: UntypedStorage, sizes: Sequence[int], strides: Sequence[int], storage_offset: int, dtype: dtype
     ) -> None:
         self._storage = storage
         self._sizes = Size(map(index, sizes))

@@ -6,7 +6,7 @@ In PyTorch: `torch/csrc/autograd/variable.h`, `variable.cpp`, `torch/_tensor.py`
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from rushlight.aten.generated.functions import clone
 from rushlight.aten.strided import Tensor
@@ -108,13 +108,7 @@ def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], No
     return RemovableHandle(self._autograd.post_hooks, hook)
 
 
-def tensor_backward(
-    self: Tensor,
-    gradient: Tensor | None = None,
-    retain_graph: bool | None = None,
-    create_graph: bool = False,
-    inputs: Sequence[Tensor] | None = None,
-) -> None:
+def tensor_backward(self: Tensor, gradient=None, retain_graph=None, create_graph=False, inputs=None) -> None:
     backward(self, gradient, retain_graph, create_graph, inputs)
 
 

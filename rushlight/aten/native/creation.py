@@ -16,7 +16,6 @@ import numpy as np
 from rushlight.aten.native.pointwise import convert, copy_, fill_, fits_fast_path
 from rushlight.aten.strided import (
     Tensor,
-    UntypedStorage,
     alias,
     contiguous_strides,
     empty_strided,
@@ -37,7 +36,7 @@ from rushlight.c10.dtypes import (
     scalar_type,
 )
 from rushlight.c10.memory_formats import channels_last, channels_last_strides, memory_format, preserve_format
-from rushlight.c10.storage import Device, device
+from rushlight.c10.storage import Device, UntypedStorage, device
 from rushlight.library import leaf
 
 __all__ = ["tensor", "as_tensor", "from_numpy"]

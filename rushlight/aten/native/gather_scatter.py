@@ -14,22 +14,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rushlight.aten import strided
 from rushlight.aten.generated import functions
 from rushlight.aten.iterator import assert_no_partial_overlap, output_strides
 from rushlight.aten.native.creation import from_numpy
 from rushlight.aten.native.pointwise import convert
-from rushlight.aten.strided import (
-    Tensor,
-    expand,
-    has_internal_overlap,
-    infer_size,
-    permute,
-    select,
-    strides_for,
-    unsqueeze,
-    view,
-    wrap_dim,
-)
+from rushlight.aten.strided import Tensor, infer_size, strides_for, wrap_dim
 from rushlight.aten.structured import Output, Structured, allocate, resize_output
 from rushlight.c10.dtypes import Scalar, bool_, can_cast, int32, int64, result_type, uint8
 from rushlight.c10.memory_formats import channels_last, channels_last_strides, contiguous_format, suggest_memory_format
@@ -370,7 +360,7 @@ class AdvancedIndex:
         """The strides of a new result of a loop over the tensor, with stride 0 in indexed dimensions, and every index."""
         sizes, index_sizes = self.sizes, self.indices[0].shape
         ones = (1,) * self.before, (1,) * (len(sizes) - self.before - len(index_sizes))
-        indices = [view(index, (*ones[0], *index_sizes, *ones[1])) for index in self.indices]
+        indices = [strided.view(index, (*ones[0], *index_sizes, *ones[1])) for index in self.indices]
         operands = [(sizes, self._replace_indexed(self.src.stride(), (0,) * len(index_sizes)))]
         operands += [(tuple(index.shape), index.stride()) for index in indices]
         return output_strides(sizes, tuple(operands))
@@ -410,8 +400,8 @@ def advanced_index(self: Tensor, indices: Sequence[Tensor | None]) -> AdvancedIn
     if 0 not in sizes and any(self.size(dim) == 0 for dim in dims):
         raise IndexError("index is out of bounds for dimension with size 0")
     if dims[-1] - dims[0] >= len(dims):
-        self, dims = permute(self, [*dims, *(dim for dim in range(self.dim()) if dim not in dims)]), [0]
-    return AdvancedIndex(self, dims[0], [_as_long(expand(index, sizes)) for index in given])
+        self, dims = strided.permute(self, [*dims, *(dim for dim in range(self.dim()) if dim not in dims)]), [0]
+    return AdvancedIndex(self, dims[0], [_as_long(strided.expand(index, sizes)) for index in given])
 
 
 def _as_long(index: Tensor) -> Tensor:
@@ -442,7 +432,7 @@ def _expand_masks(self: Tensor, indices: Sequence[Tensor | None]) -> list[Tensor
         if index.is_meta:
             raise NotImplementedError("the number of true elements of a mask on the device meta is unknown")
         positions = from_numpy(np.ascontiguousarray(np.argwhere(index._array)))  # (true elements, dimensions)
-        result += [select(positions, 1, dim) for dim in range(index.dim())]
+        result += [strided.select(positions, 1, dim) for dim in range(index.dim())]
     return result
 
 
@@ -484,7 +474,7 @@ def index_put_(
     """
     if len(indices) > self.dim():
         raise IndexError(f"too many indices for tensor of dimension {self.dim()} (got {len(indices)})")
-    if has_internal_overlap(self.shape, self.stride()):
+    if strided.has_internal_overlap(self.shape, self.stride()):
         warnings.warn("index_put_ on an expanded tensor is deprecated; clone() it first", stacklevel=2)
     mask = None if accumulate else _mask_to_fill(self, indices, values)
     if mask is not None:
@@ -523,7 +513,7 @@ def _mask_to_fill(self: Tensor, indices: Sequence[Tensor | None], values: Tensor
         return None
     _check_mask(self, mask, dim)
     for _ in range(dim + mask.dim(), self.dim()):
-        mask = unsqueeze(mask, -1)
+        mask = strided.unsqueeze(mask, -1)
     return mask
 
 
@@ -639,7 +629,7 @@ def masked_fill_(self: Tensor, mask: Tensor, value: Tensor | Scalar) -> Tensor:
     assert_no_partial_overlap(self, mask)
     if not self.is_meta:
         value = value.item() if isinstance(value, Tensor) else value
-        np.copyto(self._array, convert(value, self.dtype), where=expand(mask, self.shape)._array)
+        np.copyto(self._array, convert(value, self.dtype), where=strided.expand(mask, self.shape)._array)
     return self
 
 

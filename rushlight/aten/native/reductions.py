@@ -16,22 +16,11 @@ from typing import NamedTuple
 import numpy as np
 
 from rushlight.aten.generated import functions
-from rushlight.aten.native.pointwise import fits_fast_path
+from rushlight.aten.native.pointwise import SIMPLE_DTYPES, fits_fast_path
 from rushlight.aten.strided import Tensor, wrap_contiguous, wrap_dim, wrap_like
 from rushlight.aten.structured import Output, Structured, allocate, call_functional, resize_output
 from rushlight.c10 import dispatch
-from rushlight.c10.dtypes import (
-    FLOATING,
-    Scalar,
-    bool_,
-    dtype,
-    float16,
-    float32,
-    float64,
-    get_default_dtype,
-    int64,
-    uint8,
-)
+from rushlight.c10.dtypes import FLOATING, Scalar, bool_, dtype, float16, get_default_dtype, int64, uint8
 
 Dims = Sequence[int] | None  # None, and mostly (), for all dimensions
 
@@ -150,7 +139,7 @@ class Sum(ToDtype):
     def functional(self, tensor, dims, keepdim, dtype):
         ndim = len(tensor._sizes)
         one = dims[0] if dims and len(dims) == 1 else None
-        if dispatch.fast_path_disabled or dtype is not None or tensor.dtype not in (float32, float64) or not ndim:
+        if dispatch.fast_path_disabled or dtype is not None or tensor.dtype not in SIMPLE_DTYPES or not ndim:
             return super().functional(tensor, dims, keepdim, dtype)
         if dims and (one is None or not -ndim <= one < ndim):
             return super().functional(tensor, dims, keepdim, dtype)
