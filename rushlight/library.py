@@ -16,7 +16,7 @@ from typing import Any
 
 from rushlight.c10 import dispatch
 from rushlight.c10.dispatch import DispatchKey, Kernel, Operator, dispatch_key_set, fallthrough_kernel, local, operators
-from rushlight.c10.schema import NUMBERS, Argument, bind, cast, fit, may_be_number, parse_schema
+from rushlight.c10.schema import NUMBERS, bind, cast, fit, may_be_number, parse_schema
 from rushlight.c10.storage import device
 
 __all__ = ["Library", "fallthrough_kernel", "ops"]
@@ -234,7 +234,12 @@ def invoke(operator: Operator, *stack: Any) -> Any:
     """Call an operator through its table, with one argument for each argument of its schema."""
     for argument, value in zip(operator.schema.arguments, stack):
         if argument.type in ("Tensor[]", "Tensor?[]"):  # only calls by name accept None, as in PyTorch
-            check_tensors(operator, argument, value)
+            if not isinstance(value, (list, tuple)):
+                which = f"{operator.schema.name}(): argument '{argument.name}'"
+                raise TypeError(f"{which} must be tuple of Tensors, not {type(value).__name__}")
+            for i, item in enumerate(value):
+                if not hasattr(item, "_key_set"):
+                    raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(item).__name__}")
         if argument.type != "Tensor" or hasattr(value, "_key_set"):
             continue
         if not (isinstance(value, NUMBERS) and may_be_number(operator.schema, argument)):
@@ -242,16 +247,6 @@ def invoke(operator: Operator, *stack: Any) -> Any:
             which = f"argument '{name}' (position {operator.schema.arguments.index(argument) + 1})"
             raise TypeError(f"{operator.schema.name}(): {which} must be Tensor, not {type(value).__name__}")
     return _through_table(operator, stack)
-
-
-def check_tensors(operator: Operator, argument: Argument, value: Any) -> None:
-    """Raise TypeError unless the value is a list or tuple of tensors."""
-    if not isinstance(value, (list, tuple)):
-        which = f"{operator.schema.name}(): argument '{argument.name}'"
-        raise TypeError(f"{which} must be tuple of Tensors, not {type(value).__name__}")
-    for i, item in enumerate(value):
-        if not hasattr(item, "_key_set"):
-            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(item).__name__}")
 
 
 def _through_table(operator: Operator, stack: Sequence) -> Any:

@@ -76,18 +76,13 @@ class Function:
             return apply(cls, *args, **kwargs)
         bound = inspect.signature(cls.forward).bind(*args, **kwargs)
         bound.apply_defaults()
-        return apply(call_setup_context_in_forward(cls), *bound.args)
 
+        def forward(ctx: FunctionCtx, *args: Any) -> Any:
+            output = cls.forward(*args)
+            cls.setup_context(ctx, args, output)
+            return output
 
-def call_setup_context_in_forward(cls: type[Function]) -> type[Function]:
-    """Convert a `Function` with a `setup_context` to the form whose forward takes the context."""
-
-    def forward(ctx: FunctionCtx, *args: Any) -> Any:
-        output = cls.forward(*args)
-        cls.setup_context(ctx, args, output)
-        return output
-
-    return type(cls.__name__, (cls,), {"forward": staticmethod(forward)})
+        return apply(type(cls.__name__, (cls,), {"forward": staticmethod(forward)}), *bound.args)
 
 
 def apply(cls: type[Function], *args: Any) -> Any:

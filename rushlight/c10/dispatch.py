@@ -17,7 +17,8 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from enum import IntEnum, auto
-from functools import cached_property, partial
+from functools import cached_property, partial, reduce
+from operator import or_
 from typing import Any
 
 from rushlight.c10.schema import FunctionSchema, bind, cast_returns, parse_schema, unbind
@@ -103,10 +104,7 @@ def bits(key: DispatchKey) -> int:
 
 def key_set(*keys: DispatchKey) -> int:
     """The set of all bits of these keys."""
-    united = 0
-    for key in keys:
-        united |= bits(key)
-    return united
+    return reduce(or_, map(bits, keys), 0)
 
 
 def highest_priority_key(key_set: int) -> DispatchKey:

@@ -199,13 +199,9 @@ def index_add_impl(self: Tensor, dim: int, index: Tensor, source: Tensor, alpha:
         raise IndexError("index out of range in self")
     slices = slices if alpha == 1 else slices * convert(alpha, self.dtype)
     if slices.size:
-        add_rows(np.moveaxis(array, dim, 0), indices, np.moveaxis(slices, dim, 0))
-
-
-def add_rows(array: np.ndarray, indices: np.ndarray, rows: np.ndarray) -> None:
-    """Add each row to the row of `array` that its index names. `np.add.at` is slower: it adds element by element."""
-    starts, order = group_indices(indices)
-    array[indices[order[starts]]] += np.add.reduceat(rows[order], starts, axis=0, dtype=array.dtype)
+        rows, added = np.moveaxis(array, dim, 0), np.moveaxis(slices, dim, 0)
+        starts, order = group_indices(indices)  # `np.add.at` is slower: it adds element by element
+        rows[indices[order[starts]]] += np.add.reduceat(added[order], starts, axis=0, dtype=rows.dtype)
 
 
 def group_indices(indices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

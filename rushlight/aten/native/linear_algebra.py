@@ -159,12 +159,8 @@ class Addmm(Structured):
     converted."""
 
     def functional(self, bias, mat1, mat2, beta, alpha):
-        if (
-            beta == alpha == 1
-            and are_multipliable(mat1, mat2)
-            and bias.dtype is mat1.dtype
-            and bias._array.shape == mat2._array.shape[1:]
-        ):
+        plain = beta == alpha == 1 and bias.dtype is mat1.dtype and are_multipliable(mat1, mat2)
+        if plain and bias._array.shape == mat2._array.shape[1:]:
             product = np.matmul(mat1._array, mat2._array)
             return wrap_contiguous(np.add(product, bias._array, product), bias.dtype)
         return super().functional(bias, mat1, mat2, beta, alpha)

@@ -487,13 +487,9 @@ def softmax_backward_kernel(name: str, kernel: Callable[[np.ndarray, np.ndarray,
     structured = Structured(meta, impl)
 
     def functional(grad_output: Tensor, output: Tensor, dim: int, input_dtype: dtype) -> Tensor:
-        if (
-            fits_fast_path(output)
-            and output.dtype is grad_output.dtype is input_dtype
-            and output._sizes == grad_output._sizes
-            and grad_output._has_plain_strides
-            and -len(output._sizes) <= dim < len(output._sizes)
-        ):
+        alike = output.dtype is grad_output.dtype is input_dtype and output._sizes == grad_output._sizes
+        in_range = -len(output._sizes) <= dim < len(output._sizes)
+        if alike and in_range and fits_fast_path(output) and grad_output._has_plain_strides:
             return wrap_like(kernel(grad_output._array, output._array, dim), output)
         return call_functional(structured, (grad_output, output, dim, input_dtype))
 
