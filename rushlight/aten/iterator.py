@@ -15,14 +15,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from rushlight.aten.strided import (
-    Tensor,
-    contiguous_strides,
-    has_internal_overlap,
-    infer_size,
-    is_contiguous,
-    non_overlapping_and_dense,
-)
+from rushlight.aten import strided
+from rushlight.aten.strided import Tensor, has_internal_overlap, infer_size, non_overlapping_and_dense
 from rushlight.c10 import dispatch
 from rushlight.c10.dtypes import Scalar, dtype, scalar_type
 from rushlight.c10.memory_formats import channels_last_strides, dense_strides, is_channels_last, reorder_dimensions
@@ -119,8 +113,8 @@ def output_strides(sizes: tuple[int, ...], operands: tuple[Geometry | None, ...]
     """
     tensors = [operand for operand in operands if operand is not None]
     if len(tensors) == len(operands) and all(each == sizes for each, _ in tensors):
-        if all(is_contiguous(*tensor) for tensor in tensors):
-            return contiguous_strides(sizes)
+        if all(strided.is_contiguous(*tensor) for tensor in tensors):
+            return strided.contiguous_strides(sizes)
         if all(is_channels_last(*tensor) for tensor in tensors):
             return channels_last_strides(sizes)
         first = tensors[0][1]

@@ -352,17 +352,14 @@ def cast(argument: Argument, value: Any) -> Any:
 
 
 def _cast_base(base: str, value: Any) -> Any:
-    if base in ("int", "SymInt", "float", "bool") and hasattr(value, "_key_set") and value.numel() == 1:
-        return {"float": float, "bool": bool}.get(base, int)(value.item())
-    if base in ("int", "SymInt") and isinstance(value, (bool, int, np.integer)):
-        return int(value)
-    if base == "float" and isinstance(value, NUMBERS):
-        return float(value)
-    if base == "bool" and isinstance(value, (bool, int, float, np.generic)):
-        return bool(value)
-    if base in ("int", "SymInt", "float", "bool") or not _is_base(base, value):
-        raise RuntimeError(f"Unable to cast {value!r}, a {type(value).__name__}, to {base}")
-    return value
+    kind = {"int": int, "SymInt": int, "float": float, "bool": bool}.get(base)
+    if kind is None and _is_base(base, value):
+        return value
+    if kind is not None and hasattr(value, "_key_set") and value.numel() == 1:
+        return kind(value.item())
+    if kind is not None and isinstance(value, (bool, int, np.integer) if kind is int else NUMBERS):
+        return kind(value)
+    raise RuntimeError(f"Unable to cast {value!r}, a {type(value).__name__}, to {base}")
 
 
 def cast_returns(schema: FunctionSchema, result: Any) -> Any:

@@ -200,25 +200,20 @@ def registration(native: Native, natives: dict[str, Native]) -> str:
 
 def function(name: str, overloads: list[Native], outs: list[Native], method: bool) -> str:
     """The definition of one function or method, for all overloads of a name."""
-    is_factory = any(argument.base == "Device" for argument in overloads[0].schema.arguments)
-    has_keyword_name = any(
-        iskeyword(argument.name) for argument in overloads[0].schema.arguments
-    )  # `from` of `uniform_`
+    arguments = overloads[0].schema.arguments
+    is_factory = any(argument.base == "Device" for argument in arguments)
+    has_keyword_name = any(iskeyword(argument.name) for argument in arguments)  # `from` of `uniform_`
     if len(overloads) > 1 or len(outs) > 1 or has_keyword_name:
         packed = ", ".join(native.variable for native in [*overloads, *([] if method else outs)])
         first = "self, " if method else ""
-        lines = [
-            f"def {name}({first}*args, **kwargs):",
-            *(self_only_call(overloads) if method and not is_factory else []),
-        ]
+        lines = [f"def {name}({first}*args, **kwargs):"]
+        lines += self_only_call(overloads) if method and not is_factory else []
         lines += ['    requires_grad = kwargs.pop("requires_grad", False)'] if is_factory else []
         several = [] if method else [written for written in (native.written for native in outs) if len(written) > 1]
         lines += [f"    kwargs = unpack_out(kwargs, {tuple(each.name for each in written)})" for written in several]
         if is_factory and outs and not method:
-            lines += [
-                '    if (out := kwargs.pop("out", None)) is not None:',
-                "        kwargs = check_out_options(out, kwargs)",
-            ]
+            lines += ['    if (out := kwargs.pop("out", None)) is not None:']
+            lines += ["        kwargs = check_out_options(out, kwargs)"]
         result = f"resolve(({packed},), ({first}*args), kwargs)".replace("(*args)", "args")
         lines += [f"    {returned(result, is_factory)}"]
         return "\n".join(lines) + "\n"
@@ -252,10 +247,8 @@ def self_only_call(overloads: list[Native]) -> list[str]:
         if native.schema.arguments[0].type == "Tensor" and all(a.has_default for a in native.schema.arguments[1:]):
             defaults = "".join(f", {_default(argument)}" for argument in native.schema.arguments[1:])
             key_set = "(self._key_set | local.included) & ~local.excluded"
-            return [
-                "    if not (args or kwargs):",
-                f"        return {native.variable}.table[{key_set}](self{defaults})",
-            ]
+            call = f"{native.variable}.table[{key_set}](self{defaults})"
+            return ["    if not (args or kwargs):", f"        return {call}"]
     return []
 
 

@@ -25,16 +25,7 @@ from rushlight.aten.strided import (
 )
 from rushlight.aten.structured import resize_ as resize
 from rushlight.aten.structured import resize_output
-from rushlight.c10.dtypes import (
-    INTEGRAL,
-    Scalar,
-    dtype,
-    from_numpy_dtype,
-    get_default_dtype,
-    int64,
-    promote_types,
-    scalar_type,
-)
+from rushlight.c10.dtypes import INTEGRAL, dtype, from_numpy_dtype, get_default_dtype, int64, promote_types, scalar_type
 from rushlight.c10.memory_formats import channels_last, channels_last_strides, memory_format, preserve_format
 from rushlight.c10.storage import Device, UntypedStorage, device
 from rushlight.library import leaf
@@ -258,7 +249,7 @@ def _infer_dtype(data) -> dtype:
     return data.dtype if isinstance(data, Tensor) else scalar_type(data)
 
 
-def _numbers(data, sizes: Sequence[int], dim: int) -> Iterator[Scalar]:
+def _numbers(data, sizes: Sequence[int], dim: int) -> Iterator:
     """Yield the numbers in `data` in row-major order, and check that the lengths agree with `sizes`."""
     if dim == len(sizes):
         if _is_sequence(data):
