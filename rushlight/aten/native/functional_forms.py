@@ -41,10 +41,8 @@ def scatter_form(view: Operator) -> Callable:
         result = clone_preserve_strides(self)
         part = invoke(view, result, *args)
         if part.shape != src.shape:
-            raise RuntimeError(
-                f"expected src to have a size equal to the slice of self. src size = {list(src.shape)}, slice size = "
-                f"{list(part.shape)}"
-            )
+            sizes = f"src size = {list(src.shape)}, slice size = {list(part.shape)}"
+            raise RuntimeError(f"expected src to have a size equal to the slice of self. {sizes}")
         part.copy_(src)
         return result
 

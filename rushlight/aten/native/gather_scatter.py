@@ -231,11 +231,9 @@ def _check_index_sizes(self: Tensor, dim: int, index: Tensor, src: Tensor | None
         raise RuntimeError(f"Index tensor must have the same number of dimensions as {other} tensor")
     too_large = any(i > s for d, (i, s) in enumerate(zip(sizes[0], sizes[1])) if d != dim)
     if too_large or src is not None and any(i > s for i, s in zip(sizes[0], sizes[2])):
-        smaller_than_src = "" if src is None else f" and to be no larger size than src {list(src.shape)}"
-        raise RuntimeError(
-            f"Expected index {list(index.shape)} to be no larger than self {list(self.shape)} apart from dimension {dim}"
-            f"{smaller_than_src}"
-        )
+        limits = f"self {list(self.shape)} apart from dimension {dim}"
+        limits += "" if src is None else f" and to be no larger size than src {list(src.shape)}"
+        raise RuntimeError(f"Expected index {list(index.shape)} to be no larger than {limits}")
 
 
 def _positions(array: np.ndarray, dim: int, index: Tensor) -> tuple[np.ndarray, ...]:
@@ -311,10 +309,8 @@ def take_along_dim(self: Tensor, indices: Tensor, dim: int | None = None, out: T
     if dim is None:
         return functions.gather(self.reshape(-1), 0, indices.reshape(-1), out=out)
     if self.dim() != indices.dim():
-        raise RuntimeError(
-            "torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
-            f"{self.dim()} dimensions for input, and {indices.dim()} dimensions for indices"
-        )
+        got = f"{self.dim()} dimensions for input, and {indices.dim()} dimensions for indices"
+        raise RuntimeError(f"torch.take_along_dim(): input and indices should have as many dimensions, but got {got}")
     size = self.size(dim)
     dim = wrap_dim(dim, self.dim())
     sizes = [list(tensor.shape) for tensor in (self, indices)]
@@ -478,15 +474,11 @@ def index_put_(
     _assert_no_overlap(self, values, *indices)
     info = advanced_index(self, indices)
     if infer_size(values.shape, info.sizes) != info.sizes:
-        raise RuntimeError(
-            f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to indexing result of shape "
-            f"{list(info.sizes)}"
-        )
+        shapes = f"{list(values.shape)} cannot be broadcast to indexing result of shape {list(info.sizes)}"
+        raise RuntimeError(f"shape mismatch: value tensor of shape {shapes}")
     if values.dtype is not self.dtype:
-        raise RuntimeError(
-            f"Index put requires the source and destination dtypes match, got {self.dtype.type_name} for the destination "
-            f"and {values.dtype.type_name} for the source."
-        )
+        dtypes = f"{self.dtype.type_name} for the destination and {values.dtype.type_name} for the source."
+        raise RuntimeError(f"Index put requires the source and destination dtypes match, got {dtypes}")
     if 0 in info.sizes or any(each.is_meta for each in (self, values, *info.indices)):
         return self
     if accumulate:

@@ -132,10 +132,8 @@ def _nll(self, target, weight, reduction, ignore_index, sizes: Sequence[int]) ->
     """The loss and the total weight. Without reduction, the loss has these sizes."""
     classes = self.size(1 if self.dim() > 1 else 0)
     if weight is not None and tuple(weight.shape) != (classes,):
-        raise RuntimeError(
-            f"weight tensor should be defined either for all {classes} classes or no classes but got weight tensor of shape: "
-            f"{list(weight.shape)}"
-        )
+        got = f"no classes but got weight tensor of shape: {list(weight.shape)}"
+        raise RuntimeError(f"weight tensor should be defined either for all {classes} classes or {got}")
     if self.dtype.category != FLOATING:
         raise NotImplementedError(f"nll_loss is not implemented for '{self.dtype.type_name}'")
     if target.dtype not in (int64, uint8):

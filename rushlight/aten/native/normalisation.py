@@ -94,15 +94,11 @@ def check_normalized_shape(input: Tensor, normalized_shape: Sequence[int], weigh
         raise RuntimeError("Expected normalized_shape to be at least 1-dimensional, but got normalized_shape = []")
     for name, parameter in (("weight", weight), ("bias", bias)):
         if parameter is not None and parameter.shape != shape:
-            raise RuntimeError(
-                f"Expected {name} to be of same shape as normalized_shape, but got {name} of shape {list(parameter.shape)} "
-                f"and normalized_shape = {list(shape)}"
-            )
+            got = f"{name} of shape {list(parameter.shape)} and normalized_shape = {list(shape)}"
+            raise RuntimeError(f"Expected {name} to be of same shape as normalized_shape, but got {got}")
     if tuple(input.shape[-len(shape) :]) != shape:
-        raise RuntimeError(
-            f"Given normalized_shape={list(shape)}, expected input with these last sizes, but got input of size "
-            f"{list(input.shape)}"
-        )
+        expected = f"expected input with these last sizes, but got input of size {list(input.shape)}"
+        raise RuntimeError(f"Given normalized_shape={list(shape)}, {expected}")
 
 
 def _check_floating(name: str, input: Tensor) -> None:

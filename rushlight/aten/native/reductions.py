@@ -161,10 +161,8 @@ def meta_mean(self: Tensor, dims: Dims, keepdim: bool, dtype: dtype | None) -> O
     found = dtype or self.dtype
     if found.category != FLOATING:
         which = "Input" if dtype is None else "Optional"
-        raise RuntimeError(
-            f"mean(): could not infer output dtype. {which} dtype must be either a floating point or complex dtype. "
-            f"Got: {found.type_name}"
-        )
+        rule = f"{which} dtype must be either a floating point or complex dtype. Got: {found.type_name}"
+        raise RuntimeError(f"mean(): could not infer output dtype. {rule}")
     return Output(reduced_sizes(self.shape, dims, keepdim), None, found)
 
 
