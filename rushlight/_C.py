@@ -4,27 +4,19 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 
-from rushlight.c10.dispatch import (
-    ALIASES,
-    FALLTHROUGH,
-    MISSING,
-    RUNTIME_KEYS,
-    DispatchKey,
-    bits,
-    excluding,
-    including,
-    keys_below,
-    local,
-    operators,
-)
+from rushlight.c10 import dispatch
+from rushlight.c10.dispatch import ALIASES, RUNTIME_KEYS, DispatchKey, bits, including, local, operators
+from rushlight.c10.dispatch import excluding as _ExcludeDispatchKeyGuard  # noqa: N812  (takes a key set)
 from rushlight.c10.dispatch import key_set as DispatchKeySet  # noqa: N812
+from rushlight.c10.dispatch import keys_below as _dispatch_keyset_full_after
 from rushlight.c10.dispatch import show_key_set as _dispatch_keyset_to_string
 from rushlight.c10.schema import parse_schema
 from rushlight.library import parse_key as _parse_dispatch_key
 
-__all__ = ["DispatchKey", "DispatchKeySet", "parse_schema", "_dispatch_keyset_to_string", "_parse_dispatch_key"]
-
-_ExcludeDispatchKeyGuard = excluding  # takes a key set
+__all__ = [
+    "DispatchKey", "DispatchKeySet", "parse_schema", "_ExcludeDispatchKeyGuard", "_dispatch_keyset_full_after",
+    "_dispatch_keyset_to_string", "_parse_dispatch_key",
+]  # fmt: skip
 
 
 def _IncludeDispatchKeyGuard(key: DispatchKey) -> AbstractContextManager:  # noqa: N802
@@ -49,10 +41,6 @@ def _dispatch_tls_local_exclude_set() -> int:
     return local.excluded
 
 
-def _dispatch_keyset_full_after(key: DispatchKey) -> int:
-    return keys_below(key)
-
-
 def _dispatch_has_kernel_for_dispatch_key(name: str, key: str) -> bool:
     return _parse_dispatch_key(key) in operators[name].kernels
 
@@ -71,9 +59,9 @@ def _dispatch_dump_table(name: str) -> str:
     """An operator's computed table: for each key with a kernel, the kernel's origin, and the reason in brackets."""
     entries = [(key, *operators[name].entry(key)) for key in (DispatchKey.Undefined, *RUNTIME_KEYS)]
     return "".join(
-        f"{key.name}: {'fallthrough ' if kernel is FALLTHROUGH else ''}{kernel.origin} [{reason}]\n"
+        f"{key.name}: {'fallthrough ' if kernel is dispatch.FALLTHROUGH else ''}{kernel.origin} [{reason}]\n"
         for key, kernel, reason in entries
-        if kernel is not MISSING
+        if kernel is not dispatch.MISSING
     )
 
 

@@ -8,6 +8,7 @@ import sys
 import warnings
 from functools import partialmethod
 from importlib import import_module
+from types import ModuleType
 
 if not (3, 11) <= sys.version_info < (3, 14):
     raise ImportError(
@@ -15,7 +16,7 @@ if not (3, 11) <= sys.version_info < (3, 14):
         " `make lab` in the course's folder starts the Python that the course was installed into"
     )
 try:
-    import numpy as _numpy  # noqa: F401  (all other modules need it)
+    import numpy as _numpy  # all other modules need it
 except ModuleNotFoundError:
     raise ImportError(
         f"{sys.executable} has no numpy: it is not the Python that the course was installed into;"
@@ -24,14 +25,15 @@ except ModuleNotFoundError:
 
 # Each module's `__all__` lists its names in this namespace. The modules themselves are attributes too, under their short
 # names: `rl.strided` is `rushlight.aten.strided`.
-# ruff: noqa: F403
+# ruff: noqa: F401, F403, F405
 from rushlight import _C, amp, aten, autograd, c10, library, nn, optim, utils
 from rushlight.amp import autocast_mode
 from rushlight.amp.autocast_mode import *
 from rushlight.aten import dlpack, functional, indexing, iterator, printing, strided, structured
 from rushlight.aten.dlpack import *
 from rushlight.aten.functional import *
-from rushlight.aten.generated import functions, register_kernels  # noqa: F401  (registers the kernels)
+from rushlight.aten.generated import functions
+from rushlight.aten.generated import register_kernels as _register_kernels  # registers the kernels
 from rushlight.aten.generated.functions import *
 from rushlight.aten.native import (
     conversions,
@@ -95,21 +97,18 @@ def __getattr__(name: str):
 
 # Last, because these names hide Python's own.
 bool = dtypes.bool_
-half, float, double, int, long = float16, float32, float64, int32, int64  # noqa: F405
+half, float, double, int, long = float16, float32, float64, int32, int64
 
-Tensor.T, Tensor.mT = property(Tensor.numpy_T), property(Tensor.mT)  # noqa: F405
+Tensor.T, Tensor.mT = property(Tensor.numpy_T), property(Tensor.mT)
 for _dtype in dtypes.ALL:  # x.long(), x.float() and so on
-    setattr(Tensor, _dtype.type_name.lower(), partialmethod(Tensor.to, _dtype))  # noqa: F405
+    setattr(Tensor, _dtype.type_name.lower(), partialmethod(Tensor.to, _dtype))
 
-_ROOMS = (amp, aten, autograd, c10, library, nn, optim, utils)
-_MODULES = (
-    autocast_mode, checkpoint, clip_grad, containers, conversions, creation, data, derivatives, dispatch, dlpack, dtypes,
-    elementary, engine, function, functional, functions, grad_mode, gradcheck, graph, history, indexing, initialisation,
-    iterator, linear_algebra, losses, memory_formats, modules, normalisation, parameter, pointwise, printing, random,
-    reductions, schedules, schema, state_dict, storage, strided, structured, variable, variable_type, views,
-)  # fmt: skip
-__all__ = ["_C", "bool", "half", "float", "double", "int", "long", "ops"]
-__all__ += [name for name, value in [*globals().items()] if value in (*_ROOMS, *_MODULES)]
+__all__ = ["bool", "half", "float", "double", "int", "long", "ops"]
+__all__ += [
+    name
+    for name, value in [*globals().items()]
+    if isinstance(value, ModuleType) and value.__name__.startswith("rushlight.") and name != "_register_kernels"
+]
 for _module in (
     autocast_mode, creation, dlpack, dtypes, functions, functional, grad_mode, memory_formats, random, storage, strided, views,
 ):  # fmt: skip

@@ -15,24 +15,8 @@ from functools import partial
 from typing import Any
 
 from rushlight.c10 import dispatch
-from rushlight.c10.dispatch import (
-    ALIASES,
-    FALLTHROUGH,
-    RUNTIME_KEYS,
-    DispatchKey,
-    Kernel,
-    Operator,
-    bits,
-    call,
-    dispatch_key_set,
-    fallbacks,
-    fallthrough_kernel,
-    keys_below,
-    local,
-    operators,
-    redispatch,
-)
-from rushlight.c10.schema import NUMBERS, Argument, bind, cast, fit, may_be_number, parse_schema
+from rushlight.c10.dispatch import DispatchKey, Kernel, Operator, dispatch_key_set, fallthrough_kernel, local, operators
+from rushlight.c10.schema import NUMBERS, bind, cast, fit, may_be_number, parse_schema
 from rushlight.c10.storage import device
 
 __all__ = ["Library", "fallthrough_kernel", "ops"]
@@ -41,7 +25,7 @@ __all__ = ["Library", "fallthrough_kernel", "ops"]
 def parse_key(name: str) -> DispatchKey:
     """The key of this name, for which kernels can be registered."""
     key = DispatchKey.__members__.get(name)
-    if key not in RUNTIME_KEYS and name not in ALIASES:
+    if key not in dispatch.RUNTIME_KEYS and name not in dispatch.ALIASES:
         raise RuntimeError(f"could not parse dispatch key: {name}")
     return key
 
@@ -59,9 +43,7 @@ class Library:
         if kind not in ("DEF", "IMPL", "FRAGMENT"):
             raise ValueError(f"Unsupported kind: {kind}")
         if kind == "DEF" and ns in _defined:
-            raise RuntimeError(
-                f"Only a single Library('{ns}', 'DEF') can exist, and one does; use the kind 'FRAGMENT' to add to it"
-            )
+            raise RuntimeError(f"Only a single Library('{ns}', 'DEF') can exist, and one does: add with a 'FRAGMENT'")
         if dispatch_key and kind != "IMPL":
             raise RuntimeError(f"a Library of kind '{kind}' takes no dispatch key: pass the key to impl()")
         if dispatch_key:
@@ -136,9 +118,7 @@ class Library:
             )
         self._check_alive()
         if self.dispatch_key and key.name != self.dispatch_key:
-            raise RuntimeError(
-                f"this Library is for the dispatch key {self.dispatch_key}: use another one for kernels of {key.name}"
-            )
+            raise RuntimeError(f"this Library is for {self.dispatch_key}: use another one for kernels of {key.name}")
         kernel = _kernel(fn, boxed=False, with_key_set=with_keyset)
         _register(name, key, kernel)
         self._undo.append(lambda: _deregister(name, key, kernel))
@@ -155,7 +135,7 @@ class Library:
         assert name, "dispatch_key must not be empty for fallback"
         self._check_alive()
         key = parse_key(name)
-        if key not in RUNTIME_KEYS or key in fallbacks:
+        if key not in dispatch.RUNTIME_KEYS or key in dispatch.fallbacks:
             raise RuntimeError(f"Tried to register multiple backend fallbacks for the same dispatch key {key.name}")
         _set_fallback(key, _kernel(fn, boxed=True, with_key_set=with_keyset))
         self._undo.append(lambda: _set_fallback(key, None))
@@ -173,7 +153,9 @@ _registered: dict[str, dict[DispatchKey, list[Kernel]]] = {}  # by operator, whi
 
 
 def _kernel(fn: Callable, boxed: bool, with_key_set: bool) -> Kernel:
-    return FALLTHROUGH if fn is fallthrough_kernel else Kernel(fn, _caller_location(), not boxed, boxed, with_key_set)
+    if fn is fallthrough_kernel:
+        return dispatch.FALLTHROUGH
+    return Kernel(fn, _caller_location(), not boxed, boxed, with_key_set)
 
 
 def _register(name: str, key: DispatchKey, kernel: Kernel) -> None:
@@ -195,9 +177,9 @@ def _deregister(name: str, key: DispatchKey, kernel: Kernel) -> None:
 
 def _set_fallback(key: DispatchKey, kernel: Kernel | None) -> None:
     if kernel is None:
-        fallbacks.pop(key, None)
+        dispatch.fallbacks.pop(key, None)
     else:
-        fallbacks[key] = kernel
+        dispatch.fallbacks[key] = kernel
     dispatch.disable_fast_path(dispatch.fast_path_disabled)  # clears every table
 
 
@@ -222,7 +204,7 @@ def declare(schema: str) -> OpOverload:
     Source: `RegisterSchema.cpp`, which `torchgen` generates.
     """
     operator = OpOverload(schema)
-    operator.kernels[DispatchKey.Autograd] = FALLTHROUGH
+    operator.kernels[DispatchKey.Autograd] = dispatch.FALLTHROUGH
     return operator
 
 
@@ -244,39 +226,32 @@ def select_backend(operator: Operator, key_set: int, *stack: Any) -> Any:
     """The kernel for `BackendSelect`: redispatch to the backend that the argument `device` names."""
     position = next(i for i, argument in enumerate(operator.schema.arguments) if argument.base == "Device")
     wanted = device(stack[position] or "cpu")
-    return redispatch(operator, key_set & keys_below(DispatchKey.BackendSelect) | bits(wanted.backend), *stack)
+    below = key_set & dispatch.keys_below(DispatchKey.BackendSelect)
+    return dispatch.redispatch(operator, below | dispatch.bits(wanted.backend), *stack)
 
 
 def invoke(operator: Operator, *stack: Any) -> Any:
     """Call an operator through its table, with one argument for each argument of its schema."""
     for argument, value in zip(operator.schema.arguments, stack):
         if argument.type in ("Tensor[]", "Tensor?[]"):  # only calls by name accept None, as in PyTorch
-            check_tensors(operator, argument, value)
+            if not isinstance(value, (list, tuple)):
+                which = f"{operator.schema.name}(): argument '{argument.name}'"
+                raise TypeError(f"{which} must be tuple of Tensors, not {type(value).__name__}")
+            for i, item in enumerate(value):
+                if not hasattr(item, "_key_set"):
+                    raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(item).__name__}")
         if argument.type != "Tensor" or hasattr(value, "_key_set"):
             continue
         if not (isinstance(value, NUMBERS) and may_be_number(operator.schema, argument)):
-            position = operator.schema.arguments.index(argument) + 1
             name = "input" if argument.name == "self" else argument.name
-            raise TypeError(
-                f"{operator.schema.name}(): argument '{name}' (position {position}) must be Tensor, not {type(value).__name__}"
-            )
+            which = f"argument '{name}' (position {operator.schema.arguments.index(argument) + 1})"
+            raise TypeError(f"{operator.schema.name}(): {which} must be Tensor, not {type(value).__name__}")
     return _through_table(operator, stack)
-
-
-def check_tensors(operator: Operator, argument: Argument, value: Any) -> None:
-    """Raise TypeError unless the value is a list or tuple of tensors."""
-    if not isinstance(value, (list, tuple)):
-        raise TypeError(
-            f"{operator.schema.name}(): argument '{argument.name}' must be tuple of Tensors, not {type(value).__name__}"
-        )
-    for i, item in enumerate(value):
-        if not hasattr(item, "_key_set"):
-            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(item).__name__}")
 
 
 def _through_table(operator: Operator, stack: Sequence) -> Any:
     if dispatch.fast_path_disabled:
-        return call(operator, *stack)
+        return dispatch.call(operator, *stack)
     return operator.table[dispatch_key_set(stack, local.included, local.excluded)](*stack)
 
 
@@ -415,7 +390,7 @@ class OpOverload(Operator):
         return _through_table(self, stack_of(self, args, kwargs))
 
     def redispatch(self, keyset: int, *args: Any, **kwargs: Any) -> Any:
-        return redispatch(self, keyset, *stack_of(self, args, kwargs))
+        return dispatch.redispatch(self, keyset, *stack_of(self, args, kwargs))
 
     def name(self) -> str:
         return self.full_name
@@ -470,9 +445,8 @@ class OpOverloadPacket:
                 problems.append(str(problem))
                 continue
             return _through_table(operator, stack)
-        raise RuntimeError(
-            "\n".join(["No overload of the operator fits:", *problems] if len(problems) > 1 else problems)
-        )
+        heading = ["No overload of the operator fits:"] if len(problems) > 1 else []
+        raise RuntimeError("\n".join(heading + problems))
 
     def __str__(self) -> str:
         return self._qualified_op_name.replace("::", ".")

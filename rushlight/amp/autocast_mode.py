@@ -19,7 +19,7 @@ from typing import Any
 
 from rushlight.aten.generated import functions  # noqa: F401  (declares the operators)
 from rushlight.c10.dispatch import BIT, DispatchKey, Kernel, Operator, excluding, local, operators, tensors_in
-from rushlight.c10.dtypes import dtype, float16, float32, float64
+from rushlight.c10.dtypes import dtype, float16, float32
 from rushlight.library import invoke
 
 __all__ = ["autocast", "is_autocast_enabled", "get_autocast_dtype"]
@@ -50,12 +50,7 @@ def is_eligible(value: Any) -> bool:
 
     Source: `aten/src/ATen/autocast_mode.h`, `is_eligible`.
     """
-    return (
-        hasattr(value, "_key_set")
-        and value.device.type == "cpu"
-        and value.dtype.is_floating_point
-        and value.dtype is not float64
-    )
+    return hasattr(value, "_key_set") and value.device.type == "cpu" and value.dtype in (float16, float32)
 
 
 def cached_cast(dtype: dtype, value: Any) -> Any:

@@ -130,10 +130,6 @@ def dlpack(self: Tensor, *, stream=None, max_version=None, dl_device=None, copy=
     return to_dlpack(self)
 
 
-def dlpack_device(self: Tensor) -> tuple[int, int]:
-    return (CPU, 0)
-
-
 # ------------------------------------------------------------------------------------------------------------
 # Import
 
@@ -211,4 +207,4 @@ def from_dlpack(ext) -> Tensor:
     return Tensor(storage, sizes, strides, storage_offset, dtype)
 
 
-Tensor.__dlpack__, Tensor.__dlpack_device__ = dlpack, dlpack_device
+Tensor.__dlpack__, Tensor.__dlpack_device__ = dlpack, lambda self: (CPU, 0)

@@ -46,27 +46,13 @@ def setitem(self: Tensor, key, value: Tensor | Scalar) -> None:
     if indices:
         if not isinstance(value, Tensor):
             value = creation.full((), value, self.dtype, device=self.device)
-        functions.index_put__op(view, indices, _without_leading_ones(value))
-    elif isinstance(value, Tensor):
-        _copy_to(view, value)
-    else:
+        sizes = _trailing_sizes(value)
+        functions.index_put__op(view, indices, value if len(sizes) == value.dim() else value.view(sizes))
+    elif not isinstance(value, Tensor) or value.dim() == 0 < view.dim():
         view.fill_(value)
-
-
-def _copy_to(view: Tensor, value: Tensor) -> None:
-    """Source: `aten/src/ATen/TensorIndexing.h`, `copy_to`."""
-    if value.shape == view.shape:
-        view.copy_(value)
-    elif value.dim() == 0:
-        view.fill_(value)
-    else:
-        value = value.view(_trailing_sizes(value))
+    else:  # `copy_to` in `aten/src/ATen/TensorIndexing.h`
+        value = value if value.shape == view.shape else value.view(_trailing_sizes(value))
         view.copy_(value if value.shape == view.shape else value.expand(view.shape))
-
-
-def _without_leading_ones(value: Tensor) -> Tensor:
-    sizes = _trailing_sizes(value)
-    return value if len(sizes) == value.dim() else value.view(sizes)
 
 
 def _trailing_sizes(value: Tensor) -> Sequence[int]:
@@ -92,7 +78,8 @@ def _apply_slicing(self: Tensor, key, keep_slices: bool = False) -> tuple[Tensor
     view, dim, indices, indexed = self, 0, [], False
     for each in keys:
         if isinstance(each, (Sequence, np.ndarray)):
-            each = _as_index(each, self)
+            dtype = creation._infer_dtype(each)
+            each = creation.tensor(each, dtype=dtype if dtype in (uint8, bool_) else int64, device=self.device)
         passed, index = 1, None  # how many dimensions of the view this part uses
         if each is Ellipsis:
             passed = self.dim() - mentioned
@@ -100,7 +87,7 @@ def _apply_slicing(self: Tensor, key, keep_slices: bool = False) -> tuple[Tensor
             view = view.unsqueeze(dim)
         elif isinstance(each, slice):
             view = _apply_slice(view, dim, each, keep_slices)
-        elif _is_one_bool(each):
+        elif isinstance(each, bool) or isinstance(each, Tensor) and each.dim() == 0 and each.dtype in (uint8, bool_):
             view, index = view.unsqueeze(dim), _index_of_bool(bool(each), self)
         elif isinstance(each, Tensor) and (each.dim() or each.dtype.category != INTEGRAL):
             passed, index = _dimensions(each), each
@@ -116,9 +103,8 @@ def _treat_sequence_as_tuple(key) -> bool:
     """Whether a list means the same as the tuple of its elements: numpy's old rule, which PyTorch has kept."""
     if not isinstance(key, Sequence) or isinstance(key, tuple) or len(key) >= 32:
         return False
-    several = any(
-        each is None or each is Ellipsis or isinstance(each, (slice, Sequence, Tensor, np.ndarray)) for each in key
-    )
+    parts = (slice, Sequence, Tensor, np.ndarray)
+    several = any(each is None or each is Ellipsis or isinstance(each, parts) for each in key)
     if several:
         warnings.warn("a sequence as the key is treated as a tuple of indices: use x[tuple(key)]", stacklevel=4)
     return several
@@ -129,16 +115,6 @@ def _dimensions(key) -> int:
     if isinstance(key, Tensor):
         return key.dim() if key.dtype in (uint8, bool_) else 1
     return not (key is None or key is Ellipsis or isinstance(key, bool))
-
-
-def _as_index(key, self: Tensor) -> Tensor:
-    """Source: `torch/csrc/utils/tensor_new.cpp`, `indexing_tensor_from_data`."""
-    dtype = creation._infer_dtype(key)
-    return creation.tensor(key, dtype=dtype if dtype in (uint8, bool_) else int64, device=self.device)
-
-
-def _is_one_bool(key) -> bool:
-    return isinstance(key, bool) or isinstance(key, Tensor) and key.dim() == 0 and key.dtype in (uint8, bool_)
 
 
 def _index_of_bool(wanted: bool, self: Tensor) -> Tensor:

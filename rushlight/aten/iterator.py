@@ -15,24 +15,14 @@ from functools import lru_cache
 
 import numpy as np
 
-from rushlight.aten.strided import (
-    Tensor,
-    contiguous_strides,
-    has_internal_overlap,
-    infer_size,
-    is_contiguous,
-    non_overlapping_and_dense,
-)
+from rushlight.aten import strided
+from rushlight.aten.strided import Tensor, has_internal_overlap, infer_size, non_overlapping_and_dense
 from rushlight.c10 import dispatch
 from rushlight.c10.dtypes import Scalar, dtype, scalar_type
-from rushlight.c10.memory_formats import (
-    channels_last_strides,
-    dense_strides,
-    is_channels_last,
-    reorder_dimensions,
-)
+from rushlight.c10.memory_formats import channels_last_strides, dense_strides, is_channels_last, reorder_dimensions
 
 Operand = Tensor | Scalar
+Geometry = tuple[tuple[int, ...], tuple[int, ...]]  # sizes and strides
 
 
 def cached(function: Callable) -> Callable:
@@ -105,11 +95,9 @@ def coalesce_dimensions(
 
 
 @cached
-def loop_geometry(
-    sizes: tuple[int, ...], operands: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]
-) -> tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]:
-    """Sizes and strides of the loop over `sizes` that reads these operands in the order of their memory. An operand is given by
-    its sizes and strides. The last dimension of the result is the innermost."""
+def loop_geometry(sizes: tuple[int, ...], operands: tuple[Geometry, ...]) -> tuple[tuple[int, ...], tuple]:
+    """Sizes and strides of the loop over `sizes` that reads these operands in the order of their memory. The last dimension of
+    the result is the innermost."""
     strides = [broadcast_strides(*operand, sizes) for operand in operands]
     order = reorder_dimensions(sizes, strides)
     sizes, strides = coalesce_dimensions([sizes[d] for d in order], [[each[d] for d in order] for each in strides])
@@ -117,18 +105,16 @@ def loop_geometry(
 
 
 @cached
-def output_strides(
-    sizes: tuple[int, ...], operands: tuple[tuple[tuple[int, ...], tuple[int, ...]] | None, ...]
-) -> tuple[int, ...]:
+def output_strides(sizes: tuple[int, ...], operands: tuple[Geometry | None, ...]) -> tuple[int, ...]:
     """The strides of a new result: those of the operands if all are equal, else dense strides in the operands' order of
-    dimensions. An operand is given by its sizes and strides, or None for a number.
+    dimensions. A number has no geometry: None.
 
     Source: `aten/src/ATen/TensorIterator.cpp`, `fast_set_up` and `allocate_or_resize_outputs`.
     """
     tensors = [operand for operand in operands if operand is not None]
     if len(tensors) == len(operands) and all(each == sizes for each, _ in tensors):
-        if all(is_contiguous(*tensor) for tensor in tensors):
-            return contiguous_strides(sizes)
+        if all(strided.is_contiguous(*tensor) for tensor in tensors):
+            return strided.contiguous_strides(sizes)
         if all(is_channels_last(*tensor) for tensor in tensors):
             return channels_last_strides(sizes)
         first = tensors[0][1]
@@ -142,7 +128,7 @@ def output_strides(
     return dense_strides(sizes, *strides)
 
 
-def geometry(operand: Operand) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+def geometry(operand: Operand) -> Geometry | None:
     return (operand._sizes, operand._strides) if isinstance(operand, Tensor) else None
 
 

@@ -172,12 +172,7 @@ class Tensor:
     """
 
     def __init__(
-        self,
-        storage: UntypedStorage,
-        sizes: Sequence[int],
-        strides: Sequence[int],
-        storage_offset: int,
-        dtype: dtype,
+        self, storage: UntypedStorage, sizes: Sequence[int], strides: Sequence[int], storage_offset: int, dtype: dtype
     ) -> None:
         self._storage = storage
         self._sizes = Size(map(index, sizes))
@@ -681,9 +676,7 @@ def infer_view_size(sizes: Sequence[int], numel: int) -> tuple[int, ...]:
     if -1 not in sizes or known and numel % known or not known and numel:
         raise RuntimeError(f"shape '{list(sizes)}' is invalid for input of size {numel}")
     if not known:
-        raise RuntimeError(
-            f"cannot reshape tensor of 0 elements into shape {list(sizes)}: -1 could be any size; name it"
-        )
+        raise RuntimeError(f"cannot reshape tensor of 0 elements into shape {list(sizes)}: -1 could be any size")
     return tuple(numel // known if size == -1 else size for size in sizes)
 
 

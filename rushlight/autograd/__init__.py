@@ -21,15 +21,5 @@ from rushlight.autograd.function import Function
 from rushlight.autograd.grad_mode import *
 from rushlight.autograd.gradcheck import GradcheckError, gradcheck, gradgradcheck
 
-__all__ = [
-    "Function",
-    "GradcheckError",
-    "backward",
-    "function",
-    "grad",
-    "grad_mode",
-    "gradcheck",
-    "gradgradcheck",
-    "graph",
-]
-__all__ += ["register", "variable", *grad_mode.__all__]
+__all__ = ["Function", "GradcheckError", "backward", "function", "grad", "grad_mode", "gradcheck", "gradgradcheck"]
+__all__ += ["graph", "register", "variable", *grad_mode.__all__]

@@ -6,41 +6,40 @@ In PyTorch: `torch/csrc/autograd/FunctionsManual.cpp`. They call operators, so t
 from __future__ import annotations
 
 import math
+import operator
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from rushlight.aten.generated import functions
 from rushlight.aten.generated.functions import softplus, where, zeros_like  # noqa: F401
 from rushlight.aten.strided import Tensor, storage_size, wrap_dim
 from rushlight.c10.dispatch import local
 from rushlight.c10.dtypes import Scalar, dtype
-from rushlight.c10.memory_formats import contiguous_format
+from rushlight.c10.memory_formats import contiguous_format  # noqa: F401
+from rushlight.library import OpOverload
 
 
 def maybe_multiply(grad: Tensor, factor: Scalar) -> Tensor:
     return grad if factor == 1 else mul_scalar(grad, factor)
 
 
-def mul_scalar(x: Tensor, number: Scalar) -> Tensor:
-    """`x * number` by `mul.Scalar`, as PyTorch's C++ does. Without a graph or a mode, the operator is not visible."""
-    return functions.mul_Scalar_op(x, number) if local.grad_enabled or local.modes else x * number
+def scalar_form(overload: OpOverload, plain: Callable) -> Callable:
+    """`x * number` by `mul.Scalar`, as PyTorch's C++ does, and so on. Without a graph or a mode, the operator is not visible."""
+
+    def combine(x: Tensor, number: Scalar) -> Tensor:
+        return overload(x, number) if local.grad_enabled or local.modes else plain(x, number)
+
+    return combine
 
 
-def zeros_like_contiguous(grad: Tensor) -> Tensor:
-    return functions.zeros_like(grad, memory_format=contiguous_format)
+mul_scalar = scalar_form(functions.mul_Scalar_op, operator.mul)
+div_scalar = scalar_form(functions.div_Scalar_op, operator.truediv)
+add_scalar = scalar_form(functions.add_Scalar_op, operator.add)
 
 
 def neg_mul(grad: Tensor, other: Tensor) -> Tensor:
     """`-grad * other`, with `other` computed first, as in PyTorch's C++."""
     return -grad * other
-
-
-def div_scalar(x: Tensor, number: Scalar) -> Tensor:
-    return functions.div_Scalar_op(x, number) if local.grad_enabled or local.modes else x / number
-
-
-def add_scalar(x: Tensor, number: Scalar) -> Tensor:
-    return functions.add_Scalar_op(x, number) if local.grad_enabled or local.modes else x + number
 
 
 def sub_scalar(x: Tensor, number: Scalar) -> Tensor:
@@ -52,10 +51,6 @@ def rsub_scalar(number: Scalar, x: Tensor) -> Tensor:
     return functions.full_like(x, number) - x if local.grad_enabled else number - x
 
 
-def rdiv_scalar(number: Scalar, x: Tensor) -> Tensor:
-    return functions.full_like(x, number) / x
-
-
 def detach_result(result: Tensor) -> Tensor:
     """A saved result that is not differentiated, without the node that `unpack` gave it."""
     return result.detach() if local.grad_enabled else result
@@ -65,9 +60,7 @@ def detach_result(result: Tensor) -> Tensor:
 # Views: elements outside the view get 0
 
 
-def slice_backward_wrapper(
-    grad: Tensor, sizes: Sequence[int], dim: int, start: int | None, end: int | None, step: int
-) -> Tensor:
+def slice_backward_wrapper(grad: Tensor, sizes: Sequence[int], dim: int, start, end, step: int) -> Tensor:
     """Source: `torch/csrc/autograd/FunctionsManual.cpp`, `slice_backward_wrapper`."""
     start, end = 0 if start is None else start, sys.maxsize if end is None else end
     return functions.slice_backward(grad, sizes, dim, start, end, step)
@@ -76,10 +69,6 @@ def slice_backward_wrapper(
 def permute_backward(grad: Tensor, dims: Sequence[int]) -> Tensor:
     order = [wrap_dim(dim, len(dims)) for dim in dims]
     return grad.permute([order.index(dim) for dim in range(len(dims))])
-
-
-def cat_backward_of_split(grads: Sequence[Tensor | None], sizes: Sequence, dim: int, dtype: dtype) -> Tensor:
-    return functions.cat(_replace_none_by_zeros(grads, sizes, dtype), dim)
 
 
 def unsqueeze_to(grad: Tensor, dims: int | Sequence[int] | None, sizes: Sequence[int]) -> Tensor:
@@ -92,11 +81,7 @@ def unsqueeze_to(grad: Tensor, dims: int | Sequence[int] | None, sizes: Sequence
     return grad
 
 
-def unbind_backward(grads: Sequence[Tensor | None], sizes: Sequence, dim: int, dtype: dtype) -> Tensor:
-    return functions.stack(_replace_none_by_zeros(grads, sizes, dtype), dim)
-
-
-def _replace_none_by_zeros(grads: Sequence[Tensor | None], sizes: Sequence, dtype: dtype) -> list[Tensor]:
+def replace_none_by_zeros(grads: Sequence[Tensor | None], sizes: Sequence, dtype: dtype) -> list[Tensor]:
     """The gradients of several results, with zeros for the results that were not used."""
     given = next(grad for grad in grads if grad is not None)
     return [given.new_zeros(size, dtype=dtype) if grad is None else grad for grad, size in zip(grads, sizes)]
@@ -227,10 +212,6 @@ def halve_grad_of_ties(grad: Tensor, equal: Tensor, passed_over: Tensor) -> Tens
     return where(equal, div_scalar(grad, 2), grad).masked_fill(passed_over, 0)
 
 
-def pow_backward(grad: Tensor, self: Tensor, exponent: Scalar) -> Tensor:
-    return zeros_like(self) if exponent == 0 else grad * mul_scalar(self.pow(exponent - 1), exponent)
-
-
 def pow_backward_self(grad: Tensor, self: Tensor, exponent: Tensor) -> Tensor:
     return where(exponent == 0.0, 0.0, grad * (exponent * self.pow(sub_scalar(exponent, 1))))
 
@@ -244,15 +225,7 @@ def pow_backward_exponent(grad: Tensor, self: Tensor | Scalar, exponent: Tensor,
     return grad * where(exponent >= 0, 0.0, slope) if self == 0 else grad * slope
 
 
-def elu_double_backward(
-    grad: Tensor,
-    grad_output: Tensor,
-    alpha: Scalar,
-    scale: Scalar,
-    input_scale: Scalar,
-    is_result: bool,
-    self_or_result: Tensor,
-) -> Tensor:
+def elu_double_backward(grad, grad_output, alpha, scale, input_scale, is_result: bool, self_or_result) -> Tensor:
     if is_result:
         return grad * grad_output * input_scale * (self_or_result < 0)
     slope = functions.elu_backward(grad * grad_output * input_scale, alpha, scale, input_scale, False, self_or_result)
@@ -284,10 +257,6 @@ def softplus_double_backward(grad: Tensor, self: Tensor, beta: Scalar, threshold
 # Gathering
 
 
-def gather_backward(grad: Tensor, sizes: Sequence[int], dim: int, index: Tensor) -> Tensor:
-    return grad.new_zeros(sizes).scatter_add(dim, index, grad)
-
-
 def index_backward(grad: Tensor, sizes: Sequence[int], indices: Sequence[Tensor | None]) -> Tensor:
     """Source: `torch/csrc/autograd/FunctionsManual.cpp`, `index_backward`."""
     return functions._index_put_impl__op(grad.new_zeros(sizes), indices, grad, True, True)
@@ -302,10 +271,6 @@ def index_add_backward_source(grad: Tensor, dim: int, index: Tensor, sizes: Sequ
 def index_put_backward(grad: Tensor, indices: Sequence[Tensor | None], accumulate: bool) -> Tensor:
     """The gradient of `self`: 0 where it was overwritten."""
     return grad if accumulate else functions.index_put_op(grad, indices, grad.new_zeros(()))
-
-
-def index_grad(grad: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
-    return functions.index_Tensor_op(grad, indices)
 
 
 def embedding_dense_double_backward(grad: Tensor, indices: Tensor, padding_idx: int) -> Tensor:
@@ -375,9 +340,8 @@ def cumsum_backward(grad: Tensor, dim: int) -> Tensor:
 
 
 def softmax_double_backward(grad: Tensor, grad_output: Tensor, dim: int, output: Tensor) -> Tensor:
-    return (
-        grad_output * grad - (output * grad_output).sum(dim, True) * grad - grad_output * (output * grad).sum(dim, True)
-    )
+    first = grad_output * grad - (output * grad_output).sum(dim, True) * grad
+    return first - grad_output * (output * grad).sum(dim, True)
 
 
 def logsumexp_backward(grad: Tensor, self: Tensor, result: Tensor, dim, keepdim: bool) -> Tensor:
@@ -518,18 +482,14 @@ def smooth_l1_loss_double_backward(grad: Tensor, self: Tensor, target: Tensor, r
 
 
 def huber_loss_double_backward(grad: Tensor, self: Tensor, target: Tensor, reduction: int, delta: float) -> Tensor:
-    distance = (self - target).abs()
-    return _divide_for_mean(grad * (distance < delta), self.numel(), reduction)
+    return _divide_for_mean(grad * ((self - target).abs() < delta), self.numel(), reduction)
 
 
-def huber_loss_double_backward_grad_output(
-    grad: Tensor, grad_output: Tensor, self: Tensor, target: Tensor, reduction: int, delta: float
-) -> Tensor:
+def huber_loss_double_backward_grad_output(grad, grad_output, self, target, reduction: int, delta: float) -> Tensor:
     if reduction == 0:
         return functions.huber_loss_backward(grad, self, target, reduction, delta)
-    return (
-        functions.huber_loss_backward(functions.ones_like(grad_output), self, target, reduction, delta) * grad
-    ).sum()
+    ones = functions.ones_like(grad_output)
+    return (functions.huber_loss_backward(ones, self, target, reduction, delta) * grad).sum()
 
 
 def binary_cross_entropy_with_logits_backward(grad, self, target, weight, pos_weight, reduction: int) -> Tensor:

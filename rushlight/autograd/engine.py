@@ -235,9 +235,8 @@ def check_single_result(new: Any, grad: Tensor | None) -> Tensor:
     if not isinstance(new, Tensor):
         raise TypeError(f"expected Variable, but hook returned {type(new).__name__!r}")
     if new.dtype is not grad.dtype or new._sizes != grad._sizes:
-        raise RuntimeError(
-            f"a hook has changed a gradient of {grad.dtype}, {list(grad.shape)}, to {new.dtype}, {list(new.shape)}"
-        )
+        was, now = f"{grad.dtype}, {list(grad.shape)}", f"{new.dtype}, {list(new.shape)}"
+        raise RuntimeError(f"a hook has changed a gradient of {was}, to {now}")
     return new
 
 
@@ -318,24 +317,20 @@ def grad(
     if materialize_grads and allow_unused is False:
         raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: False.")
     unused = materialize_grads if allow_unused is None else allow_unused
-    found = _grad(outputs, grad_outputs, inputs, retain_graph, create_graph, unused)
-    if materialize_grads:
-        found = tuple(functions.zeros_like(x) if g is None else g for x, g in zip(inputs, found))
-    return found
-
-
-def _grad(outputs, grad_outputs, inputs, retain_graph, create_graph, allow_unused) -> tuple[Tensor | None, ...]:
     roots, grads = _roots(outputs, grad_outputs)
     captures: dict[Edge, list[int]] = {}
     for i, tensor in enumerate(inputs):
         captures.setdefault(_differentiable_edge(tensor), []).append(i)
     found = _run(roots, grads, retain_graph, create_graph, captures)
-    if not allow_unused and len(found) < len(inputs):
+    if not unused and len(found) < len(inputs):
         raise RuntimeError(
             "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this is "
             "the desired behavior."
         )
-    return tuple(found.get(i) for i in range(len(inputs)))
+    found = tuple(found.get(i) for i in range(len(inputs)))
+    if materialize_grads:
+        found = tuple(functions.zeros_like(x) if g is None else g for x, g in zip(inputs, found))
+    return found
 
 
 def _run(roots, grads, retain_graph, create_graph, captures) -> dict[int, Tensor]:

@@ -76,18 +76,13 @@ class Function:
             return apply(cls, *args, **kwargs)
         bound = inspect.signature(cls.forward).bind(*args, **kwargs)
         bound.apply_defaults()
-        return apply(call_setup_context_in_forward(cls), *bound.args)
 
+        def forward(ctx: FunctionCtx, *args: Any) -> Any:
+            output = cls.forward(*args)
+            cls.setup_context(ctx, args, output)
+            return output
 
-def call_setup_context_in_forward(cls: type[Function]) -> type[Function]:
-    """Convert a `Function` with a `setup_context` to the form whose forward takes the context."""
-
-    def forward(ctx: FunctionCtx, *args: Any) -> Any:
-        output = cls.forward(*args)
-        cls.setup_context(ctx, args, output)
-        return output
-
-    return type(cls.__name__, (cls,), {"forward": staticmethod(forward)})
+        return apply(type(cls.__name__, (cls,), {"forward": staticmethod(forward)}), *bound.args)
 
 
 def apply(cls: type[Function], *args: Any) -> Any:
@@ -182,9 +177,8 @@ def _run_backward(ctx: FunctionCtx, *grads: Tensor | None) -> tuple[Tensor | Non
     result = result if isinstance(result, tuple) else (result,)
     name = ctx.name()
     if len(result) < ctx.num_inputs or any(each is not None for each in result[ctx.num_inputs :]):
-        raise RuntimeError(
-            f"function {name} returned an incorrect number of gradients (expected {ctx.num_inputs}, got {len(result)})"
-        )
+        numbers = f"(expected {ctx.num_inputs}, got {len(result)})"
+        raise RuntimeError(f"function {name} returned an incorrect number of gradients {numbers}")
     for i, each in enumerate(result):
         if each is not None and not isinstance(each, Tensor):
             raise RuntimeError(f"expected Variable or None (got {type(each).__name__})")

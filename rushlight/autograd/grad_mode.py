@@ -13,13 +13,8 @@ from typing import Any
 from rushlight.c10.dispatch import BIT, INFERENCE_KEYS, TENSOR_KEYS, local
 
 __all__ = [
-    "no_grad",
-    "enable_grad",
-    "set_grad_enabled",
-    "inference_mode",
-    "is_grad_enabled",
-    "is_inference_mode_enabled",
-]
+    "no_grad", "enable_grad", "set_grad_enabled", "inference_mode", "is_grad_enabled", "is_inference_mode_enabled",
+]  # fmt: skip
 
 AUTOGRAD = BIT["AutogradFunctionality"]
 

@@ -35,9 +35,7 @@ def gradcheck(
     inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
     checked = [x for x in inputs if isinstance(x, Tensor) and x.requires_grad]
     if not checked:
-        raise ValueError(
-            "gradcheck expects at least one input tensor to require gradient, but none of them have requires_grad=True."
-        )
+        raise ValueError("gradcheck expects at least one input tensor with requires_grad=True, but none has it.")
     outputs = _as_tuple(function(*inputs))
     for number, output in enumerate(outputs):
         if not requires_grad(output):
@@ -48,7 +46,7 @@ def gradcheck(
             cotangent.view(-1)[j] = 1.0
             found = grad(output, checked, cotangent, retain_graph=True, allow_unused=True)
             for k, (given, expected) in enumerate(zip(found, numerical)):
-                row = [expected[i][j] for i in range(len(expected))]
+                row = [each[j] for each in expected]
                 mine = [0.0] * len(row) if given is None else given.reshape(-1).tolist()
                 wrong = [i for i, (a, b) in enumerate(zip(mine, row)) if not abs(a - b) <= atol + rtol * abs(b)]
                 if wrong:

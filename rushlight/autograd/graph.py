@@ -133,12 +133,9 @@ class AccumulateGrad(Node):
     def apply(self, grad: Tensor | None) -> tuple[()]:
         if grad is not None:
             meta = self.variable._autograd
-            if (
-                meta.grad is None
-                and not (local.grad_enabled or dispatch.fast_path_disabled)
-                and sys.getrefcount(grad) <= _UNSHARED_REFCOUNT
-                and _obeys_layout_contract(grad, self.variable)
-            ):
+            first = meta.grad is None and not (local.grad_enabled or dispatch.fast_path_disabled)
+            unshared = first and sys.getrefcount(grad) <= _UNSHARED_REFCOUNT
+            if unshared and _obeys_layout_contract(grad, self.variable):
                 meta.grad = grad.detach()  # no other reference to it exists, so no copy is needed
             else:
                 accumulate(self.variable, grad)

@@ -168,9 +168,7 @@ def copy_slices(function: Callable, grad: Tensor, base: tuple, view: tuple) -> l
     return [result, *others]
 
 
-def copy_slices_with_view_fn(
-    function: Callable, grad: Tensor, base: tuple, view_fn: Sequence[tuple]
-) -> list[Tensor | None]:
+def copy_slices_with_view_fn(function: Callable, grad: Tensor, base: tuple, view_fn: Sequence[tuple]) -> list:
     """`copy_slices` for a view that was made under a mode. It replays the operators that made the view, so the mode sees them."""
     sizes, strides, _ = base
     result = grad.new_empty_strided(sizes, strides)
@@ -259,10 +257,7 @@ def node_of_view(base: Tensor, view: Tensor) -> tuple[Node, int]:
     return node, 0
 
 
-def register_view_node(node: type[Node]) -> None:
-    """Set the class of a view's node, `AsStridedBackward0`. The generated module that defines it imports this one."""
-    global view_node
-    view_node = node
+view_node = Node  # `AsStridedBackward0`: `register` sets it, because the module that defines it imports this one
 
 
 # ------------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from rushlight.autograd import history
 from rushlight.autograd.generated import variable_type
 from rushlight.c10.dispatch import DispatchKey, Kernel
 
-history.register_view_node(variable_type.AsStridedBackward0)
+history.view_node = variable_type.AsStridedBackward0
 for _operator, _kernel in variable_type.AUTOGRAD.items():
     _operator.register(DispatchKey.Autograd, Kernel(_kernel, with_key_set=True))
 for _key, _function, _operators in (

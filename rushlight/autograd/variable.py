@@ -6,7 +6,7 @@ In PyTorch: `torch/csrc/autograd/variable.h`, `variable.cpp`, `torch/_tensor.py`
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from rushlight.aten.generated.functions import clone
 from rushlight.aten.strided import Tensor
@@ -16,10 +16,6 @@ from rushlight.autograd.graph import AutogradMeta, RemovableHandle, _sequence
 from rushlight.autograd.history import grad_fn, requires_grad
 from rushlight.c10.dispatch import local
 from rushlight.c10.memory_formats import contiguous_format
-
-
-def _get_requires_grad(self: Tensor) -> bool:
-    return requires_grad(self)
 
 
 def _set_requires_grad(self: Tensor, wanted: bool) -> None:
@@ -44,18 +40,12 @@ def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
     return self
 
 
-def _get_grad(self: Tensor) -> Tensor | None:
-    return self._autograd and self._autograd.grad
-
-
 def _set_grad(self: Tensor, grad: Tensor | None) -> None:
     if grad is not None:
         if not isinstance(grad, Tensor):
             raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(grad).__name__}")
         if grad.dtype is not self.dtype:
-            raise RuntimeError(
-                f"assigned grad has data of a different type: {grad.dtype.type_name} for a tensor of {self.dtype.type_name}"
-            )
+            raise RuntimeError(f"assigned grad has data of a different type: {grad.dtype}, and not {self.dtype}")
         if grad.shape != self.shape:
             raise RuntimeError("assigned grad has data of a different size")
     if self._autograd is None:
@@ -118,13 +108,7 @@ def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], No
     return RemovableHandle(self._autograd.post_hooks, hook)
 
 
-def tensor_backward(
-    self: Tensor,
-    gradient: Tensor | None = None,
-    retain_graph: bool | None = None,
-    create_graph: bool = False,
-    inputs: Sequence[Tensor] | None = None,
-) -> None:
+def tensor_backward(self: Tensor, gradient=None, retain_graph=None, create_graph=False, inputs=None) -> None:
     backward(self, gradient, retain_graph, create_graph, inputs)
 
 
@@ -135,19 +119,16 @@ def _get_version(self: Tensor) -> int:
     return self._storage.version
 
 
-def _is_inference(self: Tensor) -> bool:
-    return not self._key_set & AUTOGRAD
-
-
 Tensor._autograd = Tensor._base = Tensor._view_fn = None
 Tensor._view_version, Tensor._one_of_many = 0, False
-Tensor.requires_grad = property(_get_requires_grad, _set_requires_grad)
-Tensor.grad = property(_get_grad, _set_grad)
+Tensor.requires_grad = property(requires_grad, _set_requires_grad)
+Tensor.grad = property(lambda self: self._autograd and self._autograd.grad, _set_grad)
 Tensor.grad_fn = property(grad_fn)
 Tensor.is_leaf = property(_is_leaf)
 Tensor.output_nr = property(lambda self: self._autograd.output_nr if self._autograd is not None else 0)
 Tensor.retains_grad = property(lambda self: self._autograd is not None and self._autograd.retains_grad)
 Tensor._version = property(_get_version)
-Tensor.is_inference, Tensor._is_view = _is_inference, lambda self: self._base is not None
+Tensor.is_inference = lambda self: not self._key_set & AUTOGRAD
+Tensor._is_view = lambda self: self._base is not None
 Tensor.backward, Tensor.requires_grad_, Tensor.retain_grad = tensor_backward, requires_grad_, retain_grad
 Tensor.register_hook, Tensor.register_post_accumulate_grad_hook = register_hook, register_post_accumulate_grad_hook

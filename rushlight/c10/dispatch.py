@@ -17,7 +17,8 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from enum import IntEnum, auto
-from functools import cached_property, partial
+from functools import cached_property, partial, reduce
+from operator import or_
 from typing import Any
 
 from rushlight.c10.schema import FunctionSchema, bind, cast_returns, parse_schema, unbind
@@ -103,10 +104,7 @@ def bits(key: DispatchKey) -> int:
 
 def key_set(*keys: DispatchKey) -> int:
     """The set of all bits of these keys."""
-    united = 0
-    for key in keys:
-        united |= bits(key)
-    return united
+    return reduce(or_, map(bits, keys), 0)
 
 
 def highest_priority_key(key_set: int) -> DispatchKey:
@@ -168,9 +166,8 @@ def tensor_key_set(backend: str) -> int:
 
 
 TENSOR_KEYS = {"cpu": tensor_key_set("CPU"), "meta": tensor_key_set("Meta")}
-INFERENCE_KEYS = {
-    device: keys & ~(BIT["AutogradFunctionality"] | BIT["ADInplaceOrView"]) for device, keys in TENSOR_KEYS.items()
-}
+NOT_IN_INFERENCE = BIT["AutogradFunctionality"] | BIT["ADInplaceOrView"]
+INFERENCE_KEYS = {device: keys & ~NOT_IN_INFERENCE for device, keys in TENSOR_KEYS.items()}
 
 # ------------------------------------------------------------------------------------------------------------
 # The state of a thread
@@ -526,18 +523,15 @@ class Table(dict):
         return _cache(self, key_set, skip_fallthrough(self.operator, key_set)) or partial(call, self.operator)
 
 
-class Below(dict):
+class Below(Table):
     """An operator's kernels by the key set of a call whose highest key's kernel is running: the kernel for the other keys."""
-
-    def __init__(self, operator: Operator):
-        self.operator = operator
 
     def __missing__(self, key_set: int) -> Callable:
         rest = key_set & keys_below(highest_priority_key(key_set))
         return (None if fast_path_disabled else _cache(self, key_set, rest)) or partial(redispatch, self.operator, rest)
 
 
-def _cache(table: Table | Below, key_set: int, rest: int) -> Callable | None:
+def _cache(table: Table, key_set: int, rest: int) -> Callable | None:
     """Cache the kernel for the highest key of `rest` under `key_set`. None if it is missing: the slow path raises the error."""
     kernel, _ = table.operator.entry(highest_priority_key(rest))
     if kernel is MISSING:
@@ -636,15 +630,8 @@ def call_mode(operator: Operator, *args: Any, **kwargs: Any) -> Any:
 
 
 def autograd_fallback(key_set: int, operator: Operator, *args: Any, **kwargs: Any) -> Any:
-    """The boxed kernel for the autograd keys of every operator that has no other: redispatch below autograd.
-
-    Args:
-        key_set: of the call. The redispatch uses the keys in it that are below autograd's (`keys_below`).
-        operator, args, kwargs: of the call. `bind` makes the stack for `redispatch` from them.
-
-    Returns:
-        the result of the kernel below. (In PyTorch, if an argument requires a gradient, the result also warns when the
-        backward pass reaches it.)
+    """The boxed kernel for the autograd keys of every operator that has no other: redispatch below autograd. In PyTorch, if an
+    argument requires a gradient, the result also warns when the backward pass reaches it.
 
     Source: `torch/csrc/autograd/autograd_not_implemented_fallback.cpp`, `basicAutogradNotImplementedFallbackImpl`.
     """

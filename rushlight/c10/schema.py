@@ -186,13 +186,10 @@ def parse_default(text: str, type: str) -> Any:
         raise RuntimeError(f"a {type} can only have the default None, not {text}")
     if argument.length is not None and isinstance(default, (bool, int, float)):
         default = [default] * argument.length
-    if argument.base == "float":
-        return [float(item) for item in default] if isinstance(default, list) else _floating(default)
-    return default
-
-
-def _floating(default: Any) -> Any:
-    return float(default) if isinstance(default, int) and not isinstance(default, bool) else default
+    if argument.base == "float" and isinstance(default, list):
+        return [float(item) for item in default]
+    is_int = isinstance(default, int) and not isinstance(default, bool)
+    return float(default) if is_int and argument.base == "float" else default
 
 
 def _literal(default: Any, length: int | None = None) -> str:
@@ -355,17 +352,14 @@ def cast(argument: Argument, value: Any) -> Any:
 
 
 def _cast_base(base: str, value: Any) -> Any:
-    if base in ("int", "SymInt", "float", "bool") and hasattr(value, "_key_set") and value.numel() == 1:
-        return {"float": float, "bool": bool}.get(base, int)(value.item())
-    if base in ("int", "SymInt") and isinstance(value, (bool, int, np.integer)):
-        return int(value)
-    if base == "float" and isinstance(value, NUMBERS):
-        return float(value)
-    if base == "bool" and isinstance(value, (bool, int, float, np.generic)):
-        return bool(value)
-    if base in ("int", "SymInt", "float", "bool") or not _is_base(base, value):
-        raise RuntimeError(f"Unable to cast {value!r}, a {type(value).__name__}, to {base}")
-    return value
+    kind = {"int": int, "SymInt": int, "float": float, "bool": bool}.get(base)
+    if kind is None and _is_base(base, value):
+        return value
+    if kind is not None and hasattr(value, "_key_set") and value.numel() == 1:
+        return kind(value.item())
+    if kind is not None and isinstance(value, (bool, int, np.integer) if kind is int else NUMBERS):
+        return kind(value)
+    raise RuntimeError(f"Unable to cast {value!r}, a {type(value).__name__}, to {base}")
 
 
 def cast_returns(schema: FunctionSchema, result: Any) -> Any:
@@ -386,9 +380,7 @@ def cast_returns(schema: FunctionSchema, result: Any) -> Any:
     if not isinstance(result, (list, tuple)):
         raise TypeError(f"Expected the kernel of {schema.full_name} to return a tuple, not {result!r}")
     if len(result) != len(returns):
-        raise RuntimeError(
-            f"Expected the kernel of {schema.full_name} to return {len(returns)} values, not {len(result)}"
-        )
+        raise RuntimeError(f"The kernel of {schema.full_name} should return {len(returns)} values, not {len(result)}")
     return tuple(map(cast, returns, result))
 
 
@@ -396,8 +388,6 @@ def cast_returns(schema: FunctionSchema, result: Any) -> Any:
 # Matching a call with a schema
 
 NUMBERS = (bool, int, float, np.generic)
-
-
 NUMBER_OPERANDS = {  # the `Tensor` arguments that may be a number: PyTorch wraps it, or has an overload for it
     **dict.fromkeys(("add", "sub", "mul", "div", "floor_divide", "where"), ("self", "other")),
     "remainder": ("self",),
@@ -440,8 +430,8 @@ def _converted(argument: Argument, value: Any) -> Any:
     """A value after conversion: `int[1] dim` may be one int, a `Scalar` may be a tensor without dimensions."""
     if argument.base == "Scalar" and hasattr(value, "_key_set") and value.dim() == 0:
         return value.item()
-    sized = "[" in argument.type and argument.type.partition("[")[2][:1].isdigit()
-    return (value,) if sized and isinstance(value, int) and not isinstance(value, bool) else value
+    is_int = isinstance(value, int) and not isinstance(value, bool)
+    return (value,) if is_int and argument.length is not None else value
 
 
 def is_of_type(argument: Argument, value: Any) -> bool:
@@ -458,26 +448,17 @@ def _is_base(base: str, value: Any) -> bool:
         case "Tensor":
             return hasattr(value, "_key_set")
         case "int":
-            return isinstance(value, int) and not isinstance(value, bool) or _is_index(value)
+            if hasattr(value, "_key_set"):
+                return value.dim() == 0 and value.dtype.name != "bool"
+            return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
         case "bool":
             return isinstance(value, (bool, np.bool_))
         case "float" | "Scalar":
-            return (
-                isinstance(value, NUMBERS)
-                or hasattr(value, "_key_set")
-                and value.dim() == 0
-                and not value.requires_grad
-            )
+            is_tensor = hasattr(value, "_key_set")
+            return value.dim() == 0 and not value.requires_grad if is_tensor else isinstance(value, NUMBERS)
         case "str":
             return isinstance(value, str)
         case "ScalarType":
             return hasattr(value, "itemsize") and hasattr(value, "category")
         case _:
             return True
-
-
-def _is_index(value: Any) -> bool:
-    """A 0-dim tensor of integers, or a numpy integer."""
-    return (
-        isinstance(value, np.integer) or hasattr(value, "_key_set") and value.dim() == 0 and value.dtype.name != "bool"
-    )

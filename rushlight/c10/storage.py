@@ -150,6 +150,7 @@ class device:
         return f"device(type={self.type!r})"
 
 
+Device = device | str | None  # as an argument
 _BACKENDS = {"cpu": DispatchKey.CPU, "meta": DispatchKey.Meta}
 
 

@@ -107,11 +107,8 @@ class Native:
 
     @property
     def variable(self) -> str:
-        return (
-            f"{self.schema.name}_{self.schema.overload_name}_op"
-            if self.schema.overload_name
-            else f"{self.schema.name}_op"
-        )
+        """`add_Tensor_op`."""
+        return f"{self.name.replace('.', '_')}_op"
 
     @property
     def is_composite(self) -> bool:
@@ -146,7 +143,11 @@ def load() -> dict[str, Native]:
             schema,
             text,
             tuple(part.strip() for part in entry.pop("variants", "function").split(",")),
-            {key.strip(): kernel for keys, kernel in entry.pop("dispatch", {}).items() for key in keys.split(",")},
+            {
+                key.strip(): kernel.replace("::", ".")
+                for keys, kernel in entry.pop("dispatch", {}).items()
+                for key in keys.split(",")
+            },
             entry.pop("structured", False),
             entry.pop("structured_delegate", None),
             entry.pop("python_module", None),
@@ -171,19 +172,14 @@ def load() -> dict[str, Native]:
 
 def kernels(native: Native, natives: dict[str, Native]) -> dict[str, str]:
     """The kernels to register: expressions by dispatch key."""
-    if native.delegate:
-        structured = natives[native.delegate].dispatch["CPU"].replace("::", ".")
-        if native.schema.is_mutable:
-            return {"CPU": f"{structured}.inplace", "Meta": f"{structured}.inplace"}
-        return {"CPU": f"{structured}.functional", "Meta": f"{structured}.on_meta"} | _own(native)
     if native.structured:
-        structured = native.dispatch["CPU"].replace("::", ".")
-        return {"CPU": f"{structured}.out", "Meta": f"{structured}.out"}
-    return _own(native)
-
-
-def _own(native: Native) -> dict[str, str]:
-    return {key: kernel.replace("::", ".") for key, kernel in native.dispatch.items()}
+        return dict.fromkeys(("CPU", "Meta"), f"{native.dispatch['CPU']}.out")
+    if not native.delegate:
+        return native.dispatch
+    structured = natives[native.delegate].dispatch["CPU"]
+    if native.schema.is_mutable:
+        return dict.fromkeys(("CPU", "Meta"), f"{structured}.inplace")
+    return {"CPU": f"{structured}.functional", "Meta": f"{structured}.on_meta"} | native.dispatch
 
 
 def declaration(native: Native) -> str:
@@ -193,11 +189,9 @@ def declaration(native: Native) -> str:
 
 def registration(native: Native, natives: dict[str, Native]) -> str:
     registered = ", ".join(f"{key}={kernel}" for key, kernel in kernels(native, natives).items())
-    return f'implement("{native.name}", {registered}{", factory=True" if _is_factory(native.schema) else ""})'
-
-
-def _is_factory(schema: FunctionSchema) -> bool:
-    return any(a.base == "Device" for a in schema.arguments) and not any(a.base == "Tensor" for a in schema.arguments)
+    taken = {argument.base for argument in native.schema.arguments}
+    factory = ", factory=True" if "Device" in taken and "Tensor" not in taken else ""
+    return f'implement("{native.name}", {registered}{factory})'
 
 
 # ------------------------------------------------------------------------------------------------------------
@@ -206,27 +200,22 @@ def _is_factory(schema: FunctionSchema) -> bool:
 
 def function(name: str, overloads: list[Native], outs: list[Native], method: bool) -> str:
     """The definition of one function or method, for all overloads of a name."""
-    is_factory = any(argument.base == "Device" for argument in overloads[0].schema.arguments)
-    has_keyword_name = any(
-        iskeyword(argument.name) for argument in overloads[0].schema.arguments
-    )  # `from` of `uniform_`
+    arguments = overloads[0].schema.arguments
+    is_factory = any(argument.base == "Device" for argument in arguments)
+    has_keyword_name = any(iskeyword(argument.name) for argument in arguments)  # `from` of `uniform_`
     if len(overloads) > 1 or len(outs) > 1 or has_keyword_name:
         packed = ", ".join(native.variable for native in [*overloads, *([] if method else outs)])
         first = "self, " if method else ""
-        lines = [
-            f"def {name}({first}*args, **kwargs):",
-            *(self_only_call(overloads) if method and not is_factory else []),
-        ]
+        lines = [f"def {name}({first}*args, **kwargs):"]
+        lines += self_only_call(overloads) if method and not is_factory else []
         lines += ['    requires_grad = kwargs.pop("requires_grad", False)'] if is_factory else []
         several = [] if method else [written for written in (native.written for native in outs) if len(written) > 1]
         lines += [f"    kwargs = unpack_out(kwargs, {tuple(each.name for each in written)})" for written in several]
         if is_factory and outs and not method:
-            lines += [
-                '    if (out := kwargs.pop("out", None)) is not None:',
-                "        kwargs = check_out_options(out, kwargs)",
-            ]
+            lines += ['    if (out := kwargs.pop("out", None)) is not None:']
+            lines += ["        kwargs = check_out_options(out, kwargs)"]
         result = f"resolve(({packed},), ({first}*args), kwargs)".replace("(*args)", "args")
-        lines += [f"    return leaf({result}, requires_grad)" if is_factory else f"    return {result}"]
+        lines += [f"    {returned(result, is_factory)}"]
         return "\n".join(lines) + "\n"
     (native,) = overloads
     out = outs[0] if outs and not method else None
@@ -247,7 +236,7 @@ def function(name: str, overloads: list[Native], outs: list[Native], method: boo
         lines += ["    if out is not None:"]
         lines += ["        check_out_options(out, {'dtype': dtype, 'device': device})"] if is_factory else []
         result = f"invoke({out.variable}, {', '.join([*given, 'out'])})"
-        lines += [f"        return leaf({result}, requires_grad)" if is_factory else f"        return {result}"]
+        lines += [f"        {returned(result, is_factory)}"]
     return "\n".join(lines + call_lines(native, stack, is_factory)) + "\n"
 
 
@@ -258,10 +247,8 @@ def self_only_call(overloads: list[Native]) -> list[str]:
         if native.schema.arguments[0].type == "Tensor" and all(a.has_default for a in native.schema.arguments[1:]):
             defaults = "".join(f", {_default(argument)}" for argument in native.schema.arguments[1:])
             key_set = "(self._key_set | local.included) & ~local.excluded"
-            return [
-                "    if not (args or kwargs):",
-                f"        return {native.variable}.table[{key_set}](self{defaults})",
-            ]
+            call = f"{native.variable}.table[{key_set}](self{defaults})"
+            return ["    if not (args or kwargs):", f"        return {call}"]
     return []
 
 
@@ -272,36 +259,34 @@ def call_lines(native: Native, stack: list[str], is_factory: bool) -> list[str]:
     tensors = [parameter for argument, parameter in typed if argument.type == "Tensor"]
     optional = [parameter for argument, parameter in typed if argument.type == "Tensor?"]
     if not tensors or any(argument.base == "Tensor" and argument.is_list for argument, _ in typed):
-        result = f"invoke({', '.join([native.variable, *stack])})"
-        return [f"    return leaf({result}, requires_grad)" if is_factory else f"    return {result}"]
+        return [f"    {returned(f'invoke({native.variable}, {arguments})', is_factory)}"]
     keys = [f"{tensor}._key_set" for tensor in tensors]
     keys += [f"(0 if {tensor} is None else {tensor}._key_set)" for tensor in optional]
     keys = " | ".join([*keys, "local.included"])
-    result = f"{native.variable}.table[key_set]({arguments})"
     return [
         "    try:",
         f"        key_set = ({keys}) & ~local.excluded",
         "    except AttributeError:",
         f"        return invoke({native.variable}, {arguments})",
-        f"    return leaf({result}, requires_grad)" if is_factory else f"    return {result}",
+        f"    {returned(f'{native.variable}.table[key_set]({arguments})', is_factory)}",
     ]
 
 
+def returned(result: str, is_factory: bool) -> str:
+    return f"return leaf({result}, requires_grad)" if is_factory else f"return {result}"
+
+
 def _parameters(schema: FunctionSchema, method: bool, varargs: Argument | None, out: bool) -> str:
-    parameters, keyword_only = [], False
+    positional, keywords = [], []
     for argument in sorted(schema.arguments, key=lambda argument: method and argument.name != "self"):
         name = _parameter_name(argument, method)
-        if argument is varargs:
-            parameters.append(f"*{name}")
-            keyword_only = True
-            continue
-        if argument.kwarg_only and not keyword_only:
-            parameters.append("*")
-            keyword_only = True
-        parameters.append(f"{name}={_default(argument)}" if argument.has_default else name)
-    if out:
-        parameters += ["out=None"] if keyword_only else ["*", "out=None"]
-    return ", ".join(parameters)
+        parameter = (
+            f"*{name}" if argument is varargs else f"{name}={_default(argument)}" if argument.has_default else name
+        )
+        (keywords if argument.kwarg_only else positional).append(parameter)
+    keywords += ["out=None"] if out else []
+    star = ["*"] if keywords and varargs is None else []
+    return ", ".join(positional + star + keywords)
 
 
 def _parameter_name(argument: Argument, method: bool) -> str:
@@ -379,17 +364,12 @@ def functions_file(natives: dict[str, Native]) -> str:
         as_methods = [n for n in overloads if "method" in n.variants]
         if as_functions:
             functions.append(function(name, as_functions, outs, method=False))
-            # gen_python_functions.py skips them, too
-            if (
-                as_functions[0].python_module is None
-                and not name.endswith("_backward")
-                and name not in ("copy", "zero")
-            ):
+            skipped = name.endswith("_backward") or name in ("copy", "zero")  # by gen_python_functions.py, too
+            if as_functions[0].python_module is None and not skipped:
                 public.append(name)
         if as_methods:
-            methods.append(
-                f"{function(f'tensor_{name}', as_methods, [], method=True)}\n\nTensor.{name} = tensor_{name}\n"
-            )
+            text = function(f"tensor_{name}", as_methods, [], method=True)
+            methods.append(f"{text}\n\nTensor.{name} = tensor_{name}\n")
     dunders = [dunder(name, natives) for name, of in DUNDERS.items() if of in natives]
     prefixes = [f"Tensor.__{name}__ = Tensor.{of}\n" for name, of in PREFIX.items() if of in natives]
     imports = [
@@ -427,11 +407,8 @@ def formatted(text: str, target: Path) -> str:
 
 def stale(generator: ModuleType) -> dict[Path, str]:
     """The files of a generator (this module or `gen_autograd`) that are out of date, with their new text."""
-    return {
-        path: text
-        for path, text in generator.generate().items()
-        if not path.exists() or path.read_text(encoding="utf-8") != text
-    }
+    texts = generator.generate().items()
+    return {path: text for path, text in texts if not path.exists() or path.read_text(encoding="utf-8") != text}
 
 
 def write(generator: ModuleType) -> list[Path]:

@@ -69,11 +69,11 @@ class Derivative:
         """Whether the edges are those of a list of tensors."""
         return any(argument.is_list for argument in self.inputs)
 
-    def users(self, kind: str) -> dict[str, list[int]]:
-        """The `tensors`, or the `results`, that formulas use, each with the indices of these formulas."""
+    def users(self, *kinds: str) -> dict[str, list[int]]:
+        """The `tensors`, or the `results`, or both, that formulas use, each with the indices of these formulas."""
         found: dict[str, list[int]] = {}
         for i, each in enumerate(self.needs):
-            for name in sorted(getattr(each, kind)):
+            for name in sorted(set().union(*(getattr(each, kind) for kind in kinds))):
                 found.setdefault(name, []).append(i)
         return found
 
@@ -94,15 +94,10 @@ def load_derivatives(natives: dict[str, Native]) -> list[Derivative]:
         known, node = {argument.name for argument in schema.arguments}, entry.pop("node", None)
         if not set(entry) <= known:
             raise ValueError(f"{name} has no arguments {sorted(set(entry) - known)}")
-        base = camel(schema.name)
+        base = schema.name.title().replace("_", "")  # an in-place operator has the name of the functional one
         index = indices[base] = indices.get(base, -1) + 1
         found.append(Derivative(native, dict(entry), differentiable, node or f"{base}Backward{index}"))
     return found
-
-
-def camel(name: str) -> str:
-    """`_log_softmax` as `LogSoftmax`; an in-place operator has the name of the functional one."""
-    return name.title().replace("_", "")
 
 
 # ------------------------------------------------------------------------------------------------------------
@@ -160,10 +155,7 @@ def inline(formula: str, values: dict[str, str]) -> str:
 
 def node_class(derivative: Derivative) -> str:
     schema, needs = derivative.native.schema, derivative.needs
-    users: dict[str, list[int]] = {}
-    for each in needs:
-        users |= dict.fromkeys(sorted(each.tensors | each.results))
-    users = {name: [i for i, each in enumerate(needs) if name in each.tensors | each.results] for name in users}
+    users = derivative.users("tensors", "results")
     slots = [f"saved_{name}" for name in users]
     lines = [f"class {derivative.node}(Node):"]
     if slots:

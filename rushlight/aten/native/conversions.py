@@ -10,8 +10,7 @@ from __future__ import annotations
 from rushlight.aten.generated import functions
 from rushlight.aten.native.pointwise import copy_
 from rushlight.aten.strided import Tensor, empty_strided, strides_for
-from rushlight.c10.dtypes import dtype
-from rushlight.c10.memory_formats import memory_format, preserve_format, suggest_memory_format
+from rushlight.c10.memory_formats import preserve_format, suggest_memory_format
 from rushlight.c10.storage import device
 
 
@@ -27,14 +26,7 @@ def to_copy(
 
 
 def to_dtype_layout(
-    self: Tensor,
-    dtype: dtype | None = None,
-    layout=None,
-    device: device | str | None = None,
-    pin_memory: bool | None = None,
-    non_blocking: bool = False,
-    copy: bool = False,
-    memory_format: memory_format | None = None,
+    self, dtype=None, layout=None, device=None, pin_memory=None, non_blocking=False, copy=False, memory_format=None
 ) -> Tensor:
     """Source: `aten/src/ATen/native/TensorConversions.cpp`, `to_will_alias` and `to_impl`."""
     same = dtype in (None, self.dtype) and _device_type(self, device) == self.device.type

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator, Sequence
-from functools import reduce
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial, reduce
 
 import numpy as np
 
 from rushlight.aten.native.pointwise import convert, copy_, fill_, fits_fast_path
 from rushlight.aten.strided import (
     Tensor,
-    UntypedStorage,
     alias,
     contiguous_strides,
     empty_strided,
@@ -26,62 +25,37 @@ from rushlight.aten.strided import (
 )
 from rushlight.aten.structured import resize_ as resize
 from rushlight.aten.structured import resize_output
-from rushlight.c10.dtypes import (
-    INTEGRAL,
-    Scalar,
-    dtype,
-    from_numpy_dtype,
-    get_default_dtype,
-    int64,
-    promote_types,
-    scalar_type,
-)
+from rushlight.c10.dtypes import INTEGRAL, dtype, from_numpy_dtype, get_default_dtype, int64, promote_types, scalar_type
 from rushlight.c10.memory_formats import channels_last, channels_last_strides, memory_format, preserve_format
-from rushlight.c10.storage import device
+from rushlight.c10.storage import Device, UntypedStorage, device
 from rushlight.library import leaf
 
 __all__ = ["tensor", "as_tensor", "from_numpy"]
 
 
-def empty_cpu(size, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None) -> Tensor:
+def _empty(on: str, size, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None) -> Tensor:
     """An uninitialised tensor, contiguous by default (`memory_format`)."""
-    return _empty(size, dtype, "cpu", memory_format)
-
-
-def empty_meta(size, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None) -> Tensor:
-    return _empty(size, dtype, "meta", memory_format)
-
-
-def _empty(size: Sequence[int], dtype: dtype | None, device: str, memory_format: memory_format | None) -> Tensor:
     if memory_format is preserve_format:
         raise RuntimeError("empty has no tensor whose memory format it could preserve")
     strides = channels_last_strides(size) if memory_format is channels_last else contiguous_strides(size)
-    return empty_strided(size, strides, dtype, device)
+    return empty_strided(size, strides, dtype, on)
 
 
-def empty_strided_cpu(size, stride, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
+def _empty_strided(on: str, size, stride, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
     """An uninitialised tensor with memory just large enough for these sizes and strides."""
-    return empty_strided(size, stride, dtype, "cpu")
+    return empty_strided(size, stride, dtype, on)
 
 
-def empty_strided_meta(size, stride, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
-    return empty_strided(size, stride, dtype, "meta")
+empty_cpu, empty_meta = partial(_empty, "cpu"), partial(_empty, "meta")
+empty_strided_cpu, empty_strided_meta = partial(_empty_strided, "cpu"), partial(_empty_strided, "meta")
 
 
-def _new(size: Sequence[int], dtype: dtype | None, device: device | str | None) -> Tensor:
+def _new(size: Sequence[int], dtype: dtype | None, device: Device) -> Tensor:
     return empty_strided(size, contiguous_strides(size), dtype, _device_type(device))
 
 
-def _device_type(wanted: device | str | None) -> str:
+def _device_type(wanted: Device) -> str:
     return "cpu" if wanted is None else device(wanted).type
-
-
-def zeros(size, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
-    return fill_(_new(size, dtype, device), 0)
-
-
-def ones(size, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
-    return fill_(_new(size, dtype, device), 1)
 
 
 def full(size, fill_value, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
@@ -93,14 +67,6 @@ def empty_like(self, dtype=None, layout=None, device=None, pin_memory=None, memo
     """An uninitialised tensor with the sizes and, by default, the dtype, device and strides of `self`."""
     target = self.device.type if device is None else _device_type(device)
     return empty_strided(self.shape, strides_for(self, memory_format), dtype or self.dtype, target)
-
-
-def zeros_like(self, *options) -> Tensor:
-    return full_like(self, 0, *options)
-
-
-def ones_like(self, *options) -> Tensor:
-    return full_like(self, 1, *options)
 
 
 def full_like(self, fill_value, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None) -> Tensor:
@@ -126,16 +92,30 @@ def new_empty_strided(self, size, stride, dtype=None, layout=None, device=None, 
     return empty_strided(size, stride, dtype or self.dtype, _device_type(device or self.device))
 
 
-def new_zeros(self, size, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
-    return fill_(new_empty(self, size, dtype, layout, device), 0)
-
-
-def new_ones(self, size, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
-    return fill_(new_empty(self, size, dtype, layout, device), 1)
-
-
 def new_full(self, size, fill_value, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
     return fill_(new_empty(self, size, dtype, layout, device), fill_value)
+
+
+def filled(value: int) -> tuple[Callable, ...]:
+    """The kernels of `zeros` or `ones`, of its out= form, of `..._like` and of `new_...`."""
+
+    def new(size, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
+        return fill_(_new(size, dtype, device), value)
+
+    def out(size, out: Tensor) -> Tensor:
+        return full_out(size, value, out)
+
+    def like(self, *options) -> Tensor:
+        return full_like(self, value, *options)
+
+    def new_as(self, size, *options) -> Tensor:
+        return new_full(self, size, value, *options)
+
+    return new, out, like, new_as
+
+
+zeros, zeros_out, zeros_like, new_zeros = filled(0)
+ones, ones_out, ones_like, new_ones = filled(1)
 
 
 def arange_end(end, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
@@ -187,14 +167,6 @@ def empty_out(size, memory_format, out: Tensor) -> Tensor:
     return resize_(out, size, memory_format)
 
 
-def zeros_out(size, out: Tensor) -> Tensor:
-    return fill_(resize_(out, size), 0)
-
-
-def ones_out(size, out: Tensor) -> Tensor:
-    return fill_(resize_(out, size), 1)
-
-
 def full_out(size, fill_value, out: Tensor) -> Tensor:
     return fill_(resize_(out, size), fill_value)
 
@@ -211,12 +183,7 @@ def resize_(self: Tensor, size: Sequence[int], memory_format: memory_format | No
 
 
 def tensor(
-    data,
-    *,
-    dtype: dtype | None = None,
-    device: device | str | None = None,
-    requires_grad: bool = False,
-    pin_memory: bool = False,
+    data, *, dtype: dtype | None = None, device: Device = None, requires_grad: bool = False, pin_memory: bool = False
 ) -> Tensor:
     """A new tensor with a copy of `data`: a number, nested sequences of numbers, a numpy array, or a tensor.
 
@@ -232,7 +199,7 @@ def tensor(
     return leaf(_tensor(data, dtype, device), requires_grad)
 
 
-def _tensor(data, dtype: dtype | None, device: device | str | None) -> Tensor:
+def _tensor(data, dtype: dtype | None, device: Device) -> Tensor:
     if isinstance(data, np.ndarray):
         data = _share(data)
     if isinstance(data, Tensor):
@@ -250,13 +217,13 @@ def _tensor(data, dtype: dtype | None, device: device | str | None) -> Tensor:
     return made if device is None else made.to(device)
 
 
-def as_tensor(data, *, dtype: dtype | None = None, device: device | str | None = None) -> Tensor:
+def as_tensor(data, *, dtype: dtype | None = None, device: Device = None) -> Tensor:
     """Like `tensor`, but without a copy if memory can be shared."""
     data = from_numpy(data) if isinstance(data, np.ndarray) else data
     return data.to(device, dtype) if isinstance(data, Tensor) else tensor(data, dtype=dtype, device=device)
 
 
-def new_tensor(self: Tensor, data, *, dtype: dtype | None = None, device: device | str | None = None) -> Tensor:
+def new_tensor(self: Tensor, data, *, dtype: dtype | None = None, device: Device = None) -> Tensor:
     """A new tensor with a copy of `data` and, by default, the dtype and the device of `self`."""
     return tensor(data, dtype=dtype or self.dtype, device=device or self.device)
 
@@ -282,7 +249,7 @@ def _infer_dtype(data) -> dtype:
     return data.dtype if isinstance(data, Tensor) else scalar_type(data)
 
 
-def _numbers(data, sizes: Sequence[int], dim: int) -> Iterator[Scalar]:
+def _numbers(data, sizes: Sequence[int], dim: int) -> Iterator:
     """Yield the numbers in `data` in row-major order, and check that the lengths agree with `sizes`."""
     if dim == len(sizes):
         if _is_sequence(data):

@@ -60,21 +60,13 @@ def round_decimals(x: np.ndarray, decimals: np.ndarray) -> np.ndarray:
     return np.rint(x / scale) * scale if decimals < 0 else np.rint(x * scale) / scale
 
 
-def reciprocal_root(x: np.ndarray) -> np.ndarray:
-    return 1 / np.sqrt(x)
-
-
 def logistic(x: np.ndarray) -> np.ndarray:
     return 1 / (1 + np.exp(-x))
 
 
 absolute = unary(np.abs, exact, NUMERIC, casts=False)
-neg = unary(
-    np.negative,
-    exact,
-    check=refuse_bool("Negation of a bool tensor is not supported. To invert a mask, use `~`."),
-    casts=False,
-)
+refuse_negation = refuse_bool("Negation of a bool tensor is not supported. To invert a mask, use `~`.")
+neg = unary(np.negative, exact, check=refuse_negation, casts=False)
 signum = unary(sign, exact, casts=False)
 ceil = unary(skip_integers(np.ceil), exact, NUMERIC, casts=False)
 floor = unary(skip_integers(np.floor), exact, NUMERIC, casts=False)
@@ -90,7 +82,7 @@ log2 = unary(np.log2)
 log10 = unary(np.log10)
 log1p = unary(np.log1p)
 sqrt = unary(np.sqrt)
-rsqrt = unary(reciprocal_root)
+rsqrt = unary(lambda x: 1 / np.sqrt(x))
 reciprocal = unary(np.reciprocal)
 sin = unary(np.sin)
 cos = unary(np.cos)
@@ -144,13 +136,11 @@ def pow_number_impl(self: Tensor, exponent: Scalar, out: Tensor) -> None:
     loop(function or (lambda x: power(x, convert(exponent, computed))), out, (self,), computed, common)
 
 
-def pow_of_number_meta(self: Scalar, exponent: Tensor) -> Output:
-    return Output(exponent.shape, None, result_type(self, exponent))
-
-
 pow_tensor = pointwise(power, arithmetic, NUMERIC)
 pow_number = Structured(pow_number_meta, pow_number_impl, casts=True)
-pow_of_number = Structured(pow_of_number_meta, pow_tensor.impl, casts=True)
+pow_of_number = Structured(
+    lambda self, exponent: Output(exponent.shape, None, result_type(self, exponent)), pow_tensor.impl, casts=True
+)
 
 
 def pow_number_functional(self: Tensor, exponent: Scalar) -> Tensor:
@@ -179,15 +169,9 @@ def square_out(self: Tensor, out: Tensor) -> Tensor:
 # The error function
 
 NEAR_ZERO = (  # numerator and denominator in x * x of erf(x) / x, for |x| <= 0.46875; the highest power first
-    (
-        1.85777706184603153e-1,
-        3.16112374387056560e0,
-        1.13864154151050156e2,
-        3.77485237685302021e2,
-        3.20937758913846947e3,
-    ),
+    (1.85777706184603153e-1, 3.16112374387056560e0, 1.13864154151050156e2, 3.77485237685302021e2, 3.20937758913846947e3),
     (1.0, 2.36012909523441209e1, 2.44024637934444173e2, 1.28261652607737228e3, 2.84423683343917062e3),
-)
+)  # fmt: skip
 FURTHER_OUT = (  # in |x|, of (1 - erf(|x|)) * exp(x * x), for 0.46875 <= |x| <= 4
     (
         2.15311535474403846e-8, 5.64188496988670089e-1, 8.88314979438837594e0, 6.61191906371416295e1,
@@ -208,14 +192,10 @@ def error_function(x: np.ndarray) -> np.ndarray:
     third quotient, for |x| > 4, matters only for digits of 1 - erf(x) that erf(x) does not have.
     """
     distance = np.minimum(np.abs(x), 6)  # above 6, erf is 1 in float64
-    near = distance * quotient(NEAR_ZERO, distance * distance)
-    further = 1 - np.exp(-distance * distance) * quotient(FURTHER_OUT, distance)
+    square = distance * distance
+    near = distance * (polynomial(NEAR_ZERO[0], square) / polynomial(NEAR_ZERO[1], square))
+    further = 1 - np.exp(-square) * (polynomial(FURTHER_OUT[0], distance) / polynomial(FURTHER_OUT[1], distance))
     return np.copysign(np.where(distance <= 0.46875, near, further), x)
-
-
-def quotient(polynomials: tuple[tuple[float, ...], tuple[float, ...]], x: np.ndarray) -> np.ndarray:
-    numerator, denominator = (polynomial(coefficients, x) for coefficients in polynomials)
-    return numerator / denominator
 
 
 def polynomial(coefficients: tuple[float, ...], x: np.ndarray) -> np.ndarray:
@@ -299,9 +279,7 @@ hardtanh = Structured(hardtanh_meta, hardtanh_impl)
 # Derivatives that are operators of their own. They take the gradient of the result, and the argument or the result
 
 
-def backward_kernel(
-    function: Callable, check: Callable | None = None, parameters: int = 0, x_first: bool = False
-) -> Structured:
+def backward_kernel(function: Callable, check: Callable | None = None, parameters=0, x_first=False) -> Structured:
     """The `pointwise` kernel of `function(grad, x, *parameters)`, with a fast path for two contiguous floating tensors of one
     shape. If `x_first` is true, the strides of the result follow those of `x`."""
     kernel = pointwise(function, arithmetic, FLOATS, check, parameters)
@@ -310,7 +288,8 @@ def backward_kernel(
         kernel.meta = lambda grad_output, self, *given: meta(self, grad_output, *given)
 
     def functional(grad_output: Tensor, self: Tensor, *given: Scalar | str) -> Tensor:
-        if fits_fast_path(self) and self.dtype is grad_output.dtype and is_like(grad_output, self):
+        is_like = grad_output._sizes == self._sizes and grad_output._has_plain_strides
+        if is_like and fits_fast_path(self) and self.dtype is grad_output.dtype:
             if check is not None:
                 check(grad_output, self, *given)
             return wrap_like(function(grad_output._array, self._array, *given), self)
@@ -318,10 +297,6 @@ def backward_kernel(
 
     kernel.functional = functional
     return kernel
-
-
-def is_like(grad_output: Tensor, self: Tensor) -> bool:
-    return grad_output._sizes == self._sizes and grad_output._has_plain_strides
 
 
 def tanh_slope(grad: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -426,9 +401,7 @@ softplus_backward = backward_kernel(softplus_slope, parameters=2)
 hardtanh_backward = backward_kernel(where_between, parameters=2)
 
 
-def elu_slope(
-    grad: np.ndarray, x: np.ndarray, alpha: Scalar, scale: Scalar, input_scale: Scalar, is_result: bool
-) -> np.ndarray:
+def elu_slope(grad, x, alpha: Scalar, scale: Scalar, input_scale: Scalar, is_result: bool) -> np.ndarray:
     """The gradient from the argument `x`, or, if the argument has been overwritten, from the result.
 
     Source: `aten/src/ATen/native/cpu/Activation.cpp`, `elu_backward_kernel`.
@@ -440,9 +413,7 @@ def elu_slope(
     return np.where(x <= 0, curve, grad * scale)
 
 
-def check_elu_slope(
-    grad: Tensor, x: Tensor, alpha: Scalar, scale: Scalar, input_scale: Scalar, is_result: bool
-) -> None:
+def check_elu_slope(grad, x, alpha: Scalar, scale: Scalar, input_scale: Scalar, is_result: bool) -> None:
     if is_result and alpha < 0:
         raise RuntimeError(
             "elu_ in place with an alpha below 0 has no gradient: the result does not tell on which side its argument was. "

@@ -8,10 +8,12 @@ In PyTorch: `aten/src/ATen/native/Copy.cpp`, `TensorShape.cpp`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 
 from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor
+from rushlight.c10.dispatch import Operator
+from rushlight.library import invoke
 
 
 def clone_preserve_strides(self: Tensor) -> Tensor:
@@ -32,35 +34,20 @@ def zero(self: Tensor) -> Tensor:
     return clone_preserve_strides(self).zero_()
 
 
-def _copy_into_view(result: Tensor, view: Tensor, src: Tensor) -> Tensor:
-    if view.shape != src.shape:
-        raise RuntimeError(
-            f"expected src to have a size equal to the slice of self. src size = {list(src.shape)}, slice size = "
-            f"{list(view.shape)}"
-        )
-    view.copy_(src)
-    return result
+def scatter_form(view: Operator) -> Callable:
+    """The kernel of `..._scatter(self, src, *args)`: a copy of `self` in which `src` is written to `view(copy, *args)`."""
+
+    def scatter(self: Tensor, src: Tensor, *args) -> Tensor:
+        result = clone_preserve_strides(self)
+        part = invoke(view, result, *args)
+        if part.shape != src.shape:
+            sizes = f"src size = {list(src.shape)}, slice size = {list(part.shape)}"
+            raise RuntimeError(f"expected src to have a size equal to the slice of self. {sizes}")
+        part.copy_(src)
+        return result
+
+    return scatter
 
 
-def select_scatter(self: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
-    result = clone_preserve_strides(self)
-    return _copy_into_view(result, result.select(dim, index), src)
-
-
-def slice_scatter(
-    self: Tensor, src: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
-) -> Tensor:
-    result = clone_preserve_strides(self)
-    return _copy_into_view(result, functions.slice_Tensor_op(result, dim, start, end, step), src)
-
-
-def diagonal_scatter(self: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
-    result = clone_preserve_strides(self)
-    return _copy_into_view(result, result.diagonal(offset, dim1, dim2), src)
-
-
-def as_strided_scatter(
-    self: Tensor, src: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
-) -> Tensor:
-    result = clone_preserve_strides(self)
-    return _copy_into_view(result, result.as_strided(size, stride, storage_offset), src)
+select_scatter, slice_scatter = scatter_form(functions.select_int_op), scatter_form(functions.slice_Tensor_op)
+diagonal_scatter, as_strided_scatter = scatter_form(functions.diagonal_op), scatter_form(functions.as_strided_op)

@@ -14,22 +14,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rushlight.aten import strided
 from rushlight.aten.generated import functions
 from rushlight.aten.iterator import assert_no_partial_overlap, output_strides
 from rushlight.aten.native.creation import from_numpy
 from rushlight.aten.native.pointwise import convert
-from rushlight.aten.strided import (
-    Tensor,
-    expand,
-    has_internal_overlap,
-    infer_size,
-    permute,
-    select,
-    strides_for,
-    unsqueeze,
-    view,
-    wrap_dim,
-)
+from rushlight.aten.strided import Tensor, infer_size, strides_for, wrap_dim
 from rushlight.aten.structured import Output, Structured, allocate, resize_output
 from rushlight.c10.dtypes import Scalar, bool_, can_cast, int32, int64, result_type, uint8
 from rushlight.c10.memory_formats import channels_last, channels_last_strides, contiguous_format, suggest_memory_format
@@ -74,8 +64,7 @@ def _not_skipped(tensors: Sequence[Tensor]) -> list[Tensor]:
 
 
 def cat_impl(tensors: Sequence[Tensor], dim: int, out: Tensor) -> None:
-    for tensor in tensors:
-        _assert_no_overlap(out, tensor)
+    _assert_no_overlap(out, *tensors)
     start = 0
     for tensor in _not_skipped(tensors):
         part = [slice(None)] * out.dim()
@@ -84,15 +73,18 @@ def cat_impl(tensors: Sequence[Tensor], dim: int, out: Tensor) -> None:
         start += tensor.size(dim)
 
 
-def _assert_no_overlap(out: Tensor, other: Tensor) -> None:
+def _assert_no_overlap(out: Tensor, *others: Tensor | Scalar | None) -> None:
     """Like `assert_no_partial_overlap`, but refuses the same view too, because elements would be read after they are written."""
-    assert_no_partial_overlap(out, other)
-    same = out.numel() and out.data_ptr() == other.data_ptr() and out.shape == other.shape
-    if same and out.stride() == other.stride():
-        raise RuntimeError(
-            "unsupported operation: the input tensor is the written-to tensor. Please clone() it before performing the "
-            "operation."
-        )
+    for other in others:
+        if not isinstance(other, Tensor):
+            continue
+        assert_no_partial_overlap(out, other)
+        same = out.numel() and out.data_ptr() == other.data_ptr() and out.shape == other.shape
+        if same and out.stride() == other.stride():
+            raise RuntimeError(
+                "unsupported operation: the input tensor is the written-to tensor. Please clone() it before performing the "
+                "operation."
+            )
 
 
 cat = Structured(cat_meta, cat_impl, casts=True)
@@ -161,8 +153,7 @@ def index_select_meta(self: Tensor, dim: int, index: Tensor) -> Output:
 
 
 def index_select_impl(self: Tensor, dim: int, index: Tensor, out: Tensor) -> None:
-    _assert_no_overlap(out, self)
-    _assert_no_overlap(out, index)
+    _assert_no_overlap(out, self, index)
     array, indices = _at_least_1d(self), index._array.reshape(-1)
     if indices.size and (indices.min() < 0 or indices.max() >= array.shape[dim]):
         error = RuntimeError if self.dim() > 1 and self.numel() == 0 else IndexError  # as in PyTorch
@@ -199,8 +190,7 @@ def index_add_meta(self: Tensor, dim: int, index: Tensor, source: Tensor, alpha:
 
 def index_add_impl(self: Tensor, dim: int, index: Tensor, source: Tensor, alpha: Scalar, out: Tensor) -> None:
     """Add `alpha` times each slice of `source` to the slice that `index` names."""
-    for tensor in (index, source):
-        _assert_no_overlap(out, tensor)
+    _assert_no_overlap(out, index, source)
     if out is not self:
         out._array[...] = self._array
     array, slices, indices = _at_least_1d(out), _at_least_1d(source), index._array.reshape(-1)
@@ -209,13 +199,9 @@ def index_add_impl(self: Tensor, dim: int, index: Tensor, source: Tensor, alpha:
         raise IndexError("index out of range in self")
     slices = slices if alpha == 1 else slices * convert(alpha, self.dtype)
     if slices.size:
-        add_rows(np.moveaxis(array, dim, 0), indices, np.moveaxis(slices, dim, 0))
-
-
-def add_rows(array: np.ndarray, indices: np.ndarray, rows: np.ndarray) -> None:
-    """Add each row to the row of `array` that its index names. `np.add.at` is slower: it adds element by element."""
-    starts, order = group_indices(indices)
-    array[indices[order[starts]]] += np.add.reduceat(rows[order], starts, axis=0, dtype=array.dtype)
+        rows, added = np.moveaxis(array, dim, 0), np.moveaxis(slices, dim, 0)
+        starts, order = group_indices(indices)  # `np.add.at` is slower: it adds element by element
+        rows[indices[order[starts]]] += np.add.reduceat(added[order], starts, axis=0, dtype=rows.dtype)
 
 
 def group_indices(indices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -245,11 +231,9 @@ def _check_index_sizes(self: Tensor, dim: int, index: Tensor, src: Tensor | None
         raise RuntimeError(f"Index tensor must have the same number of dimensions as {other} tensor")
     too_large = any(i > s for d, (i, s) in enumerate(zip(sizes[0], sizes[1])) if d != dim)
     if too_large or src is not None and any(i > s for i, s in zip(sizes[0], sizes[2])):
-        smaller_than_src = "" if src is None else f" and to be no larger size than src {list(src.shape)}"
-        raise RuntimeError(
-            f"Expected index {list(index.shape)} to be no larger than self {list(self.shape)} apart from dimension {dim}"
-            f"{smaller_than_src}"
-        )
+        limits = f"self {list(self.shape)} apart from dimension {dim}"
+        limits += "" if src is None else f" and to be no larger size than src {list(src.shape)}"
+        raise RuntimeError(f"Expected index {list(index.shape)} to be no larger than {limits}")
 
 
 def _positions(array: np.ndarray, dim: int, index: Tensor) -> tuple[np.ndarray, ...]:
@@ -270,8 +254,7 @@ def _at_least_1d(self: Tensor) -> np.ndarray:
 
 
 def gather_impl(self: Tensor, dim: int, index: Tensor, sparse_grad: bool, out: Tensor) -> None:
-    _assert_no_overlap(out, self)
-    _assert_no_overlap(out, index)
+    _assert_no_overlap(out, self, index)
     if index.numel():
         array = _at_least_1d(self)
         out._array[...] = array[_positions(array, dim, index)].reshape(out.shape)
@@ -295,14 +278,12 @@ def scatter_meta(self: Tensor, dim: int, index: Tensor, src: Tensor | Scalar, re
     return Output(self.shape, None, self.dtype)
 
 
-def scatter_impl(
-    self: Tensor, dim: int, index: Tensor, src: Tensor | Scalar, reduce: str | None = None, *, out: Tensor
-) -> None:
+def scatter_impl(self: Tensor, dim: int, index: Tensor, src: Tensor | Scalar, *args) -> None:
     """Write, add or multiply `src` to the positions in `index`. If several elements have the same position, a reduction uses
-    all of them. Without a reduction, the last one wins. In PyTorch the order is undefined."""
-    for tensor in (index, src):
-        if isinstance(tensor, Tensor):
-            _assert_no_overlap(out, tensor)
+    all of them. Without a reduction, the last one wins. In PyTorch the order is undefined. The last arguments are `reduce`, if
+    there is one, and `out`."""
+    *reduce, out = args
+    _assert_no_overlap(out, index, src)
     if out is not self:
         out._array[...] = self._array
     if not index.numel():
@@ -311,43 +292,25 @@ def scatter_impl(
     positions = _positions(array, dim, index)
     part = tuple(map(slice, index.shape or (1,)))
     values = _at_least_1d(src)[part] if isinstance(src, Tensor) else convert(src, self.dtype)
-    if reduce is None:
-        array[positions] = values
+    if reduce:
+        REDUCTIONS[reduce[0]].at(array, positions, values)
     else:
-        REDUCTIONS[reduce].at(array, positions, values)
+        array[positions] = values
 
 
-def _scatter(reduce: str | None = None) -> Structured:
-    """The kernel of an overload that has no argument `reduce`."""
-    return Structured(
-        lambda self, dim, index, src: scatter_meta(self, dim, index, src, reduce),
-        lambda self, dim, index, src, out: scatter_impl(self, dim, index, src, reduce, out=out),
-    )
+scatter = Structured(scatter_meta, scatter_impl)  # the kernel of the overloads with `reduce` too
+scatter_add = Structured(scatter_meta, lambda *args: scatter_impl(*args[:-1], "add", args[-1]))
 
 
-scatter, scatter_add = _scatter(), _scatter("add")
-scatter_reduce = Structured(scatter_meta, lambda *args: scatter_impl(*args[:-1], out=args[-1]))
-
-
-def take_along_dim(self: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
+def take_along_dim(self: Tensor, indices: Tensor, dim: int | None = None, out: Tensor | None = None) -> Tensor:
     """Like `gather`, but the other dimensions broadcast. Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`."""
-    return functions.gather(*_broadcast_for_gather(self, indices, dim))
-
-
-def take_along_dim_out(self: Tensor, indices: Tensor, dim: int | None, out: Tensor) -> Tensor:
-    return functions.gather(*_broadcast_for_gather(self, indices, dim), out=out)
-
-
-def _broadcast_for_gather(self: Tensor, indices: Tensor, dim: int | None) -> tuple[Tensor, int, Tensor]:
     if indices.dtype is not int64:
         raise RuntimeError(f"torch.take_along_dim(): dtype of indices should be Long but got {indices.dtype.type_name}")
     if dim is None:
-        return self.reshape(-1), 0, indices.reshape(-1)
+        return functions.gather(self.reshape(-1), 0, indices.reshape(-1), out=out)
     if self.dim() != indices.dim():
-        raise RuntimeError(
-            "torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
-            f"{self.dim()} dimensions for input, and {indices.dim()} dimensions for indices"
-        )
+        got = f"{self.dim()} dimensions for input, and {indices.dim()} dimensions for indices"
+        raise RuntimeError(f"torch.take_along_dim(): input and indices should have as many dimensions, but got {got}")
     size = self.size(dim)
     dim = wrap_dim(dim, self.dim())
     sizes = [list(tensor.shape) for tensor in (self, indices)]
@@ -357,7 +320,7 @@ def _broadcast_for_gather(self: Tensor, indices: Tensor, dim: int | None) -> tup
     common = infer_size(*sizes)
     sizes = [(*common[:dim], each, *common[dim + 1 :]) for each in own]
     self, indices = functions.broadcast_to(self, sizes[0]), functions.broadcast_to(indices, sizes[1])
-    return self, dim, functions.remainder(indices, size)  # with a dim, indices out of range wrap around
+    return functions.gather(self, dim, functions.remainder(indices, size), out=out)  # indices out of range wrap around
 
 
 # ------------------------------------------------------------------------------------------------------------
@@ -389,7 +352,7 @@ class AdvancedIndex:
         """The strides of a new result of a loop over the tensor, with stride 0 in indexed dimensions, and every index."""
         sizes, index_sizes = self.sizes, self.indices[0].shape
         ones = (1,) * self.before, (1,) * (len(sizes) - self.before - len(index_sizes))
-        indices = [view(index, (*ones[0], *index_sizes, *ones[1])) for index in self.indices]
+        indices = [strided.view(index, (*ones[0], *index_sizes, *ones[1])) for index in self.indices]
         operands = [(sizes, self._replace_indexed(self.src.stride(), (0,) * len(index_sizes)))]
         operands += [(tuple(index.shape), index.stride()) for index in indices]
         return output_strides(sizes, tuple(operands))
@@ -429,8 +392,8 @@ def advanced_index(self: Tensor, indices: Sequence[Tensor | None]) -> AdvancedIn
     if 0 not in sizes and any(self.size(dim) == 0 for dim in dims):
         raise IndexError("index is out of bounds for dimension with size 0")
     if dims[-1] - dims[0] >= len(dims):
-        self, dims = permute(self, [*dims, *(dim for dim in range(self.dim()) if dim not in dims)]), [0]
-    return AdvancedIndex(self, dims[0], [_as_long(expand(index, sizes)) for index in given])
+        self, dims = strided.permute(self, [*dims, *(dim for dim in range(self.dim()) if dim not in dims)]), [0]
+    return AdvancedIndex(self, dims[0], [_as_long(strided.expand(index, sizes)) for index in given])
 
 
 def _as_long(index: Tensor) -> Tensor:
@@ -461,7 +424,7 @@ def _expand_masks(self: Tensor, indices: Sequence[Tensor | None]) -> list[Tensor
         if index.is_meta:
             raise NotImplementedError("the number of true elements of a mask on the device meta is unknown")
         positions = from_numpy(np.ascontiguousarray(np.argwhere(index._array)))  # (true elements, dimensions)
-        result += [select(positions, 1, dim) for dim in range(index.dim())]
+        result += [strided.select(positions, 1, dim) for dim in range(index.dim())]
     return result
 
 
@@ -492,33 +455,30 @@ def index_put(self: Tensor, indices: Sequence[Tensor | None], values: Tensor, ac
     return index_put_(functions.clone(self), indices, values, accumulate)
 
 
-def index_put_(self: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool = False) -> Tensor:
+def index_put_(
+    self: Tensor, indices: Sequence, values: Tensor, accumulate: bool = False, unsafe: bool = False
+) -> Tensor:
     """Write `values`, broadcast, to the elements that `index` would return, or add them (`accumulate`). Repeated indices add all
-    values. Without `accumulate`, the last one wins. In PyTorch the order is undefined.
+    values. Without `accumulate`, the last one wins. In PyTorch the order is undefined. `unsafe` (do not check the indices) is
+    an argument of `_index_put_impl_`, which the derivative of `index` calls. It is ignored.
 
     Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `_index_put_impl_`.
     """
     if len(indices) > self.dim():
         raise IndexError(f"too many indices for tensor of dimension {self.dim()} (got {len(indices)})")
-    if has_internal_overlap(self.shape, self.stride()):
+    if strided.has_internal_overlap(self.shape, self.stride()):
         warnings.warn("index_put_ on an expanded tensor is deprecated; clone() it first", stacklevel=2)
     mask = None if accumulate else _mask_to_fill(self, indices, values)
     if mask is not None:
         return masked_fill_(self, mask, values.item())
-    for tensor in (values, *indices):
-        if tensor is not None:
-            _assert_no_overlap(self, tensor)
+    _assert_no_overlap(self, values, *indices)
     info = advanced_index(self, indices)
     if infer_size(values.shape, info.sizes) != info.sizes:
-        raise RuntimeError(
-            f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to indexing result of shape "
-            f"{list(info.sizes)}"
-        )
+        shapes = f"{list(values.shape)} cannot be broadcast to indexing result of shape {list(info.sizes)}"
+        raise RuntimeError(f"shape mismatch: value tensor of shape {shapes}")
     if values.dtype is not self.dtype:
-        raise RuntimeError(
-            f"Index put requires the source and destination dtypes match, got {self.dtype.type_name} for the destination "
-            f"and {values.dtype.type_name} for the source."
-        )
+        dtypes = f"{self.dtype.type_name} for the destination and {values.dtype.type_name} for the source."
+        raise RuntimeError(f"Index put requires the source and destination dtypes match, got {dtypes}")
     if 0 in info.sizes or any(each.is_meta for each in (self, values, *info.indices)):
         return self
     if accumulate:
@@ -526,13 +486,6 @@ def index_put_(self: Tensor, indices: Sequence[Tensor | None], values: Tensor, a
     else:
         info.src._array[info.key()] = values._array
     return self
-
-
-def _index_put_impl_(
-    self: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool = False, unsafe: bool = False
-) -> Tensor:
-    """`index_put_` with the name that the derivative of `index` calls. `unsafe` (do not check the indices) is ignored."""
-    return index_put_(self, indices, values, accumulate)
 
 
 def _mask_to_fill(self: Tensor, indices: Sequence[Tensor | None], values: Tensor) -> Tensor | None:
@@ -548,7 +501,7 @@ def _mask_to_fill(self: Tensor, indices: Sequence[Tensor | None], values: Tensor
         return None
     _check_mask(self, mask, dim)
     for _ in range(dim + mask.dim(), self.dim()):
-        mask = unsqueeze(mask, -1)
+        mask = strided.unsqueeze(mask, -1)
     return mask
 
 
@@ -556,9 +509,7 @@ def _mask_to_fill(self: Tensor, indices: Sequence[Tensor | None], values: Tensor
 # Embedding: rows of a table
 
 
-def embedding(
-    weight: Tensor, indices: Tensor, padding_idx: int = -1, scale_grad_by_freq: bool = False, sparse: bool = False
-) -> Tensor:
+def embedding(weight: Tensor, indices: Tensor, padding_idx=-1, scale_grad_by_freq=False, sparse=False) -> Tensor:
     """The row of `weight`, (rows, columns), for each index: (\\*indices, columns). The other arguments affect only the
     gradient.
 
@@ -566,35 +517,31 @@ def embedding(
     """
     if weight.dim() != 2:
         raise RuntimeError("'weight' must be 2-D")
-    if indices.dtype not in (int32, int64):
-        raise RuntimeError(
-            f"Expected tensor for argument #1 'indices' to have one of the scalar types Long, Int; got {indices.dtype.name}"
-        )
+    _check_table_index(1, indices)
     rows = functions.index_select(weight, 0, indices.reshape(-1))
     return rows.view((*indices.shape, weight.size(1)))
 
 
-def embedding_backward(
-    grad: Tensor, indices: Tensor, num_weights: int, padding_idx: int, scale_grad_by_freq: bool, sparse: bool
-) -> Tensor:
+def _check_table_index(position: int, indices: Tensor) -> None:
+    if indices.dtype not in (int32, int64):
+        types = f"have one of the scalar types Long, Int; got {indices.dtype.name}"
+        raise RuntimeError(f"Expected tensor for argument #{position} 'indices' to {types}")
+
+
+def embedding_backward(grad, indices, num_weights, padding_idx, scale_grad_by_freq, sparse) -> Tensor:
     """The gradient, dense also if `sparse` is requested. Source: `aten/src/ATen/native/Embedding.cpp`."""
     if sparse and scale_grad_by_freq:
         raise RuntimeError("embedding_backward: scale_grad_by_freq not supported with sparse gradients")
     return functions.embedding_dense_backward(grad, indices, num_weights, padding_idx, scale_grad_by_freq)
 
 
-def embedding_dense_backward(
-    grad_output: Tensor, indices: Tensor, num_weights: int, padding_idx: int, scale_grad_by_freq: bool
-) -> Tensor:
+def embedding_dense_backward(grad_output, indices, num_weights, padding_idx, scale_grad_by_freq) -> Tensor:
     """The gradient of each row: the sum over all positions that looked it up. The row of the padding index gets 0. With
     `scale_grad_by_freq` the sum is divided by the number of these positions.
 
     Source: `aten/src/ATen/native/Embedding.cpp`, `embedding_dense_backward_cpu`.
     """
-    if indices.dtype not in (int32, int64):
-        raise RuntimeError(
-            f"Expected tensor for argument #2 'indices' to have one of the scalar types Long, Int; got {indices.dtype.name}"
-        )
+    _check_table_index(2, indices)
     width = grad_output.size(-1)
     out = allocate(Output((num_weights, width), None, grad_output.dtype), grad_output.device.type)
     if out.is_meta:
@@ -662,9 +609,7 @@ def masked_fill(self: Tensor, mask: Tensor, value: Tensor | Scalar) -> Tensor:
 def masked_fill_(self: Tensor, mask: Tensor, value: Tensor | Scalar) -> Tensor:
     """Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `masked_fill__cpu`."""
     if isinstance(value, Tensor) and value.dim():
-        raise RuntimeError(
-            f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.dim()} dimension(s)."
-        )
+        raise RuntimeError(f"masked_fill_ only supports a 0-dimensional value tensor, not one with {value.dim()}.")
     if mask.dtype is not bool_:
         raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {mask.dtype.name}")
     if infer_size(self.shape, mask.shape) != self.shape:
@@ -672,7 +617,7 @@ def masked_fill_(self: Tensor, mask: Tensor, value: Tensor | Scalar) -> Tensor:
     assert_no_partial_overlap(self, mask)
     if not self.is_meta:
         value = value.item() if isinstance(value, Tensor) else value
-        np.copyto(self._array, convert(value, self.dtype), where=expand(mask, self.shape)._array)
+        np.copyto(self._array, convert(value, self.dtype), where=strided.expand(mask, self.shape)._array)
     return self
 
 

@@ -55,9 +55,8 @@ def meta_mm(self: Tensor, mat2: Tensor) -> Output:
     assert_dim(self, 2, "self must be a matrix")
     assert_dim(mat2, 2, "mat2 must be a matrix")
     if self.size(1) != mat2.size(0):
-        raise RuntimeError(
-            f"mat1 and mat2 shapes cannot be multiplied ({self.size(0)}x{self.size(1)} and {mat2.size(0)}x{mat2.size(1)})"
-        )
+        sizes = f"{self.size(0)}x{self.size(1)} and {mat2.size(0)}x{mat2.size(1)}"
+        raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({sizes})")
     assert_same_dtype(self, mat2)
     return Output((self.size(0), mat2.size(1)), None, self.dtype)
 
@@ -160,12 +159,8 @@ class Addmm(Structured):
     converted."""
 
     def functional(self, bias, mat1, mat2, beta, alpha):
-        if (
-            beta == alpha == 1
-            and are_multipliable(mat1, mat2)
-            and bias.dtype is mat1.dtype
-            and bias._array.shape == mat2._array.shape[1:]
-        ):
+        plain = beta == alpha == 1 and bias.dtype is mat1.dtype and are_multipliable(mat1, mat2)
+        if plain and bias._array.shape == mat2._array.shape[1:]:
             product = np.matmul(mat1._array, mat2._array)
             return wrap_contiguous(np.add(product, bias._array, product), bias.dtype)
         return super().functional(bias, mat1, mat2, beta, alpha)
@@ -235,10 +230,8 @@ def meta_bmm(self: Tensor, mat2: Tensor) -> Output:
     assert_dim(mat2, 3, "batch2 must be a 3D tensor")
     (batch, rows, inner), columns = self.shape, mat2.size(2)
     if mat2.shape[:2] != (batch, inner):
-        raise RuntimeError(
-            f"Expected size for first two dimensions of batch2 tensor to be: {[batch, inner]} but got: "
-            f"{list(mat2.shape[:2])}."
-        )
+        expected = f"{[batch, inner]} but got: {list(mat2.shape[:2])}."
+        raise RuntimeError(f"Expected size for first two dimensions of batch2 tensor to be: {expected}")
     assert_same_dtype(self, mat2)
     return Output((batch, rows, columns), None, self.dtype)
 
@@ -293,9 +286,7 @@ def meta_dot(self: Tensor, tensor: Tensor) -> Output:
         raise RuntimeError(f"1D tensors expected, but got {self.dim()}D and {tensor.dim()}D tensors")
     assert_same_dtype(self, tensor)
     if self.shape != tensor.shape:
-        raise RuntimeError(
-            f"expected two vectors of the same size, but got {self.numel()} and {tensor.numel()} elements"
-        )
+        raise RuntimeError(f"expected two vectors of the same size, but got {self.numel()} and {tensor.numel()}")
     return Output((), None, self.dtype)
 
 
@@ -310,10 +301,8 @@ def vector_product_impl(name: str) -> Callable[[Tensor, Tensor, Tensor], None]:
     return impl
 
 
-matrix_vector, vector_vector = (
-    Structured(meta_mv, vector_product_impl("mv")),
-    Structured(meta_dot, vector_product_impl("dot")),
-)
+matrix_vector = Structured(meta_mv, vector_product_impl("mv"))
+dot = Structured(meta_dot, vector_product_impl("dot"))
 
 
 def mv(self: Tensor, vec: Tensor) -> Tensor:
@@ -321,47 +310,19 @@ def mv(self: Tensor, vec: Tensor) -> Tensor:
     return (matrix_vector.on_meta if self.is_meta else matrix_vector.functional)(self, vec)
 
 
-def dot(self: Tensor, tensor: Tensor) -> Tensor:
-    """Source: `aten/src/ATen/native/Blas.cpp`, `dot`."""
-    return (vector_vector.on_meta if self.is_meta else vector_vector.functional)(self, tensor)
-
-
-def mv_out(self: Tensor, vec: Tensor, out: Tensor) -> Tensor:
-    return matrix_vector.out(self, vec, out)
-
-
-def dot_out(self: Tensor, tensor: Tensor, out: Tensor) -> Tensor:
-    """Source: `aten/src/ATen/native/Blas.cpp`, `dot_out`."""
-    if out.dtype is not self.dtype:
-        raise RuntimeError(
-            f"result dtype {out.dtype.type_name} does not match input dtype {self.dtype.type_name}; give an `out` of it"
-        )
-    resize_output(out, ())
-    return out.fill_(functions.dot(self, tensor))
-
-
-def outer(self: Tensor, vec2: Tensor) -> Tensor:
+def outer(self: Tensor, vec2: Tensor, out: Tensor | None = None) -> Tensor:
     """Every element of one vector times every element of the other."""
-    assert_vectors(self, vec2)
-    return functions.mul(self.reshape(self.numel(), 1), vec2)
-
-
-def outer_out(self: Tensor, vec2: Tensor, out: Tensor) -> Tensor:
-    assert_vectors(self, vec2)
-    return functions.mul(self.reshape(self.numel(), 1), vec2, out=out)
-
-
-def assert_vectors(*tensors: Tensor) -> None:
-    for each in tensors:
+    for each in self, vec2:
         if each.dim() != 1:
             raise RuntimeError(f"outer: Expected 1-D arguments, but got a tensor of {each.dim()} dimensions")
+    return functions.mul(self.reshape(self.numel(), 1), vec2, out=out)
 
 
 # ------------------------------------------------------------------------------------------------------------
 # Any number of dimensions. Autograd records the operators that are called, so they and their order are PyTorch's.
 
 
-def matmul(self: Tensor, other: Tensor) -> Tensor:
+def matmul(self: Tensor, other: Tensor, out: Tensor | None = None) -> Tensor:
     """The matrix product, by the operator for operands of these dimensions.
 
     Two vectors give a number, a matrix and a vector give a vector. More dimensions are batch dimensions and are broadcast.
@@ -369,14 +330,6 @@ def matmul(self: Tensor, other: Tensor) -> Tensor:
 
     Source: `aten/src/ATen/native/LinearAlgebra.cpp`, `_matmul_impl`.
     """
-    return _matmul(self, other, None)
-
-
-def matmul_out(self: Tensor, other: Tensor, out: Tensor) -> Tensor:
-    return _matmul(self, other, out)
-
-
-def _matmul(self: Tensor, other: Tensor, out: Tensor | None) -> Tensor:
     dims = self.dim(), other.dim()
     if 0 in dims:
         raise RuntimeError(f"both arguments to matmul need to be at least 1D, but they are {dims[0]}D and {dims[1]}D")
@@ -432,9 +385,9 @@ def _matmul_batched(self: Tensor, other: Tensor, out: Tensor | None) -> Tensor:
     # As in `should_fold`: one matrix for the whole batch must not be expanded if its gradient may be needed.
     if self.dim() == other.dim() == 3 and self.size(0) != other.size(0):
         if self.size(0) == 1 and is_watched(self):
-            return _matmul(self.squeeze(0), other, out)
+            return matmul(self.squeeze(0), other, out)
         if other.size(0) == 1 and is_watched(other):
-            return _matmul(self, other.squeeze(0), out)
+            return matmul(self, other.squeeze(0), out)
     is_vector = other.dim() == 1
     batch = infer_size(self.shape[:-2], other.shape[:-2])
     many, rows, inner = math.prod(batch), 1 if self.dim() == 1 else self.size(-2), self.size(-1)
@@ -463,9 +416,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """
     dim = len(input._sizes)
     if dim == 0 or not weight._sizes:
-        raise RuntimeError(
-            f"both arguments to linear need to be at least 1D, but they are {input.dim()}D and {weight.dim()}D"
-        )
+        raise RuntimeError(f"both arguments to linear need to be at least 1D, but are {dim}D and {weight.dim()}D")
     if bias is None:
         return functions.matmul(input, weight.t())
     if dim == 2:

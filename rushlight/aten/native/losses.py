@@ -38,9 +38,7 @@ def _sum(losses: np.ndarray) -> np.floating:
 # Classes
 
 
-def nll_loss_nd(
-    self: Tensor, target: Tensor, weight: Tensor | None = None, reduction: int = MEAN, ignore_index: int = -100
-) -> Tensor:
+def nll_loss_nd(self: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int) -> Tensor:
     """The negative log likelihood of scores (batch, classes, \\*positions) and targets (batch, \\*positions), or (classes,) and ().
 
     Source: `aten/src/ATen/native/LossNLL.cpp`, `nll_loss_nd_symint`.
@@ -75,9 +73,7 @@ def nll_loss2d(self: Tensor, target: Tensor, weight: Tensor | None, reduction: i
     return functions.nll_loss2d_forward(self, target, weight, reduction, ignore_index)[0]
 
 
-def nll_loss_forward(
-    self: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int
-) -> tuple[Tensor, Tensor]:
+def nll_loss_forward(self, target, weight, reduction, ignore_index) -> tuple[Tensor, Tensor]:
     """The loss, and the total weight of the targets that are not ignored (0 without reduction). The gradient of a mean needs it.
 
     Source: `aten/src/ATen/native/LossNLL.cpp`, `TORCH_META_FUNC(nll_loss_forward)` and `nll_loss_out_frame`.
@@ -86,14 +82,17 @@ def nll_loss_forward(
         found = _fast_nll(self, target, reduction, ignore_index)
         if found is not None:
             return found
+    _check_rows(self, target)
+    return _nll(self, target, weight, reduction, ignore_index, () if self.dim() == 1 else target.shape)
+
+
+def _check_rows(self: Tensor, target: Tensor) -> None:
     if self.dim() not in (1, 2):
         raise RuntimeError("input tensor should be 1D or 2D")
     if target.dim() > 1:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
     if (self.dim(), target.dim()) != (1, 0) and self.size(0) != target.size(0):
-        sizes = f"(got input: {list(self.shape)}, target: {list(target.shape)})"
-        raise RuntimeError(f"size mismatch {sizes}")
-    return _nll(self, target, weight, reduction, ignore_index, () if self.dim() == 1 else target.shape)
+        raise RuntimeError(f"size mismatch (got input: {list(self.shape)}, target: {list(target.shape)})")
 
 
 def _fast_nll(self: Tensor, target: Tensor, reduction: int, ignore_index: int) -> tuple[Tensor, Tensor] | None:
@@ -115,9 +114,7 @@ def _none_ignored(targets: np.ndarray, sizes: tuple[int, int], ignore_index: int
     return np.maximum.reduce(targets.view(np.uint64)) < classes  # a negative target becomes large
 
 
-def nll_loss2d_forward(
-    self: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int
-) -> tuple[Tensor, Tensor]:
+def nll_loss2d_forward(self, target, weight, reduction, ignore_index) -> tuple[Tensor, Tensor]:
     """The same for images: (batch, classes, height, width) and (batch, height, width).
 
     Source: `aten/src/ATen/native/LossNLL2d.cpp`, `nll_loss2d_forward_out_frame`.
@@ -131,15 +128,12 @@ def nll_loss2d_forward(
     return _nll(self, target, weight, reduction, ignore_index, target.shape)
 
 
-def _nll(
-    self: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int, sizes: Sequence[int]
-) -> tuple[Tensor, Tensor]:
+def _nll(self, target, weight, reduction, ignore_index, sizes: Sequence[int]) -> tuple[Tensor, Tensor]:
+    """The loss and the total weight. Without reduction, the loss has these sizes."""
     classes = self.size(1 if self.dim() > 1 else 0)
     if weight is not None and tuple(weight.shape) != (classes,):
-        raise RuntimeError(
-            f"weight tensor should be defined either for all {classes} classes or no classes but got weight tensor of shape: "
-            f"{list(weight.shape)}"
-        )
+        got = f"no classes but got weight tensor of shape: {list(weight.shape)}"
+        raise RuntimeError(f"weight tensor should be defined either for all {classes} classes or {got}")
     if self.dtype.category != FLOATING:
         raise NotImplementedError(f"nll_loss is not implemented for '{self.dtype.type_name}'")
     if target.dtype not in (int64, uint8):
@@ -244,9 +238,7 @@ def _along_classes(weight: Tensor, self: Tensor) -> Tensor:
     return weight.view([weight.size(0) if dim == class_dim else 1 for dim in range(self.dim())])
 
 
-def of_probabilities(
-    self: Tensor, target: Tensor, weight: Tensor | None, reduction: int, label_smoothing: float
-) -> Tensor:
+def of_probabilities(self: Tensor, target: Tensor, weight: Tensor | None, reduction: int, label_smoothing) -> Tensor:
     """Source: `aten/src/ATen/native/LossNLL.cpp`, `cross_entropy_loss_prob_target`."""
     class_dim = _class_dim(self)
     classes = self.size(class_dim)
@@ -348,12 +340,10 @@ def huber_meta(self: Tensor, target: Tensor, reduction: int, delta: float) -> Ou
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     common = result_type(self, target)
     if not can_cast(common, self.dtype):  # here the result has the dtype of `self`, not the common one
-        raise RuntimeError(
-            f"result type {common.type_name} can't be cast to the desired output type {self.dtype.type_name}"
-        )
-    return (
-        Output(self.shape, strides_for(self, None), self.dtype) if reduction == NONE else Output((), None, self.dtype)
-    )
+        refusal = f"can't be cast to the desired output type {self.dtype.type_name}"
+        raise RuntimeError(f"result type {common.type_name} {refusal}")
+    strides = strides_for(self, None) if reduction == NONE else None
+    return Output(self.shape if reduction == NONE else (), strides, self.dtype)
 
 
 smooth_l1.meta, huber.meta = smooth_l1_meta, huber_meta
@@ -411,42 +401,18 @@ def _log_sigmoid(self: Tensor) -> Tensor:
 # Derivatives that are operators of their own
 
 
-def nll_backward_meta(
-    grad_output: Tensor,
-    self: Tensor,
-    target: Tensor,
-    weight: Tensor | None,
-    reduction: int,
-    ignore_index: int,
-    total_weight: Tensor,
-) -> Output:
+def nll_backward_meta(grad_output, self, target, weight, reduction, ignore_index, total_weight) -> Output:
     """Source: `aten/src/ATen/native/LossNLL.cpp`, `TORCH_META_FUNC(nll_loss_backward)`."""
-    if self.dim() not in (1, 2):
-        raise RuntimeError("input tensor should be 1D or 2D")
-    if target.dim() > 1:
-        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
-    if (self.dim(), target.dim()) != (1, 0) and self.size(0) != target.size(0):
-        raise RuntimeError(f"size mismatch (got input: {list(self.shape)}, target: {list(target.shape)})")
+    _check_rows(self, target)
     if total_weight.numel() != 1:
         raise RuntimeError(f"expected total_weight to be a single element tensor, got: {list(total_weight.shape)}")
     wanted = (self.size(0),) if reduction == NONE and self.dim() == 2 else ()
     if tuple(grad_output.shape) != wanted and (wanted or grad_output.dim() > 1 or grad_output.numel() != 1):
-        raise RuntimeError(
-            f"Expected a tensor of shape {list(wanted)} for grad_output, but got {list(grad_output.shape)}"
-        )
+        raise RuntimeError(f"Expected a grad_output of shape {list(wanted)}, but got {list(grad_output.shape)}")
     return Output(self.shape, None, self.dtype)
 
 
-def nll_backward_impl(
-    grad_output: Tensor,
-    self: Tensor,
-    target: Tensor,
-    weight: Tensor | None,
-    reduction: int,
-    ignore_index: int,
-    total_weight: Tensor,
-    out: Tensor,
-) -> None:
+def nll_backward_impl(grad_output, self, target, weight, reduction, ignore_index, total_weight, out) -> None:
     """Minus the weight of the class times the gradient at each target that is not ignored, and 0 elsewhere.
 
     Source: `aten/src/ATen/native/LossNLL.cpp`, `nll_loss_backward_out_frame`.
@@ -459,9 +425,7 @@ def nll_backward_impl(
     _scatter_slope(array, np.reshape(target._array, -1), np.negative(grad), weight, ignore_index)
 
 
-def _scatter_slope(
-    array: np.ndarray, targets: np.ndarray, slope: np.ndarray, weight: Tensor | None, ignore_index: int
-) -> None:
+def _scatter_slope(array: np.ndarray, targets: np.ndarray, slope: np.ndarray, weight, ignore_index: int) -> None:
     """Write the slope into rows of zeros: one row per target, one column per class."""
     rows = np.arange(len(targets))
     counts = targets != ignore_index
@@ -474,25 +438,12 @@ def _scatter_slope(
 nll_backward = Structured(nll_backward_meta, nll_backward_impl)
 
 
-def nll_backward_functional(
-    grad_output: Tensor,
-    self: Tensor,
-    target: Tensor,
-    weight: Tensor | None,
-    reduction: int,
-    ignore_index: int,
-    total_weight: Tensor,
-) -> Tensor:
+def nll_backward_functional(grad_output, self, target, weight, reduction, ignore_index, total_weight) -> Tensor:
     """The functional form, with a fast path for the mean over rows without weights if no row is ignored."""
-    if (
-        reduction == MEAN
-        and weight is None
-        and fits_fast_path(self)
-        and len(self._sizes) == 2
-        and not grad_output._sizes
-    ):
+    is_plain = reduction == MEAN and weight is None and fits_fast_path(self) and len(self._sizes) == 2
+    if is_plain and not grad_output._sizes and not total_weight._sizes:
         targets = target._array
-        if total_weight._sizes == () and _none_ignored(targets, self._sizes, ignore_index):
+        if _none_ignored(targets, self._sizes, ignore_index):
             array = np.zeros(self._sizes, self.dtype.numpy)
             array[np.arange(len(targets)), targets] = -(grad_output._array / total_weight._array)
             return wrap_like(array, self)
@@ -502,15 +453,7 @@ def nll_backward_functional(
 nll_backward.functional = nll_backward_functional
 
 
-def nll_loss2d_backward(
-    grad_output: Tensor,
-    self: Tensor,
-    target: Tensor,
-    weight: Tensor | None,
-    reduction: int,
-    ignore_index: int,
-    total_weight: Tensor,
-) -> Tensor:
+def nll_loss2d_backward(grad_output, self, target, weight, reduction, ignore_index, total_weight) -> Tensor:
     """The same for images. Source: `aten/src/ATen/native/LossNLL2d.cpp`, `nll_loss2d_backward_out_frame`."""
     if target.dim() != 3 or self.dim() != 4 or (self.size(0), *self.shape[2:]) != tuple(target.shape):
         raise RuntimeError(f"size mismatch (got input: {list(self.shape)}, target: {list(target.shape)})")

@@ -72,25 +72,7 @@ def rms_norm(
     input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None, eps: float | None = None
 ) -> Tensor:
     """x / sqrt(mean of the squares + eps) of each sample, then times `weight`, if it is given: `layer_norm` without the
-    mean.
-
-    The last dimensions of `input`, as many as `normalized_shape` has, are a sample. A composite kernel: it calls operators
-    (`rl.functions`, or methods), so that autograd records them.
-
-    Args:
-        input: of a floating-point dtype, (\\*, \\*normalized_shape). float16 is computed in float32, and the result is
-            converted.
-        weight: of the shape `normalized_shape` and of a floating-point dtype.
-        eps: None for the distance from 1 to the next number in the dtype of the computation: 2**-23 for float32, 2**-52
-            for float64.
-
-    Returns:
-        a tensor with the sizes and the dtype of `input`.
-
-    Raises:
-        RuntimeError: `normalized_shape` is empty, is not equal to the last sizes of `input`, or is not the shape of `weight`
-            (`check_normalized_shape(input, normalized_shape, weight, None)`).
-        NotImplementedError: the dtype of `input` is not floating-point.
+    mean. `eps` is by default the distance from 1 to the next number in the dtype of the computation.
 
     Source: `aten/src/ATen/native/layer_norm.cpp`, `rms_norm`.
     """
@@ -105,24 +87,18 @@ def rms_norm(
     return result.to(input.dtype)
 
 
-def check_normalized_shape(
-    input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None, bias: Tensor | None
-) -> None:
+def check_normalized_shape(input: Tensor, normalized_shape: Sequence[int], weight, bias) -> None:
     """Source: `aten/src/ATen/native/layer_norm.h`, `_check_layer_norm_inputs`."""
     shape = tuple(normalized_shape)
     if not shape:
         raise RuntimeError("Expected normalized_shape to be at least 1-dimensional, but got normalized_shape = []")
     for name, parameter in (("weight", weight), ("bias", bias)):
         if parameter is not None and parameter.shape != shape:
-            raise RuntimeError(
-                f"Expected {name} to be of same shape as normalized_shape, but got {name} of shape {list(parameter.shape)} "
-                f"and normalized_shape = {list(shape)}"
-            )
+            got = f"{name} of shape {list(parameter.shape)} and normalized_shape = {list(shape)}"
+            raise RuntimeError(f"Expected {name} to be of same shape as normalized_shape, but got {got}")
     if tuple(input.shape[-len(shape) :]) != shape:
-        raise RuntimeError(
-            f"Given normalized_shape={list(shape)}, expected input with these last sizes, but got input of size "
-            f"{list(input.shape)}"
-        )
+        expected = f"expected input with these last sizes, but got input of size {list(input.shape)}"
+        raise RuntimeError(f"Given normalized_shape={list(shape)}, {expected}")
 
 
 def _check_floating(name: str, input: Tensor) -> None:
@@ -136,15 +112,7 @@ def widened(input: Tensor):
 
 
 def batch_norm(
-    input: Tensor,
-    weight: Tensor | None,
-    bias: Tensor | None,
-    running_mean: Tensor | None,
-    running_var: Tensor | None,
-    training: bool,
-    momentum: float,
-    eps: float,
-    cudnn_enabled: bool,
+    input: Tensor, weight, bias, running_mean, running_var, training: bool, momentum: float, eps: float, cudnn_enabled
 ) -> Tensor:
     """(x - mean) / sqrt(variance + eps) of each feature, then times `weight`, then plus `bias`, if they are given.
 
@@ -154,22 +122,8 @@ def batch_norm(
     variance is divided by n - 1. Autograd does not record this update. In evaluation, mean and variance are the running
     estimates, which do not change.
 
-    A composite kernel: it calls operators (`rl.functions`, or methods), so that autograd records them.
-
-    Args:
-        input: of a floating-point dtype, with at least two dimensions. float16 is computed in float32, and the result is
-            converted.
-        weight, bias, running_mean, running_var: (features,), and of the dtype of `input`, or float32 if that is float16.
-        cudnn_enabled: has no effect.
-
-    Returns:
-        a tensor with the sizes and the dtype of `input`.
-
-    Raises:
-        IndexError: `input` has fewer than two dimensions and has elements. Without elements it is copied.
-        RuntimeError: a running estimate is missing in evaluation; one of the four tensors has another number of elements; or
-            the dtypes differ.
-        NotImplementedError: the dtype of `input` is not floating-point.
+    float16 is computed in float32. The four other tensors have the sizes (features,), and the dtype of `input` or of the
+    computation. An `input` with fewer than two dimensions and without elements is copied.
 
     Source: `aten/src/ATen/native/Normalization.cpp`, `batch_norm`, `batch_norm_cpu_update_stats_template` and
     `batch_norm_cpu_transform_input_template`.

@@ -14,6 +14,7 @@ import numpy as np
 
 from rushlight.aten.generated import functions
 from rushlight.aten.iterator import (
+    Geometry,
     Operand,
     assert_no_internal_overlap,
     assert_no_partial_overlap,
@@ -78,12 +79,8 @@ def widened(common: dtype) -> dtype:
 # ------------------------------------------------------------------------------------------------------------
 # Making a kernel from a numpy function
 
-EVERY, NUMERIC, INTEGERS, FLOATS = (
-    (BOOLEAN, INTEGRAL, FLOATING),
-    (INTEGRAL, FLOATING),
-    (BOOLEAN, INTEGRAL),
-    (FLOATING,),
-)
+EVERY, NUMERIC = (BOOLEAN, INTEGRAL, FLOATING), (INTEGRAL, FLOATING)
+INTEGERS, FLOATS = (BOOLEAN, INTEGRAL), (FLOATING,)
 
 
 def pointwise(
@@ -104,20 +101,16 @@ def pointwise(
         casts: whether the dtype of `out` may differ from that of the result.
     """
 
-    def split(args: tuple) -> tuple[tuple, tuple]:
-        operands = len(args) - parameters
-        return args[:operands], args[operands:]
-
     def meta(*args) -> Output:
         if check is not None:
             check(*args)
-        operands, _ = split(args)
+        operands = args[: len(args) - parameters]
         computed, result = dtypes(*operands)
         return output_of(result, *operands, common=computed if result is bool_ else result)
 
     def impl(*args) -> None:
         *args, out = args
-        operands, given = split(args)
+        operands, given = args[: len(args) - parameters], args[len(args) - parameters :]
         computed, result = dtypes(*operands)
         refuse_other_kinds(function, kinds, computed)
         values = [each if isinstance(each, str) else convert(each, computed) for each in given]
@@ -142,7 +135,7 @@ def output_of(dtype: dtype, *operands: Operand, common: dtype | None = None) -> 
     return Output(sizes, output_strides(sizes, geometries), dtype)
 
 
-def geometry_in(common: dtype, operand: Operand) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+def geometry_in(common: dtype, operand: Operand) -> Geometry | None:
     """The geometry of an operand in this dtype. A cast operand is a copy without holes.
 
     Source: `aten/src/ATen/TensorIterator.cpp`, `compute_types`.
@@ -236,13 +229,11 @@ def fast_operand(self: Operand, other: Operand, alpha: tuple, kinds: tuple[int, 
 
 def broadcast_contiguous(function: np.ufunc, self: Operand, other: Operand, kinds: tuple[int, ...]) -> Tensor | None:
     """The contiguous result for two contiguous tensors of one dtype and any sizes. None for other tensors."""
-    if (
-        not (isinstance(self, Tensor) and isinstance(other, Tensor))
-        or self.dtype is not other.dtype
-        or dispatch.fast_path_disabled
-    ):
+    if dispatch.fast_path_disabled or not (isinstance(self, Tensor) and isinstance(other, Tensor)):
         return None
-    if not (self._has_plain_strides and other._has_plain_strides and self.dtype.category in kinds):
+    if self.dtype is not other.dtype or self.dtype.category not in kinds:
+        return None
+    if not (self._has_plain_strides and other._has_plain_strides):
         return None
     try:
         array = function(self._array, other._array)
@@ -301,9 +292,7 @@ def check_alpha(common: dtype, alpha: Scalar) -> None:
         raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
 
 
-refuse_bool_subtraction = refuse_bool(
-    "Subtraction with a bool tensor is not supported. To compare two masks, use `ne`."
-)
+refuse_bool_subtraction = refuse_bool("Subtraction with a bool tensor is not supported. To compare masks, use `ne`.")
 
 add = with_fast_path(with_alpha(np.add), np.add)
 sub = with_fast_path(with_alpha(np.subtract, refuse_bool_subtraction), np.subtract)
@@ -335,16 +324,7 @@ def sub_scalar(self: Tensor, other: Scalar, alpha: Scalar = 1) -> Tensor:
     return functions.sub(self, other, alpha=alpha)
 
 
-def mul_scalar(self: Tensor, other: Scalar) -> Tensor:
-    return functions.mul(self, other)
-
-
-def div_scalar(self: Tensor, other: Scalar) -> Tensor:
-    return functions.div(self, other)
-
-
-def eq_scalar(self: Tensor, other: Scalar) -> Tensor:
-    return functions.eq(self, other)
+mul_scalar, div_scalar, eq_scalar = functions.mul, functions.div, functions.eq
 
 
 # ------------------------------------------------------------------------------------------------------------
@@ -633,9 +613,7 @@ def fill_(self: Tensor, value: Tensor | Scalar) -> Tensor:
     """
     if isinstance(value, Tensor):
         if value.dim() != 0:
-            raise RuntimeError(
-                f"fill_ only supports 0-dimension value tensor but got one with {value.dim()} dimensions."
-            )
+            raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got {value.dim()} dimensions.")
         value = value.item()
     scalar_type(value)
     if not self.is_meta:

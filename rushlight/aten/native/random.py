@@ -9,7 +9,7 @@ out: other distributions, and generators of other devices.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import contextmanager
 
 import numpy as np
@@ -18,9 +18,9 @@ from rushlight.aten.generated import functions
 from rushlight.aten.iterator import assert_no_internal_overlap
 from rushlight.aten.strided import Tensor, empty_strided, expand
 from rushlight.aten.structured import Output, allocate, resize_output
+from rushlight.c10 import storage
 from rushlight.c10.dtypes import BOOLEAN, FLOATING, bool_, dtype, int64, uint8
-from rushlight.c10.memory_formats import contiguous_format, memory_format
-from rushlight.c10.storage import device
+from rushlight.c10.memory_formats import contiguous_format
 
 __all__ = ["Generator", "manual_seed", "initial_seed", "seed", "get_rng_state", "set_rng_state"]
 
@@ -33,8 +33,10 @@ class Generator:
     Source: `aten/src/ATen/core/Generator.h`.
     """
 
-    def __init__(self, device: device | str = "cpu") -> None:
-        self.device = _cpu(device)
+    def __init__(self, device: storage.device | str = "cpu") -> None:
+        self.device = storage.device(device)
+        if self.device.type != "cpu":
+            raise RuntimeError(f"a Generator is of the device 'cpu', not {self.device.type!r}")
         self._seed, self._bits = DEFAULT_SEED, None
 
     @property
@@ -78,13 +80,6 @@ class Generator:
         return self
 
 
-def _cpu(wanted: device | str) -> device:
-    found = device(wanted)
-    if found.type != "cpu":
-        raise RuntimeError(f"a Generator is of the device 'cpu', not {found.type!r}")
-    return found
-
-
 default_generator = Generator()
 
 
@@ -93,16 +88,7 @@ def manual_seed(seed: int) -> Generator:
     return default_generator.manual_seed(seed)
 
 
-def initial_seed() -> int:
-    return default_generator.initial_seed()
-
-
-def seed() -> int:
-    return default_generator.seed()
-
-
-def get_rng_state() -> Tensor:
-    return default_generator.get_state()
+initial_seed, seed, get_rng_state = default_generator.initial_seed, default_generator.seed, default_generator.get_state
 
 
 def set_rng_state(new_state: Tensor) -> None:
@@ -211,119 +197,60 @@ def _fill_whole(self: Tensor, start: int, end: int, generator: Generator | None)
 # New tensors
 
 
-def _new(size: Sequence[int], dtype: dtype | None, device: device | str | None) -> Tensor:
-    return functions.empty(size, dtype=dtype, device=device)
+def factory(fill: Callable, default: dtype | None = None) -> tuple[Callable, ...]:
+    """The kernels of a factory: the plain form, the one with a generator, the out= forms of both, and `..._like`.
+
+    In the schemas, the arguments of `fill(tensor, *args, generator=...)` come before the sizes, or after `self` of `..._like`.
+    """
+
+    def make(size, args, generator, dtype, device) -> Tensor:
+        return fill(functions.empty(size, dtype=dtype or default, device=device), *args, generator=generator)
+
+    def plain(*args) -> Tensor:
+        *args, size, dtype, layout, device, pin_memory = args
+        return make(size, args, None, dtype, device)
+
+    def with_generator(*args) -> Tensor:
+        *args, size, generator, dtype, layout, device, pin_memory = args
+        return make(size, args, generator, dtype, device)
+
+    def plain_out(*args) -> Tensor:
+        *args, size, out = args
+        return fill(out.resize_(size), *args, generator=None)
+
+    def with_generator_out(*args) -> Tensor:
+        *args, size, generator, out = args
+        return fill(out.resize_(size), *args, generator=generator)
+
+    def like(self: Tensor, *args) -> Tensor:
+        *args, dtype, layout, device, pin_memory, memory_format = args
+        made = functions.empty_like(self, dtype=dtype, device=device, memory_format=memory_format)
+        return fill(made, *args, generator=None)
+
+    return plain, with_generator, plain_out, with_generator_out, like
 
 
-def rand(size, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
-    """Uniform numbers in [0, 1)."""
-    return _new(size, dtype, device).uniform_()
+def _random_below(self: Tensor, high: int, generator: Generator | None) -> Tensor:
+    return self.random_(0, high, generator=generator)
 
 
-def rand_generator(size, generator, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
-    return _new(size, dtype, device).uniform_(generator=generator)
-
-
-def rand_out(size, out: Tensor) -> Tensor:
-    return rand_generator_out(size, None, out)
-
-
-def rand_generator_out(size, generator, out: Tensor) -> Tensor:
-    return out.resize_(size).uniform_(0, 1, generator=generator)
-
-
-def randn(size, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
-    """Numbers from the standard normal distribution."""
-    return _new(size, dtype, device).normal_()
-
-
-def randn_generator(size, generator, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
-    return _new(size, dtype, device).normal_(generator=generator)
-
-
-def randn_out(size, out: Tensor) -> Tensor:
-    return randn_generator_out(size, None, out)
-
-
-def randn_generator_out(size, generator, out: Tensor) -> Tensor:
-    return out.resize_(size).normal_(0, 1, generator=generator)
-
-
-def randint(high, size, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
-    return randint_low_generator(0, high, size, None, dtype, layout, device)
-
-
-def randint_generator(high, size, generator, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
-    return randint_low_generator(0, high, size, generator, dtype, layout, device)
-
-
-def randint_low(low, high, size, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
-    return randint_low_generator(low, high, size, None, dtype, layout, device)
-
-
-def randint_low_generator(low, high, size, generator, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
-    """Integers in [`low`, `high`), by default int64."""
-    return _new(size, dtype or int64, device).random_(low, high, generator=generator)
-
-
-def randint_out(high, size, out: Tensor) -> Tensor:
-    return randint_low_generator_out(0, high, size, None, out)
-
-
-def randint_generator_out(high, size, generator, out: Tensor) -> Tensor:
-    return randint_low_generator_out(0, high, size, generator, out)
-
-
-def randint_low_out(low, high, size, out: Tensor) -> Tensor:
-    return randint_low_generator_out(low, high, size, None, out)
-
-
-def randint_low_generator_out(low, high, size, generator, out: Tensor) -> Tensor:
-    return out.resize_(size).random_(low, high, generator=generator)
-
-
-def randperm(n, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
-    return randperm_generator(n, None, dtype, layout, device)
-
-
-def randperm_out(n, out: Tensor) -> Tensor:
-    return randperm_generator_out(n, None, out)
-
-
-def randperm_generator(n, generator, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
-    """A random permutation of the integers from 0 to `n - 1`, by default int64."""
-    return randperm_generator_out(n, generator, _new((n,), dtype or int64, device))
-
-
-def randperm_generator_out(n, generator, out: Tensor) -> Tensor:
-    out = out.resize_((n,))
-    if out.dtype is bool_:
+def _permutation(self: Tensor, generator: Generator | None) -> Tensor:
+    """The integers from 0 to the number of elements in random order."""
+    count = self.numel()
+    if self.dtype is bool_:
         raise NotImplementedError("randperm is not implemented for 'Bool'")
-    if n - 1 > _largest(out.dtype):
-        raise RuntimeError(f"value cannot be converted to type {out.dtype.name} without overflow")
-    return _fill(out, generator, lambda bits, sizes: bits.permutation(n))
+    if count - 1 > _largest(self.dtype):
+        raise RuntimeError(f"value cannot be converted to type {self.dtype.name} without overflow")
+    return _fill(self, generator, lambda bits, sizes: bits.permutation(count))
 
 
-def rand_like(self, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None) -> Tensor:
-    return _like(self, dtype, device, memory_format).uniform_()
-
-
-def randn_like(self, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None) -> Tensor:
-    return _like(self, dtype, device, memory_format).normal_()
-
-
-def randint_like(self, high, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None) -> Tensor:
-    return _like(self, dtype, device, memory_format).random_(0, high)
-
-
-def randint_like_low(
-    self, low, high, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None
-) -> Tensor:
-    return _like(self, dtype, device, memory_format).random_(low, high)
-
-
-def _like(self: Tensor, dtype: dtype | None, device: device | str | None, format: memory_format | None) -> Tensor:
-    return functions.empty_like(self, dtype=dtype, device=device, memory_format=format)
+rand, rand_generator, rand_out, rand_generator_out, rand_like = factory(Tensor.uniform_)
+randn, randn_generator, randn_out, randn_generator_out, randn_like = factory(Tensor.normal_)
+randint, randint_generator, randint_out, randint_generator_out, randint_like = factory(_random_below, int64)
+randint_low, randint_low_generator, randint_low_out, randint_low_generator_out, randint_like_low = factory(
+    Tensor.random_, int64
+)
+randperm, randperm_generator, randperm_out, randperm_generator_out, _ = factory(_permutation, int64)
 
 
 def bernoulli(self: Tensor, generator: Generator | None = None) -> Tensor:
@@ -340,9 +267,7 @@ def bernoulli_p(self: Tensor, p: float, generator: Generator | None = None) -> T
     return functions.empty_like(self, memory_format=contiguous_format).bernoulli_(p, generator=generator)
 
 
-def multinomial(
-    self: Tensor, num_samples: int, replacement: bool = False, generator: Generator | None = None
-) -> Tensor:
+def multinomial(self: Tensor, num_samples: int, replacement: bool, generator: Generator | None) -> Tensor:
     """Indices of the last dimension of `self`, (rows, columns) or (columns,), with probabilities proportional to its elements.
 
     Source: `aten/src/ATen/native/Distributions.cpp`, `multinomial`.

@@ -16,22 +16,13 @@ from typing import NamedTuple
 import numpy as np
 
 from rushlight.aten.generated import functions
-from rushlight.aten.native.pointwise import fits_fast_path
+from rushlight.aten.native.pointwise import SIMPLE_DTYPES, fits_fast_path
 from rushlight.aten.strided import Tensor, wrap_contiguous, wrap_dim, wrap_like
 from rushlight.aten.structured import Output, Structured, allocate, call_functional, resize_output
 from rushlight.c10 import dispatch
-from rushlight.c10.dtypes import (
-    FLOATING,
-    Scalar,
-    bool_,
-    dtype,
-    float16,
-    float32,
-    float64,
-    get_default_dtype,
-    int64,
-    uint8,
-)
+from rushlight.c10.dtypes import FLOATING, Scalar, bool_, dtype, float16, get_default_dtype, int64, uint8
+
+Dims = Sequence[int] | None  # None, and mostly (), for all dimensions
 
 # ------------------------------------------------------------------------------------------------------------
 # Sizes and dtypes
@@ -64,7 +55,7 @@ def reduced_sizes(sizes: Sequence[int], dims: Sequence[int] | None, keepdim: boo
     return tuple(left)
 
 
-def axes(self: Tensor, dims: Sequence[int] | None) -> tuple[int, ...] | None:
+def axes(self: Tensor, dims: Dims) -> tuple[int, ...] | None:
     """Convert dimensions that `reduced_sizes` has accepted to numpy's axes."""
     if not dims:
         return None
@@ -89,7 +80,7 @@ def accumulate_dtype(dtype: dtype) -> np.dtype:
 
 
 def reduce_into(
-    function: np.ufunc, self: Tensor, dims: Sequence[int] | None, keepdim: bool, out: Tensor, divisor: int | None = None
+    function: np.ufunc, self: Tensor, dims: Dims, keepdim: bool, out: Tensor, divisor: int | None = None
 ) -> None:
     """Reduce `dims` with `function` into `out`, and divide by `divisor`. Elements are first cast to the dtype of `out`."""
     array = self._array.astype(out.dtype.numpy, copy=False)
@@ -118,33 +109,27 @@ class ToDtype(Structured):
         return super().inplace(*args, dtype or args[0].dtype)
 
 
-def reduce_all_kernel(kernel: Structured) -> Callable:
-    """The form without dims, which reduces all: `sum(self, *, dtype)`."""
+def over_all(kernel: Structured) -> tuple[Callable, Callable]:
+    """The kernels of the form without dims, which reduces all, `sum(self, *, dtype)`, and of its out= form."""
 
     def reduce_all(self: Tensor, dtype: dtype | None = None) -> Tensor:
         return (kernel.on_meta if self.is_meta else kernel.functional)(self, None, False, dtype)
 
-    return reduce_all
-
-
-def reduce_all_out_kernel(kernel: Structured) -> Callable:
-    """The out= form of `reduce_all_kernel`."""
-
     def reduce_all_out(self: Tensor, dtype: dtype | None, out: Tensor) -> Tensor:
         return kernel.out(self, None, False, dtype, out)
 
-    return reduce_all_out
+    return reduce_all, reduce_all_out
 
 
 # ------------------------------------------------------------------------------------------------------------
 # Sum, product, mean, variance
 
 
-def meta_sum(self: Tensor, dims: Sequence[int] | None, keepdim: bool, dtype: dtype | None) -> Output:
+def meta_sum(self: Tensor, dims: Dims, keepdim: bool, dtype: dtype | None) -> Output:
     return Output(reduced_sizes(self.shape, dims, keepdim), None, dtype or sum_dtype(self))
 
 
-def sum_out(self: Tensor, dims: Sequence[int] | None, keepdim: bool, dtype: dtype | None, out: Tensor) -> None:
+def sum_out(self: Tensor, dims: Dims, keepdim: bool, dtype: dtype | None, out: Tensor) -> None:
     reduce_into(np.add, self, dims, keepdim, out)
 
 
@@ -154,7 +139,7 @@ class Sum(ToDtype):
     def functional(self, tensor, dims, keepdim, dtype):
         ndim = len(tensor._sizes)
         one = dims[0] if dims and len(dims) == 1 else None
-        if dispatch.fast_path_disabled or dtype is not None or tensor.dtype not in (float32, float64) or not ndim:
+        if dispatch.fast_path_disabled or dtype is not None or tensor.dtype not in SIMPLE_DTYPES or not ndim:
             return super().functional(tensor, dims, keepdim, dtype)
         if dims and (one is None or not -ndim <= one < ndim):
             return super().functional(tensor, dims, keepdim, dtype)
@@ -162,52 +147,45 @@ class Sum(ToDtype):
 
 
 sum_dim = Sum(meta_sum, sum_out)
-sum_all, sum_all_out = reduce_all_kernel(sum_dim), reduce_all_out_kernel(sum_dim)
+sum_all, sum_all_out = over_all(sum_dim)
 
 
-def meta_prod(self: Tensor, dim: int | None, keepdim: bool, dtype: dtype | None) -> Output:
-    return meta_sum(self, None if dim is None else (dim,), keepdim, dtype)
+prod_dim = ToDtype(
+    lambda self, dim, *options: meta_sum(self, None if dim is None else (dim,), *options),
+    lambda self, dim, keepdim, dtype, out: reduce_into(np.multiply, self, dim if dim is None else (dim,), keepdim, out),
+)
+prod_all, prod_all_out = over_all(prod_dim)
 
 
-def prod_out(self: Tensor, dim: int | None, keepdim: bool, dtype: dtype | None, out: Tensor) -> None:
-    reduce_into(np.multiply, self, None if dim is None else (dim,), keepdim, out)
-
-
-prod_dim = ToDtype(meta_prod, prod_out)
-prod_all, prod_all_out = reduce_all_kernel(prod_dim), reduce_all_out_kernel(prod_dim)
-
-
-def meta_mean(self: Tensor, dims: Sequence[int] | None, keepdim: bool, dtype: dtype | None) -> Output:
+def meta_mean(self: Tensor, dims: Dims, keepdim: bool, dtype: dtype | None) -> Output:
     found = dtype or self.dtype
     if found.category != FLOATING:
         which = "Input" if dtype is None else "Optional"
-        raise RuntimeError(
-            f"mean(): could not infer output dtype. {which} dtype must be either a floating point or complex dtype. "
-            f"Got: {found.type_name}"
-        )
+        rule = f"{which} dtype must be either a floating point or complex dtype. Got: {found.type_name}"
+        raise RuntimeError(f"mean(): could not infer output dtype. {rule}")
     return Output(reduced_sizes(self.shape, dims, keepdim), None, found)
 
 
-def mean_out(self: Tensor, dims: Sequence[int] | None, keepdim: bool, dtype: dtype | None, out: Tensor) -> None:
+def mean_out(self: Tensor, dims: Dims, keepdim: bool, dtype: dtype | None, out: Tensor) -> None:
     reduce_into(np.add, self, dims, keepdim, out, divisor=count(self, dims))
 
 
-def count(self: Tensor, dims: Sequence[int] | None) -> int:
+def count(self: Tensor, dims: Dims) -> int:
     """How many elements are reduced to one."""
     return math.prod(self.size(dim) for dim in dims) if dims and self.dim() else self.numel()
 
 
 mean_dim = ToDtype(meta_mean, mean_out)
-mean_all, mean_all_out = reduce_all_kernel(mean_dim), reduce_all_out_kernel(mean_dim)
+mean_all, mean_all_out = over_all(mean_dim)
 
 
-def meta_var(self: Tensor, dims: Sequence[int] | None, correction: Scalar | None, keepdim: bool) -> Output:
+def meta_var(self: Tensor, dims: Dims, correction: Scalar | None, keepdim: bool) -> Output:
     if self.dtype.category != FLOATING:
         raise RuntimeError("std and var only support floating point and complex dtypes")
     return Output(reduced_sizes(self.shape, dims, keepdim), None, self.dtype)
 
 
-def variance(self: Tensor, dims: Sequence[int] | None, correction: Scalar | None, keepdim: bool) -> np.ndarray:
+def variance(self: Tensor, dims: Dims, correction: Scalar | None, keepdim: bool) -> np.ndarray:
     """The sum of the squared distances from the mean, in double precision, divided by the number of elements minus `correction`
     (by default 1)."""
     array = self._array.astype(np.float64, copy=False)
@@ -217,46 +195,41 @@ def variance(self: Tensor, dims: Sequence[int] | None, correction: Scalar | None
     return np.true_divide(squares, max(count(self, dims) - correction, 0))
 
 
-def var_out(self: Tensor, dims: Sequence[int] | None, correction: Scalar | None, keepdim: bool, out: Tensor) -> None:
+def var_impl(self: Tensor, dims: Dims, correction: Scalar | None, keepdim: bool, out: Tensor) -> None:
     out._array[...] = variance(self, dims, correction, keepdim)
 
 
-def std_out(self: Tensor, dims: Sequence[int] | None, correction: Scalar | None, keepdim: bool, out: Tensor) -> None:
+def std_impl(self: Tensor, dims: Dims, correction: Scalar | None, keepdim: bool, out: Tensor) -> None:
     out._array[...] = np.sqrt(variance(self, dims, correction, keepdim))
 
 
-var_correction, std_correction = Structured(meta_var, var_out), Structured(meta_var, std_out)
+var_correction, std_correction = Structured(meta_var, var_impl), Structured(meta_var, std_impl)
 
 
-def var_unbiased(self: Tensor, unbiased: bool = True) -> Tensor:
-    return functions.var_correction_op(self, None, correction=int(unbiased))
+def with_unbiased(functional: Callable, out_form: Callable) -> tuple[Callable, ...]:
+    """The kernels of the overloads with `unbiased` instead of a correction: over all dimensions, over some, out=."""
+
+    def over_all_dims(self: Tensor, unbiased: bool = True) -> Tensor:
+        return functional(self, None, correction=int(unbiased))
+
+    def over_dims(self: Tensor, dim: Dims, unbiased: bool = True, keepdim: bool = False) -> Tensor:
+        return functional(self, dim, correction=int(unbiased), keepdim=keepdim)
+
+    def over_dims_out(self: Tensor, dim: Dims, unbiased: bool, keepdim: bool, out: Tensor) -> Tensor:
+        return out_form(self, dim, correction=int(unbiased), keepdim=keepdim, out=out)
+
+    return over_all_dims, over_dims, over_dims_out
 
 
-def var_dim(self: Tensor, dim: Sequence[int] | None, unbiased: bool = True, keepdim: bool = False) -> Tensor:
-    return functions.var_correction_op(self, dim, correction=int(unbiased), keepdim=keepdim)
-
-
-def var_dim_out(self: Tensor, dim: Sequence[int] | None, unbiased: bool, keepdim: bool, out: Tensor) -> Tensor:
-    return functions.var_correction_out_op(self, dim, correction=int(unbiased), keepdim=keepdim, out=out)
-
-
-def std_unbiased(self: Tensor, unbiased: bool = True) -> Tensor:
-    return functions.std_correction_op(self, None, correction=int(unbiased))
-
-
-def std_dim(self: Tensor, dim: Sequence[int] | None, unbiased: bool = True, keepdim: bool = False) -> Tensor:
-    return functions.std_correction_op(self, dim, correction=int(unbiased), keepdim=keepdim)
-
-
-def std_dim_out(self: Tensor, dim: Sequence[int] | None, unbiased: bool, keepdim: bool, out: Tensor) -> Tensor:
-    return functions.std_correction_out_op(self, dim, correction=int(unbiased), keepdim=keepdim, out=out)
+var_unbiased, var_dim, var_dim_out = with_unbiased(functions.var_correction_op, functions.var_correction_out_op)
+std_unbiased, std_dim, std_dim_out = with_unbiased(functions.std_correction_op, functions.std_correction_out_op)
 
 
 # ------------------------------------------------------------------------------------------------------------
 # Extremes, which need at least one element
 
 
-def assert_not_empty(name: str, self: Tensor, dims: Sequence[int] | None, error: type[Exception]) -> None:
+def assert_not_empty(name: str, self: Tensor, dims: Dims, error: type[Exception]) -> None:
     """Source: `aten/src/ATen/native/ReduceOpsUtils.h`, `zero_numel_check_dims`."""
     if self.numel():
         return
@@ -267,17 +240,19 @@ def assert_not_empty(name: str, self: Tensor, dims: Sequence[int] | None, error:
             raise IndexError(f"{name}(): Expected reduction dim {dim} to have non-zero size.")
 
 
-def extreme(name: str, function: np.ufunc) -> Structured:
-    """The structured kernel of amax or amin. NaN wins over any number."""
+def extreme(name: str, function: np.ufunc, casts: bool = False) -> Structured:
+    """The structured kernel of amax or amin, and of `max(self)` or `min(self)`, which also cast. NaN wins over any number."""
 
-    def meta(self: Tensor, dims: Sequence[int], keepdim: bool) -> Output:
+    def meta(self: Tensor, dims: Dims = None, keepdim: bool = False) -> Output:
         assert_not_empty(name, self, dims, RuntimeError)
         return Output(reduced_sizes(self.shape, dims, keepdim), None, self.dtype)
 
-    def impl(self: Tensor, dims: Sequence[int], keepdim: bool, out: Tensor) -> None:
-        function.reduce(self._array, axes(self, dims), out=out._array, keepdims=keepdim)
+    def impl(self: Tensor, *args) -> None:
+        *given, out = args
+        dims, keepdim = given or (None, False)
+        out._array[...] = function.reduce(self._array, axes(self, dims), keepdims=keepdim)
 
-    return Structured(meta, impl)
+    return Structured(meta, impl, casts)
 
 
 def index_of_extreme(name: str, function: Callable) -> Structured:
@@ -298,6 +273,7 @@ def index_of_extreme(name: str, function: Callable) -> Structured:
 
 
 amax, amin = extreme("amax", np.maximum), extreme("amin", np.minimum)
+max_all, min_all = extreme("max", np.maximum, casts=True), extreme("min", np.minimum, casts=True)
 argmax, argmin = index_of_extreme("argmax", np.argmax), index_of_extreme("argmin", np.argmin)
 
 
@@ -306,24 +282,6 @@ class Extremes(NamedTuple):
 
     values: Tensor
     indices: Tensor
-
-
-def extreme_of_all(name: str, function: np.ufunc) -> tuple[Callable, Callable]:
-    """The kernels of `max(self)` or `min(self)`: the functional and the out= form."""
-
-    def meta(self: Tensor) -> Output:
-        assert_not_empty(name, self, None, RuntimeError)
-        return Output((), None, self.dtype)
-
-    def impl(self: Tensor, out: Tensor) -> None:
-        out._array[...] = function.reduce(self._array, None)
-
-    structured = Structured(meta, impl, casts=True)
-
-    def kernel(self: Tensor) -> Tensor:
-        return (structured.on_meta if self.is_meta else structured.functional)(self)
-
-    return kernel, structured.out
 
 
 def extreme_and_index(name: str, function: Callable) -> tuple[Callable, Callable]:
@@ -351,33 +309,21 @@ def extreme_and_index(name: str, function: Callable) -> tuple[Callable, Callable
     def kernel_out(self: Tensor, dim: int, keepdim: bool, values: Tensor, indices: Tensor) -> Extremes:
         for out, output in zip((values, indices), meta(self, dim, keepdim)):
             if out.dtype is not output.dtype:
-                raise RuntimeError(
-                    f"Expected out tensor to have dtype {output.dtype.name}, but got {out.dtype.name} instead"
-                )
+                raise RuntimeError(f"Expected out tensor to have dtype {output.dtype.name}, but got {out.dtype.name}")
             resize_output(out, output.sizes)
         return impl(self, dim, values, indices)
 
     return kernel, kernel_out
 
 
-def max_other(self: Tensor, other: Tensor) -> Tensor:
-    return functions.maximum(self, other)
-
-
-def min_other(self: Tensor, other: Tensor) -> Tensor:
-    return functions.minimum(self, other)
-
-
-def max_other_out(self: Tensor, other: Tensor, out: Tensor) -> Tensor:
+def max_other(self: Tensor, other: Tensor, out: Tensor | None = None) -> Tensor:
     return functions.maximum(self, other, out=out)
 
 
-def min_other_out(self: Tensor, other: Tensor, out: Tensor) -> Tensor:
+def min_other(self: Tensor, other: Tensor, out: Tensor | None = None) -> Tensor:
     return functions.minimum(self, other, out=out)
 
 
-max_all, max_all_out = extreme_of_all("max", np.maximum)
-min_all, min_all_out = extreme_of_all("min", np.minimum)
 max_dim, max_dim_out = extreme_and_index("max", np.argmax)
 min_dim, min_dim_out = extreme_and_index("min", np.argmin)
 
@@ -386,39 +332,28 @@ min_dim, min_dim_out = extreme_and_index("min", np.argmin)
 # All and any
 
 
-def logical(name: str, function: np.ufunc) -> tuple[Structured, Structured, Structured]:
-    """The structured kernels of `all` or `any`: over one dimension, over some, over all. The result is bool, or uint8 for uint8.
+def logical(function: np.ufunc) -> Structured:
+    """The structured kernel of all overloads of `all` or `any`: over one dimension, over some, over all. Unlike in other
+    reductions, () means no dimension. The result is bool, or uint8 for uint8.
 
     Source: `aten/src/ATen/native/ReduceOps.cpp`, `allany_meta`.
     """
 
-    def some_meta(self: Tensor, dims: Sequence[int] | None, keepdim: bool) -> Output:
-        nothing = dims is not None and len(dims) == 0  # unlike in other reductions, () means no dimension
-        sizes = self.shape if nothing else reduced_sizes(self.shape, dims, keepdim)
+    def meta(self: Tensor, dims: int | Dims = None, keepdim: bool = False) -> Output:
+        dims = (dims,) if isinstance(dims, int) else dims
+        sizes = self.shape if dims in ((), []) else reduced_sizes(self.shape, dims, keepdim)
         return Output(sizes, None, uint8 if self.dtype is uint8 else bool_)
 
-    def some(self: Tensor, dims: Sequence[int] | None, keepdim: bool, out: Tensor) -> None:
-        nothing = dims is not None and len(dims) == 0
-        axis = () if nothing else axes(self, dims)
+    def impl(self: Tensor, *args) -> None:
+        *given, out = args
+        dims, keepdim = given or (None, False)
+        axis = () if dims in ((), []) else axes(self, (dims,) if isinstance(dims, int) else dims)
         out._array[...] = function.reduce(self._array.astype(np.bool_, copy=False), axis, keepdims=keepdim)
 
-    def one_meta(self: Tensor, dim: int, keepdim: bool) -> Output:
-        return some_meta(self, (dim,), keepdim)
-
-    def one(self: Tensor, dim: int, keepdim: bool, out: Tensor) -> None:
-        some(self, (dim,), keepdim, out)
-
-    def every_meta(self: Tensor) -> Output:
-        return some_meta(self, None, False)
-
-    def every(self: Tensor, out: Tensor) -> None:
-        some(self, None, False, out)
-
-    return Structured(one_meta, one), Structured(some_meta, some), Structured(every_meta, every)
+    return Structured(meta, impl)
 
 
-all_dim, all_dims, all_all = logical("all", np.logical_and)
-any_dim, any_dims, any_all = logical("any", np.logical_or)
+all_, any_ = logical(np.logical_and), logical(np.logical_or)
 
 
 # ------------------------------------------------------------------------------------------------------------
@@ -512,21 +447,15 @@ def softmax_kernel(name: str, kernel: Callable[[np.ndarray, int], np.ndarray]) -
         if self.numel() == 0:
             return
         if self.dtype.category != FLOATING:
-            raise NotImplementedError(
-                f'"{name}" not implemented for {self.dtype.type_name!r}; give it a floating dtype='
-            )
+            raise NotImplementedError(f'"{name}" not implemented for {self.dtype.type_name!r}; give it a dtype=')
         array = np.atleast_1d(self._array)
         out._array[...] = kernel(array, wrap_dim(dim, self.dim())).reshape(self.shape)
 
     structured = Structured(meta, impl)
 
     def functional(self: Tensor, dim: int, half_to_float: bool) -> Tensor:
-        if (
-            fits_fast_path(self)
-            and self._array.size
-            and -len(self._sizes) <= dim < len(self._sizes)
-            and not half_to_float
-        ):
+        in_range = -len(self._sizes) <= dim < len(self._sizes)
+        if in_range and fits_fast_path(self) and self._array.size and not half_to_float:
             return wrap_like(kernel(self._array, dim), self)
         return call_functional(structured, (self, dim, half_to_float))
 
@@ -549,22 +478,16 @@ def softmax_backward_kernel(name: str, kernel: Callable[[np.ndarray, np.ndarray,
 
     def impl(grad_output: Tensor, output: Tensor, dim: int, input_dtype: dtype, out: Tensor) -> None:
         if output.numel():
-            arrays = [
-                np.atleast_1d(each._array).astype(accumulate_dtype(each.dtype), copy=False)
-                for each in (grad_output, output)
-            ]
-            out._array[...] = kernel(*arrays, wrap_dim(dim, output.dim())).reshape(output.shape)
+            computed = [each._array.astype(accumulate_dtype(each.dtype), copy=False) for each in (grad_output, output)]
+            found = kernel(*map(np.atleast_1d, computed), wrap_dim(dim, output.dim()))
+            out._array[...] = found.reshape(output.shape)
 
     structured = Structured(meta, impl)
 
     def functional(grad_output: Tensor, output: Tensor, dim: int, input_dtype: dtype) -> Tensor:
-        if (
-            fits_fast_path(output)
-            and output.dtype is grad_output.dtype is input_dtype
-            and output._sizes == grad_output._sizes
-            and grad_output._has_plain_strides
-            and -len(output._sizes) <= dim < len(output._sizes)
-        ):
+        alike = output.dtype is grad_output.dtype is input_dtype and output._sizes == grad_output._sizes
+        in_range = -len(output._sizes) <= dim < len(output._sizes)
+        if alike and in_range and fits_fast_path(output) and grad_output._has_plain_strides:
             return wrap_like(kernel(grad_output._array, output._array, dim), output)
         return call_functional(structured, (grad_output, output, dim, input_dtype))
 
@@ -606,19 +529,11 @@ def to_dtype(self: Tensor, dtype: dtype | None) -> Tensor:
     return self if dtype in (None, self.dtype) else self.to(dtype)
 
 
-def softmax_int(self: Tensor, dim: int, dtype: dtype | None = None) -> Tensor:
-    return functions._softmax(to_dtype(self, dtype), dim, False)
-
-
-def log_softmax_int(self: Tensor, dim: int, dtype: dtype | None = None) -> Tensor:
-    return functions._log_softmax(to_dtype(self, dtype), dim, False)
-
-
-def softmax_int_out(self: Tensor, dim: int, dtype: dtype | None, out: Tensor) -> Tensor:
+def softmax_int(self: Tensor, dim: int, dtype: dtype | None = None, out: Tensor | None = None) -> Tensor:
     return functions._softmax(to_dtype(self, dtype), dim, False, out=out)
 
 
-def log_softmax_int_out(self: Tensor, dim: int, dtype: dtype | None, out: Tensor) -> Tensor:
+def log_softmax_int(self: Tensor, dim: int, dtype: dtype | None = None, out: Tensor | None = None) -> Tensor:
     return functions._log_softmax(to_dtype(self, dtype), dim, False, out=out)
 
 

@@ -15,20 +15,7 @@ import numpy as np
 
 from rushlight.aten import strided
 from rushlight.aten.generated import functions
-from rushlight.aten.strided import (
-    Size,
-    Tensor,
-    as_strided,
-    compute_stride,
-    infer_size,
-    infer_view_size,
-    plain_alias,
-    select,
-    slice,
-    transpose,
-    unsqueeze,
-    wrap_dim,
-)
+from rushlight.aten.strided import Size, Tensor, plain_alias, wrap_dim
 from rushlight.c10 import dispatch
 from rushlight.c10.dispatch import local
 from rushlight.c10.dtypes import INTEGRAL
@@ -97,8 +84,8 @@ def reshape(self: Tensor, shape: Sequence[int]) -> Tensor:
     """
     if not is_watched(self):
         return as_view(self, strided.reshape(self, shape))
-    sizes = infer_view_size(shape, self.numel())
-    strides = compute_stride(self.shape, self.stride(), sizes)
+    sizes = strided.infer_view_size(shape, self.numel())
+    strides = strided.compute_stride(self.shape, self.stride(), sizes)
     if strides is not None:
         whole = local.modes or self.is_contiguous()
         return self.view(tuple(shape)) if whole else functions._reshape_alias(self, sizes, strides)
@@ -198,7 +185,7 @@ def unflatten(self: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
     dim = wrap_dim(dim, self.dim())
     if self.dim() == 0:
         raise RuntimeError("unflatten: the tensor has no dimensions")
-    sizes = infer_view_size(tuple(sizes), self.size(dim))
+    sizes = strided.infer_view_size(tuple(sizes), self.size(dim))
     return self.view(self.shape[:dim] + sizes + self.shape[dim + 1 :])
 
 
@@ -246,7 +233,7 @@ def split(self: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
         raise RuntimeError(f"split expects a positive split_size, but got {split_size}")
     length = self.size(dim)
     starts = range(0, length, split_size) if length else [0]
-    return tuple(slice(self, dim, start, start + split_size) for start in starts)
+    return tuple(strided.slice(self, dim, start, start + split_size) for start in starts)
 
 
 def split_with_sizes(self: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
@@ -256,11 +243,10 @@ def split_with_sizes(self: Tensor, split_sizes: Sequence[int], dim: int = 0) -> 
     if min(split_sizes, default=0) < 0 or sum(split_sizes) != self.size(dim):
         raise RuntimeError(f"split expects sizes >= 0 that sum to {self.size(dim)}, but got {list(split_sizes)}")
     ends = list(accumulate(split_sizes))
-    return tuple(slice(self, dim, end - size, end) for size, end in zip(split_sizes, ends))
+    return tuple(strided.slice(self, dim, end - size, end) for size, end in zip(split_sizes, ends))
 
 
-def split_sizes(self: Tensor, split_size: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
-    return functions.split_with_sizes(self, split_size, dim)
+split_sizes = functions.split_with_sizes
 
 
 def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
@@ -277,7 +263,7 @@ def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
 
 def unbind(self: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     """One view for each index of a dimension."""
-    return tuple(select(self, dim, i) for i in range(self.size(dim)))
+    return tuple(strided.select(self, dim, i) for i in range(self.size(dim)))
 
 
 def contiguous(self: Tensor, memory_format: memory_format = contiguous_format) -> Tensor:
@@ -293,7 +279,7 @@ def broadcast_shapes(*shapes: int | Sequence[int]) -> Size:
     """The sizes to which tensors of these shapes broadcast."""
     sizes = ()
     for shape in shapes:
-        sizes = infer_size(sizes, _dims(shape))
+        sizes = strided.infer_size(sizes, _dims(shape))
     return Size(sizes)
 
 
@@ -331,12 +317,16 @@ def mT(self: Tensor) -> Tensor:
 # Derivatives that are operators of their own: elements outside the view get 0
 
 
-def embed_in_zeros(grad: Tensor, sizes: Sequence[int], view: Callable[[Tensor], Tensor]) -> Tensor:
-    """Zeros of these sizes, except the elements of `view`, which are the gradient."""
-    out = zeros_for(grad, sizes)
-    if not out.is_meta:
-        view(out)._array[...] = grad._array
-    return out
+def embed_in_zeros(view: Callable) -> Callable:
+    """The kernel of the derivative of a view: zeros of `input_sizes`, except the elements of the view, which are the gradient."""
+
+    def backward(grad: Tensor, input_sizes: Sequence[int], *args: int) -> Tensor:
+        out = zeros_for(grad, input_sizes)
+        if not out.is_meta:
+            view(out, *args)._array[...] = grad._array
+        return out
+
+    return backward
 
 
 def zeros_for(grad: Tensor, sizes: Sequence[int]) -> Tensor:
@@ -346,18 +336,7 @@ def zeros_for(grad: Tensor, sizes: Sequence[int]) -> Tensor:
     return out
 
 
-def select_backward(grad_output: Tensor, input_sizes: Sequence[int], dim: int, index: int) -> Tensor:
-    return embed_in_zeros(grad_output, input_sizes, lambda out: select(out, dim, index))
-
-
-def slice_backward(
-    grad_output: Tensor, input_sizes: Sequence[int], dim: int, start: int, end: int, step: int
-) -> Tensor:
-    return embed_in_zeros(grad_output, input_sizes, lambda out: slice(out, dim, start, end, step))
-
-
-def diagonal_backward(grad_output: Tensor, input_sizes: Sequence[int], offset: int, dim1: int, dim2: int) -> Tensor:
-    return embed_in_zeros(grad_output, input_sizes, lambda out: diagonal(out, offset, dim1, dim2))
+select_backward, slice_backward, diagonal_backward = map(embed_in_zeros, (strided.select, strided.slice, diagonal))
 
 
 def unfold_backward(grad_in: Tensor, input_sizes: Sequence[int], dim: int, size: int, step: int) -> Tensor:
@@ -366,9 +345,9 @@ def unfold_backward(grad_in: Tensor, input_sizes: Sequence[int], dim: int, size:
     if out.is_meta:
         return out
     for position in range(size):
-        grad = select(grad_in, -1, position)
+        grad = strided.select(grad_in, -1, position)
         end = position + (grad.size(dim) - 1) * step + 1 if grad.dim() else None
-        target = slice(out, dim, position, end, step) if grad.dim() else out
+        target = strided.slice(out, dim, position, end, step) if grad.dim() else out
         np.add(target._array, grad._array, target._array)
     return out
 
@@ -377,28 +356,17 @@ def unfold_backward(grad_in: Tensor, input_sizes: Sequence[int], dim: int, size:
 # In-place views: the tensor itself becomes the view
 
 
-def set_geometry(self: Tensor, view: Tensor) -> Tensor:
-    """Give a tensor the sizes, strides and offset of a view of it."""
-    self._sizes, self._strides, self._storage_offset = view.shape, view.stride(), view.storage_offset()
-    self.forget_metadata()
-    return self
+def in_place(kernel: Callable) -> Callable:
+    """The kernel that gives a tensor the sizes, strides and offset of a view of it, made by another kernel."""
+
+    def become_view(self: Tensor, *args) -> Tensor:
+        view = kernel(self, *args)
+        self._sizes, self._strides, self._storage_offset = view.shape, view.stride(), view.storage_offset()
+        self.forget_metadata()
+        return self
+
+    return become_view
 
 
-def as_strided_(self: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None) -> Tensor:
-    return set_geometry(self, as_strided(self, size, stride, storage_offset))
-
-
-def squeeze_(self: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
-    return set_geometry(self, squeeze(self, dim))
-
-
-def t_(self: Tensor) -> Tensor:
-    return set_geometry(self, t(self))
-
-
-def transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
-    return set_geometry(self, transpose(self, dim0, dim1))
-
-
-def unsqueeze_(self: Tensor, dim: int) -> Tensor:
-    return set_geometry(self, unsqueeze(self, dim))
+as_strided_, squeeze_, t_ = in_place(strided.as_strided), in_place(squeeze), in_place(t)
+transpose_, unsqueeze_ = in_place(strided.transpose), in_place(strided.unsqueeze)

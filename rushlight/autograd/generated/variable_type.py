@@ -215,14 +215,14 @@ class SplitBackward0(Node):
     def apply(node, *grads):
         if all(grad is None for grad in grads):
             return (None,)
-        return (cat_backward_of_split(grads, node.result_shapes, node.dim, node.self_dtype),)
+        return (functions.cat(replace_none_by_zeros(grads, node.result_shapes, node.self_dtype), node.dim),)
 
 
 class SplitWithSizesBackward0(Node):
     def apply(node, *grads):
         if all(grad is None for grad in grads):
             return (None,)
-        return (cat_backward_of_split(grads, node.result_shapes, node.dim, node.self_dtype),)
+        return (functions.cat(replace_none_by_zeros(grads, node.result_shapes, node.self_dtype), node.dim),)
 
 
 class SqueezeBackward0(Node):
@@ -299,7 +299,7 @@ class UnbindBackward0(Node):
     def apply(node, *grads):
         if all(grad is None for grad in grads):
             return (None,)
-        return (unbind_backward(grads, node.result_shapes, node.dim, node.self_dtype),)
+        return (functions.stack(replace_none_by_zeros(grads, node.result_shapes, node.self_dtype), node.dim),)
 
 
 class UnfoldBackward0(Node):
@@ -360,7 +360,7 @@ class CopyBackwards(Node):
             )
         edges = node.next_edges
         return (
-            zeros_like_contiguous(grad) if edges[0].node else None,
+            functions.zeros_like(grad, memory_format=contiguous_format) if edges[0].node else None,
             grad if edges[1].node else None,
         )
 
@@ -531,7 +531,7 @@ class AddcdivBackward0(Node):
         tensor1 = unpack(node, node.saved_tensor1) if edges[2].node else None
         return (
             grad if edges[0].node else None,
-            grad * rdiv_scalar(node.value, tensor2) if edges[1].node else None,
+            grad * (functions.full_like(tensor2, node.value) / tensor2) if edges[1].node else None,
             neg_mul(grad, mul_scalar(tensor1, node.value) / (tensor2 * tensor2)) if edges[2].node else None,
         )
 
@@ -1161,7 +1161,9 @@ class PowBackward0(Node):
             unpack(node, [node.saved_self])
             return (None,)
         self = unpack(node, node.saved_self)
-        return (pow_backward(grad, self, node.exponent),)
+        return (
+            zeros_like(self) if node.exponent == 0 else grad * mul_scalar(self.pow(node.exponent - 1), node.exponent),
+        )
 
     def release_variables(node):
         node.saved_self = None
@@ -1557,7 +1559,7 @@ class GatherBackward0(Node):
             unpack(node, [node.saved_index])
             return (None,)
         index = unpack(node, node.saved_index)
-        return (gather_backward(grad, node.self_shape, node.dim, index),)
+        return (grad.new_zeros(node.self_shape).scatter_add(node.dim, index, grad),)
 
     def release_variables(node):
         node.saved_index = None
@@ -1615,7 +1617,7 @@ class IndexPutBackward0(Node):
         indices = unpack(node, node.saved_indices) if edges[0].node or edges[1].node else None
         return (
             index_put_backward(grad, indices, node.accumulate) if edges[0].node else None,
-            index_grad(grad, indices) if edges[1].node else None,
+            functions.index_Tensor_op(grad, indices) if edges[1].node else None,
         )
 
     def release_variables(node):
@@ -1637,7 +1639,7 @@ class IndexPutImplBackward0(Node):
         indices = unpack(node, node.saved_indices) if edges[0].node or edges[1].node else None
         return (
             index_put_backward(grad, indices, node.accumulate) if edges[0].node else None,
-            index_grad(grad, indices) if edges[1].node else None,
+            functions.index_Tensor_op(grad, indices) if edges[1].node else None,
         )
 
     def release_variables(node):
