@@ -200,7 +200,7 @@ class Figures:
         return "\n".join(f"{what:<40}{figure:>10}" for what, figure in rows)
 
 
-def measure(classroom: Path, attacks: dict[str, ModuleType], lab: str = LAB) -> Figures:
+def measure(classroom: Path, attacks: dict[str, ModuleType], lab: str = LAB, jobs: int = 2) -> Figures:
     """Grade a class of these attackers of a lab in an empty folder, and look at what is left behind.
 
     Expects RUSHLIGHT_CLASSROOM to be that folder, and XDG_CACHE_HOME one of its own.
@@ -212,8 +212,8 @@ def measure(classroom: Path, attacks: dict[str, ModuleType], lab: str = LAB) -> 
     students = make(classroom, attacks, lab)
     before, start = _files(canary), time.perf_counter()
     seed = class_seed(classroom / "seed")
-    with ProcessPoolExecutor(2, multiprocessing.get_context("spawn"), _begin, (seed, os.getpid(), lab)) as markers:
-        rows = {row.student: row for row in grading.grade(lab, executor=markers, jobs=2)}
+    with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _begin, (seed, os.getpid(), lab)) as markers:
+        rows = {row.student: row for row in grading.grade(lab, executor=markers, jobs=jobs)}
         active = _active_markup(classroom, markers, lab)
     figures = Figures(len(attacks), len(students), time.perf_counter() - start)
     figures.remarks = {student: row.remark() for student, row in rows.items()}
