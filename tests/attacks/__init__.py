@@ -269,7 +269,7 @@ def _poisoned() -> list[str]:
         texts = {
             str(path.relative_to(folder)): path.read_text(encoding="utf-8")
             for path in folder.rglob("*")
-            if path.suffix in (".py", ".yaml")
+            if path.suffix in (".py", ".yaml", ".h")
         }
         digest = hashlib.sha256(repr(sorted(texts.items())).encode()).hexdigest()[:16]
         wrong += [] if folder.name.endswith(digest) else [str(folder)]
