@@ -194,8 +194,7 @@ def _caller_location() -> str:
     return f"registered at {frame.filename}:{frame.lineno}"
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Functions that the generated files call: `aten/generated/functions.py` and `register_kernels.py`
+# Functions that the generated files call: `aten/generated/functions.py` and `register_kernels.py` --------------------
 
 
 def declare(schema: str) -> OpOverload:
@@ -359,8 +358,7 @@ def cache_plan(pattern: tuple, operator: Operator, args: tuple, kwargs: dict[str
     _plans[pattern] = operator.table, tensors, arrange
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Calling by name
+# Calling by name -----------------------------------------------------------------------------------------------------
 
 
 def stack_of(operator: Operator, args: Sequence, kwargs: dict[str, Any]) -> list:

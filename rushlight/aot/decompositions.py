@@ -25,8 +25,7 @@ NONE, MEAN, SUM = 0, 1, 2
 Dims = Sequence[int] | None
 Scalar = int | float | bool
 
-# ------------------------------------------------------------------------------------------------------------
-# Softmax
+# Softmax -------------------------------------------------------------------------------------------------------------
 
 
 def softmax(self: Tensor, dim: int, half_to_float: bool) -> Tensor:
@@ -74,8 +73,7 @@ def log_softmax_backward_data(grad_output: Tensor, output: Tensor, dim: int, inp
     return grad.to(input_dtype)
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Pointwise, and functional forms of writes
+# Pointwise, and functional forms of writes ---------------------------------------------------------------------------
 
 SQRT_2_OVER_PI, CUBE = math.sqrt(2 / math.pi), 0.044715
 
@@ -131,8 +129,7 @@ def fill(self: Tensor, value: Any) -> Tensor:
     return functions.full_like(self, value) if not isinstance(value, Tensor) else copy(self, value)
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Reductions and losses
+# Reductions and losses -----------------------------------------------------------------------------------------------
 
 
 def mean_dim(self: Tensor, dim: Dims, keepdim: bool, dtype: Any) -> Tensor:
@@ -167,8 +164,7 @@ def mse_loss_backward(grad_output: Tensor, self: Tensor, target: Tensor, reducti
     return (self - target) * (grad_output * (2 / self.numel() if reduction == MEAN else 2))
 
 
-# ------------------------------------------------------------------------------------------------------------
-# The table. A rule takes all arguments of the operator's schema, in order.
+# The table. A rule takes all arguments of the operator's schema, in order. -------------------------------------------
 
 
 def scatter(write: Callable) -> Callable:

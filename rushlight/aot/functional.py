@@ -28,8 +28,7 @@ from rushlight.library import ops
 
 aten = ops.aten
 
-# ------------------------------------------------------------------------------------------------------------
-# Operators
+# Operators -----------------------------------------------------------------------------------------------------------
 
 
 def is_view(func: Operator) -> bool:
@@ -149,8 +148,7 @@ def arguments_of(view: View) -> dict[str, Any]:
     return {argument.name: value for argument, value in zip(arguments[1:], stack[1:])}
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Tensors and storages
+# Tensors and storages ------------------------------------------------------------------------------------------------
 
 
 @dataclass(eq=False)
@@ -223,8 +221,7 @@ def commit_update(tensor: FunctionalTensorWrapper, new: Tensor) -> None:
     sync(tensor)
 
 
-# ------------------------------------------------------------------------------------------------------------
-# The mode
+# The mode ------------------------------------------------------------------------------------------------------------
 
 
 class FunctionalTensorMode(DispatchMode):

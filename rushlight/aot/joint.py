@@ -33,8 +33,7 @@ __all__ = [
 aten = ops.aten
 Args = Sequence[Any]
 
-# ------------------------------------------------------------------------------------------------------------
-# The metadata of a function
+# The metadata of a function ------------------------------------------------------------------------------------------
 
 
 @dataclass
@@ -213,8 +212,7 @@ def needs_autograd(meta: ViewAndMutationMeta) -> bool:
     )
 
 
-# ------------------------------------------------------------------------------------------------------------
-# The function that is traced
+# The function that is traced -----------------------------------------------------------------------------------------
 
 
 def fn_prepped_for_autograd(function: Callable, meta: ViewAndMutationMeta, primals: Sequence[Any]) -> list[Any]:
@@ -261,8 +259,7 @@ def joint_forward_backward(
     return outs, grads
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Tracing
+# Tracing -------------------------------------------------------------------------------------------------------------
 
 
 def joint_graph(

@@ -22,8 +22,7 @@ from rushlight.aten.strided import Tensor
 from rushlight.fx import Graph, GraphModule, Node
 from rushlight.fx.passes import common_subexpressions
 
-# ------------------------------------------------------------------------------------------------------------
-# Operators by name, with all overloads, as in PyTorch's lists
+# Operators by name, with all overloads, as in PyTorch's lists --------------------------------------------------------
 
 _VIEWS = "alias as_strided expand permute select slice split squeeze t unsqueeze view"
 _CHEAP = """
@@ -68,8 +67,7 @@ def size_of(node: Node) -> int:
     return sum(map(nbytes, value)) if isinstance(value, (list, tuple)) else nbytes(value)
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Nodes of the forward and of the backward
+# Nodes of the forward and of the backward ----------------------------------------------------------------------------
 
 
 @dataclass
@@ -130,8 +128,7 @@ def output_values(graph: Graph) -> list[Any]:
     return list(graph.output_node().args[0])
 
 
-# ------------------------------------------------------------------------------------------------------------
-# The network
+# The network ---------------------------------------------------------------------------------------------------------
 
 
 def may_recompute(node: Node, info: NodeInfo) -> bool:
@@ -347,8 +344,7 @@ def solve_min_cut(joint: Graph, info: NodeInfo) -> list[Node]:
     return [node for node in joint.nodes if node.name in cut]
 
 
-# ------------------------------------------------------------------------------------------------------------
-# The two graphs
+# The two graphs ------------------------------------------------------------------------------------------------------
 
 
 def extract_graph(joint: Graph, inputs: Sequence[Node], outputs: Sequence[Any]) -> Graph:

@@ -30,8 +30,7 @@ from rushlight.fx.node import map_aggregate
 
 Decompositions = Mapping[Operator, Callable] | None
 
-# ------------------------------------------------------------------------------------------------------------
-# The mode
+# The mode ------------------------------------------------------------------------------------------------------------
 
 
 class ProxyTorchDispatchMode(DispatchMode):
@@ -158,8 +157,7 @@ def composite(func: Operator) -> Callable | None:
     return lambda *args, **kwargs: kernel.function(*bind(func.schema, args, kwargs))
 
 
-# ------------------------------------------------------------------------------------------------------------
-# make_fx
+# make_fx -------------------------------------------------------------------------------------------------------------
 
 
 def fake_like(tensor: Tensor) -> Tensor:

@@ -90,8 +90,7 @@ def unboxed(compiled: Callable) -> Callable:
     return (lambda *args: compiled(list(args))) if getattr(compiled, "_boxed_call", False) else compiled
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Inference
+# Inference -----------------------------------------------------------------------------------------------------------
 
 
 def wrap_inference(compiled: Callable, meta: ViewAndMutationMeta) -> Callable:
@@ -187,8 +186,7 @@ def view_of(base: Tensor, info: joint.OutputAliasInfo) -> Tensor:
     return view if info.requires_grad or not view.requires_grad else view.detach()
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Training
+# Training ------------------------------------------------------------------------------------------------------------
 
 
 def wrap_training(forward: Callable, backward: Callable, meta: ViewAndMutationMeta) -> Callable:
@@ -235,8 +233,7 @@ def coerce_to_expected_memory_format(grad: Tensor, like: Tensor) -> Tensor:
     return functions.empty_strided(like.shape, like.stride(), dtype=like.dtype).copy_(grad)
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Other entry points
+# Other entry points --------------------------------------------------------------------------------------------------
 
 
 def aot_function(

@@ -18,8 +18,7 @@ from rushlight.c10.dtypes import ALL, dtype
 
 __all__ = ["from_dlpack"]
 
-# ------------------------------------------------------------------------------------------------------------
-# The struct
+# The struct ----------------------------------------------------------------------------------------------------------
 
 CPU = 1
 INT, UINT, FLOAT, BOOL = 0, 1, 2, 6
@@ -59,8 +58,7 @@ DLManagedTensor._fields_ = [("dl_tensor", DLTensor), ("manager_ctx", c_void_p), 
 _CODES = {"b": BOOL, "i": INT, "u": UINT, "f": FLOAT}
 DTYPES = {(_CODES[each.numpy.kind], 8 * each.itemsize): each for each in ALL}
 
-# ------------------------------------------------------------------------------------------------------------
-# The capsule. Its name is compared by content, but must stay in memory, so the names are constants.
+# The capsule. Its name is compared by content, but must stay in memory, so the names are constants. ------------------
 
 UNUSED, USED = b"dltensor", b"used_dltensor"
 
@@ -77,8 +75,7 @@ _set_name = _capsule_function("PyCapsule_SetName", ctypes.c_int, py_object, c_ch
 _is_valid_address = _capsule_function("PyCapsule_IsValid", ctypes.c_int, c_void_p, c_char_p)
 _get_pointer_address = _capsule_function("PyCapsule_GetPointer", c_void_p, c_void_p, c_char_p)
 
-# ------------------------------------------------------------------------------------------------------------
-# Export
+# Export --------------------------------------------------------------------------------------------------------------
 
 _exported: dict[int, tuple] = {}  # by the address of a struct, the objects that must live until it is released
 
@@ -130,8 +127,7 @@ def dlpack(self: Tensor, *, stream=None, max_version=None, dl_device=None, copy=
     return to_dlpack(self)
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Import
+# Import --------------------------------------------------------------------------------------------------------------
 
 
 def layout(dl_tensor: DLTensor) -> tuple[tuple[int, ...], tuple[int, ...], int, dtype]:

@@ -60,8 +60,7 @@ def _trailing_sizes(value: Tensor) -> Sequence[int]:
     return value.shape[leading:]
 
 
-# ------------------------------------------------------------------------------------------------------------
-# From the key to views and index tensors
+# From the key to views and index tensors -----------------------------------------------------------------------------
 
 
 def _apply_slicing(self: Tensor, key, keep_slices: bool = False) -> tuple[Tensor, list[Tensor | None]]:

@@ -33,8 +33,7 @@ def cached(function: Callable) -> Callable:
     return function
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Geometry
+# Geometry ------------------------------------------------------------------------------------------------------------
 
 
 def broadcast_strides(sizes: Sequence[int], strides: Sequence[int], to: Sequence[int]) -> tuple[int, ...]:
@@ -141,8 +140,7 @@ def common_sizes(*operands: Operand) -> tuple[int, ...]:
     return tuple(sizes)
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Checks for overlapping memory
+# Checks for overlapping memory ---------------------------------------------------------------------------------------
 
 
 def assert_no_internal_overlap(self: Tensor) -> None:
@@ -174,8 +172,7 @@ def assert_no_partial_overlap(self: Tensor, other: Tensor) -> None:
         )
 
 
-# ------------------------------------------------------------------------------------------------------------
-# The loop
+# The loop ------------------------------------------------------------------------------------------------------------
 
 
 def for_each(function: Callable, out: Tensor, inputs: Sequence[Operand], common: dtype) -> None:

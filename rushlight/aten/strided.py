@@ -36,8 +36,7 @@ __all__ = ["Tensor"]
 
 META = BIT["Meta"]
 
-# ------------------------------------------------------------------------------------------------------------
-# Arithmetic on sizes and strides
+# Arithmetic on sizes and strides -------------------------------------------------------------------------------------
 
 
 def contiguous_strides(sizes: Sequence[int]) -> tuple[int, ...]:
@@ -157,8 +156,7 @@ def int_list(args: tuple, name: str = "", named: dict | None = None) -> tuple[in
     return tuple(map(index, args))
 
 
-# ------------------------------------------------------------------------------------------------------------
-# The tensor
+# The tensor ----------------------------------------------------------------------------------------------------------
 
 
 class Tensor:
@@ -392,8 +390,7 @@ def plain_alias(self: Tensor, sizes: Size, strides: tuple[int, ...], storage_off
     return view
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Views: the same storage, other metadata
+# Views: the same storage, other metadata -----------------------------------------------------------------------------
 
 
 def transpose(self: Tensor, dim0: int, dim1: int) -> Tensor:
@@ -587,8 +584,7 @@ def as_strided(self: Tensor, sizes: Sequence[int], strides: Sequence[int], stora
     return alias(self, sizes, strides, storage_offset)
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Broadcasting: a dimension of size 1 fits any size
+# Broadcasting: a dimension of size 1 fits any size -------------------------------------------------------------------
 
 
 def infer_size(a: Sequence[int], b: Sequence[int]) -> tuple[int, ...]:
@@ -657,8 +653,7 @@ def expand(self: Tensor, sizes: Sequence[int]) -> Tensor:
     return alias(self, new_sizes, new_strides, self.storage_offset())
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Other sizes for the same elements: view if the strides allow it, else copy
+# Other sizes for the same elements: view if the strides allow it, else copy ------------------------------------------
 
 
 def infer_view_size(sizes: Sequence[int], numel: int) -> tuple[int, ...]:
@@ -765,8 +760,7 @@ def reshape(self: Tensor, shape: Sequence[int]) -> Tensor:
     return alias(copy, sizes, contiguous_strides(sizes), 0)
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Copies
+# Copies --------------------------------------------------------------------------------------------------------------
 
 
 def clone(self: Tensor, memory_format: memory_format | None = None) -> Tensor:

@@ -56,8 +56,7 @@ def detach_result(result: Tensor) -> Tensor:
     return result.detach() if local.grad_enabled else result
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Views: elements outside the view get 0
+# Views: elements outside the view get 0 ------------------------------------------------------------------------------
 
 
 def slice_backward_wrapper(grad: Tensor, sizes: Sequence[int], dim: int, start, end, step: int) -> Tensor:
@@ -186,8 +185,7 @@ def repeat_backward(grad: Tensor, repeats: Sequence[int], sizes: Sequence[int]) 
     return grad.reshape(apart).sum(copies) if copies else grad
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Element by element
+# Element by element --------------------------------------------------------------------------------------------------
 
 
 def clamp_mask(self: Tensor, min, max) -> Tensor:
@@ -253,8 +251,7 @@ def softplus_double_backward(grad: Tensor, self: Tensor, beta: Scalar, threshold
     return functions.sigmoid_backward(grad, x.sigmoid()) * (x < threshold) * beta
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Gathering
+# Gathering -----------------------------------------------------------------------------------------------------------
 
 
 def index_backward(grad: Tensor, sizes: Sequence[int], indices: Sequence[Tensor | None]) -> Tensor:
@@ -281,8 +278,7 @@ def embedding_dense_double_backward(grad: Tensor, indices: Tensor, padding_idx: 
     return rows.view((*indices.shape, grad.shape[1]))
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Reductions
+# Reductions ----------------------------------------------------------------------------------------------------------
 
 
 def restore_dims(x: Tensor, ndim: int, dims: Sequence[int] | None, keepdim: bool) -> Tensor:
@@ -420,8 +416,7 @@ def std_backward(grad: Tensor, self: Tensor, result: Tensor, dim, correction: Sc
     return var_backward((grad / mul_scalar(result, 2)).masked_fill(result == 0, 0), self, dim, correction, keepdim)
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Matrix products
+# Matrix products -----------------------------------------------------------------------------------------------------
 
 
 def mm_backward_mat1(grad: Tensor, mat2: Tensor, sizes, strides, alpha: Scalar) -> Tensor:
@@ -461,8 +456,7 @@ def mm_backward_mat2(grad: Tensor, mat1: Tensor, sizes, strides, alpha: Scalar) 
     return maybe_multiply(mat1.t().mm(grad), alpha)
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Losses. A reduction of 0 is none, 1 the mean, 2 the sum
+# Losses. A reduction of 0 is none, 1 the mean, 2 the sum -------------------------------------------------------------
 
 
 def _divide_for_mean(grad: Tensor, count: int, reduction: int) -> Tensor:

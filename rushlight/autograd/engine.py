@@ -270,8 +270,7 @@ def call_function(node: Node, grads: list, keep_graph: bool) -> Sequence[Tensor 
     return outputs
 
 
-# ------------------------------------------------------------------------------------------------------------
-# The public functions
+# The public functions ------------------------------------------------------------------------------------------------
 
 
 def backward(

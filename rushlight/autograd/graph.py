@@ -220,8 +220,7 @@ def grad_accumulator(leaf: Tensor) -> AccumulateGrad:
     return node
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Saved tensors: the tensors that a node's formulas need
+# Saved tensors: the tensors that a node's formulas need --------------------------------------------------------------
 
 
 class SavedTensor:

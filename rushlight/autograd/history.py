@@ -20,8 +20,7 @@ from rushlight.autograd.graph import AutogradMeta, Node, gradient_edge, unpack
 from rushlight.c10.dispatch import Operator, call, local, tensors_in
 from rushlight.c10.memory_formats import contiguous_format
 
-# ------------------------------------------------------------------------------------------------------------
-# Helpers of the kernels for the key Autograd
+# Helpers of the kernels for the key Autograd -------------------------------------------------------------------------
 
 
 def any_requires_grad(tensors: Iterable[Any]) -> bool:
@@ -100,8 +99,7 @@ def check_no_requires_grad(operator: str, name: str, tensor: Any) -> None:
         )
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Views and writing in place
+# Views and writing in place ------------------------------------------------------------------------------------------
 
 
 class CopySlices(Node):
@@ -260,8 +258,7 @@ def node_of_view(base: Tensor, view: Tensor) -> tuple[Node, int]:
 view_node = Node  # `AsStridedBackward0`: `register` sets it, because the module that defines it imports this one
 
 
-# ------------------------------------------------------------------------------------------------------------
-# The kernels for ADInplaceOrView, and the kernels for Autograd that refuse
+# The kernels for ADInplaceOrView, and the kernels for Autograd that refuse -------------------------------------------
 
 
 class NotImplementedNode(Node):

@@ -23,8 +23,7 @@ from typing import Any
 
 from rushlight.c10.schema import FunctionSchema, bind, cast_returns, parse_schema, unbind
 
-# ------------------------------------------------------------------------------------------------------------
-# Keys
+# Keys ----------------------------------------------------------------------------------------------------------------
 
 BACKENDS = ("CPU", "CUDA", "PrivateUse1", "Meta")  # one bit each, from bit 0
 FUNCTIONALITIES = (  # one bit each, above the backends' bits; a later one has the higher priority
@@ -169,8 +168,7 @@ TENSOR_KEYS = {"cpu": tensor_key_set("CPU"), "meta": tensor_key_set("Meta")}
 NOT_IN_INFERENCE = BIT["AutogradFunctionality"] | BIT["ADInplaceOrView"]
 INFERENCE_KEYS = {device: keys & ~NOT_IN_INFERENCE for device, keys in TENSOR_KEYS.items()}
 
-# ------------------------------------------------------------------------------------------------------------
-# The state of a thread
+# The state of a thread -----------------------------------------------------------------------------------------------
 
 
 class LocalState(threading.local):
@@ -215,8 +213,7 @@ def excluding(key_set: int):
         local.excluded = before
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Kernels and operators
+# Kernels and operators -----------------------------------------------------------------------------------------------
 
 
 @dataclass(eq=False)
@@ -373,8 +370,7 @@ def compute_table_entry(
     return MISSING, "missing"
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Calling
+# Calling -------------------------------------------------------------------------------------------------------------
 
 
 def tensors_in(stack: Sequence) -> Iterable[Any]:
@@ -503,8 +499,7 @@ def explain_missing(operator: Operator, key: DispatchKey) -> str:
     )
 
 
-# ------------------------------------------------------------------------------------------------------------
-# The fast path: a call looks up its key set in a dict of bound kernels, which fills itself
+# The fast path: a call looks up its key set in a dict of bound kernels, which fills itself ---------------------------
 
 
 class Table(dict):
@@ -570,8 +565,7 @@ def show_dispatch_trace(write: Callable[[str], Any] = print):
         disable_fast_path(disabled)
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Modes: Python code that intercepts every call that reaches the key `Python`
+# Modes: Python code that intercepts every call that reaches the key `Python` -----------------------------------------
 
 
 class DispatchMode:
@@ -647,8 +641,7 @@ def meta_fallback(operator: Operator, *args: Any, **kwargs: Any) -> Any:
     )
 
 
-# ------------------------------------------------------------------------------------------------------------
-# The fallbacks of all operators
+# The fallbacks of all operators --------------------------------------------------------------------------------------
 
 fallbacks[DispatchKey.Python] = Kernel(call_mode, boxed=True)
 fallbacks[DispatchKey.Meta] = Kernel(meta_fallback, boxed=True)

@@ -110,8 +110,7 @@ class FunctionSchema:
         return f"{self.full_name}({arguments}) -> {returns if len(self.returns) == 1 else f'({returns})'}"
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Parsing
+# Parsing -------------------------------------------------------------------------------------------------------------
 
 
 def split_at_commas(text: str) -> list[str]:
@@ -254,8 +253,7 @@ def parse_schema(text: str, namespace: str = "aten") -> FunctionSchema:
     )
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Arguments of a call
+# Arguments of a call -------------------------------------------------------------------------------------------------
 
 
 def bind(schema: FunctionSchema, args: Sequence, kwargs: dict[str, Any]) -> list:
@@ -328,8 +326,7 @@ def is_default(argument: Argument, value: Any) -> bool:
     return argument.has_default and (value is default or type(value) is type(default) and value == default)
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Values between Python and the dispatcher
+# Values between Python and the dispatcher ----------------------------------------------------------------------------
 
 
 def cast(argument: Argument, value: Any) -> Any:
@@ -384,8 +381,7 @@ def cast_returns(schema: FunctionSchema, result: Any) -> Any:
     return tuple(map(cast, returns, result))
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Matching a call with a schema
+# Matching a call with a schema ---------------------------------------------------------------------------------------
 
 NUMBERS = (bool, int, float, np.generic)
 NUMBER_OPERANDS = {  # the `Tensor` arguments that may be a number: PyTorch wraps it, or has an overload for it

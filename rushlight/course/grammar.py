@@ -32,7 +32,7 @@ PRONOUNS = {
 }
 TENSES = {"en": ("present", "past", "future", "progressive"), "es": ("present", "past", "future")}
 
-# Conjugation --------------------------------------------------------------------------------------------------
+# Conjugation ---------------------------------------------------------------------------------------------------------
 
 ENDINGS = {  # Spanish, by tense and class of the verb: one for each person
     "present": {"ar": "o as a amos áis an", "er": "o es e emos éis en", "ir": "o es e imos ís en"},
@@ -73,7 +73,7 @@ def _ends_in_consonant_and_y(verb: str) -> bool:
     return verb[-1] == "y" and verb[-2] not in "aeiou"
 
 
-# Sentences ----------------------------------------------------------------------------------------------------
+# Sentences -----------------------------------------------------------------------------------------------------------
 
 
 class Sentence(NamedTuple):
@@ -122,7 +122,7 @@ EXAMPLES = [
 ]  # fmt: skip
 """Sentences to show before and after training."""
 
-# Arrays -------------------------------------------------------------------------------------------------------
+# Arrays --------------------------------------------------------------------------------------------------------------
 
 PROPERTIES = [
     *(("language", language) for language in ("en", "es")),

@@ -156,7 +156,7 @@ def tree_broadcast(tensor: Tensor, src: int, group: ProcessGroup | None = None) 
         known *= 2
 
 
-# Many tensors -------------------------------------------------------------------------------------------------------
+# Many tensors --------------------------------------------------------------------------------------------------------
 
 
 class PendingReduction:

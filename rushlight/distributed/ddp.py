@@ -72,8 +72,7 @@ def make_reducer(
     return Reducer(list(parameters), buckets, group)
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Setup: buckets and initial values
+# Setup: buckets and initial values -----------------------------------------------------------------------------------
 
 
 def assign_buckets(tensors: Sequence[Tensor], limits: Sequence[int]) -> list[list[int]]:
@@ -134,8 +133,7 @@ def broadcast_coalesced(tensors: Sequence[Tensor], group: dist.ProcessGroup | No
             tensor.copy_(part.view(tensor.shape))
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Each backward
+# Each backward -------------------------------------------------------------------------------------------------------
 
 
 def mark_ready(reducer: Reducer, parameter: nn.Parameter) -> None:
@@ -241,8 +239,7 @@ def finish(reducer: Reducer, used: Sequence[bool] | None = None) -> None:
             parameter.grad.copy_(average)
 
 
-# ------------------------------------------------------------------------------------------------------------
-# The module
+# The module ----------------------------------------------------------------------------------------------------------
 
 
 class DistributedDataParallel(nn.Module):

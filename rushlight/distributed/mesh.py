@@ -120,7 +120,7 @@ def redistribute(
     return torch.cat([part.view(each) for part, each in zip(flat.split(received), shapes)], source.dim)
 
 
-# Several dimensions -------------------------------------------------------------------------------------------------------------
+# Several dimensions --------------------------------------------------------------------------------------------------
 
 
 def local_shape(

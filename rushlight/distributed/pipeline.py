@@ -22,8 +22,7 @@ Action = tuple[str, int]  # "F" or "B", and which micro-batch
 Order = Sequence[Action]
 Times = Sequence[float]  # one for each stage
 
-# ------------------------------------------------------------------------------------------------------------
-# Orders
+# Orders --------------------------------------------------------------------------------------------------------------
 
 
 def gpipe_order(stage: int, stages: int, microbatches: int) -> list[Action]:
@@ -62,8 +61,7 @@ def peak_microbatches(order: Order) -> int:
     return most
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Times
+# Times ---------------------------------------------------------------------------------------------------------------
 
 
 def start_times(
@@ -118,8 +116,7 @@ def bubble_fraction(orders: Sequence[Order], forward: Times, backward: Times, tr
     return 1 - busy / (end * len(orders))
 
 
-# ------------------------------------------------------------------------------------------------------------
-# A running stage
+# A running stage -----------------------------------------------------------------------------------------------------
 
 
 def run_stage(

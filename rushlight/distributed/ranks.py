@@ -133,8 +133,7 @@ def _unpack(rank: _Rank) -> Any:
         raise failures.RanksFailed(message, {rank.number: message}) from None
 
 
-# ------------------------------------------------------------------------------------------------------------
-# A call, in the notebook's process
+# A call, in the notebook's process -----------------------------------------------------------------------------------
 
 
 class _Rank(failures.RankOutcome):
@@ -264,8 +263,7 @@ def _context_switches(ranks: Iterable[_Rank]) -> tuple[list | None, list[int]]:
     return switches, polls
 
 
-# ------------------------------------------------------------------------------------------------------------
-# The fork server, in the notebook's process
+# The fork server, in the notebook's process --------------------------------------------------------------------------
 
 
 class _ForkServer:
@@ -387,8 +385,7 @@ stop = _fork_server.stop
 atexit.register(stop)
 
 
-# ------------------------------------------------------------------------------------------------------------
-# The fork server's process, and a rank's
+# The fork server's process, and a rank's -----------------------------------------------------------------------------
 
 
 def _run_server() -> None:

@@ -22,8 +22,7 @@ from torch.nn import functional as F
 
 from .shards import pieces, shard_sizes
 
-# ------------------------------------------------------------------------------------------------------------
-# Given: shards, a sum over ranks, and autograd functions
+# Given: shards, a sum over ranks, and autograd functions -------------------------------------------------------------
 
 
 def shard(x: Tensor, dim: int, group: dist.ProcessGroup | None = None) -> Tensor:
@@ -54,8 +53,7 @@ def apply_with_backward(x: Tensor, forward: Callable[[Tensor], Tensor], backward
     return _WithBackward.apply(x, forward, backward)
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Into and out of the parallel part
+# Into and out of the parallel part -----------------------------------------------------------------------------------
 
 
 def copy_to_ranks(x: Tensor, group: dist.ProcessGroup | None = None) -> Tensor:
@@ -109,8 +107,7 @@ def gather_from_ranks(x: Tensor, size: int, group: dist.ProcessGroup | None = No
     return apply_with_backward(x, gathered, lambda gradient: gradient.narrow(-1, first, mine))
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Linear layers
+# Linear layers -------------------------------------------------------------------------------------------------------
 
 
 def column_parallel_linear(
@@ -187,8 +184,7 @@ class RowParallelLinear(nn.Module):
         return row_parallel_linear(x, self.weight, self.bias, self.group)
 
 
-# ------------------------------------------------------------------------------------------------------------
-# The loss
+# The loss ------------------------------------------------------------------------------------------------------------
 
 
 def vocabulary_parallel_cross_entropy(

@@ -23,8 +23,7 @@ __all__ = ["Instruction", "read_instructions", "simplify", "live_names", "instru
 
 VERSION = sys.version_info[:2]
 
-# ------------------------------------------------------------------------------------------------------------
-# The bytes
+# The bytes -----------------------------------------------------------------------------------------------------------
 
 
 def inline_caches(opname: str) -> int:
@@ -68,8 +67,7 @@ def read_instructions(code: CodeType) -> list[tuple[int, str, int, int | None]]:
     return found
 
 
-# ------------------------------------------------------------------------------------------------------------
-# The small set
+# The small set -------------------------------------------------------------------------------------------------------
 
 
 @dataclass(eq=False, slots=True)
@@ -257,8 +255,7 @@ def _small_instructions(code: CodeType) -> Iterator[tuple[int, int | None, list[
 
 instructions_of = lru_cache(maxsize=4096)(simplify)
 
-# ------------------------------------------------------------------------------------------------------------
-# Live variables
+# Live variables ------------------------------------------------------------------------------------------------------
 
 
 def successors(instructions: list[Instruction], index: int) -> set[int]:

@@ -22,8 +22,7 @@ __all__ = [
     "ExplainOutput", "OptimizedModule", "compile", "disable", "explain", "graph_break", "list_backends", "lookup_backend", "reset",
 ]  # fmt: skip
 
-# ------------------------------------------------------------------------------------------------------------
-# Backends
+# Backends ------------------------------------------------------------------------------------------------------------
 
 
 BACKENDS: dict[str, Callable] = {  # `aot` and `inductor` are imported when they are first used
@@ -46,8 +45,7 @@ def lookup_backend(backend: str | Callable) -> Callable:
     return BACKENDS[backend]
 
 
-# ------------------------------------------------------------------------------------------------------------
-# The surface
+# The surface ---------------------------------------------------------------------------------------------------------
 
 _compilers: dict[tuple[Any, bool], Compiler] = {}
 

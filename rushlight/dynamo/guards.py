@@ -168,8 +168,7 @@ def failing_guard(guards: list[Guard], scope: dict[str, Any], L: dict[str, Any])
     return None
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Messages
+# Messages ------------------------------------------------------------------------------------------------------------
 
 
 def explain_failure(guard: Guard, scope: dict[str, Any], L: dict[str, Any]) -> str:

@@ -67,8 +67,7 @@ class Scope:
         return name
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Expressions
+# Expressions ---------------------------------------------------------------------------------------------------------
 
 
 def expression(arg: Any, scope: Scope) -> str:
@@ -119,8 +118,7 @@ def annotation(kind: Any, scope: Scope) -> str:
     return f"{name}[{','.join(inner)}]" if inner else name
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Statements
+# Statements ----------------------------------------------------------------------------------------------------------
 
 
 def last_uses(nodes: Iterable[Node]) -> dict[Node, list[Node]]:
@@ -180,8 +178,7 @@ def statement(node: Node, root: str, scope: Scope, note: str = "") -> str:
     return f"{node!r}{note} = {function}({arguments(node.args, node.kwargs, scope)})"
 
 
-# ------------------------------------------------------------------------------------------------------------
-# The function
+# The function --------------------------------------------------------------------------------------------------------
 
 
 def gen_python_code(

@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Node", "has_side_effect", "immutable_dict", "immutable_list", "map_aggregate", "map_arg"]
 
-# ------------------------------------------------------------------------------------------------------------
-# Arguments of nodes, nested as in the program
+# Arguments of nodes, nested as in the program ------------------------------------------------------------------------
 
 
 def _no_mutation(self, *args, **kwargs):
@@ -112,8 +111,7 @@ def update_args_kwargs(node: Node, args: tuple, kwargs: dict[str, Any]) -> None:
     node._input_nodes = inputs
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Nodes
+# Nodes ---------------------------------------------------------------------------------------------------------------
 
 Target = Callable | str
 Kwargs = dict[str, Any]
@@ -309,8 +307,7 @@ def _between(before: tuple[int, ...], after: tuple[int, ...]) -> tuple[int, ...]
     return (*before, 0)
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Functions with effects
+# Functions with effects ----------------------------------------------------------------------------------------------
 
 _side_effectful_functions: set[Callable] = {operator.setitem}
 
@@ -344,8 +341,7 @@ RANDOM_OPERATORS = {
 RANDOM_FUNCTIONS = {name for name in RANDOM_OPERATORS if not name.endswith(("_", "dropout"))}
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Names of functions and types
+# Names of functions and types ----------------------------------------------------------------------------------------
 
 
 def home(obj: Any) -> str | None:

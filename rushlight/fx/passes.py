@@ -19,8 +19,7 @@ from rushlight.library import OpOverload, OpOverloadPacket
 
 __all__ = ["common_subexpressions", "constant_fold", "eliminate_dead_code"]
 
-# ------------------------------------------------------------------------------------------------------------
-# Dead code
+# Dead code -----------------------------------------------------------------------------------------------------------
 
 
 def eliminate_dead_code(graph: Graph, is_impure_node: Callable[[Node], bool] | None = None) -> bool:
@@ -47,8 +46,7 @@ def eliminate_dead_code(graph: Graph, is_impure_node: Callable[[Node], bool] | N
 Graph.eliminate_dead_code = eliminate_dead_code
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Common subexpressions
+# Common subexpressions -----------------------------------------------------------------------------------------------
 
 
 def is_random(node: Node) -> bool:
@@ -124,8 +122,7 @@ def common_subexpressions(graph: Graph) -> Graph:
     return new
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Constants
+# Constants -----------------------------------------------------------------------------------------------------------
 
 
 def has_tensor(values: Iterable[Any]) -> bool:

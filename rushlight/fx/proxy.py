@@ -33,8 +33,7 @@ class TraceError(ValueError):
     """The program needs a value that is not known during the trace."""
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Arguments of a node
+# Arguments of a node -------------------------------------------------------------------------------------------------
 
 BASE_TYPES = (
     str, int, float, bool, complex, NoneType, EllipsisType, enum.Enum, dtype, device, memory_format, Tensor, OpOverload,
@@ -146,8 +145,7 @@ class GraphAppendingTracer(TracerBase):
         weakref.finalize(self, stop_recording)
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Proxies
+# Proxies -------------------------------------------------------------------------------------------------------------
 
 
 class Proxy:

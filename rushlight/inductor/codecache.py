@@ -95,7 +95,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_notify_fork)
 
 
-# Access to numpy from generated code --------------------------------------------------------------------------
+# Access to numpy from generated code ---------------------------------------------------------------------------------
 #
 # C++ gets the address of an array object, which costs least: the pointer to the data is the first field after the head that all
 # Python objects have. In the same way `np.matmul` has a pointer to its inner loops, which call numpy's BLAS. Both structs are in

@@ -215,7 +215,7 @@ def reads_overwritten(target: TensorBox, source: TensorBox, written: set[str]) -
     return any(each.buffer in written or (each.buffer == view.buffer and each.index != index) for each in loads)
 
 
-# Tensors and arguments ----------------------------------------------------------------------------------------
+# Tensors and arguments -----------------------------------------------------------------------------------------------
 
 
 def is_dense(val: Tensor) -> bool:

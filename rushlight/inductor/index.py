@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-# Terms and sums of them ---------------------------------------------------------------------------------------
+# Terms and sums of them ----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -189,7 +189,7 @@ def symbols(prefix: str, sizes: Sequence[int]) -> list[Symbol]:
     return [Symbol(f"{prefix}{number}", size) for number, size in enumerate(sizes)]
 
 
-# Views --------------------------------------------------------------------------------------------------------
+# Views ---------------------------------------------------------------------------------------------------------------
 
 
 def element_index(indices: Sequence[Index], strides: Sequence[int], offset: int) -> Index:
@@ -277,7 +277,7 @@ def reshaped_indices(indices: Sequence[Index], sizes: Sequence[int], new_sizes: 
     return found
 
 
-# Loops --------------------------------------------------------------------------------------------------------
+# Loops ---------------------------------------------------------------------------------------------------------------
 
 
 def merge_dims(sizes: Sequence[int], strides: Sequence[Sequence[int]]) -> list[list[int]]:

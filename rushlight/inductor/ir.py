@@ -23,7 +23,7 @@ from rushlight.inductor.index import Division, Index, Indirect, Symbol, evaluate
 
 LOOP_DTYPES = (bool_, uint8, int32, int64, float32, float64)  # of loops: C++17 has no half precision
 
-# Values -------------------------------------------------------------------------------------------------------
+# Values --------------------------------------------------------------------------------------------------------------
 
 
 def _binary(name: str, swapped: bool = False) -> Callable[[Expr, Any], Expr]:
@@ -180,7 +180,7 @@ def reindexed(value: Expr, values: dict[Symbol, Index]) -> Expr:
     return visit(value)
 
 
-# Loops --------------------------------------------------------------------------------------------------------
+# Loops ---------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(eq=False)
@@ -312,7 +312,7 @@ def leaves(value: Any, kinds: type | tuple[type, ...]) -> list[Any]:
 
 Operation = ComputedBuffer | ExternKernel | FallbackKernel
 
-# Programs -----------------------------------------------------------------------------------------------------
+# Programs ------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(eq=False)
@@ -343,7 +343,7 @@ class Program:
     mutated: list[str]
 
 
-# An interpreter, element by element: slow, and independent of C++ ---------------------------------------------
+# An interpreter, element by element: slow, and independent of C++ ----------------------------------------------------
 
 
 def run(computed: ComputedBuffer, memory: dict[str, np.ndarray]) -> None:

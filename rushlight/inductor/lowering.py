@@ -26,7 +26,7 @@ from rushlight.inductor.ir import Expr, Pointwise, Reduction, ReinterpretView
 
 V = threading.local()  # `V.graph` is the graph that this thread lowers now. Source: `torch/_inductor/virtualized.py`
 
-# The table of rules -------------------------------------------------------------------------------------------
+# The table of rules --------------------------------------------------------------------------------------------------
 
 
 class Unsupported(Exception):
@@ -47,7 +47,7 @@ def register_lowering(*names: str) -> Callable[[Rule], Rule]:
     return register
 
 
-# A tensor during lowering -------------------------------------------------------------------------------------
+# A tensor during lowering --------------------------------------------------------------------------------------------
 
 # As torch/_inductor/config.py: realize_reads_threshold, realize_opcount_threshold; ir.py: should_realize_on_reuse
 MOST_READS, MOST_OPERATIONS = 4, 30
@@ -171,7 +171,7 @@ def load_broadcast(box: TensorBox, indices: Sequence[Index]) -> Expr:
     return box.load(broadcast_indices(indices, box.sizes))
 
 
-# The two kinds of loops ---------------------------------------------------------------------------------------
+# The two kinds of loops ----------------------------------------------------------------------------------------------
 
 
 def pointwise(name: str, operands: Sequence[Any], dtype: dtype | None = None) -> Pointwise:

@@ -67,7 +67,7 @@ def where(condition: Expr, x: Expr | float, y: Expr | float) -> Expr:
     return op("where", condition, x, y, dtype=kind)
 
 
-# One operation ---------------------------------------------------------------------------------------------------
+# One operation -------------------------------------------------------------------------------------------------------
 
 FLOATING = (
     "exp", "expm1", "log", "log1p", "log2", "sqrt", "rsqrt", "sin", "cos", "tan", "tanh", "erf", "sigmoid", "reciprocal",
@@ -212,7 +212,7 @@ register_lowering("clone", "positive")(lambda x, *_: identity(x, x.dtype))
 register_lowering("copy")(lambda x, source, *_: identity(source, x.dtype, x.sizes))
 
 
-# Formulas -------------------------------------------------------------------------------------------------------
+# Formulas ------------------------------------------------------------------------------------------------------------
 
 INV_SQRT_2, INV_SQRT_2PI = math.sqrt(0.5), 1 / math.sqrt(2 * math.pi)
 TANH_BETA, TANH_KAPPA = math.sqrt(2 / math.pi), 0.044715

@@ -28,7 +28,7 @@ from rushlight.inductor.lowering import (
 from rushlight.inductor.lowerings_pointwise import comparison, make_pointwise, to_dtype, where
 from rushlight.inductor.lowerings_views import filled, index_value, meta_result
 
-# Reductions ---------------------------------------------------------------------------------------------------
+# Reductions ----------------------------------------------------------------------------------------------------------
 
 NEUTRAL = {"sum": 0, "prod": 1, "any": False, "all": True}  # the result of a reduction of no elements
 
@@ -160,7 +160,7 @@ def logsumexp(x: TensorBox, dim: Any, keepdim: bool = False) -> Any:
     return result if keepdim else without_dims(result, dims)
 
 
-# Softmax and losses -------------------------------------------------------------------------------------------
+# Softmax and losses --------------------------------------------------------------------------------------------------
 
 
 @register_lowering("_softmax")
@@ -270,7 +270,7 @@ def mse_loss(x: TensorBox, y: TensorBox, reduction: int = 1) -> Any:
     return total if reduction == 2 else make_pointwise(lambda t: t / constant(count, t.dtype), [total], total.dtype)
 
 
-# Products of matrices -----------------------------------------------------------------------------------------
+# Products of matrices ------------------------------------------------------------------------------------------------
 
 
 def extern_kernel(name: str, operands: Sequence[ReinterpretView], scalars: dict[str, float] | None = None) -> TensorBox:

@@ -25,7 +25,7 @@ from rushlight.inductor.lowering import (
 )
 from rushlight.inductor.lowerings_pointwise import comparison, identity, where
 
-# New tensors --------------------------------------------------------------------------------------------------
+# New tensors ---------------------------------------------------------------------------------------------------------
 
 
 def filled(sizes: Sequence[int], value: Any, dtype: dtype) -> Pointwise:
@@ -79,7 +79,7 @@ def triangle(x: TensorBox, diagonal: int = 0) -> Pointwise:
     return Pointwise(x.sizes, x.dtype, inner)
 
 
-# Views --------------------------------------------------------------------------------------------------------
+# Views ---------------------------------------------------------------------------------------------------------------
 
 register_lowering("alias", "detach")(lambda x: x)
 
@@ -187,7 +187,7 @@ def flip(x: TensorBox, dims: Sequence[int]) -> View:
     return View(x, x.sizes, reindex)
 
 
-# Concatenation, and indices from memory -----------------------------------------------------------------------
+# Concatenation, and indices from memory ------------------------------------------------------------------------------
 
 
 def masked(condition: Expr, value: Expr, other: Expr) -> Expr:

@@ -18,7 +18,7 @@ from rushlight.inductor.ir import FallbackKernel, Kernel, Program, ReinterpretVi
 Step = tuple[Sequence[str], Sequence[str]]  # the buffers that it reads, and those that it writes
 Line = tuple  # ("allocate", buffer), ("reuse", old, new), ("call", step), ("free", buffer)
 
-# Lifetimes ----------------------------------------------------------------------------------------------------
+# Lifetimes -----------------------------------------------------------------------------------------------------------
 
 
 def last_uses(steps: Sequence[Step], outputs: Sequence[str]) -> list[list[str]]:
@@ -71,7 +71,7 @@ def bytes_alive(steps: Sequence[Step], nbytes: dict[str, int], outputs: Sequence
     return found
 
 
-# Reuse of memory ----------------------------------------------------------------------------------------------
+# Reuse of memory -----------------------------------------------------------------------------------------------------
 
 
 def take_over(candidates: dict[str, Sequence[str]], ending: Sequence[str], kept: Sequence[str]) -> dict[str, str]:
@@ -179,7 +179,7 @@ def plan_reuse(lines: Sequence[Line], sizes: dict[str, tuple[str, int]], alive: 
     return [line for line in planned if line not in passed_on]
 
 
-# The plan of a program ----------------------------------------------------------------------------------------
+# The plan of a program -----------------------------------------------------------------------------------------------
 
 ALIGNMENT = 64  # bytes: a cache line, and the widest vector
 

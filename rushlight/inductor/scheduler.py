@@ -28,7 +28,7 @@ from rushlight.inductor.scheduler_node import FusedSchedulerNode
 
 MOST_NESTS = 64  # in one kernel, as torch/_inductor/config.py: max_fusion_size
 
-# Pairs of loop nests ------------------------------------------------------------------------------------------
+# Pairs of loop nests -------------------------------------------------------------------------------------------------
 
 
 def can_fuse(first: ComputedBuffer, second: ComputedBuffer) -> bool:
@@ -58,7 +58,7 @@ def can_fuse(first: ComputedBuffer, second: ComputedBuffer) -> bool:
     return forth and back
 
 
-# Common loops of two nodes ------------------------------------------------------------------------------------
+# Common loops of two nodes -------------------------------------------------------------------------------------------
 
 Pairs = Iterator[tuple[FusedSchedulerNode, FusedSchedulerNode]]
 
@@ -117,7 +117,7 @@ def fused(first: FusedSchedulerNode, second: FusedSchedulerNode) -> FusedSchedul
     return None
 
 
-# The schedule -------------------------------------------------------------------------------------------------
+# The schedule --------------------------------------------------------------------------------------------------------
 
 BaseSchedulerNode = FusedSchedulerNode | ExternKernel | FallbackKernel
 

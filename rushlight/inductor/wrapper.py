@@ -26,7 +26,7 @@ from rushlight.inductor.memory import ALIGNMENT, Plan, segments
 
 MOST_KEPT = 1 << 26  # bytes of a pool that is kept for the next call, because the system maps new memory page by page
 
-# The C++ half -------------------------------------------------------------------------------------------------
+# The C++ half --------------------------------------------------------------------------------------------------------
 
 ARRAYS = """
 // The data of a numpy array: a pointer after the head that every Python object has.
@@ -109,7 +109,7 @@ class CppWrapper:
         return lines
 
 
-# The Python half ----------------------------------------------------------------------------------------------
+# The Python half -----------------------------------------------------------------------------------------------------
 
 
 class PythonWrapper:
@@ -194,7 +194,7 @@ class PythonWrapper:
         return f"alias({name}, {size}, {view.strides}, {name}._storage_offset + {view.offset})"
 
 
-# Both together ------------------------------------------------------------------------------------------------
+# Both together -------------------------------------------------------------------------------------------------------
 
 
 def generate(program: Program, plan: Plan) -> tuple[str, PythonWrapper]:

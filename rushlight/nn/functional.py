@@ -25,8 +25,7 @@ __all__ = [
 gelu, linear, one_hot, softplus = functions.gelu, functions.linear, functions.one_hot, functions.softplus
 relu_, elu_, hardtanh_, leaky_relu_ = functions.relu_, functions.elu_, functions.hardtanh_, functions.leaky_relu_
 
-# ------------------------------------------------------------------------------------------------------------
-# Activations
+# Activations ---------------------------------------------------------------------------------------------------------
 
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
@@ -91,8 +90,7 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
     return functions.dropout_(input, p, training) if inplace else functions.dropout(input, p, training)
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Functions with a weight
+# Functions with a weight ---------------------------------------------------------------------------------------------
 
 Weight = Tensor | None  # a weight or a bias, if there is one
 
@@ -144,8 +142,7 @@ def batch_norm(
     return functions.batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, False)
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Losses
+# Losses --------------------------------------------------------------------------------------------------------------
 
 REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
 

@@ -16,8 +16,7 @@ from rushlight.autograd.grad_mode import no_grad
 
 Rng = Generator | None  # None is the default generator
 
-# ------------------------------------------------------------------------------------------------------------
-# Fans and gains
+# Fans and gains ------------------------------------------------------------------------------------------------------
 
 
 def calculate_fan_in_and_fan_out(tensor: Tensor) -> tuple[int, int]:
@@ -65,8 +64,7 @@ GAINS = {"linear": 1, "sigmoid": 1, "tanh": 5 / 3, "relu": math.sqrt(2), "selu":
 GAINS |= {f"conv{transpose}{dims}d": 1 for transpose in ("", "_transpose") for dims in (1, 2, 3)}
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Fills
+# Fills ---------------------------------------------------------------------------------------------------------------
 
 
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Rng = None) -> Tensor:

@@ -16,8 +16,7 @@ from rushlight.c10.storage import UntypedStorage, device
 
 Device, Dtype = device | str | None, dtype | None  # of arguments with the default None
 
-# ------------------------------------------------------------------------------------------------------------
-# x.data: the elements, without autograd metadata
+# x.data: the elements, without autograd metadata ---------------------------------------------------------------------
 
 
 def variable_data(self: Tensor) -> Tensor:
@@ -57,8 +56,7 @@ def _alias_storage(storage: UntypedStorage) -> UntypedStorage:
 
 Tensor.data = property(variable_data, set_data)
 
-# ------------------------------------------------------------------------------------------------------------
-# Parameters and buffers
+# Parameters and buffers ----------------------------------------------------------------------------------------------
 
 
 class Parameter(Tensor):
@@ -107,8 +105,7 @@ class Buffer(Tensor, metaclass=_BufferMeta):
         return self
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Uninitialized parameters and buffers: their sizes are set at the first call
+# Uninitialized parameters and buffers: their sizes are set at the first call -----------------------------------------
 
 
 class _Uninitialized:

@@ -32,7 +32,7 @@ from rushlight.aten.strided import contiguous_strides
 
 DEVICE = "rush"
 
-# Memory -------------------------------------------------------------------------------------------------------
+# Memory --------------------------------------------------------------------------------------------------------------
 
 
 def empty_strided(
@@ -138,8 +138,7 @@ def copy_from(self: torch.Tensor, dst: torch.Tensor, non_blocking: bool = False)
     return dst
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Kernels
+# Kernels ---------------------------------------------------------------------------------------------------------------
 #
 # A structured operator (`mm`, `add`, `sum`) needs only a kernel of its `out` form: PyTorch computes the sizes and the dtype, calls
 # `aten::empty.memory_format`, and passes the tensor to fill.
@@ -204,7 +203,7 @@ KERNELS: dict[str, Callable] = {
 }
 
 
-# Everything else ----------------------------------------------------------------------------------------------
+# Everything else -----------------------------------------------------------------------------------------------------
 
 
 def cpu_fallback(op: Any, *args: Any, **kwargs: Any) -> Any:
@@ -259,7 +258,7 @@ def cpu_fallback(op: Any, *args: Any, **kwargs: Any) -> Any:
     return tree_map_only(torch.Tensor, to_device, result)
 
 
-# Tracing calls ------------------------------------------------------------------------------------------------
+# Tracing calls -------------------------------------------------------------------------------------------------------
 
 _traces: list[list[str]] = []  # of the active `trace` contexts
 _depth = threading.local()  # per thread: the engine of autograd runs a device's backward pass in a thread of its own
@@ -305,7 +304,7 @@ def _describe(value: Any) -> str:
     return f"[{', '.join(map(_describe, value))}]" if isinstance(value, (list, tuple)) else str(value)
 
 
-# Registering --------------------------------------------------------------------------------------------------
+# Registering ---------------------------------------------------------------------------------------------------------
 
 _libraries: list[torch.library.Library] = []  # a registration lasts as long as its Library
 

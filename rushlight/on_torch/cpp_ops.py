@@ -20,7 +20,7 @@ import torch
 
 from rushlight.utils.cpp_extension import CompileError, compiled, compiler
 
-# The operator -------------------------------------------------------------------------------------------------
+# The operator --------------------------------------------------------------------------------------------------------
 
 
 def rms_norm_source() -> str:
@@ -120,7 +120,7 @@ TORCH_LIBRARY_IMPL(TORCH_EXTENSION_NAME, Meta, m) {
 """
 
 
-# Compiling and loading ----------------------------------------------------------------------------------------
+# Compiling and loading -----------------------------------------------------------------------------------------------
 
 _TORCH = Path(torch.__file__).parent
 

@@ -24,7 +24,7 @@ from torch import Tensor
 from torch.library import CustomOpDef, Library
 from torch.types import Number
 
-# The schema, which the dispatcher, the compiler and the exporter read -----------------------------------------
+# The schema, which the dispatcher, the compiler and the exporter read ------------------------------------------------
 
 SCHEMA_TYPES = {  # an int is a SymInt because a size may be a symbol while a graph is captured
     Tensor: "Tensor", int: "SymInt", float: "float", bool: "bool", str: "str", Number: "Scalar", torch.dtype: "ScalarType",
@@ -114,7 +114,7 @@ def result_type(annotation: Any) -> str:
     return SCHEMA_TYPES.get(annotation, "Tensor[]")
 
 
-# The kernel, and the fake one ---------------------------------------------------------------------------------
+# The kernel, and the fake one ----------------------------------------------------------------------------------------
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "none": lambda z: z,
@@ -178,7 +178,7 @@ def fused_linear_fake(x: Tensor, weight: Tensor, bias: Tensor | None = None, act
     return x.new_empty((*x.shape[:-1], weight.shape[0]))
 
 
-# The derivative -----------------------------------------------------------------------------------------------
+# The derivative ------------------------------------------------------------------------------------------------------
 
 
 def fused_linear_setup_context(ctx: Any, inputs: tuple[Tensor, Tensor, Tensor | None, str], output: Tensor) -> None:
@@ -246,7 +246,7 @@ def fused_linear_backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, Tensor
     )
 
 
-# The batching rule --------------------------------------------------------------------------------------------
+# The batching rule ---------------------------------------------------------------------------------------------------
 
 
 def move_batch_dim_to_front(tensor: Tensor, dim: int | None, batch_size: int) -> Tensor:
@@ -288,7 +288,7 @@ def fused_linear_vmap(
     return activate(z, activation), 0
 
 
-# Registered at once: torch.library.custom_op ------------------------------------------------------------------
+# Registered at once: torch.library.custom_op -------------------------------------------------------------------------
 
 
 def register_fused_linear(namespace: str) -> CustomOpDef:
@@ -307,7 +307,7 @@ def register_fused_linear(namespace: str) -> CustomOpDef:
     return op
 
 
-# As a Function, which torch.func can differentiate ------------------------------------------------------------
+# As a Function, which torch.func can differentiate -------------------------------------------------------------------
 
 
 def fused_linear_function(op: Callable[..., Tensor]) -> type[torch.autograd.Function]:
@@ -342,7 +342,7 @@ def fused_linear_function(op: Callable[..., Tensor]) -> type[torch.autograd.Func
     return FusedLinear
 
 
-# Registered key by key: Library -------------------------------------------------------------------------------
+# Registered key by key: Library --------------------------------------------------------------------------------------
 
 SCHEMA = 'fused_linear(Tensor x, Tensor weight, Tensor? bias=None, str activation="none") -> Tensor'
 
@@ -379,7 +379,7 @@ def library_fused_linear(namespace: str) -> Library:
     return library
 
 
-# An operator that changes its arguments -----------------------------------------------------------------------
+# An operator that changes its arguments ------------------------------------------------------------------------------
 
 
 def momentum_step(weight: Tensor, buffer: Tensor, grad: Tensor, lr: float, momentum: float) -> None:
@@ -410,7 +410,7 @@ def register_momentum_step(namespace: str) -> CustomOpDef:
     return torch.library.custom_op(f"{namespace}::momentum_step", momentum_step, mutates_args=("weight", "buffer"))
 
 
-# Which combinations break -------------------------------------------------------------------------------------
+# Which combinations break --------------------------------------------------------------------------------------------
 
 
 def what_breaks(kind: str, rule: str, body: str, transform: str) -> str:

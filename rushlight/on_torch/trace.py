@@ -24,7 +24,7 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-# The source map -----------------------------------------------------------------------------------------------
+# The source map ------------------------------------------------------------------------------------------------------
 
 FRONTEND, DISPATCHER, ATEN, COMPILER = "frontend", "dispatcher", "ATen", "compiler"
 
@@ -85,7 +85,7 @@ def layer_of(path: str) -> tuple[str, str]:
     return SOURCE_MAP[entry][0], entry
 
 
-# Schemas ------------------------------------------------------------------------------------------------------
+# Schemas -------------------------------------------------------------------------------------------------------------
 
 
 def read_schema(schema: str) -> dict[str, Any]:
@@ -139,7 +139,7 @@ def annotation(part: str) -> str:
     return found[1] if found else ""
 
 
-# Which operators run ------------------------------------------------------------------------------------------
+# Which operators run -------------------------------------------------------------------------------------------------
 
 
 def aten_calls(function: Callable, *args: Any) -> list[tuple[str, list[tuple[int, ...]]]]:
@@ -168,7 +168,7 @@ def aten_calls(function: Callable, *args: Any) -> list[tuple[str, list[tuple[int
     return calls
 
 
-# A tensor's dispatch keys, and the kernel that serves them ----------------------------------------------------
+# A tensor's dispatch keys, and the kernel that serves them -----------------------------------------------------------
 
 
 def keys_in_order(x: Tensor) -> list[str]:
@@ -224,7 +224,7 @@ def serving(table: str, keys: Sequence[str]) -> tuple[str, str, str] | None:
     return key, place, kind
 
 
-# native_functions.yaml ----------------------------------------------------------------------------------------
+# native_functions.yaml -----------------------------------------------------------------------------------------------
 
 STRUCTURED_KEYS = ("CPU", "CUDA", "MPS", "MTIA", "XPU")
 
@@ -261,7 +261,7 @@ def registrations(text: str, name: str) -> dict[str, str]:
     return {"CompositeImplicitAutograd": name.partition(".")[0] + "_out" * ("!" in by_name)}
 
 
-# Where the time goes ------------------------------------------------------------------------------------------
+# Where the time goes -------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -303,7 +303,7 @@ def hot_operators(events: Sequence[Event], share: float = 0.05) -> list[tuple[st
     return sorted(hot, key=lambda each: (-each[1], each[0]))
 
 
-# Timing on an asynchronous device -----------------------------------------------------------------------------
+# Timing on an asynchronous device ------------------------------------------------------------------------------------
 
 
 class FakeDevice:

@@ -41,7 +41,7 @@ def require() -> None:
         raise RuntimeError("Triton is not installed: `pip install triton` (Linux; 300 MB to fetch, 1 GB on the disk)")
 
 
-# The kernel ---------------------------------------------------------------------------------------------------
+# The kernel ----------------------------------------------------------------------------------------------------------
 
 # Sizes of a block: powers of two, as `tl.arange` requires, and at least 16, as `tl.dot` requires
 ROWS, COLUMNS, INNER = 32, 32, 32
@@ -148,7 +148,7 @@ def check(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None, acti
         raise RuntimeError(f"kernels run on {DEVICE} here, the arguments are on {[str(t.device) for t in given]}")
 
 
-# As an operator of PyTorch ------------------------------------------------------------------------------------
+# As an operator of PyTorch -------------------------------------------------------------------------------------------
 
 
 def register(namespace: str) -> torch.library.CustomOpDef:

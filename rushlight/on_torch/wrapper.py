@@ -20,7 +20,7 @@ from torch.utils._python_dispatch import TorchDispatchMode, return_and_correct_a
 
 aten = torch.ops.aten
 
-# The wrapper --------------------------------------------------------------------------------------------------
+# The wrapper ---------------------------------------------------------------------------------------------------------
 
 
 class QuantisedTensor(torch.Tensor):
@@ -95,7 +95,7 @@ def quantise_rows(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     return torch.round(x / scale.unsqueeze(1)).to(torch.int8), scale
 
 
-# Handlers of __torch_dispatch__ -------------------------------------------------------------------------------
+# Handlers of __torch_dispatch__ --------------------------------------------------------------------------------------
 
 
 def map_quantised(function: Callable[[QuantisedTensor], Any], tree: Any) -> Any:
@@ -186,7 +186,7 @@ def quantised_dispatch(func: Any, types: tuple, args: tuple, kwargs: dict) -> An
     return func(*args, **kwargs)
 
 
-# A mode: the same hook, for all tensors -----------------------------------------------------------------------
+# A mode: the same hook, for all tensors ------------------------------------------------------------------------------
 
 
 class CountOperators(TorchDispatchMode):

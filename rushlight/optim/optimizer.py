@@ -22,8 +22,7 @@ from rushlight.aten.strided import Tensor
 from rushlight.autograd.grad_mode import enable_grad, no_grad
 from rushlight.autograd.graph import RemovableHandle
 
-# ------------------------------------------------------------------------------------------------------------
-# Groups of parameters
+# Groups of parameters ------------------------------------------------------------------------------------------------
 
 
 def add_param_group(optimizer: Optimizer, param_group: dict[str, Any]) -> None:
@@ -236,8 +235,7 @@ def _refuse_negative(**settings: float) -> None:
             raise ValueError(f"Invalid {name}: {value}")
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Stochastic gradient descent
+# Stochastic gradient descent -----------------------------------------------------------------------------------------
 
 
 def sgd(
@@ -324,8 +322,7 @@ class SGD(Optimizer):
             self.state[param]["momentum_buffer"] = buffer
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Adam
+# Adam ----------------------------------------------------------------------------------------------------------------
 
 
 def adam(
@@ -449,8 +446,7 @@ class AdamW(Adam):
             group["decoupled_weight_decay"] = True
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Adagrad and RMSprop
+# Adagrad and RMSprop -------------------------------------------------------------------------------------------------
 
 
 class Adagrad(Optimizer):

@@ -166,8 +166,7 @@ def load() -> dict[str, Native]:
     return natives
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Operators and their kernels
+# Operators and their kernels -----------------------------------------------------------------------------------------
 
 
 def kernels(native: Native, natives: dict[str, Native]) -> dict[str, str]:
@@ -194,8 +193,7 @@ def registration(native: Native, natives: dict[str, Native]) -> str:
     return f'implement("{native.name}", {registered}{factory})'
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Functions and methods
+# Functions and methods -----------------------------------------------------------------------------------------------
 
 
 def function(name: str, overloads: list[Native], outs: list[Native], method: bool) -> str:
@@ -330,8 +328,7 @@ def dunder(name: str, natives: dict[str, Native]) -> str:
     return "\n".join(lines) + f"\n\n\nTensor.__{name}__ = __{name}__\n"
 
 
-# ------------------------------------------------------------------------------------------------------------
-# The file
+# The file ------------------------------------------------------------------------------------------------------------
 
 
 def generate() -> dict[Path, str]:

@@ -100,8 +100,7 @@ def load_derivatives(natives: dict[str, Native]) -> list[Derivative]:
     return found
 
 
-# ------------------------------------------------------------------------------------------------------------
-# The values that a formula needs
+# The values that a formula needs -------------------------------------------------------------------------------------
 
 
 @dataclass
@@ -149,8 +148,7 @@ def inline(formula: str, values: dict[str, str]) -> str:
     return ast.unparse(ReadFromNode().visit(ast.parse(formula, mode="eval")))
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Nodes
+# Nodes ---------------------------------------------------------------------------------------------------------------
 
 
 def node_class(derivative: Derivative) -> str:
@@ -193,8 +191,7 @@ def node_class(derivative: Derivative) -> str:
     return "\n".join(lines) + "\n"
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Kernels
+# Kernels -------------------------------------------------------------------------------------------------------------
 
 
 def kernel(derivative: Derivative, native: Native) -> str:
@@ -277,8 +274,7 @@ def inplace_forms(derivative: Derivative, natives: dict[str, Native], own: set[s
     ]
 
 
-# ------------------------------------------------------------------------------------------------------------
-# The file
+# The file ------------------------------------------------------------------------------------------------------------
 
 
 def generate() -> dict[Path, str]:

@@ -104,8 +104,7 @@ OPERATOR(rms_norm, "rms_norm(Tensor x, Tensor weight, float eps=1e-5) -> Tensor"
 """
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Compiling
+# Compiling -----------------------------------------------------------------------------------------------------------
 
 
 class CompileError(RuntimeError):
@@ -189,8 +188,7 @@ def compiled(name: str, command: Sequence[str], texts: dict[str, str]) -> Path:
     return library
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Calling
+# Calling -------------------------------------------------------------------------------------------------------------
 
 
 _INTS = ctypes.POINTER(ctypes.c_int64)
@@ -286,8 +284,7 @@ def _describe_tensor(tensor: Tensor, known: list[Tensor]) -> _Tensor:
     return _Tensor(tensor.data_ptr(), sizes, strides, tensor.dim(), ALL.index(tensor.dtype), len(known) - 1)
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Registering
+# Registering ---------------------------------------------------------------------------------------------------------
 
 _registered: dict[tuple[str, str], tuple[Extension, Library]] = {}
 

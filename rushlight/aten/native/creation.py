@@ -178,8 +178,7 @@ def resize_(self: Tensor, size: Sequence[int], memory_format: memory_format | No
     return resize(self, size, channels_last_strides(size) if memory_format is channels_last else None)
 
 
-# ------------------------------------------------------------------------------------------------------------
-# From Python numbers and lists
+# From Python numbers and lists ---------------------------------------------------------------------------------------
 
 
 def tensor(
@@ -264,8 +263,7 @@ def _numbers(data, sizes: Sequence[int], dim: int) -> Iterator:
         yield from _numbers(item, sizes, dim + 1)
 
 
-# ------------------------------------------------------------------------------------------------------------
-# From numpy
+# From numpy ----------------------------------------------------------------------------------------------------------
 
 
 def from_numpy(array: np.ndarray) -> Tensor:

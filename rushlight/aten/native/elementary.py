@@ -32,8 +32,7 @@ from rushlight.aten.strided import Tensor, strides_for, wrap_like
 from rushlight.aten.structured import Output, Structured, call_functional
 from rushlight.c10.dtypes import FLOATING, Scalar, bool_, result_type
 
-# ------------------------------------------------------------------------------------------------------------
-# Elementary functions
+# Elementary functions ------------------------------------------------------------------------------------------------
 
 
 def skip_integers(function: Callable) -> Callable:
@@ -97,8 +96,7 @@ def positive(self: Tensor) -> Tensor:
     return self
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Powers
+# Powers --------------------------------------------------------------------------------------------------------------
 
 
 def power(base: np.ndarray, exponent: np.ndarray) -> np.ndarray:
@@ -165,8 +163,7 @@ def square_out(self: Tensor, out: Tensor) -> Tensor:
     return functions.pow(self, 2, out=out)
 
 
-# ------------------------------------------------------------------------------------------------------------
-# The error function
+# The error function --------------------------------------------------------------------------------------------------
 
 NEAR_ZERO = (  # numerator and denominator in x * x of erf(x) / x, for |x| <= 0.46875; the highest power first
     (1.85777706184603153e-1, 3.16112374387056560e0, 1.13864154151050156e2, 3.77485237685302021e2, 3.20937758913846947e3),
@@ -208,8 +205,7 @@ def polynomial(coefficients: tuple[float, ...], x: np.ndarray) -> np.ndarray:
 
 erf = unary(error_function)
 
-# ------------------------------------------------------------------------------------------------------------
-# Activations
+# Activations ---------------------------------------------------------------------------------------------------------
 
 
 def rectified(x: np.ndarray) -> np.ndarray:
@@ -275,8 +271,7 @@ def hardtanh_impl(self: Tensor, min_val: Scalar, max_val: Scalar, out: Tensor) -
 
 hardtanh = Structured(hardtanh_meta, hardtanh_impl)
 
-# ------------------------------------------------------------------------------------------------------------
-# Derivatives that are operators of their own. They take the gradient of the result, and the argument or the result
+# Derivatives that are operators of their own. They take the gradient of the result, and the argument or the result ---
 
 
 def backward_kernel(function: Callable, check: Callable | None = None, parameters=0, x_first=False) -> Structured:

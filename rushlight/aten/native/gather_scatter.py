@@ -24,8 +24,7 @@ from rushlight.aten.structured import Output, Structured, allocate, resize_outpu
 from rushlight.c10.dtypes import Scalar, bool_, can_cast, int32, int64, result_type, uint8
 from rushlight.c10.memory_formats import channels_last, channels_last_strides, contiguous_format, suggest_memory_format
 
-# ------------------------------------------------------------------------------------------------------------
-# Concatenation
+# Concatenation -------------------------------------------------------------------------------------------------------
 
 
 def cat_meta(tensors: Sequence[Tensor], dim: int) -> Output:
@@ -127,8 +126,7 @@ def _stacked_sizes(tensors: Sequence[Tensor], dim: int) -> list[int]:
     return sizes
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Selection by index
+# Selection by index --------------------------------------------------------------------------------------------------
 
 
 def _check_index_dtype(name: str, index: Tensor) -> None:
@@ -323,8 +321,7 @@ def take_along_dim(self: Tensor, indices: Tensor, dim: int | None = None, out: T
     return functions.gather(self, dim, functions.remainder(indices, size), out=out)  # indices out of range wrap around
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Advanced indexing: index tensors for some of the dimensions
+# Advanced indexing: index tensors for some of the dimensions ---------------------------------------------------------
 
 
 @dataclass
@@ -505,8 +502,7 @@ def _mask_to_fill(self: Tensor, indices: Sequence[Tensor | None], values: Tensor
     return mask
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Embedding: rows of a table
+# Embedding: rows of a table ------------------------------------------------------------------------------------------
 
 
 def embedding(weight: Tensor, indices: Tensor, padding_idx=-1, scale_grad_by_freq=False, sparse=False) -> Tensor:
@@ -595,8 +591,7 @@ def one_hot(self: Tensor, num_classes: int = -1) -> Tensor:
     return out.scatter_(-1, self.unsqueeze(-1), 1)
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Selection by mask
+# Selection by mask ---------------------------------------------------------------------------------------------------
 
 
 def masked_fill(self: Tensor, mask: Tensor, value: Tensor | Scalar) -> Tensor:
@@ -640,8 +635,7 @@ def _triangular(name: str, keep: Callable) -> Structured:
 tril, triu = _triangular("tril", np.less_equal), _triangular("triu", np.greater_equal)
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Moving and repeating
+# Moving and repeating ------------------------------------------------------------------------------------------------
 
 
 def flip(self: Tensor, dims: Sequence[int]) -> Tensor:

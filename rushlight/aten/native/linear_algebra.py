@@ -21,8 +21,7 @@ from rushlight.c10 import dispatch
 from rushlight.c10.dispatch import local
 from rushlight.c10.dtypes import FLOATING, Scalar, bool_, float16, float32, float64
 
-# ------------------------------------------------------------------------------------------------------------
-# Checks
+# Checks --------------------------------------------------------------------------------------------------------------
 
 
 def assert_dim(self: Tensor, ndim: int, message: str) -> None:
@@ -47,8 +46,7 @@ def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.matmul(a, b)
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Matrix times matrix
+# Matrix times matrix -------------------------------------------------------------------------------------------------
 
 
 def meta_mm(self: Tensor, mat2: Tensor) -> Output:
@@ -169,8 +167,7 @@ class Addmm(Structured):
 addmm = Addmm(meta_addmm, addmm_out)
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Blocked matrix multiplication
+# Blocked matrix multiplication ---------------------------------------------------------------------------------------
 
 
 def multiply_add(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
@@ -214,8 +211,7 @@ def blocked_mm(
                 multiply(a_block, b_block, out[i : i + rows, j : j + columns])
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Batches of matrices
+# Batches of matrices -------------------------------------------------------------------------------------------------
 
 
 def batched_product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -268,8 +264,7 @@ def baddbmm_out(self: Tensor, batch1: Tensor, batch2: Tensor, beta: Scalar, alph
 baddbmm = Structured(meta_baddbmm, baddbmm_out)
 
 
-# ------------------------------------------------------------------------------------------------------------
-# With vectors
+# With vectors --------------------------------------------------------------------------------------------------------
 
 
 def meta_mv(self: Tensor, vec: Tensor) -> Output:
@@ -318,8 +313,7 @@ def outer(self: Tensor, vec2: Tensor, out: Tensor | None = None) -> Tensor:
     return functions.mul(self.reshape(self.numel(), 1), vec2, out=out)
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Any number of dimensions. Autograd records the operators that are called, so they and their order are PyTorch's.
+# Any number of dimensions. Autograd records the operators that are called, so they and their order are PyTorch's. ----
 
 
 def matmul(self: Tensor, other: Tensor, out: Tensor | None = None) -> Tensor:

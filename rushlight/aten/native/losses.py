@@ -34,8 +34,7 @@ def _sum(losses: np.ndarray) -> np.floating:
     return losses.sum(dtype=np.promote_types(losses.dtype, np.float32))
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Classes
+# Classes -------------------------------------------------------------------------------------------------------------
 
 
 def nll_loss_nd(self: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int) -> Tensor:
@@ -285,8 +284,7 @@ def of_all_classes(scores: Tensor, target: Tensor, weight: Tensor | None, reduct
     return functions.sum(loss) / functions.sum(counts)
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Regression
+# Regression ----------------------------------------------------------------------------------------------------------
 
 
 def _elementwise(name: str, function: Callable, wide: bool = True) -> Structured:
@@ -397,8 +395,7 @@ def _log_sigmoid(self: Tensor) -> Tensor:
     return out
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Derivatives that are operators of their own
+# Derivatives that are operators of their own -------------------------------------------------------------------------
 
 
 def nll_backward_meta(grad_output, self, target, weight, reduction, ignore_index, total_weight) -> Output:

@@ -43,8 +43,7 @@ from rushlight.c10.dtypes import (
     uint8,
 )
 
-# ------------------------------------------------------------------------------------------------------------
-# Rules for dtypes: each returns the dtype of the computation and the dtype of the result
+# Rules for dtypes: each returns the dtype of the computation and the dtype of the result -----------------------------
 
 
 def arithmetic(*operands: Operand) -> tuple[dtype, dtype]:
@@ -76,8 +75,7 @@ def widened(common: dtype) -> dtype:
     return float32 if common is float16 else common
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Making a kernel from a numpy function
+# Making a kernel from a numpy function -------------------------------------------------------------------------------
 
 EVERY, NUMERIC = (BOOLEAN, INTEGRAL, FLOATING), (INTEGRAL, FLOATING)
 INTEGERS, FLOATS = (BOOLEAN, INTEGRAL), (FLOATING,)
@@ -161,8 +159,7 @@ def refuse_bool(refusal: str) -> Callable:
     return check
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Fast paths for the most frequent operands, which need no broadcasting and no cast
+# Fast paths for the most frequent operands, which need no broadcasting and no cast -----------------------------------
 
 SIMPLE_DTYPES = (float32, float64)  # in these, numpy and PyTorch agree on operations with Python numbers
 PLAIN_NUMBERS = (float, int)  # not bool, and not numpy's numbers, which have a dtype
@@ -262,8 +259,7 @@ def unary(function: Callable, dtypes: Callable = to_floating, *args, **options) 
     return kernel
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Arithmetic
+# Arithmetic ----------------------------------------------------------------------------------------------------------
 
 
 def with_alpha(function: Callable, check: Callable | None = None) -> Structured:
@@ -327,8 +323,7 @@ def sub_scalar(self: Tensor, other: Scalar, alpha: Scalar = 1) -> Tensor:
 mul_scalar, div_scalar, eq_scalar = functions.mul, functions.div, functions.eq
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Rounded division and its remainder
+# Rounded division and its remainder ----------------------------------------------------------------------------------
 
 
 def refuse_zero(divisor: np.ndarray) -> None:
@@ -384,8 +379,7 @@ div_mode = Structured(
     casts=True,
 )
 
-# ------------------------------------------------------------------------------------------------------------
-# Comparison and logic
+# Comparison and logic ------------------------------------------------------------------------------------------------
 
 eq = pointwise(np.equal, comparison)
 ne = pointwise(np.not_equal, comparison)
@@ -428,8 +422,7 @@ def isfinite(self: Tensor) -> Tensor:
     return (self == self) * (self.abs() != float("inf"))
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Selection
+# Selection -----------------------------------------------------------------------------------------------------------
 
 
 def where_meta(condition: Tensor, self: Operand, other: Operand) -> Output:
@@ -504,8 +497,7 @@ clamp_max = Structured(
     lambda self, max: clamp_meta(self, None, max), lambda self, max, out: clamp_impl(self, None, max, out)
 )
 
-# ------------------------------------------------------------------------------------------------------------
-# Three operands
+# Three operands ------------------------------------------------------------------------------------------------------
 
 
 def interpolated(start: np.ndarray, end: np.ndarray, weight: np.ndarray) -> np.ndarray:
@@ -571,8 +563,7 @@ addcmul = with_scalar(add_product, NUMERIC)
 addcdiv = with_scalar(add_quotient, FLOATS, check_addcdiv)
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Assignment
+# Assignment ----------------------------------------------------------------------------------------------------------
 
 
 def convert(value: Scalar, dtype: dtype) -> np.ndarray:

@@ -106,8 +106,7 @@ def fork_rng(enabled: bool = True):
             set_rng_state(before)
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Fills
+# Fills ---------------------------------------------------------------------------------------------------------------
 
 
 def _fill(self: Tensor, generator: Generator | None, draw: Callable) -> Tensor:
@@ -193,8 +192,7 @@ def _fill_whole(self: Tensor, start: int, end: int, generator: Generator | None)
     return _fill(self, generator, lambda bits, sizes: bits.integers(start, end - 1, sizes, endpoint=True))
 
 
-# ------------------------------------------------------------------------------------------------------------
-# New tensors
+# New tensors ---------------------------------------------------------------------------------------------------------
 
 
 def factory(fill: Callable, default: dtype | None = None) -> tuple[Callable, ...]:

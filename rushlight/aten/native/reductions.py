@@ -24,8 +24,7 @@ from rushlight.c10.dtypes import FLOATING, Scalar, bool_, dtype, float16, get_de
 
 Dims = Sequence[int] | None  # None, and mostly (), for all dimensions
 
-# ------------------------------------------------------------------------------------------------------------
-# Sizes and dtypes
+# Sizes and dtypes ----------------------------------------------------------------------------------------------------
 
 
 def reduced_sizes(sizes: Sequence[int], dims: Sequence[int] | None, keepdim: bool) -> tuple[int, ...]:
@@ -121,8 +120,7 @@ def over_all(kernel: Structured) -> tuple[Callable, Callable]:
     return reduce_all, reduce_all_out
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Sum, product, mean, variance
+# Sum, product, mean, variance ----------------------------------------------------------------------------------------
 
 
 def meta_sum(self: Tensor, dims: Dims, keepdim: bool, dtype: dtype | None) -> Output:
@@ -225,8 +223,7 @@ var_unbiased, var_dim, var_dim_out = with_unbiased(functions.var_correction_op, 
 std_unbiased, std_dim, std_dim_out = with_unbiased(functions.std_correction_op, functions.std_correction_out_op)
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Extremes, which need at least one element
+# Extremes, which need at least one element ---------------------------------------------------------------------------
 
 
 def assert_not_empty(name: str, self: Tensor, dims: Dims, error: type[Exception]) -> None:
@@ -328,8 +325,7 @@ max_dim, max_dim_out = extreme_and_index("max", np.argmax)
 min_dim, min_dim_out = extreme_and_index("min", np.argmin)
 
 
-# ------------------------------------------------------------------------------------------------------------
-# All and any
+# All and any ---------------------------------------------------------------------------------------------------------
 
 
 def logical(function: np.ufunc) -> Structured:
@@ -356,8 +352,7 @@ def logical(function: np.ufunc) -> Structured:
 all_, any_ = logical(np.logical_and), logical(np.logical_or)
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Softmax and related functions
+# Softmax and related functions ---------------------------------------------------------------------------------------
 
 
 def softmax(array: np.ndarray, dim: int) -> np.ndarray:

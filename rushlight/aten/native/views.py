@@ -313,8 +313,7 @@ def mT(self: Tensor) -> Tensor:
     return functions.transpose(self, -2, -1) if self.dim() else self
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Derivatives that are operators of their own: elements outside the view get 0
+# Derivatives that are operators of their own: elements outside the view get 0 ----------------------------------------
 
 
 def embed_in_zeros(view: Callable) -> Callable:
@@ -352,8 +351,7 @@ def unfold_backward(grad_in: Tensor, input_sizes: Sequence[int], dim: int, size:
     return out
 
 
-# ------------------------------------------------------------------------------------------------------------
-# In-place views: the tensor itself becomes the view
+# In-place views: the tensor itself becomes the view ------------------------------------------------------------------
 
 
 def in_place(kernel: Callable) -> Callable:

@@ -46,7 +46,7 @@ class Box:
         return LINE * len(self.lines) + (0.3 if self.fill else 0)
 
 
-# Rows -----------------------------------------------------------------------------------------------------------
+# Rows ----------------------------------------------------------------------------------------------------------------
 
 
 def in_order(pairs: Sequence[tuple[Hashable, Hashable]]) -> list:
@@ -186,7 +186,7 @@ def distance(row: list[Box], before: Sequence[int], box: int) -> float:
     return sum((row[a].wide + row[b].wide) / 2 + APART for a, b in zip(order, order[1:]))
 
 
-# Drawing --------------------------------------------------------------------------------------------------------
+# Drawing -------------------------------------------------------------------------------------------------------------
 
 
 def draw_panels(panels: Sequence[tuple[str, list[list[Box]]]], columns: int = 4) -> Figure:

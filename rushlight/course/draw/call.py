@@ -17,7 +17,7 @@ from rushlight.course.draw.shapes import PLATE, arrow, ink_on
 LAYERS = ("Python frontend", "dispatcher", "ATen and c10", "compiler")
 BANDS = ("1.0", "0.94", "0.88", "0.94")
 
-# The four layers ----------------------------------------------------------------------------------------------
+# The four layers -----------------------------------------------------------------------------------------------------
 
 
 def layers(paths: Sequence[tuple[str, Sequence[tuple[str, str]]]]) -> Figure:
@@ -53,7 +53,7 @@ def layers(paths: Sequence[tuple[str, Sequence[tuple[str, str]]]]) -> Figure:
     return figure
 
 
-# A profile ----------------------------------------------------------------------------------------------------
+# A profile -----------------------------------------------------------------------------------------------------------
 
 
 class Event(Protocol):
@@ -103,7 +103,7 @@ def _around(outer: Event, inner: Event) -> bool:
     return within and outer is not inner
 
 
-# Two clocks ---------------------------------------------------------------------------------------------------
+# Two clocks ----------------------------------------------------------------------------------------------------------
 
 Done = tuple[str, float, float]  # name of the work, start, end
 Read = tuple[str, float]  # text, time

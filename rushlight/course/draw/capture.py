@@ -21,7 +21,7 @@ from rushlight.course.draw.shapes import PLATE, arrow, ink_on, rectangle
 BACKWARD, MARKED = "0.72", "0.25"
 INPUTS = ("placeholder", "get_attr")
 
-# A graph as text ------------------------------------------------------------------------------------------------
+# A graph as text -----------------------------------------------------------------------------------------------------
 
 
 def fx_nodes(graph: Any) -> list[str]:
@@ -60,7 +60,7 @@ def _format_argument(value: Any, hole: str = "") -> str:
     return value if hole and value is ... else str(value).removeprefix("torch.").removeprefix("rushlight.")
 
 
-# Graphs ---------------------------------------------------------------------------------------------------------
+# Graphs --------------------------------------------------------------------------------------------------------------
 
 
 def fx_graph(graph: Any, **options: Any) -> Figure:
@@ -150,7 +150,7 @@ def sizes_of(node: Any, with_bytes: bool = False) -> str:
     return f"{sizes}  {value.dtype.itemsize * math.prod(value.shape)} B" if with_bytes else sizes
 
 
-# The cut --------------------------------------------------------------------------------------------------------
+# The cut -------------------------------------------------------------------------------------------------------------
 
 Pair = tuple[str, str]
 
@@ -191,7 +191,7 @@ def _reached(pairs: Sequence[Pair], start: str) -> set[str]:
     return found
 
 
-# Bytecode -----------------------------------------------------------------------------------------------------
+# Bytecode ------------------------------------------------------------------------------------------------------------
 
 
 def bytecode(rows: Sequence[tuple[str, Sequence[str], str]], symbols: Collection[str] = ()) -> Figure:
@@ -222,7 +222,7 @@ def bytecode(rows: Sequence[tuple[str, Sequence[str], str]], symbols: Collection
     return figure
 
 
-# Guards -------------------------------------------------------------------------------------------------------
+# Guards --------------------------------------------------------------------------------------------------------------
 
 
 def guards(entries: Sequence[tuple[str, Sequence[tuple[str, bool | None]]]], otherwise: str = "compile") -> Figure:
@@ -271,7 +271,7 @@ def guards(entries: Sequence[tuple[str, Sequence[tuple[str, bool | None]]]], oth
     return figure
 
 
-# Graph breaks -------------------------------------------------------------------------------------------------
+# Graph breaks --------------------------------------------------------------------------------------------------------
 
 
 def breaks(lines: Sequence[tuple[str, str]], inside: Mapping[str, Sequence[str]] | None = None) -> Figure:

@@ -19,7 +19,7 @@ from rushlight.course.draw.shapes import PLATE, cell, ink_on, rectangle
 
 OWN = "0.25"
 
-# Captured graphs ----------------------------------------------------------------------------------------------
+# Captured graphs -----------------------------------------------------------------------------------------------------
 
 
 def captured(panels: Sequence[tuple[str, Any]], own: Collection[str] = ()) -> Figure:
@@ -65,7 +65,7 @@ def _shade(node: Any, own: Collection[str]) -> str:
     return LEAF if node.op in (*INPUTS, "output") else NODE
 
 
-# Outcomes -----------------------------------------------------------------------------------------------------
+# Outcomes ------------------------------------------------------------------------------------------------------------
 
 
 def outcomes(rows: Mapping[str, Mapping[str, str]], columns: Sequence[str]) -> Figure:
@@ -85,7 +85,7 @@ def outcomes(rows: Mapping[str, Mapping[str, str]], columns: Sequence[str]) -> F
     return figure
 
 
-# Eight bits ---------------------------------------------------------------------------------------------------
+# Eight bits ----------------------------------------------------------------------------------------------------------
 
 
 def quantised(rows: Any, data: Any, scale: Any) -> Figure:
@@ -108,7 +108,7 @@ def quantised(rows: Any, data: Any, scale: Any) -> Figure:
     return figure
 
 
-# A device's own trace -----------------------------------------------------------------------------------------
+# A device's own trace ------------------------------------------------------------------------------------------------
 
 KINDS = {  # of calls: their grey, and their label
     "kernel": (OWN, "a kernel of its own"),

@@ -21,7 +21,7 @@ FORWARD, BACKWARD, SENT = "0.88", "0.62", "0.15"
 NOTHING = {"facecolor": "white", "hatch": "////", "edgecolor": "0.8", "linewidth": 0}
 CHARACTER_INCHES = 0.075  # of size 8.5
 
-# A run --------------------------------------------------------------------------------------------------------
+# A run ---------------------------------------------------------------------------------------------------------------
 
 
 def rank_timeline(ranks: Sequence[Sequence[tuple[str, str, float, float]]], x: str = "ms") -> Figure:
@@ -75,7 +75,7 @@ def _bar(axes: Axes, left: float, top: float, width: float, height: float, fill:
     axes.text(*middle, text, size=7.5, ha="center", **MONO | {"color": ink_on(fill)}, clip_on=True)
 
 
-# A ring -------------------------------------------------------------------------------------------------------
+# A ring --------------------------------------------------------------------------------------------------------------
 
 
 def ring_steps(ranks: int) -> Figure:
@@ -128,7 +128,7 @@ def _draw_message(axes: Axes, left: float, top: float, size: float, rank: int, r
         arrow(axes, (x, start), (x, end), zorder=4, arrowstyle="-|>", linewidth=1.2, mutation_scale=9)
 
 
-# Shards -------------------------------------------------------------------------------------------------------
+# Shards --------------------------------------------------------------------------------------------------------------
 
 
 def shards(parameters: Mapping[str, Sequence[int]], ranks: int, dim: int = 0) -> Figure:
@@ -161,7 +161,7 @@ def shards(parameters: Mapping[str, Sequence[int]], ranks: int, dim: int = 0) ->
     return figure
 
 
-# Pipelines ----------------------------------------------------------------------------------------------------
+# Pipelines -----------------------------------------------------------------------------------------------------------
 
 Panel = tuple[str, Sequence[Sequence[tuple[str, int]]], Sequence[Sequence[float]]]
 
@@ -200,7 +200,7 @@ def pipeline(panels: Sequence[Panel], forward: Sequence[float], backward: Sequen
     return figure
 
 
-# Costs --------------------------------------------------------------------------------------------------------
+# Costs ---------------------------------------------------------------------------------------------------------------
 
 MARKERS = (("o", "white"), ("s", "0.55"), ("^", INK), ("D", "0.8"))
 

@@ -24,7 +24,7 @@ from rushlight.inductor.scheduler_node import FusedSchedulerNode, inner_loops
 KERNELS = ("0.78", "0.62", "0.86", "0.7", "0.55")
 LINE = 0.52  # cells from one line of text to the next
 
-# Fusion -------------------------------------------------------------------------------------------------------
+# Fusion --------------------------------------------------------------------------------------------------------------
 
 
 def fused(graph: Any, steps: Sequence[tuple[str, Collection[str]]] | Any, sizes: bool = True) -> Figure:
@@ -59,7 +59,7 @@ def _step_name(step: Any, number: int) -> str:
     return f"kernel {number}" if isinstance(step, Kernel) else f"{getattr(step, 'op', 'operator')} ({number})"
 
 
-# Nested loops -------------------------------------------------------------------------------------------------
+# Nested loops --------------------------------------------------------------------------------------------------------
 
 Body = Sequence[Any]  # lines of text, and loops: (head, body)
 
@@ -159,7 +159,7 @@ def _draw_body(axes: Axes, body: Body, left: float, top: float, width: float, de
         top += tall + 0.15
 
 
-# The memory of buffers ----------------------------------------------------------------------------------------
+# The memory of buffers -----------------------------------------------------------------------------------------------
 
 
 def lifetimes(panels: Sequence[tuple[str, Sequence[tuple]]], nbytes: Mapping[str, int]) -> Figure:
@@ -224,7 +224,7 @@ def _lanes(lines: Sequence[tuple]) -> list[list[list]]:
     return lanes
 
 
-# A kernel's text ----------------------------------------------------------------------------------------------
+# A kernel's text -----------------------------------------------------------------------------------------------------
 
 
 def annotated_lines(rows: Sequence[tuple[str, str]], dark: Collection[str] = ()) -> Figure:
@@ -251,7 +251,7 @@ def annotated_lines(rows: Sequence[tuple[str, str]], dark: Collection[str] = ())
     return figure
 
 
-# Times --------------------------------------------------------------------------------------------------------
+# Times ---------------------------------------------------------------------------------------------------------------
 
 
 def times(panels: Sequence[tuple[str, Sequence[tuple[str, Sequence[float]]]]], x: str = "microseconds") -> Figure:

@@ -25,7 +25,7 @@ STYLES = (
 )
 
 
-# Modules ------------------------------------------------------------------------------------------------------
+# Modules -------------------------------------------------------------------------------------------------------------
 
 
 # in cells: from line to line, below the content of a module, and from the edge of a box to the boxes in it
@@ -91,7 +91,7 @@ def _append_boxes(boxes: list[_Box], module: Any, name: str, prefix: str, depth:
     return bottom + 0.1
 
 
-# Curves -------------------------------------------------------------------------------------------------------
+# Curves --------------------------------------------------------------------------------------------------------------
 
 
 def lockstep(curves: Sequence[tuple[str, Sequence[float]]], y: str = "loss") -> Figure:
@@ -194,7 +194,7 @@ def spreads(networks: Sequence[tuple[str, Sequence[np.ndarray]]], low: float, hi
     return figure
 
 
-# Timelines and amounts ----------------------------------------------------------------------------------------
+# Timelines and amounts -----------------------------------------------------------------------------------------------
 
 
 def timeline(rows: Sequence[tuple[str, Sequence[tuple[str, float, float]]]], x: str = "seconds") -> Figure:

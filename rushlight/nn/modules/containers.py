@@ -17,8 +17,7 @@ from rushlight.nn.parameter import Parameter
 
 __all__ = ["ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"]
 
-# ------------------------------------------------------------------------------------------------------------
-# Lists
+# Lists ---------------------------------------------------------------------------------------------------------------
 
 
 class _List(Module):
@@ -200,8 +199,7 @@ def _shown(key: Any, value: Any, kind: Any) -> str:
     return f"  ({key}): {name} containing: [{kind} of size {'x'.join(map(str, value.shape))}]"
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Dicts
+# Dicts ---------------------------------------------------------------------------------------------------------------
 
 
 class _Dict(Module):

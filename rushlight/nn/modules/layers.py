@@ -32,8 +32,7 @@ def _empty(sizes: Sequence[int], device: Device, dtype: Dtype) -> Parameter:
     return Parameter(functions.empty(tuple(sizes), device=device, dtype=dtype))
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Linear, Embedding
+# Linear, Embedding ---------------------------------------------------------------------------------------------------
 
 
 class Linear(Module):
@@ -139,8 +138,7 @@ class Embedding(Module):
         return ", ".join([str(self.num_embeddings), str(self.embedding_dim), *unusual])
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Normalisation
+# Normalisation -------------------------------------------------------------------------------------------------------
 
 
 class _Norm(Module):
@@ -283,8 +281,7 @@ class BatchNorm1d(_Norm):
         )
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Layers without tensors
+# Layers without tensors ----------------------------------------------------------------------------------------------
 
 
 class Identity(Module):
@@ -443,8 +440,7 @@ class Softmin(Softmax):
         return F.softmin(input, self.dim, _stacklevel=5)
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Losses. A weight is a buffer: it is converted and saved with the module.
+# Losses. A weight is a buffer: it is converted and saved with the module. --------------------------------------------
 
 
 class _Loss(Module):

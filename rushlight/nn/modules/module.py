@@ -25,8 +25,7 @@ from rushlight.nn.parameter import Buffer, Device, Parameter
 
 __all__ = ["Module"]
 
-# ------------------------------------------------------------------------------------------------------------
-# Registration of attributes
+# Registration of attributes ------------------------------------------------------------------------------------------
 
 
 def set_attribute(module: Module, name: str, value: Any) -> None:
@@ -93,8 +92,7 @@ def _cannot_assign(value: Any, what: str, name: str, wanted: str) -> TypeError:
     return TypeError(f"cannot assign '{type(value).__name__}' as {what} '{name}' ({wanted} or None expected)")
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Listing the members of modules
+# Listing the members of modules --------------------------------------------------------------------------------------
 
 
 def named_members(
@@ -128,8 +126,7 @@ def named_members(
             yield f"{module_name}.{name}" if module_name else name, member
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Calling: forward, and the hooks around it
+# Calling: forward, and the hooks around it ---------------------------------------------------------------------------
 
 
 def call_impl(module: Module, args: tuple, kwargs: dict) -> Any:
@@ -190,8 +187,7 @@ def call_impl(module: Module, args: tuple, kwargs: dict) -> Any:
     return result if backward_hook is None else backward_hook.setup_output_hook(result)
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Converting: another dtype or device, in place
+# Converting: another dtype or device, in place -----------------------------------------------------------------------
 
 
 def apply_impl(module: Module, fn: Callable[[Tensor], Tensor], recurse: bool) -> Module:
@@ -239,8 +235,7 @@ def apply_impl(module: Module, fn: Callable[[Tensor], Tensor], recurse: bool) ->
     return module
 
 
-# ------------------------------------------------------------------------------------------------------------
-# The module
+# The module ----------------------------------------------------------------------------------------------------------
 
 
 class Module:
