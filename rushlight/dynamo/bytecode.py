@@ -155,7 +155,7 @@ def _compare(reader: _Reader, arg: int) -> list:
 
 
 POP_JUMPS = ("POP_JUMP_IF_TRUE", "POP_JUMP_IF_FALSE", "POP_JUMP_IF_NONE", "POP_JUMP_IF_NOT_NONE")
-JUMPS = {"JUMP", "FOR_ITER", *POP_JUMPS}
+JUMPS = {"JUMP", "FOR_ITER", "SEND", *POP_JUMPS}
 
 # Name in CPython -> rule that gives the instructions of the small set. The argument of a jump is the offset of its target.
 SMALL_SET: dict[str, Callable[[_Reader, int], list[tuple[str, Any]]]] = {
@@ -174,7 +174,7 @@ SMALL_SET: dict[str, Callable[[_Reader, int], list[tuple[str, Any]]]] = {
             "COPY", "SWAP", "BUILD_TUPLE", "BUILD_LIST", "BUILD_SET", "BUILD_MAP", "BUILD_STRING", "BUILD_SLICE",
             "BUILD_CONST_KEY_MAP", "LIST_APPEND", "SET_ADD", "MAP_ADD", "LIST_EXTEND", "SET_UPDATE", "DICT_UPDATE", "DICT_MERGE",
             "UNPACK_SEQUENCE", "UNPACK_EX", "CALL", "CALL_KW", "CALL_FUNCTION_EX", "IS_OP", "CONTAINS_OP", "MAKE_FUNCTION",
-            "SET_FUNCTION_ATTRIBUTE", "RAISE_VARARGS", "CONVERT_VALUE", "FOR_ITER",
+            "SET_FUNCTION_ATTRIBUTE", "RAISE_VARARGS", "CONVERT_VALUE", "FOR_ITER", "SEND",
         )
     },
     **{name: _one("JUMP") for name in ("JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT")},
