@@ -381,6 +381,7 @@ def test_memory_has_a_limit_in_a_bench_lab_too(box, source, said):
     assert said(box, source) in ("MemoryError", "RuntimeError")
 
 
+@pytest.mark.sweep
 def test_memory_that_is_shared_has_one_too(isolated, said):
     box = Sandbox(edition("01_strided"), bench=True)
     share = "parts = [mmap.mmap(-1, 1 << 30) for _ in range(5)]\nfor part in parts:\n    part.write(bytes(1 << 30))"

@@ -35,6 +35,7 @@ def address(course):
         yield address
 
 
+@pytest.mark.sweep
 def test_a_score_given_in_the_formgrader_is_in_the_export(page, address, course):
     page.goto(f"{address}/lab?token={TOKEN}")
     page.get_by_role("menuitem", name="Nbgrader").click()
