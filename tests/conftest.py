@@ -29,21 +29,26 @@ def pytest_report_header(config):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
-    """One shard of the tests. The trials of an exercise stay together, and the tests of a file."""
+    """One shard of the tests. The trials of an exercise stay together, and the tests of a file, or of a file on one lab."""
     for item in items:
         if item.path.suffix == ".ipynb" and item.path.parent.name not in READINGS:
             item.add_marker(pytest.mark.sweep)
-    files = sorted({item.path for item in items})
+    groups = sorted({_group(item) for item in items if not guarantees.trial_of(item)})
     names = guarantees.every_exercise()
     kept, left = [], []
     for item in items:
         name = guarantees.trial_of(item)
-        number = names.index(name) if name else files.index(item.path)
+        number = names.index(name) if name else groups.index(_group(item))
         (kept if number % SHARDS == SHARD - 1 else left).append(item)
-        item.add_marker(pytest.mark.xdist_group(name or item.path.stem))
+        item.add_marker(pytest.mark.xdist_group(name or _group(item)))
     if left:
         config.hook.pytest_deselected(items=left)
     items[:] = kept
+
+
+def _group(item):
+    parameters = item.callspec.params if hasattr(item, "callspec") else {}
+    return "-".join([item.path.parent.name, item.path.stem, *([parameters["lab"]] if "lab" in parameters else [])])
 
 
 def pytest_configure(config):

@@ -252,10 +252,6 @@ def every_exercise() -> list[str]:
     return [name for lab in labs() for name in exercises(lab)]
 
 
-def missing_line(missing: list[str]) -> str:
-    return f"{len(missing)} of {len(every_exercise())} exercises have no line in {LOCK.name} yet."
-
-
 # Writing it ----------------------------------------------------------------------------------------------------------
 
 

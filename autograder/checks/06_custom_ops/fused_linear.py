@@ -139,7 +139,7 @@ def _without_data(torch, tensors, place):
     edges=[*_fake_edges()],
     hint=explained_or_beyond(
         strides="the strides are those of the kernel's result, which is contiguous",
-        guards="a size of the batch has been compared with something: the graph is then captured anew for other batches",
+        guards="a size of the batch has been compared with something: the graph is then captured again for other batches",
         device="the device is that of the arguments, and the dtype too",
     ),
     draws=60,
