@@ -199,9 +199,7 @@ def _caller_location() -> str:
 
 def declare(schema: str) -> OpOverload:
     """Define one of PyTorch's own operators, without kernels. Unless one is registered for `Autograd`, calls skip that key.
-
-    Source: `RegisterSchema.cpp`, which `torchgen` generates.
-    """
+    Source: `RegisterSchema.cpp`, which `torchgen` generates."""
     operator = OpOverload(schema)
     operator.kernels[DispatchKey.Autograd] = dispatch.FALLTHROUGH
     return operator
@@ -261,10 +259,8 @@ def leaf(tensor: Any, requires_grad: bool) -> Any:
 
 def check_out_options(out: Any, options: dict[str, Any]) -> dict[str, Any]:
     """The keywords that remain of a factory call with an `out`. The options may be passed too, but must agree with `out`.
-
     Source: `torch/csrc/autograd/utils/python_arg_parsing.h`; `torch/csrc/autograd/python_torch_functions_manual.cpp`,
-    `check_out_type_matches`.
-    """
+    `check_out_type_matches`."""
     wanted, target = options.get("dtype"), options.get("device")
     if wanted is not None and wanted is not out.dtype:
         raise RuntimeError(f"dtype {wanted.type_name} does not match dtype of out parameter ({out.dtype.type_name})")
@@ -286,9 +282,7 @@ def unpack_out(kwargs: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]
 
 def resolve(overloads: Sequence[Operator], args: tuple, kwargs: dict[str, Any]) -> Any:
     """Call the first overload whose schema fits these arguments.
-
-    Source: `torch/csrc/utils/python_arg_parser.cpp`, `PythonArgParser::raw_parse`.
-    """
+    Source: `torch/csrc/utils/python_arg_parser.cpp`, `PythonArgParser::raw_parse`."""
     if "input" in kwargs:
         kwargs = {"self" if name == "input" else name: value for name, value in kwargs.items()}
     pattern = (overloads, *kwargs, argument_types(args), argument_types(kwargs.values()) if kwargs else ())
@@ -363,9 +357,7 @@ def cache_plan(pattern: tuple, operator: Operator, args: tuple, kwargs: dict[str
 
 def stack_of(operator: Operator, args: Sequence, kwargs: dict[str, Any]) -> list:
     """The stack of a call by name: the arguments in the schema's order (`bind`), each converted to its type (`cast`).
-
-    Source: `torch/csrc/jit/python/pybind_utils.h`, `createStackForSchema` and `argumentToIValue`.
-    """
+    Source: `torch/csrc/jit/python/pybind_utils.h`, `createStackForSchema` and `argumentToIValue`."""
     schema, stack = operator.schema, bind(operator.schema, args, kwargs)
     for position, (argument, value) in enumerate(zip(schema.arguments, stack)):
         if isinstance(value, NUMBERS) and schema.namespace == "aten" and may_be_number(schema, argument):

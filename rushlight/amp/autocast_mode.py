@@ -46,9 +46,7 @@ _state = _State()
 
 def is_eligible(value: Any) -> bool:
     """Whether autocast casts a value: a floating tensor on the CPU that is not float64. float64 keeps its accuracy.
-
-    Source: `aten/src/ATen/autocast_mode.h`, `is_eligible`.
-    """
+    Source: `aten/src/ATen/autocast_mode.h`, `is_eligible`."""
     return hasattr(value, "_key_set") and value.device.type == "cpu" and value.dtype in (float16, float32)
 
 

@@ -20,9 +20,7 @@ from rushlight.c10.dispatch import local
 def validate(grad: Tensor | None, edge: Edge, node: Node, i: int) -> Tensor | None:
     """Convert gradient `i` of `node` to the sizes and dtype that the node at the end of its edge requires. If the forward
     operator broadcast an argument, its gradient is summed over the copies.
-
-    Source: `torch/csrc/autograd/engine.cpp`, `validate_outputs`.
-    """
+    Source: `torch/csrc/autograd/engine.cpp`, `validate_outputs`."""
     if grad is None or edge.node is None:
         return grad
     sizes, dtype = edge.node.input_metadata[edge.input_nr]
@@ -190,9 +188,7 @@ def nodes_to_execute(ends: Iterable[Node], reachable: Iterable[Node]) -> set[Nod
 
 def _add_input(inputs: dict[Node, list], node: Node, i: int, grad: Tensor | None) -> None:
     """Add a gradient to an input of a node. Gradients for the same input are summed.
-
-    Source: `torch/csrc/autograd/input_buffer.cpp`, `InputBuffer::add`.
-    """
+    Source: `torch/csrc/autograd/input_buffer.cpp`, `InputBuffer::add`."""
     buffer = inputs.get(node)
     if buffer is None:
         buffer = inputs[node] = [None] * (len(node.input_metadata) or 1)
@@ -213,9 +209,7 @@ def _run_tensor_hooks(node: Node, grads: list) -> list:
 def apply_hook_result(grads: Sequence[Tensor | None], changed: Any) -> Sequence[Tensor | None]:
     """The gradients after a node's hook: `grads` if the hook returned None, otherwise the tuple that it returned. Raises
     TypeError if the result is not a tuple, and RuntimeError if it has another number of gradients.
-
-    Source: `torch/csrc/autograd/python_hook.cpp`, `_call_hooks` and `check_result`.
-    """
+    Source: `torch/csrc/autograd/python_hook.cpp`, `_call_hooks` and `check_result`."""
     if changed is None:
         return grads
     if not isinstance(changed, tuple):
@@ -227,9 +221,7 @@ def apply_hook_result(grads: Sequence[Tensor | None], changed: Any) -> Sequence[
 
 def check_single_result(new: Any, grad: Tensor | None) -> Tensor:
     """Check a gradient that a hook returned: it must be a tensor with the sizes and dtype of the gradient that it replaces.
-
-    Source: `torch/csrc/autograd/python_hook.cpp`, `check_single_result`.
-    """
+    Source: `torch/csrc/autograd/python_hook.cpp`, `check_single_result`."""
     if grad is None:
         raise RuntimeError("can't replace a None gradient with a non-None value")
     if not isinstance(new, Tensor):
@@ -281,9 +273,7 @@ def backward(
     inputs: Tensor | Sequence[Tensor] | None = None,
 ) -> None:
     """Compute the gradients of the tensors with respect to the leaves (or only to `inputs`) and add them to their `grad`.
-
-    Source: `torch/autograd/__init__.py`, `backward`.
-    """
+    Source: `torch/autograd/__init__.py`, `backward`."""
     tensors = (tensors,) if isinstance(tensors, Tensor) else tuple(tensors)
     if inputs is not None:
         inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
@@ -334,9 +324,7 @@ def grad(
 
 def _run(roots, grads, retain_graph, create_graph, captures) -> dict[int, Tensor]:
     """Execute, and record in `local.for_inputs` whether only some inputs get gradients, which a checkpoint refuses.
-
-    Source: `torch/csrc/autograd/engine.cpp`, `Engine::is_checkpoint_valid`.
-    """
+    Source: `torch/csrc/autograd/engine.cpp`, `Engine::is_checkpoint_valid`."""
     before, local.for_inputs = local.for_inputs, local.for_inputs or captures is not None
     try:
         return execute(roots, grads, create_graph if retain_graph is None else retain_graph, create_graph, captures)

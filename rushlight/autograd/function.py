@@ -140,11 +140,9 @@ def check_dirty(ctx: FunctionCtx, outputs: Sequence) -> None:
 
 
 def attach(ctx: FunctionCtx, output: Any, args: Sequence, recorded: bool) -> Any:
-    """Make from a result of the forward the result for the caller: the node's next output, with a history if one is recorded. An
-    argument that the forward returned, and did not write to, becomes a view of itself.
-
-    Source: `torch/csrc/autograd/custom_function.cpp`, `_process_backward_mode_ad`.
-    """
+    """Make from a result of the forward the result for the caller: the node's next output, with a history if one is recorded.
+    An argument that the forward returned, and did not write to, becomes a view of itself.
+    Source: `torch/csrc/autograd/custom_function.cpp`, `_process_backward_mode_ad`."""
     if not isinstance(output, Tensor):
         ctx.input_metadata.append((None, None))
         return output
@@ -192,9 +190,7 @@ def _run_backward(ctx: FunctionCtx, *grads: Tensor | None) -> tuple[Tensor | Non
 
 def once_differentiable(backward: Callable) -> Callable:
     """Decorator of a `backward` that cannot be differentiated again: its result has no history.
-
-    Source: `torch/autograd/function.py`, `once_differentiable`.
-    """
+    Source: `torch/autograd/function.py`, `once_differentiable`."""
 
     def run(ctx: FunctionCtx, *grads: Tensor | None) -> Any:
         with no_grad():

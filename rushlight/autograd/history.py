@@ -25,9 +25,7 @@ from rushlight.c10.memory_formats import contiguous_format
 
 def any_requires_grad(tensors: Iterable[Any]) -> bool:
     """Whether a graph is recorded: grad mode is on, and one of these tensors requires grad.
-
-    Source: `torch/csrc/autograd/functions/utils.h`, `compute_requires_grad`.
-    """
+    Source: `torch/csrc/autograd/functions/utils.h`, `compute_requires_grad`."""
     return local.grad_enabled and any(requires_grad(tensor) for tensor in tensors)
 
 
@@ -105,9 +103,7 @@ def check_no_requires_grad(operator: str, name: str, tensor: Any) -> None:
 class CopySlices(Node):
     """The node of a base after an in-place operator on one of its views. The gradient of the overwritten part goes through the
     operator's node. The gradient of the rest passes unchanged.
-
-    Source: `torch/csrc/autograd/functions/tensor.h`, `CopySlices`.
-    """
+    Source: `torch/csrc/autograd/functions/tensor.h`, `CopySlices`."""
 
     def __init__(self, base: Tensor, view: Tensor, node: Node) -> None:
         super().__init__()
@@ -193,9 +189,7 @@ def _as_tuple(value: Any) -> tuple:
 
 def rebase_history(self: Tensor, node: Node) -> Tensor:
     """Make `node` the history of a tensor after an in-place operator. If the tensor is a view, its base gets a new history too.
-
-    Source: `torch/csrc/autograd/variable.cpp`, `rebase_history`.
-    """
+    Source: `torch/csrc/autograd/variable.cpp`, `rebase_history`."""
     node.input_metadata.append((self._sizes, self.dtype))
     base = self._base
     if base is None:
@@ -221,9 +215,7 @@ def _move_retains_grad_hook(before: AutogradMeta | None, self: Tensor) -> None:
 
 def grad_fn(self: Tensor) -> Node | None:
     """The node that made a tensor. A view gets a new node if its base was written to since the last one was made.
-
-    Source: `torch/csrc/autograd/variable.cpp`, `VariableHooks::grad_fn`.
-    """
+    Source: `torch/csrc/autograd/variable.cpp`, `VariableHooks::grad_fn`."""
     meta = self._autograd
     base = self._base
     if base is not None and base._autograd is not None and self._view_version != self._storage.version:
@@ -278,9 +270,7 @@ class NotImplementedNode(Node):
 
 def autograd_not_implemented(operator: Operator, key_set: int, *stack: Any) -> Any:
     """The kernel for Autograd of an operator without a derivative. The call works, and its backward raises.
-
-    Source: `torch/csrc/autograd/autograd_not_implemented_fallback.cpp`.
-    """
+    Source: `torch/csrc/autograd/autograd_not_implemented_fallback.cpp`."""
     tensors = list(tensors_in(stack))
     if not any_requires_grad(tensors):
         return operator.below[key_set](*stack)

@@ -79,9 +79,7 @@ def retain_grad(self: Tensor) -> None:
 
 def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
     """`hook(grad)` runs when the gradient of this tensor is known. It may return a replacement.
-
-    Source: `torch/_tensor.py`, `register_hook`.
-    """
+    Source: `torch/_tensor.py`, `register_hook`."""
     if not self.requires_grad:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
     meta = self._autograd

@@ -395,9 +395,7 @@ NUMBER_OPERANDS = {  # the `Tensor` arguments that may be a number: PyTorch wrap
 
 def may_be_number(schema: FunctionSchema, argument: Argument) -> bool:
     """Whether a Python number can be passed for a tensor.
-
-    Source: `torch/csrc/utils/python_arg_parser.cpp`, `should_allow_numbers_as_tensors`.
-    """
+    Source: `torch/csrc/utils/python_arg_parser.cpp`, `should_allow_numbers_as_tensors`."""
     return argument.type == "Tensor" and argument.name in NUMBER_OPERANDS.get(schema.name.removesuffix("_"), ())
 
 

@@ -52,9 +52,7 @@ def sign(x: np.ndarray) -> np.ndarray:
 
 def round_decimals(x: np.ndarray, decimals: np.ndarray) -> np.ndarray:
     """Round to `decimals` decimals. Negative numbers round to digits before the point.
-
-    Source: `aten/src/ATen/native/cpu/UnaryOpsKernel.cpp`, `round_decimals_kernel`.
-    """
+    Source: `aten/src/ATen/native/cpu/UnaryOpsKernel.cpp`, `round_decimals_kernel`."""
     scale = np.power(10.0, np.abs(decimals)).astype(x.dtype)
     return np.rint(x / scale) * scale if decimals < 0 else np.rint(x * scale) / scale
 
@@ -101,9 +99,7 @@ def positive(self: Tensor) -> Tensor:
 
 def power(base: np.ndarray, exponent: np.ndarray) -> np.ndarray:
     """Powers, also of integers. For integers a negative exponent gives 0, unless the base is 1 or -1.
-
-    Source: `aten/src/ATen/native/Pow.h`, `powi`.
-    """
+    Source: `aten/src/ATen/native/Pow.h`, `powi`."""
     if base.dtype.kind == "f" or not (exponent < 0).any():
         return np.power(base, exponent)
     one_over = np.where(base == 1, 1, np.where(base == -1, 1 - 2 * (exponent & 1), 0))
@@ -398,9 +394,7 @@ hardtanh_backward = backward_kernel(where_between, parameters=2)
 
 def elu_slope(grad, x, alpha: Scalar, scale: Scalar, input_scale: Scalar, is_result: bool) -> np.ndarray:
     """The gradient from the argument `x`, or, if the argument has been overwritten, from the result.
-
-    Source: `aten/src/ATen/native/cpu/Activation.cpp`, `elu_backward_kernel`.
-    """
+    Source: `aten/src/ATen/native/cpu/Activation.cpp`, `elu_backward_kernel`."""
     if is_result:
         curve = grad * input_scale * (x + alpha * scale)
     else:

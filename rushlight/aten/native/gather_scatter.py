@@ -56,9 +56,7 @@ def cat_meta(tensors: Sequence[Tensor], dim: int) -> Output:
 
 def _not_skipped(tensors: Sequence[Tensor]) -> list[Tensor]:
     """The tensors without those of shape (0,), which `cat` skips next to tensors of any shape, for old programs.
-
-    Source: `aten/src/ATen/native/TensorShape.h`, `cat_should_skip_tensor`.
-    """
+    Source: `aten/src/ATen/native/TensorShape.h`, `cat_should_skip_tensor`."""
     return [tensor for tensor in tensors if tensor.shape != (0,)]
 
 
@@ -405,9 +403,7 @@ def _as_long(index: Tensor) -> Tensor:
 
 def _expand_masks(self: Tensor, indices: Sequence[Tensor | None]) -> list[Tensor | None]:
     """Replace each mask by one index tensor for each of its dimensions: the positions where it is true.
-
-    Source: `aten/src/ATen/native/IndexingUtils.h`, `expandTensors`.
-    """
+    Source: `aten/src/ATen/native/IndexingUtils.h`, `expandTensors`."""
     result = []
     for index in indices:
         if index is not None and index.dtype not in (int32, int64, uint8, bool_):
@@ -437,9 +433,7 @@ def _check_mask(self: Tensor, mask: Tensor, dim: int) -> None:
 def index(self: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
     """The elements at the index tensors, which broadcast. There is one for each dimension, or None for the whole dimension.
     Negative indices count from the end.
-
-    Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `TORCH_META_FUNC2(index, Tensor)`.
-    """
+    Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `TORCH_META_FUNC2(index, Tensor)`."""
     info = advanced_index(self, indices)
     on_meta = self.is_meta or any(each.is_meta for each in info.indices)
     out = allocate(Output(info.sizes, info.strides, self.dtype), "meta" if on_meta else "cpu")
@@ -455,12 +449,10 @@ def index_put(self: Tensor, indices: Sequence[Tensor | None], values: Tensor, ac
 def index_put_(
     self: Tensor, indices: Sequence, values: Tensor, accumulate: bool = False, unsafe: bool = False
 ) -> Tensor:
-    """Write `values`, broadcast, to the elements that `index` would return, or add them (`accumulate`). Repeated indices add all
-    values. Without `accumulate`, the last one wins. In PyTorch the order is undefined. `unsafe` (do not check the indices) is
-    an argument of `_index_put_impl_`, which the derivative of `index` calls. It is ignored.
-
-    Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `_index_put_impl_`.
-    """
+    """Write `values`, broadcast, to the elements that `index` would return, or add them (`accumulate`). Repeated indices add
+    all values. Without `accumulate`, the last one wins. In PyTorch the order is undefined. `unsafe` (do not check the indices)
+    is an argument of `_index_put_impl_`, which the derivative of `index` calls. It is ignored.
+    Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `_index_put_impl_`."""
     if len(indices) > self.dim():
         raise IndexError(f"too many indices for tensor of dimension {self.dim()} (got {len(indices)})")
     if strided.has_internal_overlap(self.shape, self.stride()):
@@ -487,9 +479,7 @@ def index_put_(
 
 def _mask_to_fill(self: Tensor, indices: Sequence[Tensor | None], values: Tensor) -> Tensor | None:
     """The mask for `masked_fill_`, if a single value is written to the elements of a single mask, else None.
-
-    Source: `aten/src/ATen/native/TensorAdvancedIndexingUtils.h`, `canDispatchToMaskedFill`.
-    """
+    Source: `aten/src/ATen/native/TensorAdvancedIndexingUtils.h`, `canDispatchToMaskedFill`."""
     given = [(dim, index) for dim, index in enumerate(indices) if index is not None]
     if values.numel() != 1 or values.is_meta or len(given) != 1 or given[0][1].dtype not in (uint8, bool_):
         return None
@@ -508,9 +498,7 @@ def _mask_to_fill(self: Tensor, indices: Sequence[Tensor | None], values: Tensor
 def embedding(weight: Tensor, indices: Tensor, padding_idx=-1, scale_grad_by_freq=False, sparse=False) -> Tensor:
     """The row of `weight`, (rows, columns), for each index: (\\*indices, columns). The other arguments affect only the
     gradient.
-
-    Source: `aten/src/ATen/native/Embedding.cpp`, `embedding_symint`.
-    """
+    Source: `aten/src/ATen/native/Embedding.cpp`, `embedding_symint`."""
     if weight.dim() != 2:
         raise RuntimeError("'weight' must be 2-D")
     _check_table_index(1, indices)
@@ -534,9 +522,7 @@ def embedding_backward(grad, indices, num_weights, padding_idx, scale_grad_by_fr
 def embedding_dense_backward(grad_output, indices, num_weights, padding_idx, scale_grad_by_freq) -> Tensor:
     """The gradient of each row: the sum over all positions that looked it up. The row of the padding index gets 0. With
     `scale_grad_by_freq` the sum is divided by the number of these positions.
-
-    Source: `aten/src/ATen/native/Embedding.cpp`, `embedding_dense_backward_cpu`.
-    """
+    Source: `aten/src/ATen/native/Embedding.cpp`, `embedding_dense_backward_cpu`."""
     _check_table_index(2, indices)
     width = grad_output.size(-1)
     out = allocate(Output((num_weights, width), None, grad_output.dtype), grad_output.device.type)
@@ -558,9 +544,7 @@ def embedding_dense_backward(grad_output, indices, num_weights, padding_idx, sca
 
 def embedding_renorm_(self: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> Tensor:
     """Scale down the rows in `indices` whose norm is larger than `max_norm`: in place, each row once.
-
-    Source: `aten/src/ATen/native/Embedding.cpp`, `embedding_renorm_cpu_`.
-    """
+    Source: `aten/src/ATen/native/Embedding.cpp`, `embedding_renorm_cpu_`."""
     if self.dim() != 2:
         raise RuntimeError("'self' must be 2-D")
     if not self.is_meta:
@@ -653,9 +637,7 @@ def flip(self: Tensor, dims: Sequence[int]) -> Tensor:
 
 def roll(self: Tensor, shifts: Sequence[int], dims: Sequence[int] = ()) -> Tensor:
     """The elements moved by `shifts` along `dims`, cyclically. Without `dims`, along the flattened tensor.
-
-    Source: `aten/src/ATen/native/TensorTransformations.cpp`, `roll`.
-    """
+    Source: `aten/src/ATen/native/TensorTransformations.cpp`, `roll`."""
     if not shifts:
         raise RuntimeError("`shifts` required")
     if len(dims) != len(shifts) and (dims or len(shifts) != 1):

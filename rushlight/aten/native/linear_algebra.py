@@ -343,11 +343,9 @@ def matmul(self: Tensor, other: Tensor, out: Tensor | None = None) -> Tensor:
 
 def should_fold(self: Tensor, other: Tensor, has_out: bool = False) -> bool:
     """Whether one operand is a matrix or a vector, and the batch dimensions of the other should become rows. They do if this
-    needs no copy, and always if the smaller operand requires a gradient, because its gradient would otherwise be computed
-    for each matrix of the batch and then summed.
-
-    Source: `aten/src/ATen/native/LinearAlgebra.cpp`, `should_fold`.
-    """
+    needs no copy, and always if the smaller operand requires a gradient, because its gradient would otherwise be computed for
+    each matrix of the batch and then summed.
+    Source: `aten/src/ATen/native/LinearAlgebra.cpp`, `should_fold`."""
     large, small = (self, other) if self.dim() >= other.dim() else (other.mT, self)
     if large.dim() < 3 or small.dim() > 2:
         return False
@@ -405,9 +403,7 @@ def is_alias(a: Tensor, b: Tensor) -> bool:
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """`input` @ the transpose of `weight`, plus `bias`: (..., features in), (features out, features in), (features out).
-
-    Source: `aten/src/ATen/native/Linear.cpp`, `linear`.
-    """
+    Source: `aten/src/ATen/native/Linear.cpp`, `linear`."""
     dim = len(input._sizes)
     if dim == 0 or not weight._sizes:
         raise RuntimeError(f"both arguments to linear need to be at least 1D, but are {dim}D and {weight.dim()}D")

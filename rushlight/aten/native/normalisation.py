@@ -71,11 +71,9 @@ def layer_norm(
 def rms_norm(
     input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None, eps: float | None = None
 ) -> Tensor:
-    """x / sqrt(mean of the squares + eps) of each sample, then times `weight`, if it is given: `layer_norm` without the
-    mean. `eps` is by default the distance from 1 to the next number in the dtype of the computation.
-
-    Source: `aten/src/ATen/native/layer_norm.cpp`, `rms_norm`.
-    """
+    """x / sqrt(mean of the squares + eps) of each sample, then times `weight`, if it is given: `layer_norm` without the mean.
+    `eps` is by default the distance from 1 to the next number in the dtype of the computation.
+    Source: `aten/src/ATen/native/layer_norm.cpp`, `rms_norm`."""
     check_normalized_shape(input, normalized_shape, weight, None)
     _check_floating("rms_norm", input)
     dims = tuple(range(-len(normalized_shape), 0))

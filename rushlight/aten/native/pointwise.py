@@ -135,9 +135,7 @@ def output_of(dtype: dtype, *operands: Operand, common: dtype | None = None) -> 
 
 def geometry_in(common: dtype, operand: Operand) -> Geometry | None:
     """The geometry of an operand in this dtype. A cast operand is a copy without holes.
-
-    Source: `aten/src/ATen/TensorIterator.cpp`, `compute_types`.
-    """
+    Source: `aten/src/ATen/TensorIterator.cpp`, `compute_types`."""
     if isinstance(operand, Tensor) and operand.dtype is not common:
         return operand._sizes, strides_for(operand, None)
     return geometry(operand)
@@ -347,9 +345,7 @@ def truncated_quotient(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 def floor_remainder(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """The remainder of `floor_quotient`, with the sign of `b`. A zero has the sign of `a`. In numpy it has the sign of `b`.
-
-    Source: `aten/src/ATen/native/cpu/BinaryOpsKernel.cpp`, `remainder_kernel`.
-    """
+    Source: `aten/src/ATen/native/cpu/BinaryOpsKernel.cpp`, `remainder_kernel`."""
     refuse_zero(b)
     left = np.fmod(a, b)
     return np.where((left != 0) & ((b < 0) != (left < 0)), left + b, left)
@@ -567,11 +563,8 @@ addcdiv = with_scalar(add_quotient, FLOATS, check_addcdiv)
 
 
 def convert(value: Scalar, dtype: dtype) -> np.ndarray:
-    """A number in this dtype. Raises RuntimeError if it does not fit. A negative int fits an unsigned type and wraps, as
-    in C.
-
-    Source: `c10/util/TypeCast.h`, `checked_convert`; `c10/util/overflows.h`.
-    """
+    """A number in this dtype. Raises RuntimeError if it does not fit. A negative int fits an unsigned type and wraps, as in C.
+    Source: `c10/util/TypeCast.h`, `checked_convert`; `c10/util/overflows.h`."""
     if dtype.category == INTEGRAL:
         limits = np.iinfo(dtype.numpy)
         smallest = -limits.max if isinstance(value, int) and not dtype.is_signed else limits.min
@@ -582,9 +575,7 @@ def convert(value: Scalar, dtype: dtype) -> np.ndarray:
 
 def copy_(self: Tensor, src: Tensor | Scalar, non_blocking: bool = False) -> Tensor:
     """Write `src`, broadcast to the sizes of `self` and cast to its dtype, into `self`.
-
-    Source: `aten/src/ATen/native/Copy.cpp`, `copy_`.
-    """
+    Source: `aten/src/ATen/native/Copy.cpp`, `copy_`."""
     if src is self:
         return self
     assert_no_internal_overlap(self)
@@ -599,9 +590,7 @@ def copy_(self: Tensor, src: Tensor | Scalar, non_blocking: bool = False) -> Ten
 
 def fill_(self: Tensor, value: Tensor | Scalar) -> Tensor:
     """Set every element to `value`, a number or a 0-dim tensor. Overlapping memory is allowed, because there is only one value.
-
-    Source: `aten/src/ATen/native/Fill.cpp`, `fill_`.
-    """
+    Source: `aten/src/ATen/native/Fill.cpp`, `fill_`."""
     if isinstance(value, Tensor):
         if value.dim() != 0:
             raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got {value.dim()} dimensions.")

@@ -29,9 +29,7 @@ DEFAULT_SEED = 67280421310721  # PyTorch's
 
 class Generator:
     """A source of random numbers. `manual_seed` restarts it, `get_state` and `set_state` save and restore its state.
-
-    Source: `aten/src/ATen/core/Generator.h`.
-    """
+    Source: `aten/src/ATen/core/Generator.h`."""
 
     def __init__(self, device: storage.device | str = "cpu") -> None:
         self.device = storage.device(device)
@@ -267,9 +265,7 @@ def bernoulli_p(self: Tensor, p: float, generator: Generator | None = None) -> T
 
 def multinomial(self: Tensor, num_samples: int, replacement: bool, generator: Generator | None) -> Tensor:
     """Indices of the last dimension of `self`, (rows, columns) or (columns,), with probabilities proportional to its elements.
-
-    Source: `aten/src/ATen/native/Distributions.cpp`, `multinomial`.
-    """
+    Source: `aten/src/ATen/native/Distributions.cpp`, `multinomial`."""
     if self.dim() not in (1, 2):
         raise RuntimeError("prob_dist must be 1 or 2 dim")
     if self.dtype.category != FLOATING:

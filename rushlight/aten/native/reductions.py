@@ -72,9 +72,7 @@ def floating_dtype(self: Tensor) -> dtype:
 
 def accumulate_dtype(dtype: dtype) -> np.dtype:
     """The dtype in which numpy accumulates. Half precision is accumulated in single and rounded once, at the end.
-
-    Source: `aten/src/ATen/AccumulateType.h`, `aten/src/ATen/OpMathType.h`.
-    """
+    Source: `aten/src/ATen/AccumulateType.h`, `aten/src/ATen/OpMathType.h`."""
     return np.dtype(np.float32) if dtype is float16 else dtype.numpy
 
 
@@ -95,9 +93,7 @@ def reduce_into(
 @dataclass
 class ToDtype(Structured):
     """A structured kernel whose last argument is `dtype`. Its default is the dtype of the tensor that is written to.
-
-    Source: `aten/src/ATen/native/ReduceOps.cpp`, `infer_dtype_from_optional`.
-    """
+    Source: `aten/src/ATen/native/ReduceOps.cpp`, `infer_dtype_from_optional`."""
 
     def out(self, *args):
         *args, dtype, out = args
@@ -283,9 +279,7 @@ class Extremes(NamedTuple):
 
 def extreme_and_index(name: str, function: Callable) -> tuple[Callable, Callable]:
     """The kernels for the extremes along one dimension and their indices: the functional and the out= form.
-
-    Source: `aten/src/ATen/native/TensorCompare.cpp`.
-    """
+    Source: `aten/src/ATen/native/TensorCompare.cpp`."""
 
     def meta(self: Tensor, dim: int, keepdim: bool) -> tuple[Output, Output]:
         sizes = reduced_sizes(self.shape, (dim,), keepdim)
@@ -331,9 +325,7 @@ min_dim, min_dim_out = extreme_and_index("min", np.argmin)
 def logical(function: np.ufunc) -> Structured:
     """The structured kernel of all overloads of `all` or `any`: over one dimension, over some, over all. Unlike in other
     reductions, () means no dimension. The result is bool, or uint8 for uint8.
-
-    Source: `aten/src/ATen/native/ReduceOps.cpp`, `allany_meta`.
-    """
+    Source: `aten/src/ATen/native/ReduceOps.cpp`, `allany_meta`."""
 
     def meta(self: Tensor, dims: int | Dims = None, keepdim: bool = False) -> Output:
         dims = (dims,) if isinstance(dims, int) else dims

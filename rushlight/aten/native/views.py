@@ -58,17 +58,13 @@ view, expand = with_cached_strides(strided.view), with_cached_strides(strided.ex
 
 def is_watched(self: Tensor) -> bool:
     """Whether autograd or a mode records the operators that a composite kernel calls.
-
-    Source: `aten/src/ATen/TensorSubclassLikeUtils.h`, `isTensorSubclassLike`.
-    """
+    Source: `aten/src/ATen/TensorSubclassLikeUtils.h`, `isTensorSubclassLike`."""
     return bool(local.modes) or self.requires_grad
 
 
 def as_view(base: Tensor, view: Tensor) -> Tensor:
     """Record the base of a view: `base`, or, if `base` is a view itself, its base. A tensor on other memory is not a view.
-
-    Source: `torch/csrc/autograd/VariableTypeUtils.h`, `as_view`.
-    """
+    Source: `torch/csrc/autograd/VariableTypeUtils.h`, `as_view`."""
     if view is not base and view._storage is base._storage:
         view._base = base if base._base is None else base._base
         view._view_version = view._storage.version
@@ -79,9 +75,7 @@ def as_view(base: Tensor, view: Tensor) -> Tensor:
 
 def reshape(self: Tensor, shape: Sequence[int]) -> Tensor:
     """`strided.reshape`. If autograd or a mode records, `reshape` calls the operators that it is composed of.
-
-    Source: `aten/src/ATen/native/TensorShape.cpp`, `reshape_symint`.
-    """
+    Source: `aten/src/ATen/native/TensorShape.cpp`, `reshape_symint`."""
     if not is_watched(self):
         return as_view(self, strided.reshape(self, shape))
     sizes = strided.infer_view_size(shape, self.numel())
