@@ -29,7 +29,7 @@ class Output(NamedTuple):
 
 @dataclass
 class Structured:
-    """`meta(*args) -> Output` and `impl(*args, out)`.
+    """`meta(*args) -> Output` and `impl(*args, out)`. `@partial(Structured, meta)` makes an `impl` a kernel.
 
     If `casts` is true, `impl` can write into a tensor of another dtype, like TensorIterator. Then the `out` and in-place forms
     accept any dtype to which the result's dtype can be cast. Otherwise they accept only the result's dtype.

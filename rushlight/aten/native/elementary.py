@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -123,7 +124,8 @@ def pow_number_meta(self: Tensor, exponent: Scalar) -> Output:
     return output_of(common, self)
 
 
-def pow_number_impl(self: Tensor, exponent: Scalar, out: Tensor) -> None:
+@partial(Structured, pow_number_meta, casts=True)
+def pow_number(self: Tensor, exponent: Scalar, out: Tensor) -> None:
     """Source: `aten/src/ATen/native/cpu/PowKernel.cpp`, `pow_tensor_scalar_kernel`."""
     computed, common = arithmetic(self, exponent)
     function = POWERS.get(exponent) if computed is common and common.category == FLOATING else None
@@ -131,7 +133,6 @@ def pow_number_impl(self: Tensor, exponent: Scalar, out: Tensor) -> None:
 
 
 pow_tensor = pointwise(power, arithmetic, NUMERIC)
-pow_number = Structured(pow_number_meta, pow_number_impl, casts=True)
 pow_of_number = Structured(
     lambda self, exponent: Output(exponent.shape, None, result_type(self, exponent)), pow_tensor.impl, casts=True
 )
@@ -259,13 +260,12 @@ def hardtanh_meta(self: Tensor, min_val: Scalar, max_val: Scalar) -> Output:
     return Output(self.shape, strides_for(self, None), self.dtype)
 
 
-def hardtanh_impl(self: Tensor, min_val: Scalar, max_val: Scalar, out: Tensor) -> None:
+@partial(Structured, hardtanh_meta)
+def hardtanh(self: Tensor, min_val: Scalar, max_val: Scalar, out: Tensor) -> None:
     if self.dtype.category != FLOATING:
         min_val, max_val = int(min_val), int(max_val)
     clipped.impl(self, min_val, max_val, out)
 
-
-hardtanh = Structured(hardtanh_meta, hardtanh_impl)
 
 # Derivatives that are operators of their own. They take the gradient of the result, and the argument or the result ---
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -60,7 +61,8 @@ def _not_skipped(tensors: Sequence[Tensor]) -> list[Tensor]:
     return [tensor for tensor in tensors if tensor.shape != (0,)]
 
 
-def cat_impl(tensors: Sequence[Tensor], dim: int, out: Tensor) -> None:
+@partial(Structured, cat_meta, casts=True)
+def cat(tensors: Sequence[Tensor], dim: int, out: Tensor) -> None:
     _assert_no_overlap(out, *tensors)
     start = 0
     for tensor in _not_skipped(tensors):
@@ -82,9 +84,6 @@ def _assert_no_overlap(out: Tensor, *others: Tensor | Scalar | None) -> None:
                 "unsupported operation: the input tensor is the written-to tensor. Please clone() it before performing the "
                 "operation."
             )
-
-
-cat = Structured(cat_meta, cat_impl, casts=True)
 
 
 def cat_out(tensors: Sequence[Tensor], dim: int, out: Tensor) -> Tensor:
@@ -148,16 +147,14 @@ def index_select_meta(self: Tensor, dim: int, index: Tensor) -> Output:
     return Output(sizes, None, self.dtype)
 
 
-def index_select_impl(self: Tensor, dim: int, index: Tensor, out: Tensor) -> None:
+@partial(Structured, index_select_meta)
+def index_select(self: Tensor, dim: int, index: Tensor, out: Tensor) -> None:
     _assert_no_overlap(out, self, index)
     array, indices = _at_least_1d(self), index._array.reshape(-1)
     if indices.size and (indices.min() < 0 or indices.max() >= array.shape[dim]):
         error = RuntimeError if self.dim() > 1 and self.numel() == 0 else IndexError  # as in PyTorch
         raise error("index out of range in self")
     out._array[...] = np.take(array, indices, dim).reshape(out.shape)
-
-
-index_select = Structured(index_select_meta, index_select_impl)
 
 
 def index_select_backward(grad: Tensor, self_sizes: Sequence[int], dim: int, index: Tensor) -> Tensor:
@@ -184,7 +181,8 @@ def index_add_meta(self: Tensor, dim: int, index: Tensor, source: Tensor, alpha:
     return Output(self.shape, None, self.dtype)
 
 
-def index_add_impl(self: Tensor, dim: int, index: Tensor, source: Tensor, alpha: Scalar, out: Tensor) -> None:
+@partial(Structured, index_add_meta)
+def index_add(self: Tensor, dim: int, index: Tensor, source: Tensor, alpha: Scalar, out: Tensor) -> None:
     """Add `alpha` times each slice of `source` to the slice that `index` names."""
     _assert_no_overlap(out, index, source)
     if out is not self:
@@ -205,9 +203,6 @@ def group_indices(indices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     order = np.argsort(indices, kind="stable")
     sorted_indices = indices[order]
     return np.flatnonzero(np.diff(sorted_indices, prepend=sorted_indices[0] - 1)), order
-
-
-index_add = Structured(index_add_meta, index_add_impl)
 
 
 def gather_meta(self: Tensor, dim: int, index: Tensor, sparse_grad: bool) -> Output:
@@ -249,14 +244,13 @@ def _at_least_1d(self: Tensor) -> np.ndarray:
     return self._array if self.dim() else self._array.reshape(1)
 
 
-def gather_impl(self: Tensor, dim: int, index: Tensor, sparse_grad: bool, out: Tensor) -> None:
+@partial(Structured, gather_meta)
+def gather(self: Tensor, dim: int, index: Tensor, sparse_grad: bool, out: Tensor) -> None:
     _assert_no_overlap(out, self, index)
     if index.numel():
         array = _at_least_1d(self)
         out._array[...] = array[_positions(array, dim, index)].reshape(out.shape)
 
-
-gather = Structured(gather_meta, gather_impl)
 
 REDUCTIONS = {"add": np.add, "multiply": np.multiply}
 
@@ -274,7 +268,8 @@ def scatter_meta(self: Tensor, dim: int, index: Tensor, src: Tensor | Scalar, re
     return Output(self.shape, None, self.dtype)
 
 
-def scatter_impl(self: Tensor, dim: int, index: Tensor, src: Tensor | Scalar, *args) -> None:
+@partial(Structured, scatter_meta)  # the kernel of the overloads with `reduce` too
+def scatter(self: Tensor, dim: int, index: Tensor, src: Tensor | Scalar, *args) -> None:
     """Write, add or multiply `src` to the positions in `index`. If several elements have the same position, a reduction uses
     all of them. Without a reduction, the last one wins. In PyTorch the order is undefined. The last arguments are `reduce`, if
     there is one, and `out`."""
@@ -294,8 +289,7 @@ def scatter_impl(self: Tensor, dim: int, index: Tensor, src: Tensor | Scalar, *a
         array[positions] = values
 
 
-scatter = Structured(scatter_meta, scatter_impl)  # the kernel of the overloads with `reduce` too
-scatter_add = Structured(scatter_meta, lambda *args: scatter_impl(*args[:-1], "add", args[-1]))
+scatter_add = Structured(scatter_meta, lambda *args: scatter.impl(*args[:-1], "add", args[-1]))
 
 
 def take_along_dim(self: Tensor, indices: Tensor, dim: int | None = None, out: Tensor | None = None) -> Tensor:

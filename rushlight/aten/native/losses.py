@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -403,7 +404,8 @@ def nll_backward_meta(grad_output, self, target, weight, reduction, ignore_index
     return Output(self.shape, None, self.dtype)
 
 
-def nll_backward_impl(grad_output, self, target, weight, reduction, ignore_index, total_weight, out) -> None:
+@partial(Structured, nll_backward_meta)
+def nll_backward(grad_output, self, target, weight, reduction, ignore_index, total_weight, out) -> None:
     """Minus the weight of the class times the gradient at each target that is not ignored, and 0 elsewhere.
     Source: `aten/src/ATen/native/LossNLL.cpp`, `nll_loss_backward_out_frame`."""
     array = out._array
@@ -422,9 +424,6 @@ def _scatter_slope(array: np.ndarray, targets: np.ndarray, slope: np.ndarray, we
         rows, targets = rows[counts], targets[counts]
         slope = slope[counts] if slope.ndim and len(slope) > 1 else slope
     array[rows, targets] = slope if weight is None else slope * weight._array[targets]
-
-
-nll_backward = Structured(nll_backward_meta, nll_backward_impl)
 
 
 def nll_backward_functional(grad_output, self, target, weight, reduction, ignore_index, total_weight) -> Tensor:

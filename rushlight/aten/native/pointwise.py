@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -434,13 +435,11 @@ def where_meta(condition: Tensor, self: Operand, other: Operand) -> Output:
     return Output(sizes, output_strides(sizes, geometries), common)
 
 
-def where_impl(condition: Tensor, self: Operand, other: Operand, out: Tensor) -> None:
+@partial(Structured, where_meta)
+def where(condition: Tensor, self: Operand, other: Operand, out: Tensor) -> None:
     """Source: `aten/src/ATen/native/cpu/TensorCompareKernel.cpp`, `where_kernel_impl`."""
     array, *arrays = loop_arrays(out, (condition, self, other), out.dtype)
     array[...] = np.where(*arrays)
-
-
-where = Structured(where_meta, where_impl)
 
 
 def between(x: np.ndarray, lower: np.ndarray | None, upper: np.ndarray | None) -> np.ndarray:
@@ -461,7 +460,8 @@ def clamp_meta(self: Tensor, min: Scalar | None, max: Scalar | None) -> Output:
     return output_of(result_type(self, *given_bounds(min, max)), self)
 
 
-def clamp_impl(self: Tensor, min: Scalar | None, max: Scalar | None, out: Tensor) -> None:
+@partial(Structured, clamp_meta)
+def clamp(self: Tensor, min: Scalar | None, max: Scalar | None, out: Tensor) -> None:
     """Source: `aten/src/ATen/native/TensorCompare.cpp`, `clamp_out`."""
     computed = result_type(self, *given_bounds(min, max))
     refuse_other_kinds(between, NUMERIC, computed)
@@ -474,7 +474,8 @@ def clamp_tensor_meta(self: Tensor, min: Tensor | None, max: Tensor | None) -> O
     return output_of(result_type(*operands), *operands)
 
 
-def clamp_tensor_impl(self: Tensor, min: Tensor | None, max: Tensor | None, out: Tensor) -> None:
+@partial(Structured, clamp_tensor_meta, casts=True)
+def clamp_tensor(self: Tensor, min: Tensor | None, max: Tensor | None, out: Tensor) -> None:
     if max is None:
         maximum.impl(self, min, out)
     elif min is None:
@@ -484,14 +485,10 @@ def clamp_tensor_impl(self: Tensor, min: Tensor | None, max: Tensor | None, out:
 
 
 clamp_both = pointwise(between, exact, NUMERIC)
-clamp = Structured(clamp_meta, clamp_impl)
-clamp_tensor = Structured(clamp_tensor_meta, clamp_tensor_impl, casts=True)
 clamp_min = Structured(
-    lambda self, min: clamp_meta(self, min, None), lambda self, min, out: clamp_impl(self, min, None, out)
+    lambda self, min: clamp_meta(self, min, None), lambda *args: clamp.impl(*args[:2], None, args[2])
 )
-clamp_max = Structured(
-    lambda self, max: clamp_meta(self, None, max), lambda self, max, out: clamp_impl(self, None, max, out)
-)
+clamp_max = Structured(lambda self, max: clamp_meta(self, None, max), lambda self, *args: clamp.impl(self, None, *args))
 
 # Three operands ------------------------------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -123,10 +123,6 @@ def meta_sum(self: Tensor, dims: Dims, keepdim: bool, dtype: dtype | None) -> Ou
     return Output(reduced_sizes(self.shape, dims, keepdim), None, dtype or sum_dtype(self))
 
 
-def sum_out(self: Tensor, dims: Dims, keepdim: bool, dtype: dtype | None, out: Tensor) -> None:
-    reduce_into(np.add, self, dims, keepdim, out)
-
-
 class Sum(ToDtype):
     """A structured kernel with a fast path for tensors that numpy can sum without a conversion."""
 
@@ -140,7 +136,7 @@ class Sum(ToDtype):
         return wrap_contiguous(np.asarray(np.add.reduce(tensor._array, one, keepdims=keepdim), order="C"), tensor.dtype)
 
 
-sum_dim = Sum(meta_sum, sum_out)
+sum_dim = Sum(meta_sum, lambda self, dims, keepdim, dtype, out: reduce_into(np.add, self, dims, keepdim, out))
 sum_all, sum_all_out = over_all(sum_dim)
 
 
@@ -160,16 +156,16 @@ def meta_mean(self: Tensor, dims: Dims, keepdim: bool, dtype: dtype | None) -> O
     return Output(reduced_sizes(self.shape, dims, keepdim), None, found)
 
 
-def mean_out(self: Tensor, dims: Dims, keepdim: bool, dtype: dtype | None, out: Tensor) -> None:
-    reduce_into(np.add, self, dims, keepdim, out, divisor=count(self, dims))
-
-
 def count(self: Tensor, dims: Dims) -> int:
     """How many elements are reduced to one."""
     return math.prod(self.size(dim) for dim in dims) if dims and self.dim() else self.numel()
 
 
-mean_dim = ToDtype(meta_mean, mean_out)
+@partial(ToDtype, meta_mean)
+def mean_dim(self: Tensor, dims: Dims, keepdim: bool, dtype: dtype | None, out: Tensor) -> None:
+    reduce_into(np.add, self, dims, keepdim, out, divisor=count(self, dims))
+
+
 mean_all, mean_all_out = over_all(mean_dim)
 
 
@@ -189,15 +185,14 @@ def variance(self: Tensor, dims: Dims, correction: Scalar | None, keepdim: bool)
     return np.true_divide(squares, max(count(self, dims) - correction, 0))
 
 
-def var_impl(self: Tensor, dims: Dims, correction: Scalar | None, keepdim: bool, out: Tensor) -> None:
+@partial(Structured, meta_var)
+def var_correction(self: Tensor, dims: Dims, correction: Scalar | None, keepdim: bool, out: Tensor) -> None:
     out._array[...] = variance(self, dims, correction, keepdim)
 
 
-def std_impl(self: Tensor, dims: Dims, correction: Scalar | None, keepdim: bool, out: Tensor) -> None:
+@partial(Structured, meta_var)
+def std_correction(self: Tensor, dims: Dims, correction: Scalar | None, keepdim: bool, out: Tensor) -> None:
     out._array[...] = np.sqrt(variance(self, dims, correction, keepdim))
-
-
-var_correction, std_correction = Structured(meta_var, var_impl), Structured(meta_var, std_impl)
 
 
 def with_unbiased(functional: Callable, out_form: Callable) -> tuple[Callable, ...]:
@@ -528,13 +523,11 @@ def meta_logsumexp(self: Tensor, dims: Sequence[int], keepdim: bool) -> Output:
     return Output(reduced_sizes(self.shape, dims, keepdim), None, floating_dtype(self))
 
 
-def logsumexp_out(self: Tensor, dims: Sequence[int], keepdim: bool, out: Tensor) -> None:
+@partial(Structured, meta_logsumexp, casts=True)
+def logsumexp_dim(self: Tensor, dims: Sequence[int], keepdim: bool, out: Tensor) -> None:
     array = self._array.astype(floating_dtype(self).numpy, copy=False)
     all_of_them = range(self.dim()) if not dims else axes(self, dims)
     out._array[...] = logsumexp(array, tuple(all_of_them), keepdim)
-
-
-logsumexp_dim = Structured(meta_logsumexp, logsumexp_out, casts=True)
 
 
 def meta_cumsum(self: Tensor, dim: int, dtype: dtype | None) -> Output:
@@ -542,13 +535,11 @@ def meta_cumsum(self: Tensor, dim: int, dtype: dtype | None) -> Output:
     return Output(self.shape, None, dtype or sum_dtype(self))
 
 
-def cumsum_out(self: Tensor, dim: int, dtype: dtype | None, out: Tensor) -> None:
+@partial(ToDtype, meta_cumsum)
+def cumsum(self: Tensor, dim: int, dtype: dtype | None, out: Tensor) -> None:
     """The sum of all elements up to each one. Source: `aten/src/ATen/native/ReduceOps.cpp`, `cumsum`."""
     if out.dtype is bool_ and self.dim() and out.numel():
         raise NotImplementedError("\"cumsum\" not implemented for 'Bool'")
     array = np.atleast_1d(self._array).astype(out.dtype.numpy, copy=False)
     found = np.add.accumulate(array, wrap_dim(dim, self.dim()), accumulate_dtype(out.dtype))
     out._array[...] = found.reshape(self.shape)
-
-
-cumsum = ToDtype(meta_cumsum, cumsum_out)
