@@ -106,16 +106,14 @@ class Library:
             raise RuntimeError(f"a Library of '{self.ns}' cannot have kernels of {namespace}::{name}")
         name, key = f"{self.ns}::{name}", parse_key(dispatch_key or self.dispatch_key or "CompositeImplicitAutograd")
         if not allow_override and any(kernel.pythonic for kernel in _registered.get(name, {}).get(key, ())):
+            problem = f"there's already a kernel registered from python overriding {name}'s behavior for {key.name}"
             raise RuntimeError(
-                f"This is not allowed since there's already a kernel registered from python overriding {name}'s behavior "
-                f"for {key.name} dispatch key; pass allow_override=True to override it"
+                f"This is not allowed since {problem} dispatch key; pass allow_override=True to override it"
             )
         composite = DispatchKey.CompositeImplicitAutograd
         if key == DispatchKey.Meta and name in operators and composite in operators[name].kernels:
-            raise RuntimeError(
-                f"{name} has a CompositeImplicitAutograd kernel, which runs on Meta too: register Meta kernels for the "
-                f"operators that it calls"
-            )
+            problem = f"{name} has a CompositeImplicitAutograd kernel, which runs on Meta too"
+            raise RuntimeError(f"{problem}: register Meta kernels for the operators that it calls")
         self._check_alive()
         if self.dispatch_key and key.name != self.dispatch_key:
             raise RuntimeError(f"this Library is for {self.dispatch_key}: use another one for kernels of {key.name}")
@@ -302,10 +300,8 @@ def resolve(overloads: Sequence[Operator], args: tuple, kwargs: dict[str, Any]) 
             return invoke(operator, *stack)
     given = ", ".join([type(a).__name__ for a in args] + [f"{name}={type(a).__name__}" for name, a in kwargs.items()])
     expected = "\n".join(f" * {operator.schema}" for operator in overloads)
-    raise TypeError(
-        f"{overloads[0].schema.name}() received an invalid combination of arguments - got ({given}), but expected one of:\n"
-        f"{expected}"
-    )
+    problem = f"{overloads[0].schema.name}() received an invalid combination of arguments - got ({given})"
+    raise TypeError(f"{problem}, but expected one of:\n{expected}")
 
 
 def argument_types(values: Iterable[Any]) -> tuple | None:

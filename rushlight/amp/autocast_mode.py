@@ -151,14 +151,10 @@ class autocast:
             raise RuntimeError(f"rushlight casts for the device_type 'cpu', not '{device_type}'")
         self.fast_dtype = get_autocast_dtype(device_type) if dtype is None else dtype
         if enabled and self.fast_dtype is None:
-            raise RuntimeError(
-                "autocast needs a dtype: PyTorch's default on the CPU, bfloat16, is left out here; pass dtype=rl.float16"
-            )
+            raise RuntimeError("autocast needs a dtype=rl.float16: PyTorch's default, bfloat16, is left out here")
         if enabled and self.fast_dtype is not float16:
-            warnings.warn(
-                f"In CPU autocast, but the target dtype {self.fast_dtype} is not supported, only {float16} is. Disabling autocast.",
-                stacklevel=2,
-            )
+            refusal = f"the target dtype {self.fast_dtype} is not supported, only {float16} is. Disabling autocast."
+            warnings.warn(f"In CPU autocast, but {refusal}", stacklevel=2)
             enabled = False
         self._enabled = enabled
 

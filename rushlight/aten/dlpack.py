@@ -38,14 +38,9 @@ class DLTensor(ctypes.Structure):
     """The description of an array in memory. `shape` and `strides` point to `ndim` ints each."""
 
     _fields_ = [
-        ("data", c_void_p),
-        ("device", DLDevice),
-        ("ndim", c_int32),
-        ("dtype", DLDataType),
-        ("shape", POINTER(c_int64)),
-        ("strides", POINTER(c_int64)),
-        ("byte_offset", c_uint64),
-    ]
+        ("data", c_void_p), ("device", DLDevice), ("ndim", c_int32), ("dtype", DLDataType),
+        ("shape", POINTER(c_int64)), ("strides", POINTER(c_int64)), ("byte_offset", c_uint64),
+    ]  # fmt: skip
 
 
 class DLManagedTensor(ctypes.Structure):
@@ -106,15 +101,8 @@ def to_dlpack(self: Tensor):
     """
     ints = c_int64 * self.dim()
     shape, strides = ints(*self.shape), ints(*self.stride())
-    dl_tensor = DLTensor(
-        data=self.data_ptr(),
-        device=DLDevice(CPU, 0),
-        ndim=self.dim(),
-        dtype=DLDataType(_CODES[self.dtype.numpy.kind], 8 * self.itemsize, 1),
-        shape=shape,
-        strides=strides,
-        byte_offset=0,
-    )
+    dtype = DLDataType(_CODES[self.dtype.numpy.kind], 8 * self.itemsize, 1)
+    dl_tensor = DLTensor(self.data_ptr(), DLDevice(CPU, 0), self.dim(), dtype, shape, strides, 0)
     managed = DLManagedTensor(dl_tensor, None, _release)
     _exported[ctypes.addressof(managed)] = (managed, shape, strides, self.untyped_storage())
     return _new(ctypes.addressof(managed), UNUSED, _drop_capsule)

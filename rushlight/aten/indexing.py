@@ -120,9 +120,8 @@ def _as_int(key) -> int:
     try:
         return operator.index(key)
     except TypeError:
-        raise IndexError(
-            f"only ints, slices, `...`, None, bools, sequences and tensors are valid indices (got {type(key).__name__})"
-        ) from None
+        valid = "ints, slices, `...`, None, bools, sequences and tensors"
+        raise IndexError(f"only {valid} are valid indices (got {type(key).__name__})") from None
 
 
 def _apply_slice(view: Tensor, dim: int, key: slice, keep: bool) -> Tensor:

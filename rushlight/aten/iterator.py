@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from typing import NoReturn
 
 import numpy as np
 
@@ -143,10 +144,11 @@ def common_sizes(*operands: Operand) -> tuple[int, ...]:
 
 def assert_no_internal_overlap(self: Tensor) -> None:
     if has_internal_overlap(self.shape, self.stride()):
-        raise RuntimeError(
-            "unsupported operation: more than one element of the written-to tensor refers to a single memory "
-            "location. Please clone() the tensor before performing the operation."
-        )
+        refuse_overlap("more than one element of the written-to tensor refers to a single memory location")
+
+
+def refuse_overlap(reason: str) -> NoReturn:
+    raise RuntimeError(f"unsupported operation: {reason}. Please clone() the tensor before performing the operation.")
 
 
 def assert_no_partial_overlap(self: Tensor, other: Tensor) -> None:
@@ -162,10 +164,7 @@ def assert_no_partial_overlap(self: Tensor, other: Tensor) -> None:
     apart = start + self.nbytes <= other_start or other_start + other.nbytes <= start
     same = (start, self.nbytes, self.stride()) == (other_start, other.nbytes, other.stride())
     if not apart and not same:
-        raise RuntimeError(
-            "unsupported operation: some elements of the input tensor and the written-to tensor refer to a "
-            "single memory location. Please clone() the tensor before performing the operation."
-        )
+        refuse_overlap("some elements of the input tensor and the written-to tensor refer to a single memory location")
 
 
 # The loop ------------------------------------------------------------------------------------------------------------

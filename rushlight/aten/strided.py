@@ -19,17 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from rushlight.c10 import dispatch
+from rushlight.c10 import dispatch, memory_formats
 from rushlight.c10.dispatch import BIT, local
 from rushlight.c10.dtypes import Scalar, dtype, get_default_dtype
-from rushlight.c10.memory_formats import (
-    channels_last,
-    channels_last_strides,
-    contiguous_format,
-    dense_strides,
-    is_channels_last,
-    memory_format,
-)
+from rushlight.c10.memory_formats import channels_last, contiguous_format, memory_format
 from rushlight.c10.storage import Size, UntypedStorage, device, layout, lazy, strided_layout
 
 __all__ = ["Tensor"]
@@ -267,7 +260,7 @@ class Tensor:
     def is_contiguous(self, memory_format: memory_format = contiguous_format) -> bool:
         """Whether the elements are in memory in the order of this format, without holes."""
         if memory_format is channels_last:
-            return is_channels_last(self._sizes, self._strides)
+            return memory_formats.is_channels_last(self._sizes, self._strides)
         return is_contiguous(self._sizes, self._strides)
 
     # Conversion to Python and numpy
@@ -356,12 +349,10 @@ def empty_strided(
     """A tensor with its own, uninitialised memory, just large enough for these sizes and strides."""
     sizes, strides = tuple(map(index, sizes)), tuple(map(index, strides))
     if len(sizes) != len(strides):
-        raise RuntimeError(
-            f"dimensionality of sizes ({len(sizes)}) must match dimensionality of strides ({len(strides)})"
-        )
-    if any(size < 0 for size in sizes):
+        raise RuntimeError(f"dimensionality of sizes ({len(sizes)}) must match that of strides ({len(strides)})")
+    if min(sizes, default=0) < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension: {list(sizes)}")
-    if any(stride < 0 for stride in strides):
+    if min(strides, default=0) < 0:
         raise RuntimeError(f"negative strides are not supported: {list(strides)}")
     dtype = dtype or get_default_dtype()
     storage = UntypedStorage(storage_size(sizes, strides) * dtype.itemsize, device)
@@ -716,9 +707,9 @@ def view(self: Tensor, shape: Sequence[int]) -> Tensor:
     sizes = infer_view_size(shape, self.numel())
     strides = compute_stride(self.shape, self.stride(), sizes)
     if strides is None:
+        old = f"size {list(self.shape)} and stride {list(self.stride())}: a dimension would span two that are apart"
         raise RuntimeError(
-            f"view size {list(sizes)} is not compatible with the tensor's size {list(self.shape)} and stride "
-            f"{list(self.stride())}: a dimension would span two that are apart. Use .reshape(...) instead."
+            f"view size {list(sizes)} is not compatible with the tensor's {old}. Use .reshape(...) instead."
         )
     return alias(self, sizes, strides, self.storage_offset())
 
@@ -767,9 +758,9 @@ def strides_for(self: Tensor, memory_format: memory_format | None) -> tuple[int,
     overlap, else dense strides in the same order.
     Source: `aten/src/ATen/native/TensorFactories.cpp`, `empty_like`."""
     if memory_format is channels_last:
-        return channels_last_strides(self.shape)
+        return memory_formats.channels_last_strides(self.shape)
     if memory_format is contiguous_format:
         return contiguous_strides(self.shape)
     if non_overlapping_and_dense(self.shape, self.stride()):
         return self.stride()
-    return dense_strides(self.shape, self.stride())
+    return memory_formats.dense_strides(self.shape, self.stride())

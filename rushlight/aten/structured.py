@@ -130,9 +130,8 @@ def call_out(kernel: Structured, args: Sequence, out: Tensor) -> Tensor:
 def check_writable(kernel: Structured, args: Sequence, out: Tensor, output: Output) -> None:
     """Raise RuntimeError if the dtype or the memory of `out` does not allow writing the result, `output`, into it."""
     if kernel.casts and not can_cast(output.dtype, out.dtype):
-        raise RuntimeError(
-            f"result type {output.dtype.type_name} can't be cast to the desired output type {out.dtype.type_name}"
-        )
+        wanted = f"the desired output type {out.dtype.type_name}"
+        raise RuntimeError(f"result type {output.dtype.type_name} can't be cast to {wanted}")
     if not kernel.casts and output.dtype is not out.dtype:
         raise RuntimeError(f"Expected out tensor to have dtype {output.dtype.name}, but got {out.dtype.name} instead")
     assert_no_internal_overlap(out)
@@ -163,11 +162,9 @@ def resize_output(out: Tensor, sizes: Sequence[int], strides: Sequence[int] | No
 
 
 def warn_resized(out: Tensor, sizes: Sequence[int]) -> None:
-    warnings.warn(
-        f"An output with one or more elements was resized since it had shape {list(out.shape)}, which does not match "
-        f"the required output shape {list(sizes)}. To have it resized, empty it before: out.resize_(0)",
-        stacklevel=5,
-    )
+    shapes = f"it had shape {list(out.shape)}, which does not match the required output shape {list(sizes)}"
+    remedy = "To have it resized, empty it before: out.resize_(0)"
+    warnings.warn(f"An output with one or more elements was resized since {shapes}. {remedy}", stacklevel=5)
 
 
 def resize_(self: Tensor, sizes: Sequence[int], strides: Sequence[int] | None = None) -> Tensor:

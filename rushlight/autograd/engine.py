@@ -28,10 +28,8 @@ def validate(grad: Tensor | None, edge: Edge, node: Node, i: int) -> Tensor | No
         return grad
     if grad._sizes != sizes:
         if not is_expandable_to(sizes, grad._sizes):
-            raise RuntimeError(
-                f"Function {node.name()} returned an invalid gradient at index {i} - got {list(grad.shape)} but expected "
-                f"shape compatible with {list(sizes)}"
-            )
+            shapes = f"got {list(grad.shape)} but expected shape compatible with {list(sizes)}"
+            raise RuntimeError(f"Function {node.name()} returned an invalid gradient at index {i} - {shapes}")
         grad = sum_to(grad, sizes)
     return grad if grad.dtype is dtype else grad.to(dtype)
 
@@ -312,10 +310,8 @@ def grad(
         captures.setdefault(_differentiable_edge(tensor), []).append(i)
     found = _run(roots, grads, retain_graph, create_graph, captures)
     if not unused and len(found) < len(inputs):
-        raise RuntimeError(
-            "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this is "
-            "the desired behavior."
-        )
+        problem = "One of the differentiated Tensors appears to not have been used in the graph."
+        raise RuntimeError(f"{problem} Set allow_unused=True if this is the desired behavior.")
     found = tuple(found.get(i) for i in range(len(inputs)))
     if materialize_grads:
         found = tuple(functions.zeros_like(x) if g is None else g for x, g in zip(inputs, found))
@@ -352,10 +348,8 @@ def _roots(tensors: Sequence[Tensor], grads: Any) -> tuple[list[Edge], list[Tens
                 raise RuntimeError("grad can be implicitly created only for scalar outputs")
             grad = functions.ones_like(tensor)
         elif grad.shape != tensor.shape:
-            raise RuntimeError(
-                f"Mismatch in shape: grad_output[{i}] has a shape of {list(grad.shape)} and output[{i}] has a shape of "
-                f"{list(tensor.shape)}."
-            )
+            shapes = f"a shape of {list(grad.shape)} and output[{i}] has a shape of {list(tensor.shape)}."
+            raise RuntimeError(f"Mismatch in shape: grad_output[{i}] has {shapes}")
         edge = gradient_edge(tensor)
         if edge.node is None:
             raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")

@@ -230,9 +230,8 @@ class SavedTensor:
 
     def __init__(self, tensor: Tensor, is_output: bool = False) -> None:
         if not tensor._key_set & AUTOGRAD:
-            raise RuntimeError(
-                "Inference tensors cannot be saved for backward. Clone the tensor outside of inference mode, and use the clone."
-            )
+            remedy = "Clone the tensor outside of inference mode, and use the clone."
+            raise RuntimeError(f"Inference tensors cannot be saved for backward. {remedy}")
         self.is_output = is_output and not tensor.is_leaf
         self.version, self.tensor, self.unpack_hook = tensor._storage.version, tensor, None
         if self.is_output:

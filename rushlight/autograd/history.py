@@ -91,10 +91,8 @@ def check_inplace(self: Tensor) -> None:
 def check_no_requires_grad(operator: str, name: str, tensor: Any) -> None:
     """Source: `torch/csrc/autograd/VariableTypeUtils.h`, `check_no_requires_grad`."""
     if local.grad_enabled and requires_grad(tensor):
-        raise RuntimeError(
-            f"The function '{operator}' is not differentiable with respect to argument '{name}'. This input cannot have "
-            "requires_grad True."
-        )
+        problem = f"The function '{operator}' is not differentiable with respect to argument '{name}'."
+        raise RuntimeError(f"{problem} This input cannot have requires_grad True.")
 
 
 # Views and writing in place ------------------------------------------------------------------------------------------
@@ -221,10 +219,10 @@ def grad_fn(self: Tensor) -> Node | None:
     if base is not None and base._autograd is not None and self._view_version != self._storage.version:
         if base._autograd.grad_fn is not None or (meta is not None and meta.grad_fn is not None):
             if self._one_of_many:
-                raise RuntimeError(
-                    "The base of this view, or another view of the base, was modified in place, and the call that made this "
-                    "view returned several views. Such views cannot be updated: use an out-of-place operation."
+                problem = (
+                    "The base of a view, or another view of it, was modified in place. This view cannot be updated"
                 )
+                raise RuntimeError(f"{problem}: its call returned several views. Use an out-of-place operation.")
             before = self._autograd
             meta = self._autograd = AutogradMeta(False, *node_of_view(base, self))
             _move_retains_grad_hook(before, self)
@@ -301,10 +299,8 @@ def increment_version(operator: Operator, key_set: int, *stack: Any) -> Any:
     result = operator.below[key_set](*stack)
     for tensor in result if isinstance(result, tuple) else (result,):
         if not tensor._key_set & AUTOGRAD:
-            raise RuntimeError(
-                "Inplace update to inference tensor outside InferenceMode is not allowed. Make a clone of it first, and write "
-                "to the clone."
-            )
+            problem = "Inplace update to inference tensor outside InferenceMode is not allowed."
+            raise RuntimeError(f"{problem} Make a clone of it first, and write to the clone.")
         tensor._storage.version += 1
     return result
 
@@ -312,8 +308,6 @@ def increment_version(operator: Operator, key_set: int, *stack: Any) -> Any:
 def refuse_out(operator: Operator, key_set: int, *stack: Any) -> Any:
     """The kernel for Autograd of an operator with `out=`, which a graph cannot represent."""
     if any_requires_grad(tensors_in(stack)):
-        raise RuntimeError(
-            f"{operator.schema.name}(): functions with out=... arguments don't support automatic differentiation, but one "
-            "of the arguments requires grad."
-        )
+        problem = "functions with out=... arguments don't support automatic differentiation"
+        raise RuntimeError(f"{operator.schema.name}(): {problem}, but one of the arguments requires grad.")
     return operator.below[key_set](*stack)

@@ -621,10 +621,9 @@ def autograd_fallback(key_set: int, operator: Operator, *args: Any, **kwargs: An
 
 def meta_fallback(operator: Operator, *args: Any, **kwargs: Any) -> Any:
     """The boxed kernel for `Meta` of every operator that has no other. Source: `aten/src/ATen/core/MetaFallbackKernel.cpp`."""
-    raise NotImplementedError(
-        f"{operator.full_name}: attempted to run this operator with Meta tensors, but it has no kernel for Meta; to add "
-        f"one: Library('{operator.full_name.partition('::')[0]}', 'IMPL').impl(..., 'Meta')"
-    )
+    problem = f"{operator.full_name}: attempted to run this operator with Meta tensors, but it has no kernel for Meta"
+    remedy = f"Library('{operator.full_name.partition('::')[0]}', 'IMPL').impl(..., 'Meta')"
+    raise NotImplementedError(f"{problem}; to add one: {remedy}")
 
 
 # The fallbacks of all operators --------------------------------------------------------------------------------------

@@ -94,11 +94,11 @@ class Native:
 
     schema: FunctionSchema
     text: str
-    variants: tuple[str, ...]
     dispatch: dict[str, str]
-    structured: bool
-    delegate: str | None
-    python_module: str | None
+    variants: str = "function"
+    structured: bool = False
+    structured_delegate: str | None = None
+    python_module: str | None = None
 
     @property
     def name(self) -> str:
@@ -136,32 +136,17 @@ def load() -> dict[str, Native]:
 
     natives = {}
     for entry in yaml.safe_load(SOURCE.read_text(encoding="utf-8")):
-        entry = dict(entry)
-        text = entry.pop("func")
-        schema = parse_schema(text)
-        native = Native(
-            schema,
-            text,
-            tuple(part.strip() for part in entry.pop("variants", "function").split(",")),
-            {
-                key.strip(): kernel.replace("::", ".")
-                for keys, kernel in entry.pop("dispatch", {}).items()
-                for key in keys.split(",")
-            },
-            entry.pop("structured", False),
-            entry.pop("structured_delegate", None),
-            entry.pop("python_module", None),
-        )
-        entry.pop("tags", None)
-        if entry:
-            raise ValueError(f"{native.name}: unknown fields {sorted(entry)}")
+        text, dispatch = entry.pop("func"), entry.pop("dispatch", {})
+        kernels = {key.strip(): dispatch[keys].replace("::", ".") for keys in dispatch for key in keys.split(",")}
+        native = Native(parse_schema(text), text, kernels, **entry)
         if native.name in natives:
             raise ValueError(f"{native.name} is declared twice")
         natives[native.name] = native
     for native in natives.values():
-        if native.delegate and not natives.get(native.delegate, native).structured:
-            raise ValueError(f"{native.name}: {native.delegate} is not a structured operator")
-        if not native.dispatch and not native.delegate:
+        delegate = native.structured_delegate
+        if delegate and not natives.get(delegate, native).structured:
+            raise ValueError(f"{native.name}: {delegate} is not a structured operator")
+        if not native.dispatch and not delegate:
             raise ValueError(f"{native.name} has no kernel")
     return natives
 
@@ -173,9 +158,9 @@ def kernels(native: Native, natives: dict[str, Native]) -> dict[str, str]:
     """The kernels to register: expressions by dispatch key."""
     if native.structured:
         return dict.fromkeys(("CPU", "Meta"), f"{native.dispatch['CPU']}.out")
-    if not native.delegate:
+    if not native.structured_delegate:
         return native.dispatch
-    structured = natives[native.delegate].dispatch["CPU"]
+    structured = natives[native.structured_delegate].dispatch["CPU"]
     if native.schema.is_mutable:
         return dict.fromkeys(("CPU", "Meta"), f"{structured}.inplace")
     return {"CPU": f"{structured}.functional", "Meta": f"{structured}.on_meta"} | native.dispatch

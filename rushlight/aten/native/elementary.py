@@ -66,27 +66,14 @@ absolute = unary(np.abs, exact, NUMERIC, casts=False)
 refuse_negation = refuse_bool("Negation of a bool tensor is not supported. To invert a mask, use `~`.")
 neg = unary(np.negative, exact, check=refuse_negation, casts=False)
 signum = unary(sign, exact, casts=False)
-ceil = unary(skip_integers(np.ceil), exact, NUMERIC, casts=False)
-floor = unary(skip_integers(np.floor), exact, NUMERIC, casts=False)
-trunc = unary(skip_integers(np.trunc), exact, NUMERIC, casts=False)
-rounded = unary(skip_integers(np.rint), exact, NUMERIC, casts=False)
+ceil, floor, trunc, rounded = (
+    unary(skip_integers(function), exact, NUMERIC, casts=False) for function in (np.ceil, np.floor, np.trunc, np.rint)
+)
 rounded_to = pointwise(round_decimals, exact, FLOATS, parameters=1, casts=False)
 
-exp = unary(np.exp)
-exp2 = unary(np.exp2)
-expm1 = unary(np.expm1)
-log = unary(np.log)
-log2 = unary(np.log2)
-log10 = unary(np.log10)
-log1p = unary(np.log1p)
-sqrt = unary(np.sqrt)
-rsqrt = unary(lambda x: 1 / np.sqrt(x))
-reciprocal = unary(np.reciprocal)
-sin = unary(np.sin)
-cos = unary(np.cos)
-tan = unary(np.tan)
-tanh = unary(np.tanh)
-sigmoid = unary(logistic)
+exp, exp2, expm1, log, log2, log10, log1p = map(unary, (np.exp, np.exp2, np.expm1, np.log, np.log2, np.log10, np.log1p))
+sin, cos, tan, tanh, sigmoid = map(unary, (np.sin, np.cos, np.tan, np.tanh, logistic))
+sqrt, rsqrt, reciprocal = map(unary, (np.sqrt, lambda x: 1 / np.sqrt(x), np.reciprocal))
 
 
 def positive(self: Tensor) -> Tensor:
@@ -364,12 +351,15 @@ def leaky_slope(grad: np.ndarray, x: np.ndarray, negative_slope: Scalar, self_is
     return np.where(x > 0, grad, grad * negative_slope)
 
 
-def check_leaky_slope(grad: Tensor, x: Tensor, negative_slope: Scalar, self_is_result: bool) -> None:
-    if self_is_result and negative_slope < 0:
-        raise RuntimeError(
-            "leaky_relu_ in place with a negative slope below 0 has no gradient: the result does not tell on which side its "
-            "argument was. Call leaky_relu."
-        )
+def check_sides(name: str, factor: str) -> Callable:
+    """A check that a result which has overwritten its argument tells on which side of 0 the argument was: no negative factor."""
+
+    def check(grad: Tensor, x: Tensor, slope: Scalar, *rest: Scalar) -> None:
+        if rest[-1] and slope < 0:
+            reason = "the result does not tell on which side its argument was"
+            raise RuntimeError(f"{name}_ in place with {factor} below 0 has no gradient: {reason}. Call {name}.")
+
+    return check
 
 
 def softplus_slope(grad: np.ndarray, x: np.ndarray, beta: Scalar, threshold: Scalar) -> np.ndarray:
@@ -387,7 +377,9 @@ sigmoid_backward = backward_kernel(logistic_slope)
 threshold_backward = backward_kernel(where_above, parameters=1, x_first=True)
 gelu_backward = backward_kernel(gelu_slope, lambda grad, x, approximate: check_gelu(x, approximate), parameters=1)
 silu_backward = backward_kernel(silu_slope)
-leaky_relu_backward = backward_kernel(leaky_slope, check_leaky_slope, parameters=2, x_first=True)
+leaky_relu_backward = backward_kernel(
+    leaky_slope, check_sides("leaky_relu", "a negative slope"), parameters=2, x_first=True
+)
 softplus_backward = backward_kernel(softplus_slope, parameters=2)
 hardtanh_backward = backward_kernel(where_between, parameters=2)
 
@@ -402,15 +394,7 @@ def elu_slope(grad, x, alpha: Scalar, scale: Scalar, input_scale: Scalar, is_res
     return np.where(x <= 0, curve, grad * scale)
 
 
-def check_elu_slope(grad, x, alpha: Scalar, scale: Scalar, input_scale: Scalar, is_result: bool) -> None:
-    if is_result and alpha < 0:
-        raise RuntimeError(
-            "elu_ in place with an alpha below 0 has no gradient: the result does not tell on which side its argument was. "
-            "Call elu."
-        )
-
-
-elu_backward_of_two = backward_kernel(elu_slope, check_elu_slope, parameters=4)
+elu_backward_of_two = backward_kernel(elu_slope, check_sides("elu", "an alpha"), parameters=4)
 
 
 def tensors_first(grad_output: Tensor, *rest: Scalar | bool | Tensor) -> tuple:

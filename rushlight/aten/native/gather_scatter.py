@@ -17,7 +17,7 @@ import numpy as np
 
 from rushlight.aten import strided
 from rushlight.aten.generated import functions
-from rushlight.aten.iterator import assert_no_partial_overlap, output_strides
+from rushlight.aten.iterator import assert_no_partial_overlap, output_strides, refuse_overlap
 from rushlight.aten.native.creation import from_numpy
 from rushlight.aten.native.pointwise import convert
 from rushlight.aten.strided import Tensor, infer_size, strides_for, wrap_dim
@@ -45,10 +45,8 @@ def cat_meta(tensors: Sequence[Tensor], dim: int) -> Output:
             raise RuntimeError(f"Tensors must have same number of dimensions: got {first.dim()} and {tensor.dim()}")
         for d, (expected, size) in enumerate(zip(first.shape, tensor.shape)):
             if d != dim and size != expected:
-                raise RuntimeError(
-                    f"Sizes of tensors must match except in dimension {dim}. Expected size {expected} but got size {size} "
-                    f"for tensor number {position} in the list."
-                )
+                got = f"Expected size {expected} but got size {size} for tensor number {position} in the list."
+                raise RuntimeError(f"Sizes of tensors must match except in dimension {dim}. {got}")
     sizes = [*first.shape]
     sizes[dim] = sum(tensor.size(dim) for tensor in kept)
     formats = {suggest_memory_format(tensor.shape, tensor.stride()) for tensor in tensors}
@@ -80,10 +78,7 @@ def _assert_no_overlap(out: Tensor, *others: Tensor | Scalar | None) -> None:
         assert_no_partial_overlap(out, other)
         same = out.numel() and out.data_ptr() == other.data_ptr() and out.shape == other.shape
         if same and out.stride() == other.stride():
-            raise RuntimeError(
-                "unsupported operation: the input tensor is the written-to tensor. Please clone() it before performing the "
-                "operation."
-            )
+            refuse_overlap("the input tensor is the written-to tensor")
 
 
 def cat_out(tensors: Sequence[Tensor], dim: int, out: Tensor) -> Tensor:
@@ -114,10 +109,8 @@ def _stacked_sizes(tensors: Sequence[Tensor], dim: int) -> list[int]:
         raise RuntimeError("stack expects a non-empty TensorList")
     for entry, tensor in enumerate(tensors):
         if tensor.shape != tensors[0].shape:
-            raise RuntimeError(
-                f"stack expects each tensor to be equal size, but got {list(tensors[0].shape)} at entry 0 and "
-                f"{list(tensor.shape)} at entry {entry}"
-            )
+            got = f"{list(tensors[0].shape)} at entry 0 and {list(tensor.shape)} at entry {entry}"
+            raise RuntimeError(f"stack expects each tensor to be equal size, but got {got}")
     sizes = [*tensors[0].shape]
     sizes.insert(wrap_dim(dim, len(sizes) + 1), len(tensors))
     return sizes
@@ -418,10 +411,8 @@ def _expand_masks(self: Tensor, indices: Sequence[Tensor | None]) -> list[Tensor
 def _check_mask(self: Tensor, mask: Tensor, dim: int) -> None:
     for d, size in enumerate(mask.shape):
         if size != self.size(dim + d):
-            raise IndexError(
-                f"The shape of the mask {list(mask.shape)} at index {d} does not match the shape of the indexed tensor "
-                f"{list(self.shape)} at index {dim + d}"
-            )
+            tensor = f"the shape of the indexed tensor {list(self.shape)} at index {dim + d}"
+            raise IndexError(f"The shape of the mask {list(mask.shape)} at index {d} does not match {tensor}")
 
 
 def index(self: Tensor, indices: Sequence[Tensor | None]) -> Tensor:

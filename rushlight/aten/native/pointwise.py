@@ -13,18 +13,9 @@ from functools import partial
 
 import numpy as np
 
+from rushlight.aten import iterator
 from rushlight.aten.generated import functions
-from rushlight.aten.iterator import (
-    Geometry,
-    Operand,
-    assert_no_internal_overlap,
-    assert_no_partial_overlap,
-    common_sizes,
-    for_each,
-    geometry,
-    loop_arrays,
-    output_strides,
-)
+from rushlight.aten.iterator import Geometry, Operand, common_sizes, for_each, geometry, loop_arrays, output_strides
 from rushlight.aten.strided import Tensor, infer_size, strides_for, wrap_like
 from rushlight.aten.structured import Output, Structured
 from rushlight.c10 import dispatch
@@ -378,21 +369,12 @@ div_mode = Structured(
 
 # Comparison and logic ------------------------------------------------------------------------------------------------
 
-eq = pointwise(np.equal, comparison)
-ne = pointwise(np.not_equal, comparison)
-lt = pointwise(np.less, comparison)
-le = pointwise(np.less_equal, comparison)
-gt = pointwise(np.greater, comparison)
-ge = pointwise(np.greater_equal, comparison)
-
-logical_and = pointwise(np.logical_and, comparison)
-logical_or = pointwise(np.logical_or, comparison)
-logical_xor = pointwise(np.logical_xor, comparison)
-logical_not = pointwise(np.logical_not, comparison)
-
-bitwise_and = pointwise(np.bitwise_and, exact, INTEGERS)
-bitwise_or = pointwise(np.bitwise_or, exact, INTEGERS)
-bitwise_xor = pointwise(np.bitwise_xor, exact, INTEGERS)
+compare, combine_bits = partial(pointwise, dtypes=comparison), partial(pointwise, dtypes=exact, kinds=INTEGERS)
+eq, ne, lt, le, gt, ge = map(compare, (np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal))
+logical_and, logical_or, logical_xor, logical_not = map(
+    compare, (np.logical_and, np.logical_or, np.logical_xor, np.logical_not)
+)
+bitwise_and, bitwise_or, bitwise_xor = map(combine_bits, (np.bitwise_and, np.bitwise_or, np.bitwise_xor))
 bitwise_not = pointwise(np.invert, exact, INTEGERS, casts=False)
 
 
@@ -575,9 +557,9 @@ def copy_(self: Tensor, src: Tensor | Scalar, non_blocking: bool = False) -> Ten
     Source: `aten/src/ATen/native/Copy.cpp`, `copy_`."""
     if src is self:
         return self
-    assert_no_internal_overlap(self)
+    iterator.assert_no_internal_overlap(self)
     if isinstance(src, Tensor):
-        assert_no_partial_overlap(self, src)
+        iterator.assert_no_partial_overlap(self, src)
         if tuple(infer_size(self.shape, src.shape)) != self.shape:
             raise RuntimeError(f"The size of the source {list(src.shape)} does not broadcast to {list(self.shape)}")
     if not self.is_meta:
