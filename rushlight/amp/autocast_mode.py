@@ -151,7 +151,9 @@ class autocast:
             raise RuntimeError(f"rushlight casts for the device_type 'cpu', not '{device_type}'")
         self.fast_dtype = get_autocast_dtype(device_type) if dtype is None else dtype
         if enabled and self.fast_dtype is None:
-            raise RuntimeError("autocast needs a dtype=rl.float16: PyTorch's default, bfloat16, is left out here")
+            raise RuntimeError(
+                "autocast: PyTorch's default on the CPU, bfloat16, is left out here; pass dtype=rl.float16"
+            )
         if enabled and self.fast_dtype is not float16:
             refusal = f"the target dtype {self.fast_dtype} is not supported, only {float16} is. Disabling autocast."
             warnings.warn(f"In CPU autocast, but {refusal}", stacklevel=2)

@@ -90,15 +90,17 @@ for _callback in _release, _drop_capsule:  # a consumer may outlive this module,
     ctypes.pythonapi.Py_IncRef(py_object(_callback))
 
 
-def to_dlpack(self: Tensor):
+def to_dlpack(self: Tensor, *, stream=None, max_version=None, dl_device=None, copy=None):
     """A capsule with a `DLManagedTensor` that describes this tensor. The storage lives until the consumer releases the
     struct.
 
     The `data` pointer includes the storage offset, and `byte_offset` is 0, as in PyTorch, because not every consumer
-    reads `byte_offset`.
+    reads `byte_offset`. The arguments of the protocol concern only other devices and copies.
 
     Source: `aten/src/ATen/DLConvertor.cpp`, `toDLPack`.
     """
+    if stream not in (None, -1) or dl_device not in (None, (CPU, 0)) or copy:
+        raise BufferError("rushlight exports memory on the CPU only, without a stream and without a copy")
     ints = c_int64 * self.dim()
     shape, strides = ints(*self.shape), ints(*self.stride())
     dtype = DLDataType(_CODES[self.dtype.numpy.kind], 8 * self.itemsize, 1)
@@ -106,13 +108,6 @@ def to_dlpack(self: Tensor):
     managed = DLManagedTensor(dl_tensor, None, _release)
     _exported[ctypes.addressof(managed)] = (managed, shape, strides, self.untyped_storage())
     return _new(ctypes.addressof(managed), UNUSED, _drop_capsule)
-
-
-def dlpack(self: Tensor, *, stream=None, max_version=None, dl_device=None, copy=None):
-    """`to_dlpack` with the arguments of the protocol, which concern only other devices and copies."""
-    if stream not in (None, -1) or dl_device not in (None, (CPU, 0)) or copy:
-        raise BufferError("rushlight exports memory on the CPU only, without a stream and without a copy")
-    return to_dlpack(self)
 
 
 # Import --------------------------------------------------------------------------------------------------------------
@@ -191,4 +186,4 @@ def from_dlpack(ext) -> Tensor:
     return Tensor(storage, sizes, strides, storage_offset, dtype)
 
 
-Tensor.__dlpack__, Tensor.__dlpack_device__ = dlpack, lambda self: (CPU, 0)
+Tensor.__dlpack__, Tensor.__dlpack_device__ = to_dlpack, lambda self: (CPU, 0)

@@ -22,7 +22,7 @@ import numpy as np
 from rushlight.c10 import dispatch, memory_formats
 from rushlight.c10.dispatch import BIT, local
 from rushlight.c10.dtypes import Scalar, dtype, get_default_dtype
-from rushlight.c10.memory_formats import channels_last, contiguous_format, memory_format
+from rushlight.c10.memory_formats import channels_last, contiguous_format, is_channels_last, memory_format
 from rushlight.c10.storage import Size, UntypedStorage, device, layout, lazy, strided_layout
 
 __all__ = ["Tensor"]
@@ -260,7 +260,7 @@ class Tensor:
     def is_contiguous(self, memory_format: memory_format = contiguous_format) -> bool:
         """Whether the elements are in memory in the order of this format, without holes."""
         if memory_format is channels_last:
-            return memory_formats.is_channels_last(self._sizes, self._strides)
+            return is_channels_last(self._sizes, self._strides)
         return is_contiguous(self._sizes, self._strides)
 
     # Conversion to Python and numpy
@@ -349,7 +349,8 @@ def empty_strided(
     """A tensor with its own, uninitialised memory, just large enough for these sizes and strides."""
     sizes, strides = tuple(map(index, sizes)), tuple(map(index, strides))
     if len(sizes) != len(strides):
-        raise RuntimeError(f"dimensionality of sizes ({len(sizes)}) must match that of strides ({len(strides)})")
+        numbers = f"({len(sizes)}) must match dimensionality of strides ({len(strides)})"
+        raise RuntimeError(f"dimensionality of sizes {numbers}")
     if min(sizes, default=0) < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension: {list(sizes)}")
     if min(strides, default=0) < 0:

@@ -18,6 +18,7 @@ import numpy as np
 from rushlight.aten import strided
 from rushlight.aten.generated import functions
 from rushlight.aten.iterator import assert_no_partial_overlap, output_strides, refuse_overlap
+from rushlight.aten.native.conversions import to_copy
 from rushlight.aten.native.creation import from_numpy
 from rushlight.aten.native.pointwise import convert
 from rushlight.aten.strided import Tensor, infer_size, strides_for, wrap_dim
@@ -375,17 +376,8 @@ def advanced_index(self: Tensor, indices: Sequence[Tensor | None]) -> AdvancedIn
         raise IndexError("index is out of bounds for dimension with size 0")
     if dims[-1] - dims[0] >= len(dims):
         self, dims = strided.permute(self, [*dims, *(dim for dim in range(self.dim()) if dim not in dims)]), [0]
-    return AdvancedIndex(self, dims[0], [_as_long(strided.expand(index, sizes)) for index in given])
-
-
-def _as_long(index: Tensor) -> Tensor:
-    """An index as int64, with the strides that `to(int64)` gives, because they affect the strides of the result."""
-    if index.dtype is int64:
-        return index
-    copy = allocate(Output(index.shape, strides_for(index, None), int64), index.device.type)
-    if not index.is_meta:
-        copy._array[...] = index._array
-    return copy
+    indices = [strided.expand(index, sizes) for index in given]
+    return AdvancedIndex(self, dims[0], [x if x.dtype is int64 else to_copy(x, int64) for x in indices])
 
 
 def _expand_masks(self: Tensor, indices: Sequence[Tensor | None]) -> list[Tensor | None]:

@@ -240,7 +240,7 @@ def split_with_sizes(self: Tensor, split_sizes: Sequence[int], dim: int = 0) -> 
     return tuple(strided.slice(self, dim, end - size, end) for size, end in zip(split_sizes, ends))
 
 
-split_sizes = functions.split_with_sizes
+split_sizes, broadcast_to = functions.split_with_sizes, Tensor.expand
 
 
 def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
@@ -263,10 +263,6 @@ def unbind(self: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
 def contiguous(self: Tensor, memory_format: memory_format = contiguous_format) -> Tensor:
     """The tensor itself if it already has this memory format, else a copy that has it."""
     return self if self.is_contiguous(memory_format) else functions.clone(self, memory_format=memory_format)
-
-
-def broadcast_to(self: Tensor, size: Sequence[int]) -> Tensor:
-    return self.expand(size)
 
 
 def broadcast_shapes(*shapes: int | Sequence[int]) -> Size:
