@@ -355,7 +355,8 @@ def check_sides(name: str, factor: str) -> Callable:
     """A check that a result which has overwritten its argument tells on which side of 0 the argument was: no negative factor."""
 
     def check(grad: Tensor, x: Tensor, slope: Scalar, *rest: Scalar) -> None:
-        if rest[-1] and slope < 0:
+        *_, is_result = rest
+        if is_result and slope < 0:
             reason = "the result does not tell on which side its argument was"
             raise RuntimeError(f"{name}_ in place with {factor} below 0 has no gradient: {reason}. Call {name}.")
 
