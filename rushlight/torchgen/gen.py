@@ -24,11 +24,6 @@ from keyword import iskeyword
 from pathlib import Path
 from types import ModuleType
 
-if __name__ == "__main__":
-    # Without `rushlight/__init__`, which cannot be imported while a generated file is out of date.
-    sys.modules["rushlight"] = ModuleType("rushlight")
-    sys.modules["rushlight"].__path__ = [str(Path(__file__).parents[1])]
-
 from rushlight.c10.schema import Argument, FunctionSchema, may_be_number, parse_schema
 
 PACKAGE = Path(__file__).parents[1]
@@ -399,12 +394,3 @@ def write(generator: ModuleType) -> list[Path]:
     for path, text in outdated.items():
         path.write_text(text, encoding="utf-8")
     return [*outdated]
-
-
-def main(generator: ModuleType) -> None:
-    for path in write(generator):
-        print(f"{path.name} updated")
-
-
-if __name__ == "__main__":
-    main(sys.modules[__name__])
