@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from rushlight.aten.iterator import assert_no_internal_overlap, assert_no_partial_overlap
 from rushlight.aten.strided import Size, Tensor, contiguous_strides, empty_strided, storage_size
-from rushlight.c10.dtypes import can_cast, dtype
+from rushlight.c10.dtypes import FLOATING, can_cast, dtype
 
 
 class Output(NamedTuple):
@@ -52,6 +52,11 @@ class Structured:
 
     def out(self, *args):
         return call_out(self, args[:-1], args[-1])
+
+
+def check_floating(name: str, self: Tensor) -> None:
+    if self.dtype.category != FLOATING:
+        raise NotImplementedError(f"{name} is not implemented for '{self.dtype.type_name}'")
 
 
 def allocate(output: Output, device: str = "cpu") -> Tensor:

@@ -44,10 +44,10 @@ empty_strided_cpu, empty_strided_meta = partial(_empty_strided, "cpu"), partial(
 
 
 def _new(size: Sequence[int], dtype: dtype | None, device: Device) -> Tensor:
-    return empty_strided(size, contiguous_strides(size), dtype, _device_type(device))
+    return empty_strided(size, contiguous_strides(size), dtype, device_type(device))
 
 
-def _device_type(wanted: Device) -> str:
+def device_type(wanted: Device) -> str:
     return "cpu" if wanted is None else device(wanted).type
 
 
@@ -58,7 +58,7 @@ def full(size, fill_value, dtype=None, layout=None, device=None, pin_memory=None
 
 def empty_like(self, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None) -> Tensor:
     """An uninitialised tensor with the sizes and, by default, the dtype, device and strides of `self`."""
-    target = self.device.type if device is None else _device_type(device)
+    target = device_type(device or self.device)
     return empty_strided(self.shape, strides_for(self, memory_format), dtype or self.dtype, target)
 
 
@@ -82,7 +82,7 @@ def new_empty(self, size, dtype=None, layout=None, device=None, pin_memory=None)
 
 
 def new_empty_strided(self, size, stride, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
-    return empty_strided(size, stride, dtype or self.dtype, _device_type(device or self.device))
+    return empty_strided(size, stride, dtype or self.dtype, device_type(device or self.device))
 
 
 def new_full(self, size, fill_value, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
@@ -195,7 +195,7 @@ def _tensor(data, dtype: dtype | None, device: Device) -> Tensor:
     if isinstance(data, np.ndarray):
         data = _share(data)
     if isinstance(data, Tensor):
-        target = data.device.type if device is None else _device_type(device)
+        target = device_type(device or data.device)
         return copy_(empty_strided(data.shape, strides_for(data, None), dtype or data.dtype, target), data)
     sizes, first = [], data
     while _is_sequence(first):

@@ -365,7 +365,7 @@ def _matmul_folded(self: Tensor, other: Tensor, out: Tensor | None) -> Tensor:
     resize_output(out, sizes)
     flat = out.reshape(rows.size(0), *kept)
     multiply(rows, small, out=flat)
-    return out if is_alias(flat, out) else out.copy_(flat)
+    return out if flat._storage is out._storage else out.copy_(flat)
 
 
 def _matmul_batched(self: Tensor, other: Tensor, out: Tensor | None) -> Tensor:
@@ -389,11 +389,7 @@ def _matmul_batched(self: Tensor, other: Tensor, out: Tensor | None) -> Tensor:
     resize_output(out, sizes)
     flat = out.reshape(many, rows, b.size(2))
     functions.bmm(a, b, out=flat)
-    return out if is_alias(flat, out) else out.copy_(flat.view_as(out))
-
-
-def is_alias(a: Tensor, b: Tensor) -> bool:
-    return a.untyped_storage().data_ptr() == b.untyped_storage().data_ptr()
+    return out if flat._storage is out._storage else out.copy_(flat.view_as(out))
 
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:

@@ -17,7 +17,7 @@ from rushlight.aten.generated import functions
 from rushlight.aten.iterator import common_sizes, for_each
 from rushlight.aten.native.pointwise import fits_fast_path, output_of, widened
 from rushlight.aten.strided import Tensor, strides_for, wrap_contiguous, wrap_like
-from rushlight.aten.structured import Output, Structured, allocate, call_functional
+from rushlight.aten.structured import Output, Structured, allocate, call_functional, check_floating
 from rushlight.c10.dtypes import FLOATING, Scalar, can_cast, int64, result_type, uint8
 
 NONE, MEAN, SUM = range(3)
@@ -130,8 +130,7 @@ def _nll(self, target, weight, reduction, ignore_index, sizes: Sequence[int]) ->
     if weight is not None and tuple(weight.shape) != (classes,):
         got = f"no classes but got weight tensor of shape: {list(weight.shape)}"
         raise RuntimeError(f"weight tensor should be defined either for all {classes} classes or {got}")
-    if self.dtype.category != FLOATING:
-        raise NotImplementedError(f"nll_loss is not implemented for '{self.dtype.type_name}'")
+    check_floating("nll_loss", self)
     if target.dtype not in (int64, uint8):
         raise RuntimeError(f"expected target dtype to be Long or Byte, but got {target.dtype.type_name}")
     if weight is not None and weight.dtype is not self.dtype:
@@ -381,8 +380,7 @@ def binary_cross_entropy_with_logits(
 
 
 def _log_sigmoid(self: Tensor) -> Tensor:
-    if self.dtype.category != FLOATING:
-        raise NotImplementedError(f"log_sigmoid is not implemented for '{self.dtype.type_name}'")
+    check_floating("log_sigmoid", self)
     out = allocate(Output(self.shape, strides_for(self, None), self.dtype), self.device.type)
     if not self.is_meta:
         x = self._array

@@ -14,7 +14,8 @@ import numpy as np
 
 from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor
-from rushlight.c10.dtypes import FLOATING, float16, float32
+from rushlight.aten.structured import check_floating as _check_floating
+from rushlight.c10.dtypes import float16, float32
 
 
 def layer_norm(
@@ -97,11 +98,6 @@ def check_normalized_shape(input: Tensor, normalized_shape: Sequence[int], weigh
     if tuple(input.shape[-len(shape) :]) != shape:
         expected = f"expected input with these last sizes, but got input of size {list(input.shape)}"
         raise RuntimeError(f"Given normalized_shape={list(shape)}, {expected}")
-
-
-def _check_floating(name: str, input: Tensor) -> None:
-    if input.dtype.category != FLOATING:
-        raise NotImplementedError(f"{name} is not implemented for '{input.dtype.type_name}'")
 
 
 def widened(input: Tensor):

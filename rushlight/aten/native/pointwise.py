@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from functools import partial
+from functools import partial, wraps
 
 import numpy as np
 
@@ -316,41 +316,36 @@ mul_scalar, div_scalar, eq_scalar = functions.mul, functions.div, functions.eq
 # Rounded division and its remainder ----------------------------------------------------------------------------------
 
 
-def refuse_zero(divisor: np.ndarray) -> None:
-    """Refuse to divide integers by 0. PyTorch raises an error, while numpy returns 0."""
-    if divisor.dtype.kind != "f" and not divisor.all():
-        raise RuntimeError("ZeroDivisionError")
+def refuse_zero(function: Callable) -> Callable:
+    """`function(a, b)`, but integers are not divided by 0. PyTorch raises an error, while numpy returns 0."""
+
+    @wraps(function)
+    def divide(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        if b.dtype.kind != "f" and not b.all():
+            raise RuntimeError("ZeroDivisionError")
+        return function(a, b)
+
+    return divide
 
 
-def floor_quotient(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Source: `c10/util/generic_math.h`, `div_floor_integer` and `div_floor_floating`."""
-    refuse_zero(b)
-    return np.floor_divide(a, b)
-
-
+@refuse_zero
 def truncated_quotient(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    refuse_zero(b)
     if a.dtype.kind == "f":
         return np.trunc(np.true_divide(a, b))
     return np.floor_divide(a - np.fmod(a, b), b)
 
 
+@refuse_zero
 def floor_remainder(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """The remainder of `floor_quotient`, with the sign of `b`. A zero has the sign of `a`. In numpy it has the sign of `b`.
+    """The remainder of `floor_divide`, with the sign of `b`. A zero has the sign of `a`. In numpy it has the sign of `b`.
     Source: `aten/src/ATen/native/cpu/BinaryOpsKernel.cpp`, `remainder_kernel`."""
-    refuse_zero(b)
     left = np.fmod(a, b)
     return np.where((left != 0) & ((b < 0) != (left < 0)), left + b, left)
 
 
-def truncated_remainder(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    refuse_zero(b)
-    return np.fmod(a, b)
-
-
-floor_divide = pointwise(floor_quotient, arithmetic, NUMERIC)
+floor_divide = pointwise(refuse_zero(np.floor_divide), arithmetic, NUMERIC)
 remainder = pointwise(floor_remainder, exact, NUMERIC)
-fmod = pointwise(truncated_remainder, exact, NUMERIC)
+fmod = pointwise(refuse_zero(np.fmod), exact, NUMERIC)
 BY_ROUNDING_MODE = {None: div, "trunc": pointwise(truncated_quotient, exact, NUMERIC), "floor": floor_divide}
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from rushlight.aten.generated import functions
 from rushlight.aten.iterator import assert_no_internal_overlap
 from rushlight.aten.strided import Tensor, empty_strided, expand
-from rushlight.aten.structured import Output, allocate, resize_output
+from rushlight.aten.structured import Output, allocate, check_floating, resize_output
 from rushlight.c10 import storage
 from rushlight.c10.dtypes import BOOLEAN, FLOATING, bool_, dtype, int64, uint8
 from rushlight.c10.memory_formats import contiguous_format
@@ -115,11 +115,6 @@ def _fill(self: Tensor, generator: Generator | None, draw: Callable) -> Tensor:
     return self
 
 
-def _refuse_unless_floating(name: str, self: Tensor) -> None:
-    if self.dtype.category != FLOATING:
-        raise NotImplementedError(f"{name} is not implemented for '{self.dtype.type_name}'")
-
-
 def _mantissa(dtype: dtype) -> int:
     """The bits of the significand: all multiples of 2**-bits in [0, 1) are exact."""
     return np.finfo(dtype.numpy).nmant + 1
@@ -127,7 +122,7 @@ def _mantissa(dtype: dtype) -> int:
 
 def uniform_(self: Tensor, from_: float = 0.0, to: float = 1.0, generator: Generator | None = None) -> Tensor:
     """Uniform numbers in [`from_`, `to`)."""
-    _refuse_unless_floating("uniform_", self)
+    check_floating("uniform_", self)
     if from_ > to:
         raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={from_} > to={to}")
     steps = 2 ** _mantissa(self.dtype)
@@ -137,7 +132,7 @@ def uniform_(self: Tensor, from_: float = 0.0, to: float = 1.0, generator: Gener
 def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None) -> Tensor:
     if std < 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
-    _refuse_unless_floating("normal_", self)
+    check_floating("normal_", self)
     return _fill(self, generator, lambda bits, sizes: bits.standard_normal(sizes) * std + mean)
 
 
@@ -151,7 +146,7 @@ def bernoulli_float_(self: Tensor, p: float = 0.5, generator: Generator | None =
 def bernoulli_tensor_(self: Tensor, p: Tensor, generator: Generator | None = None) -> Tensor:
     """1 with the probability in `p` for each element, else 0."""
     probabilities = expand(p, self.shape)
-    _refuse_unless_floating("bernoulli_", p)
+    check_floating("bernoulli_", p)
     if not p.is_meta and not np.all((p._array >= 0) & (p._array <= 1)):
         raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
     return _fill(self, generator, lambda bits, sizes: bits.random(sizes) < probabilities._array)

@@ -279,16 +279,12 @@ def broadcast_tensors(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
     return tuple(tensor if tensor.shape == sizes else tensor.expand(sizes) for tensor in tensors)
 
 
-def view_as(self: Tensor, other: Tensor) -> Tensor:
-    return self.view(other.shape)
+def shaped_as(kernel: Callable) -> Callable:
+    """The kernel that gives a tensor the sizes of another one."""
+    return lambda self, other: kernel(self, other.shape)
 
 
-def reshape_as(self: Tensor, other: Tensor) -> Tensor:
-    return functions.reshape(self, other.shape)
-
-
-def expand_as(self: Tensor, other: Tensor) -> Tensor:
-    return self.expand(other.shape)
+view_as, reshape_as, expand_as = map(shaped_as, (Tensor.view, functions.reshape, Tensor.expand))
 
 
 def numpy_T(self: Tensor) -> Tensor:
