@@ -361,11 +361,10 @@ def stack_of(operator: Operator, args: Sequence, kwargs: dict[str, Any]) -> list
         try:
             stack[position] = cast(argument, value)
         except RuntimeError as problem:
-            raise RuntimeError(
-                f"{schema.full_name}() Expected a value of type '{argument.type}' for argument '{argument.name}' but instead "
-                f"found type '{type(value).__name__}'.\nPosition: {position}\nDeclaration: {schema}\nCast error details: "
-                f"{problem}"
-            ) from None
+            expected = f"Expected a value of type '{argument.type}' for argument '{argument.name}'"
+            details = f"Position: {position}\nDeclaration: {schema}\nCast error details: {problem}"
+            found = f"but instead found type '{type(value).__name__}'."
+            raise RuntimeError(f"{schema.full_name}() {expected} {found}\n{details}") from None
     return stack
 
 

@@ -476,17 +476,13 @@ def explain_missing(operator: Operator, key: DispatchKey) -> str:
     """Source: `aten/src/ATen/core/dispatch/OperatorEntry.cpp`, `reportError`."""
     entries = {k.name: operator.entry(k)[0] for k in RUNTIME_KEYS}
     nothing = (MISSING, FALLTHROUGH, fallbacks[DispatchKey.Meta])  # the last only raises an error
-    served = [name for name, kernel in entries.items() if kernel not in nothing]
+    served = f"It is available for these keys: {[k for k, kernel in entries.items() if kernel not in nothing]}"
     if key == DispatchKey.Undefined:
-        return (
-            f"There were no tensor arguments to {operator.full_name} (an empty list of Tensors, perhaps), and it has no "
-            f"kernel for calls without tensors. It is available for these keys: {served}"
-        )
-    return (
-        f"Could not run '{operator.full_name}' with arguments from the '{key.name}' backend: there is no kernel for it. "
-        f"It is available for these keys: {served}. To add one: Library('{operator.full_name.partition('::')[0]}', "
-        f"'IMPL').impl(..., '{key.name}')."
-    )
+        problem = f"There were no tensor arguments to {operator.full_name} (an empty list of Tensors, perhaps)"
+        return f"{problem}, and it has no kernel for calls without tensors. {served}"
+    problem = f"Could not run '{operator.full_name}' with arguments from the '{key.name}' backend"
+    remedy = f"Library('{operator.full_name.partition('::')[0]}', 'IMPL').impl(..., '{key.name}')."
+    return f"{problem}: there is no kernel for it. {served}. To add one: {remedy}"
 
 
 # The fast path: a call looks up its key set in a dict of bound kernels, which fills itself ---------------------------

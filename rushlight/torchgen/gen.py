@@ -258,9 +258,8 @@ def _parameters(schema: FunctionSchema, method: bool, varargs: Argument | None, 
     positional, keywords = [], []
     for argument in sorted(schema.arguments, key=lambda argument: method and argument.name != "self"):
         name = _parameter_name(argument, method)
-        parameter = (
-            f"*{name}" if argument is varargs else f"{name}={_default(argument)}" if argument.has_default else name
-        )
+        default = f"={_default(argument)}" if argument.has_default else ""
+        parameter = f"*{name}" if argument is varargs else name + default
         (keywords if argument.kwarg_only else positional).append(parameter)
     keywords += ["out=None"] if out else []
     star = ["*"] if keywords and varargs is None else []

@@ -67,14 +67,10 @@ class Generator:
             raise TypeError("RNG state must be a torch.ByteTensor")
         if tuple(new_state.shape) != (80,):
             raise RuntimeError("RNG state is wrong size")
-        data = new_state._array.tobytes()
-        state, inc, self._seed, uinteger, has_uint32 = (
-            int.from_bytes(data[i : i + 16], "little") for i in range(0, len(data), 16)
-        )
-        self.numpy.bit_generator.state = {
-            "bit_generator": "PCG64", "state": {"state": state, "inc": inc}, "has_uint32": has_uint32,
-            "uinteger": uinteger,
-        }  # fmt: skip
+        counters = (int.from_bytes(part.tobytes(), "little") for part in new_state._array.reshape(5, 16))
+        state, inc, self._seed, uinteger, has_uint32 = counters
+        rest = {"has_uint32": has_uint32, "uinteger": uinteger}
+        self.numpy.bit_generator.state = {"bit_generator": "PCG64", "state": {"state": state, "inc": inc}, **rest}
         return self
 
 
