@@ -67,9 +67,8 @@ from rushlight.nn.utils import clip_grad
 from rushlight.optim import lr_scheduler as schedules
 from rushlight.utils import checkpoint, data
 
-gradcheck = sys.modules[
-    "rushlight.autograd.gradcheck"
-]  # the module; `rl.autograd.gradcheck` is its function, as in PyTorch
+# The module. `rl.autograd.gradcheck` is its function, as in PyTorch.
+gradcheck = sys.modules["rushlight.autograd.gradcheck"]
 
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"rushlight\.")  # numpy warns of overflow and 0/0
 

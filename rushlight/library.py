@@ -106,16 +106,14 @@ class Library:
             raise RuntimeError(f"a Library of '{self.ns}' cannot have kernels of {namespace}::{name}")
         name, key = f"{self.ns}::{name}", parse_key(dispatch_key or self.dispatch_key or "CompositeImplicitAutograd")
         if not allow_override and any(kernel.pythonic for kernel in _registered.get(name, {}).get(key, ())):
+            problem = f"there's already a kernel registered from python overriding {name}'s behavior for {key.name}"
             raise RuntimeError(
-                f"This is not allowed since there's already a kernel registered from python overriding {name}'s behavior "
-                f"for {key.name} dispatch key; pass allow_override=True to override it"
+                f"This is not allowed since {problem} dispatch key; pass allow_override=True to override it"
             )
         composite = DispatchKey.CompositeImplicitAutograd
         if key == DispatchKey.Meta and name in operators and composite in operators[name].kernels:
-            raise RuntimeError(
-                f"{name} has a CompositeImplicitAutograd kernel, which runs on Meta too: register Meta kernels for the "
-                f"operators that it calls"
-            )
+            problem = f"{name} has a CompositeImplicitAutograd kernel, which runs on Meta too"
+            raise RuntimeError(f"{problem}: register Meta kernels for the operators that it calls")
         self._check_alive()
         if self.dispatch_key and key.name != self.dispatch_key:
             raise RuntimeError(f"this Library is for {self.dispatch_key}: use another one for kernels of {key.name}")
@@ -199,9 +197,7 @@ def _caller_location() -> str:
 
 def declare(schema: str) -> OpOverload:
     """Define one of PyTorch's own operators, without kernels. Unless one is registered for `Autograd`, calls skip that key.
-
-    Source: `RegisterSchema.cpp`, which `torchgen` generates.
-    """
+    Source: `RegisterSchema.cpp`, which `torchgen` generates."""
     operator = OpOverload(schema)
     operator.kernels[DispatchKey.Autograd] = dispatch.FALLTHROUGH
     return operator
@@ -261,10 +257,8 @@ def leaf(tensor: Any, requires_grad: bool) -> Any:
 
 def check_out_options(out: Any, options: dict[str, Any]) -> dict[str, Any]:
     """The keywords that remain of a factory call with an `out`. The options may be passed too, but must agree with `out`.
-
     Source: `torch/csrc/autograd/utils/python_arg_parsing.h`; `torch/csrc/autograd/python_torch_functions_manual.cpp`,
-    `check_out_type_matches`.
-    """
+    `check_out_type_matches`."""
     wanted, target = options.get("dtype"), options.get("device")
     if wanted is not None and wanted is not out.dtype:
         raise RuntimeError(f"dtype {wanted.type_name} does not match dtype of out parameter ({out.dtype.type_name})")
@@ -286,9 +280,7 @@ def unpack_out(kwargs: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]
 
 def resolve(overloads: Sequence[Operator], args: tuple, kwargs: dict[str, Any]) -> Any:
     """Call the first overload whose schema fits these arguments.
-
-    Source: `torch/csrc/utils/python_arg_parser.cpp`, `PythonArgParser::raw_parse`.
-    """
+    Source: `torch/csrc/utils/python_arg_parser.cpp`, `PythonArgParser::raw_parse`."""
     if "input" in kwargs:
         kwargs = {"self" if name == "input" else name: value for name, value in kwargs.items()}
     pattern = (overloads, *kwargs, argument_types(args), argument_types(kwargs.values()) if kwargs else ())
@@ -308,10 +300,8 @@ def resolve(overloads: Sequence[Operator], args: tuple, kwargs: dict[str, Any]) 
             return invoke(operator, *stack)
     given = ", ".join([type(a).__name__ for a in args] + [f"{name}={type(a).__name__}" for name, a in kwargs.items()])
     expected = "\n".join(f" * {operator.schema}" for operator in overloads)
-    raise TypeError(
-        f"{overloads[0].schema.name}() received an invalid combination of arguments - got ({given}), but expected one of:\n"
-        f"{expected}"
-    )
+    problem = f"{overloads[0].schema.name}() received an invalid combination of arguments - got ({given})"
+    raise TypeError(f"{problem}, but expected one of:\n{expected}")
 
 
 def argument_types(values: Iterable[Any]) -> tuple | None:
@@ -363,9 +353,7 @@ def cache_plan(pattern: tuple, operator: Operator, args: tuple, kwargs: dict[str
 
 def stack_of(operator: Operator, args: Sequence, kwargs: dict[str, Any]) -> list:
     """The stack of a call by name: the arguments in the schema's order (`bind`), each converted to its type (`cast`).
-
-    Source: `torch/csrc/jit/python/pybind_utils.h`, `createStackForSchema` and `argumentToIValue`.
-    """
+    Source: `torch/csrc/jit/python/pybind_utils.h`, `createStackForSchema` and `argumentToIValue`."""
     schema, stack = operator.schema, bind(operator.schema, args, kwargs)
     for position, (argument, value) in enumerate(zip(schema.arguments, stack)):
         if isinstance(value, NUMBERS) and schema.namespace == "aten" and may_be_number(schema, argument):
@@ -373,11 +361,10 @@ def stack_of(operator: Operator, args: Sequence, kwargs: dict[str, Any]) -> list
         try:
             stack[position] = cast(argument, value)
         except RuntimeError as problem:
-            raise RuntimeError(
-                f"{schema.full_name}() Expected a value of type '{argument.type}' for argument '{argument.name}' but instead "
-                f"found type '{type(value).__name__}'.\nPosition: {position}\nDeclaration: {schema}\nCast error details: "
-                f"{problem}"
-            ) from None
+            expected = f"Expected a value of type '{argument.type}' for argument '{argument.name}'"
+            details = f"Position: {position}\nDeclaration: {schema}\nCast error details: {problem}"
+            found = f"but instead found type '{type(value).__name__}'."
+            raise RuntimeError(f"{schema.full_name}() {expected} {found}\n{details}") from None
     return stack
 
 

@@ -11,10 +11,11 @@ CPU; other devices; the cache of cast weights (leaves that require gradients).
 
 from __future__ import annotations
 
-import functools
 import threading
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import ContextDecorator
+from functools import partial
 from typing import Any
 
 from rushlight.aten.generated import functions  # noqa: F401  (declares the operators)
@@ -46,9 +47,7 @@ _state = _State()
 
 def is_eligible(value: Any) -> bool:
     """Whether autocast casts a value: a floating tensor on the CPU that is not float64. float64 keeps its accuracy.
-
-    Source: `aten/src/ATen/autocast_mode.h`, `is_eligible`.
-    """
+    Source: `aten/src/ATen/autocast_mode.h`, `is_eligible`."""
     return hasattr(value, "_key_set") and value.device.type == "cpu" and value.dtype in (float16, float32)
 
 
@@ -106,7 +105,7 @@ def autocast_kernel(operator: Operator, policy: str, *stack: Any) -> Any:
 for _policy, _names in POLICIES.items():
     for _name in _names:
         _operator = operators[f"aten::{_name}"]
-        _kernel = Kernel(functools.partial(autocast_kernel, _operator, _policy), "rushlight/amp/autocast_mode.py")
+        _kernel = Kernel(partial(autocast_kernel, _operator, _policy), "rushlight/amp/autocast_mode.py")
         _operator.register(DispatchKey.AutocastCPU, _kernel)
 
 
@@ -132,7 +131,7 @@ def _bit(device_type: str) -> int:
     return BIT[f"Autocast{device_type.upper()}"]
 
 
-class autocast:
+class autocast(ContextDecorator):
     """A context manager and a decorator. While active, the operators on the lists compute in the lower precision, or in float32.
 
     Args:
@@ -153,14 +152,10 @@ class autocast:
             raise RuntimeError(f"rushlight casts for the device_type 'cpu', not '{device_type}'")
         self.fast_dtype = get_autocast_dtype(device_type) if dtype is None else dtype
         if enabled and self.fast_dtype is None:
-            raise RuntimeError(
-                "autocast needs a dtype: PyTorch's default on the CPU, bfloat16, is left out here; pass dtype=rl.float16"
-            )
+            raise RuntimeError("autocast: PyTorch's default, bfloat16, is left out here; pass dtype=rl.float16")
         if enabled and self.fast_dtype is not float16:
-            warnings.warn(
-                f"In CPU autocast, but the target dtype {self.fast_dtype} is not supported, only {float16} is. Disabling autocast.",
-                stacklevel=2,
-            )
+            refusal = f"the target dtype {self.fast_dtype} is not supported, only {float16} is. Disabling autocast."
+            warnings.warn(f"In CPU autocast, but {refusal}", stacklevel=2)
             enabled = False
         self._enabled = enabled
 
@@ -177,10 +172,4 @@ class autocast:
     def __call__(self, function: Callable) -> Callable:
         if not callable(function):
             raise TypeError(f"autocast()(func) requires a callable, but got {type(function).__name__}")
-
-        @functools.wraps(function)
-        def cast(*args: Any, **kwargs: Any) -> Any:
-            with self:
-                return function(*args, **kwargs)
-
-        return cast
+        return super().__call__(function)

@@ -38,14 +38,9 @@ class DLTensor(ctypes.Structure):
     """The description of an array in memory. `shape` and `strides` point to `ndim` ints each."""
 
     _fields_ = [
-        ("data", c_void_p),
-        ("device", DLDevice),
-        ("ndim", c_int32),
-        ("dtype", DLDataType),
-        ("shape", POINTER(c_int64)),
-        ("strides", POINTER(c_int64)),
-        ("byte_offset", c_uint64),
-    ]
+        ("data", c_void_p), ("device", DLDevice), ("ndim", c_int32), ("dtype", DLDataType),
+        ("shape", POINTER(c_int64)), ("strides", POINTER(c_int64)), ("byte_offset", c_uint64),
+    ]  # fmt: skip
 
 
 class DLManagedTensor(ctypes.Structure):
@@ -95,36 +90,24 @@ for _callback in _release, _drop_capsule:  # a consumer may outlive this module,
     ctypes.pythonapi.Py_IncRef(py_object(_callback))
 
 
-def to_dlpack(self: Tensor):
+def to_dlpack(self: Tensor, *, stream=None, max_version=None, dl_device=None, copy=None):
     """A capsule with a `DLManagedTensor` that describes this tensor. The storage lives until the consumer releases the
     struct.
 
     The `data` pointer includes the storage offset, and `byte_offset` is 0, as in PyTorch, because not every consumer
-    reads `byte_offset`.
+    reads `byte_offset`. The arguments of the protocol concern only other devices and copies.
 
     Source: `aten/src/ATen/DLConvertor.cpp`, `toDLPack`.
     """
+    if stream not in (None, -1) or dl_device not in (None, (CPU, 0)) or copy:
+        raise BufferError("rushlight exports memory on the CPU only, without a stream and without a copy")
     ints = c_int64 * self.dim()
     shape, strides = ints(*self.shape), ints(*self.stride())
-    dl_tensor = DLTensor(
-        data=self.data_ptr(),
-        device=DLDevice(CPU, 0),
-        ndim=self.dim(),
-        dtype=DLDataType(_CODES[self.dtype.numpy.kind], 8 * self.itemsize, 1),
-        shape=shape,
-        strides=strides,
-        byte_offset=0,
-    )
+    dtype = DLDataType(_CODES[self.dtype.numpy.kind], 8 * self.itemsize, 1)
+    dl_tensor = DLTensor(self.data_ptr(), DLDevice(CPU, 0), self.dim(), dtype, shape, strides, 0)
     managed = DLManagedTensor(dl_tensor, None, _release)
     _exported[ctypes.addressof(managed)] = (managed, shape, strides, self.untyped_storage())
     return _new(ctypes.addressof(managed), UNUSED, _drop_capsule)
-
-
-def dlpack(self: Tensor, *, stream=None, max_version=None, dl_device=None, copy=None):
-    """`to_dlpack` with the arguments of the protocol, which concern only other devices and copies."""
-    if stream not in (None, -1) or dl_device not in (None, (CPU, 0)) or copy:
-        raise BufferError("rushlight exports memory on the CPU only, without a stream and without a copy")
-    return to_dlpack(self)
 
 
 # Import --------------------------------------------------------------------------------------------------------------
@@ -203,4 +186,4 @@ def from_dlpack(ext) -> Tensor:
     return Tensor(storage, sizes, strides, storage_offset, dtype)
 
 
-Tensor.__dlpack__, Tensor.__dlpack_device__ = dlpack, lambda self: (CPU, 0)
+Tensor.__dlpack__, Tensor.__dlpack_device__ = to_dlpack, lambda self: (CPU, 0)

@@ -24,9 +24,7 @@ from rushlight.c10.dtypes import INTEGRAL, Scalar, bool_, int64, uint8
 def getitem(self: Tensor, key) -> Tensor:
     """The elements at `key`: an int, a slice, `None`, `...`, a tensor of integers, a mask, a sequence or array of integers or
     bools, a bool, or a tuple of these. A view, unless the key has a tensor, a sequence or a bool.
-
-    Source: `torch/csrc/autograd/python_variable_indexing.cpp`, `THPVariable_getitem`.
-    """
+    Source: `torch/csrc/autograd/python_variable_indexing.cpp`, `THPVariable_getitem`."""
     view, indices = _apply_slicing(self, key, keep_slices=isinstance(key, slice))
     if indices:
         return functions.index_Tensor_op(view, indices)
@@ -35,9 +33,7 @@ def getitem(self: Tensor, key) -> Tensor:
 
 def setitem(self: Tensor, key, value: Tensor | Scalar) -> None:
     """Write `value`, broadcast, to the elements at `key`. Leading dimensions of size 1 of the value are ignored.
-
-    Source: `torch/csrc/autograd/python_variable_indexing.cpp`, `THPVariable_setitem`.
-    """
+    Source: `torch/csrc/autograd/python_variable_indexing.cpp`, `THPVariable_setitem`."""
     if not isinstance(value, (Tensor, bool, int, float, np.integer)):
         raise TypeError(f"can't assign a {type(value).__name__} to a tensor; make it a tensor first")
     if key is False:
@@ -67,9 +63,7 @@ def _apply_slicing(self: Tensor, key, keep_slices: bool = False) -> tuple[Tensor
     """The view, made by one operator for each part of the key, and the index tensors for its dimensions. A mask is one index
     tensor for all of its dimensions. A dimension without an index has None. The list is empty if the key has no index tensors,
     and may end before the last dimensions. A slice of a whole dimension is skipped unless `keep_slices` is true.
-
-    Source: `torch/csrc/autograd/python_variable_indexing.cpp`, `applySlicing`.
-    """
+    Source: `torch/csrc/autograd/python_variable_indexing.cpp`, `applySlicing`."""
     keys = key if isinstance(key, tuple) else tuple(key) if _treat_sequence_as_tuple(key) else (key,)
     mentioned = sum(map(_dimensions, keys))
     if mentioned > self.dim():
@@ -126,9 +120,8 @@ def _as_int(key) -> int:
     try:
         return operator.index(key)
     except TypeError:
-        raise IndexError(
-            f"only ints, slices, `...`, None, bools, sequences and tensors are valid indices (got {type(key).__name__})"
-        ) from None
+        valid = "ints, slices, `...`, None, bools, sequences and tensors"
+        raise IndexError(f"only {valid} are valid indices (got {type(key).__name__})") from None
 
 
 def _apply_slice(view: Tensor, dim: int, key: slice, keep: bool) -> Tensor:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from typing import NoReturn
 
 import numpy as np
 
@@ -107,9 +108,7 @@ def loop_geometry(sizes: tuple[int, ...], operands: tuple[Geometry, ...]) -> tup
 def output_strides(sizes: tuple[int, ...], operands: tuple[Geometry | None, ...]) -> tuple[int, ...]:
     """The strides of a new result: those of the operands if all are equal, else dense strides in the operands' order of
     dimensions. A number has no geometry: None.
-
-    Source: `aten/src/ATen/TensorIterator.cpp`, `fast_set_up` and `allocate_or_resize_outputs`.
-    """
+    Source: `aten/src/ATen/TensorIterator.cpp`, `fast_set_up` and `allocate_or_resize_outputs`."""
     tensors = [operand for operand in operands if operand is not None]
     if len(tensors) == len(operands) and all(each == sizes for each, _ in tensors):
         if all(strided.is_contiguous(*tensor) for tensor in tensors):
@@ -145,18 +144,17 @@ def common_sizes(*operands: Operand) -> tuple[int, ...]:
 
 def assert_no_internal_overlap(self: Tensor) -> None:
     if has_internal_overlap(self.shape, self.stride()):
-        raise RuntimeError(
-            "unsupported operation: more than one element of the written-to tensor refers to a single memory "
-            "location. Please clone() the tensor before performing the operation."
-        )
+        refuse_overlap("more than one element of the written-to tensor refers to a single memory location")
+
+
+def refuse_overlap(reason: str) -> NoReturn:
+    raise RuntimeError(f"unsupported operation: {reason}. Please clone() the tensor before performing the operation.")
 
 
 def assert_no_partial_overlap(self: Tensor, other: Tensor) -> None:
     """Refuse `other` as an input while `self` is written, unless it is exactly the same view, or shares no memory. As in
     PyTorch, only tensors without holes are checked.
-
-    Source: `aten/src/ATen/MemoryOverlap.cpp`, `get_overlap_status`.
-    """
+    Source: `aten/src/ATen/MemoryOverlap.cpp`, `get_overlap_status`."""
     same_storage = self.untyped_storage() is other.untyped_storage()
     if self is other or not same_storage or 0 in (self.numel(), other.numel()):
         return
@@ -166,10 +164,7 @@ def assert_no_partial_overlap(self: Tensor, other: Tensor) -> None:
     apart = start + self.nbytes <= other_start or other_start + other.nbytes <= start
     same = (start, self.nbytes, self.stride()) == (other_start, other.nbytes, other.stride())
     if not apart and not same:
-        raise RuntimeError(
-            "unsupported operation: some elements of the input tensor and the written-to tensor refer to a "
-            "single memory location. Please clone() the tensor before performing the operation."
-        )
+        refuse_overlap("some elements of the input tensor and the written-to tensor refer to a single memory location")
 
 
 # The loop ------------------------------------------------------------------------------------------------------------
@@ -213,8 +208,6 @@ def _array(operand: Tensor, sizes: Sequence[int], strides: Sequence[int]) -> np.
 
 def number(value: Scalar, common: dtype) -> np.ndarray:
     """A Python number as an operand. A number that does not fit wraps or rounds, as in C.
-
-    Source: `c10/core/Scalar.h`. In PyTorch it is a 0-dim tensor with the flag `wrapped_number`.
-    """
+    Source: `c10/core/Scalar.h`. In PyTorch it is a 0-dim tensor with the flag `wrapped_number`."""
     scalar_type(value)
     return np.asarray(value).astype(common.numpy)

@@ -19,17 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from rushlight.c10 import dispatch
+from rushlight.c10 import dispatch, memory_formats
 from rushlight.c10.dispatch import BIT, local
 from rushlight.c10.dtypes import Scalar, dtype, get_default_dtype
-from rushlight.c10.memory_formats import (
-    channels_last,
-    channels_last_strides,
-    contiguous_format,
-    dense_strides,
-    is_channels_last,
-    memory_format,
-)
+from rushlight.c10.memory_formats import channels_last, contiguous_format, is_channels_last, memory_format
 from rushlight.c10.storage import Size, UntypedStorage, device, layout, lazy, strided_layout
 
 __all__ = ["Tensor"]
@@ -99,9 +92,7 @@ def is_contiguous(sizes: Sequence[int], strides: Sequence[int]) -> bool:
 
 def non_overlapping_and_dense(sizes: Sequence[int], strides: Sequence[int]) -> bool:
     """Whether the elements fill a block of memory, each position once, in any order of the dimensions.
-
-    Source: `c10/core/Contiguity.h`, `_compute_non_overlapping_and_dense`.
-    """
+    Source: `c10/core/Contiguity.h`, `_compute_non_overlapping_and_dense`."""
     slowest_first = sorted(((stride, size) for size, stride in zip(sizes, strides) if size != 1), reverse=True)
     return is_contiguous([size for _, size in slowest_first], [stride for stride, _ in slowest_first])
 
@@ -123,9 +114,7 @@ def has_internal_overlap(sizes: Sequence[int], strides: Sequence[int]) -> bool:
 
 def storage_size(sizes: Sequence[int], strides: Sequence[int], storage_offset: int = 0) -> int:
     """The number of elements that a storage needs for this tensor: up to its last element, or 0 if it has none.
-
-    Source: `aten/src/ATen/EmptyTensor.cpp`, `computeStorageNbytes`.
-    """
+    Source: `aten/src/ATen/EmptyTensor.cpp`, `computeStorageNbytes`."""
     if 0 in sizes:
         return 0
     return element_offset([size - 1 for size in sizes], strides, storage_offset) + 1
@@ -133,9 +122,7 @@ def storage_size(sizes: Sequence[int], strides: Sequence[int], storage_offset: i
 
 def wrap_dim(dim: int, ndim: int) -> int:
     """`dim` counted from the front: -1 is the last of `ndim`. With no dimensions, 0 and -1 still give 0.
-
-    Source: `c10/core/WrapDimMinimal.h`, `maybe_wrap_dim`.
-    """
+    Source: `c10/core/WrapDimMinimal.h`, `maybe_wrap_dim`."""
     ndim = max(ndim, 1)
     if not -ndim <= dim < ndim:
         raise IndexError(f"Dimension out of range (expected to be in range of [{-ndim}, {ndim - 1}], but got {dim})")
@@ -362,12 +349,11 @@ def empty_strided(
     """A tensor with its own, uninitialised memory, just large enough for these sizes and strides."""
     sizes, strides = tuple(map(index, sizes)), tuple(map(index, strides))
     if len(sizes) != len(strides):
-        raise RuntimeError(
-            f"dimensionality of sizes ({len(sizes)}) must match dimensionality of strides ({len(strides)})"
-        )
-    if any(size < 0 for size in sizes):
+        numbers = f"({len(sizes)}) must match dimensionality of strides ({len(strides)})"
+        raise RuntimeError(f"dimensionality of sizes {numbers}")
+    if min(sizes, default=0) < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension: {list(sizes)}")
-    if any(stride < 0 for stride in strides):
+    if min(strides, default=0) < 0:
         raise RuntimeError(f"negative strides are not supported: {list(strides)}")
     dtype = dtype or get_default_dtype()
     storage = UntypedStorage(storage_size(sizes, strides) * dtype.itemsize, device)
@@ -376,9 +362,7 @@ def empty_strided(
 
 def alias(self: Tensor, sizes: Sequence[int], strides: Sequence[int], storage_offset: int) -> Tensor:
     """A view: a tensor on the storage of `self`, with its dtype and these metadata, unchecked.
-
-    Source: `aten/src/ATen/native/TensorShape.cpp`, `alias_with_sizes_and_strides`.
-    """
+    Source: `aten/src/ATen/native/TensorShape.cpp`, `alias_with_sizes_and_strides`."""
     return plain_alias(self, Size(map(index, sizes)), tuple(map(index, strides)), index(storage_offset))
 
 
@@ -658,9 +642,7 @@ def expand(self: Tensor, sizes: Sequence[int]) -> Tensor:
 
 def infer_view_size(sizes: Sequence[int], numel: int) -> tuple[int, ...]:
     """`sizes` with a -1 replaced by the size that makes `numel` elements in all.
-
-    Source: `aten/src/ATen/InferSize.h`, `infer_size`.
-    """
+    Source: `aten/src/ATen/InferSize.h`, `infer_size`."""
     known = math.prod(size for size in sizes if size != -1)
     if min(sizes, default=0) < -1:
         raise RuntimeError(f"invalid shape dimension {min(sizes)} in shape {list(sizes)}")
@@ -722,15 +704,13 @@ def compute_stride(
 
 def view(self: Tensor, shape: Sequence[int]) -> Tensor:
     """A view with other sizes and the same elements in the same order. One size may be -1 for "the rest".
-
-    Source: `aten/src/ATen/native/TensorShape.cpp`, `view`.
-    """
+    Source: `aten/src/ATen/native/TensorShape.cpp`, `view`."""
     sizes = infer_view_size(shape, self.numel())
     strides = compute_stride(self.shape, self.stride(), sizes)
     if strides is None:
+        old = f"size {list(self.shape)} and stride {list(self.stride())}: a dimension would span two that are apart"
         raise RuntimeError(
-            f"view size {list(sizes)} is not compatible with the tensor's size {list(self.shape)} and stride "
-            f"{list(self.stride())}: a dimension would span two that are apart. Use .reshape(...) instead."
+            f"view size {list(sizes)} is not compatible with the tensor's {old}. Use .reshape(...) instead."
         )
     return alias(self, sizes, strides, self.storage_offset())
 
@@ -765,9 +745,7 @@ def reshape(self: Tensor, shape: Sequence[int]) -> Tensor:
 
 def clone(self: Tensor, memory_format: memory_format | None = None) -> Tensor:
     """A copy in new memory with the layout of `memory_format`, by default `preserve_format`.
-
-    Source: `aten/src/ATen/native/TensorFactories.cpp`, `clone`.
-    """
+    Source: `aten/src/ATen/native/TensorFactories.cpp`, `clone`."""
     if (memory_format is contiguous_format or memory_format is None and self._has_plain_strides) and not self.is_meta:
         return wrap_contiguous(np.array(self._array, order="C"), self.dtype)
     out = empty_strided(self.shape, strides_for(self, memory_format), self.dtype, self.device.type)
@@ -777,15 +755,13 @@ def clone(self: Tensor, memory_format: memory_format | None = None) -> Tensor:
 
 
 def strides_for(self: Tensor, memory_format: memory_format | None) -> tuple[int, ...]:
-    """The strides of a new tensor like this one. `preserve_format` gives the same strides if they leave no holes and do
-    not overlap, else dense strides in the same order.
-
-    Source: `aten/src/ATen/native/TensorFactories.cpp`, `empty_like`.
-    """
+    """The strides of a new tensor like this one. `preserve_format` gives the same strides if they leave no holes and do not
+    overlap, else dense strides in the same order.
+    Source: `aten/src/ATen/native/TensorFactories.cpp`, `empty_like`."""
     if memory_format is channels_last:
-        return channels_last_strides(self.shape)
+        return memory_formats.channels_last_strides(self.shape)
     if memory_format is contiguous_format:
         return contiguous_strides(self.shape)
     if non_overlapping_and_dense(self.shape, self.stride()):
         return self.stride()
-    return dense_strides(self.shape, self.stride())
+    return memory_formats.dense_strides(self.shape, self.stride())

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from rushlight.aten.iterator import assert_no_internal_overlap, assert_no_partial_overlap
 from rushlight.aten.strided import Size, Tensor, contiguous_strides, empty_strided, storage_size
-from rushlight.c10.dtypes import can_cast, dtype
+from rushlight.c10.dtypes import FLOATING, can_cast, dtype
 
 
 class Output(NamedTuple):
@@ -29,7 +29,7 @@ class Output(NamedTuple):
 
 @dataclass
 class Structured:
-    """`meta(*args) -> Output` and `impl(*args, out)`.
+    """`meta(*args) -> Output` and `impl(*args, out)`. `@partial(Structured, meta)` makes an `impl` a kernel.
 
     If `casts` is true, `impl` can write into a tensor of another dtype, like TensorIterator. Then the `out` and in-place forms
     accept any dtype to which the result's dtype can be cast. Otherwise they accept only the result's dtype.
@@ -52,6 +52,11 @@ class Structured:
 
     def out(self, *args):
         return call_out(self, args[:-1], args[-1])
+
+
+def check_floating(name: str, self: Tensor) -> None:
+    if self.dtype.category != FLOATING:
+        raise NotImplementedError(f"{name} is not implemented for '{self.dtype.type_name}'")
 
 
 def allocate(output: Output, device: str = "cpu") -> Tensor:
@@ -130,9 +135,8 @@ def call_out(kernel: Structured, args: Sequence, out: Tensor) -> Tensor:
 def check_writable(kernel: Structured, args: Sequence, out: Tensor, output: Output) -> None:
     """Raise RuntimeError if the dtype or the memory of `out` does not allow writing the result, `output`, into it."""
     if kernel.casts and not can_cast(output.dtype, out.dtype):
-        raise RuntimeError(
-            f"result type {output.dtype.type_name} can't be cast to the desired output type {out.dtype.type_name}"
-        )
+        wanted = f"the desired output type {out.dtype.type_name}"
+        raise RuntimeError(f"result type {output.dtype.type_name} can't be cast to {wanted}")
     if not kernel.casts and output.dtype is not out.dtype:
         raise RuntimeError(f"Expected out tensor to have dtype {output.dtype.name}, but got {out.dtype.name} instead")
     assert_no_internal_overlap(out)
@@ -163,11 +167,9 @@ def resize_output(out: Tensor, sizes: Sequence[int], strides: Sequence[int] | No
 
 
 def warn_resized(out: Tensor, sizes: Sequence[int]) -> None:
-    warnings.warn(
-        f"An output with one or more elements was resized since it had shape {list(out.shape)}, which does not match "
-        f"the required output shape {list(sizes)}. To have it resized, empty it before: out.resize_(0)",
-        stacklevel=5,
-    )
+    shapes = f"it had shape {list(out.shape)}, which does not match the required output shape {list(sizes)}"
+    remedy = "To have it resized, empty it before: out.resize_(0)"
+    warnings.warn(f"An output with one or more elements was resized since {shapes}. {remedy}", stacklevel=5)
 
 
 def resize_(self: Tensor, sizes: Sequence[int], strides: Sequence[int] | None = None) -> Tensor:

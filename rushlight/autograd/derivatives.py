@@ -87,11 +87,9 @@ def replace_none_by_zeros(grads: Sequence[Tensor | None], sizes: Sequence, dtype
 
 
 def as_strided_scatter_backward(grad, sizes, strides, size, stride, offset) -> Tensor:
-    """PyTorch's result: the gradient where `src` was written, and 0 elsewhere. The correct gradient is the opposite: `gradcheck`
-    fails in PyTorch and here.
-
-    Source: `torch/csrc/autograd/FunctionsManual.cpp`, `as_strided_scatter_backward`.
-    """
+    """PyTorch's result: the gradient where `src` was written, and 0 elsewhere. The correct gradient is the opposite:
+    `gradcheck` fails in PyTorch and here.
+    Source: `torch/csrc/autograd/FunctionsManual.cpp`, `as_strided_scatter_backward`."""
     part = grad.contiguous().as_strided(size, stride, offset)
     result = grad.new_zeros([storage_size(sizes, strides)]).as_strided(sizes, strides, 0)
     result.as_strided(size, stride, offset).copy_(part)
@@ -99,11 +97,10 @@ def as_strided_scatter_backward(grad, sizes, strides, size, stride, offset) -> T
 
 
 def as_strided_backward(grad, sizes, strides, storage_offset, size, stride, offset) -> Tensor:
-    """The gradient of the base from the gradient of a view with `size`, `stride` and `offset`, on a new storage that holds both.
-    An element that is in the view several times gets the sum. An element that is in the base several times gets an equal part.
-
-    Source: `torch/csrc/autograd/FunctionsManual.cpp`, `as_strided_backward`.
-    """
+    """The gradient of the base from the gradient of a view with `size`, `stride` and `offset`, on a new storage that holds
+    both. An element that is in the view several times gets the sum. An element that is in the base several times gets an equal
+    part.
+    Source: `torch/csrc/autograd/FunctionsManual.cpp`, `as_strided_backward`."""
     offset = storage_offset if offset is None else offset
     if 0 in size or 0 in sizes:
         return grad.new_zeros(sizes)
@@ -309,9 +306,7 @@ def mean_backward(grad: Tensor, sizes: Sequence[int], dim, keepdim: bool) -> Ten
 
 def scale_grad_by_count(grad: Tensor, self: Tensor, result: Tensor, dims: Sequence[int], keepdim: bool) -> Tensor:
     """Distribute the gradient equally among all elements that have the maximum or minimum.
-
-    Source: `torch/csrc/autograd/FunctionsManual.cpp`, `scale_grad_by_count` and `restore_reduced_dims`.
-    """
+    Source: `torch/csrc/autograd/FunctionsManual.cpp`, `scale_grad_by_count` and `restore_reduced_dims`."""
     mask = restore_reduced_dims(result, dims, keepdim) == self
     return restore_reduced_dims(grad, dims, keepdim) / mask.sum(dims, True) * mask
 
@@ -362,9 +357,7 @@ def logsumexp_backward(grad: Tensor, self: Tensor, result: Tensor, dim, keepdim:
 
 def prod_backward(grad: Tensor, self: Tensor, result: Tensor) -> Tensor:
     """`grad` times the product of all other elements: `result / self`, or exclusive products if an element is 0.
-
-    Source: `torch/csrc/autograd/FunctionsManual.cpp`, `prod_backward`.
-    """
+    Source: `torch/csrc/autograd/FunctionsManual.cpp`, `prod_backward`."""
     if self.dim() == 0:
         return grad
     if (self == 0).sum().item() == 0:

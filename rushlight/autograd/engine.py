@@ -20,9 +20,7 @@ from rushlight.c10.dispatch import local
 def validate(grad: Tensor | None, edge: Edge, node: Node, i: int) -> Tensor | None:
     """Convert gradient `i` of `node` to the sizes and dtype that the node at the end of its edge requires. If the forward
     operator broadcast an argument, its gradient is summed over the copies.
-
-    Source: `torch/csrc/autograd/engine.cpp`, `validate_outputs`.
-    """
+    Source: `torch/csrc/autograd/engine.cpp`, `validate_outputs`."""
     if grad is None or edge.node is None:
         return grad
     sizes, dtype = edge.node.input_metadata[edge.input_nr]
@@ -30,10 +28,8 @@ def validate(grad: Tensor | None, edge: Edge, node: Node, i: int) -> Tensor | No
         return grad
     if grad._sizes != sizes:
         if not is_expandable_to(sizes, grad._sizes):
-            raise RuntimeError(
-                f"Function {node.name()} returned an invalid gradient at index {i} - got {list(grad.shape)} but expected "
-                f"shape compatible with {list(sizes)}"
-            )
+            shapes = f"got {list(grad.shape)} but expected shape compatible with {list(sizes)}"
+            raise RuntimeError(f"Function {node.name()} returned an invalid gradient at index {i} - {shapes}")
         grad = sum_to(grad, sizes)
     return grad if grad.dtype is dtype else grad.to(dtype)
 
@@ -190,9 +186,7 @@ def nodes_to_execute(ends: Iterable[Node], reachable: Iterable[Node]) -> set[Nod
 
 def _add_input(inputs: dict[Node, list], node: Node, i: int, grad: Tensor | None) -> None:
     """Add a gradient to an input of a node. Gradients for the same input are summed.
-
-    Source: `torch/csrc/autograd/input_buffer.cpp`, `InputBuffer::add`.
-    """
+    Source: `torch/csrc/autograd/input_buffer.cpp`, `InputBuffer::add`."""
     buffer = inputs.get(node)
     if buffer is None:
         buffer = inputs[node] = [None] * (len(node.input_metadata) or 1)
@@ -213,9 +207,7 @@ def _run_tensor_hooks(node: Node, grads: list) -> list:
 def apply_hook_result(grads: Sequence[Tensor | None], changed: Any) -> Sequence[Tensor | None]:
     """The gradients after a node's hook: `grads` if the hook returned None, otherwise the tuple that it returned. Raises
     TypeError if the result is not a tuple, and RuntimeError if it has another number of gradients.
-
-    Source: `torch/csrc/autograd/python_hook.cpp`, `_call_hooks` and `check_result`.
-    """
+    Source: `torch/csrc/autograd/python_hook.cpp`, `_call_hooks` and `check_result`."""
     if changed is None:
         return grads
     if not isinstance(changed, tuple):
@@ -227,9 +219,7 @@ def apply_hook_result(grads: Sequence[Tensor | None], changed: Any) -> Sequence[
 
 def check_single_result(new: Any, grad: Tensor | None) -> Tensor:
     """Check a gradient that a hook returned: it must be a tensor with the sizes and dtype of the gradient that it replaces.
-
-    Source: `torch/csrc/autograd/python_hook.cpp`, `check_single_result`.
-    """
+    Source: `torch/csrc/autograd/python_hook.cpp`, `check_single_result`."""
     if grad is None:
         raise RuntimeError("can't replace a None gradient with a non-None value")
     if not isinstance(new, Tensor):
@@ -281,9 +271,7 @@ def backward(
     inputs: Tensor | Sequence[Tensor] | None = None,
 ) -> None:
     """Compute the gradients of the tensors with respect to the leaves (or only to `inputs`) and add them to their `grad`.
-
-    Source: `torch/autograd/__init__.py`, `backward`.
-    """
+    Source: `torch/autograd/__init__.py`, `backward`."""
     tensors = (tensors,) if isinstance(tensors, Tensor) else tuple(tensors)
     if inputs is not None:
         inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
@@ -322,10 +310,8 @@ def grad(
         captures.setdefault(_differentiable_edge(tensor), []).append(i)
     found = _run(roots, grads, retain_graph, create_graph, captures)
     if not unused and len(found) < len(inputs):
-        raise RuntimeError(
-            "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this is "
-            "the desired behavior."
-        )
+        problem = "One of the differentiated Tensors appears to not have been used in the graph."
+        raise RuntimeError(f"{problem} Set allow_unused=True if this is the desired behavior.")
     found = tuple(found.get(i) for i in range(len(inputs)))
     if materialize_grads:
         found = tuple(functions.zeros_like(x) if g is None else g for x, g in zip(inputs, found))
@@ -334,9 +320,7 @@ def grad(
 
 def _run(roots, grads, retain_graph, create_graph, captures) -> dict[int, Tensor]:
     """Execute, and record in `local.for_inputs` whether only some inputs get gradients, which a checkpoint refuses.
-
-    Source: `torch/csrc/autograd/engine.cpp`, `Engine::is_checkpoint_valid`.
-    """
+    Source: `torch/csrc/autograd/engine.cpp`, `Engine::is_checkpoint_valid`."""
     before, local.for_inputs = local.for_inputs, local.for_inputs or captures is not None
     try:
         return execute(roots, grads, create_graph if retain_graph is None else retain_graph, create_graph, captures)
@@ -364,10 +348,8 @@ def _roots(tensors: Sequence[Tensor], grads: Any) -> tuple[list[Edge], list[Tens
                 raise RuntimeError("grad can be implicitly created only for scalar outputs")
             grad = functions.ones_like(tensor)
         elif grad.shape != tensor.shape:
-            raise RuntimeError(
-                f"Mismatch in shape: grad_output[{i}] has a shape of {list(grad.shape)} and output[{i}] has a shape of "
-                f"{list(tensor.shape)}."
-            )
+            shapes = f"a shape of {list(grad.shape)} and output[{i}] has a shape of {list(tensor.shape)}."
+            raise RuntimeError(f"Mismatch in shape: grad_output[{i}] has {shapes}")
         edge = gradient_edge(tensor)
         if edge.node is None:
             raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")

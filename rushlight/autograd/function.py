@@ -133,18 +133,14 @@ def new_context(cls: type[Function], args: Sequence) -> FunctionCtx:
 
 def check_dirty(ctx: FunctionCtx, outputs: Sequence) -> None:
     if not all(any(tensor is output for output in outputs) for tensor in ctx.dirty_tensors):
-        raise RuntimeError(
-            "Some elements marked as dirty during the forward method were not returned as output. The inputs that are modified "
-            "inplace must all be outputs of the Function."
-        )
+        problem = "Some elements marked as dirty during the forward method were not returned as output."
+        raise RuntimeError(f"{problem} The inputs that are modified inplace must all be outputs of the Function.")
 
 
 def attach(ctx: FunctionCtx, output: Any, args: Sequence, recorded: bool) -> Any:
-    """Make from a result of the forward the result for the caller: the node's next output, with a history if one is recorded. An
-    argument that the forward returned, and did not write to, becomes a view of itself.
-
-    Source: `torch/csrc/autograd/custom_function.cpp`, `_process_backward_mode_ad`.
-    """
+    """Make from a result of the forward the result for the caller: the node's next output, with a history if one is recorded.
+    An argument that the forward returned, and did not write to, becomes a view of itself.
+    Source: `torch/csrc/autograd/custom_function.cpp`, `_process_backward_mode_ad`."""
     if not isinstance(output, Tensor):
         ctx.input_metadata.append((None, None))
         return output
@@ -183,18 +179,14 @@ def _run_backward(ctx: FunctionCtx, *grads: Tensor | None) -> tuple[Tensor | Non
         if each is not None and not isinstance(each, Tensor):
             raise RuntimeError(f"expected Variable or None (got {type(each).__name__})")
         if each is not None and i not in ctx.tensor_indices:
-            raise RuntimeError(
-                f"function {name} returned a gradient different from None at position {i + 1}, but the corresponding forward "
-                "input was not a Variable"
-            )
+            problem = f"function {name} returned a gradient different from None at position {i + 1}"
+            raise RuntimeError(f"{problem}, but the corresponding forward input was not a Variable")
     return tuple(result[i] for i in ctx.tensor_indices)
 
 
 def once_differentiable(backward: Callable) -> Callable:
     """Decorator of a `backward` that cannot be differentiated again: its result has no history.
-
-    Source: `torch/autograd/function.py`, `once_differentiable`.
-    """
+    Source: `torch/autograd/function.py`, `once_differentiable`."""
 
     def run(ctx: FunctionCtx, *grads: Tensor | None) -> Any:
         with no_grad():

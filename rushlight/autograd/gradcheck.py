@@ -53,22 +53,14 @@ def gradcheck(
                     if not raise_exception:
                         return False
                     i = wrong[0]
-                    raise GradcheckError(
-                        f"Jacobian mismatch for output {number} with respect to input {k}: element {j} of the output by element "
-                        f"{i} of the input is {mine[i]} analytically, {row[i]} numerically"
-                    )
+                    which = f"element {j} of the output by element {i} of the input"
+                    values = f"{which} is {mine[i]} analytically, {row[i]} numerically"
+                    raise GradcheckError(f"Jacobian mismatch for output {number} with respect to input {k}: {values}")
     return True
 
 
 def gradgradcheck(
-    function: Callable,
-    inputs: Tensor | Sequence[Any],
-    grad_outputs: Tensor | Sequence[Tensor] | None = None,
-    *,
-    eps: float = 1e-6,
-    atol: float = 1e-5,
-    rtol: float = 1e-3,
-    raise_exception: bool = True,
+    function: Callable, inputs: Tensor | Sequence, grad_outputs: Tensor | Sequence | None = None, **options: Any
 ) -> bool:
     """Compare the second derivatives with finite differences: `gradcheck` of the function from the inputs and the gradients of
     the outputs to the gradients of the inputs.
@@ -76,6 +68,7 @@ def gradgradcheck(
     Args:
         grad_outputs: one for each output that requires grad. The default is random numbers between -1 and 1 that require
             grad.
+        options: those of `gradcheck`.
 
     Source: `torch/autograd/gradcheck.py`, `gradgradcheck`.
     """
@@ -92,7 +85,6 @@ def gradgradcheck(
             found = grad(outputs, checked, cotangents, create_graph=True, allow_unused=True)
         return tuple(each for each in found if each is not None)
 
-    options = {"eps": eps, "atol": atol, "rtol": rtol, "raise_exception": raise_exception}
     return gradcheck(first, (*inputs, *grad_outputs), **options)
 
 

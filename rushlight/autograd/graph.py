@@ -29,9 +29,7 @@ from rushlight.c10.storage import Size
 
 class Edge(NamedTuple):
     """Where a gradient goes: a node, and the number of its input. If the node is None, the gradient is not needed.
-
-    Source: `torch/csrc/autograd/edge.h`.
-    """
+    Source: `torch/csrc/autograd/edge.h`."""
 
     node: Node | None
     input_nr: int = 0
@@ -121,9 +119,7 @@ class AutogradMeta:
 
 class AccumulateGrad(Node):
     """The end of every path: it adds the gradient that arrives to the `grad` of a leaf.
-
-    Source: `torch/csrc/autograd/functions/accumulate_grad.h`.
-    """
+    Source: `torch/csrc/autograd/functions/accumulate_grad.h`."""
 
     def __init__(self, variable: Tensor) -> None:
         self.sequence_nr = sys.maxsize  # runs before all others: it has no next edges
@@ -177,9 +173,7 @@ def _obeys_layout_contract(grad: Tensor, variable: Tensor) -> bool:
 
 def clone_obey_contract(grad: Tensor, variable: Tensor) -> Tensor:
     """Copy a gradient, with the strides of the variable if these have no gaps or overlap, otherwise in row-major order.
-
-    Source: `torch/csrc/autograd/utils/grad_layout_contract.h`, `clone_obey_contract`.
-    """
+    Source: `torch/csrc/autograd/utils/grad_layout_contract.h`, `clone_obey_contract`."""
     if variable._has_plain_strides and not local.grad_enabled:
         return functions.clone(grad, memory_format=contiguous_format)  # fast path, with the same result
     if non_overlapping_and_dense(variable.shape, variable.stride()):
@@ -236,9 +230,8 @@ class SavedTensor:
 
     def __init__(self, tensor: Tensor, is_output: bool = False) -> None:
         if not tensor._key_set & AUTOGRAD:
-            raise RuntimeError(
-                "Inference tensors cannot be saved for backward. Clone the tensor outside of inference mode, and use the clone."
-            )
+            remedy = "Clone the tensor outside of inference mode, and use the clone."
+            raise RuntimeError(f"Inference tensors cannot be saved for backward. {remedy}")
         self.is_output = is_output and not tensor.is_leaf
         self.version, self.tensor, self.unpack_hook = tensor._storage.version, tensor, None
         if self.is_output:
@@ -326,9 +319,7 @@ def save(tensor: Any, is_output: bool = False) -> Any:
 
 class saved_tensors_hooks:
     """In this block, each node saves `pack_hook(tensor)` instead of a tensor. Backward calls `unpack_hook` on the saved value.
-
-    Source: `torch/autograd/graph.py`, `saved_tensors_hooks`.
-    """
+    Source: `torch/autograd/graph.py`, `saved_tensors_hooks`."""
 
     def __init__(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]) -> None:
         self.hooks = (pack_hook, unpack_hook)

@@ -25,9 +25,7 @@ from rushlight.c10.memory_formats import contiguous_format
 
 def any_requires_grad(tensors: Iterable[Any]) -> bool:
     """Whether a graph is recorded: grad mode is on, and one of these tensors requires grad.
-
-    Source: `torch/csrc/autograd/functions/utils.h`, `compute_requires_grad`.
-    """
+    Source: `torch/csrc/autograd/functions/utils.h`, `compute_requires_grad`."""
     return local.grad_enabled and any(requires_grad(tensor) for tensor in tensors)
 
 
@@ -93,10 +91,8 @@ def check_inplace(self: Tensor) -> None:
 def check_no_requires_grad(operator: str, name: str, tensor: Any) -> None:
     """Source: `torch/csrc/autograd/VariableTypeUtils.h`, `check_no_requires_grad`."""
     if local.grad_enabled and requires_grad(tensor):
-        raise RuntimeError(
-            f"The function '{operator}' is not differentiable with respect to argument '{name}'. This input cannot have "
-            "requires_grad True."
-        )
+        problem = f"The function '{operator}' is not differentiable with respect to argument '{name}'."
+        raise RuntimeError(f"{problem} This input cannot have requires_grad True.")
 
 
 # Views and writing in place ------------------------------------------------------------------------------------------
@@ -105,9 +101,7 @@ def check_no_requires_grad(operator: str, name: str, tensor: Any) -> None:
 class CopySlices(Node):
     """The node of a base after an in-place operator on one of its views. The gradient of the overwritten part goes through the
     operator's node. The gradient of the rest passes unchanged.
-
-    Source: `torch/csrc/autograd/functions/tensor.h`, `CopySlices`.
-    """
+    Source: `torch/csrc/autograd/functions/tensor.h`, `CopySlices`."""
 
     def __init__(self, base: Tensor, view: Tensor, node: Node) -> None:
         super().__init__()
@@ -193,9 +187,7 @@ def _as_tuple(value: Any) -> tuple:
 
 def rebase_history(self: Tensor, node: Node) -> Tensor:
     """Make `node` the history of a tensor after an in-place operator. If the tensor is a view, its base gets a new history too.
-
-    Source: `torch/csrc/autograd/variable.cpp`, `rebase_history`.
-    """
+    Source: `torch/csrc/autograd/variable.cpp`, `rebase_history`."""
     node.input_metadata.append((self._sizes, self.dtype))
     base = self._base
     if base is None:
@@ -221,18 +213,16 @@ def _move_retains_grad_hook(before: AutogradMeta | None, self: Tensor) -> None:
 
 def grad_fn(self: Tensor) -> Node | None:
     """The node that made a tensor. A view gets a new node if its base was written to since the last one was made.
-
-    Source: `torch/csrc/autograd/variable.cpp`, `VariableHooks::grad_fn`.
-    """
+    Source: `torch/csrc/autograd/variable.cpp`, `VariableHooks::grad_fn`."""
     meta = self._autograd
     base = self._base
     if base is not None and base._autograd is not None and self._view_version != self._storage.version:
         if base._autograd.grad_fn is not None or (meta is not None and meta.grad_fn is not None):
             if self._one_of_many:
-                raise RuntimeError(
-                    "The base of this view, or another view of the base, was modified in place, and the call that made this "
-                    "view returned several views. Such views cannot be updated: use an out-of-place operation."
+                problem = (
+                    "The base of a view, or another view of it, was modified in place. This view cannot be updated"
                 )
+                raise RuntimeError(f"{problem}: its call returned several views. Use an out-of-place operation.")
             before = self._autograd
             meta = self._autograd = AutogradMeta(False, *node_of_view(base, self))
             _move_retains_grad_hook(before, self)
@@ -278,9 +268,7 @@ class NotImplementedNode(Node):
 
 def autograd_not_implemented(operator: Operator, key_set: int, *stack: Any) -> Any:
     """The kernel for Autograd of an operator without a derivative. The call works, and its backward raises.
-
-    Source: `torch/csrc/autograd/autograd_not_implemented_fallback.cpp`.
-    """
+    Source: `torch/csrc/autograd/autograd_not_implemented_fallback.cpp`."""
     tensors = list(tensors_in(stack))
     if not any_requires_grad(tensors):
         return operator.below[key_set](*stack)
@@ -311,10 +299,8 @@ def increment_version(operator: Operator, key_set: int, *stack: Any) -> Any:
     result = operator.below[key_set](*stack)
     for tensor in result if isinstance(result, tuple) else (result,):
         if not tensor._key_set & AUTOGRAD:
-            raise RuntimeError(
-                "Inplace update to inference tensor outside InferenceMode is not allowed. Make a clone of it first, and write "
-                "to the clone."
-            )
+            problem = "Inplace update to inference tensor outside InferenceMode is not allowed."
+            raise RuntimeError(f"{problem} Make a clone of it first, and write to the clone.")
         tensor._storage.version += 1
     return result
 
@@ -322,8 +308,6 @@ def increment_version(operator: Operator, key_set: int, *stack: Any) -> Any:
 def refuse_out(operator: Operator, key_set: int, *stack: Any) -> Any:
     """The kernel for Autograd of an operator with `out=`, which a graph cannot represent."""
     if any_requires_grad(tensors_in(stack)):
-        raise RuntimeError(
-            f"{operator.schema.name}(): functions with out=... arguments don't support automatic differentiation, but one "
-            "of the arguments requires grad."
-        )
+        problem = "functions with out=... arguments don't support automatic differentiation"
+        raise RuntimeError(f"{operator.schema.name}(): {problem}, but one of the arguments requires grad.")
     return operator.below[key_set](*stack)

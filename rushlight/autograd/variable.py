@@ -23,10 +23,9 @@ def _set_requires_grad(self: Tensor, wanted: bool) -> None:
         raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
     if not self.is_leaf:
         if not wanted:
-            raise RuntimeError(
-                "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a "
-                "subgraph that doesn't require differentiation use var_no_grad = var.detach()."
-            )
+            use = "If you want to use a computed variable in a subgraph that doesn't require differentiation use"
+            problem = "you can only change requires_grad flags of leaf variables."
+            raise RuntimeError(f"{problem} {use} var_no_grad = var.detach().")
         return
     if wanted and self.is_inference() and not local.inference:
         raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
@@ -79,9 +78,7 @@ def retain_grad(self: Tensor) -> None:
 
 def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
     """`hook(grad)` runs when the gradient of this tensor is known. It may return a replacement.
-
-    Source: `torch/_tensor.py`, `register_hook`.
-    """
+    Source: `torch/_tensor.py`, `register_hook`."""
     if not self.requires_grad:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
     meta = self._autograd

@@ -37,9 +37,7 @@ ALIASES = (
 
 class DispatchKey(IntEnum):
     """A name for some bits of a key set, for an entry of the table, or, if it is an alias key, for many entries at once.
-
-    Source: `c10/core/DispatchKey.h`.
-    """
+    Source: `c10/core/DispatchKey.h`."""
 
     Undefined = 0
     # The runtime keys, which have an entry in the table, from the lowest priority to the highest.
@@ -146,9 +144,7 @@ def show_key_set(key_set: int) -> str:
 
 def keys_below(key: DispatchKey) -> int:
     """All functionalities below that of a key, on every backend: the keys to redispatch to.
-
-    Source: `c10/core/DispatchKeySet.h`, `DispatchKeySet(FULL_AFTER, key)`.
-    """
+    Source: `c10/core/DispatchKeySet.h`, `DispatchKeySet(FULL_AFTER, key)`."""
     return BACKEND_MASK | (1 << bits(key).bit_length() - 1) - 1
 
 
@@ -202,9 +198,7 @@ def including(key_set: int):
 @contextmanager
 def excluding(key_set: int):
     """While active, remove the functionalities of these keys from the set of every call, on any backend.
-
-    Source: `c10::impl::ExcludeDispatchKeyGuard`.
-    """
+    Source: `c10::impl::ExcludeDispatchKeyGuard`."""
     before = local.excluded
     local.excluded |= key_set & ~BACKEND_MASK
     try:
@@ -246,9 +240,7 @@ fallbacks: dict[DispatchKey, Kernel] = {}  # for operators that have no kernel f
 
 class Operator:
     """One overload of an operator: its schema, the kernels registered for it, and the table computed from them.
-
-    Source: `aten/src/ATen/core/dispatch/OperatorEntry.h`; in Python, `torch._ops.OpOverload`.
-    """
+    Source: `aten/src/ATen/core/dispatch/OperatorEntry.h`; in Python, `torch._ops.OpOverload`."""
 
     def __init__(self, schema: str | FunctionSchema, defined_at: str = "rushlight"):
         self._schema_text, self.defined_at = schema, defined_at
@@ -432,9 +424,7 @@ def call(operator: Operator, *stack: Any) -> Any:
 def redispatch(operator: Operator, key_set: int, *stack: Any) -> Any:
     """Continue a call at the highest key of `key_set`. The keys of the arguments and of the thread are not read again, and
     fallthroughs are not skipped. The `how` of `run` is "redispatch".
-
-    Source: `aten/src/ATen/core/dispatch/Dispatcher.h`, `Dispatcher::redispatch`.
-    """
+    Source: `aten/src/ATen/core/dispatch/Dispatcher.h`, `Dispatcher::redispatch`."""
     return run(operator, key_set, stack, "redispatch")
 
 
@@ -486,17 +476,13 @@ def explain_missing(operator: Operator, key: DispatchKey) -> str:
     """Source: `aten/src/ATen/core/dispatch/OperatorEntry.cpp`, `reportError`."""
     entries = {k.name: operator.entry(k)[0] for k in RUNTIME_KEYS}
     nothing = (MISSING, FALLTHROUGH, fallbacks[DispatchKey.Meta])  # the last only raises an error
-    served = [name for name, kernel in entries.items() if kernel not in nothing]
+    served = f"It is available for these keys: {[k for k, kernel in entries.items() if kernel not in nothing]}"
     if key == DispatchKey.Undefined:
-        return (
-            f"There were no tensor arguments to {operator.full_name} (an empty list of Tensors, perhaps), and it has no "
-            f"kernel for calls without tensors. It is available for these keys: {served}"
-        )
-    return (
-        f"Could not run '{operator.full_name}' with arguments from the '{key.name}' backend: there is no kernel for it. "
-        f"It is available for these keys: {served}. To add one: Library('{operator.full_name.partition('::')[0]}', "
-        f"'IMPL').impl(..., '{key.name}')."
-    )
+        problem = f"There were no tensor arguments to {operator.full_name} (an empty list of Tensors, perhaps)"
+        return f"{problem}, and it has no kernel for calls without tensors. {served}"
+    problem = f"Could not run '{operator.full_name}' with arguments from the '{key.name}' backend"
+    remedy = f"Library('{operator.full_name.partition('::')[0]}', 'IMPL').impl(..., '{key.name}')."
+    return f"{problem}: there is no kernel for it. {served}. To add one: {remedy}"
 
 
 # The fast path: a call looks up its key set in a dict of bound kernels, which fills itself ---------------------------
@@ -570,9 +556,7 @@ def show_dispatch_trace(write: Callable[[str], Any] = print):
 
 class DispatchMode:
     """While a mode is active (`with`), calls that reach the key `Python` go to its `__torch_dispatch__`.
-
-    Source: `torch/utils/_python_dispatch.py`, `TorchDispatchMode`.
-    """
+    Source: `torch/utils/_python_dispatch.py`, `TorchDispatchMode`."""
 
     def __torch_dispatch__(self, func: Operator, types: Sequence[type], args: tuple = (), kwargs: dict | None = None):
         raise NotImplementedError
@@ -626,19 +610,16 @@ def call_mode(operator: Operator, *args: Any, **kwargs: Any) -> Any:
 def autograd_fallback(key_set: int, operator: Operator, *args: Any, **kwargs: Any) -> Any:
     """The boxed kernel for the autograd keys of every operator that has no other: redispatch below autograd. In PyTorch, if an
     argument requires a gradient, the result also warns when the backward pass reaches it.
-
-    Source: `torch/csrc/autograd/autograd_not_implemented_fallback.cpp`, `basicAutogradNotImplementedFallbackImpl`.
-    """
+    Source: `torch/csrc/autograd/autograd_not_implemented_fallback.cpp`, `basicAutogradNotImplementedFallbackImpl`."""
     below = key_set & keys_below(DispatchKey.AutogradFunctionality)
     return redispatch(operator, below, *bind(operator.schema, args, kwargs))
 
 
 def meta_fallback(operator: Operator, *args: Any, **kwargs: Any) -> Any:
     """The boxed kernel for `Meta` of every operator that has no other. Source: `aten/src/ATen/core/MetaFallbackKernel.cpp`."""
-    raise NotImplementedError(
-        f"{operator.full_name}: attempted to run this operator with Meta tensors, but it has no kernel for Meta; to add "
-        f"one: Library('{operator.full_name.partition('::')[0]}', 'IMPL').impl(..., 'Meta')"
-    )
+    problem = f"{operator.full_name}: attempted to run this operator with Meta tensors, but it has no kernel for Meta"
+    remedy = f"Library('{operator.full_name.partition('::')[0]}', 'IMPL').impl(..., 'Meta')"
+    raise NotImplementedError(f"{problem}; to add one: {remedy}")
 
 
 # The fallbacks of all operators --------------------------------------------------------------------------------------

@@ -93,9 +93,7 @@ def promote_types(a: dtype, b: dtype) -> dtype:
 
 def can_cast(from_: dtype, to: dtype) -> bool:
     """Whether an in-place operation may store a `from_` result in a `to` tensor: never to a lower category.
-
-    Source: `c10/core/ScalarType.h`, `canCast`.
-    """
+    Source: `c10/core/ScalarType.h`, `canCast`."""
     return from_.category <= to.category
 
 

@@ -27,9 +27,7 @@ preserve_format = memory_format("preserve_format")
 
 def channels_last_strides(sizes: Sequence[int]) -> tuple[int, ...]:
     """Strides that store (batch, channels, height, width) in the order batch, height, width, channels.
-
-    Source: `c10/core/MemoryFormat.h`, `get_channels_last_strides_2d`.
-    """
+    Source: `c10/core/MemoryFormat.h`, `get_channels_last_strides_2d`."""
     if len(sizes) != 4:
         raise RuntimeError(f"channels_last needs a tensor of 4 dimensions, but got {len(sizes)}")
     batch, channels, height, width = sizes
@@ -37,11 +35,9 @@ def channels_last_strides(sizes: Sequence[int]) -> tuple[int, ...]:
 
 
 def is_channels_last(sizes: Sequence[int], strides: Sequence[int]) -> bool:
-    """Whether a tensor is stored in the order batch, height, width, channels. Unlike `is_contiguous`, false for some
-    empty tensors.
-
-    Source: `c10/core/Contiguity.h`, `_compute_channels_last_contiguous_2d`.
-    """
+    """Whether a tensor is stored in the order batch, height, width, channels. Unlike `is_contiguous`, false for some empty
+    tensors.
+    Source: `c10/core/Contiguity.h`, `_compute_channels_last_contiguous_2d`."""
     if len(sizes) != 4:
         return False
     expected = channels_last_strides(sizes)
@@ -50,9 +46,7 @@ def is_channels_last(sizes: Sequence[int], strides: Sequence[int]) -> bool:
 
 def dense_strides(sizes: Sequence[int], *operand_strides: Sequence[int]) -> tuple[int, ...]:
     """Strides without holes for `sizes`, with the operands' order of dimensions.
-
-    Source: `aten/src/ATen/ExpandUtils.cpp`, `infer_dense_strides`.
-    """
+    Source: `aten/src/ATen/ExpandUtils.cpp`, `infer_dense_strides`."""
     strides, step = [0] * len(sizes), 1
     for dim in reorder_dimensions(sizes, operand_strides):
         strides[dim] = step
@@ -98,9 +92,7 @@ def reorder_dimensions(sizes: Sequence[int], operand_strides: Sequence[Sequence[
 
 def suggest_memory_format(sizes: Sequence[int], strides: Sequence[int]) -> memory_format:
     """The format that has a tensor's order of dimensions, with or without holes. If several match, the contiguous one.
-
-    Source: `c10/core/TensorImpl.h`, `suggest_memory_format`; `c10/core/MemoryFormat.h`, `is_channels_last_strides_2d`.
-    """
+    Source: `c10/core/TensorImpl.h`, `suggest_memory_format`; `c10/core/MemoryFormat.h`, `is_channels_last_strides_2d`."""
     if len(sizes) != 4 or strides[1] == 0 or 0 in sizes:
         return contiguous_format
     smallest = 0

@@ -384,6 +384,7 @@ def cast_returns(schema: FunctionSchema, result: Any) -> Any:
 # Matching a call with a schema ---------------------------------------------------------------------------------------
 
 NUMBERS = (bool, int, float, np.generic)
+PYTHON_TYPES = {"int": (int, np.integer), "bool": (bool, np.bool_), "float": NUMBERS, "Scalar": NUMBERS, "str": str}
 NUMBER_OPERANDS = {  # the `Tensor` arguments that may be a number: PyTorch wraps it, or has an overload for it
     **dict.fromkeys(("add", "sub", "mul", "div", "floor_divide", "where"), ("self", "other")),
     "remainder": ("self",),
@@ -395,9 +396,7 @@ NUMBER_OPERANDS = {  # the `Tensor` arguments that may be a number: PyTorch wrap
 
 def may_be_number(schema: FunctionSchema, argument: Argument) -> bool:
     """Whether a Python number can be passed for a tensor.
-
-    Source: `torch/csrc/utils/python_arg_parser.cpp`, `should_allow_numbers_as_tensors`.
-    """
+    Source: `torch/csrc/utils/python_arg_parser.cpp`, `should_allow_numbers_as_tensors`."""
     return argument.type == "Tensor" and argument.name in NUMBER_OPERANDS.get(schema.name.removesuffix("_"), ())
 
 
@@ -440,21 +439,11 @@ def is_of_type(argument: Argument, value: Any) -> bool:
 
 
 def _is_base(base: str, value: Any) -> bool:
-    match base:
-        case "Tensor":
-            return hasattr(value, "_key_set")
-        case "int":
-            if hasattr(value, "_key_set"):
-                return value.dim() == 0 and value.dtype.name != "bool"
-            return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-        case "bool":
-            return isinstance(value, (bool, np.bool_))
-        case "float" | "Scalar":
-            is_tensor = hasattr(value, "_key_set")
-            return value.dim() == 0 and not value.requires_grad if is_tensor else isinstance(value, NUMBERS)
-        case "str":
-            return isinstance(value, str)
-        case "ScalarType":
-            return hasattr(value, "itemsize") and hasattr(value, "category")
-        case _:
-            return True
+    is_tensor = hasattr(value, "_key_set")
+    if base == "Tensor":
+        return is_tensor
+    if base == "ScalarType":
+        return hasattr(value, "itemsize") and hasattr(value, "category")
+    if is_tensor and base in ("int", "float", "Scalar"):  # its number
+        return value.dim() == 0 and (value.dtype.name != "bool" if base == "int" else not value.requires_grad)
+    return isinstance(value, PYTHON_TYPES.get(base, object)) and not (base == "int" and isinstance(value, bool))

@@ -1,4 +1,4 @@
 """The generators, which write Python code from the tables of operators and derivatives: at build time, never at import.
 
-In PyTorch: `torchgen/` and `tools/autograd/`.
+`rushlight build` runs them. In PyTorch: `torchgen/` and `tools/autograd/`.
 """

@@ -24,11 +24,6 @@ from keyword import iskeyword
 from pathlib import Path
 from types import ModuleType
 
-if __name__ == "__main__":
-    # Without `rushlight/__init__`, which cannot be imported while a generated file is out of date.
-    sys.modules["rushlight"] = ModuleType("rushlight")
-    sys.modules["rushlight"].__path__ = [str(Path(__file__).parents[1])]
-
 from rushlight.c10.schema import Argument, FunctionSchema, may_be_number, parse_schema
 
 PACKAGE = Path(__file__).parents[1]
@@ -94,11 +89,11 @@ class Native:
 
     schema: FunctionSchema
     text: str
-    variants: tuple[str, ...]
     dispatch: dict[str, str]
-    structured: bool
-    delegate: str | None
-    python_module: str | None
+    variants: str = "function"
+    structured: bool = False
+    structured_delegate: str | None = None
+    python_module: str | None = None
 
     @property
     def name(self) -> str:
@@ -136,32 +131,17 @@ def load() -> dict[str, Native]:
 
     natives = {}
     for entry in yaml.safe_load(SOURCE.read_text(encoding="utf-8")):
-        entry = dict(entry)
-        text = entry.pop("func")
-        schema = parse_schema(text)
-        native = Native(
-            schema,
-            text,
-            tuple(part.strip() for part in entry.pop("variants", "function").split(",")),
-            {
-                key.strip(): kernel.replace("::", ".")
-                for keys, kernel in entry.pop("dispatch", {}).items()
-                for key in keys.split(",")
-            },
-            entry.pop("structured", False),
-            entry.pop("structured_delegate", None),
-            entry.pop("python_module", None),
-        )
-        entry.pop("tags", None)
-        if entry:
-            raise ValueError(f"{native.name}: unknown fields {sorted(entry)}")
+        text, dispatch = entry.pop("func"), entry.pop("dispatch", {})
+        kernels = {key.strip(): dispatch[keys].replace("::", ".") for keys in dispatch for key in keys.split(",")}
+        native = Native(parse_schema(text), text, kernels, **entry)
         if native.name in natives:
             raise ValueError(f"{native.name} is declared twice")
         natives[native.name] = native
     for native in natives.values():
-        if native.delegate and not natives.get(native.delegate, native).structured:
-            raise ValueError(f"{native.name}: {native.delegate} is not a structured operator")
-        if not native.dispatch and not native.delegate:
+        delegate = native.structured_delegate
+        if delegate and not natives.get(delegate, native).structured:
+            raise ValueError(f"{native.name}: {delegate} is not a structured operator")
+        if not native.dispatch and not delegate:
             raise ValueError(f"{native.name} has no kernel")
     return natives
 
@@ -173,9 +153,9 @@ def kernels(native: Native, natives: dict[str, Native]) -> dict[str, str]:
     """The kernels to register: expressions by dispatch key."""
     if native.structured:
         return dict.fromkeys(("CPU", "Meta"), f"{native.dispatch['CPU']}.out")
-    if not native.delegate:
+    if not native.structured_delegate:
         return native.dispatch
-    structured = natives[native.delegate].dispatch["CPU"]
+    structured = natives[native.structured_delegate].dispatch["CPU"]
     if native.schema.is_mutable:
         return dict.fromkeys(("CPU", "Meta"), f"{structured}.inplace")
     return {"CPU": f"{structured}.functional", "Meta": f"{structured}.on_meta"} | native.dispatch
@@ -278,9 +258,8 @@ def _parameters(schema: FunctionSchema, method: bool, varargs: Argument | None, 
     positional, keywords = [], []
     for argument in sorted(schema.arguments, key=lambda argument: method and argument.name != "self"):
         name = _parameter_name(argument, method)
-        parameter = (
-            f"*{name}" if argument is varargs else f"{name}={_default(argument)}" if argument.has_default else name
-        )
+        default = f"={_default(argument)}" if argument.has_default else ""
+        parameter = f"*{name}" if argument is varargs else name + default
         (keywords if argument.kwarg_only else positional).append(parameter)
     keywords += ["out=None"] if out else []
     star = ["*"] if keywords and varargs is None else []
@@ -414,12 +393,3 @@ def write(generator: ModuleType) -> list[Path]:
     for path, text in outdated.items():
         path.write_text(text, encoding="utf-8")
     return [*outdated]
-
-
-def main(generator: ModuleType) -> None:
-    for path in write(generator):
-        print(f"{path.name} updated")
-
-
-if __name__ == "__main__":
-    main(sys.modules[__name__])

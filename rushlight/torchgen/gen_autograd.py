@@ -10,19 +10,12 @@ from __future__ import annotations
 
 import ast
 import re
-import sys
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from types import ModuleType
-
-if __name__ == "__main__":
-    # Without `rushlight/__init__`, which cannot be imported while a generated file is out of date.
-    sys.modules["rushlight"] = ModuleType("rushlight")
-    sys.modules["rushlight"].__path__ = [str(Path(__file__).parents[1])]
 
 from rushlight.c10.schema import Argument, FunctionSchema, may_be_number, parse_schema
-from rushlight.torchgen.gen import PACKAGE, Native, formatted, load, main, wrapped
+from rushlight.torchgen.gen import PACKAGE, Native, formatted, load, wrapped
 
 SOURCE = PACKAGE / "autograd" / "derivatives.yaml"
 TARGET = PACKAGE / "autograd" / "generated" / "variable_type.py"
@@ -321,7 +314,3 @@ def _would_need_one(native: Native) -> bool:
     takes = any(argument.base == "Tensor" for argument in native.schema.arguments)
     gives = any(part.base == "Tensor" for part in native.schema.returns)
     return takes and gives and not native.is_composite and native.out is None
-
-
-if __name__ == "__main__":
-    main(sys.modules[__name__])

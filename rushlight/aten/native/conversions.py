@@ -8,17 +8,17 @@ A tensor that needs no conversion is returned itself, unless the caller requests
 from __future__ import annotations
 
 from rushlight.aten.generated import functions
+from rushlight.aten.native.creation import device_type
 from rushlight.aten.native.pointwise import copy_
 from rushlight.aten.strided import Tensor, empty_strided, strides_for
 from rushlight.c10.memory_formats import preserve_format, suggest_memory_format
-from rushlight.c10.storage import device
 
 
 def to_copy(
     self: Tensor, dtype=None, layout=None, device=None, pin_memory=None, non_blocking=False, memory_format=None
 ) -> Tensor:
     """A copy, with the strides of `self` if these leave no holes."""
-    target = _device_type(self, device)
+    target = device_type(device or self.device)
     if self.is_meta and target != "meta":
         raise NotImplementedError("Cannot copy out of meta tensor; no data!")
     out = empty_strided(self.shape, strides_for(self, memory_format), dtype or self.dtype, target)
@@ -29,7 +29,7 @@ def to_dtype_layout(
     self, dtype=None, layout=None, device=None, pin_memory=None, non_blocking=False, copy=False, memory_format=None
 ) -> Tensor:
     """Source: `aten/src/ATen/native/TensorConversions.cpp`, `to_will_alias` and `to_impl`."""
-    same = dtype in (None, self.dtype) and _device_type(self, device) == self.device.type
+    same = dtype in (None, self.dtype) and device_type(device or self.device) == self.device.type
     in_order = memory_format in (None, preserve_format, suggest_memory_format(self.shape, self.stride()))
     if same and in_order and not copy:
         return self
@@ -50,7 +50,3 @@ def to_other(self, other, non_blocking=False, copy=False, memory_format=None) ->
 
 def type_as(self: Tensor, other: Tensor) -> Tensor:
     return self.to(other)
-
-
-def _device_type(self: Tensor, wanted: device | str | None) -> str:
-    return self.device.type if wanted is None else device(wanted).type

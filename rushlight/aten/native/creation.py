@@ -13,16 +13,9 @@ from functools import partial, reduce
 
 import numpy as np
 
+from rushlight.aten import strided
 from rushlight.aten.native.pointwise import convert, copy_, fill_, fits_fast_path
-from rushlight.aten.strided import (
-    Tensor,
-    alias,
-    contiguous_strides,
-    empty_strided,
-    storage_size,
-    strides_for,
-    wrap_like,
-)
+from rushlight.aten.strided import Tensor, contiguous_strides, empty_strided, strides_for, wrap_contiguous, wrap_like
 from rushlight.aten.structured import resize_ as resize
 from rushlight.aten.structured import resize_output
 from rushlight.c10.dtypes import INTEGRAL, dtype, from_numpy_dtype, get_default_dtype, int64, promote_types, scalar_type
@@ -51,10 +44,10 @@ empty_strided_cpu, empty_strided_meta = partial(_empty_strided, "cpu"), partial(
 
 
 def _new(size: Sequence[int], dtype: dtype | None, device: Device) -> Tensor:
-    return empty_strided(size, contiguous_strides(size), dtype, _device_type(device))
+    return empty_strided(size, contiguous_strides(size), dtype, device_type(device))
 
 
-def _device_type(wanted: Device) -> str:
+def device_type(wanted: Device) -> str:
     return "cpu" if wanted is None else device(wanted).type
 
 
@@ -65,7 +58,7 @@ def full(size, fill_value, dtype=None, layout=None, device=None, pin_memory=None
 
 def empty_like(self, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None) -> Tensor:
     """An uninitialised tensor with the sizes and, by default, the dtype, device and strides of `self`."""
-    target = self.device.type if device is None else _device_type(device)
+    target = device_type(device or self.device)
     return empty_strided(self.shape, strides_for(self, memory_format), dtype or self.dtype, target)
 
 
@@ -89,7 +82,7 @@ def new_empty(self, size, dtype=None, layout=None, device=None, pin_memory=None)
 
 
 def new_empty_strided(self, size, stride, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
-    return empty_strided(size, stride, dtype or self.dtype, _device_type(device or self.device))
+    return empty_strided(size, stride, dtype or self.dtype, device_type(device or self.device))
 
 
 def new_full(self, size, fill_value, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
@@ -202,7 +195,7 @@ def _tensor(data, dtype: dtype | None, device: Device) -> Tensor:
     if isinstance(data, np.ndarray):
         data = _share(data)
     if isinstance(data, Tensor):
-        target = data.device.type if device is None else _device_type(device)
+        target = device_type(device or data.device)
         return copy_(empty_strided(data.shape, strides_for(data, None), dtype or data.dtype, target), data)
     sizes, first = [], data
     while _is_sequence(first):
@@ -210,9 +203,7 @@ def _tensor(data, dtype: dtype | None, device: Device) -> Tensor:
         first = first[0] if len(first) else None
     dtype = dtype or _infer_dtype(data)
     numbers = [] if 0 in sizes else [convert(number, dtype) for number in _numbers(data, sizes, 0)]
-    flat = _new((len(numbers),), dtype, None)
-    flat._array[...] = numbers
-    made = alias(flat, sizes, contiguous_strides(sizes), 0)
+    made = wrap_contiguous(np.array(numbers, dtype.numpy).reshape(sizes), dtype)
     return made if device is None else made.to(device)
 
 
@@ -291,6 +282,6 @@ def _share(array: np.ndarray) -> Tensor:
         raise ValueError("the array has a foreign byte order; convert it with .astype(array.dtype.newbyteorder('='))")
     dtype = from_numpy_dtype(array.dtype)
     strides = [stride // array.itemsize for stride in array.strides]
-    nbytes = storage_size(array.shape, strides) * array.itemsize
+    nbytes = strided.storage_size(array.shape, strides) * array.itemsize
     storage = UntypedStorage.from_address(array.ctypes.data, nbytes, owner=array)
     return Tensor(storage, array.shape, strides, 0, dtype)

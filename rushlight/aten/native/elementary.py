@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -52,9 +53,7 @@ def sign(x: np.ndarray) -> np.ndarray:
 
 def round_decimals(x: np.ndarray, decimals: np.ndarray) -> np.ndarray:
     """Round to `decimals` decimals. Negative numbers round to digits before the point.
-
-    Source: `aten/src/ATen/native/cpu/UnaryOpsKernel.cpp`, `round_decimals_kernel`.
-    """
+    Source: `aten/src/ATen/native/cpu/UnaryOpsKernel.cpp`, `round_decimals_kernel`."""
     scale = np.power(10.0, np.abs(decimals)).astype(x.dtype)
     return np.rint(x / scale) * scale if decimals < 0 else np.rint(x * scale) / scale
 
@@ -67,27 +66,14 @@ absolute = unary(np.abs, exact, NUMERIC, casts=False)
 refuse_negation = refuse_bool("Negation of a bool tensor is not supported. To invert a mask, use `~`.")
 neg = unary(np.negative, exact, check=refuse_negation, casts=False)
 signum = unary(sign, exact, casts=False)
-ceil = unary(skip_integers(np.ceil), exact, NUMERIC, casts=False)
-floor = unary(skip_integers(np.floor), exact, NUMERIC, casts=False)
-trunc = unary(skip_integers(np.trunc), exact, NUMERIC, casts=False)
-rounded = unary(skip_integers(np.rint), exact, NUMERIC, casts=False)
+ceil, floor, trunc, rounded = (
+    unary(skip_integers(function), exact, NUMERIC, casts=False) for function in (np.ceil, np.floor, np.trunc, np.rint)
+)
 rounded_to = pointwise(round_decimals, exact, FLOATS, parameters=1, casts=False)
 
-exp = unary(np.exp)
-exp2 = unary(np.exp2)
-expm1 = unary(np.expm1)
-log = unary(np.log)
-log2 = unary(np.log2)
-log10 = unary(np.log10)
-log1p = unary(np.log1p)
-sqrt = unary(np.sqrt)
-rsqrt = unary(lambda x: 1 / np.sqrt(x))
-reciprocal = unary(np.reciprocal)
-sin = unary(np.sin)
-cos = unary(np.cos)
-tan = unary(np.tan)
-tanh = unary(np.tanh)
-sigmoid = unary(logistic)
+exp, exp2, expm1, log, log2, log10, log1p = map(unary, (np.exp, np.exp2, np.expm1, np.log, np.log2, np.log10, np.log1p))
+sin, cos, tan, tanh, sigmoid = map(unary, (np.sin, np.cos, np.tan, np.tanh, logistic))
+sqrt, rsqrt, reciprocal = map(unary, (np.sqrt, lambda x: 1 / np.sqrt(x), np.reciprocal))
 
 
 def positive(self: Tensor) -> Tensor:
@@ -101,9 +87,7 @@ def positive(self: Tensor) -> Tensor:
 
 def power(base: np.ndarray, exponent: np.ndarray) -> np.ndarray:
     """Powers, also of integers. For integers a negative exponent gives 0, unless the base is 1 or -1.
-
-    Source: `aten/src/ATen/native/Pow.h`, `powi`.
-    """
+    Source: `aten/src/ATen/native/Pow.h`, `powi`."""
     if base.dtype.kind == "f" or not (exponent < 0).any():
         return np.power(base, exponent)
     one_over = np.where(base == 1, 1, np.where(base == -1, 1 - 2 * (exponent & 1), 0))
@@ -127,7 +111,8 @@ def pow_number_meta(self: Tensor, exponent: Scalar) -> Output:
     return output_of(common, self)
 
 
-def pow_number_impl(self: Tensor, exponent: Scalar, out: Tensor) -> None:
+@partial(Structured, pow_number_meta, casts=True)
+def pow_number(self: Tensor, exponent: Scalar, out: Tensor) -> None:
     """Source: `aten/src/ATen/native/cpu/PowKernel.cpp`, `pow_tensor_scalar_kernel`."""
     computed, common = arithmetic(self, exponent)
     function = POWERS.get(exponent) if computed is common and common.category == FLOATING else None
@@ -135,7 +120,6 @@ def pow_number_impl(self: Tensor, exponent: Scalar, out: Tensor) -> None:
 
 
 pow_tensor = pointwise(power, arithmetic, NUMERIC)
-pow_number = Structured(pow_number_meta, pow_number_impl, casts=True)
 pow_of_number = Structured(
     lambda self, exponent: Output(exponent.shape, None, result_type(self, exponent)), pow_tensor.impl, casts=True
 )
@@ -263,13 +247,12 @@ def hardtanh_meta(self: Tensor, min_val: Scalar, max_val: Scalar) -> Output:
     return Output(self.shape, strides_for(self, None), self.dtype)
 
 
-def hardtanh_impl(self: Tensor, min_val: Scalar, max_val: Scalar, out: Tensor) -> None:
+@partial(Structured, hardtanh_meta)
+def hardtanh(self: Tensor, min_val: Scalar, max_val: Scalar, out: Tensor) -> None:
     if self.dtype.category != FLOATING:
         min_val, max_val = int(min_val), int(max_val)
     clipped.impl(self, min_val, max_val, out)
 
-
-hardtanh = Structured(hardtanh_meta, hardtanh_impl)
 
 # Derivatives that are operators of their own. They take the gradient of the result, and the argument or the result ---
 
@@ -368,12 +351,16 @@ def leaky_slope(grad: np.ndarray, x: np.ndarray, negative_slope: Scalar, self_is
     return np.where(x > 0, grad, grad * negative_slope)
 
 
-def check_leaky_slope(grad: Tensor, x: Tensor, negative_slope: Scalar, self_is_result: bool) -> None:
-    if self_is_result and negative_slope < 0:
-        raise RuntimeError(
-            "leaky_relu_ in place with a negative slope below 0 has no gradient: the result does not tell on which side its "
-            "argument was. Call leaky_relu."
-        )
+def check_sides(name: str, factor: str) -> Callable:
+    """A check that a result which has overwritten its argument tells on which side of 0 the argument was: no negative factor."""
+
+    def check(grad: Tensor, x: Tensor, slope: Scalar, *rest: Scalar) -> None:
+        *_, is_result = rest
+        if is_result and slope < 0:
+            reason = "the result does not tell on which side its argument was"
+            raise RuntimeError(f"{name}_ in place with {factor} below 0 has no gradient: {reason}. Call {name}.")
+
+    return check
 
 
 def softplus_slope(grad: np.ndarray, x: np.ndarray, beta: Scalar, threshold: Scalar) -> np.ndarray:
@@ -391,16 +378,16 @@ sigmoid_backward = backward_kernel(logistic_slope)
 threshold_backward = backward_kernel(where_above, parameters=1, x_first=True)
 gelu_backward = backward_kernel(gelu_slope, lambda grad, x, approximate: check_gelu(x, approximate), parameters=1)
 silu_backward = backward_kernel(silu_slope)
-leaky_relu_backward = backward_kernel(leaky_slope, check_leaky_slope, parameters=2, x_first=True)
+leaky_relu_backward = backward_kernel(
+    leaky_slope, check_sides("leaky_relu", "a negative slope"), parameters=2, x_first=True
+)
 softplus_backward = backward_kernel(softplus_slope, parameters=2)
 hardtanh_backward = backward_kernel(where_between, parameters=2)
 
 
 def elu_slope(grad, x, alpha: Scalar, scale: Scalar, input_scale: Scalar, is_result: bool) -> np.ndarray:
     """The gradient from the argument `x`, or, if the argument has been overwritten, from the result.
-
-    Source: `aten/src/ATen/native/cpu/Activation.cpp`, `elu_backward_kernel`.
-    """
+    Source: `aten/src/ATen/native/cpu/Activation.cpp`, `elu_backward_kernel`."""
     if is_result:
         curve = grad * input_scale * (x + alpha * scale)
     else:
@@ -408,15 +395,7 @@ def elu_slope(grad, x, alpha: Scalar, scale: Scalar, input_scale: Scalar, is_res
     return np.where(x <= 0, curve, grad * scale)
 
 
-def check_elu_slope(grad, x, alpha: Scalar, scale: Scalar, input_scale: Scalar, is_result: bool) -> None:
-    if is_result and alpha < 0:
-        raise RuntimeError(
-            "elu_ in place with an alpha below 0 has no gradient: the result does not tell on which side its argument was. "
-            "Call elu."
-        )
-
-
-elu_backward_of_two = backward_kernel(elu_slope, check_elu_slope, parameters=4)
+elu_backward_of_two = backward_kernel(elu_slope, check_sides("elu", "an alpha"), parameters=4)
 
 
 def tensors_first(grad_output: Tensor, *rest: Scalar | bool | Tensor) -> tuple:

@@ -18,9 +18,7 @@ from rushlight.library import invoke
 
 def clone_preserve_strides(self: Tensor) -> Tensor:
     """A copy with the strides of `self`, including gaps. The copy of an expanded tensor is dense, so that it can be written.
-
-    Source: `aten/src/ATen/native/TensorShape.cpp`.
-    """
+    Source: `aten/src/ATen/native/TensorShape.cpp`."""
     if any(stride == 0 and size > 1 for size, stride in zip(self.shape, self.stride())):
         return self.clone()
     return functions.empty_strided(self.shape, self.stride(), dtype=self.dtype, device=self.device).copy_(self)

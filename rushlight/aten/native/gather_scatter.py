@@ -11,12 +11,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from rushlight.aten import strided
 from rushlight.aten.generated import functions
-from rushlight.aten.iterator import assert_no_partial_overlap, output_strides
+from rushlight.aten.iterator import assert_no_partial_overlap, output_strides, refuse_overlap
+from rushlight.aten.native.conversions import to_copy
 from rushlight.aten.native.creation import from_numpy
 from rushlight.aten.native.pointwise import convert
 from rushlight.aten.strided import Tensor, infer_size, strides_for, wrap_dim
@@ -44,10 +46,8 @@ def cat_meta(tensors: Sequence[Tensor], dim: int) -> Output:
             raise RuntimeError(f"Tensors must have same number of dimensions: got {first.dim()} and {tensor.dim()}")
         for d, (expected, size) in enumerate(zip(first.shape, tensor.shape)):
             if d != dim and size != expected:
-                raise RuntimeError(
-                    f"Sizes of tensors must match except in dimension {dim}. Expected size {expected} but got size {size} "
-                    f"for tensor number {position} in the list."
-                )
+                got = f"Expected size {expected} but got size {size} for tensor number {position} in the list."
+                raise RuntimeError(f"Sizes of tensors must match except in dimension {dim}. {got}")
     sizes = [*first.shape]
     sizes[dim] = sum(tensor.size(dim) for tensor in kept)
     formats = {suggest_memory_format(tensor.shape, tensor.stride()) for tensor in tensors}
@@ -56,13 +56,12 @@ def cat_meta(tensors: Sequence[Tensor], dim: int) -> Output:
 
 def _not_skipped(tensors: Sequence[Tensor]) -> list[Tensor]:
     """The tensors without those of shape (0,), which `cat` skips next to tensors of any shape, for old programs.
-
-    Source: `aten/src/ATen/native/TensorShape.h`, `cat_should_skip_tensor`.
-    """
+    Source: `aten/src/ATen/native/TensorShape.h`, `cat_should_skip_tensor`."""
     return [tensor for tensor in tensors if tensor.shape != (0,)]
 
 
-def cat_impl(tensors: Sequence[Tensor], dim: int, out: Tensor) -> None:
+@partial(Structured, cat_meta, casts=True)
+def cat(tensors: Sequence[Tensor], dim: int, out: Tensor) -> None:
     _assert_no_overlap(out, *tensors)
     start = 0
     for tensor in _not_skipped(tensors):
@@ -80,13 +79,7 @@ def _assert_no_overlap(out: Tensor, *others: Tensor | Scalar | None) -> None:
         assert_no_partial_overlap(out, other)
         same = out.numel() and out.data_ptr() == other.data_ptr() and out.shape == other.shape
         if same and out.stride() == other.stride():
-            raise RuntimeError(
-                "unsupported operation: the input tensor is the written-to tensor. Please clone() it before performing the "
-                "operation."
-            )
-
-
-cat = Structured(cat_meta, cat_impl, casts=True)
+            refuse_overlap("the input tensor is the written-to tensor")
 
 
 def cat_out(tensors: Sequence[Tensor], dim: int, out: Tensor) -> Tensor:
@@ -117,10 +110,8 @@ def _stacked_sizes(tensors: Sequence[Tensor], dim: int) -> list[int]:
         raise RuntimeError("stack expects a non-empty TensorList")
     for entry, tensor in enumerate(tensors):
         if tensor.shape != tensors[0].shape:
-            raise RuntimeError(
-                f"stack expects each tensor to be equal size, but got {list(tensors[0].shape)} at entry 0 and "
-                f"{list(tensor.shape)} at entry {entry}"
-            )
+            got = f"{list(tensors[0].shape)} at entry 0 and {list(tensor.shape)} at entry {entry}"
+            raise RuntimeError(f"stack expects each tensor to be equal size, but got {got}")
     sizes = [*tensors[0].shape]
     sizes.insert(wrap_dim(dim, len(sizes) + 1), len(tensors))
     return sizes
@@ -150,16 +141,14 @@ def index_select_meta(self: Tensor, dim: int, index: Tensor) -> Output:
     return Output(sizes, None, self.dtype)
 
 
-def index_select_impl(self: Tensor, dim: int, index: Tensor, out: Tensor) -> None:
+@partial(Structured, index_select_meta)
+def index_select(self: Tensor, dim: int, index: Tensor, out: Tensor) -> None:
     _assert_no_overlap(out, self, index)
     array, indices = _at_least_1d(self), index._array.reshape(-1)
     if indices.size and (indices.min() < 0 or indices.max() >= array.shape[dim]):
         error = RuntimeError if self.dim() > 1 and self.numel() == 0 else IndexError  # as in PyTorch
         raise error("index out of range in self")
     out._array[...] = np.take(array, indices, dim).reshape(out.shape)
-
-
-index_select = Structured(index_select_meta, index_select_impl)
 
 
 def index_select_backward(grad: Tensor, self_sizes: Sequence[int], dim: int, index: Tensor) -> Tensor:
@@ -186,7 +175,8 @@ def index_add_meta(self: Tensor, dim: int, index: Tensor, source: Tensor, alpha:
     return Output(self.shape, None, self.dtype)
 
 
-def index_add_impl(self: Tensor, dim: int, index: Tensor, source: Tensor, alpha: Scalar, out: Tensor) -> None:
+@partial(Structured, index_add_meta)
+def index_add(self: Tensor, dim: int, index: Tensor, source: Tensor, alpha: Scalar, out: Tensor) -> None:
     """Add `alpha` times each slice of `source` to the slice that `index` names."""
     _assert_no_overlap(out, index, source)
     if out is not self:
@@ -207,9 +197,6 @@ def group_indices(indices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     order = np.argsort(indices, kind="stable")
     sorted_indices = indices[order]
     return np.flatnonzero(np.diff(sorted_indices, prepend=sorted_indices[0] - 1)), order
-
-
-index_add = Structured(index_add_meta, index_add_impl)
 
 
 def gather_meta(self: Tensor, dim: int, index: Tensor, sparse_grad: bool) -> Output:
@@ -251,14 +238,13 @@ def _at_least_1d(self: Tensor) -> np.ndarray:
     return self._array if self.dim() else self._array.reshape(1)
 
 
-def gather_impl(self: Tensor, dim: int, index: Tensor, sparse_grad: bool, out: Tensor) -> None:
+@partial(Structured, gather_meta)
+def gather(self: Tensor, dim: int, index: Tensor, sparse_grad: bool, out: Tensor) -> None:
     _assert_no_overlap(out, self, index)
     if index.numel():
         array = _at_least_1d(self)
         out._array[...] = array[_positions(array, dim, index)].reshape(out.shape)
 
-
-gather = Structured(gather_meta, gather_impl)
 
 REDUCTIONS = {"add": np.add, "multiply": np.multiply}
 
@@ -276,7 +262,8 @@ def scatter_meta(self: Tensor, dim: int, index: Tensor, src: Tensor | Scalar, re
     return Output(self.shape, None, self.dtype)
 
 
-def scatter_impl(self: Tensor, dim: int, index: Tensor, src: Tensor | Scalar, *args) -> None:
+@partial(Structured, scatter_meta)  # the kernel of the overloads with `reduce` too
+def scatter(self: Tensor, dim: int, index: Tensor, src: Tensor | Scalar, *args) -> None:
     """Write, add or multiply `src` to the positions in `index`. If several elements have the same position, a reduction uses
     all of them. Without a reduction, the last one wins. In PyTorch the order is undefined. The last arguments are `reduce`, if
     there is one, and `out`."""
@@ -296,8 +283,7 @@ def scatter_impl(self: Tensor, dim: int, index: Tensor, src: Tensor | Scalar, *a
         array[positions] = values
 
 
-scatter = Structured(scatter_meta, scatter_impl)  # the kernel of the overloads with `reduce` too
-scatter_add = Structured(scatter_meta, lambda *args: scatter_impl(*args[:-1], "add", args[-1]))
+scatter_add = Structured(scatter_meta, lambda *args: scatter.impl(*args[:-1], "add", args[-1]))
 
 
 def take_along_dim(self: Tensor, indices: Tensor, dim: int | None = None, out: Tensor | None = None) -> Tensor:
@@ -390,24 +376,13 @@ def advanced_index(self: Tensor, indices: Sequence[Tensor | None]) -> AdvancedIn
         raise IndexError("index is out of bounds for dimension with size 0")
     if dims[-1] - dims[0] >= len(dims):
         self, dims = strided.permute(self, [*dims, *(dim for dim in range(self.dim()) if dim not in dims)]), [0]
-    return AdvancedIndex(self, dims[0], [_as_long(strided.expand(index, sizes)) for index in given])
-
-
-def _as_long(index: Tensor) -> Tensor:
-    """An index as int64, with the strides that `to(int64)` gives, because they affect the strides of the result."""
-    if index.dtype is int64:
-        return index
-    copy = allocate(Output(index.shape, strides_for(index, None), int64), index.device.type)
-    if not index.is_meta:
-        copy._array[...] = index._array
-    return copy
+    indices = [strided.expand(index, sizes) for index in given]
+    return AdvancedIndex(self, dims[0], [x if x.dtype is int64 else to_copy(x, int64) for x in indices])
 
 
 def _expand_masks(self: Tensor, indices: Sequence[Tensor | None]) -> list[Tensor | None]:
     """Replace each mask by one index tensor for each of its dimensions: the positions where it is true.
-
-    Source: `aten/src/ATen/native/IndexingUtils.h`, `expandTensors`.
-    """
+    Source: `aten/src/ATen/native/IndexingUtils.h`, `expandTensors`."""
     result = []
     for index in indices:
         if index is not None and index.dtype not in (int32, int64, uint8, bool_):
@@ -428,18 +403,14 @@ def _expand_masks(self: Tensor, indices: Sequence[Tensor | None]) -> list[Tensor
 def _check_mask(self: Tensor, mask: Tensor, dim: int) -> None:
     for d, size in enumerate(mask.shape):
         if size != self.size(dim + d):
-            raise IndexError(
-                f"The shape of the mask {list(mask.shape)} at index {d} does not match the shape of the indexed tensor "
-                f"{list(self.shape)} at index {dim + d}"
-            )
+            tensor = f"the shape of the indexed tensor {list(self.shape)} at index {dim + d}"
+            raise IndexError(f"The shape of the mask {list(mask.shape)} at index {d} does not match {tensor}")
 
 
 def index(self: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
     """The elements at the index tensors, which broadcast. There is one for each dimension, or None for the whole dimension.
     Negative indices count from the end.
-
-    Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `TORCH_META_FUNC2(index, Tensor)`.
-    """
+    Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `TORCH_META_FUNC2(index, Tensor)`."""
     info = advanced_index(self, indices)
     on_meta = self.is_meta or any(each.is_meta for each in info.indices)
     out = allocate(Output(info.sizes, info.strides, self.dtype), "meta" if on_meta else "cpu")
@@ -455,12 +426,10 @@ def index_put(self: Tensor, indices: Sequence[Tensor | None], values: Tensor, ac
 def index_put_(
     self: Tensor, indices: Sequence, values: Tensor, accumulate: bool = False, unsafe: bool = False
 ) -> Tensor:
-    """Write `values`, broadcast, to the elements that `index` would return, or add them (`accumulate`). Repeated indices add all
-    values. Without `accumulate`, the last one wins. In PyTorch the order is undefined. `unsafe` (do not check the indices) is
-    an argument of `_index_put_impl_`, which the derivative of `index` calls. It is ignored.
-
-    Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `_index_put_impl_`.
-    """
+    """Write `values`, broadcast, to the elements that `index` would return, or add them (`accumulate`). Repeated indices add
+    all values. Without `accumulate`, the last one wins. In PyTorch the order is undefined. `unsafe` (do not check the indices)
+    is an argument of `_index_put_impl_`, which the derivative of `index` calls. It is ignored.
+    Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `_index_put_impl_`."""
     if len(indices) > self.dim():
         raise IndexError(f"too many indices for tensor of dimension {self.dim()} (got {len(indices)})")
     if strided.has_internal_overlap(self.shape, self.stride()):
@@ -487,9 +456,7 @@ def index_put_(
 
 def _mask_to_fill(self: Tensor, indices: Sequence[Tensor | None], values: Tensor) -> Tensor | None:
     """The mask for `masked_fill_`, if a single value is written to the elements of a single mask, else None.
-
-    Source: `aten/src/ATen/native/TensorAdvancedIndexingUtils.h`, `canDispatchToMaskedFill`.
-    """
+    Source: `aten/src/ATen/native/TensorAdvancedIndexingUtils.h`, `canDispatchToMaskedFill`."""
     given = [(dim, index) for dim, index in enumerate(indices) if index is not None]
     if values.numel() != 1 or values.is_meta or len(given) != 1 or given[0][1].dtype not in (uint8, bool_):
         return None
@@ -508,9 +475,7 @@ def _mask_to_fill(self: Tensor, indices: Sequence[Tensor | None], values: Tensor
 def embedding(weight: Tensor, indices: Tensor, padding_idx=-1, scale_grad_by_freq=False, sparse=False) -> Tensor:
     """The row of `weight`, (rows, columns), for each index: (\\*indices, columns). The other arguments affect only the
     gradient.
-
-    Source: `aten/src/ATen/native/Embedding.cpp`, `embedding_symint`.
-    """
+    Source: `aten/src/ATen/native/Embedding.cpp`, `embedding_symint`."""
     if weight.dim() != 2:
         raise RuntimeError("'weight' must be 2-D")
     _check_table_index(1, indices)
@@ -534,9 +499,7 @@ def embedding_backward(grad, indices, num_weights, padding_idx, scale_grad_by_fr
 def embedding_dense_backward(grad_output, indices, num_weights, padding_idx, scale_grad_by_freq) -> Tensor:
     """The gradient of each row: the sum over all positions that looked it up. The row of the padding index gets 0. With
     `scale_grad_by_freq` the sum is divided by the number of these positions.
-
-    Source: `aten/src/ATen/native/Embedding.cpp`, `embedding_dense_backward_cpu`.
-    """
+    Source: `aten/src/ATen/native/Embedding.cpp`, `embedding_dense_backward_cpu`."""
     _check_table_index(2, indices)
     width = grad_output.size(-1)
     out = allocate(Output((num_weights, width), None, grad_output.dtype), grad_output.device.type)
@@ -558,9 +521,7 @@ def embedding_dense_backward(grad_output, indices, num_weights, padding_idx, sca
 
 def embedding_renorm_(self: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> Tensor:
     """Scale down the rows in `indices` whose norm is larger than `max_norm`: in place, each row once.
-
-    Source: `aten/src/ATen/native/Embedding.cpp`, `embedding_renorm_cpu_`.
-    """
+    Source: `aten/src/ATen/native/Embedding.cpp`, `embedding_renorm_cpu_`."""
     if self.dim() != 2:
         raise RuntimeError("'self' must be 2-D")
     if not self.is_meta:
@@ -653,9 +614,7 @@ def flip(self: Tensor, dims: Sequence[int]) -> Tensor:
 
 def roll(self: Tensor, shifts: Sequence[int], dims: Sequence[int] = ()) -> Tensor:
     """The elements moved by `shifts` along `dims`, cyclically. Without `dims`, along the flattened tensor.
-
-    Source: `aten/src/ATen/native/TensorTransformations.cpp`, `roll`.
-    """
+    Source: `aten/src/ATen/native/TensorTransformations.cpp`, `roll`."""
     if not shifts:
         raise RuntimeError("`shifts` required")
     if len(dims) != len(shifts) and (dims or len(shifts) != 1):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -59,16 +60,6 @@ def meta_mm(self: Tensor, mat2: Tensor) -> Output:
     return Output((self.size(0), mat2.size(1)), None, self.dtype)
 
 
-def mm_out(self: Tensor, mat2: Tensor, out: Tensor) -> None:
-    if out.numel() == 0:
-        return
-    assert_has_product("mm", self)
-    if out.dtype is float16:
-        out._array[...] = product(self._array, mat2._array)
-    else:
-        np.matmul(self._array, mat2._array, out._array)
-
-
 def are_multipliable(a: Tensor, b: Tensor) -> bool:
     """Whether numpy can multiply two matrices without a conversion."""
     if dispatch.fast_path_disabled or a.dtype is not b.dtype or a.dtype not in (float32, float64):
@@ -89,7 +80,15 @@ class Mm(Structured):
         return wrap_contiguous(np.matmul(a._array, b._array), a.dtype)
 
 
-mm = Mm(meta_mm, mm_out)
+@partial(Mm, meta_mm)
+def mm(self: Tensor, mat2: Tensor, out: Tensor) -> None:
+    if out.numel() == 0:
+        return
+    assert_has_product("mm", self)
+    if out.dtype is float16:
+        out._array[...] = product(self._array, mat2._array)
+    else:
+        np.matmul(self._array, mat2._array, out._array)
 
 
 def meta_addmm(self: Tensor, mat1: Tensor, mat2: Tensor, beta: Scalar, alpha: Scalar) -> Output:
@@ -232,14 +231,12 @@ def meta_bmm(self: Tensor, mat2: Tensor) -> Output:
     return Output((batch, rows, columns), None, self.dtype)
 
 
-def bmm_out(self: Tensor, mat2: Tensor, out: Tensor) -> None:
+@partial(Structured, meta_bmm)
+def bmm(self: Tensor, mat2: Tensor, out: Tensor) -> None:
     if out.numel() == 0:
         return
     assert_has_product("bmm", self)
     out._array[...] = batched_product(self._array, mat2._array)
-
-
-bmm = Structured(meta_bmm, bmm_out)
 
 
 def meta_baddbmm(self: Tensor, batch1: Tensor, batch2: Tensor, beta: Scalar, alpha: Scalar) -> Output:
@@ -250,7 +247,8 @@ def meta_baddbmm(self: Tensor, batch1: Tensor, batch2: Tensor, beta: Scalar, alp
     return output
 
 
-def baddbmm_out(self: Tensor, batch1: Tensor, batch2: Tensor, beta: Scalar, alpha: Scalar, out: Tensor) -> None:
+@partial(Structured, meta_baddbmm)
+def baddbmm(self: Tensor, batch1: Tensor, batch2: Tensor, beta: Scalar, alpha: Scalar, out: Tensor) -> None:
     if out.numel() == 0:
         return
     assert_has_product("baddbmm", self)
@@ -259,9 +257,6 @@ def baddbmm_out(self: Tensor, batch1: Tensor, batch2: Tensor, beta: Scalar, alph
     result = batched_product(batch1._array, batch2._array)
     result = result if alpha == 1 else result * result.dtype.type(alpha)
     out._array[...] = result if beta == 0 else result + self._array.astype(result.dtype) * result.dtype.type(beta)
-
-
-baddbmm = Structured(meta_baddbmm, baddbmm_out)
 
 
 # With vectors --------------------------------------------------------------------------------------------------------
@@ -343,11 +338,9 @@ def matmul(self: Tensor, other: Tensor, out: Tensor | None = None) -> Tensor:
 
 def should_fold(self: Tensor, other: Tensor, has_out: bool = False) -> bool:
     """Whether one operand is a matrix or a vector, and the batch dimensions of the other should become rows. They do if this
-    needs no copy, and always if the smaller operand requires a gradient, because its gradient would otherwise be computed
-    for each matrix of the batch and then summed.
-
-    Source: `aten/src/ATen/native/LinearAlgebra.cpp`, `should_fold`.
-    """
+    needs no copy, and always if the smaller operand requires a gradient, because its gradient would otherwise be computed for
+    each matrix of the batch and then summed.
+    Source: `aten/src/ATen/native/LinearAlgebra.cpp`, `should_fold`."""
     large, small = (self, other) if self.dim() >= other.dim() else (other.mT, self)
     if large.dim() < 3 or small.dim() > 2:
         return False
@@ -372,7 +365,7 @@ def _matmul_folded(self: Tensor, other: Tensor, out: Tensor | None) -> Tensor:
     resize_output(out, sizes)
     flat = out.reshape(rows.size(0), *kept)
     multiply(rows, small, out=flat)
-    return out if is_alias(flat, out) else out.copy_(flat)
+    return out if flat._storage is out._storage else out.copy_(flat)
 
 
 def _matmul_batched(self: Tensor, other: Tensor, out: Tensor | None) -> Tensor:
@@ -396,18 +389,12 @@ def _matmul_batched(self: Tensor, other: Tensor, out: Tensor | None) -> Tensor:
     resize_output(out, sizes)
     flat = out.reshape(many, rows, b.size(2))
     functions.bmm(a, b, out=flat)
-    return out if is_alias(flat, out) else out.copy_(flat.view_as(out))
-
-
-def is_alias(a: Tensor, b: Tensor) -> bool:
-    return a.untyped_storage().data_ptr() == b.untyped_storage().data_ptr()
+    return out if flat._storage is out._storage else out.copy_(flat.view_as(out))
 
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """`input` @ the transpose of `weight`, plus `bias`: (..., features in), (features out, features in), (features out).
-
-    Source: `aten/src/ATen/native/Linear.cpp`, `linear`.
-    """
+    Source: `aten/src/ATen/native/Linear.cpp`, `linear`."""
     dim = len(input._sizes)
     if dim == 0 or not weight._sizes:
         raise RuntimeError(f"both arguments to linear need to be at least 1D, but are {dim}D and {weight.dim()}D")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from rushlight.aten.generated import functions
 from rushlight.aten.iterator import common_sizes, for_each
 from rushlight.aten.native.pointwise import fits_fast_path, output_of, widened
 from rushlight.aten.strided import Tensor, strides_for, wrap_contiguous, wrap_like
-from rushlight.aten.structured import Output, Structured, allocate, call_functional
+from rushlight.aten.structured import Output, Structured, allocate, call_functional, check_floating
 from rushlight.c10.dtypes import FLOATING, Scalar, can_cast, int64, result_type, uint8
 
 NONE, MEAN, SUM = range(3)
@@ -38,10 +39,9 @@ def _sum(losses: np.ndarray) -> np.floating:
 
 
 def nll_loss_nd(self: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int) -> Tensor:
-    """The negative log likelihood of scores (batch, classes, \\*positions) and targets (batch, \\*positions), or (classes,) and ().
-
-    Source: `aten/src/ATen/native/LossNLL.cpp`, `nll_loss_nd_symint`.
-    """
+    """The negative log likelihood of scores (batch, classes, \\*positions) and targets (batch, \\*positions), or (classes,) and
+    ().
+    Source: `aten/src/ATen/native/LossNLL.cpp`, `nll_loss_nd_symint`."""
     ndim, (batch, *_) = self.dim(), target.shape or (0,)
     if ndim < 1:
         raise ValueError(f"Expected 1 or more dimensions (got {ndim})")
@@ -73,10 +73,9 @@ def nll_loss2d(self: Tensor, target: Tensor, weight: Tensor | None, reduction: i
 
 
 def nll_loss_forward(self, target, weight, reduction, ignore_index) -> tuple[Tensor, Tensor]:
-    """The loss, and the total weight of the targets that are not ignored (0 without reduction). The gradient of a mean needs it.
-
-    Source: `aten/src/ATen/native/LossNLL.cpp`, `TORCH_META_FUNC(nll_loss_forward)` and `nll_loss_out_frame`.
-    """
+    """The loss, and the total weight of the targets that are not ignored (0 without reduction). The gradient of a mean needs
+    it.
+    Source: `aten/src/ATen/native/LossNLL.cpp`, `TORCH_META_FUNC(nll_loss_forward)` and `nll_loss_out_frame`."""
     if fits_fast_path(self) and not self.is_meta and weight is None and reduction != NONE:
         found = _fast_nll(self, target, reduction, ignore_index)
         if found is not None:
@@ -115,9 +114,7 @@ def _none_ignored(targets: np.ndarray, sizes: tuple[int, int], ignore_index: int
 
 def nll_loss2d_forward(self, target, weight, reduction, ignore_index) -> tuple[Tensor, Tensor]:
     """The same for images: (batch, classes, height, width) and (batch, height, width).
-
-    Source: `aten/src/ATen/native/LossNLL2d.cpp`, `nll_loss2d_forward_out_frame`.
-    """
+    Source: `aten/src/ATen/native/LossNLL2d.cpp`, `nll_loss2d_forward_out_frame`."""
     if target.dim() != 3:
         raise RuntimeError(f"only batches of spatial targets supported (3D tensors) but got {target.dim()} dimensions")
     if self.dim() != 4:
@@ -133,8 +130,7 @@ def _nll(self, target, weight, reduction, ignore_index, sizes: Sequence[int]) ->
     if weight is not None and tuple(weight.shape) != (classes,):
         got = f"no classes but got weight tensor of shape: {list(weight.shape)}"
         raise RuntimeError(f"weight tensor should be defined either for all {classes} classes or {got}")
-    if self.dtype.category != FLOATING:
-        raise NotImplementedError(f"nll_loss is not implemented for '{self.dtype.type_name}'")
+    check_floating("nll_loss", self)
     if target.dtype not in (int64, uint8):
         raise RuntimeError(f"expected target dtype to be Long or Byte, but got {target.dtype.type_name}")
     if weight is not None and weight.dtype is not self.dtype:
@@ -264,9 +260,7 @@ def of_probabilities(self: Tensor, target: Tensor, weight: Tensor | None, reduct
 
 def of_all_classes(scores: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int) -> Tensor:
     """The loss with all classes as targets, which label smoothing adds.
-
-    Source: `aten/src/ATen/native/LossNLL.cpp`, `cross_entropy_loss_label_smoothing`.
-    """
+    Source: `aten/src/ATen/native/LossNLL.cpp`, `cross_entropy_loss_label_smoothing`."""
     if weight is not None:
         scores = scores * _along_classes(weight, scores)
     loss = functions.neg(functions.sum(scores, _class_dim(scores)))
@@ -386,8 +380,7 @@ def binary_cross_entropy_with_logits(
 
 
 def _log_sigmoid(self: Tensor) -> Tensor:
-    if self.dtype.category != FLOATING:
-        raise NotImplementedError(f"log_sigmoid is not implemented for '{self.dtype.type_name}'")
+    check_floating("log_sigmoid", self)
     out = allocate(Output(self.shape, strides_for(self, None), self.dtype), self.device.type)
     if not self.is_meta:
         x = self._array
@@ -409,11 +402,10 @@ def nll_backward_meta(grad_output, self, target, weight, reduction, ignore_index
     return Output(self.shape, None, self.dtype)
 
 
-def nll_backward_impl(grad_output, self, target, weight, reduction, ignore_index, total_weight, out) -> None:
+@partial(Structured, nll_backward_meta)
+def nll_backward(grad_output, self, target, weight, reduction, ignore_index, total_weight, out) -> None:
     """Minus the weight of the class times the gradient at each target that is not ignored, and 0 elsewhere.
-
-    Source: `aten/src/ATen/native/LossNLL.cpp`, `nll_loss_backward_out_frame`.
-    """
+    Source: `aten/src/ATen/native/LossNLL.cpp`, `nll_loss_backward_out_frame`."""
     array = out._array
     array.fill(0)
     grad = grad_output._array / total_weight._array if reduction == MEAN else grad_output._array
@@ -430,9 +422,6 @@ def _scatter_slope(array: np.ndarray, targets: np.ndarray, slope: np.ndarray, we
         rows, targets = rows[counts], targets[counts]
         slope = slope[counts] if slope.ndim and len(slope) > 1 else slope
     array[rows, targets] = slope if weight is None else slope * weight._array[targets]
-
-
-nll_backward = Structured(nll_backward_meta, nll_backward_impl)
 
 
 def nll_backward_functional(grad_output, self, target, weight, reduction, ignore_index, total_weight) -> Tensor:
@@ -468,9 +457,7 @@ def nll_loss2d_backward(grad_output, self, target, weight, reduction, ignore_ind
 def _slope(function: Callable, factor: int = 1) -> Structured:
     """The structured kernel of `factor * function(self - target, *parameters) * grad_output`, divided by the number of elements
     for a mean.
-
-    Source: `aten/src/ATen/native/BinaryOps.cpp`, `mse_loss_backward_out`.
-    """
+    Source: `aten/src/ATen/native/BinaryOps.cpp`, `mse_loss_backward_out`."""
 
     def meta(grad_output: Tensor, self: Tensor, target: Tensor, reduction: int, *parameters: Scalar) -> Output:
         return Output(common_sizes(grad_output, self, target), None, self.dtype)

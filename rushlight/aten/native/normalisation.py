@@ -14,7 +14,8 @@ import numpy as np
 
 from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor
-from rushlight.c10.dtypes import FLOATING, float16, float32
+from rushlight.aten.structured import check_floating as _check_floating
+from rushlight.c10.dtypes import float16, float32
 
 
 def layer_norm(
@@ -71,11 +72,9 @@ def layer_norm(
 def rms_norm(
     input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None, eps: float | None = None
 ) -> Tensor:
-    """x / sqrt(mean of the squares + eps) of each sample, then times `weight`, if it is given: `layer_norm` without the
-    mean. `eps` is by default the distance from 1 to the next number in the dtype of the computation.
-
-    Source: `aten/src/ATen/native/layer_norm.cpp`, `rms_norm`.
-    """
+    """x / sqrt(mean of the squares + eps) of each sample, then times `weight`, if it is given: `layer_norm` without the mean.
+    `eps` is by default the distance from 1 to the next number in the dtype of the computation.
+    Source: `aten/src/ATen/native/layer_norm.cpp`, `rms_norm`."""
     check_normalized_shape(input, normalized_shape, weight, None)
     _check_floating("rms_norm", input)
     dims = tuple(range(-len(normalized_shape), 0))
@@ -99,11 +98,6 @@ def check_normalized_shape(input: Tensor, normalized_shape: Sequence[int], weigh
     if tuple(input.shape[-len(shape) :]) != shape:
         expected = f"expected input with these last sizes, but got input of size {list(input.shape)}"
         raise RuntimeError(f"Given normalized_shape={list(shape)}, {expected}")
-
-
-def _check_floating(name: str, input: Tensor) -> None:
-    if input.dtype.category != FLOATING:
-        raise NotImplementedError(f"{name} is not implemented for '{input.dtype.type_name}'")
 
 
 def widened(input: Tensor):

@@ -9,21 +9,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from functools import partial, wraps
 
 import numpy as np
 
+from rushlight.aten import iterator
 from rushlight.aten.generated import functions
-from rushlight.aten.iterator import (
-    Geometry,
-    Operand,
-    assert_no_internal_overlap,
-    assert_no_partial_overlap,
-    common_sizes,
-    for_each,
-    geometry,
-    loop_arrays,
-    output_strides,
-)
+from rushlight.aten.iterator import Geometry, Operand, common_sizes, for_each, geometry, loop_arrays, output_strides
 from rushlight.aten.strided import Tensor, infer_size, strides_for, wrap_like
 from rushlight.aten.structured import Output, Structured
 from rushlight.c10 import dispatch
@@ -135,9 +127,7 @@ def output_of(dtype: dtype, *operands: Operand, common: dtype | None = None) -> 
 
 def geometry_in(common: dtype, operand: Operand) -> Geometry | None:
     """The geometry of an operand in this dtype. A cast operand is a copy without holes.
-
-    Source: `aten/src/ATen/TensorIterator.cpp`, `compute_types`.
-    """
+    Source: `aten/src/ATen/TensorIterator.cpp`, `compute_types`."""
     if isinstance(operand, Tensor) and operand.dtype is not common:
         return operand._sizes, strides_for(operand, None)
     return geometry(operand)
@@ -326,43 +316,36 @@ mul_scalar, div_scalar, eq_scalar = functions.mul, functions.div, functions.eq
 # Rounded division and its remainder ----------------------------------------------------------------------------------
 
 
-def refuse_zero(divisor: np.ndarray) -> None:
-    """Refuse to divide integers by 0. PyTorch raises an error, while numpy returns 0."""
-    if divisor.dtype.kind != "f" and not divisor.all():
-        raise RuntimeError("ZeroDivisionError")
+def refuse_zero(function: Callable) -> Callable:
+    """`function(a, b)`, but integers are not divided by 0. PyTorch raises an error, while numpy returns 0."""
+
+    @wraps(function)
+    def divide(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        if b.dtype.kind != "f" and not b.all():
+            raise RuntimeError("ZeroDivisionError")
+        return function(a, b)
+
+    return divide
 
 
-def floor_quotient(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Source: `c10/util/generic_math.h`, `div_floor_integer` and `div_floor_floating`."""
-    refuse_zero(b)
-    return np.floor_divide(a, b)
-
-
+@refuse_zero
 def truncated_quotient(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    refuse_zero(b)
     if a.dtype.kind == "f":
         return np.trunc(np.true_divide(a, b))
     return np.floor_divide(a - np.fmod(a, b), b)
 
 
+@refuse_zero
 def floor_remainder(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """The remainder of `floor_quotient`, with the sign of `b`. A zero has the sign of `a`. In numpy it has the sign of `b`.
-
-    Source: `aten/src/ATen/native/cpu/BinaryOpsKernel.cpp`, `remainder_kernel`.
-    """
-    refuse_zero(b)
+    """The remainder of `floor_divide`, with the sign of `b`. A zero has the sign of `a`. In numpy it has the sign of `b`.
+    Source: `aten/src/ATen/native/cpu/BinaryOpsKernel.cpp`, `remainder_kernel`."""
     left = np.fmod(a, b)
     return np.where((left != 0) & ((b < 0) != (left < 0)), left + b, left)
 
 
-def truncated_remainder(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    refuse_zero(b)
-    return np.fmod(a, b)
-
-
-floor_divide = pointwise(floor_quotient, arithmetic, NUMERIC)
+floor_divide = pointwise(refuse_zero(np.floor_divide), arithmetic, NUMERIC)
 remainder = pointwise(floor_remainder, exact, NUMERIC)
-fmod = pointwise(truncated_remainder, exact, NUMERIC)
+fmod = pointwise(refuse_zero(np.fmod), exact, NUMERIC)
 BY_ROUNDING_MODE = {None: div, "trunc": pointwise(truncated_quotient, exact, NUMERIC), "floor": floor_divide}
 
 
@@ -381,21 +364,12 @@ div_mode = Structured(
 
 # Comparison and logic ------------------------------------------------------------------------------------------------
 
-eq = pointwise(np.equal, comparison)
-ne = pointwise(np.not_equal, comparison)
-lt = pointwise(np.less, comparison)
-le = pointwise(np.less_equal, comparison)
-gt = pointwise(np.greater, comparison)
-ge = pointwise(np.greater_equal, comparison)
-
-logical_and = pointwise(np.logical_and, comparison)
-logical_or = pointwise(np.logical_or, comparison)
-logical_xor = pointwise(np.logical_xor, comparison)
-logical_not = pointwise(np.logical_not, comparison)
-
-bitwise_and = pointwise(np.bitwise_and, exact, INTEGERS)
-bitwise_or = pointwise(np.bitwise_or, exact, INTEGERS)
-bitwise_xor = pointwise(np.bitwise_xor, exact, INTEGERS)
+compare, combine_bits = partial(pointwise, dtypes=comparison), partial(pointwise, dtypes=exact, kinds=INTEGERS)
+eq, ne, lt, le, gt, ge = map(compare, (np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal))
+logical_and, logical_or, logical_xor, logical_not = map(
+    compare, (np.logical_and, np.logical_or, np.logical_xor, np.logical_not)
+)
+bitwise_and, bitwise_or, bitwise_xor = map(combine_bits, (np.bitwise_and, np.bitwise_or, np.bitwise_xor))
 bitwise_not = pointwise(np.invert, exact, INTEGERS, casts=False)
 
 
@@ -438,13 +412,11 @@ def where_meta(condition: Tensor, self: Operand, other: Operand) -> Output:
     return Output(sizes, output_strides(sizes, geometries), common)
 
 
-def where_impl(condition: Tensor, self: Operand, other: Operand, out: Tensor) -> None:
+@partial(Structured, where_meta)
+def where(condition: Tensor, self: Operand, other: Operand, out: Tensor) -> None:
     """Source: `aten/src/ATen/native/cpu/TensorCompareKernel.cpp`, `where_kernel_impl`."""
     array, *arrays = loop_arrays(out, (condition, self, other), out.dtype)
     array[...] = np.where(*arrays)
-
-
-where = Structured(where_meta, where_impl)
 
 
 def between(x: np.ndarray, lower: np.ndarray | None, upper: np.ndarray | None) -> np.ndarray:
@@ -465,7 +437,8 @@ def clamp_meta(self: Tensor, min: Scalar | None, max: Scalar | None) -> Output:
     return output_of(result_type(self, *given_bounds(min, max)), self)
 
 
-def clamp_impl(self: Tensor, min: Scalar | None, max: Scalar | None, out: Tensor) -> None:
+@partial(Structured, clamp_meta)
+def clamp(self: Tensor, min: Scalar | None, max: Scalar | None, out: Tensor) -> None:
     """Source: `aten/src/ATen/native/TensorCompare.cpp`, `clamp_out`."""
     computed = result_type(self, *given_bounds(min, max))
     refuse_other_kinds(between, NUMERIC, computed)
@@ -478,7 +451,8 @@ def clamp_tensor_meta(self: Tensor, min: Tensor | None, max: Tensor | None) -> O
     return output_of(result_type(*operands), *operands)
 
 
-def clamp_tensor_impl(self: Tensor, min: Tensor | None, max: Tensor | None, out: Tensor) -> None:
+@partial(Structured, clamp_tensor_meta, casts=True)
+def clamp_tensor(self: Tensor, min: Tensor | None, max: Tensor | None, out: Tensor) -> None:
     if max is None:
         maximum.impl(self, min, out)
     elif min is None:
@@ -488,14 +462,10 @@ def clamp_tensor_impl(self: Tensor, min: Tensor | None, max: Tensor | None, out:
 
 
 clamp_both = pointwise(between, exact, NUMERIC)
-clamp = Structured(clamp_meta, clamp_impl)
-clamp_tensor = Structured(clamp_tensor_meta, clamp_tensor_impl, casts=True)
 clamp_min = Structured(
-    lambda self, min: clamp_meta(self, min, None), lambda self, min, out: clamp_impl(self, min, None, out)
+    lambda self, min: clamp_meta(self, min, None), lambda *args: clamp.impl(*args[:2], None, args[2])
 )
-clamp_max = Structured(
-    lambda self, max: clamp_meta(self, None, max), lambda self, max, out: clamp_impl(self, None, max, out)
-)
+clamp_max = Structured(lambda self, max: clamp_meta(self, None, max), lambda self, *args: clamp.impl(self, None, *args))
 
 # Three operands ------------------------------------------------------------------------------------------------------
 
@@ -567,11 +537,8 @@ addcdiv = with_scalar(add_quotient, FLOATS, check_addcdiv)
 
 
 def convert(value: Scalar, dtype: dtype) -> np.ndarray:
-    """A number in this dtype. Raises RuntimeError if it does not fit. A negative int fits an unsigned type and wraps, as
-    in C.
-
-    Source: `c10/util/TypeCast.h`, `checked_convert`; `c10/util/overflows.h`.
-    """
+    """A number in this dtype. Raises RuntimeError if it does not fit. A negative int fits an unsigned type and wraps, as in C.
+    Source: `c10/util/TypeCast.h`, `checked_convert`; `c10/util/overflows.h`."""
     if dtype.category == INTEGRAL:
         limits = np.iinfo(dtype.numpy)
         smallest = -limits.max if isinstance(value, int) and not dtype.is_signed else limits.min
@@ -582,14 +549,12 @@ def convert(value: Scalar, dtype: dtype) -> np.ndarray:
 
 def copy_(self: Tensor, src: Tensor | Scalar, non_blocking: bool = False) -> Tensor:
     """Write `src`, broadcast to the sizes of `self` and cast to its dtype, into `self`.
-
-    Source: `aten/src/ATen/native/Copy.cpp`, `copy_`.
-    """
+    Source: `aten/src/ATen/native/Copy.cpp`, `copy_`."""
     if src is self:
         return self
-    assert_no_internal_overlap(self)
+    iterator.assert_no_internal_overlap(self)
     if isinstance(src, Tensor):
-        assert_no_partial_overlap(self, src)
+        iterator.assert_no_partial_overlap(self, src)
         if tuple(infer_size(self.shape, src.shape)) != self.shape:
             raise RuntimeError(f"The size of the source {list(src.shape)} does not broadcast to {list(self.shape)}")
     if not self.is_meta:
@@ -599,9 +564,7 @@ def copy_(self: Tensor, src: Tensor | Scalar, non_blocking: bool = False) -> Ten
 
 def fill_(self: Tensor, value: Tensor | Scalar) -> Tensor:
     """Set every element to `value`, a number or a 0-dim tensor. Overlapping memory is allowed, because there is only one value.
-
-    Source: `aten/src/ATen/native/Fill.cpp`, `fill_`.
-    """
+    Source: `aten/src/ATen/native/Fill.cpp`, `fill_`."""
     if isinstance(value, Tensor):
         if value.dim() != 0:
             raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got {value.dim()} dimensions.")

@@ -17,7 +17,7 @@ import numpy as np
 from rushlight.aten.generated import functions
 from rushlight.aten.iterator import assert_no_internal_overlap
 from rushlight.aten.strided import Tensor, empty_strided, expand
-from rushlight.aten.structured import Output, allocate, resize_output
+from rushlight.aten.structured import Output, allocate, check_floating, resize_output
 from rushlight.c10 import storage
 from rushlight.c10.dtypes import BOOLEAN, FLOATING, bool_, dtype, int64, uint8
 from rushlight.c10.memory_formats import contiguous_format
@@ -29,9 +29,7 @@ DEFAULT_SEED = 67280421310721  # PyTorch's
 
 class Generator:
     """A source of random numbers. `manual_seed` restarts it, `get_state` and `set_state` save and restore its state.
-
-    Source: `aten/src/ATen/core/Generator.h`.
-    """
+    Source: `aten/src/ATen/core/Generator.h`."""
 
     def __init__(self, device: storage.device | str = "cpu") -> None:
         self.device = storage.device(device)
@@ -69,14 +67,10 @@ class Generator:
             raise TypeError("RNG state must be a torch.ByteTensor")
         if tuple(new_state.shape) != (80,):
             raise RuntimeError("RNG state is wrong size")
-        data = new_state._array.tobytes()
-        state, inc, self._seed, uinteger, has_uint32 = (
-            int.from_bytes(data[i : i + 16], "little") for i in range(0, len(data), 16)
-        )
-        self.numpy.bit_generator.state = {
-            "bit_generator": "PCG64", "state": {"state": state, "inc": inc}, "has_uint32": has_uint32,
-            "uinteger": uinteger,
-        }  # fmt: skip
+        counters = (int.from_bytes(part.tobytes(), "little") for part in new_state._array.reshape(5, 16))
+        state, inc, self._seed, uinteger, has_uint32 = counters
+        rest = {"has_uint32": has_uint32, "uinteger": uinteger}
+        self.numpy.bit_generator.state = {"bit_generator": "PCG64", "state": {"state": state, "inc": inc}, **rest}
         return self
 
 
@@ -117,11 +111,6 @@ def _fill(self: Tensor, generator: Generator | None, draw: Callable) -> Tensor:
     return self
 
 
-def _refuse_unless_floating(name: str, self: Tensor) -> None:
-    if self.dtype.category != FLOATING:
-        raise NotImplementedError(f"{name} is not implemented for '{self.dtype.type_name}'")
-
-
 def _mantissa(dtype: dtype) -> int:
     """The bits of the significand: all multiples of 2**-bits in [0, 1) are exact."""
     return np.finfo(dtype.numpy).nmant + 1
@@ -129,7 +118,7 @@ def _mantissa(dtype: dtype) -> int:
 
 def uniform_(self: Tensor, from_: float = 0.0, to: float = 1.0, generator: Generator | None = None) -> Tensor:
     """Uniform numbers in [`from_`, `to`)."""
-    _refuse_unless_floating("uniform_", self)
+    check_floating("uniform_", self)
     if from_ > to:
         raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={from_} > to={to}")
     steps = 2 ** _mantissa(self.dtype)
@@ -139,7 +128,7 @@ def uniform_(self: Tensor, from_: float = 0.0, to: float = 1.0, generator: Gener
 def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None) -> Tensor:
     if std < 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
-    _refuse_unless_floating("normal_", self)
+    check_floating("normal_", self)
     return _fill(self, generator, lambda bits, sizes: bits.standard_normal(sizes) * std + mean)
 
 
@@ -153,7 +142,7 @@ def bernoulli_float_(self: Tensor, p: float = 0.5, generator: Generator | None =
 def bernoulli_tensor_(self: Tensor, p: Tensor, generator: Generator | None = None) -> Tensor:
     """1 with the probability in `p` for each element, else 0."""
     probabilities = expand(p, self.shape)
-    _refuse_unless_floating("bernoulli_", p)
+    check_floating("bernoulli_", p)
     if not p.is_meta and not np.all((p._array >= 0) & (p._array <= 1)):
         raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
     return _fill(self, generator, lambda bits, sizes: bits.random(sizes) < probabilities._array)
@@ -267,9 +256,7 @@ def bernoulli_p(self: Tensor, p: float, generator: Generator | None = None) -> T
 
 def multinomial(self: Tensor, num_samples: int, replacement: bool, generator: Generator | None) -> Tensor:
     """Indices of the last dimension of `self`, (rows, columns) or (columns,), with probabilities proportional to its elements.
-
-    Source: `aten/src/ATen/native/Distributions.cpp`, `multinomial`.
-    """
+    Source: `aten/src/ATen/native/Distributions.cpp`, `multinomial`."""
     if self.dim() not in (1, 2):
         raise RuntimeError("prob_dist must be 1 or 2 dim")
     if self.dtype.category != FLOATING:

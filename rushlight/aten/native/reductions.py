@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -72,9 +72,7 @@ def floating_dtype(self: Tensor) -> dtype:
 
 def accumulate_dtype(dtype: dtype) -> np.dtype:
     """The dtype in which numpy accumulates. Half precision is accumulated in single and rounded once, at the end.
-
-    Source: `aten/src/ATen/AccumulateType.h`, `aten/src/ATen/OpMathType.h`.
-    """
+    Source: `aten/src/ATen/AccumulateType.h`, `aten/src/ATen/OpMathType.h`."""
     return np.dtype(np.float32) if dtype is float16 else dtype.numpy
 
 
@@ -95,9 +93,7 @@ def reduce_into(
 @dataclass
 class ToDtype(Structured):
     """A structured kernel whose last argument is `dtype`. Its default is the dtype of the tensor that is written to.
-
-    Source: `aten/src/ATen/native/ReduceOps.cpp`, `infer_dtype_from_optional`.
-    """
+    Source: `aten/src/ATen/native/ReduceOps.cpp`, `infer_dtype_from_optional`."""
 
     def out(self, *args):
         *args, dtype, out = args
@@ -127,10 +123,6 @@ def meta_sum(self: Tensor, dims: Dims, keepdim: bool, dtype: dtype | None) -> Ou
     return Output(reduced_sizes(self.shape, dims, keepdim), None, dtype or sum_dtype(self))
 
 
-def sum_out(self: Tensor, dims: Dims, keepdim: bool, dtype: dtype | None, out: Tensor) -> None:
-    reduce_into(np.add, self, dims, keepdim, out)
-
-
 class Sum(ToDtype):
     """A structured kernel with a fast path for tensors that numpy can sum without a conversion."""
 
@@ -144,7 +136,7 @@ class Sum(ToDtype):
         return wrap_contiguous(np.asarray(np.add.reduce(tensor._array, one, keepdims=keepdim), order="C"), tensor.dtype)
 
 
-sum_dim = Sum(meta_sum, sum_out)
+sum_dim = Sum(meta_sum, lambda self, dims, keepdim, dtype, out: reduce_into(np.add, self, dims, keepdim, out))
 sum_all, sum_all_out = over_all(sum_dim)
 
 
@@ -164,16 +156,16 @@ def meta_mean(self: Tensor, dims: Dims, keepdim: bool, dtype: dtype | None) -> O
     return Output(reduced_sizes(self.shape, dims, keepdim), None, found)
 
 
-def mean_out(self: Tensor, dims: Dims, keepdim: bool, dtype: dtype | None, out: Tensor) -> None:
-    reduce_into(np.add, self, dims, keepdim, out, divisor=count(self, dims))
-
-
 def count(self: Tensor, dims: Dims) -> int:
     """How many elements are reduced to one."""
     return math.prod(self.size(dim) for dim in dims) if dims and self.dim() else self.numel()
 
 
-mean_dim = ToDtype(meta_mean, mean_out)
+@partial(ToDtype, meta_mean)
+def mean_dim(self: Tensor, dims: Dims, keepdim: bool, dtype: dtype | None, out: Tensor) -> None:
+    reduce_into(np.add, self, dims, keepdim, out, divisor=count(self, dims))
+
+
 mean_all, mean_all_out = over_all(mean_dim)
 
 
@@ -193,15 +185,14 @@ def variance(self: Tensor, dims: Dims, correction: Scalar | None, keepdim: bool)
     return np.true_divide(squares, max(count(self, dims) - correction, 0))
 
 
-def var_impl(self: Tensor, dims: Dims, correction: Scalar | None, keepdim: bool, out: Tensor) -> None:
+@partial(Structured, meta_var)
+def var_correction(self: Tensor, dims: Dims, correction: Scalar | None, keepdim: bool, out: Tensor) -> None:
     out._array[...] = variance(self, dims, correction, keepdim)
 
 
-def std_impl(self: Tensor, dims: Dims, correction: Scalar | None, keepdim: bool, out: Tensor) -> None:
+@partial(Structured, meta_var)
+def std_correction(self: Tensor, dims: Dims, correction: Scalar | None, keepdim: bool, out: Tensor) -> None:
     out._array[...] = np.sqrt(variance(self, dims, correction, keepdim))
-
-
-var_correction, std_correction = Structured(meta_var, var_impl), Structured(meta_var, std_impl)
 
 
 def with_unbiased(functional: Callable, out_form: Callable) -> tuple[Callable, ...]:
@@ -283,9 +274,7 @@ class Extremes(NamedTuple):
 
 def extreme_and_index(name: str, function: Callable) -> tuple[Callable, Callable]:
     """The kernels for the extremes along one dimension and their indices: the functional and the out= form.
-
-    Source: `aten/src/ATen/native/TensorCompare.cpp`.
-    """
+    Source: `aten/src/ATen/native/TensorCompare.cpp`."""
 
     def meta(self: Tensor, dim: int, keepdim: bool) -> tuple[Output, Output]:
         sizes = reduced_sizes(self.shape, (dim,), keepdim)
@@ -331,9 +320,7 @@ min_dim, min_dim_out = extreme_and_index("min", np.argmin)
 def logical(function: np.ufunc) -> Structured:
     """The structured kernel of all overloads of `all` or `any`: over one dimension, over some, over all. Unlike in other
     reductions, () means no dimension. The result is bool, or uint8 for uint8.
-
-    Source: `aten/src/ATen/native/ReduceOps.cpp`, `allany_meta`.
-    """
+    Source: `aten/src/ATen/native/ReduceOps.cpp`, `allany_meta`."""
 
     def meta(self: Tensor, dims: int | Dims = None, keepdim: bool = False) -> Output:
         dims = (dims,) if isinstance(dims, int) else dims
@@ -536,13 +523,11 @@ def meta_logsumexp(self: Tensor, dims: Sequence[int], keepdim: bool) -> Output:
     return Output(reduced_sizes(self.shape, dims, keepdim), None, floating_dtype(self))
 
 
-def logsumexp_out(self: Tensor, dims: Sequence[int], keepdim: bool, out: Tensor) -> None:
+@partial(Structured, meta_logsumexp, casts=True)
+def logsumexp_dim(self: Tensor, dims: Sequence[int], keepdim: bool, out: Tensor) -> None:
     array = self._array.astype(floating_dtype(self).numpy, copy=False)
     all_of_them = range(self.dim()) if not dims else axes(self, dims)
     out._array[...] = logsumexp(array, tuple(all_of_them), keepdim)
-
-
-logsumexp_dim = Structured(meta_logsumexp, logsumexp_out, casts=True)
 
 
 def meta_cumsum(self: Tensor, dim: int, dtype: dtype | None) -> Output:
@@ -550,13 +535,11 @@ def meta_cumsum(self: Tensor, dim: int, dtype: dtype | None) -> Output:
     return Output(self.shape, None, dtype or sum_dtype(self))
 
 
-def cumsum_out(self: Tensor, dim: int, dtype: dtype | None, out: Tensor) -> None:
+@partial(ToDtype, meta_cumsum)
+def cumsum(self: Tensor, dim: int, dtype: dtype | None, out: Tensor) -> None:
     """The sum of all elements up to each one. Source: `aten/src/ATen/native/ReduceOps.cpp`, `cumsum`."""
     if out.dtype is bool_ and self.dim() and out.numel():
         raise NotImplementedError("\"cumsum\" not implemented for 'Bool'")
     array = np.atleast_1d(self._array).astype(out.dtype.numpy, copy=False)
     found = np.add.accumulate(array, wrap_dim(dim, self.dim()), accumulate_dtype(out.dtype))
     out._array[...] = found.reshape(self.shape)
-
-
-cumsum = ToDtype(meta_cumsum, cumsum_out)

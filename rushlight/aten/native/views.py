@@ -58,17 +58,13 @@ view, expand = with_cached_strides(strided.view), with_cached_strides(strided.ex
 
 def is_watched(self: Tensor) -> bool:
     """Whether autograd or a mode records the operators that a composite kernel calls.
-
-    Source: `aten/src/ATen/TensorSubclassLikeUtils.h`, `isTensorSubclassLike`.
-    """
+    Source: `aten/src/ATen/TensorSubclassLikeUtils.h`, `isTensorSubclassLike`."""
     return bool(local.modes) or self.requires_grad
 
 
 def as_view(base: Tensor, view: Tensor) -> Tensor:
     """Record the base of a view: `base`, or, if `base` is a view itself, its base. A tensor on other memory is not a view.
-
-    Source: `torch/csrc/autograd/VariableTypeUtils.h`, `as_view`.
-    """
+    Source: `torch/csrc/autograd/VariableTypeUtils.h`, `as_view`."""
     if view is not base and view._storage is base._storage:
         view._base = base if base._base is None else base._base
         view._view_version = view._storage.version
@@ -79,9 +75,7 @@ def as_view(base: Tensor, view: Tensor) -> Tensor:
 
 def reshape(self: Tensor, shape: Sequence[int]) -> Tensor:
     """`strided.reshape`. If autograd or a mode records, `reshape` calls the operators that it is composed of.
-
-    Source: `aten/src/ATen/native/TensorShape.cpp`, `reshape_symint`.
-    """
+    Source: `aten/src/ATen/native/TensorShape.cpp`, `reshape_symint`."""
     if not is_watched(self):
         return as_view(self, strided.reshape(self, shape))
     sizes = strided.infer_view_size(shape, self.numel())
@@ -246,7 +240,7 @@ def split_with_sizes(self: Tensor, split_sizes: Sequence[int], dim: int = 0) -> 
     return tuple(strided.slice(self, dim, end - size, end) for size, end in zip(split_sizes, ends))
 
 
-split_sizes = functions.split_with_sizes
+split_sizes, broadcast_to = functions.split_with_sizes, Tensor.expand
 
 
 def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
@@ -271,10 +265,6 @@ def contiguous(self: Tensor, memory_format: memory_format = contiguous_format) -
     return self if self.is_contiguous(memory_format) else functions.clone(self, memory_format=memory_format)
 
 
-def broadcast_to(self: Tensor, size: Sequence[int]) -> Tensor:
-    return self.expand(size)
-
-
 def broadcast_shapes(*shapes: int | Sequence[int]) -> Size:
     """The sizes to which tensors of these shapes broadcast."""
     sizes = ()
@@ -289,16 +279,12 @@ def broadcast_tensors(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
     return tuple(tensor if tensor.shape == sizes else tensor.expand(sizes) for tensor in tensors)
 
 
-def view_as(self: Tensor, other: Tensor) -> Tensor:
-    return self.view(other.shape)
+def shaped_as(kernel: Callable) -> Callable:
+    """The kernel that gives a tensor the sizes of another one."""
+    return lambda self, other: kernel(self, other.shape)
 
 
-def reshape_as(self: Tensor, other: Tensor) -> Tensor:
-    return functions.reshape(self, other.shape)
-
-
-def expand_as(self: Tensor, other: Tensor) -> Tensor:
-    return self.expand(other.shape)
+view_as, reshape_as, expand_as = map(shaped_as, (Tensor.view, functions.reshape, Tensor.expand))
 
 
 def numpy_T(self: Tensor) -> Tensor:
