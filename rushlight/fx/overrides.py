@@ -20,8 +20,6 @@ from rushlight.aten.strided import Tensor
 from rushlight.library import OpOverload, OpOverloadPacket
 from rushlight.nn import functional as F
 
-__all__ = ["method_name", "recording"]
-
 _recorders = 0
 _slots: list[FunctionType] = []
 _undo: list[Callable[[], None]] = []
