@@ -192,9 +192,7 @@ _TABLE: dict[str, Callable] = {
     "softplus_backward": softplus_backward,
     "addcmul": lambda self, tensor1, tensor2, value: self + scaled(tensor1 * tensor2, value),
     "addcdiv": lambda self, tensor1, tensor2, value: self + scaled(tensor1 / tensor2, value),
-    "lerp.Scalar": lambda self, end, weight: (
-        self + (end - self) * weight if weight < 0.5 else end - (end - self) * (1 - weight)
-    ),
+    "lerp.Scalar": lambda self, end, w: self + (end - self) * w if w < 0.5 else end - (end - self) * (1 - w),
     "rsub.Tensor": rsub,
     "rsub.Scalar": rsub,
     "add.Scalar": lambda self, other, alpha: self + other * alpha,

@@ -63,12 +63,6 @@ class OutputGraph:
         for text in guards.guards_for(value, source, self.scope):
             self.add_guard(Guard(source, text))
 
-    def globals_name(self, space: dict[str, Any]) -> str:
-        """The name of a dict of globals in guards: `G` is that of the captured function."""
-        if space is self.scope["G"]:
-            return "G"
-        return bind(self.scope, space, f"globals_of_{space.get('__name__', 'a_module')}")
-
     def add_input(self, tensor: Tensor, source: str) -> TensorVariable:
         if tensor.is_meta or type(tensor) not in (Tensor, rl.nn.Parameter, rl.nn.Buffer) or tensor.is_inference():
             raise Unsupported(f"a tensor of the kind {type(tensor).__name__} on {tensor.device}")

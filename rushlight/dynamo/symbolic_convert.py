@@ -18,6 +18,7 @@ from typing import Any
 from rushlight.dynamo import calls, symbolic
 from rushlight.dynamo.codegen import write_global
 from rushlight.dynamo.exc import ObservedException, Unsupported
+from rushlight.dynamo.guards import bind
 from rushlight.dynamo.opcodes import END, NULL, Interpreter, SuspendedFrame
 from rushlight.dynamo.output_graph import OutputGraph
 from rushlight.dynamo.variables.base import Args, Kwargs, VariableTracker, known_value
@@ -155,7 +156,8 @@ class InstructionTranslatorBase(Interpreter):
         elif name in space and str(space.get("__name__", "")).startswith("rushlight."):  # the framework stays as it is
             self.push(self.builder.known(space[name]))
         elif name in space:
-            self.push(self.builder.lazy(space[name], f"{self.output.globals_name(space)}[{name!r}]"))
+            source = bind(self.output.scope, space, f"globals_of_{space.get('__name__', 'a_module')}")
+            self.push(self.builder.lazy(space[name], f"{source}[{name!r}]"))
         elif hasattr(builtins, name):
             self.push(ConstantVariable(getattr(builtins, name)))
         else:

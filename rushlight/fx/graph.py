@@ -154,9 +154,7 @@ class Graph:
         self.owning_module = owning_module
         self._tracer_cls = tracer_cls
 
-    @property
-    def nodes(self) -> NodeList:
-        return NodeList(self)
+    nodes: NodeList = property(NodeList)
 
     def output_node(self) -> Node:
         node = next(reversed(self.nodes))

@@ -453,9 +453,7 @@ class ReduceLROnPlateau(LRScheduler):
         self.last_epoch, self._last_lr = 0, self._current()
         self.best, self.cooldown_counter, self.num_bad_epochs = self.mode_worse, 0, 0
 
-    @property
-    def in_cooldown(self) -> bool:
-        return self.cooldown_counter > 0
+    in_cooldown: bool = property(lambda self: self.cooldown_counter > 0)
 
     def step(self, metrics: Any) -> None:
         value = float(metrics)
