@@ -55,13 +55,8 @@ def log_softmax(self: Tensor, dim: int, half_to_float: bool) -> Tensor:
 
 
 def softmax_backward_data(grad_output: Tensor, output: Tensor, dim: int, input_dtype: dtype) -> Tensor:
-    """`_softmax_backward_data` in simpler operators: the gradient of the input of a softmax along `dim`.
-
-    With y = `output`, the result of the softmax, and g = `grad_output`, it is y * (g - s), where s is the sum of g * y along
-    `dim`. It has the dtype `input_dtype`, and is contiguous.
-
-    Source: `torch/_decomp/decompositions.py`, `_softmax_backward_data`.
-    """
+    """y * (g - s), with y = `output`, g = `grad_output`, and s the sum of g * y along `dim`. Source:
+    `torch/_decomp/decompositions.py`, `_softmax_backward_data`."""
     weighted = grad_output * output
     grad = weighted - output * functions.sum(weighted, [dim], True)
     return grad.to(input_dtype).contiguous()
@@ -197,9 +192,7 @@ _TABLE: dict[str, Callable] = {
     "softplus_backward": softplus_backward,
     "addcmul": lambda self, tensor1, tensor2, value: self + scaled(tensor1 * tensor2, value),
     "addcdiv": lambda self, tensor1, tensor2, value: self + scaled(tensor1 / tensor2, value),
-    "lerp.Scalar": lambda self, end, weight: (
-        self + (end - self) * weight if weight < 0.5 else end - (end - self) * (1 - weight)
-    ),
+    "lerp.Scalar": lambda self, end, w: self + (end - self) * w if w < 0.5 else end - (end - self) * (1 - w),
     "rsub.Tensor": rsub,
     "rsub.Scalar": rsub,
     "add.Scalar": lambda self, other, alpha: self + other * alpha,

@@ -44,14 +44,10 @@ def is_inplace_view(func: Operator) -> bool:
 
 @cache
 def functional_form(func: Operator) -> Operator:
-    """The operator that computes the same result and does not write: `add.Tensor` for `add_.Tensor`.
-
-    It has the name without the underscore, or the same name if `func` writes to `out`, and the same arguments, by name and type,
-    without `out`. The names of the overloads may differ (`bernoulli_.float` and `bernoulli.p`). `normal_` is the exception: its
-    form is `normal_functional`.
-
-    Source: `torchgen/native_function_generation.py`, `pre_group_native_functions`, which pairs operators by their signatures.
-    """
+    """The operator that computes the same result and does not write: `add.Tensor` for `add_.Tensor`. It has the same name,
+    without an underscore at its end, and the same arguments, by name and type, without `out`. The names of the overloads may
+    differ (`bernoulli_.float` and `bernoulli.p`). `normal_` is the exception: its form is `normal_functional`. Source:
+    `torchgen/native_function_generation.py`, `pre_group_native_functions`, which pairs operators by their signatures."""
     schema = func.schema
     inplace = schema.arguments[0].is_written
     name = schema.name.removesuffix("_") if inplace else schema.name
@@ -191,14 +187,9 @@ def apply_update(base: Tensor, new: Tensor, views: Sequence[View]) -> Tensor:
 
 
 def sync(tensor: FunctionalTensorWrapper) -> Tensor:
-    """Bring a tensor up to date, and return its value.
-
-    A tensor is up to date if its `generation` is that of its storage. If not, all updates of the storage are applied to the
-    storage's `base` in order, and the tensor's `value` is regenerated from the base by the steps in its `views`. Other tensors of
-    the storage do not change until they are needed.
-
-    Source: `aten/src/ATen/FunctionalTensorWrapper.cpp`, `sync_`, `apply_updates` and `regenerate_from_base`.
-    """
+    """Bring a tensor up to date, and return its value: apply all updates of the storage, and regenerate the tensor from the base.
+    Other tensors of the storage do not change until they are needed.
+    Source: `aten/src/ATen/FunctionalTensorWrapper.cpp`, `sync_`, `apply_updates` and `regenerate_from_base`."""
     storage = tensor.storage
     if tensor.generation != storage.generation:
         for new, views in storage.updates:
@@ -271,9 +262,7 @@ class FunctionalTensorMode(DispatchMode):
         elif func.schema.is_mutable:
             self.write(func, args, kwargs)
         else:
-            values = self.call(func, *self.values(args, kwargs))
-            several = isinstance(outer, (list, tuple))
-            for tensor, value in zip(outer, values) if several else [(outer, values)]:
+            for tensor, value in zip(listed(outer), listed(self.call(func, *self.values(args, kwargs)))):
                 if isinstance(tensor, Tensor):
                     self.wrap(tensor, value)
         return outer
@@ -285,9 +274,8 @@ class FunctionalTensorMode(DispatchMode):
         """A new view has generation 0. If its storage has updates, the view is regenerated when it is first needed."""
         base = self.of(args[0])
         values = func(sync(base) if self.sync_views else base.value, *args[1:])
-        several = isinstance(outer, (list, tuple))
-        for i, (tensor, value) in enumerate(zip(outer, values) if several else [(outer, values)]):
-            view = View(func, args[1:], i if several else None)
+        for i, (tensor, value) in enumerate(zip(listed(outer), listed(values))):
+            view = View(func, args[1:], None if tensor is outer else i)
             self.known[id(tensor)] = tensor, FunctionalTensorWrapper(value, base.storage, (*base.views, view))
 
     def write_metadata(self, func: Operator, args: tuple) -> None:
@@ -309,20 +297,21 @@ class FunctionalTensorMode(DispatchMode):
             options = {name: value for name, value in options.items() if name in known}
             values = values[: len(form.schema.positional)]
         result = self.call(form, values, options)
-        for tensor, new in zip(written, result if isinstance(result, (list, tuple)) else (result,)):
+        for tensor, new in zip(written, listed(result)):
             sync(tensor)
             commit_update(tensor, new)
             detached = any(view.operator is aten.detach.default for view in tensor.views)
             tensor.storage.hidden = tensor.storage.hidden and (detached or not local.grad_enabled)
 
 
+def listed(results: Any) -> Sequence[Any]:
+    return results if isinstance(results, (list, tuple)) else [results]
+
+
 def functionalize(function: Callable) -> Callable:
-    """The same function, out of operators that do not write. Its writes to arguments are done at the end, by `copy_`.
-
-    The function runs on tensors without data. Their values are the arguments.
-
-    Source: `torch/_functorch/eager_transforms.py`, `functionalize`.
-    """
+    """The same function, out of operators that do not write. Its writes to arguments are done at the end, by `copy_`. The
+    function runs on tensors without data. Their values are the arguments. Source: `torch/_functorch/eager_transforms.py`,
+    `functionalize`."""
 
     @wraps(function)
     def functional(*args: Any) -> Any:

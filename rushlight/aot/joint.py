@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rushlight.aot.functional import FunctionalTensorMode, View, sync, whole
-from rushlight.aot.proxy_tensor import Decompositions, ProxyTorchDispatchMode, fake_like, on_meta, trace
+from rushlight.aot.proxy_tensor import Args, Decompositions, ProxyTorchDispatchMode, fake_like, on_meta, trace
 from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor, non_overlapping_and_dense
 from rushlight.autograd import engine
@@ -26,12 +26,7 @@ from rushlight.c10.dispatch import local
 from rushlight.fx import GraphModule
 from rushlight.library import ops
 
-__all__ = [
-    "ViewAndMutationMeta", "collect_metadata", "inference_graph", "joint_forward_backward", "joint_graph", "needs_autograd",
-]  # fmt: skip
-
 aten = ops.aten
-Args = Sequence[Any]
 
 # The metadata of a function ------------------------------------------------------------------------------------------
 
@@ -102,10 +97,8 @@ class ViewAndMutationMeta:
 
 
 def collect_metadata(function: Callable, args: Sequence[Any]) -> ViewAndMutationMeta:
-    """Run a function on fake tensors, to collect its writes, and the memory that its outputs share.
-
-    `function` returns a list. Source: `collect_metadata_analysis.py`, `run_functionalized_fw_and_collect_metadata`.
-    """
+    """Run a function on fake tensors, to collect its writes, and the memory that its outputs share. `function` returns a list.
+    Source: `collect_metadata_analysis.py`, `run_functionalized_fw_and_collect_metadata`."""
     mode = FunctionalTensorMode(on_meta=True)
     outers = [mode.wrap(fake_like(x), fake_like(x).detach()) if isinstance(x, Tensor) else x for x in args]
     before = [layout(x) for x in outers]
@@ -292,9 +285,7 @@ def inference_graph(
 ) -> GraphModule:
     """The graph of the outputs alone, from `arg0_1`, ... With `meta.in_graph` it writes to its inputs at the end. Otherwise it
     returns their new values first.
-
-    Source: `graph_capture.py`, `aot_dispatch_base_graph`.
-    """
+    Source: `graph_capture.py`, `aot_dispatch_base_graph`."""
 
     def traced(mode: ProxyTorchDispatchMode, *values: Any) -> list[Any]:
         functional, outers = wrap_fakes(values, args)

@@ -163,14 +163,10 @@ def may_recompute(node: Node, info: NodeInfo) -> bool:
 
 
 def get_node_weight(node: Node, info: NodeInfo) -> float:
-    """The cost of saving the result of a node.
-
-    A result that is not a single tensor (`meta["val"]`) cannot be saved: `math.inf`. Otherwise the cost is the size in bytes, times
-    1.1 for each step from the backward (at least 1 and at most 100 steps), so that nodes near the backward are preferred. It is
-    doubled for a result that is not in memory otherwise, because it must be written and read.
-
-    Source: `torch/_functorch/partitioners.py`, `get_node_weight`.
-    """
+    """The cost of saving the result of a node. A result that is not a single tensor (`meta["val"]`) cannot be saved: `math.inf`.
+    Otherwise the cost is the size in bytes, times 1.1 for each step from the backward (at least 1 and at most 100 steps), so
+    that nodes near the backward are preferred. It is doubled for a result that is not in memory otherwise, because it must be
+    written and read. Source: `torch/_functorch/partitioners.py`, `get_node_weight`."""
     if not isinstance(node.meta.get("val"), Tensor):
         return math.inf
     weight = int(size_of(node) * 1.1 ** max(min(info.dist_from_bw[node], 100), 1))
@@ -184,9 +180,7 @@ Edge = tuple[str, str]
 def network(joint: Graph, info: NodeInfo) -> dict[Edge, float]:
     """The capacities of the pipes. Each node is a pipe from `<name>_in` to `<name>_out`, which leads to its users. Nodes that must
     not be recomputed are connected to `source`, and nodes that the backward needs to `sink`.
-
-    Source: `torch/_functorch/partitioners.py`, `solve_min_cut`.
-    """
+    Source: `torch/_functorch/partitioners.py`, `solve_min_cut`."""
     capacities: dict[Edge, float] = {}
     banned: set[Node] = set()
 
@@ -218,9 +212,7 @@ def network(joint: Graph, info: NodeInfo) -> dict[Edge, float]:
 def used_far_apart(info: NodeInfo) -> list[Node]:
     """Users of a node that come after another user of it and after a node that cannot be fused with it. To recompute them would
     keep this node alive for a long time.
-
-    Source: `solve_min_cut`, `find_first_unfusible`.
-    """
+    Source: `solve_min_cut`, `find_first_unfusible`."""
     found = []
     for used in info.fw_order:
         users = [user for user in used.users if user in info.required_fw]

@@ -28,6 +28,7 @@ from rushlight.c10.storage import device
 from rushlight.fx import Graph, GraphModule, Node
 from rushlight.fx.node import map_aggregate
 
+Args = Sequence[Any]
 Decompositions = Mapping[Operator, Callable] | None
 
 # The mode ------------------------------------------------------------------------------------------------------------
@@ -174,9 +175,7 @@ def fake_like(tensor: Tensor) -> Tensor:
         return fake if tensor.is_leaf else functions._unsafe_view(fake, sizes)
 
 
-def trace(
-    function: Callable, args: Sequence[Any], names: Sequence[str], decompositions: Decompositions = None
-) -> GraphModule:
+def trace(function: Callable, args: Args, names: Sequence[str], decompositions: Decompositions = None) -> GraphModule:
     """The graph of the calls of `function(mode, *args)`, with a placeholder for each argument, which has the name given."""
     graph = Graph()
     mode = ProxyTorchDispatchMode(graph, decompositions)

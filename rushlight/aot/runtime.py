@@ -18,7 +18,7 @@ from rushlight.aot import joint
 from rushlight.aot.functional import arguments_of
 from rushlight.aot.joint import ALIAS_OF_INPUT, IS_INPUT, NON_ALIAS, UNSAFE_VIEW_ALIAS, ViewAndMutationMeta
 from rushlight.aot.partition import default_partition, min_cut_rematerialization_partition
-from rushlight.aot.proxy_tensor import Decompositions
+from rushlight.aot.proxy_tensor import Args, Decompositions
 from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.function import Function
@@ -27,8 +27,6 @@ from rushlight.autograd.history import replay
 from rushlight.c10.dispatch import local
 from rushlight.fx import GraphModule
 from rushlight.utils import _logging as logs
-
-__all__ = ["aot_autograd", "aot_export_joint_simple", "aot_function", "nop"]
 
 Compiler = Callable[[GraphModule, list[Any]], Callable]
 
@@ -97,36 +95,26 @@ def wrap_inference(compiled: Callable, meta: ViewAndMutationMeta) -> Callable:
     """The callable for an inference graph: the compiled one itself if it needs no epilogue.
     Source: `runtime_wrappers.py`, `RuntimeWrapper`."""
     compiled = unboxed(compiled)
+    epilogue = meta.mutated or any(info.output_type not in (NON_ALIAS, UNSAFE_VIEW_ALIAS) for info in meta.outputs)
+    written = [i for i, info in enumerate(meta.inputs) if meta.is_written(info) and not epilogue]
     native = getattr(compiled, "is_native", False)  # autograd does not record it, and it increments versions itself
-    if not native and any(info.requires_grad for info in meta.inputs):
-        compiled = without_grad(compiled)
-    aliases = any(info.output_type not in (NON_ALIAS, UNSAFE_VIEW_ALIAS) for info in meta.outputs)
-    if not meta.mutated and not aliases:
-        written = [i for i, info in enumerate(meta.inputs) if meta.is_written(info)]
-        return with_versions(compiled, written) if written and not native else compiled
-    return lambda *args: run_epilogue(meta, args, compiled(*args))
+    if not native and (written or any(info.requires_grad for info in meta.inputs)):
+        compiled = without_grad(compiled, written)
+    return (lambda *args: run_epilogue(meta, args, compiled(*args))) if epilogue else compiled
 
 
-def without_grad(compiled: Callable) -> Callable:
-    """Run without autograd, because the trace has its effects already."""
+def without_grad(compiled: Callable, written: Sequence[int]) -> Callable:
+    """Run without autograd, because the trace has its effects already. The versions of written inputs are incremented, so that
+    autograd detects a write to a saved tensor."""
 
     def run(*args: Any) -> Any:
         before, local.grad_enabled = local.grad_enabled, False
         try:
+            for i in written:
+                args[i]._storage.version += 1
             return compiled(*args)
         finally:
             local.grad_enabled = before
-
-    return run
-
-
-def with_versions(compiled: Callable, written: Sequence[int]) -> Callable:
-    """Increment the versions of written inputs, so that autograd detects a write to a saved tensor."""
-
-    def run(*args: Any) -> Any:
-        for i in written:
-            args[i]._storage.version += 1
-        return compiled(*args)
 
     return run
 
@@ -243,12 +231,9 @@ def aot_function(
     partition_fn: Callable = default_partition,
     **options: Any,
 ) -> Callable:
-    """`fn`, compiled at its first call. Arguments and results may be nested in lists, tuples and dicts.
-
-    The options are those of `aot_autograd`. By default the graph does not write to its inputs.
-
-    Source: `torch/_functorch/aot_autograd.py`, `aot_function`.
-    """
+    """`fn`, compiled at its first call. Arguments and results may be nested in lists, tuples and dicts. The options are those of
+    `aot_autograd`. By default the graph does not write to its inputs. Source: `torch/_functorch/aot_autograd.py`,
+    `aot_function`."""
     options = {"partition_fn": partition_fn, "keep_inference_input_mutations": False} | options
     compiled, out_spec = None, None
 
@@ -270,12 +255,7 @@ def aot_function(
 
 
 def aot_export_joint_simple(
-    func: Callable,
-    args: Sequence[Any],
-    *,
-    trace_joint: bool,
-    num_params_buffers: int = 0,
-    decompositions: Decompositions = None,
+    func: Callable, args: Args, *, trace_joint: bool, num_params_buffers: int = 0, decompositions: Decompositions = None
 ) -> GraphModule:
     """The graph of the forward, or of forward and backward, of a function that does not write to its inputs.
     Source: `torch/_functorch/aot_autograd.py`, `aot_export_joint_simple`."""

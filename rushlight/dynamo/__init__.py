@@ -15,20 +15,9 @@ convert_frame     running a function region by region
 eval_frame        the surface: `compile`, `explain`, `reset`
 """
 
-from rushlight.dynamo.eval_frame import (
-    ExplainOutput,
-    OptimizedModule,
-    compile,  # noqa: A004
-    disable,
-    explain,
-    graph_break,
-    list_backends,
-    lookup_backend,
-    reset,
-)
+# ruff: noqa: F403
+from rushlight.dynamo import eval_frame
+from rushlight.dynamo.eval_frame import *
 from rushlight.dynamo.exc import Unsupported
 
-__all__ = [
-    "ExplainOutput", "OptimizedModule", "Unsupported", "compile", "disable", "explain", "graph_break", "list_backends",
-    "lookup_backend", "reset",
-]  # fmt: skip
+__all__ = ["Unsupported", *eval_frame.__all__]

@@ -19,8 +19,6 @@ from functools import lru_cache
 from types import CodeType
 from typing import Any
 
-__all__ = ["Instruction", "read_instructions", "simplify", "live_names", "instructions_of"]
-
 VERSION = sys.version_info[:2]
 
 # The bytes -----------------------------------------------------------------------------------------------------------
@@ -72,10 +70,8 @@ def read_instructions(code: CodeType) -> list[tuple[int, str, int, int | None]]:
 
 @dataclass(eq=False, slots=True)
 class Instruction:
-    """One of the small set. `arg` is a name, a value, a symbol or a number; for a jump, the index of its target.
-
-    `handler` is (index, depth of the stack, whether the offset is pushed) of the handler of an exception here, or None.
-    """
+    """One of the small set. `arg` is a name, a value, a symbol or a number; for a jump, the index of its target. `handler` is
+    (index, depth of the stack, whether the offset is pushed) of the handler of an exception here, or None."""
 
     op: str
     arg: Any = None

@@ -14,8 +14,6 @@ from typing import Any
 from rushlight.dynamo import guards
 from rushlight.dynamo.guards import Guard
 
-__all__ = ["CacheEntry", "Region", "lookup", "recompile_reasons", "recompile_limit"]
-
 recompile_limit = 8
 
 
@@ -31,10 +29,7 @@ class CacheEntry:
 
 @dataclass(eq=False)
 class Region:
-    """A function from its beginning, or from an instruction on.
-
-    `skip_reason`: why nothing is captured here; None if it is.
-    """
+    """A function from its beginning, or from an instruction on. `skip_reason`: why nothing is captured here; None if it is."""
 
     entries: list[CacheEntry] = field(default_factory=list)
     skip_reason: str | None = None

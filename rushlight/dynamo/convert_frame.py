@@ -27,8 +27,6 @@ from rushlight.dynamo.output_graph import OutputGraph, ResumeState
 from rushlight.dynamo.symbolic_convert import InstructionTranslator
 from rushlight.utils import _logging as logs
 
-__all__ = ["Compiler", "GraphCompileReason", "populate"]
-
 _GENERATED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 _VARIADIC = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 
@@ -112,10 +110,8 @@ class Compiler:
         self, code: CodeType, f_globals: dict[str, Any], region: Region, state: SuspendedFrame, L: dict[str, Any],  # noqa: N803
         call_plainly: Callable[[], Any] | None = None,
     ) -> Any:  # fmt: skip
-        """No entry fits: capture another one and run it, or, if that is impossible, run the rest of the function.
-
-        `call_plainly` calls the whole function, if the state is its beginning.
-        """
+        """No entry fits: capture another one and run it, or, if that is impossible, run the rest of the function. `call_plainly`
+        calls the whole function, if the state is its beginning."""
         if region.skip_reason is None and len(region.entries) >= cache.recompile_limit:
             logs.artifact("recompiles", f"{code.co_name}: the limit of {cache.recompile_limit} is reached")
             if call_plainly:
@@ -179,10 +175,8 @@ class Compiler:
                 stop_at, reason = output.first_grad, str(error)
 
     def translate(self, frame: InstructionTranslator, state: SuspendedFrame) -> tuple[Exception | None, bool]:
-        """Run a frame from a state. Returns the error that ended it, if any, and the grad mode at its end.
-
-        Any error breaks the graph, also one of the translator: then the graph is smaller, but the result is right.
-        """
+        """Run a frame from a state. Returns the error that ended it, if any, and the grad mode at its end. Any error breaks the
+        graph, also one of the translator: then the graph is smaller, but the result is right."""
         before, error = local.grad_enabled, None
         try:
             populate(frame, state)
@@ -199,9 +193,7 @@ class Compiler:
         resume = None if frame.returned else self.state_at_break(frame, reason)
         if resume is None and not self.fullgraph and all(node.op == "placeholder" for node in output.graph.nodes):
             raise SkipFrame("no operation: nothing to capture")  # as in PyTorch, for good
-        if (
-            grad_mode != local.grad_enabled
-        ):  # a graph ends in the mode in which it began; Python sets the other one after it
+        if grad_mode != local.grad_enabled:  # a graph ends in the mode in which it began; Python sets the other later
             output.grad_mode_after = grad_mode
             output.emit("call_function", rl._C._set_grad_enabled, (local.grad_enabled,), {}, None)
         why = GraphCompileReason(str(reason) if resume else "return_value", line_of(frame), bool(resume))

@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rushlight.dynamo.variables.misc import ExceptionVariable
 
-__all__ = ["AutogradGradRestartAnalysis", "ObservedException", "SkipFrame", "Unsupported"]
-
 
 class Unsupported(Exception):
     """An operation cannot be captured: the graph breaks here. The message is the reason."""

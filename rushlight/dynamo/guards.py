@@ -17,8 +17,6 @@ from typing import Any, NamedTuple
 import rushlight as rl
 from rushlight.aten.strided import Tensor
 
-__all__ = ["Guard", "guards_for", "build_check", "failing_guard", "bind"]
-
 WRITTEN = (int, float, complex, str, bytes)  # constants that are compared by value
 CONSTANTS = (*WRITTEN, bool, type(None), type(Ellipsis))
 

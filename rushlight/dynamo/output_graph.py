@@ -27,8 +27,6 @@ from rushlight.dynamo.variables.constant import ConstantVariable
 from rushlight.dynamo.variables.lists import ContainerVariable, ListVariable, TupleVariable
 from rushlight.dynamo.variables.tensor import TensorVariable
 
-__all__ = ["OutputGraph", "ResumeState"]
-
 ResumeState = tuple[int, dict[str, VariableTracker], dict[str, VariableTracker], list[VariableTracker]]
 
 
@@ -64,12 +62,6 @@ class OutputGraph:
     def guard(self, value: Any, source: str) -> None:
         for text in guards.guards_for(value, source, self.scope):
             self.add_guard(Guard(source, text))
-
-    def globals_name(self, space: dict[str, Any]) -> str:
-        """The name of a dict of globals in guards: `G` is that of the captured function."""
-        if space is self.scope["G"]:
-            return "G"
-        return bind(self.scope, space, f"globals_of_{space.get('__name__', 'a_module')}")
 
     def add_input(self, tensor: Tensor, source: str) -> TensorVariable:
         if tensor.is_meta or type(tensor) not in (Tensor, rl.nn.Parameter, rl.nn.Buffer) or tensor.is_inference():
@@ -203,15 +195,12 @@ def is_consumed(fake: Tensor) -> bool:
 def remove_grad_mode_pairs(graph: fx.Graph) -> None:
     """Remove a switch of the grad mode that the next node takes back."""
     kept: list[fx.Node] = []
+    switches = {node for node in graph.nodes if node.target is rl._C._set_grad_enabled}
     for node in [node for node in graph.nodes if node.op != "placeholder"]:
-        if is_grad_mode_switch(node) and kept and is_grad_mode_switch(kept[-1]):
-            switches = (each.args[0] for each in reversed(kept[:-1]) if is_grad_mode_switch(each))
-            if node.args[0] == next(switches, local.grad_enabled):
+        if node in switches and kept and kept[-1] in switches:
+            modes = (each.args[0] for each in reversed(kept[:-1]) if each in switches)
+            if node.args[0] == next(modes, local.grad_enabled):
                 graph.erase_node(node)
                 graph.erase_node(kept.pop())
                 continue
         kept.append(node)
-
-
-def is_grad_mode_switch(node: fx.Node) -> bool:
-    return node.target is rl._C._set_grad_enabled

@@ -14,10 +14,8 @@ from collections.abc import Callable
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
-from rushlight.dynamo.bytecode import OPERATORS, UNARY, Instruction
+from rushlight.dynamo.bytecode import OPERATORS, UNARY
 from rushlight.dynamo.opcodes import END, Interpreter, SuspendedFrame
-
-__all__ = ["PythonInterpreter", "SuspendedFrame", "run_instruction", "run_to_end"]
 
 Call = Callable[[Any, list, dict[str, Any]], Any]
 
@@ -48,23 +46,23 @@ class PythonInterpreter(Interpreter):
 
     # The most frequent instructions, without a call of an operation
 
-    def LOAD_CONST(self, instruction: Instruction) -> None:
-        self.push(instruction.arg)
+    def LOAD_CONST(self, value: Any) -> None:
+        self.push(value)
 
-    def BINARY_OP(self, instruction: Instruction) -> None:
+    def BINARY_OP(self, symbol: str) -> None:
         right, left = self.pop(), self.pop()
-        self.push(OPERATORS[instruction.arg](left, right))
+        self.push(OPERATORS[symbol](left, right))
 
     # Names
 
-    def STORE_DEREF(self, instruction: Instruction) -> None:
-        self.cells[instruction.arg].cell_contents = self.stack.pop()
+    def STORE_DEREF(self, name: str) -> None:
+        self.cells[name].cell_contents = self.stack.pop()
 
-    def DELETE_DEREF(self, instruction: Instruction) -> None:
-        del self.cells[instruction.arg].cell_contents
+    def DELETE_DEREF(self, name: str) -> None:
+        del self.cells[name].cell_contents
 
-    def LOAD_GLOBAL(self, instruction: Instruction) -> None:
-        name, space = instruction.arg, self.f_globals
+    def LOAD_GLOBAL(self, name: str) -> None:
+        space = self.f_globals
         if name not in space:
             builtins = space.get("__builtins__", sys.modules["builtins"])
             space = builtins if isinstance(builtins, dict) else vars(builtins)
@@ -72,12 +70,12 @@ class PythonInterpreter(Interpreter):
             raise NameError(f"name '{name}' is not defined")
         self.push(space[name])
 
-    def STORE_GLOBAL(self, instruction: Instruction) -> None:
-        self.f_globals[instruction.arg] = self.stack.pop()
+    def STORE_GLOBAL(self, name: str) -> None:
+        self.f_globals[name] = self.stack.pop()
 
-    def IMPORT_NAME(self, instruction: Instruction) -> None:
+    def IMPORT_NAME(self, name: str) -> None:
         level, names = self.popn(2)
-        self.push(__import__(instruction.arg, self.f_globals, None, names, level))
+        self.push(__import__(name, self.f_globals, None, names, level))
 
     # Calls and functions
 
@@ -106,17 +104,17 @@ class PythonInterpreter(Interpreter):
 
     # Exceptions and blocks
 
-    def RAISE_VARARGS(self, instruction: Instruction) -> None:
-        if instruction.arg == 2:
+    def RAISE_VARARGS(self, count: int | None) -> None:
+        if count == 2:
             cause = self.pop()
             raise self.pop() from cause
-        if instruction.arg == 0 and not self.handled:
+        if count == 0 and not self.handled:
             raise RuntimeError("No active exception to reraise")
-        raise self.handled[-1] if instruction.arg == 0 else self.pop()
+        raise self.handled[-1] if count == 0 else self.pop()
 
     RERAISE = RAISE_VARARGS
 
-    def WITH_EXCEPT_START(self, instruction: Instruction) -> None:
+    def WITH_EXCEPT_START(self, _: None) -> None:
         error = self.stack[-1]
         self.push(self.stack[-4](type(error), error, error.__traceback__))
 

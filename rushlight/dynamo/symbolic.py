@@ -13,28 +13,19 @@ from typing import TYPE_CHECKING
 from rushlight.dynamo import calls
 from rushlight.dynamo.bytecode import MIRRORED, OPERATORS, PLAIN, UNARY
 from rushlight.dynamo.exc import Unsupported
-from rushlight.dynamo.variables import (
-    BaseUserFunctionVariable,
-    ConstantVariable,
-    ConstDictVariable,
-    ExceptionVariable,
-    GetAttrVariable,
-    GradModeVariable,
-    IteratorVariable,
-    ListVariable,
-    SetVariable,
-    TensorVariable,
-    TupleVariable,
-    UserDefinedObjectVariable,
-    UserMethodVariable,
-    VariableTracker,
-)
-from rushlight.dynamo.variables.base import static_getattr
+from rushlight.dynamo.variables.base import VariableTracker, static_getattr
+from rushlight.dynamo.variables.constant import ConstantVariable
+from rushlight.dynamo.variables.ctx_manager import GradModeVariable
+from rushlight.dynamo.variables.dicts import ConstDictVariable, SetVariable
+from rushlight.dynamo.variables.functions import BaseUserFunctionVariable, UserMethodVariable
+from rushlight.dynamo.variables.iter import IteratorVariable
+from rushlight.dynamo.variables.lists import ListVariable, TupleVariable
+from rushlight.dynamo.variables.misc import ExceptionVariable, GetAttrVariable
+from rushlight.dynamo.variables.tensor import TensorVariable
+from rushlight.dynamo.variables.user_defined import UserDefinedObjectVariable
 
 if TYPE_CHECKING:
     from rushlight.dynamo.symbolic_convert import InstructionTranslatorBase
-
-__all__ = ["binary_op", "compute", "truth", "unary_op"]
 
 CONTAINERS = (ListVariable, TupleVariable, ConstDictVariable, SetVariable)
 ALWAYS_TRUE = (
@@ -119,11 +110,9 @@ def truth(frame: InstructionTranslatorBase, value: VariableTracker) -> bool:
 
 
 def unary_op(frame: InstructionTranslatorBase, symbol: str, value: VariableTracker) -> VariableTracker:
-    if symbol == "not" and not isinstance(value, TensorVariable):
+    if symbol == "not":
         return ConstantVariable(not truth(frame, value))
     if isinstance(value, TensorVariable):
-        if symbol == "not":
-            raise Unsupported("Data-dependent branching")
         return calls.call_in_graph(frame, UNARY[symbol], [value], {})
     return calls.fold(frame, UNARY[symbol], [value])
 

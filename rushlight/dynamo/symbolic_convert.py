@@ -16,32 +16,20 @@ from types import CellType, CodeType, FunctionType
 from typing import Any
 
 from rushlight.dynamo import calls, symbolic
-from rushlight.dynamo.bytecode import Instruction
 from rushlight.dynamo.codegen import write_global
 from rushlight.dynamo.exc import ObservedException, Unsupported
+from rushlight.dynamo.guards import bind
 from rushlight.dynamo.opcodes import END, NULL, Interpreter, SuspendedFrame
 from rushlight.dynamo.output_graph import OutputGraph
-from rushlight.dynamo.variables import (
-    BaseUserFunctionVariable,
-    CellVariable,
-    ConstantVariable,
-    ConstDictVariable,
-    ExceptionVariable,
-    IteratorVariable,
-    LazyVariableTracker,
-    ListVariable,
-    SetVariable,
-    SuperVariable,
-    TensorVariable,
-    TupleVariable,
-    VariableTracker,
-)
-from rushlight.dynamo.variables.base import Args, Kwargs, known_value
-from rushlight.dynamo.variables.constant import fold, literal
-from rushlight.dynamo.variables.dicts import key_of
-from rushlight.dynamo.variables.functions import NestedUserFunctionVariable
-
-__all__ = ["InliningInstructionTranslator", "InstructionTranslator", "InstructionTranslatorBase"]
+from rushlight.dynamo.variables.base import Args, Kwargs, VariableTracker, known_value
+from rushlight.dynamo.variables.constant import ConstantVariable, fold, literal
+from rushlight.dynamo.variables.dicts import ConstDictVariable, SetVariable, key_of
+from rushlight.dynamo.variables.functions import BaseUserFunctionVariable, NestedUserFunctionVariable
+from rushlight.dynamo.variables.iter import IteratorVariable
+from rushlight.dynamo.variables.lazy import LazyVariableTracker
+from rushlight.dynamo.variables.lists import ListVariable, TupleVariable
+from rushlight.dynamo.variables.misc import CellVariable, ExceptionVariable, SuperVariable
+from rushlight.dynamo.variables.tensor import TensorVariable
 
 MAX_INSTRUCTIONS = 200_000  # of one capture: Python runs a longer loop better
 MAX_DEPTH = 60
@@ -106,9 +94,9 @@ class InstructionTranslatorBase(Interpreter):
     def is_same(self, left: VariableTracker, right: VariableTracker) -> bool:
         return left.is_same(right)
 
-    def TO_BOOL(self, instruction: Instruction) -> None:
+    def TO_BOOL(self, _: None) -> None:
         if not self.stack[-1].realize().is_tensor():  # the jump or the `not` that follows breaks the graph
-            super().TO_BOOL(instruction)
+            self.push(self.constant(self.truth(self.pop())))
 
     # Attributes, items and containers
 
@@ -141,47 +129,48 @@ class InstructionTranslatorBase(Interpreter):
 
     # Names
 
-    def STORE_FAST(self, instruction: Instruction) -> None:
+    def STORE_FAST(self, name: str) -> None:
         value = self.stack[-1]
         seen = value.real if isinstance(value, LazyVariableTracker) else value
         if isinstance(seen, TensorVariable) and not seen.named:  # nodes are named after the variables of the program
-            seen.node._rename(instruction.arg)
+            seen.node._rename(name)
             seen.named = True
-        super().STORE_FAST(instruction)
+        super().STORE_FAST(name)
 
-    def STORE_DEREF(self, instruction: Instruction) -> None:
-        self.write_cell(self.cells[instruction.arg], self.stack.pop())
+    def STORE_DEREF(self, name: str) -> None:
+        self.write_cell(self.cells[name], self.stack.pop())
 
-    def DELETE_DEREF(self, instruction: Instruction) -> None:
-        self.write_cell(self.cells[instruction.arg], None)
+    def DELETE_DEREF(self, name: str) -> None:
+        self.write_cell(self.cells[name], None)
 
     def write_cell(self, cell: CellVariable, contents: VariableTracker | None) -> None:
         if cell.source is not None:
             self.output.effect(cell.write_contents)
         cell.contents = contents
 
-    def LOAD_GLOBAL(self, instruction: Instruction) -> None:
-        name, space = instruction.arg, self.f_globals
+    def LOAD_GLOBAL(self, name: str) -> None:
+        space = self.f_globals
         written = self.output.written.get(id(space), {})
         if name in written:
             self.push(written[name])
         elif name in space and str(space.get("__name__", "")).startswith("rushlight."):  # the framework stays as it is
             self.push(self.builder.known(space[name]))
         elif name in space:
-            self.push(self.builder.lazy(space[name], f"{self.output.globals_name(space)}[{name!r}]"))
+            source = bind(self.output.scope, space, f"globals_of_{space.get('__name__', 'a_module')}")
+            self.push(self.builder.lazy(space[name], f"{source}[{name!r}]"))
         elif hasattr(builtins, name):
             self.push(ConstantVariable(getattr(builtins, name)))
         else:
             raise self.error(NameError, f"name '{name}' is not defined")
 
-    def STORE_GLOBAL(self, instruction: Instruction) -> None:
+    def STORE_GLOBAL(self, name: str) -> None:
         values = self.output.written.setdefault(id(self.f_globals), {})
-        values[instruction.arg] = self.stack.pop()
-        self.output.effect(write_global, self.f_globals, instruction.arg, values)
+        values[name] = self.stack.pop()
+        self.output.effect(write_global, self.f_globals, name, values)
 
-    def IMPORT_NAME(self, instruction: Instruction) -> None:
+    def IMPORT_NAME(self, name: str) -> None:
         names, level = self.pop(), self.pop()
-        args = [ConstantVariable(each) for each in (instruction.arg, self.f_globals, None)]
+        args = [ConstantVariable(each) for each in (name, self.f_globals, None)]
         self.push(fold(self, __import__, [*args, names, level]))
 
     # Calls and functions
@@ -211,21 +200,21 @@ class InstructionTranslatorBase(Interpreter):
                 function.defaults = [each.realize() for each in value.unpack_var_sequence(self)]  # as PyTorch does
         return function
 
-    def RETURN_GENERATOR(self, instruction: Instruction) -> None:
+    def RETURN_GENERATOR(self, _: None) -> None:
         self.push(ConstantVariable(None))  # a POP_TOP takes it away
 
-    def YIELD_VALUE(self, instruction: Instruction) -> None:
+    def YIELD_VALUE(self, _: None) -> None:
         self.yielded = self.stack.pop()
         self.push(ConstantVariable(None))  # the value that is sent in
 
     # Exceptions and blocks
 
-    def RAISE_VARARGS(self, instruction: Instruction) -> None:
-        if instruction.arg == 2:
+    def RAISE_VARARGS(self, count: int | None) -> None:
+        if count == 2:
             self.pop()  # the cause
-        if instruction.arg == 0 and not self.handled:
+        if count == 0 and not self.handled:
             raise Unsupported("raise without an exception")
-        value = self.handled[-1] if instruction.arg == 0 else self.pop()
+        value = self.handled[-1] if count == 0 else self.pop()
         known = value.value if isinstance(value, ConstantVariable) else None
         if isinstance(known, type) and issubclass(known, BaseException):
             value = self.call(value, [], {})
@@ -235,7 +224,7 @@ class InstructionTranslatorBase(Interpreter):
 
     RERAISE = RAISE_VARARGS
 
-    def WITH_EXCEPT_START(self, instruction: Instruction) -> None:
+    def WITH_EXCEPT_START(self, _: None) -> None:
         value = self.stack[-1]
         args = [ConstantVariable(value.python_type()), value, ConstantVariable(None)]
         self.push(self.call(self.stack[-4], args, {}))

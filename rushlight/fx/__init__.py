@@ -5,21 +5,19 @@ graph             nodes in order, with names
 codegen           a graph as Python source
 graph_module      a module that runs this source
 overrides, proxy  values that record the calls on them
-tracer            runs a function or a module on proxies
-_symbolic_trace   functions that are recorded and not traced through
+_symbolic_trace   runs a function or a module on proxies, and records some functions without tracing through them
 interpreter       runs a graph node by node
 passes            dead code, common subexpressions, constants
 """
 
 # ruff: noqa: F401
 from rushlight.fx import passes
-from rushlight.fx._symbolic_trace import wrap
+from rushlight.fx._symbolic_trace import Tracer, symbolic_trace, wrap
 from rushlight.fx.graph import Graph
 from rushlight.fx.graph_module import GraphModule
 from rushlight.fx.interpreter import Interpreter, Transformer
 from rushlight.fx.node import Node, has_side_effect, map_arg
 from rushlight.fx.proxy import Proxy
-from rushlight.fx.tracer import Tracer, symbolic_trace
 
 __all__ = [
     "Graph", "GraphModule", "Interpreter", "Node", "Proxy", "Tracer", "Transformer", "has_side_effect", "map_arg",

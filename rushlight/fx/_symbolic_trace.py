@@ -1,22 +1,35 @@
-"""Functions that are not traced through: `wrap`, and those of the module `math`.
+"""Tracing: a function or a module runs once on proxies, and its operations are recorded.
 
-While a tracer runs, the globals with these functions have recording functions in their place. In PyTorch:
-`torch/fx/_symbolic_trace.py`. Here the tracer is in `tracer.py`.
+Each module of rushlight becomes one node (a leaf). The program's modules are traced through. While a tracer runs, the globals with
+functions that are not traced through, those of `wrap` and of the module `math`, have recording functions in their place. In
+PyTorch: `torch/fx/_symbolic_trace.py`. Left out: `concrete_args`, shapes of parameters as constants.
 """
 
 from __future__ import annotations
 
 import builtins
 import functools
+import inspect
+import itertools
+import math
 import sys
+from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import ExitStack
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
+from rushlight.aten.strided import Tensor
+from rushlight.fx.graph import Graph
+from rushlight.fx.graph_module import GraphModule
 from rushlight.fx.node import map_aggregate
-from rushlight.fx.proxy import Proxy
+from rushlight.fx.overrides import recording
+from rushlight.fx.proxy import Proxy, TracerBase, create_arg
+from rushlight.nn.modules.containers import Sequential
+from rushlight.nn.modules.module import Module
+from rushlight.nn.parameter import Parameter
 
-__all__ = ["wrap"]
+# Functions that are not traced through ------------------------------------------------------------------------------
 
 _wrapped: dict[tuple[int, str], dict[str, Any]] = {}  # by the module's globals and the name in them
 
@@ -57,3 +70,171 @@ def wrap(fn_or_name: str | Callable) -> str | Callable:
     name = fn_or_name if isinstance(fn_or_name, str) else fn_or_name.__name__
     _wrapped[id(caller.f_globals), name] = caller.f_globals
     return fn_or_name
+
+
+# The tracer ----------------------------------------------------------------------------------------------------------
+
+
+class Tracer(TracerBase):
+    """Traces a function or a module. A subclass may override `is_leaf_module`, `call_module`, `create_arg`, `to_bool` and
+    others."""
+
+    def __init__(
+        self, autowrap_modules: tuple[ModuleType, ...] = (math,), autowrap_functions: tuple[Callable, ...] = ()
+    ) -> None:
+        self.module_stack = OrderedDict()
+        self.num_calls: dict[str, int] = {}
+        self.submodule_paths: dict[Module, str] | None = None
+        self._autowrap_search = list(autowrap_modules)
+        named = [each for module in autowrap_modules for each in vars(module).items()]
+        public = [value for name, value in named if not name.startswith("_")]
+        self._autowrap_function_ids = {id(value) for value in [*public, *autowrap_functions] if callable(value)}
+
+    def get_fresh_qualname(self, prefix: str) -> str:
+        return next(name for i in itertools.count() if not hasattr(self.root, name := f"{prefix}{i}"))
+
+    def create_arg(self, a: Any) -> Any:
+        """The argument of a node for an argument that may be a tensor of the traced module, or a constant.
+        Source: `torch/fx/_symbolic_trace.py`, `Tracer.create_arg`."""
+        if isinstance(a, (Parameter, Tensor, Module)):
+            name = self.name_in_root(a)
+            if name is None and isinstance(a, Parameter):
+                raise NameError("parameter is not a member of this module")
+            if name is None and isinstance(a, Tensor):
+                name = self.tensor_attrs.get(a)
+                if name is None:
+                    name = self.tensor_attrs[a] = self.get_fresh_qualname("_tensor_constant")
+                    setattr(self.root, name, a)
+            if name is not None:
+                return self.create_node("get_attr", name, (), {})
+        if isinstance(a, tuple) and hasattr(a, "_fields"):
+            return self.create_node("call_function", type(a), tuple(self.create_arg(item) for item in a), {})
+        return create_arg(self, a)
+
+    def name_in_root(self, a: Tensor | Module) -> str | None:
+        """The qualified name of a parameter, a buffer or a module in the root."""
+        kind = "parameters" if isinstance(a, Parameter) else "buffers" if isinstance(a, Tensor) else "modules"
+        return next((name for name, each in getattr(self.root, f"named_{kind}")() if each is a), None)
+
+    def is_leaf_module(self, m: Module, module_qualified_name: str) -> bool:
+        """Whether a module becomes one node: the modules of `rl.nn`, but not `Sequential`."""
+        return type(m).__module__.startswith("rushlight.nn.") and not isinstance(m, Sequential)
+
+    def path_of_module(self, mod: Module) -> str:
+        """The qualified name of a module in the root. NameError if the root does not have it."""
+        paths = self.submodule_paths or {module: name for name, module in self.root.named_modules()}
+        if mod not in paths:
+            raise NameError("module is not installed as a submodule")
+        return paths[mod]
+
+    def call_module(self, m: Module, forward: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
+        """Record a call of a module: a node for a leaf, else the operations of its `forward`."""
+        path = self.path_of_module(m)
+        calls = self.num_calls.get(path, 0)
+        self.num_calls[path] = calls + 1
+        key = f"{path}@{calls}" if calls else path
+        self.module_stack[key] = path, type(m)
+        try:
+            if not self.is_leaf_module(m, path):
+                return forward(*args, **kwargs)
+            return self.create_proxy("call_module", path, args, kwargs)
+        finally:
+            del self.module_stack[key]
+
+    def getattr(self, attr: str, attr_val: Any, parameter_proxy_cache: dict[str, Proxy]) -> Any:
+        """The value of `module.attr` during the trace: one proxy for each parameter of the root."""
+        name = self.name_in_root(attr_val) if isinstance(attr_val, Parameter) else None
+        if name is None:
+            return attr_val
+        if name not in parameter_proxy_cache:
+            parameter_proxy_cache[name] = self.create_proxy("get_attr", name, (), {})
+        return parameter_proxy_cache[name]
+
+    def create_args_for_root(self, root_fn: FunctionType, is_module: bool) -> tuple[Callable, list[Any]]:
+        """A placeholder for each parameter of the function, and the function, which takes `*args` as one argument."""
+        plain = inspect.unwrap(root_fn)
+        code, signature = plain.__code__, inspect.signature(plain)
+        count = code.co_argcount + code.co_kwonlyargcount
+        if is_module and count == 0:
+            raise RuntimeError("``self`` argument cannot be part of *args expansion!")
+        names = list(code.co_varnames[is_module:count])
+        stars = ["*"] * bool(code.co_flags & inspect.CO_VARARGS) + ["**"] * bool(code.co_flags & inspect.CO_VARKEYWORDS)
+        names += [star + name for star, name in zip(stars, code.co_varnames[count:])]
+        args = [self.root] if is_module else []
+        for name in names:
+            default = inspect.Parameter.empty if name[0] == "*" else signature.parameters[name].default
+            given = () if default is inspect.Parameter.empty else (default,)
+            args.append(self.create_proxy("placeholder", name, given, {}, type_expr=annotations_of(plain).get(name)))
+        if code.co_kwonlyargcount or stars:
+            root_fn = all_positional(root_fn, len(args))
+        return root_fn, args
+
+    def trace(self, root: Module | Callable) -> Graph:
+        """The graph of `root`. For a function, `self.root` becomes a module that has its constants."""
+        if isinstance(root, Module):
+            self.root, function = root, type(root).forward
+            self.submodule_paths = {module: name for name, module in root.named_modules()}
+        else:
+            self.root, function = Module(), root
+        assert isinstance(function, FunctionType), f"Expected FunctionType, got {type(function)}"
+        self.graph = Graph(tracer_cls=type(self))
+        attributes = ((path, *item) for path, module in self.root.named_modules() for item in vars(module).items())
+        self.tensor_attrs = {x: f"{path}.{name}".lstrip(".") for path, name, x in attributes if isinstance(x, Tensor)}
+        globals_, returned = function.__globals__, annotations_of(inspect.unwrap(function)).get("return")
+        function, args = self.create_args_for_root(function, isinstance(root, Module))
+        with recording(), ExitStack() as patches:
+            self._follow_modules(patches)
+            for (_, name), names in _wrapped.items():
+                wrap_in(patches, names, name)
+            for names in (globals_, *map(vars, self._autowrap_search)):
+                self._autowrap(patches, names)
+            result = self.create_arg(function(*args))
+            self.create_node("output", "output", (result,), {}, type_expr=returned)
+        self.submodule_paths = None
+        return self.graph
+
+    def _follow_modules(self, patches: ExitStack) -> None:
+        """During the trace, calls of modules and reads of their attributes go through this tracer."""
+        call, read, proxies = Module.__call__, Module.__getattr__, {}
+
+        def traced_call(module: Module, *args: Any, **kwargs: Any) -> Any:
+            self._autowrap(patches, getattr(module.forward, "__globals__", {}))
+            return self.call_module(module, lambda *args, **kwargs: call(module, *args, **kwargs), args, kwargs)
+
+        def traced_getattr(module: Module, attr: str) -> Any:
+            return self.getattr(attr, read(module, attr), proxies)
+
+        for name, method, before in (("__call__", traced_call, call), ("__getattr__", traced_getattr, read)):
+            patches.callback(setattr, Module, name, before)
+            setattr(Module, name, method)
+
+    def _autowrap(self, patches: ExitStack, names: dict[str, Any]) -> None:
+        for name, value in list(names.items()):
+            if not name.startswith("_") and id(value) in self._autowrap_function_ids:
+                wrap_in(patches, names, name)
+
+
+def annotations_of(function: FunctionType) -> dict[str, Any]:
+    """The annotations of a function as they are written. Those of rushlight's modules are text."""
+    own = (function.__module__ or "").startswith("rushlight.")
+    found = inspect.get_annotations(function, eval_str=own)
+    return {name: kind for name, kind in found.items() if not (own and kind is Any)}
+
+
+def all_positional(function: FunctionType, count: int) -> FunctionType:
+    """The same function with positional parameters only, where `*args` and `**kwargs` are one parameter each."""
+    code: CodeType = function.__code__
+    flags = code.co_flags & ~(inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
+    code = code.replace(co_argcount=count, co_posonlyargcount=0, co_kwonlyargcount=0, co_flags=flags)
+    return FunctionType(code, function.__globals__, function.__name__, function.__defaults__, function.__closure__)
+
+
+def symbolic_trace(root: Module | Callable) -> GraphModule:
+    """A module with the graph of `root`.
+
+    Raises TraceError if a branch or a loop depends on the value of a proxy.
+    """
+    tracer = Tracer()
+    graph = tracer.trace(root)
+    name = type(root).__name__ if isinstance(root, Module) else root.__name__
+    return GraphModule(tracer.root, graph, name)

@@ -21,8 +21,6 @@ from rushlight.library import OpOverload
 if TYPE_CHECKING:
     from rushlight.fx.graph import _Namespace
 
-__all__ = ["PythonCode"]
-
 # Globals of all generated code
 CUSTOM_BUILTINS = {"inf": inf, "nan": nan, "NoneType": type(None), "rushlight": rushlight, "device": device}
 
@@ -184,12 +182,9 @@ def statement(node: Node, root: str, scope: Scope, note: str = "") -> str:
 def gen_python_code(
     nodes: list[Node], root: str, namespace: _Namespace, verbose: bool = False, **options: bool
 ) -> PythonCode:
-    """The nodes as a function `forward`. `repr(node)` is the node's variable, a name of `namespace`.
-
-    `verbose` adds the sizes and dtypes that `node.meta` has, and the lines that nodes were traced from.
-
-    Source: `torch/fx/graph.py`, `CodeGen._gen_python_code`.
-    """
+    """The nodes as a function `forward`. `repr(node)` is the node's variable, a name of `namespace`. `verbose` adds the sizes
+    and dtypes that `node.meta` has, and the lines that nodes were traced from. Source: `torch/fx/graph.py`,
+    `CodeGen._gen_python_code`."""
     scope, uses = Scope(namespace), last_uses(nodes)
     parameters, body, wrapped, returns, trace = ["self"], [], {}, "", None
     for node in nodes:

@@ -23,10 +23,8 @@ from rushlight.nn.modules.module import Module
 if TYPE_CHECKING:
     from rushlight.fx.graph_module import GraphModule
 
-__all__ = ["Graph"]
-
 Args = tuple | None
-Kwargs = dict[str, Any] | None
+Named = dict[str, Any] | None  # arguments by name
 Name = str | None
 
 # Names ---------------------------------------------------------------------------------------------------------------
@@ -156,9 +154,7 @@ class Graph:
         self.owning_module = owning_module
         self._tracer_cls = tracer_cls
 
-    @property
-    def nodes(self) -> NodeList:
-        return NodeList(self)
+    nodes: NodeList = property(NodeList)
 
     def output_node(self) -> Node:
         node = next(reversed(self.nodes))
@@ -173,13 +169,7 @@ class Graph:
     # Making nodes
 
     def create_node(
-        self,
-        op: str,
-        target: Target,
-        args: Args = None,
-        kwargs: Kwargs = None,
-        name: Name = None,
-        type_expr: Any = None,
+        self, op: str, target: Target, args: Args = None, kwargs: Named = None, name: Name = None, type_expr: Any = None
     ) -> Node:
         """A new node at the insert point, which is the end unless `inserting_before` or `inserting_after` set another."""
         assert args is None or isinstance(args, tuple), f"args must be a tuple, got {type(args)}"
@@ -204,16 +194,16 @@ class Graph:
             warnings.warn(f"get_attr('{qualified_name}'): the owning GraphModule {what}", stacklevel=2)
         return self.create_node("get_attr", qualified_name, type_expr=type_expr)
 
-    def call_module(self, module_name: str, args: Args = None, kwargs: Kwargs = None, type_expr: Any = None) -> Node:
+    def call_module(self, module_name: str, args: Args = None, kwargs: Named = None, type_expr: Any = None) -> Node:
         if self.owning_module is not None:
             self.owning_module.get_submodule(module_name)
         return self.create_node("call_module", module_name, args, kwargs, type_expr=type_expr)
 
-    def call_method(self, method_name: str, args: Args = None, kwargs: Kwargs = None, type_expr: Any = None) -> Node:
+    def call_method(self, method_name: str, args: Args = None, kwargs: Named = None, type_expr: Any = None) -> Node:
         return self.create_node("call_method", method_name, args, kwargs, type_expr=type_expr)
 
     def call_function(
-        self, the_function: Callable, args: Args = None, kwargs: Kwargs = None, type_expr: Any = None, name: Name = None
+        self, the_function: Callable, args: Args = None, kwargs: Named = None, type_expr: Any = None, name: Name = None
     ) -> Node:
         return self.create_node("call_function", the_function, args, kwargs, name, type_expr)
 
@@ -306,10 +296,8 @@ class Graph:
                 _check_target(self.owning_module, node)
 
     def python_code(self, root_module: str, **options: Any) -> PythonCode:
-        """The graph as the source of a function `forward`; attributes are looked up in the variable `root_module`.
-
-        Options: `verbose`, `include_stride`, `include_device`. Source: `torch/fx/graph.py`, `Graph.python_code`.
-        """
+        """The graph as the source of a function `forward`; attributes are looked up in the variable `root_module`. Options:
+        `verbose`, `include_stride`, `include_device`. Source: `torch/fx/graph.py`, `Graph.python_code`."""
         # Variables and globals must differ, so all their names are of one namespace.
         nodes, namespace = list(self.nodes), _Namespace()
         before = [node._repr_fn for node in nodes]

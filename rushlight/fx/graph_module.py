@@ -17,8 +17,6 @@ from rushlight.fx.graph import Graph
 from rushlight.nn.modules.module import Module
 from rushlight.nn.parameter import Parameter
 
-__all__ = ["GraphModule"]
-
 _numbers = itertools.count()
 
 
@@ -65,10 +63,7 @@ class GraphModule(Module):
         graph.owning_module = self
         self.recompile()
 
-    @property
-    def code(self) -> str:
-        """The source of `forward`."""
-        return self._code
+    code: str = property(operator.attrgetter("_code"), doc="The source of `forward`.")
 
     def recompile(self) -> PythonCode:
         """Generate `code` and `forward` from the graph. Returns the code with its globals."""
@@ -128,15 +123,9 @@ class GraphModule(Module):
         new.meta = copy.copy(self.meta)
         return new
 
-    def print_readable(
-        self,
-        print_output: bool = True,
-        include_stride: bool = False,
-        include_device: bool = False,
-        colored: bool = False,
-    ) -> str:
-        """The code of this module and of GraphModules within it, with the sizes of tensors and the origin of each line."""
-        options = {"include_stride": include_stride, "include_device": include_device}
+    def print_readable(self, print_output: bool = True, *, colored: bool = False, **options: bool) -> str:
+        """The code of this module and of GraphModules within it, with the sizes of tensors and the origin of each line.
+        The options are `include_stride` and `include_device`."""
         text = readable(self, type(self).__name__, **options)
         if print_output:
             print(text)

@@ -9,16 +9,14 @@ import inspect
 from collections.abc import Iterator
 from typing import Any
 
+from rushlight.fx._symbolic_trace import Tracer
 from rushlight.fx.codegen import last_uses
 from rushlight.fx.graph import Graph
 from rushlight.fx.graph_module import GraphModule
 from rushlight.fx.node import Node, map_aggregate, map_arg
 from rushlight.fx.overrides import recording
 from rushlight.fx.proxy import Proxy
-from rushlight.fx.tracer import Tracer
 from rushlight.nn.modules.module import Module
-
-__all__ = ["Interpreter", "Transformer"]
 
 
 def run_node(interpreter: Interpreter, node: Node) -> Any:

@@ -24,8 +24,6 @@ from rushlight.library import OpOverload, OpOverloadPacket
 if TYPE_CHECKING:
     from rushlight.fx.graph import Graph
 
-__all__ = ["Node", "has_side_effect", "immutable_dict", "immutable_list", "map_aggregate", "map_arg"]
-
 # Arguments of nodes, nested as in the program ------------------------------------------------------------------------
 
 
@@ -147,21 +145,10 @@ class Node:
 
     # Arguments
 
-    @property
-    def args(self) -> tuple:
-        return self._args
-
-    @args.setter
-    def args(self, args: tuple) -> None:
-        update_args_kwargs(self, args, self._kwargs)
-
-    @property
-    def kwargs(self) -> dict[str, Any]:
-        return self._kwargs
-
-    @kwargs.setter
-    def kwargs(self, kwargs: dict[str, Any]) -> None:
-        update_args_kwargs(self, self._args, kwargs)
+    args: tuple = property(operator.attrgetter("_args"), lambda self, new: update_args_kwargs(self, new, self._kwargs))
+    kwargs: Kwargs = property(
+        operator.attrgetter("_kwargs"), lambda self, new: update_args_kwargs(self, self._args, new)
+    )
 
     @property
     def all_input_nodes(self) -> list[Node]:
@@ -243,15 +230,11 @@ class Node:
             return getattr(owner.get_submodule(self.target), "_is_impure", False)
         return self.op == "call_function" and is_impure_function(self.target, impure_random)
 
-    @property
-    def stack_trace(self) -> str | None:
-        return self.meta.get("stack_trace")
-
-    @stack_trace.setter
-    def stack_trace(self, trace: str | None) -> None:
-        self.meta["stack_trace"] = trace
-
     # Text
+
+    stack_trace: str | None = property(
+        lambda self: self.meta.get("stack_trace"), lambda self, trace: self.meta.update(stack_trace=trace)
+    )
 
     def __repr__(self) -> str:
         return self._repr_fn(self) if self._repr_fn else self.name
@@ -275,10 +258,8 @@ class Node:
         match self.op:
             case "placeholder":
                 if placeholder_names:
-                    kind = (
-                        f"{self.target}: {type_repr(self.type)}" if self.type else ""
-                    )  # the name twice, as in PyTorch
-                    placeholder_names.append(self.target + kind)
+                    again = f"{self.target}: {type_repr(self.type)}" if self.type else ""  # as in PyTorch
+                    placeholder_names.append(self.target + again)
                     return None
                 default = f"(default={self.args[0]})" if self.args else ""
                 return f"%{self.name} : {kind}{users} = placeholder[target={self.target}]{default}"
@@ -319,12 +300,8 @@ def has_side_effect(fn: Callable) -> Callable:
 
 
 def is_impure_function(target: Callable, impure_random: bool = True) -> bool:
-    """Whether a call writes to its arguments, draws random numbers, or is declared to have an effect.
-
-    For functions that are not operators, only random functions and those of `has_side_effect` are known.
-
-    Source: `torch/_library/utils.py`, `is_impure`.
-    """
+    """Whether a call writes to its arguments, draws random numbers, or is declared to have an effect. For functions that are not
+    operators, only random functions and those of `has_side_effect` are known. Source: `torch/_library/utils.py`, `is_impure`."""
     if target in _side_effectful_functions:
         return True
     if isinstance(target, OpOverloadPacket):

@@ -20,8 +20,6 @@ from rushlight.aten.strided import Tensor
 from rushlight.library import OpOverload, OpOverloadPacket
 from rushlight.nn import functional as F
 
-__all__ = ["method_name", "recording"]
-
 _recorders = 0
 _slots: list[FunctionType] = []
 _undo: list[Callable[[], None]] = []
@@ -121,11 +119,8 @@ def by_signature(function: Callable, args: tuple, kwargs: dict[str, Any]) -> tup
     bound = signature.bind(*args, **kwargs)
     bound.apply_defaults()
     by_name = {each.name for each in signature.parameters.values() if each.default is not each.empty}
-    values = bound.arguments.items()
-    return (
-        tuple(value for name, value in values if name not in by_name),
-        {name: value for name, value in values if name in by_name},
-    )
+    positional = tuple(value for name, value in bound.arguments.items() if name not in by_name)
+    return positional, {name: value for name, value in bound.arguments.items() if name in by_name}
 
 
 DUNDERS = {"truediv": "div", "itruediv": "div_", "mod": "remainder", "imod": "remainder_"}

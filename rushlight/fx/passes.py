@@ -17,8 +17,6 @@ from rushlight.fx.interpreter import Interpreter
 from rushlight.fx.node import RANDOM_OPERATORS, Node, map_arg
 from rushlight.library import OpOverload, OpOverloadPacket
 
-__all__ = ["common_subexpressions", "constant_fold", "eliminate_dead_code"]
-
 # Dead code -----------------------------------------------------------------------------------------------------------
 
 

@@ -26,8 +26,6 @@ from rushlight.fx.node import Kwargs, Node, Target, map_aggregate, map_arg
 from rushlight.fx.overrides import method_name, start_recording, stop_recording
 from rushlight.library import OpOverload
 
-__all__ = ["Attribute", "GraphAppendingTracer", "Proxy", "TraceError", "TracerBase"]
-
 
 class TraceError(ValueError):
     """The program needs a value that is not known during the trace."""
@@ -105,18 +103,11 @@ class TracerBase:
         return Proxy(node, self)
 
     def create_proxy(
-        self,
-        kind: str,
-        target: Target,
-        args: tuple,
-        kwargs: Kwargs,
-        name: str | None = None,
-        type_expr: Any = None,
-        proxy_factory_fn: Callable[[Node], Proxy] | None = None,
+        self, kind: str, target: Target, args: tuple, kwargs: Kwargs, name: str | None = None, type_expr: Any = None
     ) -> Proxy:
         """Record one step: a node with arguments from `create_arg`, and a proxy for its result."""
-        node = self.create_node(kind, target, self.create_arg(args), self.create_arg(kwargs), name, type_expr)
-        return (proxy_factory_fn or self.proxy)(node)
+        args, kwargs = self.create_arg(args), self.create_arg(kwargs)
+        return self.proxy(self.create_node(kind, target, args, kwargs, name, type_expr))
 
     def create_arg(self, a: Any) -> Any:
         return create_arg(self, a)

@@ -118,9 +118,7 @@ def eye_(tensor: Tensor) -> Tensor:
 
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Rng = None) -> Tensor:
     """Uniform from -a to a, which has the standard deviation a / sqrt(3) = gain * sqrt(2 / (fan_in + fan_out)).
-
-    Source: `torch/nn/init.py`, `xavier_uniform_`.
-    """
+    Source: `torch/nn/init.py`, `xavier_uniform_`."""
     fan_in, fan_out = calculate_fan_in_and_fan_out(tensor)
     bound = math.sqrt(3) * gain * math.sqrt(2 / (fan_in + fan_out))
     return uniform_(tensor, -bound, bound, generator)

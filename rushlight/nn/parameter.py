@@ -22,17 +22,13 @@ Device, Dtype = device | str | None, dtype | None  # of arguments with the defau
 def variable_data(self: Tensor) -> Tensor:
     """A tensor on the same memory without autograd metadata: it has no history, and a write to it does not increment the
     version counter of `self`.
-
-    Source: `torch/csrc/autograd/variable.cpp`, `VariableHooks::variable_data`.
-    """
+    Source: `torch/csrc/autograd/variable.cpp`, `VariableHooks::variable_data`."""
     return Tensor(_alias_storage(self._storage), self._sizes, self._strides, self._storage_offset, self.dtype)
 
 
 def set_data(self: Tensor, new_data: Tensor) -> None:
     """Move a tensor to other memory. The sizes and the dtype may change; the tensor stays the same object.
-
-    Source: `torch/csrc/autograd/variable.cpp`, `VariableHooks::set_data`.
-    """
+    Source: `torch/csrc/autograd/variable.cpp`, `VariableHooks::set_data`."""
     if self.device != new_data.device:
         raise RuntimeError(f"data must stay on one device: the tensor is on {self.device}, not on {new_data.device}")
     if self.requires_grad and not new_data.dtype.is_floating_point:
@@ -61,9 +57,7 @@ Tensor.data = property(variable_data, set_data)
 
 class Parameter(Tensor):
     """A leaf on the memory of `data`. By default it requires grad, even if it is made in `no_grad`.
-
-    Source: `torch/nn/parameter.py`, `Parameter`.
-    """
+    Source: `torch/nn/parameter.py`, `Parameter`."""
 
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Parameter:
         self = (functions.empty(0) if data is None else data).detach()
@@ -86,6 +80,16 @@ class Parameter(Tensor):
         return "Parameter containing:\n" + Tensor.__repr__(self)
 
 
+def zero_grad(param: Tensor, set_to_none: bool) -> None:
+    """Set the gradient to None, or fill it with zeros if there is one."""
+    if set_to_none:
+        param.grad = None
+    elif param.grad is not None:
+        if param.grad.requires_grad:
+            param.grad = param.grad.detach()
+        param.grad.zero_()
+
+
 class _BufferMeta(type):
     def __instancecheck__(self, instance: Any) -> bool:
         return self is Buffer and hasattr(instance, "_is_buffer") or super().__instancecheck__(instance)
@@ -93,9 +97,7 @@ class _BufferMeta(type):
 
 class Buffer(Tensor, metaclass=_BufferMeta):
     """A plain tensor on the memory of `data`, with an attribute that tells a module to register it as a buffer.
-
-    Source: `torch/nn/parameter.py`, `Buffer`.
-    """
+    Source: `torch/nn/parameter.py`, `Buffer`."""
 
     def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Tensor:
         data = functions.empty(0) if data is None else data
@@ -110,9 +112,7 @@ class Buffer(Tensor, metaclass=_BufferMeta):
 
 class _Uninitialized:
     """A tensor with a dtype and a device, but without sizes until `materialize` sets them. Operators refuse it.
-
-    Source: `torch/nn/parameter.py`, `UninitializedTensorMixin`.
-    """
+    Source: `torch/nn/parameter.py`, `UninitializedTensorMixin`."""
 
     cls_to_become: type[Tensor]
 
@@ -130,9 +130,7 @@ class _Uninitialized:
 
     @property
     def shape(self) -> None:
-        raise RuntimeError(
-            "Can't access the shape of an uninitialized parameter or buffer: call `forward` once, so that the module sets it"
-        )
+        raise RuntimeError("Can't access the shape of an uninitialized parameter or buffer: call the module once")
 
     def requires_grad_(self, requires_grad: bool = True) -> None:
         return self._key_set  # raises, as for an operator

@@ -129,10 +129,8 @@ class LambdaLR(LRScheduler):
 
 
 class _FactorLR(LRScheduler):
-    """Multiplies the learning rates of all groups by the same factor, which depends only on the number of steps.
-
-    A subclass defines the factor of this step, and the product of all factors up to this step.
-    """
+    """Multiplies the learning rates of all groups by the same factor, which depends only on the number of steps. A subclass
+    defines the factor of this step, and the product of all factors up to this step."""
 
     def get_lr(self) -> list[float]:
         _warn_get_lr_called_outside_step(self)
@@ -335,10 +333,8 @@ class SequentialLR(LRScheduler):
 
 
 class OneCycleLR(LRScheduler):
-    """Up to `max_lr` and down to almost 0 in `total_steps`. Momentum (or the first beta) changes in the opposite direction.
-
-    It is not chainable: every learning rate is computed from the number of steps.
-    """
+    """Up to `max_lr` and down to almost 0 in `total_steps`. Momentum (or the first beta) changes in the opposite direction. It
+    is not chainable: every learning rate is computed from the number of steps."""
 
     def __init__(
         self,
@@ -427,10 +423,8 @@ def _one_cycle_phases(total_steps: int, pct_start: float, three_phase: bool) -> 
 
 
 class ReduceLROnPlateau(LRScheduler):
-    """Multiplies by `factor` when a metric, passed to each `step`, has not improved for more than `patience` steps.
-
-    After that, `cooldown` steps are not counted. The learning rate does not fall below `min_lr`, or change by `eps` or less.
-    """
+    """Multiplies by `factor` when a metric, passed to each `step`, has not improved for more than `patience` steps. After that,
+    `cooldown` steps are not counted. The learning rate does not fall below `min_lr`, or change by `eps` or less."""
 
     def __init__(
         self,
@@ -459,9 +453,7 @@ class ReduceLROnPlateau(LRScheduler):
         self.last_epoch, self._last_lr = 0, self._current()
         self.best, self.cooldown_counter, self.num_bad_epochs = self.mode_worse, 0, 0
 
-    @property
-    def in_cooldown(self) -> bool:
-        return self.cooldown_counter > 0
+    in_cooldown: bool = property(lambda self: self.cooldown_counter > 0)
 
     def step(self, metrics: Any) -> None:
         value = float(metrics)

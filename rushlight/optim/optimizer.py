@@ -21,6 +21,7 @@ from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.grad_mode import enable_grad, no_grad
 from rushlight.autograd.graph import RemovableHandle
+from rushlight.nn.parameter import zero_grad
 
 # Groups of parameters ------------------------------------------------------------------------------------------------
 
@@ -145,9 +146,7 @@ def _wrap_step(step: Callable) -> Callable:
 
 class Optimizer:
     """Base class: a subclass passes the `defaults` of its settings, and defines `step`, or `_update` for one group.
-
-    Source: `torch/optim/optimizer.py`, `Optimizer`.
-    """
+    Source: `torch/optim/optimizer.py`, `Optimizer`."""
 
     def __init__(self, params: Iterable[Tensor] | Iterable[dict[str, Any]], defaults: dict[str, Any]) -> None:
         if isinstance(params, Tensor):
@@ -176,12 +175,7 @@ class Optimizer:
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Set the gradients to None, or fill those that exist with zeros."""
         for param in chain.from_iterable(group["params"] for group in self.param_groups):
-            if set_to_none:
-                param.grad = None
-            elif param.grad is not None:
-                if param.grad.requires_grad:
-                    param.grad = param.grad.detach()
-                param.grad.zero_()
+            zero_grad(param, set_to_none)
 
     @_wrap_step
     @no_grad()
@@ -492,10 +486,8 @@ def _decayed_grad(param: Tensor, group: dict[str, Any]) -> Tensor:
 
 
 class RMSprop(Optimizer):
-    """v := alpha v + (1 - alpha) g^2, p := p - lr g / (sqrt(v) + eps), with momentum if it is not 0.
-
-    If `centered`, the square of the running average of g is subtracted from v under the root. Source: `torch/optim/rmsprop.py`.
-    """
+    """v := alpha v + (1 - alpha) g^2, p := p - lr g / (sqrt(v) + eps), with momentum if it is not 0. If `centered`, the square
+    of the running average of g is subtracted from v under the root. Source: `torch/optim/rmsprop.py`."""
 
     def __init__(
         self,

@@ -16,14 +16,12 @@ A class reaches the translator and the builder by the argument `tx`, so no modul
 from rushlight.dynamo.variables.base import VariableTracker
 from rushlight.dynamo.variables.constant import ConstantVariable
 from rushlight.dynamo.variables.ctx_manager import GradModeVariable
-from rushlight.dynamo.variables.dicts import ConstDictVariable
+from rushlight.dynamo.variables.dicts import ConstDictVariable, SetVariable
 from rushlight.dynamo.variables.functions import BaseUserFunctionVariable, UserMethodVariable
 from rushlight.dynamo.variables.iter import IteratorVariable
 from rushlight.dynamo.variables.lazy import LazyVariableTracker
 from rushlight.dynamo.variables.lists import BaseListVariable, ListVariable, TupleVariable
 from rushlight.dynamo.variables.misc import CellVariable, ExceptionVariable, GetAttrVariable, SuperVariable
 from rushlight.dynamo.variables.nn_module import UnspecializedNNModuleVariable
-from rushlight.dynamo.variables.sets import SetVariable
 from rushlight.dynamo.variables.tensor import TensorVariable
-from rushlight.dynamo.variables.torch import TorchInGraphFunctionVariable
-from rushlight.dynamo.variables.user_defined import UserDefinedClassVariable, UserDefinedObjectVariable
+from rushlight.dynamo.variables.user_defined import UserDefinedObjectVariable

@@ -21,18 +21,6 @@ if TYPE_CHECKING:
 else:
     PyCodegen = Translator = Any  # both import this module
 
-__all__ = [
-    "Args",
-    "Kwargs",
-    "PyCodegen",
-    "Source",
-    "Translator",
-    "VariableTracker",
-    "known_value",
-    "observed",
-    "static_getattr",
-]
-
 Args = list["VariableTracker"]
 Kwargs = dict[str, "VariableTracker"]
 Source = str | None

@@ -21,13 +21,12 @@ from rushlight.dynamo.guards import CONSTANTS, Guard, bind
 from rushlight.dynamo.variables.base import VariableTracker
 from rushlight.dynamo.variables.constant import ConstantVariable, literal
 from rushlight.dynamo.variables.ctx_manager import EnteredGradMode, GradModeMethodVariable, GradModeVariable
-from rushlight.dynamo.variables.dicts import MAPPINGS, ConstDictVariable, TensorKey
+from rushlight.dynamo.variables.dicts import MAPPINGS, ConstDictVariable, SetVariable, TensorKey
 from rushlight.dynamo.variables.functions import UserFunctionVariable, UserMethodVariable
 from rushlight.dynamo.variables.lazy import LazyVariableTracker
 from rushlight.dynamo.variables.lists import ListVariable, TupleVariable
 from rushlight.dynamo.variables.misc import CellVariable
 from rushlight.dynamo.variables.nn_module import UnspecializedNNModuleVariable
-from rushlight.dynamo.variables.sets import SetVariable
 from rushlight.dynamo.variables.user_defined import UserDefinedObjectVariable
 from rushlight.library import OpOverload, OpOverloadPacket
 

@@ -18,15 +18,14 @@ import rushlight as rl
 from rushlight.c10.dispatch import local
 from rushlight.dynamo.bytecode import OPERATORS
 from rushlight.dynamo.exc import ObservedException, Unsupported
-from rushlight.dynamo.variables.base import observed, static_getattr
+from rushlight.dynamo.variables.base import Args, Kwargs, Translator, VariableTracker, observed, static_getattr
 from rushlight.dynamo.variables.constant import ConstantVariable, fold
 from rushlight.dynamo.variables.ctx_manager import set_grad_mode
-from rushlight.dynamo.variables.dicts import ConstDictVariable, TensorKey, key_of
+from rushlight.dynamo.variables.dicts import ConstDictVariable, SetVariable, TensorKey, key_of
 from rushlight.dynamo.variables.functions import BaseUserFunctionVariable, UserMethodVariable
 from rushlight.dynamo.variables.iter import IteratorVariable
 from rushlight.dynamo.variables.lists import ContainerVariable, ListVariable, TupleVariable, sorted_items
 from rushlight.dynamo.variables.misc import ExceptionVariable, GetAttrVariable, SuperVariable
-from rushlight.dynamo.variables.sets import SetVariable
 from rushlight.dynamo.variables.tensor import call_grad
 from rushlight.dynamo.variables.torch import call_in_graph
 from rushlight.dynamo.variables.user_defined import UserDefinedObjectVariable
@@ -36,24 +35,21 @@ def graph_break() -> None:
     """Nothing, for Python; a captured graph ends here."""
 
 
-class FoldedFunctionVariable(ConstantVariable):
-    """A callable that Python computes at once, if all arguments are known. An operator on tensors becomes a node."""
+def call_folded(tx: Translator, fn: Any, args: Args, kwargs: Kwargs) -> VariableTracker:
+    """Call what Python computes at once, if all arguments are known. An operator on tensors becomes a node."""
+    if any(arg.is_tensor() for arg in args) and fn in (abs, pow, round, *OPERATORS.values()):
+        return call_in_graph(tx, {abs: operator.abs, pow: operator.pow}.get(fn, fn), args, kwargs)
+    if fn in (int, float, complex) and args and args[0].is_tensor():
+        raise Unsupported(f"{fn.__name__}() of a tensor: its data are not known")
+    return fold(tx, fn, args, kwargs)
 
-    def call_function(self, tx, args, kwargs):
-        value = self.value
-        if any(arg.is_tensor() for arg in args) and value in (abs, pow, round, *OPERATORS.values()):
-            target = {abs: operator.abs, pow: operator.pow}.get(value, value)
-            return call_in_graph(tx, target, args, kwargs)
-        if value in (int, float, complex) and args and args[0].is_tensor():
-            raise Unsupported(f"{value.__name__}() of a tensor: its data are not known")
-        return fold(tx, value, args, kwargs)
+
+def call_builtin(tx: Translator, fn: Any, args: Args, kwargs: Kwargs) -> VariableTracker:
+    return BUILTINS[fn](BuiltinVariable(fn), tx, *args, **kwargs)
 
 
 class BuiltinVariable(ConstantVariable):
-    """A callable with a rule in `BUILTINS`."""
-
-    def call_function(self, tx, args, kwargs):
-        return BUILTINS[self.value](self, tx, *args, **kwargs)
+    """A callable with a rule in `BUILTINS`: most of the rules are its methods."""
 
     # Types and attributes
 
@@ -85,9 +81,6 @@ class BuiltinVariable(ConstantVariable):
         obj.var_setattr(tx, name.as_python_constant(), value)
         return ConstantVariable(None)
 
-    def call_hasattr(self, tx, obj, name):
-        return ConstantVariable(obj.call_obj_hasattr(tx, name.as_python_constant()))
-
     def call_callable(self, tx, value):
         if isinstance(value, ConstantVariable):
             return ConstantVariable(callable(value.value))
@@ -113,9 +106,6 @@ class BuiltinVariable(ConstantVariable):
         return fold(tx, cls, list(values))
 
     call_repr = call_str
-
-    def call_bool(self, tx, *values):
-        return ConstantVariable(tx.truth(values[0]) if values else False)
 
     # Containers
 
@@ -176,15 +166,9 @@ class BuiltinVariable(ConstantVariable):
 
         return IteratorVariable(filter(is_kept, value.iterate(tx).remaining(tx)), cls=filter)
 
-    def call_reversed(self, tx, value):
-        return IteratorVariable(iter(value.unpack_var_sequence(tx)[::-1]), cls=reversed)
-
     def call_chain(self, tx, *values):
         steps = (item for value in values for item in value.unpack_var_sequence(tx))
         return IteratorVariable(steps, cls=itertools.chain, made=(itertools.chain, values, {}))
-
-    def call_from_iterable(self, tx, value):
-        return self.call_chain(tx, *value.unpack_var_sequence(tx))
 
     # Functions of all items
 
@@ -237,9 +221,8 @@ class BuiltinVariable(ConstantVariable):
 
 
 NAMED = (
-    len, isinstance, type, getattr, setattr, hasattr, callable, super, str, repr, bool, list, tuple, set, frozenset, dict, next,
-    zip, enumerate, map, filter, reversed, itertools.chain, itertools.chain.from_iterable, sum, any, all, max, min, sorted,
-    rl._C._set_grad_enabled, rl.manual_seed, graph_break,
+    len, isinstance, type, getattr, setattr, callable, super, str, repr, list, tuple, set, frozenset, dict, next, zip, enumerate,
+    map, filter, itertools.chain, sum, any, all, max, min, sorted, rl._C._set_grad_enabled, rl.manual_seed, graph_break,
 )  # fmt: skip
 BUILTINS: dict[Any, Callable] = {each: getattr(BuiltinVariable, f"call_{each.__name__}") for each in NAMED}
 BUILTINS |= dict.fromkeys((OrderedDict, defaultdict), BuiltinVariable.call_dict) | {rl.Size: BuiltinVariable.call_tuple}
@@ -249,7 +232,11 @@ BUILTINS |= {
 }
 BUILTINS |= {
     operator.getitem: lambda self, tx, container, key: container.getitem(tx, key),
+    hasattr: lambda self, tx, obj, name: ConstantVariable(obj.call_obj_hasattr(tx, name.as_python_constant())),
+    bool: lambda self, tx, *values: ConstantVariable(tx.truth(values[0]) if values else False),
     iter: lambda self, tx, value: value.iterate(tx),
+    reversed: lambda self, tx, value: IteratorVariable(iter(value.unpack_var_sequence(tx)[::-1]), cls=reversed),
+    itertools.chain.from_iterable: lambda self, tx, value: self.call_chain(tx, *value.unpack_var_sequence(tx)),
     rl.is_grad_enabled: lambda self, tx: ConstantVariable(local.grad_enabled),
     rl.autograd.grad: lambda self, tx, *args, **kwargs: call_grad(tx, *args, **kwargs),
 }

@@ -48,13 +48,9 @@ class ConstantVariable(VariableTracker):
     def var_getattr(self, tx, name):
         with observed(tx, AttributeError):
             found = getattr(self.value, name)
-        if isinstance(self.value, (ModuleType, type)):
-            return self.static_attribute(tx, name, found)
-        return ConstantVariable(found) if callable(found) or self.value is rl.ops else literal(found)
-
-    def static_attribute(self, tx: Translator, name: str, found: Any) -> VariableTracker:
-        """An attribute of a module or a class."""
         value = self.value
+        if not isinstance(value, (ModuleType, type)):
+            return ConstantVariable(found) if callable(found) or value is rl.ops else literal(found)
         if isinstance(value, type) and isinstance(static_getattr(value, name), classmethod):
             return tx.builder.method(found.__func__, self)
         framework = str(getattr(value, "__name__", "")).startswith("rushlight") or self.source is None

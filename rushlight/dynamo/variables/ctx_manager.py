@@ -60,10 +60,6 @@ class GradModeVariable(VariableTracker):
 class GradModeMethodVariable(GetAttrVariable):
     """A method of a manager of grad mode. `__exit__` is on the stack of the function while the block is open."""
 
-    def __init__(self, obj: GradModeVariable, name: str, source: str | None = None) -> None:
-        super().__init__(obj, name)
-        self.source = source
-
     def reconstruct(self, codegen):
         manager = self.obj
         if self.name != "__exit__" or len(manager.before) != 1 or manager.cls is EnteredGradMode:

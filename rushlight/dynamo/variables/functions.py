@@ -120,10 +120,3 @@ class UserMethodVariable(VariableTracker):
 
     def reconstruct(self, codegen):
         return codegen.name(f"{codegen.bind(MethodType)}({codegen(self.function)}, {codegen(self.obj)})")
-
-
-class SkipFunctionVariable(ConstantVariable):
-    """A callable that no rule knows: a call breaks the graph."""
-
-    def call_function(self, tx, args, kwargs):
-        raise Unsupported(f"call of {getattr(self.value, '__name__', repr(self.value))}")

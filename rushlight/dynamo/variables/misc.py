@@ -19,8 +19,8 @@ class GetAttrVariable(VariableTracker):
 
     has_identity = False
 
-    def __init__(self, obj: VariableTracker, name: str) -> None:
-        self.obj, self.name = obj, name
+    def __init__(self, obj: VariableTracker, name: str, source: str | None = None) -> None:
+        self.obj, self.name, self.source = obj, name, source
 
     def var_getattr(self, tx, name):
         return self.obj if name == "__self__" else super().var_getattr(tx, name)

@@ -41,10 +41,8 @@ OPERATOR_METHODS = {f"__{function.__name__.strip('_')}__": function for function
 
 
 class TensorVariable(VariableTracker):
-    """A node of the graph. `fake` is a meta tensor with its sizes, strides, dtype and autograd state.
-
-    `real` is the tensor itself, for an input of the graph, and `cls` its class. `named`: whether the node has its final name.
-    """
+    """A node of the graph. `fake` is a meta tensor with its sizes, strides, dtype and autograd state. `real` is the tensor
+    itself, for an input of the graph, and `cls` its class. `named`: whether the node has its final name."""
 
     def __init__(self, node: Any, fake: Tensor, source: Source = None, real: Tensor | None = None) -> None:
         self.node, self.fake, self.source, self.real = node, fake, source, real
@@ -160,21 +158,17 @@ class TensorVariable(VariableTracker):
             kwargs["grad_outputs"] = gradient
         if retain_graph is not None:
             kwargs["retain_graph"] = retain_graph
-        reached = self.reached_leaves(leaves_of(tx), gradient)
+        leaves, reached = leaves_of(tx), []
+        if self.fake.requires_grad and leaves:  # the leaves that get a gradient
+            given = gradient.fake if isinstance(gradient, TensorVariable) else None
+            of_fakes = self.fake, [leaf.fake for leaf in leaves], given
+            found = run_on_fakes(rl.autograd.grad, of_fakes, {"retain_graph": True, "allow_unused": True})
+            reached = [leaf for leaf, fake in zip(leaves, found) if fake is not None]
         if not reached:
             raise Unsupported("backward of what depends on no leaf")
-        gradients = call_grad(tx, self, ListVariable(list(reached)), allow_unused=ConstantVariable(True), **kwargs)
+        gradients = call_grad(tx, self, ListVariable(reached), allow_unused=ConstantVariable(True), **kwargs)
         accumulate_all(tx, reached, gradients.items)
         return ConstantVariable(None)
-
-    def reached_leaves(self, leaves: list[TensorVariable], gradient: VariableTracker | None) -> list[TensorVariable]:
-        """The leaves that get a gradient."""
-        if not self.fake.requires_grad or not leaves:
-            return []
-        given = gradient.fake if isinstance(gradient, TensorVariable) else None
-        inputs, kept = [leaf.fake for leaf in leaves], {"retain_graph": True, "allow_unused": True}
-        found = run_on_fakes(rl.autograd.grad, (self.fake, inputs, given), kept)
-        return [leaf for leaf, fake in zip(leaves, found) if fake is not None]
 
 
 def call_grad(tx, outputs, inputs, *args, **kwargs) -> TupleVariable:

@@ -27,10 +27,8 @@ from rushlight.dynamo.variables.torch import call_in_graph
 
 
 class UserDefinedObjectVariable(VariableTracker):
-    """An object of a class that the user has written. `attributes` is what the capture wrote to it; None: deleted.
-
-    `real` is the object, None for one that the captured function makes.
-    """
+    """An object of a class that the user has written. `attributes` is what the capture wrote to it; None: deleted. `real` is the
+    object, None for one that the captured function makes."""
 
     setter = "object.__setattr__"  # in the code after the graph
 
@@ -190,35 +188,32 @@ class UserDefinedObjectVariable(VariableTracker):
             raise
 
 
-class UserDefinedClassVariable(ConstantVariable):
-    """A class: a call makes an object."""
-
-    def call_function(self, tx, args, kwargs):
-        cls = self.value
-        if issubclass(cls, BaseException):
-            if isinstance(static_getattr(cls, "__init__"), FunctionType):
-                raise Unsupported(f"an exception of the class {cls.__name__}")
-            return ExceptionVariable(cls, args)
-        if issubclass(cls, tuple) and hasattr(cls, "_fields"):
-            defaults = {key: ConstantVariable(value) for key, value in cls._field_defaults.items()}
-            values = defaults | dict(zip(cls._fields, args)) | kwargs
-            return TupleVariable([values[name] for name in cls._fields], cls=cls)
-        if cls is rl.set_grad_enabled:
-            mode = args[0].as_python_constant()
-            variable = GradModeVariable(cls, mode, before=local.grad_enabled)
-            set_grad_mode(tx, mode)
-            return variable
-        if cls in (rl.no_grad, rl.enable_grad):
-            if args:
-                raise Unsupported("a mode as a decorator")
-            return GradModeVariable(cls, cls.mode)
-        plain = static_getattr(cls, "__new__") is static_getattr(object, "__new__")
-        if not plain or type(cls) is not type or issubclass(cls, (rl.nn.Module, Tensor)):
-            raise Unsupported(f"a new object of the class {cls.__name__}")
-        variable = UserDefinedObjectVariable(cls)
-        init = static_getattr(cls, "__init__")
-        if isinstance(init, FunctionType):
-            tx.builder.function(init).call_function(tx, [variable, *args], kwargs)
-        elif args or kwargs:
-            raise tx.error(TypeError, f"{cls.__name__}() takes no arguments")
+def call_class(tx: Translator, cls: type, args: list, kwargs: dict[str, Any]) -> VariableTracker:
+    """Call a class: the variable of a new object. Source: `torch/_dynamo/variables/user_defined.py`, `UserDefinedClassVariable`."""
+    if issubclass(cls, BaseException):
+        if isinstance(static_getattr(cls, "__init__"), FunctionType):
+            raise Unsupported(f"an exception of the class {cls.__name__}")
+        return ExceptionVariable(cls, args)
+    if issubclass(cls, tuple) and hasattr(cls, "_fields"):
+        defaults = {key: ConstantVariable(value) for key, value in cls._field_defaults.items()}
+        values = defaults | dict(zip(cls._fields, args)) | kwargs
+        return TupleVariable([values[name] for name in cls._fields], cls=cls)
+    if cls is rl.set_grad_enabled:
+        mode = args[0].as_python_constant()
+        variable = GradModeVariable(cls, mode, before=local.grad_enabled)
+        set_grad_mode(tx, mode)
         return variable
+    if cls in (rl.no_grad, rl.enable_grad):
+        if args:
+            raise Unsupported("a mode as a decorator")
+        return GradModeVariable(cls, cls.mode)
+    plain = static_getattr(cls, "__new__") is static_getattr(object, "__new__")
+    if not plain or type(cls) is not type or issubclass(cls, (rl.nn.Module, Tensor)):
+        raise Unsupported(f"a new object of the class {cls.__name__}")
+    variable = UserDefinedObjectVariable(cls)
+    init = static_getattr(cls, "__init__")
+    if isinstance(init, FunctionType):
+        tx.builder.function(init).call_function(tx, [variable, *args], kwargs)
+    elif args or kwargs:
+        raise tx.error(TypeError, f"{cls.__name__}() takes no arguments")
+    return variable

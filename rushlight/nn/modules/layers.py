@@ -157,9 +157,7 @@ class _Norm(Module):
 
 class LayerNorm(_Norm):
     """`layer_norm` over the last dimensions, which have the sizes `normalized_shape`.
-
-    Source: `torch/nn/modules/normalization.py`, `LayerNorm`.
-    """
+    Source: `torch/nn/modules/normalization.py`, `LayerNorm`."""
 
     def __init__(
         self,
@@ -186,9 +184,7 @@ class LayerNorm(_Norm):
 
 class RMSNorm(_Norm):
     """`rms_norm` over the last dimensions, which have the sizes `normalized_shape`. It has no bias.
-
-    Source: `torch/nn/modules/normalization.py`, `RMSNorm`.
-    """
+    Source: `torch/nn/modules/normalization.py`, `RMSNorm`."""
 
     def __init__(
         self,
@@ -310,9 +306,7 @@ class _Configured(Module):
 
 class Dropout(_Configured):
     """In training, each element becomes 0 with probability `p` (see `random.dropout`). Otherwise, the input is unchanged.
-
-    Source: `torch/nn/modules/dropout.py`, `Dropout`.
-    """
+    Source: `torch/nn/modules/dropout.py`, `Dropout`."""
 
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         super().__init__(p=p, inplace=inplace)

@@ -19,9 +19,7 @@ __all__ = ["LazyLinear"]
 
 class LazyModuleMixin:
     """Base class of lazy modules. Inherit from it before the class that the module becomes.
-
-    Source: `torch/nn/modules/lazy.py`, `LazyModuleMixin`.
-    """
+    Source: `torch/nn/modules/lazy.py`, `LazyModuleMixin`."""
 
     cls_to_become: type[Module] | None = None
 
@@ -58,9 +56,7 @@ class LazyModuleMixin:
 
 class LazyLinear(LazyModuleMixin, Linear):
     """A `Linear` whose `in_features` is the last size of its first input.
-
-    Source: `torch/nn/modules/linear.py`, `LazyLinear`.
-    """
+    Source: `torch/nn/modules/linear.py`, `LazyLinear`."""
 
     cls_to_become = Linear
 

@@ -21,7 +21,7 @@ from rushlight.c10.dtypes import dtype, float16, float32, float64
 from rushlight.c10.storage import device
 from rushlight.nn.modules.hooks import BackwardHook
 from rushlight.nn.modules.state_dict import load_from_state_dict, load_state_dict, save_to_state_dict, state_dict
-from rushlight.nn.parameter import Buffer, Device, Parameter
+from rushlight.nn.parameter import Buffer, Device, Parameter, zero_grad
 
 __all__ = ["Module"]
 
@@ -241,9 +241,7 @@ def apply_impl(module: Module, fn: Callable[[Tensor], Tensor], recurse: bool) ->
 class Module:
     """The base class of all modules: subclasses call `super().__init__()`, assign parameters and modules, and define
     `forward`.
-
-    Source: `torch/nn/modules/module.py`, `Module`.
-    """
+    Source: `torch/nn/modules/module.py`, `Module`."""
 
     training: bool
     _version = 1  # of the format of the state dict; subclasses raise it
@@ -476,12 +474,7 @@ class Module:
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         for parameter in self.parameters():
-            if set_to_none:
-                parameter.grad = None
-            elif parameter.grad is not None:
-                if parameter.grad.requires_grad:
-                    parameter.grad = parameter.grad.detach()
-                parameter.grad.zero_()
+            zero_grad(parameter, set_to_none)
 
     # Saving and loading
 

@@ -16,13 +16,13 @@ from rushlight.aten.strided import Tensor
 from rushlight.autograd.grad_mode import no_grad
 from rushlight.c10.dtypes import float16, float32
 
+Tensors = Tensor | Iterable[Tensor]
+
 
 def vector_norm(x: Tensor, ord: float) -> Tensor:
     """(sum of |x| ** ord) ** (1 / ord) over all elements. For `inf` it is the largest |x|, for `-inf` the smallest, for 0 the
     number of elements that are not 0. float16 is computed in float32, and the result is converted.
-
-    Source: `aten/src/ATen/native/LinearAlgebra.cpp`, `linalg_vector_norm`.
-    """
+    Source: `aten/src/ATen/native/LinearAlgebra.cpp`, `linalg_vector_norm`."""
     wide = functions.abs(x.to(float32) if x.dtype is float16 else x)
     if ord == 0:
         norm = (wide != 0).to(wide.dtype).sum()
@@ -34,20 +34,11 @@ def vector_norm(x: Tensor, ord: float) -> Tensor:
 
 
 def get_total_norm(
-    tensors: Tensor | Iterable[Tensor],
-    norm_type: float = 2.0,
-    error_if_nonfinite: bool = False,
-    foreach: bool | None = None,
+    tensors: Tensors, norm_type: float = 2.0, error_if_nonfinite: bool = False, foreach: bool | None = None
 ) -> Tensor:
-    """The norm of all elements of all tensors, as if they were one vector: `vector_norm` of the norms of the tensors.
-
-    The result is a float32 0 if there are no tensors. Nothing is recorded for autograd (`no_grad`).
-
-    Raises:
-        RuntimeError: the norm is nan or infinite, and `error_if_nonfinite`.
-
-    Source: `torch/nn/utils/clip_grad.py`, `_get_total_norm`.
-    """
+    """The norm of all elements of all tensors, as if they were one vector: `vector_norm` of the norms of the tensors. The result
+    is a float32 0 if there are no tensors. With `error_if_nonfinite`, a norm that is nan or infinite is a RuntimeError. Nothing
+    is recorded for autograd (`no_grad`). Source: `torch/nn/utils/clip_grad.py`, `_get_total_norm`."""
     tensors = [tensors] if isinstance(tensors, Tensor) else list(tensors)
     norm_type = float(norm_type)
     if not tensors:
@@ -55,28 +46,17 @@ def get_total_norm(
     with no_grad():
         total_norm = vector_norm(functions.stack([vector_norm(tensor, norm_type) for tensor in tensors]), norm_type)
     if error_if_nonfinite and not math.isfinite(total_norm.item()):
-        raise RuntimeError(
-            f"The total norm of order {norm_type} for gradients from `parameters` is non-finite, so it cannot be clipped. To "
-            "disable this error and scale the gradients by the non-finite norm anyway, set `error_if_nonfinite=False`"
-        )
+        what = f"The total norm of order {norm_type} for gradients from `parameters` is non-finite, so it cannot be clipped"
+        raise RuntimeError(f"{what}. To scale the gradients by it anyway, set `error_if_nonfinite=False`")
     return total_norm
 
 
 def clip_grads_with_norm_(
-    parameters: Tensor | Iterable[Tensor], max_norm: float, total_norm: Tensor, foreach: bool | None = None
+    parameters: Tensors, max_norm: float, total_norm: Tensor, foreach: bool | None = None
 ) -> None:
     """Multiply the gradients of the parameters, in place, by `max_norm / (total_norm + 1e-6)`, or by 1 if that is larger than 1.
-
     They are multiplied even if the factor is 1 or nan. The factor stays a tensor, so no code waits for its value. Nothing is
-    recorded for autograd (`no_grad`).
-
-    Args:
-        parameters: one parameter, or an iterable of any number of them; those whose `grad` is None are skipped.
-        max_norm: a number.
-        total_norm: a tensor without dimensions.
-
-    Source: `torch/nn/utils/clip_grad.py`, `_clip_grads_with_norm_`.
-    """
+    recorded for autograd (`no_grad`). Source: `torch/nn/utils/clip_grad.py`, `_clip_grads_with_norm_`."""
     scale = (float(max_norm) / (total_norm + 1e-6)).clamp(max=1.0)
     with no_grad():
         for grad in _grads(parameters):
@@ -124,9 +104,7 @@ def _warn_of_nothing() -> None:
 
 def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None) -> None:
     """Move each element of the gradients into the range from `-clip_value` to `clip_value`, in place.
-
-    Source: `torch/nn/utils/clip_grad.py`, `clip_grad_value_`.
-    """
+    Source: `torch/nn/utils/clip_grad.py`, `clip_grad_value_`."""
     with no_grad():
         for grad in _grads(parameters):
             grad.clamp_(-float(clip_value), float(clip_value))
