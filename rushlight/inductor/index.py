@@ -322,9 +322,7 @@ def stride_of(index: Index, symbol: Symbol) -> int | None:
 
 def refinement(*loops: Sequence[int]) -> list[int] | None:
     """The coarsest loops into which nests of the same number of iterations can all be cut, row-major; None if there are none.
-
-    `[6, 4]` and `[2, 12]` are cut into `[2, 3, 4]`. `[6, 4]` and `[4, 6]` have no common refinement.
-    """
+    `[6, 4]` and `[2, 12]` are cut into `[2, 3, 4]`. `[6, 4]` and `[4, 6]` have no common refinement."""
     steps = set()
     for sizes in loops:
         step = 1

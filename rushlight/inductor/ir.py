@@ -240,11 +240,8 @@ class ReinterpretView:
 
 @dataclass(eq=False)
 class ComputedBuffer:
-    """A loop nest that fills a buffer: for all `loops`, `buffer[index] = value`.
-
-    In a reduction `buffer[index]` is the `kind` ("sum", "max", ...) of the values over the `reduced` loops. In pointwise work
-    `reduced` is empty and `kind` is None.
-    """
+    """A loop nest that fills a buffer: for all `loops`, `buffer[index] = value`. In a reduction `buffer[index]` is the `kind`
+    ("sum", "max", ...) of the values over the `reduced` loops. In pointwise work `reduced` is empty and `kind` is None."""
 
     buffer: str
     loops: list[Symbol]

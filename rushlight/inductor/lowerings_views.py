@@ -11,18 +11,10 @@ from typing import Any
 
 from rushlight.aten.native.views import broadcast_shapes
 from rushlight.c10.dtypes import bool_, dtype, int64
-from rushlight.inductor import ir
+from rushlight.inductor import ir, lowering
 from rushlight.inductor.index import ZERO, Index, Indirect, reshaped_indices
 from rushlight.inductor.ir import Expr, Pointwise, constant, op
-from rushlight.inductor.lowering import (
-    TensorBox,
-    Unsupported,
-    V,
-    View,
-    broadcast_indices,
-    load_broadcast,
-    register_lowering,
-)
+from rushlight.inductor.lowering import TensorBox, Unsupported, V, View, load_broadcast, register_lowering
 from rushlight.inductor.lowerings_pointwise import comparison, identity, where
 
 # New tensors ---------------------------------------------------------------------------------------------------------
@@ -83,7 +75,6 @@ def triangle(x: TensorBox, diagonal: int = 0) -> Pointwise:
 
 register_lowering("alias", "detach")(lambda x: x)
 
-
 RESHAPES = "view", "reshape", "_unsafe_view", "_reshape_alias", "unsqueeze", "squeeze", "squeeze.dim", "squeeze.dims"
 
 
@@ -101,7 +92,7 @@ def view(x: TensorBox, reindex: Callable, val: Any = None) -> View:
     return View(x, tuple(val.shape), reindex, tuple(val.stride()), offset)
 
 
-register_lowering("expand", "broadcast_to")(lambda x, *_: view(x, lambda at: broadcast_indices(at, x.sizes)))
+register_lowering("expand", "broadcast_to")(lambda x, *_: view(x, lambda at: lowering.broadcast_indices(at, x.sizes)))
 
 
 @register_lowering("permute")

@@ -46,7 +46,6 @@ class CppTileKernel(CppKernel):
 
     def open_rows(self) -> None:
         size = self.across.size
-        self.parallel(self.node.outer, simd=False)
         for symbol in self.node.outer[:-1]:
             self.loop(symbol)
         self.open(f"for (int64_t tile = 0; tile < {size}; tile += {min(TILE, size)})")
@@ -83,7 +82,7 @@ class CppTileKernel(CppKernel):
             self.flush()
             depth = self.depth
             self.open_lanes()
-            self.write_all([*inside.lines, f"{array}[lane] = {value};"])
+            self.write(*inside.lines, f"{array}[lane] = {value};")
             if nest.buffer not in self.local:
                 self.write(self.store(nest, value))
             self.close(depth)
@@ -93,7 +92,7 @@ class CppTileKernel(CppKernel):
         for symbol in self.node.inner:
             self.loop(symbol)
         self.open_lanes()
-        self.write_all(lines)
+        self.write(*lines)
 
     def store_total(self, nest: ComputedBuffer, value: str) -> None:
         depth = self.depth
