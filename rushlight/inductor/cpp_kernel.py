@@ -8,6 +8,7 @@ another (`scheduler_node.inner_loops`). The subclass in `tiling` works on severa
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -41,6 +42,7 @@ class CppKernel:
 
     rows_at_once = 1
     scratch = 1 << 15  # bytes of the stack for a row that a later inner loop reads again
+    lanes = nullcontext  # around the statement for every row worked on at once
     lane = each_row = ""  # after a variable of the row; before a statement for every row worked on at once
 
     def __init__(self, node: FusedSchedulerNode, unused: set[str], layouts: dict[str, Layout]) -> None:
@@ -199,10 +201,8 @@ class CppKernel:
             if element is not None:
                 self.stored[nest.buffer, nest.index] = element
             if nest in totals and nest.buffer not in self.local:
-                self.store_total(nest, element)
-
-    def store_total(self, nest: ComputedBuffer, value: str) -> None:
-        self.write(self.store(nest, value))
+                with self.lanes():
+                    self.write(self.store(nest, element))
 
     # -- elements that a later inner loop reads again
 

@@ -140,9 +140,7 @@ def panels(drawn: Sequence[tuple[str, Sequence[Line]]], x: str, y: str, columns:
 Landscape = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
-def paths(
-    walked: Sequence[tuple[str, Landscape, Sequence[Sequence[float]]]], bounds: tuple[float, float, float, float]
-) -> Figure:
+def paths(walked: Sequence[tuple[str, Landscape, Sequence[Sequence[float]]]], bounds: Sequence[float]) -> Figure:
     """Paths through two-dimensional landscapes, one panel each, with contour lines, from a circle to a cross. `walked`: for
     each a name, the height at x and y (for arrays), and the points of the path. `bounds`: the smallest and largest x, the
     smallest and largest y."""
