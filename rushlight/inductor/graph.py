@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from itertools import count
 from typing import Any
 
-from rushlight.aten.strided import Tensor, contiguous_strides
+from rushlight.aten.strided import Tensor, contiguous_strides, non_overlapping_and_dense
 from rushlight.c10.schema import bind
 from rushlight.fx.node import map_aggregate, map_arg
 from rushlight.inductor import ir, lowerings_pointwise, lowerings_reductions, lowerings_views  # noqa: F401 (they register rules)
@@ -147,7 +147,8 @@ class GraphLowering:
         """The box of a rule's result, with the strides that eager execution gives it."""
         if result is None:
             return None
-        strides = val.stride() if is_dense(val) else contiguous_strides(val.shape)
+        is_dense = non_overlapping_and_dense(val.shape, val.stride())
+        strides = val.stride() if is_dense else contiguous_strides(val.shape)
         if isinstance(result, TensorBox) and isinstance(result.value, Pointwise):
             result.strides = tuple(strides)
         is_view = isinstance(result, View) and result.strides is not None
@@ -200,16 +201,6 @@ def reads_overwritten(target: TensorBox, source: TensorBox, written: set[str]) -
 
 
 # Tensors and arguments -----------------------------------------------------------------------------------------------
-
-
-def is_dense(val: Tensor) -> bool:
-    """Whether the elements fill their memory without gaps and overlaps, in any order of dimensions."""
-    step = 1
-    for stride, size in sorted((stride, size) for size, stride in zip(val.shape, val.stride()) if size != 1):
-        if stride != step:
-            return False
-        step *= size
-    return True
 
 
 def in_memory(value: Any) -> Any:
