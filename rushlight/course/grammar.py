@@ -131,27 +131,22 @@ PROPERTIES = [
     *(("person", person) for person in range(6)),
 ]  # 2 + 28 + 7 + 6 = 43
 
-
-def _codes() -> np.ndarray:
-    """For each property 64 numbers, each 1/2 or -1/2. For property k and feature j the sign says whether the binary digits of
-    k + 1 and j have an even or an odd number of common ones. The codes are orthogonal (rows of a Hadamard matrix)."""
-    common = np.arange(1, len(PROPERTIES) + 1)[:, None] & np.arange(FEATURES)
-    ones = sum(common >> bit & 1 for bit in range(6))
-    return np.where(ones % 2, -0.5, 0.5).astype(np.float32)
+# For each property 64 numbers, each 1/2 or -1/2. For property k and feature j the sign says whether the binary digits of k + 1
+# and j have an even or an odd number of common ones. The codes are orthogonal (rows of a Hadamard matrix).
+_COMMON = np.arange(1, len(PROPERTIES) + 1)[:, None] & np.arange(FEATURES)
+_CODES = np.where(sum(_COMMON >> bit & 1 for bit in range(6)) % 2, -0.5, 0.5).astype(np.float32)
 
 
 def features(sentences: Sequence[Sentence]) -> np.ndarray:
-    """(sentences, 64), float32: the sum of the codes of each sentence's four properties: language, verb, tense, person.
-
-    No single feature has a meaning, but a linear map can recover the properties, because the codes are orthogonal. Every
-    feature is a whole number from -2 to 2, exactly, and their variance is 1.
-    """
+    """(sentences, 64), float32: the sum of the codes of each sentence's four properties: language, verb, tense, person. No
+    single feature has a meaning, but a linear map can recover the properties, because the codes are orthogonal. Every feature
+    is a whole number from -2 to 2, exactly, and their variance is 1."""
     number = {each: k for k, each in enumerate(PROPERTIES)}
     rows = []
     for language, verb, tense, person in sentences:
         properties = ("language", language), ("verb", verb), ("tense", language, tense), ("person", person)
         rows.append([number[each] for each in properties])
-    return _codes()[np.array(rows, dtype=np.int64).reshape(-1, 4)].sum(1)
+    return _CODES[np.array(rows, dtype=np.int64).reshape(-1, 4)].sum(1)
 
 
 def targets(sentences: Sequence[Sentence]) -> np.ndarray:

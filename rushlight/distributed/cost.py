@@ -17,6 +17,8 @@ import time
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from rushlight.distributed.ranks import device, run_ranks
+
 
 class Link(NamedTuple):
     """A connection between two ranks."""
@@ -194,13 +196,8 @@ def project(
 
 def measure(sizes: Sequence[int], ranks: int = 2, repeat: int = 20) -> list[tuple[int, float, float]]:
     """Rows for `fit`: steps, bytes and seconds of an all-reduce of each of `sizes` (bytes, multiples of 4) on ranks of this
-    machine.
-
-    The seconds are the median of `repeat` runs, each from a barrier until the last rank has the result. On a CPU the ranks
-    are processes that share the machine's cores: with more ranks than cores the scheduler is measured.
-    """
-    from .ranks import run_ranks
-
+    machine. The seconds are the median of `repeat` runs, each from a barrier until the last rank has the result. On a CPU the
+    ranks are processes that share the machine's cores: with more ranks than cores the scheduler is measured."""
     seconds = run_ranks(_all_reduce_seconds, ranks, list(sizes), repeat)
     slowest = [[max(runs) for runs in zip(*each)] for each in zip(*seconds)]
     return [(*ring_cost("all_reduce", size, ranks), sorted(runs)[repeat // 2]) for size, runs in zip(sizes, slowest)]
@@ -210,8 +207,6 @@ def _all_reduce_seconds(sizes: list[int], repeat: int) -> list[list[float]]:
     """The seconds of each run on this rank, for each size."""
     import torch
     import torch.distributed as dist
-
-    from .ranks import device
 
     tensors = [torch.zeros(size // 4, device=device()) for size in sizes]
     seconds: list[list[float]] = [[] for _ in sizes]

@@ -30,11 +30,9 @@ LIMITS = (2**20, 25 * 2**20)  # bytes: the first bucket is small, so that commun
 
 @dataclass(eq=False)
 class Bucket:
-    """Some parameters of one dtype, and their gradients one after another.
-
-    `buffer` is flat; `views[i]` is the part of it that belongs to `parameters[i]`, in its shape. `pending` counts the
-    parameters whose gradients have not arrived yet; `work` is what `all_reduce` has returned, once it has been called.
-    """
+    """Some parameters of one dtype, and their gradients one after another. `buffer` is flat; `views[i]` is the part of it
+    that belongs to `parameters[i]`, in its shape. `pending` counts the parameters whose gradients have not arrived yet;
+    `work` is what `all_reduce` has returned, once it has been called."""
 
     parameters: list[nn.Parameter]
     buffer: Tensor

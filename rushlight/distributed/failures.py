@@ -90,10 +90,8 @@ def build_error(ranks: Sequence[RankOutcome], why: str, torch: str) -> RanksFail
                 is_there = f"{'waits' if why == DEADLOCK else 'is'} {f'in {called}' if called else 'here:'}"
                 descriptions[rank.number] = f"{is_there}\n{own_lines}".rstrip()
     if first:
-        if first[0].state == DIED:
-            what = f"died: {_describe_exit(first[0].status)}"
-        else:
-            what = f"failed: {first[0].raised[-1][2][-1].splitlines()[0]}"
+        error = first[0].raised[-1][2][-1].splitlines()[0] if first[0].state == RAISED else ""
+        what = f"failed: {error}" if error else f"died: {_describe_exit(first[0].status)}"
         head = f"{_list_ranks(first)} of {len(ranks)} {what}"
     else:
         head = f"{why}: {_list_ranks([rank for rank in ranks if rank.state == RUNNING])} of {len(ranks)}"

@@ -27,14 +27,11 @@ from .shards import pieces, shard_sizes
 
 @dataclass(eq=False)
 class ShardedParameter:
-    """One parameter of a unit.
-
-    `padded` is this rank's part, flat, as long on every rank (see `shard`). `sharded` is the same memory as a parameter,
-    without the padding: most of the time it belongs to the module, and to the optimizer. `gathered` is flat, as long as the
-    `padded` of all ranks together; while the parameter is sharded its storage has no bytes. `whole` is a view of its
-    beginning, of the size of the parameter: it belongs to the module while the unit is gathered, and backward accumulates its
-    gradient there.
-    """
+    """One parameter of a unit. `padded` is this rank's part, flat, as long on every rank (see `shard`). `sharded` is the same
+    memory as a parameter, without the padding: most of the time it belongs to the module, and to the optimizer. `gathered` is
+    flat, as long as the `padded` of all ranks together; while the parameter is sharded its storage has no bytes. `whole` is a
+    view of its beginning, of the size of the parameter: it belongs to the module while the unit is gathered, and backward
+    accumulates its gradient there."""
 
     module: nn.Module
     name: str

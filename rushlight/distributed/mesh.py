@@ -123,18 +123,6 @@ def redistribute(
 # Several dimensions --------------------------------------------------------------------------------------------------
 
 
-def local_shape(
-    shape: Sequence[int], placements: Placements, sizes: Sequence[int], coordinate: Sequence[int]
-) -> tuple[int, ...]:
-    """The shape of the local tensor at `coordinate` in a mesh of these sizes. If several dimensions of the mesh shard
-    one dimension of the tensor, the outer dimension of the mesh cuts first."""
-    local = list(shape)
-    for placement, ranks, rank in zip(placements, sizes, coordinate):
-        if placement.is_shard():
-            local[placement.dim], _ = shard_sizes(local[placement.dim], ranks)[rank]
-    return tuple(local)
-
-
 def redistribution_plan(source: Placements, target: Placements) -> list[tuple[int, Placement, Placement]]:
     """Steps from one placement on a mesh to another, each along one of its dimensions: (dimension, from, to).
 
@@ -171,8 +159,10 @@ def redistribute_on_mesh(
     node. In each group of the mesh the ranks must be ascending, because torch sorts the ranks of a group."""
     now = list(source)
     for dim, before, after in redistribution_plan(source, target):
-        others = [Replicate() if d == dim else placement for d, placement in enumerate(now)]
-        whole = local_shape(shape, others, mesh.shape, mesh.get_coordinate())
+        whole = list(shape)  # the ranks of this dimension have together; an outer dimension of the mesh cuts first
+        for other, (placement, ranks, rank) in enumerate(zip(now, mesh.shape, mesh.get_coordinate())):
+            if other != dim and placement.is_shard():
+                whole[placement.dim], _ = shard_sizes(whole[placement.dim], ranks)[rank]
         local = redistribute(local.contiguous(), whole, before, after, mesh.get_group(dim))
         now[dim] = after
     return local

@@ -104,9 +104,7 @@ def start_times(
 
 def bubble_fraction(orders: Sequence[Order], forward: Times, backward: Times, transfer: float = 0.0) -> float:
     """The fraction of the time, from the first start to the last end, in which the stages are idle, over all stages together.
-
-    With p stages, m micro-batches and equal times it is (p - 1) / (m + p - 1), for GPipe and for 1F1B.
-    """
+    With p stages, m micro-batches and equal times it is (p - 1) / (m + p - 1), for GPipe and for 1F1B."""
     starts = start_times(orders, forward, backward, transfer)
     busy = end = 0.0
     for stage, order in enumerate(orders):

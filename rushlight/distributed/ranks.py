@@ -145,10 +145,6 @@ class _Rank(failures.RankOutcome):
         self.output: int | None = output  # a pipe for the output of C++ and faulthandler
         self.pid = 0
 
-    def send(self, message: bytes) -> None:
-        with contextlib.suppress(OSError):  # the rank has died, which `receive` will detect
-            self.connection.send_bytes(message)
-
     def receive(self) -> None:
         """Receive one message."""
         try:
@@ -181,13 +177,6 @@ class _Rank(failures.RankOutcome):
     def collect_output(self) -> None:
         self.native_output = (self.native_output + self.read_output())[-MAX_PRINTED:]
 
-    def record_stack(self) -> None:
-        """Record the stack of the rank."""
-        self.collect_output()
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(self.pid, signal.SIGUSR1)
-            self.stack = self.read_output(1.0)
-
 
 def _run_task(ranks: list[_Rank], task: bytes, timeout: float, still: float) -> str:
     """Run a task on ranks until each is done or one has failed. Return the reason if they did not end by themselves."""
@@ -197,11 +186,16 @@ def _run_task(ranks: list[_Rank], task: bytes, timeout: float, still: float) -> 
     with contextlib.suppress(FileNotFoundError):  # the current folder may have been deleted
         settings["folder"] = os.getcwd()
     for rank in ranks:
-        rank.send(cloudpickle.dumps(settings | {"rank": rank.number}))
-        rank.send(task)
+        with contextlib.suppress(OSError):  # the rank has died, which `receive` will detect
+            rank.connection.send_bytes(cloudpickle.dumps(settings | {"rank": rank.number}))
+            rank.connection.send_bytes(task)
     why = _wait_for_ranks(ranks, timeout, still)
     for rank in ranks:
-        rank.record_stack() if rank.state == failures.RUNNING else rank.collect_output()
+        rank.collect_output()
+        if rank.state == failures.RUNNING:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(rank.pid, signal.SIGUSR1)
+                rank.stack = rank.read_output(1.0)
     store.unlink(missing_ok=True)
     return why
 
@@ -241,11 +235,8 @@ def _wait_for_ranks(ranks: list[_Rank], timeout: float, still: float) -> str:
 
 def _context_switches(ranks: Iterable[_Rank]) -> tuple[list | None, list[int]]:
     """The number of context switches of each thread of these processes. None if a thread is runnable, or if this system does
-    not say.
-
-    Threads that poll, such as gloo's in each process, are counted in the second list. A message may have arrived that they
-    have not seen yet, until they have polled again.
-    """
+    not say. Threads that poll, such as gloo's in each process, are counted in the second list. A message may have arrived
+    that they have not seen yet, until they have polled again."""
     switches, polls = [], []
     try:
         for rank in ranks:
@@ -366,9 +357,8 @@ class _ForkServer:
 
     def stop(self) -> None:
         """End the fork server. The next call starts a new one."""
-        process = self.process
         self.disconnect()  # this ends the server
-        self.process = None
+        process, self.process = self.process, None
         if process is not None:
             try:
                 process.wait(5.0)
@@ -508,24 +498,19 @@ class _Output(io.TextIOBase):
         return len(text)
 
 
-def _set_environment(rank: int, n: int, path: list[str], environ: dict, quiet: bool, folder: str = "/") -> None:
-    """Set up the environment of a rank as in the notebook's process, with torchrun's variables."""
-    sys.path[:] = path
-    os.chdir(folder)
-    os.environ.update(environ)
-    os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo0" if sys.platform == "darwin" else "lo")
-    os.environ.update(RANK=str(rank), LOCAL_RANK=str(rank), WORLD_SIZE=str(n), LOCAL_WORLD_SIZE=str(n))
-    if quiet:
-        warnings.simplefilter("ignore")
-
-
-def _call(task: bytes, rank: int, n: int, store: str, timeout: float, **environment: Any) -> tuple[str, Any]:
-    """The final state of the rank, and the pickled result or the exception."""
+def _call(task: bytes, rank: int, n: int, store: str, timeout: float, **settings: Any) -> tuple[str, Any]:
+    """Run a task as in the notebook's process. Return the rank's final state, and the pickled result or the exception."""
     import torch
     import torch.distributed as dist
 
     try:
-        _set_environment(rank, n, **environment)
+        sys.path[:] = settings["path"]
+        os.chdir(settings.get("folder", "/"))
+        os.environ.update(settings["environ"])
+        os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo0" if sys.platform == "darwin" else "lo")
+        os.environ.update(RANK=str(rank), LOCAL_RANK=str(rank), WORLD_SIZE=str(n), LOCAL_WORLD_SIZE=str(n))
+        if settings["quiet"]:
+            warnings.simplefilter("ignore")
         fn, args, replaced = cloudpickle.loads(task)
         for replace, functions in replaced:
             replace(functions)

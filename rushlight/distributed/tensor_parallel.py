@@ -89,11 +89,8 @@ def reduce_from_ranks(x: Tensor, group: dist.ProcessGroup | None = None) -> Tens
 
 def gather_from_ranks(x: Tensor, size: int, group: dist.ProcessGroup | None = None) -> Tensor:
     """Forward returns the shards of all ranks side by side, `size` in the last dimension; backward returns each rank's part
-    of the gradient.
-
-    `x` is this rank's `shard` along the last dimension, which has `size` elements in all. Sends one all-gather of shards that
-    are padded to equal sizes.
-    """
+    of the gradient. `x` is this rank's `shard` along the last dimension, which has `size` elements in all. Sends one
+    all-gather of shards that are padded to equal sizes."""
     ranks = dist.get_world_size(group)
     sizes = shard_sizes(size, ranks)
     mine, first = sizes[dist.get_rank(group)]

@@ -22,10 +22,8 @@ from rushlight.utils.cpp_extension import compiler
 
 
 def compile_fx(module: Any, example_inputs: Sequence[Any]) -> Callable:
-    """The backend "inductor": compiles the graph that Dynamo captured, forward and backward.
-
-    Without a C++ compiler the graph runs uncompiled, and one warning says so.
-    """
+    """The backend "inductor": compiles the graph that Dynamo captured, forward and backward. Without a C++ compiler the graph
+    runs uncompiled, and one warning says so."""
     try:
         compiler()
     except RuntimeError as error:

@@ -122,8 +122,7 @@ def matmul_loop(dtype: str) -> int:
     """
     ufunc, character = _Ufunc.from_address(id(np.matmul)), np.dtype(dtype).char
     probe = np.empty(1)
-    if (ufunc.nin, ufunc.nout, ufunc.nargs, ufunc.ntypes) != (2, 1, 3, len(np.matmul.types)) or (
-        ctypes.c_void_p.from_address(id(probe) + HEAD).value != probe.ctypes.data
-    ):
+    is_known = (ufunc.nin, ufunc.nout, ufunc.nargs, ufunc.ntypes) == (2, 1, 3, len(np.matmul.types))
+    if not is_known or ctypes.c_void_p.from_address(id(probe) + HEAD).value != probe.ctypes.data:
         raise RuntimeError("compiled code does not know the object layout of this version of numpy")
     return ufunc.functions[np.matmul.types.index(f"{character}{character}->{character}")]

@@ -59,9 +59,7 @@ def operation(name: str, args: Sequence[str], dtype: dtype) -> str:
 @dataclass
 class Statements:
     """Straight-line C++ for some values: `lines`, and in `names` the C++ name of each value that has been computed, by `id`.
-
-    `store_cache` has the C++ expression of an element of a buffer, by buffer and index, if it is not `pointer[index]`.
-    """
+    `store_cache` has the C++ expression of an element of a buffer, by buffer and index, if it is not `pointer[index]`."""
 
     pointers: dict[str, str]
     store_cache: dict[tuple[str, Index], str] = field(default_factory=dict)

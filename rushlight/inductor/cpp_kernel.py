@@ -8,6 +8,7 @@ another (`scheduler_node.inner_loops`). The subclass in `tiling` works on severa
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -41,10 +42,8 @@ class CppKernel:
 
     rows_at_once = 1
     scratch = 1 << 15  # bytes of the stack for a row that a later inner loop reads again
-    lane, each_row = (
-        "",
-        "",
-    )  # after the name of a variable of the row; before a statement for every row worked on at once
+    lanes = nullcontext  # around the statement for every row worked on at once
+    lane = each_row = ""  # after a variable of the row; before a statement for every row worked on at once
 
     def __init__(self, node: FusedSchedulerNode, unused: set[str], layouts: dict[str, Layout]) -> None:
         self.node, self.layouts, self.works_by_row = node, layouts, node.works_by_row
@@ -78,12 +77,8 @@ class CppKernel:
 
     # -- lines of text
 
-    def write(self, text: str) -> None:
-        self.lines.append("  " * self.depth + text)
-
-    def write_all(self, lines: Sequence[str]) -> None:
-        for line in lines:
-            self.write(line)
+    def write(self, *lines: str) -> None:
+        self.lines += ["  " * self.depth + line for line in lines]
 
     def open(self, text: str) -> None:
         self.write(text + " {")
@@ -143,17 +138,18 @@ class CppKernel:
             value = self.stored[nest.buffer, nest.index] = emit(inside, nest.value)
             if nest.buffer not in self.local:
                 stores.append(f"{self.pointers[nest.buffer]}[{inside.index(nest.index)}] = {value};")
-        self.write_all(before.lines)
+        self.write(*before.lines)
         if last:
             if outer or not shared:
                 self.write("#pragma omp simd" + self.flags)
             self.loop(last[0])
-        self.write_all(inside.lines + stores)
+        self.write(*inside.lines, *stores)
         self.close(1)
 
     # -- reductions: inner loops over a row, one after another
 
     def codegen_rows(self) -> None:
+        self.parallel(self.node.outer, simd=False)
         self.open_rows()
         self.row = self.statements()
         for number in range(max(self.numbers) + 1):
@@ -165,13 +161,12 @@ class CppKernel:
         self.close(1)
 
     def open_rows(self) -> None:
-        self.parallel(self.node.outer, simd=False)
         for symbol in self.node.outer:
             self.loop(symbol)
 
     def flush(self) -> None:
         """Write the statements of the row that are collected so far."""
-        self.write_all(self.row.lines)
+        self.write(*self.row.lines)
         self.row.lines.clear()
 
     def once_for_each_row(self, nests: list[ComputedBuffer]) -> None:
@@ -199,17 +194,15 @@ class CppKernel:
         depth = self.depth
         self.write_loop(inside.lines + loop.steps + loop.stores, loop)
         self.close(depth)
-        self.write_all(loop.ends)
+        self.write(*loop.ends)
         for nest in nests:  # from here on, nests find the result elsewhere
             self.stored.pop((nest.buffer, nest.index), None)
             element = totals[nest] + self.lane if nest in totals else self.row_element(nest)
             if element is not None:
                 self.stored[nest.buffer, nest.index] = element
             if nest in totals and nest.buffer not in self.local:
-                self.store_total(nest, element)
-
-    def store_total(self, nest: ComputedBuffer, value: str) -> None:
-        self.write(self.store(nest, value))
+                with self.lanes():
+                    self.write(self.store(nest, element))
 
     # -- elements that a later inner loop reads again
 
@@ -298,15 +291,15 @@ class CppKernel:
             start, end, most = "block", "end", 1
         elif loop.parts:
             self.open("")
-        self.write_all([f"float {name}_part = 0;" for name in loop.parts])
+        self.write(*[f"float {name}_part = 0;" for name in loop.parts])
         if not loop.in_order:
             shared = f"parallel for simd num_threads(team({most}))" if most > 1 else "simd"
             self.write(f"#pragma omp {shared}{self.clause(loop)}")
         depth = self.depth
         self.loop(last, start, end)
-        self.write_all(lines)
+        self.write(*lines)
         self.close(depth)
-        self.write_all([f"{name} += {name}_part;" for name in loop.parts])
+        self.write(*[f"{name} += {name}_part;" for name in loop.parts])
 
     def clause(self, loop: InnerLoop) -> str:
         """The OpenMP clauses that allow the compiler to reorder these reductions, and no others."""

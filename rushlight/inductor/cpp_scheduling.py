@@ -40,11 +40,8 @@ def kernel_name(origins: list[str], number: int) -> str:
 
 
 def inplace_candidates(kernel: CppKernel) -> dict[str, list[str]]:
-    """For each output the inputs whose memory it can reuse, of the same layout.
-
-    Each element of such an input is read for the last time by the iteration that writes the same element of the output, and
-    before it is written.
-    """
+    """For each output the inputs whose memory it can reuse, of the same layout. Each element of such an input is read for the
+    last time by the iteration that writes the same element of the output, and before it is written."""
     node, layouts, found = kernel.node, kernel.layouts, {}
     readers: dict[str, list] = {name: [] for name in kernel.inputs}
     for nest, number in zip(node.nests, kernel.numbers):

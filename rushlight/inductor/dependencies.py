@@ -21,13 +21,7 @@ class MemoryDep:
 
 def extract_read_writes(computed: ComputedBuffer) -> tuple[list[MemoryDep], MemoryDep]:
     """The elements that one iteration of a loop nest reads, each once and in no particular order, and the element that it writes.
-
-    Args:
-        computed: its `value` is an `Expr`; `walk(value)` gives every `Expr` in it, also those that an index reads. Each `Load`
-            has `buffer` and `index`. The nest writes `computed.buffer` at `computed.index`.
-
-    Source: `torch/_inductor/dependencies.py`, `extract_read_writes`.
-    """
+    Source: `torch/_inductor/dependencies.py`, `extract_read_writes`."""
     if computed.read_writes is None:
         reads = dict.fromkeys(MemoryDep(each.buffer, each.index) for each in loads(computed.value))
         computed.read_writes = list(reads), MemoryDep(computed.buffer, computed.index)

@@ -11,30 +11,20 @@ from collections.abc import Sequence
 from itertools import count
 from typing import Any
 
-from rushlight.aten.strided import Tensor, contiguous_strides
+from rushlight.aten.strided import Tensor, contiguous_strides, non_overlapping_and_dense
 from rushlight.c10.schema import bind
 from rushlight.fx.node import map_aggregate, map_arg
 from rushlight.inductor import ir, lowerings_pointwise, lowerings_reductions, lowerings_views  # noqa: F401 (they register rules)
 from rushlight.inductor.index import Index, element_index, symbols
-from rushlight.inductor.ir import (
-    ComputedBuffer,
-    FallbackKernel,
-    Layout,
-    Operation,
-    Pointwise,
-    Reduction,
-    ReinterpretView,
-)
+from rushlight.inductor.ir import ComputedBuffer, Layout, Operation, Pointwise, Reduction, ReinterpretView
 from rushlight.inductor.lowering import LOWERINGS, TensorBox, Unsupported, V, View, box, load_broadcast, loop_indices
 
 LONGEST_CHAIN = 24  # nodes whose work one loop nest does: a deeper expression would exceed Python's recursion limit
 
 
 def lower(module: Any) -> GraphLowering:
-    """The loops of a graph module of functional aten operators, whose nodes have their meta tensors in `meta["val"]`.
-
-    Source: `torch/_inductor/graph.py`, `GraphLowering.run`.
-    """
+    """The loops of a graph module of functional aten operators, whose nodes have their meta tensors in `meta["val"]`. Source:
+    `torch/_inductor/graph.py`, `GraphLowering.run`."""
     ir.clear_expressions()
     graph = GraphLowering(module)
     graph.run()
@@ -142,11 +132,10 @@ class GraphLowering:
         boxes = ir.leaves((args, kwargs), TensorBox)
         self.origins = list(dict.fromkeys([*(name for each in boxes for name in each.pending_origins), node.name]))
         rule, val = LOWERINGS.get(node.target.name()), node.meta["val"]
-        if rule is None or not all(
-            each.dtype in ir.LOOP_DTYPES for each in ir.leaves((args, val), (TensorBox, Tensor))
-        ):
-            return self.fallback(node, args, kwargs)
+        dtypes = {each.dtype for each in ir.leaves((args, val), (TensorBox, Tensor))}
         try:
+            if rule is None or not dtypes.issubset(ir.LOOP_DTYPES):
+                raise Unsupported
             results = rule(*bind(node.target._schema, args, kwargs))
         except Unsupported:
             return self.fallback(node, args, kwargs)
@@ -158,14 +147,13 @@ class GraphLowering:
         """The box of a rule's result, with the strides that eager execution gives it."""
         if result is None:
             return None
-        strides = val.stride() if is_dense(val) else contiguous_strides(val.shape)
+        is_dense = non_overlapping_and_dense(val.shape, val.stride())
+        strides = val.stride() if is_dense else contiguous_strides(val.shape)
         if isinstance(result, TensorBox) and isinstance(result.value, Pointwise):
             result.strides = tuple(strides)
         is_view = isinstance(result, View) and result.strides is not None
         result = box(result, result.strides if is_view else strides)
-        if result.sizes != tuple(val.shape) or result.dtype is not val.dtype:
-            found = f"{result.sizes} {result.dtype}"
-            raise AssertionError(f"{self.node.target}: {found} instead of {val.shape} {val.dtype}")
+        assert result.sizes == tuple(val.shape) and result.dtype is val.dtype, self.node.target
         return result
 
     def fallback(self, node: Any, args: tuple, kwargs: dict) -> Any:
@@ -178,17 +166,15 @@ class GraphLowering:
         pairs = zip(node.target._schema.arguments, args)
         written = [value for argument, value in pairs if argument.alias.endswith("!")]
         mutates = [view.buffer for view in ir.leaves(written, ReinterpretView)]
-        self.operations.append(FallbackKernel(node.target, args, kwargs, names, mutates, [node.name]))
+        self.operations.append(ir.FallbackKernel(node.target, args, kwargs, names, mutates, [node.name]))
         return results if isinstance(val, (list, tuple)) else results[0]
 
     # -- copies to the graph's inputs
 
     def write_inputs(self, copies: list[tuple[TensorBox, TensorBox]]) -> None:
-        """Copy results to the graph's inputs, as the `copy_` at the end of a functional graph do.
-
-        A source that reads an element which an earlier copy, or an earlier iteration of the same copy, has overwritten is computed
-        into a buffer of its own first.
-        """
+        """Copy results to the graph's inputs, as the `copy_` at the end of a functional graph do. A source that reads an
+        element which an earlier copy, or an earlier iteration of the same copy, has overwritten is computed into a buffer of
+        its own first."""
         written: set[str] = set()
         for number, (target, source) in enumerate(copies):
             if reads_overwritten(target, source, written):
@@ -202,7 +188,6 @@ class GraphLowering:
 
 def copied(target: TensorBox, source: TensorBox) -> Pointwise:
     """The elements of `source`, broadcast and converted to those of `target`."""
-
     dtype = target.dtype
     return Pointwise(target.sizes, dtype, lambda indices: ir.cast(load_broadcast(source, indices), dtype))
 
@@ -216,16 +201,6 @@ def reads_overwritten(target: TensorBox, source: TensorBox, written: set[str]) -
 
 
 # Tensors and arguments -----------------------------------------------------------------------------------------------
-
-
-def is_dense(val: Tensor) -> bool:
-    """Whether the elements fill their memory without gaps and overlaps, in any order of dimensions."""
-    step = 1
-    for stride, size in sorted((stride, size) for size, stride in zip(val.shape, val.stride()) if size != 1):
-        if stride != step:
-            return False
-        step *= size
-    return True
 
 
 def in_memory(value: Any) -> Any:

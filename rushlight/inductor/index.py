@@ -12,6 +12,8 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate, pairwise
+from operator import mul
 from typing import Any
 
 # Terms and sums of them ----------------------------------------------------------------------------------------------
@@ -322,19 +324,11 @@ def stride_of(index: Index, symbol: Symbol) -> int | None:
 
 def refinement(*loops: Sequence[int]) -> list[int] | None:
     """The coarsest loops into which nests of the same number of iterations can all be cut, row-major; None if there are none.
-
-    `[6, 4]` and `[2, 12]` are cut into `[2, 3, 4]`. `[6, 4]` and `[4, 6]` have no common refinement.
-    """
-    steps = set()
-    for sizes in loops:
-        step = 1
-        for size in reversed(sizes):
-            step *= size
-            steps.add(step)
-    cuts = sorted(steps | {1})
-    if any(after % before for before, after in zip(cuts, cuts[1:])):
+    `[6, 4]` and `[2, 12]` are cut into `[2, 3, 4]`. `[6, 4]` and `[4, 6]` have no common refinement."""
+    cuts = sorted({1}.union(*(accumulate(reversed(sizes), mul) for sizes in loops)))
+    if any(after % before for before, after in pairwise(cuts)):
         return None
-    return [after // before for before, after in zip(cuts, cuts[1:])][::-1]
+    return [after // before for before, after in pairwise(cuts)][::-1]
 
 
 def spread(loops: Iterable[Symbol], fine: Sequence[Symbol]) -> dict[Symbol, Index]:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from rushlight.aten.strided import Tensor, contiguous_strides
+from rushlight.aten.strided import Tensor, storage_size
 from rushlight.c10.dtypes import bool_, dtype, float32, float64, int32, int64, uint8
 from rushlight.fx.node import map_aggregate
 from rushlight.inductor.index import Division, Index, Indirect, Symbol, evaluate, substitute
@@ -211,20 +211,10 @@ class Layout:
     strides: tuple[int, ...]
     dtype: dtype
 
-    @staticmethod
-    def contiguous(sizes: Sequence[int], dtype: dtype) -> Layout:
-        return Layout(tuple(sizes), contiguous_strides(sizes), dtype)
-
-    @property
-    def storage(self) -> int:
-        """Elements of memory that the buffer needs."""
-        if 0 in self.sizes:
-            return 0
-        return 1 + sum((size - 1) * stride for size, stride in zip(self.sizes, self.strides))
-
     @property
     def nbytes(self) -> int:
-        return self.storage * self.dtype.itemsize
+        """Bytes of memory that the buffer needs."""
+        return storage_size(self.sizes, self.strides) * self.dtype.itemsize
 
 
 @dataclass(frozen=True)
@@ -240,11 +230,8 @@ class ReinterpretView:
 
 @dataclass(eq=False)
 class ComputedBuffer:
-    """A loop nest that fills a buffer: for all `loops`, `buffer[index] = value`.
-
-    In a reduction `buffer[index]` is the `kind` ("sum", "max", ...) of the values over the `reduced` loops. In pointwise work
-    `reduced` is empty and `kind` is None.
-    """
+    """A loop nest that fills a buffer: for all `loops`, `buffer[index] = value`. In a reduction `buffer[index]` is the `kind`
+    ("sum", "max", ...) of the values over the `reduced` loops. In pointwise work `reduced` is empty and `kind` is None."""
 
     buffer: str
     loops: list[Symbol]

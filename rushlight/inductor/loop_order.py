@@ -33,14 +33,10 @@ def order_by_stride(loops: Sequence[Symbol], indices: Sequence[Index]) -> list[S
     return sorted(loops, key=lambda s: -strides[s] if strides[s] else -math.inf)
 
 
-def merge_loops(
-    loops: Sequence[Symbol], prefix: str, parts: Sequence[Index]
-) -> tuple[list[Symbol], dict[Symbol, Index]]:
-    """The merged loops, and the index of each old loop variable in them. `parts` are all affine sums of loop variables in use.
-
-    Of the loops that become one, the innermost gets the new variable and the others 0, because the strides of the innermost
-    loop continue through all of them.
-    """
+def merge_loops(loops: Sequence[Symbol], prefix: str, parts: list[Index]) -> tuple[list[Symbol], dict[Symbol, Index]]:
+    """The merged loops, and the index of each old loop variable in them. `parts` are all affine sums of loop variables in
+    use. Of the loops that become one, the innermost gets the new variable and the others 0, because the strides of the
+    innermost loop continue through all of them."""
     merged, values = [], {}
     dims = merge_dims([s.size for s in loops], [[stride_of(part, s) for s in loops] for part in parts])
     for dim, numbers in enumerate(dims):

@@ -95,17 +95,16 @@ class TensorBox:
         """The value of the element at these indices, one `Index` for each dimension."""
         key = tuple(indices)
         if key not in self.loaded:
-            self.loaded[key] = self._load(key)
+            value = self.value
+            if isinstance(value, Pointwise):
+                found = value.inner(key)
+            elif isinstance(value, View) and (value.strides is None or not value.base.is_realized):
+                found = value.base.load(tuple(value.reindex(key)))
+            else:
+                view = self.in_memory()
+                found = ir.load(view.buffer, element_index(key, view.strides, view.offset), view.dtype)
+            self.loaded[key] = found
         return self.loaded[key]
-
-    def _load(self, indices: tuple[Index, ...]) -> Expr:
-        value = self.value
-        if isinstance(value, Pointwise):
-            return value.inner(indices)
-        if isinstance(value, View) and (value.strides is None or not value.base.is_realized):
-            return value.base.load(tuple(value.reindex(indices)))
-        view = self.in_memory()
-        return ir.load(view.buffer, element_index(indices, view.strides, view.offset), view.dtype)
 
     @property
     def pending_origins(self) -> list[str]:

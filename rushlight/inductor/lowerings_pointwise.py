@@ -88,10 +88,6 @@ def register_operations(kinds: dict[str, str], prepare: Callable = lambda *x: x,
         register_lowering(name)(lambda *x, kind=kind: pointwise(kind, prepare(*x), dtype))
 
 
-def as_bool(*operands: Any) -> list[Any]:
-    return [to_dtype(x, bool_) if isinstance(x, TensorBox) else bool(x) for x in operands]
-
-
 def as_floating(x: TensorBox) -> list[TensorBox]:
     return [to_dtype(x, floating(x))]
 
@@ -103,7 +99,7 @@ def floating_alone(*operands: Any) -> Sequence[Any]:
 
 register_operations(SAME_DTYPE)
 register_operations(COMPARISONS, dtype=bool_)
-register_operations(LOGICAL, as_bool, bool_)
+register_operations(LOGICAL, lambda *x: [to_dtype(each, bool_) for each in x], bool_)
 register_operations({name: name for name in FLOATING}, as_floating)
 register_operations({"isnan": "isnan", "isinf": "isinf"}, as_floating, bool_)
 register_operations({"remainder.Tensor": "mod", "remainder.Scalar": "mod", "pow.Tensor_Tensor": "pow"}, floating_alone)

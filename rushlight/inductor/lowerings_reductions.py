@@ -11,20 +11,10 @@ from functools import partial
 from typing import Any
 
 from rushlight.c10.dtypes import bool_, dtype, float32, float64, int64, promote_types, uint8
-from rushlight.inductor import ir
+from rushlight.inductor import ir, lowering
 from rushlight.inductor.index import ZERO, Index, Indirect
 from rushlight.inductor.ir import Expr, ExternKernel, Pointwise, Reduction, ReinterpretView, constant, op
-from rushlight.inductor.lowering import (
-    LOWERINGS,
-    TensorBox,
-    Unsupported,
-    V,
-    View,
-    box,
-    pointwise,
-    reduction,
-    register_lowering,
-)
+from rushlight.inductor.lowering import TensorBox, Unsupported, V, View, box, pointwise, reduction, register_lowering
 from rushlight.inductor.lowerings_pointwise import comparison, make_pointwise, to_dtype, where
 from rushlight.inductor.lowerings_views import filled, index_value, meta_result
 
@@ -233,9 +223,8 @@ def class_of(target: Expr, ignore_index: int) -> Expr:
 
 def class_weight(target: Expr, weight: TensorBox | None, x: TensorBox, ignore_index: int) -> Expr:
     """The weight of a target's class; 0 for an ignored target."""
-    found = constant(1, x.dtype)
-    if weight is not None:
-        found = weight.load([Index.of(Indirect(class_of(target, ignore_index), x.sizes[1]))])
+    at = [Index.of(Indirect(class_of(target, ignore_index), x.sizes[1]))]
+    found = constant(1, x.dtype) if weight is None else weight.load(at)
     return where(comparison("ne", ir.cast(target, int64), ignore_index), found, 0)
 
 
@@ -304,5 +293,5 @@ def addmm(bias: TensorBox, a: TensorBox, b: TensorBox, beta: float = 1, alpha: f
 
 def is_loop_user(node: Any) -> bool:
     """Whether a node computes in loops of its own, so that its operands need no memory."""
-    rule = LOWERINGS.get(getattr(node.target, "name", str)())
+    rule = lowering.LOWERINGS.get(getattr(node.target, "name", str)())
     return rule is not None and rule not in (mm, addmm) and not rule.__module__.endswith("_views")

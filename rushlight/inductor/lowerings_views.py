@@ -11,18 +11,10 @@ from typing import Any
 
 from rushlight.aten.native.views import broadcast_shapes
 from rushlight.c10.dtypes import bool_, dtype, int64
-from rushlight.inductor import ir
+from rushlight.inductor import ir, lowering
 from rushlight.inductor.index import ZERO, Index, Indirect, reshaped_indices
 from rushlight.inductor.ir import Expr, Pointwise, constant, op
-from rushlight.inductor.lowering import (
-    TensorBox,
-    Unsupported,
-    V,
-    View,
-    broadcast_indices,
-    load_broadcast,
-    register_lowering,
-)
+from rushlight.inductor.lowering import TensorBox, Unsupported, V, View, load_broadcast, register_lowering
 from rushlight.inductor.lowerings_pointwise import comparison, identity, where
 
 # New tensors ---------------------------------------------------------------------------------------------------------
@@ -83,7 +75,6 @@ def triangle(x: TensorBox, diagonal: int = 0) -> Pointwise:
 
 register_lowering("alias", "detach")(lambda x: x)
 
-
 RESHAPES = "view", "reshape", "_unsafe_view", "_reshape_alias", "unsqueeze", "squeeze", "squeeze.dim", "squeeze.dims"
 
 
@@ -101,7 +92,7 @@ def view(x: TensorBox, reindex: Callable, val: Any = None) -> View:
     return View(x, tuple(val.shape), reindex, tuple(val.stride()), offset)
 
 
-register_lowering("expand", "broadcast_to")(lambda x, *_: view(x, lambda at: broadcast_indices(at, x.sizes)))
+register_lowering("expand", "broadcast_to")(lambda x, *_: view(x, lambda at: lowering.broadcast_indices(at, x.sizes)))
 
 
 @register_lowering("permute")
@@ -130,12 +121,7 @@ def slice_(x: TensorBox, dim: int = 0, start: int | None = None, end: int | None
     if isinstance(start, TensorBox) or isinstance(end, TensorBox):
         raise Unsupported
     dim = dim % len(x.sizes)
-    return view(x, shifted(dim, clamped(start or 0, x.sizes[dim]), step))
-
-
-def clamped(bound: int, size: int) -> int:
-    """A bound of a slice in a dimension: a negative one counts from the end, and the result is never outside."""
-    return min(max(bound + size if bound < 0 else bound, 0), size)
+    return view(x, shifted(dim, slice(start, None).indices(x.sizes[dim])[0], step))
 
 
 @register_lowering("diagonal")
@@ -246,11 +232,6 @@ def indirect_index(value: Expr, size: int) -> Index:
     return Index.of(Indirect(where(comparison("lt", whole, 0), whole + size, whole), size))
 
 
-def with_index(indices: Sequence[Index], dim: int, index: Index) -> list[Index]:
-    """The indices with another one for one dimension."""
-    return [index if d == dim else each for d, each in enumerate(indices)]
-
-
 @register_lowering("embedding")
 def embedding(weight: TensorBox, indices: TensorBox, *_: Any) -> Pointwise:
     def inner(at: Sequence[Index]) -> Expr:
@@ -271,7 +252,7 @@ def looked_up(x: TensorBox, dim: int, index: TensorBox, load: Callable[[Sequence
     dim = dim % len(x.sizes)
 
     def inner(at: Sequence[Index]) -> Expr:
-        return x.load(with_index(at, dim, indirect_index(load(at), x.sizes[dim])))
+        return x.load([*at[:dim], indirect_index(load(at), x.sizes[dim]), *at[dim + 1 :]])
 
     return Pointwise(tuple(meta_result().shape), x.dtype, inner)
 
@@ -300,7 +281,7 @@ def scatter_value(x: TensorBox, dim: int, index: TensorBox, value: float) -> Poi
         raise Unsupported
 
     def inner(at: Sequence[Index]) -> Expr:
-        target = ir.cast(index.load(with_index(at, dim, ZERO)), int64)
+        target = ir.cast(index.load([*at[:dim], ZERO, *at[dim + 1 :]]), int64)
         here = comparison("eq", target, index_value(at[dim]))
         return where(here, constant(value, x.dtype), x.load(at))
 
@@ -323,7 +304,7 @@ def slice_backward(grad: TensorBox, sizes: Sequence[int], dim: int, start: int, 
     dim = dim % len(sizes)
     if step != 1:
         raise Unsupported
-    first = clamped(start, sizes[dim])
+    first = slice(start, None).indices(sizes[dim])[0]
     last = first + grad.sizes[dim]
     if isinstance(grad.value, Pointwise):
         grad.in_memory()

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from rushlight.inductor.ir import FallbackKernel, Kernel, Program, ReinterpretView
 
@@ -186,12 +187,10 @@ ALIGNMENT = 64  # bytes: a cache line, and the widest vector
 
 @dataclass
 class Plan:
-    """The lines of a call, and the memory of each buffer that they allocate.
-
-    A buffer that reuses the memory of another (`before`) has the memory of the first buffer of this chain, its root. Outputs of the
-    graph and arguments of operators that Python calls are `held` as tensors. All other roots have an offset in a pool of `nbytes`
-    bytes, for the time of one segment.
-    """
+    """The lines of a call, and the memory of each buffer that they allocate. A buffer that reuses the memory of another
+    (`before`) has the memory of the first buffer of this chain, its root. Outputs of the graph and arguments of operators
+    that Python calls are `held` as tensors. All other roots have an offset in a pool of `nbytes` bytes, for the time of one
+    segment."""
 
     lines: list[Line]
     before: dict[str, str]
@@ -225,12 +224,10 @@ def plan(program: Program) -> Plan:
 
 def segments(program: Program) -> list[int | None]:
     """For each step the number of its segment, a run of compiled steps; None for an operator that Python calls."""
-    found, number, running = [], -1, False
-    for step in program.steps:
-        compiled = not isinstance(step, FallbackKernel)
-        number += compiled and not running
-        running = compiled
-        found.append(number if compiled else None)
+    found, number = [], -1
+    for compiled, steps in groupby(program.steps, lambda step: not isinstance(step, FallbackKernel)):
+        number += compiled
+        found += [number if compiled else None for _ in steps]
     return found
 
 

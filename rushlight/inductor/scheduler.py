@@ -15,15 +15,7 @@ from rushlight.inductor.cpp_scheduling import codegen_node
 from rushlight.inductor.dependencies import extract_read_writes
 from rushlight.inductor.graph import GraphLowering
 from rushlight.inductor.index import Symbol, refinement, spread, symbols
-from rushlight.inductor.ir import (
-    ComputedBuffer,
-    ExternKernel,
-    FallbackKernel,
-    Layout,
-    Operation,
-    Program,
-    ReinterpretView,
-)
+from rushlight.inductor.ir import ComputedBuffer, ExternKernel, Layout, Operation, Program, ReinterpretView
 from rushlight.inductor.scheduler_node import FusedSchedulerNode
 
 MOST_NESTS = 64  # in one kernel, as torch/_inductor/config.py: max_fusion_size
@@ -119,7 +111,7 @@ def fused(first: FusedSchedulerNode, second: FusedSchedulerNode) -> FusedSchedul
 
 # The schedule --------------------------------------------------------------------------------------------------------
 
-BaseSchedulerNode = FusedSchedulerNode | ExternKernel | FallbackKernel
+BaseSchedulerNode = FusedSchedulerNode | ExternKernel | ir.FallbackKernel
 
 
 def live_operations(graph: GraphLowering) -> list[Operation]:
@@ -145,10 +137,8 @@ def create_nodes(operations: Sequence[Operation]) -> list[BaseSchedulerNode]:
 
 
 def fuse_nodes(nodes: list[BaseSchedulerNode], layouts: dict[str, Layout]) -> list[BaseSchedulerNode]:
-    """Fuse pairs of nodes, the pairs that share most memory first, until no pair can be fused.
-
-    Source: `torch/_inductor/scheduler.py`, `Scheduler.fuse_nodes`.
-    """
+    """Fuse pairs of nodes, the pairs that share most memory first, until no pair can be fused. Source:
+    `torch/_inductor/scheduler.py`, `Scheduler.fuse_nodes`."""
     refused: set[tuple[BaseSchedulerNode, BaseSchedulerNode]] = set()
     while True:
         ancestors = compute_ancestors(nodes)

@@ -72,12 +72,10 @@ def numel(loops: Sequence[Symbol]) -> int:
 
 
 def inner_loops(node: FusedSchedulerNode) -> list[int]:
-    """For each nest of a node the number of the inner loop in which the nest works: 0 is the first loop over a row.
-
-    A nest that works once for each row runs just before the inner loop of its number, which can be one more than there are. A
-    nest can read the result of another nest in the same inner loop if that nest works on every element or once for each row,
-    and in the next inner loop if that nest is a reduction.
-    """
+    """For each nest of a node the number of the inner loop in which the nest works: 0 is the first loop over a row. A nest
+    that works once for each row runs just before the inner loop of its number, which can be one more than there are. A nest
+    can read the result of another nest in the same inner loop if that nest works on every element or once for each row, and
+    in the next inner loop if that nest is a reduction."""
     numbers: list[int] = []
     for nest in node.nests:
         reads, write = extract_read_writes(nest)

@@ -9,6 +9,9 @@ and use one element of it. In PyTorch: `TilingSelect.select_tiling` and outer-lo
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from rushlight.c10.dtypes import dtype, float64
 from rushlight.inductor.cpp import TYPES, emit, first_value
 from rushlight.inductor.cpp_kernel import CppKernel, InnerLoop, notices_nan
@@ -46,18 +49,21 @@ class CppTileKernel(CppKernel):
 
     def open_rows(self) -> None:
         size = self.across.size
-        self.parallel(self.node.outer, simd=False)
         for symbol in self.node.outer[:-1]:
             self.loop(symbol)
         self.open(f"for (int64_t tile = 0; tile < {size}; tile += {min(TILE, size)})")
         rest = f"({size} - tile < {TILE} ? {size} - tile : {TILE})"
         self.write(f"const int64_t lanes = {min(TILE, size) if size % min(TILE, size) == 0 else rest};")
 
-    def open_lanes(self) -> None:
+    @contextmanager
+    def lanes(self) -> Iterator[None]:
         """The loop over the lanes of a tile."""
+        depth = self.depth
         self.write("#pragma omp simd" + self.flags)
         self.open("for (int64_t lane = 0; lane < lanes; lane++)")
         self.write(f"const int64_t {self.across.name} = tile + lane;")
+        yield
+        self.close(depth)
 
     def row_position(self) -> str:
         return f"({super().row_position()}) * {TILE} + lane"
@@ -81,22 +87,14 @@ class CppTileKernel(CppKernel):
             array, inside = self.declare_array(nest.buffer, nest.dtype), self.statements(self.row, [self.across])
             value = emit(inside, nest.value)
             self.flush()
-            depth = self.depth
-            self.open_lanes()
-            self.write_all([*inside.lines, f"{array}[lane] = {value};"])
-            if nest.buffer not in self.local:
-                self.write(self.store(nest, value))
-            self.close(depth)
+            with self.lanes():
+                self.write(*inside.lines, f"{array}[lane] = {value};")
+                if nest.buffer not in self.local:
+                    self.write(self.store(nest, value))
             self.stored[nest.buffer, nest.index] = f"{array}[lane]"
 
     def write_loop(self, lines: list[str], loop: InnerLoop) -> None:
         for symbol in self.node.inner:
             self.loop(symbol)
-        self.open_lanes()
-        self.write_all(lines)
-
-    def store_total(self, nest: ComputedBuffer, value: str) -> None:
-        depth = self.depth
-        self.open_lanes()
-        super().store_total(nest, value)
-        self.close(depth)
+        with self.lanes():
+            self.write(*lines)

@@ -213,21 +213,15 @@ def compile_program(program: Program, plan: Plan) -> Callable[..., list]:
     """
     cpp_text, wrapper = generate(program, plan)
     if wrapper.cpp.parameters:
-        wrapper.names |= load_segments(program, wrapper.cpp, cpp_text)
+        library = codecache.load({"graph.cpp": cpp_text, "inductor.h": header()})
+        for number, parameters in enumerate(wrapper.cpp.parameters):
+            wrapper.names[f"segment_{number}"] = function = library[f"segment_{number}"]
+            function.argtypes = [ctypes.c_void_p] * len(parameters)
+        if any(isinstance(step, ExternKernel) and not externs.is_small(step) for step in program.steps):
+            for kind, name in (("float32", "matmul_float"), ("float64", "matmul_double")):
+                ctypes.c_void_p.in_dll(library, name).value = codecache.matmul_loop(kind)
     exec(wrapper.text(), wrapper.names)
     call = wrapper.names["call"]
     call.cpp_text, call.python_text = cpp_text, wrapper.text()
     call.is_native = True
     return call
-
-
-def load_segments(program: Program, cpp: CppWrapper, text: str) -> dict[str, Any]:
-    """The compiled functions of the segments, by name."""
-    library, found = codecache.load({"graph.cpp": text, "inductor.h": header()}), {}
-    for number, parameters in enumerate(cpp.parameters):
-        found[f"segment_{number}"] = function = library[f"segment_{number}"]
-        function.argtypes = [ctypes.c_void_p] * len(parameters)
-    if any(isinstance(step, ExternKernel) and not externs.is_small(step) for step in program.steps):
-        for kind, name in (("float32", "matmul_float"), ("float64", "matmul_double")):
-            ctypes.c_void_p.in_dll(library, name).value = codecache.matmul_loop(kind)
-    return found

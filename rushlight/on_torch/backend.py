@@ -155,10 +155,8 @@ def view(self: torch.Tensor, size: Sequence[int]) -> torch.Tensor:
 
 
 def write_result_of(function: Callable, out: str = "out") -> Callable:
-    """A kernel that writes the result of a function of numpy into its argument `out`.
-
-    A number among the operands (`x * 2`) is a tensor for the dispatcher, and a number again when it reaches Python.
-    """
+    """A kernel that writes the result of a function of numpy into its argument `out`. A number among the operands (`x * 2`)
+    is a tensor for the dispatcher, and a number again when it reaches Python."""
 
     def kernel(*inputs: Any, **options: Any) -> torch.Tensor:
         result = options.pop(out)
@@ -267,10 +265,8 @@ _depth = threading.local()  # per thread: the engine of autograd runs a device's
 @contextlib.contextmanager
 def trace() -> Iterator[list[str]]:
     """In this context every call that reaches a kernel of this device adds a line to the list, indented below the call that
-    made it. The lines are printed at the end.
-
-    Source: `TORCH_SHOW_DISPATCH_TRACE`, which only debug builds of PyTorch have.
-    """
+    made it. The lines are printed at the end. Source: `TORCH_SHOW_DISPATCH_TRACE`, which only debug builds of PyTorch
+    have."""
     lines: list[str] = []
     _traces.append(lines)
     try:

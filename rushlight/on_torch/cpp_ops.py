@@ -160,10 +160,16 @@ def build(source: str) -> Any:
 
     Source: `torch/utils/cpp_extension.py`, `load_inline(is_python_module=False)`; `torch/_ops.py`, `load_library`.
     """
+    if not isinstance(source, str):
+        raise TypeError(f"a C++ source is a str, not {type(source).__name__}")
     if source not in _built:
+        first, *rest = command()
+        key = "\0".join([source, first, _version(first), *rest, torch.__version__])
+        name = f"rushlight_{hashlib.sha256(key.encode()).hexdigest()[:16]}"
         try:
-            name = f"rushlight_{_key(source)}"
-            arguments = [*command(), f"-DTORCH_EXTENSION_NAME={name}", "operator.cpp", "-ltorch_cpu", "-lc10"]
+            if "TORCH_EXTENSION_NAME" not in source:
+                raise CompileError("the text must register its operators in the namespace TORCH_EXTENSION_NAME")
+            arguments = [first, *rest, f"-DTORCH_EXTENSION_NAME={name}", "operator.cpp", "-ltorch_cpu", "-lc10"]
             torch.ops.load_library(compiled(name, arguments, {"operator.cpp": source}))
             _built[source] = getattr(torch.ops, name)
         except CompileError as error:
@@ -173,16 +179,6 @@ def build(source: str) -> Any:
     if isinstance(_built[source], CompileError):
         raise _built[source]
     return _built[source]
-
-
-def _key(source: str) -> str:
-    if not isinstance(source, str):
-        raise TypeError(f"a C++ source is a str, not {type(source).__name__}")
-    if "TORCH_EXTENSION_NAME" not in source:
-        raise CompileError("the text must register its operators in the namespace TORCH_EXTENSION_NAME")
-    first, *rest = command()
-    key = "\0".join([source, first, _version(first), *rest, torch.__version__])
-    return hashlib.sha256(key.encode()).hexdigest()[:16]
 
 
 # The operator, with a gradient
@@ -209,10 +205,8 @@ _differentiable: set[str] = set()
 
 
 def operator() -> torch._ops.OpOverload:
-    """`torch.ops.<namespace>.rms_norm.default`, of the text of `rms_norm_source`, with its gradient registered.
-
-    A function for `torch.compile` must call the overload that this returns, because a graph cannot contain the build.
-    """
+    """`torch.ops.<namespace>.rms_norm.default`, of the text of `rms_norm_source`, with its gradient registered. A function
+    for `torch.compile` must call the overload that this returns, because a graph cannot contain the build."""
     overload = build(rms_norm_source()).rms_norm.default
     if overload.name() not in _differentiable:
         torch.library.register_autograd(overload.name(), backward, setup_context=setup_context)

@@ -37,10 +37,7 @@ SOURCE_MAP: dict[str, tuple[str, str]] = {  # folder or file: its layer, and its
     "torch/csrc": (FRONTEND, "the C++ behind torch._C: bindings, autograd's engine, the JIT"),
     "torch/csrc/autograd": (DISPATCHER, "autograd: the engine, and the generated kernels for the autograd keys"),
     "torch/csrc/autograd/python_variable.cpp": (FRONTEND, "Tensor as a Python class"),
-    "torch/csrc/autograd/generated/python_variable_methods.cpp": (
-        FRONTEND,
-        "the bindings of Tensor's methods, generated",
-    ),
+    "torch/csrc/autograd/generated/python_variable_methods.cpp": (FRONTEND, "generated bindings of Tensor's methods"),
     "torch/_ops.py": (DISPATCHER, "torch.ops: operators as Python objects"),
     "torch/library.py": (DISPATCHER, "registrations made in Python"),
     "torch/_library": (DISPATCHER, "custom operators"),
@@ -307,10 +304,8 @@ def hot_operators(events: Sequence[Event], share: float = 0.05) -> list[tuple[st
 
 
 class FakeDevice:
-    """An asynchronous device, like a GPU, and the host's clock, in seconds.
-
-    Time passes only here: a launch takes the host `overhead` seconds, and to synchronise it waits until all is done.
-    """
+    """An asynchronous device, like a GPU, and the host's clock, in seconds. Time passes only here: a launch takes the host
+    `overhead` seconds, and to synchronise it waits until all is done."""
 
     def __init__(self, overhead: float = 1e-5):
         self.overhead, self.now, self.done = overhead, 0.0, 0.0

@@ -152,13 +152,10 @@ def check(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None, acti
 
 
 def register(namespace: str) -> torch.library.CustomOpDef:
-    """The kernel as `<namespace>::fused_linear_triton`, with a fake kernel, so that `torch.compile` accepts it.
-
-    It is opaque to the compiler, like any custom operator. `torch.library.triton_op` would show Inductor the kernel itself,
-    but fake tensors cannot pass through Triton's interpreter, so the interpreter could no longer run it.
-
-    Source: `torch/_library/custom_ops.py`; `torch/_library/triton.py` for the other way.
-    """
+    """The kernel as `<namespace>::fused_linear_triton`, with a fake kernel, so that `torch.compile` accepts it. It is opaque
+    to the compiler, like any custom operator. `torch.library.triton_op` would show Inductor the kernel itself, but fake
+    tensors cannot pass through Triton's interpreter, so the interpreter could no longer run it. Source:
+    `torch/_library/custom_ops.py`; `torch/_library/triton.py` for the other way."""
     require()
     operator = torch.library.custom_op(f"{namespace}::fused_linear_triton", fused_linear, mutates_args=())
     operator.register_fake(custom_ops.fused_linear_fake)

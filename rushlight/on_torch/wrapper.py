@@ -190,12 +190,9 @@ def quantised_dispatch(func: Any, types: tuple, args: tuple, kwargs: dict) -> An
 
 
 class CountOperators(TorchDispatchMode):
-    """A mode that records in `calls` the operators that are called with any tensors: name, and sizes of the result.
-
-    It is called before any tensor's own `__torch_dispatch__`, and does not see the operators that run below it.
-
-    Source: `torch/utils/_python_dispatch.py`; `torch/utils/flop_counter.py` counts in this way.
-    """
+    """A mode that records in `calls` the operators that are called with any tensors: name, and sizes of the result. It is
+    called before any tensor's own `__torch_dispatch__`, and does not see the operators that run below it. Source:
+    `torch/utils/_python_dispatch.py`; `torch/utils/flop_counter.py` counts in this way."""
 
     def __init__(self):
         super().__init__()

@@ -28,9 +28,7 @@ class CheckpointFunction(Function):
     @staticmethod
     def backward(ctx: FunctionCtx, *grads: Tensor | None) -> tuple:
         if local.for_inputs:  # the inner backward pass would not be limited to these inputs
-            raise RuntimeError(
-                "a re-entrant checkpoint needs .backward() without `inputs`, and does not work in .grad()"
-            )
+            raise RuntimeError("a checkpoint needs .backward() without `inputs`, and does not work in .grad()")
         return recompute(ctx, *grads)
 
 
@@ -73,8 +71,6 @@ def recompute(ctx: FunctionCtx, *grads: Tensor | None) -> tuple:
 
 
 def checkpoint(function: Callable, *args: Any, use_reentrant: bool = True) -> Any:
-    """Compute `function(*args)` and save only the arguments. The backward pass runs the function again.
-
-    Source: `torch/utils/checkpoint.py`, `checkpoint`; only the reentrant form is here.
-    """
+    """Compute `function(*args)` and save only the arguments. The backward pass runs the function again. Source:
+    `torch/utils/checkpoint.py`, `checkpoint`; only the reentrant form is here."""
     return CheckpointFunction.apply(function, *args)

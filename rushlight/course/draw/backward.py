@@ -168,14 +168,9 @@ def graphs(panels: Sequence[tuple], saved: bool = True, sizes: bool = True) -> F
 
 
 def engine(tensor: Any, order: Sequence[Any], names: Mapping[str, Any] | None = None, columns: int = 3) -> Figure:
-    """A backward pass step by step, a panel for each step, with the number of gradients that each node still waits for.
-
-    The running node is black, ready nodes are grey, and nodes that have run have no number.
-
-    Args:
-        order: the nodes in the order in which they ran, as hooks have recorded it.
-        columns: the number of panels side by side.
-    """
+    """A backward pass step by step, a panel for each step, with the number of gradients that each node still waits for. The
+    running node is black, ready nodes are grey, and nodes that have run have no number. `order`: the nodes in the order in
+    which they ran, as hooks have recorded it. `columns`: the number of panels side by side."""
     panels = []
     for step, running in enumerate(order):
         done, marks = set(order[:step]), {}

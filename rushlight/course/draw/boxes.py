@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
 from itertools import accumulate
 
 from matplotlib.axes import Axes
@@ -16,8 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch, PathPatch
 from matplotlib.path import Path
 
-from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MONO, sheet
-from rushlight.course.draw.shapes import arrow, ink_on
+from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MONO, arrow, ink_on, sheet
 
 TEXT, LINE = 7.5, 0.44  # points; cells from line to line
 APART, ROW_GAP = 0.5, 0.42  # cells between neighbours in a row, and between rows
@@ -51,19 +51,14 @@ class Box:
 
 def in_order(pairs: Sequence[tuple[Hashable, Hashable]]) -> list:
     """The boxes' keys, each after all its predecessors. A pair is the start and the end of an arrow."""
-    waits = {key: 0 for pair in pairs for key in pair}
-    for _, end in pairs:
-        waits[end] += 1
-    order = [key for key, count in waits.items() if not count]
-    for key in order:
-        for start, end in pairs:
-            if start == key:
-                waits[end] -= 1
-                if not waits[end]:
-                    order.append(end)
-    if len(order) < len(waits):
-        raise ValueError("draw.flow shows networks without cycles")
-    return order
+    sorter = TopologicalSorter()
+    for start, end in pairs:
+        sorter.add(start)
+        sorter.add(end, start)
+    try:
+        return [*sorter.static_order()]
+    except CycleError:
+        raise ValueError("draw.flow shows networks without cycles") from None
 
 
 def assign_rows(
@@ -102,11 +97,8 @@ def assign_rows(
 
 
 def arrange(boxes: Mapping[Hashable, Box], links: Sequence[tuple]) -> list[list[Box]]:
-    """The rows of a picture, with a position for every box. The boxes have their rows already.
-
-    Args:
-        links: as in `assign_rows`. Where nothing else decides, the labels and bends of earlier links are further left.
-    """
+    """The rows of a picture, with a position for every box. The boxes have their rows already. `links`: as in `assign_rows`.
+    Where nothing else decides, the labels and bends of earlier links are further left."""
     drawn = list(boxes.values())
     for start, end, text, look in links:
         drawn += connect(boxes[start], boxes[end], text, look)
@@ -213,7 +205,6 @@ def draw_panels(panels: Sequence[tuple[str, list[list[Box]]]], columns: int = 4)
 
 
 def row_height(row: list[Box]) -> float:
-    """The height of a row with the gap below it."""
     return max(box.tall for box in row) + ROW_GAP
 
 

@@ -6,26 +6,20 @@ Greys have the same meaning in all pictures: a darker grey means more self time.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any
 
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MONO, charts, sheet
-from rushlight.course.draw.shapes import PLATE, arrow, ink_on
+from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MONO, PLATE, arrow, charts, ink_on, sheet
 
 LAYERS = ("Python frontend", "dispatcher", "ATen and c10", "compiler")
 BANDS = ("1.0", "0.94", "0.88", "0.94")
 
-# The four layers -----------------------------------------------------------------------------------------------------
-
 
 def layers(paths: Sequence[tuple[str, Sequence[tuple[str, str]]]]) -> Figure:
-    """Calls side by side, from top to bottom, with each step in its layer of PyTorch.
-
-    Args:
-        paths: for each call its title and its steps in order, a layer of LAYERS and a text each.
-    """
+    """Calls side by side, from top to bottom, with each step in its layer of PyTorch. `paths`: for each call its title and
+    its steps in order, a layer of LAYERS and a text each."""
     label = max(map(len, LAYERS)) * 8 * CHARACTER + 0.6
     wides = [max(len(title) * 9, max(len(text) for _, text in steps) * 7.5) * CHARACTER + 1.4 for title, steps in paths]
     row, counts = 0.95, [max(sum(at == layer for at, _ in steps) for _, steps in paths) for layer in LAYERS]
@@ -53,29 +47,19 @@ def layers(paths: Sequence[tuple[str, Sequence[tuple[str, str]]]]) -> Figure:
     return figure
 
 
-# A profile -----------------------------------------------------------------------------------------------------------
-
-
-class Event(Protocol):
-    """One line of a profile, in any unit of time."""
-
-    name: str
-    thread: int
-    start: float
-    end: float
-
-
-def spans(events: Sequence[Event], own: Sequence[float] | None = None, unit: str = "µs") -> Figure:
-    """The events of a profile over time: an event is below the event that called it, and each thread has a panel.
-
-    Args:
-        own: for each event its self time, without the events that it called; the longer, the darker its bar.
-    """
+def spans(events: Sequence[Any], own: Sequence[float] | None = None, unit: str = "µs") -> Figure:
+    """The events of a profile over time: an event is below the event that called it, and each thread has a panel. `events`:
+    each with a `name`, a `thread`, and its `start` and `end` in any unit. `own`: for each event its self time, without the
+    events that it called; the longer, the darker its bar."""
     first, last = min(event.start for event in events), max(event.end for event in events)
     darkest = max(own or [0]) or 1
     threads = list(dict.fromkeys(event.thread for event in events))
     panels = {thread: [i for i, event in enumerate(events) if event.thread == thread] for thread in threads}
-    levels = [sum(_around(other, event) for other in events) for event in events]
+    inside = [
+        [e for e in events if e.thread == event.thread and e.start <= event.start and event.end <= e.end]
+        for event in events
+    ]
+    levels = [len(around) - 1 for around in inside]  # an event is inside itself
     deep = [max(levels[i] for i in panel) + 1 for panel in panels.values()]
     figure, grid = charts(9.6, 0.7 + 0.32 * sum(deep), len(threads), sharex=True, height_ratios=deep)
     for axes, depth, (thread, panel) in zip(grid[:, 0], deep, panels.items()):
@@ -98,24 +82,14 @@ def spans(events: Sequence[Event], own: Sequence[float] | None = None, unit: str
     return figure
 
 
-def _around(outer: Event, inner: Event) -> bool:
-    within = outer.thread == inner.thread and outer.start <= inner.start and inner.end <= outer.end
-    return within and outer is not inner
-
-
-# Two clocks ----------------------------------------------------------------------------------------------------------
-
 Done = tuple[str, float, float]  # name of the work, start, end
 Read = tuple[str, float]  # text, time
 
 
 def queues(panels: Sequence[tuple[str, Sequence[Done], Sequence[Done], Sequence[Read]]], unit: str = "ms") -> Figure:
-    """A program and its device on one time axis: the program's work above, the device's work below.
-
-    Args:
-        panels: for each a title, the program's work, the device's work, and the times at which a clock was read, with a text
-            each. Work named "wait" is hatched.
-    """
+    """A program and its device on one time axis: the program's work above, the device's work below. `panels`: for each a
+    title, the program's work, the device's work, and the times at which a clock was read, with a text each. Work named "wait"
+    is hatched."""
     last = max(end for _, program, device, _ in panels for _, _, end in (*program, *device))
     figure, grid = charts(8.8, 1.6 * len(panels) + 0.4, len(panels), sharex=True)
     for axes, (title, program, device, reads) in zip(grid[:, 0], panels):

@@ -15,13 +15,10 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from rushlight.course.draw.boxes import LEAF, NODE, THICK, THIN, Box, arrange, assign_rows, draw_panels, in_order
-from rushlight.course.draw.paper import FAINT, LETTER, MARGIN, MONO, sheet
-from rushlight.course.draw.shapes import PLATE, arrow, ink_on, rectangle
+from rushlight.course.draw.paper import FAINT, LETTER, MARGIN, MONO, PLATE, arrow, ink_on, rectangle, sheet
 
 BACKWARD, MARKED = "0.72", "0.25"
 INPUTS = ("placeholder", "get_attr")
-
-# A graph as text -----------------------------------------------------------------------------------------------------
 
 
 def fx_nodes(graph: Any) -> list[str]:
@@ -58,9 +55,6 @@ def _format_argument(value: Any, hole: str = "") -> str:
         inside = ", ".join(_format_argument(each, hole) for each in value)
         return f"[{inside}]" if isinstance(value, list) else f"({inside},)" if len(value) == 1 else f"({inside})"
     return value if hole and value is ... else str(value).removeprefix("torch.").removeprefix("rushlight.")
-
-
-# Graphs --------------------------------------------------------------------------------------------------------------
 
 
 def fx_graph(graph: Any, **options: Any) -> Figure:
@@ -150,8 +144,6 @@ def sizes_of(node: Any, with_bytes: bool = False) -> str:
     return f"{sizes}  {value.dtype.itemsize * math.prod(value.shape)} B" if with_bytes else sizes
 
 
-# The cut -------------------------------------------------------------------------------------------------------------
-
 Pair = tuple[str, str]
 
 
@@ -191,16 +183,10 @@ def _reached(pairs: Sequence[Pair], start: str) -> set[str]:
     return found
 
 
-# Bytecode ------------------------------------------------------------------------------------------------------------
-
-
 def bytecode(rows: Sequence[tuple[str, Sequence[str], str]], symbols: Collection[str] = ()) -> Figure:
-    """Instructions from top to bottom, each with the stack after it and the nodes that it added to the graph.
-
-    Args:
-        rows: for each instruction its text, the stack after it, the lowest entry first, and a note.
-        symbols: the stack entries that represent a tensor, which are grey.
-    """
+    """Instructions from top to bottom, each with the stack after it and the nodes that it added to the graph. `rows`: for
+    each instruction its text, the stack after it, the lowest entry first, and a note. `symbols`: the stack entries that
+    represent a tensor, which are grey."""
     text = max(len(row[0]) for row in rows) * LETTER + 0.9
     slot = max((len(each) for _, stack, _ in rows for each in stack), default=1) * LETTER + 0.5
     deepest = max(max(len(stack) for _, stack, _ in rows), 3)
@@ -220,9 +206,6 @@ def bytecode(rows: Sequence[tuple[str, Sequence[str], str]], symbols: Collection
             axes.text(left + slot / 2 - 0.05, top + tall / 2 - 0.05, each, size=7.5, ha="center", **MONO)
         axes.text(right, top + tall / 2 - 0.05, written, size=7.5, **MONO)
     return figure
-
-
-# Guards --------------------------------------------------------------------------------------------------------------
 
 
 def guards(entries: Sequence[tuple[str, Sequence[tuple[str, bool | None]]]], otherwise: str = "compile") -> Figure:
@@ -271,18 +254,10 @@ def guards(entries: Sequence[tuple[str, Sequence[tuple[str, bool | None]]]], oth
     return figure
 
 
-# Graph breaks --------------------------------------------------------------------------------------------------------
-
-
 def breaks(lines: Sequence[tuple[str, str]], inside: Mapping[str, Sequence[str]] | None = None) -> Figure:
     """A function split into graphs by graph breaks: its lines from top to bottom in time, with the graph or code that runs
-    each.
-
-    Args:
-        lines: of the source, each with its owner: a name that begins with "graph" is a graph, drawn grey; anything else is
-            Python's own code, hatched.
-        inside: lines to write to the right of each of these names.
-    """
+    each. `lines`: of the source, each with its owner: a name that begins with "graph" is a graph, drawn grey; anything else
+    is Python's own code, hatched. `inside`: lines to write to the right of each of these names."""
     inside = inside or {}
     parts = [(owner, [line for line, _ in each]) for owner, each in groupby(lines, key=lambda each: each[1])]
     tall, gap = 0.62, 0.4

@@ -12,23 +12,17 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from rushlight.course.draw import paper
 from rushlight.course.draw.boxes import LEAF, NODE, THIN, Box, draw_panels
 from rushlight.course.draw.capture import INPUTS, node_rows, nodes_of, sizes_of
-from rushlight.course.draw.paper import CHARACTER, INK, LETTER, MARGIN, MONO, charts, sheet
-from rushlight.course.draw.shapes import PLATE, cell, ink_on, rectangle
+from rushlight.course.draw.paper import CHARACTER, INK, LETTER, MARGIN, MONO, PLATE, charts, ink_on, rectangle, sheet
 
 OWN = "0.25"
 
-# Captured graphs -----------------------------------------------------------------------------------------------------
-
 
 def captured(panels: Sequence[tuple[str, Any]], own: Collection[str] = ()) -> Figure:
-    """Captured graphs side by side, from their inputs at the top to their results at the bottom.
-
-    Args:
-        panels: for each a title and a `torch.fx.Graph`, or an object with the attribute `graph`.
-        own: the namespaces whose operators are drawn black.
-    """
+    """Captured graphs side by side, from their inputs at the top to their results at the bottom. `panels`: for each a title
+    and a `torch.fx.Graph`, or an object with the attribute `graph`. `own`: the namespaces whose operators are drawn black."""
     return draw_panels([(title, _rows(nodes_of(graph), own)) for title, graph in panels], columns=3)
 
 
@@ -65,9 +59,6 @@ def _shade(node: Any, own: Collection[str]) -> str:
     return LEAF if node.op in (*INPUTS, "output") else NODE
 
 
-# Outcomes ------------------------------------------------------------------------------------------------------------
-
-
 def outcomes(rows: Mapping[str, Mapping[str, str]], columns: Sequence[str]) -> Figure:
     """A table of outcomes: "right" is white, "wrong" black, anything else, the name of an error, grey."""
     label = max(len(row) for row in rows) * 8 * CHARACTER + 0.5
@@ -79,13 +70,10 @@ def outcomes(rows: Mapping[str, Mapping[str, str]], columns: Sequence[str]) -> F
         axes.text(left + wide / 2, MARGIN + 0.15, column, size=7.5, ha="center", **MONO)
         for i, row in enumerate(rows.values()):
             fill = {"right": "white", "wrong": OWN}.get(row[column], "0.85")
-            cell(axes, left, MARGIN + 0.6 + i * tall, wide, tall, fill, row[column], size=7.5)
+            paper.cell(axes, left, MARGIN + 0.6 + i * tall, wide, tall, fill, row[column], size=7.5)
     for i, row in enumerate(rows):
         axes.text(MARGIN, MARGIN + 0.6 + (i + 0.5) * tall, row, size=8, **MONO)
     return figure
-
-
-# Eight bits ----------------------------------------------------------------------------------------------------------
 
 
 def quantised(rows: Any, data: Any, scale: Any) -> Figure:
@@ -108,8 +96,6 @@ def quantised(rows: Any, data: Any, scale: Any) -> Figure:
     return figure
 
 
-# A device's own trace ------------------------------------------------------------------------------------------------
-
 KINDS = {  # of calls: their grey, and their label
     "kernel": (OWN, "a kernel of its own"),
     "memory": ("white", "memory and views"),
@@ -119,10 +105,8 @@ KINDS = {  # of calls: their grey, and their label
 
 
 def device_trace(panels: Sequence[tuple[str, Sequence[str]]]) -> Figure:
-    """The calls that reached a device, from top to bottom, a box for each call. A panel is a title and lines.
-
-    A line is one of `rushlight.on_torch.backend.trace()`: two spaces for each enclosing call, the operator, its arguments.
-    """
+    """The calls that reached a device, from top to bottom, a box for each call. A panel is a title and lines. A line is one
+    of `rushlight.on_torch.backend.trace()`: two spaces for each enclosing call, the operator, its arguments."""
     calls = [(title, [_parsed(line) for line in lines]) for title, lines in panels]
     tall, indent, head = 0.72, 0.8, 1.0
     names = [max((d * indent + len(n) * LETTER + 0.6 for d, n, _ in each), default=0) for _, each in calls]

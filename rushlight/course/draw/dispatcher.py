@@ -9,19 +9,10 @@ from collections.abc import Mapping, Sequence
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from rushlight.c10.dispatch import (
-    BACKENDS,
-    FALLTHROUGH,
-    FUNCTIONALITIES,
-    MISSING,
-    RUNTIME_KEYS,
-    DispatchKey,
-    Operator,
-    bits,
-    highest_priority_key,
-)
-from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MONO, sheet
-from rushlight.course.draw.shapes import PLATE, arrow, cell, ink_on, rectangle
+from rushlight.c10 import dispatch
+from rushlight.c10.dispatch import BACKENDS, FALLTHROUGH, FUNCTIONALITIES, MISSING, DispatchKey, Operator, bits
+from rushlight.course.draw import paper
+from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MONO, PLATE, cell, ink_on, rectangle, sheet
 
 # A table's reasons, each with its letter and its grey. A fallthrough and a missing kernel have no grey.
 REASONS = {
@@ -65,12 +56,10 @@ def key_sets(rows: Sequence[tuple[str, int]]) -> Figure:
 
 
 def ladder(calls: Sequence[tuple[Operator, int]]) -> Figure:
-    """The path of each call through the keys, from the highest to the lowest, with the calls side by side.
-
-    A filled rung is a key whose kernel runs. A rung with a down arrow is a key in the set that falls through. A hatched rung
-    is a key without a kernel. Keys in faint letters are not in the set. A call ends at a backend's kernel, or at a composite
-    kernel, which calls other operators.
-    """
+    """The path of each call through the keys, from the highest to the lowest, with the calls side by side. A filled rung is a
+    key whose kernel runs. A rung with a down arrow is a key in the set that falls through. A hatched rung is a key without a
+    kernel. Keys in faint letters are not in the set. A call ends at a backend's kernel, or at a composite kernel, which calls
+    other operators."""
     names = [*reversed(FUNCTIONALITIES)]
     rung, step, head = 6.4, 1.4, 1.3
     figure, axes = sheet(MARGIN + len(calls) * (rung + 1.6) - 0.8, head + step * len(names) + 0.2)
@@ -80,7 +69,7 @@ def ladder(calls: Sequence[tuple[Operator, int]]) -> Figure:
         path, ended = [], False
         for row, name in enumerate(names):
             bit = bits(DispatchKey[name])
-            key = highest_priority_key(key_set & (bit | (1 << len(BACKENDS)) - 1))
+            key = dispatch.highest_priority_key(key_set & (bit | (1 << len(BACKENDS)) - 1))
             in_set = bool(key_set & bit)
             kernel, reason = op.entry(key) if in_set else (None, "not in the set")
             runs = in_set and kernel is not FALLTHROUGH and kernel is not MISSING and not ended
@@ -101,16 +90,14 @@ def ladder(calls: Sequence[tuple[Operator, int]]) -> Figure:
         for i, top in enumerate(path if len(path) > 1 else ()):
             axes.plot([left + rung, x], [top + 0.57] * 2, color=INK, linewidth=1)
             if i:
-                arrow(axes, (x, path[i - 1] + 0.57), (x, top + 0.57))
+                paper.arrow(axes, (x, path[i - 1] + 0.57), (x, top + 0.57))
     return figure
 
 
 def tables(panels: Sequence[tuple[str, Mapping[str, Mapping[str, str]]]], keys: Sequence[str]) -> Figure:
-    """Operators' tables side by side: for each operator (row) and key (column) the reason for the entry.
-
-    A panel is a name and, by operator, the reasons by key, in the words of `REASONS`. A key for which an operator has no
-    entry may be absent.
-    """
+    """Operators' tables side by side: for each operator (row) and key (column) the reason for the entry. A panel is a name
+    and, by operator, the reasons by key, in the words of `REASONS`. A key for which an operator has no entry may be
+    absent."""
     label = max(len(op) for _, rows in panels for op in rows) * 7.5 * CHARACTER + 0.4
     count = max(len(rows) for _, rows in panels)
     found = {reasons.get(key, "missing") for _, rows in panels for reasons in rows.values() for key in keys}
@@ -144,10 +131,8 @@ def tables(panels: Sequence[tuple[str, Mapping[str, Mapping[str, str]]]], keys: 
 
 
 def trace(lines: Sequence[str]) -> Figure:
-    """The lines of a dispatch trace as nested boxes, one for each call, from top to bottom. A redispatch is dashed.
-
-    The higher the functionality of the key, the darker the grey.
-    """
+    """The lines of a dispatch trace as nested boxes, one for each call, from top to bottom. A redispatch is dashed. The
+    higher the functionality of the key, the darker the grey."""
     parts = [re.match(r"( *)\[(\w+)\] op=\[(.*)\], key=\[(.*)\]$", line).groups() for line in lines]
     calls = [(len(spaces), how, op.removeprefix("aten::"), key) for spaces, how, op, key in parts]
     deepest = max(depth for depth, *_ in calls)
@@ -156,7 +141,7 @@ def trace(lines: Sequence[str]) -> Figure:
     right = MARGIN + deepest * indent + text
     name = max(len(key) for *_, key in calls) * 8 * CHARACTER
     figure, axes = sheet(right + 0.5 + name + MARGIN, 2 * MARGIN + height * len(calls))
-    ranks = {key.name: (bits(key) >> len(BACKENDS)).bit_length() for key in RUNTIME_KEYS}
+    ranks = {key.name: (bits(key) >> len(BACKENDS)).bit_length() for key in dispatch.RUNTIME_KEYS}
     for row, (depth, how, op, key) in enumerate(calls):
         inside = next((i for i, call in enumerate(calls[row + 1 :]) if call[0] <= depth), len(calls) - row - 1)
         left, top = MARGIN + depth * indent, MARGIN + row * height

@@ -7,21 +7,18 @@ ranks; black for data that is sent; hatched for nothing, a bubble or padding. La
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import groupby
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MONO, charts, sheet
-from rushlight.course.draw.shapes import PLATE, arrow, cell, hide_spines, ink_on, rectangle
+from rushlight.course.draw import paper
+from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MONO, arrow, charts, ink_on, rectangle, sheet
 
 FORWARD, BACKWARD, SENT = "0.88", "0.62", "0.15"
 NOTHING = {"facecolor": "white", "hatch": "////", "edgecolor": "0.8", "linewidth": 0}
 CHARACTER_INCHES = 0.075  # of size 8.5
-
-# A run ---------------------------------------------------------------------------------------------------------------
 
 
 def rank_timeline(ranks: Sequence[Sequence[tuple[str, str, float, float]]], x: str = "ms") -> Figure:
@@ -52,7 +49,7 @@ def rank_timeline(ranks: Sequence[Sequence[tuple[str, str, float, float]]], x: s
                 _bar(axes, start, at + 0.8 * level, end - start, 0.72, fill, text if len(text) + 0.5 < room else "")
     ticks = [(at + 0.36, name) for name, lines, sent, at in rows if lines or not sent]
     axes.set_yticks(*zip(*ticks), size=8.5)
-    hide_spines(axes, "bottom")
+    paper.hide_spines(axes, "bottom")
     return figure
 
 
@@ -75,16 +72,11 @@ def _bar(axes: Axes, left: float, top: float, width: float, height: float, fill:
     axes.text(*middle, text, size=7.5, ha="center", **MONO | {"color": ink_on(fill)}, clip_on=True)
 
 
-# A ring --------------------------------------------------------------------------------------------------------------
-
-
 def ring_steps(ranks: int) -> Figure:
-    """An all-reduce in a ring, step by step: the reduce-scatter above, the all-gather below.
-
-    In each panel a row is a rank's tensor, cut into as many parts as there are ranks. The number in a part is the number of
-    ranks that it sums, and the grey says the same. In the all-gather a part that has not arrived is hatched. A part that a
-    step sends has a thick frame, and an arrow to the next rank; from the last rank the arrow leaves below and enters above.
-    """
+    """An all-reduce in a ring, step by step: the reduce-scatter above, the all-gather below. In each panel a row is a rank's
+    tensor, cut into as many parts as there are ranks. The number in a part is the number of ranks that it sums, and the grey
+    says the same. In the all-gather a part that has not arrived is hatched. A part that a step sends has a thick frame, and
+    an arrow to the next rank; from the last rank the arrow leaves below and enters above."""
     size, head = 0.85, 1.5
     gap = max(1.0, len("reduce-scatter, step 1") * 7.5 * CHARACTER + 0.4 - ranks * size)  # titles are side by side
     steps = ranks - 1
@@ -105,7 +97,7 @@ def ring_steps(ranks: int) -> Figure:
                 for part in range(ranks):
                     count = held[rank][part]
                     fill = f"{1 - 0.6 * (count - 1) / max(ranks - 1, 1):.2f}" if count else None
-                    cell(axes, left + size * part, y, size, size, fill, str(count or ""))
+                    paper.cell(axes, left + size * part, y, size, size, fill, str(count or ""))
             before = [list(row) for row in held]
             for rank, part in enumerate(sent):
                 if part is not None:
@@ -126,9 +118,6 @@ def _draw_message(axes: Axes, left: float, top: float, size: float, rank: int, r
         arrows = [(y + size * 0.8, y + size + 0.35), (top - 0.35, top + size * 0.35)]
     for start, end in arrows:
         arrow(axes, (x, start), (x, end), zorder=4, arrowstyle="-|>", linewidth=1.2, mutation_scale=9)
-
-
-# Shards --------------------------------------------------------------------------------------------------------------
 
 
 def shards(parameters: Mapping[str, Sequence[int]], ranks: int, dim: int = 0) -> Figure:
@@ -156,12 +145,10 @@ def shards(parameters: Mapping[str, Sequence[int]], ranks: int, dim: int = 0) ->
             if filled:
                 rectangle(axes, left, top, filled, tall, "0.82")
             text = f"{first}:{end}" if end > first else "nothing"
-            plate = PLATE | {"pad": 1.2} if filled < wide * 0.6 else None
+            plate = paper.PLATE | {"pad": 1.2} if filled < wide * 0.6 else None
             axes.text(left + 0.2, top + tall / 2, text, size=8, bbox=plate, **MONO)
     return figure
 
-
-# Pipelines -----------------------------------------------------------------------------------------------------------
 
 Panel = tuple[str, Sequence[Sequence[tuple[str, int]]], Sequence[Sequence[float]]]
 
@@ -193,14 +180,11 @@ def pipeline(panels: Sequence[Panel], forward: Sequence[float], backward: Sequen
             _bar(axes, start, stage, time, 0.86, FORWARD if kind == "F" else BACKWARD, f"{kind}{i}" if room > 2 else "")
         axes.set(xlim=(0, 1.003 * last), ylim=(stages, -0.1))
         axes.set_yticks([i + 0.43 for i in range(stages)], [f"stage {i}" for i in range(stages)], size=8.5)
-        if title:
-            axes.set_title(title, size=9, loc="left")
-        hide_spines(axes, "bottom")
+        axes.set_title(title, size=9, loc="left")
+        paper.hide_spines(axes, "bottom")
     grid[-1, 0].set_xlabel("time")
     return figure
 
-
-# Costs ---------------------------------------------------------------------------------------------------------------
 
 MARKERS = (("o", "white"), ("s", "0.55"), ("^", INK), ("D", "0.8"))
 
@@ -248,10 +232,3 @@ def cost(
     axes.margins(y=0.14)  # room for the labels below the lines
     axes.legend(frameon=False, fontsize=8.5, loc="upper left")
     return figure
-
-
-def by_rank(events: Sequence[tuple[int, str, str, float, float]]) -> list[list[tuple[str, str, float, float]]]:
-    """Events that have their rank as first entry, for `rank_timeline`."""
-    ranked = sorted(events, key=lambda each: each[0])
-    found = {rank: [each[1:] for each in some] for rank, some in groupby(ranked, key=lambda each: each[0])}
-    return [found.get(rank, []) for rank in range(max(found) + 1)]

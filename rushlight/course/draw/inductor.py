@@ -14,17 +14,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from rushlight.course.draw import paper
 from rushlight.course.draw.boxes import LEAF, NODE, THIN, Box, draw_panels
 from rushlight.course.draw.capture import INPUTS, MARKED, call_of, node_rows, nodes_of, sizes_of
-from rushlight.course.draw.paper import CHARACTER, FAINT, INK, LETTER, MARGIN, MONO, charts, sheet
-from rushlight.course.draw.shapes import hide_spines, ink_on, rectangle
+from rushlight.course.draw.paper import CHARACTER, FAINT, INK, LETTER, MARGIN, MONO, charts, ink_on, rectangle, sheet
 from rushlight.inductor.ir import ComputedBuffer, Kernel
 from rushlight.inductor.scheduler_node import FusedSchedulerNode, inner_loops
 
 KERNELS = ("0.78", "0.62", "0.86", "0.7", "0.55")
 LINE = 0.52  # cells from one line of text to the next
-
-# Fusion --------------------------------------------------------------------------------------------------------------
 
 
 def fused(graph: Any, steps: Sequence[tuple[str, Collection[str]]] | Any, sizes: bool = True) -> Figure:
@@ -39,7 +37,11 @@ def fused(graph: Any, steps: Sequence[tuple[str, Collection[str]]] | Any, sizes:
         sizes: whether to write the sizes on the arrows, if they are known.
     """
     if hasattr(steps, "steps"):
-        steps = [(_step_name(step, number), step.origins) for number, step in enumerate(steps.steps)]
+        names = [
+            "kernel {}" if isinstance(each, Kernel) else f"{getattr(each, 'op', 'operator')} ({{}})"
+            for each in steps.steps
+        ]
+        steps = [(name.format(i), step.origins) for i, (name, step) in enumerate(zip(names, steps.steps))]
     greys = iter(KERNELS * len(steps))
     fills = {name: next(greys) if name.startswith("kernel") else MARKED for name, _ in steps}
     boxes = {}
@@ -51,26 +53,16 @@ def fused(graph: Any, steps: Sequence[tuple[str, Collection[str]]] | Any, sizes:
         called = call_of(node)
         lines = [node.name, *([called] if called != node.name else []), ", ".join(where) or "no work"]
         boxes[node] = Box(lines, fill=fills[where[0]] if where else NODE)
-    rows = node_rows(boxes, lambda start, end: (sizes_of(start) if sizes else "", THIN))
-    return draw_panels([("", rows)])
+    return draw_panels([("", node_rows(boxes, lambda start, end: (sizes_of(start) if sizes else "", THIN)))])
 
-
-def _step_name(step: Any, number: int) -> str:
-    return f"kernel {number}" if isinstance(step, Kernel) else f"{getattr(step, 'op', 'operator')} ({number})"
-
-
-# Nested loops --------------------------------------------------------------------------------------------------------
 
 Body = Sequence[Any]  # lines of text, and loops: (head, body)
 
 
 def nests(panels: Sequence[tuple[str, Any]]) -> Figure:
-    """Loop nests as boxes in boxes, one above the other; deeper loops are darker.
-
-    Args:
-        panels: for each panel a title and its content: a loop nest or fused node of rushlight's Inductor, or a list of these; or a
-            body, which is a list of lines of text and of loops. A loop is a pair of a head and a body.
-    """
+    """Loop nests as boxes in boxes, one above the other; deeper loops are darker. `panels`: for each panel a title and its
+    content: a loop nest or fused node of rushlight's Inductor, or a list of these; or a body, which is a list of lines of
+    text and of loops. A loop is a pair of a head and a body."""
     drawn = [(title, _body(what)) for title, what in panels]
     width = max(max(_wide(body), len(title) * 9 * CHARACTER) for title, body in drawn)
     titles = any(title for title, _ in drawn)
@@ -159,17 +151,10 @@ def _draw_body(axes: Axes, body: Body, left: float, top: float, width: float, de
         top += tall + 0.15
 
 
-# The memory of buffers -----------------------------------------------------------------------------------------------
-
-
 def lifetimes(panels: Sequence[tuple[str, Sequence[tuple]]], nbytes: Mapping[str, int]) -> Figure:
     """Buffers as bars over the steps of a call, one row for each piece of memory, and below the allocated bytes at each step.
-
-    Args:
-        panels: for each panel a title and the lines of a call, as `rushlight.inductor.memory` has them: ("allocate", buffer),
-            ("reuse", old, new), ("call", step), ("free", buffer).
-        nbytes: of each buffer.
-    """
+    `panels`: for each panel a title and the lines of a call, as `rushlight.inductor.memory` has them: ("allocate", buffer),
+    ("reuse", old, new), ("call", step), ("free", buffer). `nbytes`: of each buffer."""
     lanes = [_lanes(lines) for _, lines in panels]
     steps = max(sum(line[0] == "call" for line in lines) for _, lines in panels)
     most = max(map(len, lanes))
@@ -195,7 +180,7 @@ def lifetimes(panels: Sequence[tuple[str, Sequence[tuple]]], nbytes: Mapping[str
         upper.set_title(title, size=9, loc="left")
         upper.set_yticks([])
         upper.tick_params(bottom=False)
-        hide_spines(upper)
+        paper.hide_spines(upper)
         for step in range(1, steps):
             upper.axvline(step, color="0.9", linewidth=0.6, zorder=0)
     grid[0][0].set(ylim=(most - 0.5, -0.6), ylabel="memory")
@@ -224,16 +209,9 @@ def _lanes(lines: Sequence[tuple]) -> list[list[list]]:
     return lanes
 
 
-# A kernel's text -----------------------------------------------------------------------------------------------------
-
-
 def annotated_lines(rows: Sequence[tuple[str, str]], dark: Collection[str] = ()) -> Figure:
-    """Lines of a text, each with a note beside it. Neighbouring lines with the same note share one band.
-
-    Args:
-        rows: a line, and its note; "" for none.
-        dark: notes whose bands are darker.
-    """
+    """Lines of a text, each with a note beside it. Neighbouring lines with the same note share one band. `rows`: a line, and
+    its note; "" for none. `dark`: notes whose bands are darker."""
     wide = max(len(line) for line, _ in rows) * LETTER + 0.6
     note = max(len(each) for _, each in rows) * LETTER + 0.3
     figure, axes = sheet(MARGIN + wide + 0.5 + note + MARGIN, 2 * MARGIN + LINE * len(rows))
@@ -251,25 +229,18 @@ def annotated_lines(rows: Sequence[tuple[str, str]], dark: Collection[str] = ())
     return figure
 
 
-# Times ---------------------------------------------------------------------------------------------------------------
-
-
 def times(panels: Sequence[tuple[str, Sequence[tuple[str, Sequence[float]]]]], x: str = "microseconds") -> Figure:
-    """Times as bars from zero: the median of several runs, with a line from the smallest to the largest.
-
-    A single bar that is more than three times as long as any other is cut, with a gap near its end.
-
-    Args:
-        panels: for each panel a title, and for each bar its name and the times. Each panel has a scale of its own.
-        x: the label of the scale.
-    """
+    """Times as bars from zero: the median of several runs, with a line from the smallest to the largest. A single bar that is
+    more than three times as long as any other is cut, with a gap near its end. `panels`: for each panel a title, and for each
+    bar its name and the times. Each panel has a scale of its own. `x`: the label of the scale."""
     count = max(len(rows) for _, rows in panels)
     figure, grid = charts(8.4, (0.75 + 0.34 * count) * len(panels), len(panels))
     for axes, (title, rows) in zip(grid[:, 0], panels):
         medians = [sorted(values)[len(values) // 2] for _, values in rows]
         longest, second = (sorted(medians)[::-1] + [0])[:2]
         end = 1.5 * second if second and longest > 3 * second else longest
-        axes.barh(range(len(rows)), [min(each, end) for each in medians], **BARS)
+        bars = {"color": "0.8", "edgecolor": INK, "linewidth": 0.8, "height": 0.62}
+        axes.barh(range(len(rows)), [min(each, end) for each in medians], **bars)
         for row, ((_, values), median) in enumerate(zip(rows, medians)):
             if median > end:
                 for gap in 0.93, 0.95:
@@ -281,11 +252,7 @@ def times(panels: Sequence[tuple[str, Sequence[tuple[str, Sequence[float]]]]], x
             axes.annotate(text, (right, row), (6, 0), textcoords="offset points", va="center", size=8.5)
         axes.set_yticks(range(len(rows)), [name for name, _ in rows], size=8.5)
         axes.set(xlim=(0, 1.25 * end), xlabel=x)
-        if title:
-            axes.set_title(title, size=9, loc="left")
+        axes.set_title(title, size=9, loc="left")
         axes.invert_yaxis()
-        hide_spines(axes, "left", "bottom")
+        paper.hide_spines(axes, "left", "bottom")
     return figure
-
-
-BARS = {"color": "0.8", "edgecolor": INK, "linewidth": 0.8, "height": 0.62}

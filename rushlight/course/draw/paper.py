@@ -1,4 +1,4 @@
-"""The basis of all pictures: figures, colours and letters. Lengths are in cells, and y grows downwards."""
+"""The basis of all pictures: figures, colours, letters and shapes. Lengths are in cells, and y grows downwards."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 
 CELL = 0.46  # inches
 MARGIN = 0.4
@@ -14,6 +15,10 @@ INK, FAINT = "#22282c", "#6b757c"
 MONO = {"family": "monospace", "va": "center", "color": INK}
 CHARACTER = 0.0086 / CELL  # width of a monospace character, per point of its size
 LETTER = 7.5 * CHARACTER  # of the text in most boxes
+PLATE = {"facecolor": "white", "edgecolor": "none"}  # behind a text on hatching, with a `pad` around the text
+
+Point = tuple[float, float]
+Fill = str | tuple[float, ...] | None  # a grey, a colour, or hatching
 
 
 class Picture(Figure):
@@ -40,3 +45,35 @@ def charts(width: float, height: float, rows: int = 1, columns: int = 1, **shape
     for axes in grid.flat:
         axes.spines[["top", "right"]].set_visible(False)
     return figure, grid
+
+
+# Shapes, in the units of the axes ------------------------------------------------------------------------------------
+
+
+def hide_spines(axes: Axes, *kept: str) -> None:
+    """Hide the ticks on the left and all edges of the axes except those that are `kept`."""
+    axes.tick_params(left=False)
+    axes.spines[[side for side in ("top", "right", "left", "bottom") if side not in kept]].set_visible(False)
+
+
+def rectangle(axes: Axes, left: float, top: float, width: float, height: float, fill: Fill, edge: str = FAINT) -> None:
+    """A box, hatched if `fill` is None."""
+    style = {"facecolor": "white", "hatch": "////", "edgecolor": "#d5d9dc", "linewidth": 0}
+    axes.add_patch(Rectangle((left, top), width, height, **(style if fill is None else {"facecolor": fill})))
+    axes.add_patch(Rectangle((left, top), width, height, fill=False, edgecolor=edge, linewidth=0.7))
+
+
+def cell(axes: Axes, left: float, top: float, width: float, height: float, fill: Fill, text: Any, **style: Any) -> None:
+    """A box with a text in its middle."""
+    rectangle(axes, left, top, width, height, fill)
+    style = {**MONO, "size": 8, "color": ink_on(fill)} | style
+    axes.text(left + width / 2, top + height / 2, text, ha="center", **style)
+
+
+def ink_on(fill: str | None) -> str:
+    return "white" if fill is not None and fill != "white" and float(fill) < 0.5 else INK
+
+
+def arrow(axes: Axes, start: Point, end: Point, zorder: float = 3, **style: Any) -> None:
+    style = {"arrowstyle": "->", "color": INK, "linewidth": 1, "shrinkA": 0, "shrinkB": 0} | style
+    axes.annotate("", end, start, arrowprops=style, zorder=zorder)

@@ -19,8 +19,8 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import LogLocator
 
 from rushlight.aten.strided import Tensor
-from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MONO, Picture, charts, sheet
-from rushlight.course.draw.shapes import Point, arrow, rectangle
+from rushlight.course.draw import paper
+from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MONO, Point, arrow, charts, rectangle, sheet
 
 PER_LINE = 24  # elements of the storage in one line
 HEADER, GAP, ARROW = 2.4, 1.1, 0.9  # in cells
@@ -142,12 +142,9 @@ def _element(x: Tensor, position: int) -> str:
 
 
 def walks(loops: Sequence[tuple[str, Sequence[int], Sequence[int]]], line: int = 0) -> Figure:
-    """The path of loops through memory: the position that each step reads, one panel for each loop.
-
-    Args:
-        loops: for each a name, its sizes, and the strides of one operand, in elements; the last dimension is the innermost.
-        line: the number of elements in a cache line; every second line is shaded. 0 for no shading.
-    """
+    """The path of loops through memory: the position that each step reads, one panel for each loop. `loops`: for each a name,
+    its sizes, and the strides of one operand, in elements; the last dimension is the innermost. `line`: the number of
+    elements in a cache line; every second line is shaded. 0 for no shading."""
     walked = [[sum(map(operator.mul, at, by)) for at in itertools.product(*map(range, to))] for _, to, by in loops]
     last, steps = max(map(max, walked)), max(map(len, walked))
     figure, [panels] = charts(3.3 * len(loops), 3.3, 1, len(loops), sharex=True, sharey=True)
@@ -165,12 +162,8 @@ def walks(loops: Sequence[tuple[str, Sequence[int], Sequence[int]]], line: int =
 def loop_nests(
     stages: Sequence[tuple[str, Sequence[int], Sequence[Sequence[int]]]], names: Sequence[str], note: str = ""
 ) -> Figure:
-    """The same loop in several stages, one below the other: a box for each dimension, the outermost on the left.
-
-    Args:
-        stages: for each a name, the sizes of the loop, and for each operand its strides.
-        names: of the operands.
-    """
+    """The same loop in several stages, one below the other: a box for each dimension, the outermost on the left. `stages`:
+    for each a name, the sizes of the loop, and for each operand its strides. `names`: of the operands."""
     rows, columns = len(stages), max(len(sizes) for _, sizes, _ in stages)
     tall, wide = 0.75 + 0.42 * len(names), 4.6
     label = max(len(name) for name, _, _ in stages) * 9 * CHARACTER + 0.5
@@ -193,16 +186,14 @@ def loop_nests(
 
 
 def blocks(rows: int, inner: int, columns: int, block: int, at: tuple[int, int, int] = (0, 0, 0)) -> Figure:
-    """A matrix product in blocks: `out` (rows, columns) = `a` (rows, inner) times `b` (inner, columns).
-
-    The three blocks in use at the block indices `at`, in the order row, column, inner, are shaded. The blocks that the block of
-    `out` needs are hatched.
-    """
+    """A matrix product in blocks: `out` (rows, columns) = `a` (rows, inner) times `b` (inner, columns). The three blocks in
+    use at the block indices `at`, in the order row, column, inner, are shaded. The blocks that the block of `out` needs are
+    hatched."""
     i, j, k = at
     unit = max(rows, inner, columns) / 12  # of the margins and of the space for names
     width, height = inner + columns + 4 * unit, rows + inner + 4.5 * unit
     scale = 0.22 / unit  # inches
-    figure = Picture(figsize=(width * scale, height * scale), facecolor="white")
+    figure = paper.Picture(figsize=(width * scale, height * scale), facecolor="white")
     axes = figure.add_axes((0, 0, 1, 1), xlim=(0, width), ylim=(height, 0), aspect="equal")
     axes.set_axis_off()
     left, right, upper, lower = unit, inner + 3 * unit, 1.5 * unit, inner + 3.5 * unit
@@ -227,11 +218,7 @@ def blocks(rows: int, inner: int, columns: int, block: int, at: tuple[int, int, 
 
 def ratios(measured: Sequence[tuple[str, Sequence[float]]], than: str) -> Figure:
     """Measured ratios as bars, on a logarithmic axis: the median of each, and a line from the smallest to the largest.
-
-    Args:
-        measured: for each a name, and the ratios of several runs.
-        than: the name of the divisor; a dashed line marks 1.
-    """
+    `measured`: for each a name, and the ratios of several runs. `than`: the name of the divisor; a dashed line marks 1."""
     medians = [sorted(values)[len(values) // 2] for _, values in measured]
     figure, [[axes]] = charts(7, 0.7 + 0.42 * len(measured))
     lengths = [median - 1 for median in medians]  # bars begin at 1 because the axis is logarithmic

@@ -13,8 +13,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MONO, charts, sheet
-from rushlight.course.draw.shapes import hide_spines
+from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MONO, charts, hide_spines, sheet
 
 # Styles of the lines in one panel, without colour: the first is broad and pale, so the others are visible on top of it.
 STYLES = (
@@ -33,11 +32,8 @@ ROW, PAD, STEP = 0.74, 0.2, 0.7
 
 
 def module_tree(module: Any, name: str = "model") -> Figure:
-    """A module as nested boxes, and on the right the names of its parameters and buffers.
-
-    A parameter is grey, a buffer white; a buffer with a dashed edge is not saved. A tensor that is held twice has its first
-    name.
-    """
+    """A module as nested boxes, and on the right the names of its parameters and buffers. A parameter is grey, a buffer
+    white; a buffer with a dashed edge is not saved. A tensor that is held twice has its first name."""
     boxes: list[_Box] = []
     height = _append_boxes(boxes, module, name, "", 0, MARGIN)
     inner = max(box.depth * STEP * 2 + len(box.text) * 8 * CHARACTER for box in boxes) + 0.6
@@ -117,11 +113,8 @@ Line = tuple[str, Sequence[float], Sequence[float]]
 
 
 def panels(drawn: Sequence[tuple[str, Sequence[Line]]], x: str, y: str, columns: int = 3, log: bool = False) -> Figure:
-    """Panels on the same axes, each with a title and up to four lines: the name of the line, its x and its y.
-
-    Args:
-        log: whether the vertical axis is logarithmic.
-    """
+    """Panels on the same axes, each with a title and up to four lines: the name of the line, its x and its y. `log`: whether
+    the vertical axis is logarithmic."""
     columns = min(columns, len(drawn))
     rows = -(-len(drawn) // columns)
     figure, grid = charts(2.9 * columns + 0.4, 2.0 * rows + 0.4, rows, columns, sharex=True, sharey=True)
@@ -147,15 +140,10 @@ def panels(drawn: Sequence[tuple[str, Sequence[Line]]], x: str, y: str, columns:
 Landscape = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
-def paths(
-    walked: Sequence[tuple[str, Landscape, Sequence[Sequence[float]]]], bounds: tuple[float, float, float, float]
-) -> Figure:
-    """Paths through two-dimensional landscapes, one panel each, with contour lines, from a circle to a cross.
-
-    Args:
-        walked: for each a name, the height at x and y (for arrays), and the points of the path.
-        bounds: the smallest and largest x, the smallest and largest y.
-    """
+def paths(walked: Sequence[tuple[str, Landscape, Sequence[Sequence[float]]]], bounds: Sequence[float]) -> Figure:
+    """Paths through two-dimensional landscapes, one panel each, with contour lines, from a circle to a cross. `walked`: for
+    each a name, the height at x and y (for arrays), and the points of the path. `bounds`: the smallest and largest x, the
+    smallest and largest y."""
     left, right, bottom, top = bounds
     x, y = np.meshgrid(np.linspace(left, right, 200), np.linspace(bottom, top, 200))
     columns = min(len(walked), 3)

@@ -68,12 +68,9 @@ def default_collate(batch: Sequence) -> Any:
 
 
 def default_convert(data: Any) -> Any:
-    """Convert the numpy arrays and numbers of one sample to tensors, also in mappings and sequences. Other values stay unchanged.
-
-    Mappings and sequences keep their types as in `default_collate`. Arrays of strings or objects stay arrays.
-
-    Source: `torch/utils/data/_utils/collate.py`, `default_convert`.
-    """
+    """Convert the numpy arrays and numbers of one sample to tensors, also in mappings and sequences. Other values stay
+    unchanged. Mappings and sequences keep their types as in `default_collate`. Arrays of strings or objects stay arrays.
+    Source: `torch/utils/data/_utils/collate.py`, `default_convert`."""
     if isinstance(data, np.ndarray):
         return data if data.dtype.kind in "SaUO" else creation.as_tensor(data)
     if isinstance(data, (np.bool_, np.number)):

@@ -8,21 +8,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from itertools import repeat
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic
 
 from rushlight.aten.native.random import Generator
 from rushlight.utils.data.collate import default_collate, default_convert
-from rushlight.utils.data.dataset import Dataset, Fetch, IterableDataset
+from rushlight.utils.data.dataset import Dataset, Fetch, IterableDataset, T
 from rushlight.utils.data.sampler import BatchSampler, RandomSampler, SequentialSampler, draw_seed
-
-T = TypeVar("T", covariant=True)
 
 
 class _SingleProcessDataLoaderIter(Iterator):
-    """The batches of one epoch, fetched in the main process.
-
-    Source: `torch/utils/data/dataloader.py`, `_SingleProcessDataLoaderIter`.
-    """
+    """The batches of one epoch, fetched in the main process. Source: `torch/utils/data/dataloader.py`,
+    `_SingleProcessDataLoaderIter`."""
 
     def __init__(self, loader: DataLoader, fetch: Fetch) -> None:
         if loader.timeout:
@@ -39,12 +35,9 @@ class _SingleProcessDataLoaderIter(Iterator):
 
 
 class DataLoader(Generic[T]):
-    """Batches of a dataset; every `iter` is an epoch.
-
-    With `batch_size=None` there are no batches: each sample goes through `collate_fn` (by default `default_convert`). With
-    `num_workers` > 0, that many processes prefetch `prefetch_factor` batches each; the order is still the sampler's.
-    `pin_memory` has no effect.
-    """
+    """Batches of a dataset; every `iter` is an epoch. With `batch_size=None` there are no batches: each sample goes through
+    `collate_fn` (by default `default_convert`). With `num_workers` > 0, that many processes prefetch `prefetch_factor`
+    batches each; the order is still the sampler's. `pin_memory` has no effect."""
 
     def __init__(
         self, dataset: Dataset[T], batch_size: int | None = 1, shuffle: bool | None = None,

@@ -175,10 +175,8 @@ def random_split(
     dataset: Dataset[T], lengths: Sequence[int | float], generator: Generator | None = default_generator
 ) -> list[Subset[T]]:
     """Random parts of these lengths. They are fractions if their sum is 1: then each part has that fraction of the samples,
-    rounded down, and the remaining samples go to the parts in turn, one each.
-
-    Source: `torch/utils/data/dataset.py`, `random_split`.
-    """
+    rounded down, and the remaining samples go to the parts in turn, one each. Source: `torch/utils/data/dataset.py`,
+    `random_split`."""
     total, length = sum(lengths), len(dataset)
     if math.isclose(total, 1) and total <= 1:
         if not all(0 <= fraction <= 1 for fraction in lengths):

@@ -91,10 +91,8 @@ def worker_loop(
     fetch: Fetch, indices: Any, results: Any, done: Any, base_seed: int, worker_init_fn: Callable | None,
     worker_id: int, num_workers: int,
 ) -> None:  # fmt: skip
-    """Answer each task (number, index) with (number, worker, batch). It ends at None, or if the parent died.
-
-    Source: `torch/utils/data/_utils/worker.py`, `_worker_loop`.
-    """
+    """Answer each task (number, index) with (number, worker, batch). It ends at None, or if the parent died. Source:
+    `torch/utils/data/_utils/worker.py`, `_worker_loop`."""
     where = f"in DataLoader worker process {worker_id}"
     seed = base_seed + worker_id
     random.seed(seed)
@@ -126,23 +124,17 @@ def worker_loop(
                 get = begin()
                 results.put(_pickle((Signal.RESUME, worker_id, None), where))
             elif not done.is_set():
-                result, get = _fetch_or_wrap_error(get, index, where)
+                try:
+                    result = Signal.END if get is None else get(index)
+                except StopIteration:
+                    result = Signal.END
+                except Exception as error:
+                    result = ExceptionWrapper(error, where)
+                get = None if result is Signal.END else get
                 results.put(_pickle((number, worker_id, result), where))
     except KeyboardInterrupt:
         pass  # the parent got it too, and ends its workers
     results.cancel_join_thread()  # results that are still in the queue are not needed
-
-
-def _fetch_or_wrap_error(get: Callable | None, index: Any, where: str) -> tuple[Any, Callable | None]:
-    """The fetched batch or the wrapped error, and the function for the next task, None after the end."""
-    if get is None:
-        return Signal.END, None
-    try:
-        return get(index), get
-    except StopIteration:
-        return Signal.END, None
-    except Exception as error:
-        return ExceptionWrapper(error, where), get
 
 
 def _pickle(answer: tuple, where: str) -> bytes:
@@ -160,10 +152,8 @@ def _pickle(answer: tuple, where: str) -> bytes:
 
 
 def in_order(arrivals: Iterable[tuple[int, T]]) -> Iterator[T]:
-    """The results from pairs (number of the task, result), in the order of the numbers 0, 1, 2, ...
-
-    It never requests another arrival while it has the next result, because the caller may send more tasks after each result.
-    """
+    """The results from pairs (number of the task, result), in the order of the numbers 0, 1, 2, ... It never requests another
+    arrival while it has the next result, because the caller may send more tasks after each result."""
     waiting: dict[int, T] = {}
     wanted = 0
     for number, result in arrivals:
@@ -174,10 +164,8 @@ def in_order(arrivals: Iterable[tuple[int, T]]) -> Iterator[T]:
 
 
 class _MultiProcessingDataLoaderIter(Iterator):
-    """The batches of an epoch, fetched by processes. With `persistent_workers` it serves one epoch after the other.
-
-    Source: `torch/utils/data/dataloader.py`, `_MultiProcessingDataLoaderIter`.
-    """
+    """The batches of an epoch, fetched by processes. With `persistent_workers` it serves one epoch after the other. Source:
+    `torch/utils/data/dataloader.py`, `_MultiProcessingDataLoaderIter`."""
 
     def __init__(self, loader: DataLoader, fetch: Fetch) -> None:
         context = loader.multiprocessing_context or multiprocessing

@@ -55,11 +55,3 @@ def test_events_of_a_rank_that_overlap_stand_on_lines_of_their_own():
 def test_only_what_goes_beyond_the_measurements_is_called_projected():
     assert "projected" in written(rl.draw.cost(POINTS, MODEL, until=1e9))
     assert "projected" not in written(rl.draw.cost(POINTS, MODEL))
-
-
-def test_events_are_put_by_rank_and_a_rank_without_any_has_none():
-    assert rl.draw.by_rank([(2, "send", "a", 0, 1), (0, "forward", "b", 0, 1)]) == [
-        [("forward", "b", 0, 1)],
-        [],
-        [("send", "a", 0, 1)],
-    ]

@@ -142,8 +142,8 @@ def test_what_is_seen_through_the_view_of_an_operator_outside_stays():
     schema.define("first(Tensor(a) x) -> Tensor(a)")
     schema.impl("first", lambda x: x.select(0, 0), "CompositeExplicitAutograd")
 
-    layout = inductor.ir.Layout.contiguous((4, 4), rl.float32)
-    row = inductor.ir.Layout.contiguous((4,), rl.float32)
+    layout = inductor.ir.Layout((4, 4), (4, 1), rl.float32)
+    row = inductor.ir.Layout((4,), (1,), rl.float32)
     whole = ReinterpretView("buf0", (4, 4), (4, 1), 0, rl.float32)
     text = "static int64_t {}(float* out) {{ for (int i = 0; i < 16; i++) out[i] = {}; return 0; }}"
     ones = Kernel("ones", text.format("ones", 1), ["buf0"], set(), {"buf0"}, {}, [])
