@@ -123,9 +123,16 @@ class GraphModule(Module):
         new.meta = copy.copy(self.meta)
         return new
 
-    def print_readable(self, print_output: bool = True, *, colored: bool = False, **options: bool) -> str:
+    def print_readable(
+        self,
+        print_output: bool = True,
+        include_stride: bool = False,
+        include_device: bool = False,
+        colored: bool = False,
+    ) -> str:
         """The code of this module and of GraphModules within it, with the sizes of tensors and the origin of each line.
-        The options are `include_stride` and `include_device`."""
+        Colours are left out."""
+        options = {"include_stride": include_stride, "include_device": include_device}
         text = readable(self, type(self).__name__, **options)
         if print_output:
             print(text)

@@ -181,7 +181,7 @@ def build(source: str) -> Any:
     return _built[source]
 
 
-# The operator, with a gradient
+# The operator, with a gradient ---------------------------------------------------------------------------------------
 #
 # The library contains the kernels. The derivative is registered from Python, as for any operator of `torch.library.custom_op`.
 
@@ -207,7 +207,8 @@ _differentiable: set[str] = set()
 def operator() -> torch._ops.OpOverload:
     """`torch.ops.<namespace>.rms_norm.default`, of the text of `rms_norm_source`, with its gradient registered. A function
     for `torch.compile` must call the overload that this returns, because a graph cannot contain the build."""
-    overload = build(rms_norm_source()).rms_norm.default
+    text = rms_norm_source() + "// with a gradient"  # in a namespace of its own, as a build without one stays
+    overload = build(text).rms_norm.default
     if overload.name() not in _differentiable:
         torch.library.register_autograd(overload.name(), backward, setup_context=setup_context)
         _differentiable.add(overload.name())
