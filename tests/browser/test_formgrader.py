@@ -58,6 +58,7 @@ def test_a_score_given_in_the_formgrader_is_in_the_export(page, address, course)
     assert set(scores.values()) == {0}
 
 
+@pytest.mark.sweep
 def test_a_page_of_feedback_needs_no_network(page, course):
     course.run("nbgrader", "generate_feedback", LAB, "--student=ada")
     page.goto(f"file://{course.place}/classroom/feedback/ada/{LAB}/{LAB}.html")
