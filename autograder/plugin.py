@@ -1,8 +1,8 @@
 """The nbgrader plugin: the course's two steps in `nbgrader autograde`, and its directories.
 
-`Restore` rebuilds the submitted notebook on the released one before nbgrader looks at it. `RunInSubject` replaces nbgrader's
-`Execute`. All later steps, saving grades, late penalties, feedback and the formgrader, are nbgrader's own. With
-`RUSHLIGHT_GRADER=stock` in the environment nbgrader is not changed.
+`Restore` rebuilds the submitted notebook on the released one before nbgrader looks at it. `RunInSubject`, right after it, does
+the work of nbgrader's `Execute`. All later steps, saving grades, late penalties, feedback and the formgrader, are nbgrader's
+own. With `RUSHLIGHT_GRADER=stock` in the environment nbgrader is not changed.
 """
 
 from __future__ import annotations
@@ -67,8 +67,9 @@ def configure(c: Any) -> None:
         c.Execute.timeout = 60
         return
     steps = Autograde.autograde_preprocessors.default_args[0]
-    c.Autograde.sanitize_preprocessors = [Restore, CheckCellMetadata]  # Restore does the work of nbgrader's other steps
-    c.Autograde.autograde_preprocessors = [RunInSubject if step is Execute else step for step in steps]
+    # Restore does the work of nbgrader's own first steps. What it hands to RunInSubject does not reach nbgrader's second half.
+    c.Autograde.sanitize_preprocessors = [Restore, RunInSubject, CheckCellMetadata]
+    c.Autograde.autograde_preprocessors = [step for step in steps if step is not Execute]
     c.RunInSubject.seed_file = str(folder / "seed")
 
 

@@ -68,6 +68,12 @@ def test_what_an_interrupted_run_left_behind_is_graded_again(one_student, quick_
     assert row.total == 17 and row.remark() == "not attempted: 8"
 
 
+def test_what_has_been_marked_is_not_run_again_when_it_is_recorded(one_student, monkeypatch, quick_grade):
+    monkeypatch.setattr(plugin, "run", lambda *arguments: 1 / 0)
+    (row,) = quick_grade(LAB)
+    assert row.total == 17
+
+
 def test_a_lab_that_is_half_in_the_gradebook_is_entered_again(one_student, quick_grade):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(SaveCells, "_create_source_cell", lambda self, cell: None)
