@@ -56,6 +56,7 @@ def test_a_piece_that_is_not_plugged_in_runs_and_shows_no_body(course):
 
 def test_a_student_can_take_the_lab_there(course, released, answers, isolated):
     assert "copied the lab" in rushlight(course, "lab", "01", "--no-open")
+    assert "0 of 40 points" in rushlight(course, "check", "01")
     sample.fill(released, answers)
     nbformat.write(released, course / "work" / LAB / f"{LAB}.ipynb")
     assert "40 of 40 points" in rushlight(course, "check", "01")
