@@ -35,6 +35,7 @@ from .course import (
     set_environment,
 )
 from .grade import GradingError, Row, grade, students, write_csv
+from .observe import NotGraded
 from .release import release
 from .restore import differences, released_notebook, restore
 from .run import run
@@ -48,7 +49,7 @@ def main() -> None:
     arguments = _parser().parse_args()
     try:
         sys.exit(arguments.run(arguments))
-    except (LookupError, BuildError, GradingError, ModuleNotFoundError, OSError) as error:
+    except (LookupError, BuildError, GradingError, NotGraded, ModuleNotFoundError, OSError) as error:
         message = error.args[0] if isinstance(error, LookupError) else error
         sys.exit(f"rushlight: {message}")
     except KeyboardInterrupt:

@@ -32,6 +32,7 @@ from traitlets.config import Config
 from . import sandbox
 from .check import PASSED
 from .course import check_name, classroom, points
+from .observe import NotGraded
 from .plugin import class_seed, configure, gradebook_url, judge_of, marked_path
 from .restore import Unreadable, read_submission, released_notebook, restore_text
 from .run import run
@@ -223,6 +224,8 @@ def _problem_of(error: BaseException, step: Step) -> str:
         raise GradingError(str(error))
     if isinstance(error, Unreadable):
         return str(error)
+    if isinstance(error, NotGraded):
+        return f"not graded: {error}; look at it, and run this again"
     if isinstance(error, BrokenExecutor):
         return "ended the process that was to deal with it (out of memory?): the others were not touched"
     done = "marked" if step is mark else "given feedback"
@@ -249,7 +252,10 @@ def _begin_marker(parent: int) -> None:
 
 
 def mark(lab: str, text: str, seed: int, isolated: bool) -> str:
-    """Run a submission and decide its checks. Takes and returns text, so that another machine can do it. Raises Unreadable."""
+    """Run a submission and decide its checks. Takes and returns text, so that another machine can do it.
+
+    Raises Unreadable or NotGraded.
+    """
     notebook = restore_text(text, released_notebook(lab))
     run(notebook, lab, judge_of(seed), isolated)
     return nbformat.writes(notebook)

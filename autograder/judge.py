@@ -55,6 +55,7 @@ from .check import (
 from .course import cache_folder
 from .observe import (
     Malformed,
+    NotGraded,
     SubjectDied,
     SubjectTimedOut,
     Tree,
@@ -141,7 +142,7 @@ class Judge:
         self.seed, self._pending = random.SystemRandom().getrandbits(64), {}
 
     def verdict(self, name: str, ask: Ask, second_chance: SecondChance | None = None) -> Verdict:
-        """Decide one check. No behaviour of a subject raises an error here; every way to fail has an outcome.
+        """Decide one check. Every way in which a subject can fail has an outcome; only NotGraded is raised.
 
         A disagreement is explained by its smallest case, unless `second_chance(verdict)` returns another verdict.
         """
@@ -167,6 +168,8 @@ class Judge:
             verdict = Verdict(name, DIED, message=str(error))
         except Malformed as error:
             verdict = Verdict(name, MALFORMED, message=str(error))
+        except NotGraded:
+            raise
         except Exception as error:
             verdict = Verdict(
                 name, GRADER_ERROR, message=f"{type(error).__name__}: {error}; this is not the student's fault"
@@ -368,7 +371,10 @@ def main() -> None:
 
     def ask(name: str, cases: list[dict]) -> list[Tree]:
         send(target, {"ask": cases})
-        return receive(kernel)["observed"]
+        reply = receive(kernel)
+        if "timed out" in reply:
+            raise SubjectTimedOut(reply["timed out"])
+        return reply["observed"]
 
     while True:
         try:

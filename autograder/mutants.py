@@ -39,13 +39,12 @@ from .course import ROOT
 from .exercise import fill
 from .judge import Judge
 from .observe import Tree, difference
-from .run import BENCH_FACTOR
 from .subject import answer
 
 EQUIVALENT = ROOT / "tests" / "equivalent"
 SEEDS = (1, 2, 3)
 PROCESSES, BATCH = 2, 50
-CPU_SECONDS, WALL_SECONDS = 2, 60  # for one case, of which the reference needs milliseconds; more in a bench lab
+CPU_SECONDS, WALL_SECONDS = (2, 12), 60  # for one case, of which the reference needs milliseconds; more in a bench lab
 MEMORY = 512 << 20  # bytes that a mutant may take beyond what the process has already
 
 KILLED, ENDED, BY_LUCK, SURVIVED = "killed", "ended", "by luck", "survived"
@@ -463,9 +462,8 @@ def _try(batch: list[Mutant], trial: Trial, sender: Connection) -> None:
 
 def _differs(name: str, case: dict, theirs: Tree) -> bool:
     """Whether a case shows it, in the time that one may take: the kernel ends a mutant that loops or waits."""
-    seconds = CPU_SECONDS * (BENCH_FACTOR if is_bench(find(name).lab) else 1)
-    used = math.ceil(time.process_time())
-    resource.setrlimit(resource.RLIMIT_CPU, (used + seconds, resource.getrlimit(resource.RLIMIT_CPU)[1]))
+    limit = math.ceil(time.process_time()) + CPU_SECONDS[is_bench(find(name).lab)]
+    resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.getrlimit(resource.RLIMIT_CPU)[1]))
     signal.alarm(WALL_SECONDS)
     return difference(answer(name, [case])[0], theirs) is not None
 

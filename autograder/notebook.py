@@ -16,7 +16,7 @@ import tempfile
 from typing import BinaryIO
 
 from .check import Verdict, find
-from .observe import Tree, receive, send
+from .observe import SubjectTimedOut, Tree, receive, send
 from .subject import MAX_OUTPUT, answer, is_grading
 
 
@@ -53,14 +53,26 @@ class _Helper:
         try:
             send(self.process.stdin, {"check": name, "case": case})
             while "verdict" not in (message := receive(self.process.stdout)):
-                observed = [_answer_quietly(name, case, printed) for case in message["ask"]]
-                send(self.process.stdin, {"observed": observed})
+                send(self.process.stdin, self._answer(name, message["ask"], printed))
         except (EOFError, BrokenPipeError):
             raise NoJudge(self.why_it_ended()) from None
         verdict = Verdict(**message["verdict"])
         if verdict.case is not None:  # the output of the shown case helps, the output of a hundred others does not
             print(printed.get(_key(verdict.case), ""), end="")
         return verdict
+
+    def _answer(self, name: str, cases: list[dict], printed: dict[str, str]) -> Tree:
+        from . import limits  # not in the sandbox, where no check runs here
+
+        limit = limits.seconds(limits.CHECK_SECONDS, find(name).lab)
+        try:
+            return {
+                "observed": limits.limited(
+                    lambda: [_answer_quietly(name, case, printed) for case in cases], limit, {self.process.pid}
+                )
+            }
+        except SubjectTimedOut as error:
+            return {"timed out": str(error)}
 
     def why_it_ended(self) -> str:
         """Why the process has ended, and what the student can do."""

@@ -62,7 +62,11 @@ class SubjectDied(Exception):
 
 
 class SubjectTimedOut(Exception):
-    """The process that runs the student's code did not answer in time; it has been killed."""
+    """The student's code has taken longer than it may."""
+
+
+class NotGraded(Exception):
+    """A submission takes longer than all of it may, or this machine is too busy to tell. There are no marks."""
 
 
 # Observing -----------------------------------------------------------------------------------------------------------

@@ -28,6 +28,7 @@ from sqlalchemy.exc import SAWarning
 from traitlets import Bool, Unicode
 
 from .course import ROOT, classroom, released_path, set_environment
+from .observe import NotGraded
 from .restore import Unreadable, rejection_reason, released_notebook, restore
 from .run import run
 from .sandbox import missing
@@ -141,7 +142,10 @@ class RunInSubject(NbGraderPreprocessor):
             return nb, resources
         if self.isolated and (reason := _missing_sandbox()):
             raise NbGraderException(reason)
-        run(nb, resources["nbgrader"]["notebook"], judge_of(class_seed(Path(self.seed_file))), self.isolated)
+        try:
+            run(nb, resources["nbgrader"]["notebook"], judge_of(class_seed(Path(self.seed_file))), self.isolated)
+        except NotGraded as error:
+            raise NbGraderException(f"not graded: {error}") from None
         return nb, resources
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 import json
 import re
-import time
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from nbformat import NotebookNode
 
+from . import limits
 from .check import (
     DIED,
     NOT_ATTEMPTED,
@@ -38,12 +38,10 @@ from .sandbox import Sandbox
 if TYPE_CHECKING:
     from .judge import Judge, SecondChance
 
-CELL_SECONDS = 10.0
-CHECK_SECONDS = 10.0
-TOTAL_SECONDS = 120.0
-BENCH_FACTOR = 6  # of all three in a bench lab: a C++ compiler takes ten seconds without a core of its own
 MAX_LENGTH = 100_000  # characters of one text that a subject sent
 MAX_OUTPUTS = 4 << 20  # characters of all outputs of a notebook, pictures included
+
+AGAIN = 2  # times as long may a cell take that runs again: it must not fail now
 
 _FAILURES = (SubjectDied, SubjectTimedOut, Malformed)
 SECOND_CHANCE_NOTE = "on top of your other pieces it fails; on the reference's it passes, and earns its points"
@@ -52,9 +50,9 @@ SECOND_CHANCE_NOTE = "on top of your other pieces it fails; on the reference's i
 def run(notebook: NotebookNode, lab: str, judge: Judge, isolated: bool = True) -> dict[str, Verdict]:
     """Run a lab's notebook and write every cell's outputs into it. Returns the verdicts by check name, in order.
 
-    Raises nothing that a submission can bring about.
+    Raises NotGraded if it takes longer than a submission may, and nothing else that a submission can bring about.
     """
-    session = _Session(lab, isolated)
+    session = _Session(lab, isolated, limits.Allowance(lab))
     try:
         verdicts = _run_cells(notebook, session, judge)
     finally:
@@ -105,17 +103,16 @@ def outputs_of(verdict: Verdict) -> list[NotebookNode]:
 class _Session:
     """The subject of one submission, and the cells that a new subject must run first."""
 
-    def __init__(self, lab: str, isolated: bool, missing: list[str] | None = None, deadline: float | None = None):
-        self.lab, self.isolated, self.edition = lab, isolated, edition(lab, missing)
-        self.factor = BENCH_FACTOR if is_bench(lab) else 1
-        self.deadline = time.monotonic() + TOTAL_SECONDS * self.factor if deadline is None else deadline
+    def __init__(self, lab: str, isolated: bool, allowance: limits.Allowance, missing: list[str] | None = None):
+        self.lab, self.isolated, self.edition, self.allowance = lab, isolated, edition(lab, missing), allowance
         self.ran: list[NotebookNode] = []
         self.sandbox: Sandbox | None = None
         self.output_left = MAX_OUTPUTS
 
-    def run_cell(self, cell: NotebookNode) -> list[NotebookNode]:
+    def run_cell(self, cell: NotebookNode, times: int = 1) -> list[NotebookNode]:
+        """The outputs of a cell, which may take so many times as long as a cell may."""
         try:
-            reply = self._request({"cell": cell.source}, CELL_SECONDS)
+            reply = self._request({"cell": cell.source}, times * self._seconds(limits.CELL_SECONDS))
             self.ran.append(cell)
             return [*self._limit_outputs(map(_output, reply["outputs"]))]
         except (*_FAILURES, KeyError, TypeError, AttributeError) as error:
@@ -133,7 +130,7 @@ class _Session:
 
     def decide(self, judge: Judge, name: str, second_chance: SecondChance | None) -> Verdict:
         def ask(name: str, cases: list[dict]) -> list[Tree]:
-            reply = self._request({"check": name, "cases": cases}, CHECK_SECONDS)
+            reply = self._request({"check": name, "cases": cases}, self._seconds(limits.CHECK_SECONDS))
             observed = reply.get("observed") if isinstance(reply, dict) else None
             accept(observed)
             return observed
@@ -143,6 +140,9 @@ class _Session:
             self.ran = [cell for cell in self.ran if exercise_name(cell) != name]
         return verdict
 
+    def _seconds(self, limit: tuple[float, float]) -> float:
+        return limits.seconds(limit, self.lab)
+
     def _request(self, message: Tree, seconds: float) -> Tree:
         if self.sandbox is None:
             self._start()
@@ -151,7 +151,7 @@ class _Session:
     def _start(self) -> None:
         """Start a subject and run the earlier cells in it, without those that kill it."""
         while True:
-            self._time_left()
+            self.allowance.check()
             self.sandbox = Sandbox(self.edition, self.isolated, is_bench(self.lab))
             killer = next((i for i, cell in enumerate(self.ran) if not self._survives(cell)), None)
             if killer is None:
@@ -160,23 +160,21 @@ class _Session:
 
     def _survives(self, cell: NotebookNode) -> bool:
         try:
-            self._exchange({"cell": cell.source}, CELL_SECONDS)
+            self._exchange({"cell": cell.source}, AGAIN * self._seconds(limits.CELL_SECONDS))
             return True
         except _FAILURES:
             return False
 
     def _exchange(self, message: Tree, seconds: float) -> Tree:
+        sandbox, before = self.sandbox, self.sandbox.seconds
+        self.allowance.check()
         try:
-            return self.sandbox.request(message, min(seconds * self.factor, self._time_left()))
+            return sandbox.request(message, seconds)
         except _FAILURES:
             self.close()
             raise
-
-    def _time_left(self) -> float:
-        left = self.deadline - time.monotonic()
-        if left <= 0:
-            raise SubjectTimedOut(f"the {TOTAL_SECONDS * self.factor:g} s that a submission may take are used up")
-        return left
+        finally:
+            self.allowance.left -= sandbox.seconds - before
 
     def close(self) -> None:
         if self.sandbox is not None:
@@ -198,7 +196,7 @@ def _retry_on_reference(notebook: NotebookNode, session: _Session, judge: Judge,
     if not earlier:  # the second attempt would be the same as the first
         return None
     missing = [name for name in exercises(session.lab) if name not in earlier]
-    retry = _Session(session.lab, session.isolated, missing, session.deadline)
+    retry = _Session(session.lab, session.isolated, session.allowance, missing)
     try:
         # as in the notebook, later cells have no effect on the check
         for cell in itertools.takewhile(lambda cell: check_name(cell) != verdict.check, notebook.cells):
@@ -207,7 +205,7 @@ def _retry_on_reference(notebook: NotebookNode, session: _Session, judge: Judge,
             other = exercise_name(cell)
             if other in earlier:  # its name is the reference's now
                 cell = NotebookNode(source=binding(other), metadata=cell.metadata)
-            retry.run_cell(cell)
+            retry.run_cell(cell, AGAIN)
         second = retry.decide(judge, verdict.check, lambda failed: failed)
     finally:
         retry.close()

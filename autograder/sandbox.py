@@ -24,7 +24,8 @@ from pathlib import Path
 import psutil
 
 from .check import exercises
-from .observe import Malformed, SubjectDied, SubjectTimedOut, Tree, encode, receive
+from .limits import BY_THE_CLOCK, WATCH_SECONDS, OwnTime, too_long
+from .observe import Malformed, NotGraded, SubjectDied, SubjectTimedOut, Tree, encode, receive
 
 PATH = "/usr/bin:/bin"  # in the sandbox
 PACKAGES = ("ipython", "matplotlib", "numpy")  # and all that they require
@@ -36,8 +37,7 @@ PROCESSES = 64  # and threads
 BENCH_PROCESSES = 128  # a rank of a distributed program has three threads for each of its groups
 OPEN_FILES = 256
 FILES = 64 << 20  # bytes: the largest file, and each of the two writable folders
-START_SECONDS = 60.0  # of which torch, on a busy machine, may take ten
-WATCH_SECONDS = 0.25  # between two measurements of its memory
+START_SECONDS = 60.0
 
 # The kernel does not count the processes of root, so a subject that root starts becomes a user of its own. If the machine
 # runs out of memory, the kernel ends the subject's processes first.
@@ -81,7 +81,10 @@ def missing_compiler(lab: str) -> str | None:
 
 
 class Sandbox:
-    """A running subject. `request` sends it one message and waits for the answer until a deadline."""
+    """A running subject. `request` sends it one message and waits for the answer, as long as the subject may take.
+
+    `seconds` is the own time that it has taken for its requests. Raises NotGraded if it does not start.
+    """
 
     def __init__(self, edition: Path, isolated: bool = True, bench: bool = False):
         command = _isolated(edition, bench) if isolated else _bare(edition, bench)
@@ -102,37 +105,30 @@ class Sandbox:
             start_new_session=True,
             bufsize=0,
         )
-        self._receive(START_SECONDS)
+        self.seconds = 0.0
+        try:
+            self._exchange(b"", START_SECONDS)
+        except SubjectTimedOut:
+            raise NotGraded("the sandbox does not start") from None
 
     def request(self, message: Tree, seconds: float) -> Tree:
-        """Raises SubjectDied, SubjectTimedOut or Malformed; after any of them the sandbox is closed."""
+        """Raises SubjectDied, SubjectTimedOut (after `seconds` of own time), Malformed or NotGraded; after any of them the
+        sandbox is closed."""
+        return self._exchange(encode(message), seconds)
+
+    def _exchange(self, data: bytes, seconds: float) -> Tree:
+        pipes = _Pipes(self.process, seconds)
         try:
-            self._send(encode(message), time.monotonic() + seconds)
-        except (BrokenPipeError, OSError):
+            pipes.write(data)
+            return receive(pipes)
+        except (EOFError, OSError):
             self.close()
             raise SubjectDied(_ending(self.process)) from None
-        return self._receive(seconds)
-
-    def _send(self, data: bytes, deadline: float) -> None:
-        pipe = self.process.stdin.fileno()
-        os.set_blocking(pipe, False)
-        while data:
-            if not select.select([], [pipe], [], max(0, deadline - time.monotonic()))[1]:
-                break  # it does not read: receiving will time out
-            data = data[os.write(pipe, data) :]
-
-    def _receive(self, seconds: float) -> Tree:
-        try:
-            return receive(_Timed(self.process, time.monotonic() + seconds))
-        except TimeoutError:
-            self.close()
-            raise SubjectTimedOut(f"no answer within {seconds:g} s: an endless loop, perhaps") from None
-        except EOFError:
-            self.close()
-            raise SubjectDied(_ending(self.process)) from None
-        except (SubjectDied, Malformed):
+        except (SubjectDied, SubjectTimedOut, Malformed, NotGraded):
             self.close()
             raise
+        finally:
+            self.seconds += pipes.seconds()
 
     def close(self) -> None:
         """End the subject and all processes that it started."""
@@ -143,31 +139,48 @@ class Sandbox:
         self.process.stdout.close()
 
 
-class _Timed:
-    """The pipe from a subject, read until a deadline. The memory of the subject is measured while the reader waits."""
+class _Pipes:
+    """The pipes to and from a subject, for one request. While this process waits, the own time and the memory of the subject
+    are measured."""
 
-    def __init__(self, process: subprocess.Popen, deadline: float):
-        self.process, self.pipe, self.deadline = process, process.stdout.fileno(), deadline
+    def __init__(self, process: subprocess.Popen, limit: float):
+        self.process, self.limit, self.begun = process, limit, time.monotonic()
+        self.clock: OwnTime | None = None  # most requests end before the first measurement
+
+    def write(self, data: bytes) -> None:
+        pipe = self.process.stdin.fileno()
+        os.set_blocking(pipe, False)
+        while data:
+            self._wait([], [pipe])
+            data = data[os.write(pipe, data) :]
 
     def read(self, count: int) -> bytes:
-        data = bytearray()
+        data, pipe = bytearray(), self.process.stdout.fileno()
         while len(data) < count:
-            self._wait()
-            part = os.read(self.pipe, min(count - len(data), 1 << 20))
+            self._wait([pipe], [])
+            part = os.read(pipe, min(count - len(data), 1 << 20))
             if not part:
                 break
             data += part
         return bytes(data)
 
-    def _wait(self) -> None:
-        while True:
-            left = self.deadline - time.monotonic()
-            if select.select([self.pipe], [], [], max(0, min(left, WATCH_SECONDS)))[0]:
-                return
-            if left <= 0:
-                raise TimeoutError
+    def _wait(self, reading: list[int], writing: list[int]) -> None:
+        while not any(select.select(reading, writing, [], WATCH_SECONDS)):
+            if self.clock is None:
+                self.clock = OwnTime(self.process.pid)
+            self.clock.measure()
+            if self.seconds() > self.limit:
+                raise SubjectTimedOut(too_long(self.limit))
+            if time.monotonic() - self.begun > BY_THE_CLOCK * self.limit:
+                raise NotGraded("this machine is too busy to tell how long it takes")
             if _memory(self.process.pid) > TOTAL_MEMORY:
                 raise SubjectDied(f"its processes together took more than {TOTAL_MEMORY >> 30} GiB of memory")
+
+    def seconds(self) -> float:
+        """The own time of the subject since this request, without what was not measured at its end."""
+        if self.clock is None:
+            return min(time.monotonic() - self.begun, WATCH_SECONDS)
+        return WATCH_SECONDS + self.clock.seconds
 
 
 def _memory(pid: int) -> int:

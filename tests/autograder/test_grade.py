@@ -8,7 +8,7 @@ import nbformat
 import pytest
 from nbgrader.preprocessors import SaveAutoGrades, SaveCells
 
-from autograder import plugin, sample
+from autograder import limits, plugin, sample
 from autograder.course import points
 from autograder.grade import GradingError, Row, grade, write_csv
 from autograder.report import write_report
@@ -21,6 +21,18 @@ def classroom(tmp_path, monkeypatch, isolated):
     monkeypatch.setenv("RUSHLIGHT_CLASSROOM", str(tmp_path))
     (tmp_path / "seed").write_text("1")  # the same for all tests, so that the cases are drawn once
     return tmp_path
+
+
+def test_a_submission_that_takes_too_long_is_named_and_loses_nothing(classroom, quick_grade, monkeypatch):
+    sample.make(classroom)
+    for student in {path.name for path in (classroom / "submitted").iterdir()} - {"half_done", "untouched"}:
+        shutil.rmtree(classroom / "submitted" / student)
+    with monkeypatch.context() as patch:
+        patch.setattr(limits, "TOTAL_SECONDS", (0.0, 0.0))
+        rows = {row.student: row for row in quick_grade(LAB)}
+    assert rows["half_done"].remark().startswith("not graded: it takes more than the 0 s")
+    assert rows["half_done"].scores == {}
+    assert {row.student: row.total for row in quick_grade(LAB)} == {"half_done": 17, "untouched": 0}
 
 
 def test_the_sample_class_gets_the_grades_it_deserves(classroom, quick_grade):

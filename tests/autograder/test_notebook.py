@@ -94,3 +94,26 @@ check("strided.contiguous_strides")
     )
     assert interrupted[-1].evalue == "strided.contiguous_strides: interrupted" and len(interrupted[-1].traceback) == 1
     assert "cases agree with torch" in shown[0].data["text/plain"]
+
+
+@pytest.mark.parametrize("body", ["while True: pass", "import time; time.sleep(3600)"])
+def test_a_piece_that_does_not_end_is_stopped_and_the_next_check_works(outputs, body):
+    looping = f"""
+from autograder import limits
+limits.CHECK_SECONDS = (1.0, 1.0)
+
+@exercise(rl.strided)
+def contiguous_strides(sizes):
+    try:
+        {body}
+    except Exception:
+        return []
+
+check("strided.contiguous_strides")
+"""
+    stopped, shown = outputs(looping, WRONG + '\ncheck("strided.contiguous_strides")')
+    assert (
+        stopped[0].data["text/plain"].startswith("✗ strided.contiguous_strides") and "timed out" in stopped[-1].evalue
+    )
+    assert "an endless loop, perhaps" in stopped[0].data["text/plain"]
+    assert "cases agree with torch" in shown[0].data["text/plain"]

@@ -1,17 +1,19 @@
 """A whole notebook through subject and judge."""
 
-import json
+import os
+import subprocess
+import sys
 
 import nbformat
 import pytest
 from sweep import sweep
 
 from autograder import judge as judging
-from autograder import run as running
+from autograder import limits
 from autograder.check import DIED, DISAGREED, NOT_ATTEMPTED, PASSED, TIMED_OUT, exercise_of, exercises, is_shown
 from autograder.course import check_name, exercise_name, labs, points
+from autograder.observe import NotGraded
 from autograder.run import SECOND_CHANCE_NOTE, run
-from autograder.sandbox import Sandbox
 
 LAB = "01_strided"
 
@@ -19,23 +21,14 @@ LAB = "01_strided"
 @pytest.fixture
 def graded(judge, isolated, lab, monkeypatch):
     monkeypatch.setattr(judging, "SHRINK_SECONDS", 0.1)  # nothing here looks at how small a counterexample is
-    for limit in ("CHECK_SECONDS", "CELL_SECONDS", "TOTAL_SECONDS"):  # the machine may have much else to do
-        monkeypatch.setattr(running, limit, 600.0)
     return lambda notebook: run(notebook, lab, judge)
 
 
 @pytest.fixture
 def impatient(monkeypatch):
-    """`impatient(text)`: a request with this text in it is waited for 2 s, since it loops."""
-    exchange = Sandbox.request
-
-    def impatient(text):
-        def request(self, message, seconds):
-            return exchange(self, message, 2.0 if text in json.dumps(message) else seconds)
-
-        monkeypatch.setattr(Sandbox, "request", request)
-
-    return impatient
+    """Limits that are short, since something loops."""
+    for limit in ("CHECK_SECONDS", "CELL_SECONDS"):
+        monkeypatch.setattr(limits, limit, (2.0, 20.0))
 
 
 def cell(notebook, exercise):
@@ -91,7 +84,6 @@ def test_a_piece_that_passes_alone_says_so(graded, solved):
 
 
 def test_an_endless_loop_costs_its_own_points_only(graded, solved, impatient):
-    impatient('"check": "strided.permute"')
     wrong = cell(solved, "strided.permute")
     wrong.source = wrong.source.replace("    if len(dims)", "    while True:\n        pass\n    if len(dims)", 1)
     verdicts = graded(solved)
@@ -100,7 +92,6 @@ def test_an_endless_loop_costs_its_own_points_only(graded, solved, impatient):
 
 
 def test_a_cell_that_ends_the_process_costs_itself_only(graded, solved, impatient):
-    impatient("while True")
     solved.cells.insert(2, nbformat.v4.new_code_cell("import os; os._exit(1)"))
     solved.cells.insert(2, nbformat.v4.new_code_cell("while True: pass"))
     assert outcomes(graded(solved), PASSED) == {}
@@ -115,10 +106,33 @@ def test_a_piece_that_ends_the_process_has_died(graded, solved):
     assert "exit code 3" in verdicts["strided.unsqueeze"].message
 
 
-def test_a_submission_has_a_total_time(graded, solved, monkeypatch):
-    monkeypatch.setattr(running, "TOTAL_SECONDS", 1.0)
-    solved.cells.insert(0, nbformat.v4.new_code_cell("while True: pass"))
-    assert outcomes(graded(solved), TIMED_OUT) == {}
+@pytest.mark.parametrize("source", ["while True: pass", "import time; time.sleep(3600)"])
+def test_a_submission_has_a_total_time_and_no_marks_beyond_it(graded, solved, impatient, monkeypatch, source):
+    monkeypatch.setattr(limits, "TOTAL_SECONDS", (5.0, 5.0))
+    solved.cells[:0] = [nbformat.v4.new_code_cell(source)] * 3
+    with pytest.raises(NotGraded, match="more than the 5 s"):
+        graded(solved)
+
+
+def test_cells_that_take_long_take_nothing_from_a_check(graded, solved, impatient):
+    """(1.5 s each time, and again in each process that replaces another.)"""
+    solved.cells[:0] = [nbformat.v4.new_code_cell("import time; time.sleep(1.5)")] * 3
+    wrong = cell(solved, "strided.permute")
+    wrong.source = wrong.source.replace("    if len(dims)", "    while True:\n        pass\n    if len(dims)", 1)
+    assert outcomes({n: v for n, v in graded(solved).items() if not is_shown(n)}, PASSED).keys() == {"strided.permute"}
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("lab", ["01_strided", "07_capture"])
+def test_a_busy_machine_takes_no_point(graded, solved, monkeypatch):
+    for limit in ("CHECK_SECONDS", "CELL_SECONDS"):
+        monkeypatch.setattr(limits, limit, (3.0, 3.0))
+    hogs = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(8 * os.cpu_count())]
+    try:
+        assert outcomes(graded(solved), PASSED) == {}
+    finally:
+        for hog in hogs:
+            hog.kill()
 
 
 def test_a_cell_that_does_not_parse_says_why_its_piece_is_missing(graded, solved):

@@ -1,0 +1,152 @@
+"""How long a student's code may take, the same in a notebook and in grading, on every machine.
+
+What is counted is the code's *own time*: the CPU time of all its processes, and the time in which all of them wait for
+something other than a CPU. So a busy machine takes nothing from it, and a sleep is no way around it. A machine that is slower
+than the one on which the limits were chosen gives more.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Collection, Iterator
+from functools import cache
+from pathlib import Path
+from typing import TypeVar
+
+import psutil
+
+from .check import is_bench
+from .observe import NotGraded, SubjectTimedOut
+
+T = TypeVar("T")
+
+# in seconds of own time: in a build lab, and in a bench lab, where a C++ compiler takes long
+CELL_SECONDS = (30.0, 60.0)
+CHECK_SECONDS = (10.0, 60.0)  # each time that a check asks: the references take 0.7 and 7 at most
+TOTAL_SECONDS = (300.0, 900.0)  # for a submission: the references take 9 and 35 at most
+BY_THE_CLOCK = 10  # times as long may pass until it is the machine that takes too long
+WATCH_SECONDS = 0.25  # between two measurements
+LOOP_SECONDS = 0.02  # CPU time of `_loop` where those were measured
+
+
+def seconds(limit: tuple[float, float], lab: str) -> float:
+    """One of the limits above for a lab, on this machine."""
+    return limit[is_bench(lab)] * _slowness()
+
+
+@cache
+def _slowness() -> float:
+    """How many times as long as there this machine takes; at least 1."""
+    return max(1.0, min(_loop() for _ in range(5)) / LOOP_SECONDS)
+
+
+def _loop() -> float:
+    """Seconds of CPU time for a fixed piece of Python."""
+    start = time.process_time()
+    table: dict[int, int] = {}
+    for i in range(200_000):
+        table[i % 1009] = table.get(i % 1009, 0) + i
+    return time.process_time() - start
+
+
+class OwnTime:
+    """Measures the own time of a process and its descendants, without those in `besides` and the thread `watcher`."""
+
+    def __init__(self, pid: int, besides: Collection[int] = (), watcher: int = 0):
+        self.process, self.besides, self.watcher = psutil.Process(pid), besides, watcher
+        self.seconds = 0.0
+        self.cpu, self.measured = self._usage()[0], time.monotonic()
+
+    def measure(self) -> float:
+        """The own time since this object was made, in seconds."""
+        (cpu, runnable), now = self._usage(), time.monotonic()
+        used = max(0.0, cpu - self.cpu)
+        # if this measurement is late, nobody knows what they waited for
+        waited = 0.0 if runnable else min(now - self.measured, 2 * WATCH_SECONDS)
+        self.seconds += max(used, waited)
+        self.cpu, self.measured = cpu, now
+        return self.seconds
+
+    def _usage(self) -> tuple[float, bool]:
+        """The CPU time of all processes, and whether one of them runs, or waits for a CPU or a disk."""
+        cpu, runnable = 0.0, False
+        with contextlib.suppress(psutil.NoSuchProcess):
+            for process in [self.process, *self.process.children(recursive=True)]:
+                if process.pid not in self.besides:
+                    with contextlib.suppress(psutil.NoSuchProcess, ProcessLookupError, FileNotFoundError):
+                        cpu += sum(process.cpu_times()[:4])  # its own, and of the children that it has waited for
+                        runnable = runnable or any(state in "RD" for state in self._states(process.pid))
+        return cpu, runnable
+
+    def _states(self, pid: int) -> Iterator[str]:
+        """The state of each thread, as in `ps`. (Of a system that does not say, none: all time is counted there.)"""
+        for task in Path(f"/proc/{pid}/task").glob("*"):
+            if task.name != str(self.watcher):
+                yield (task / "stat").read_text().rpartition(") ")[2][0]
+
+
+class Allowance:
+    """What a submission may take in all."""
+
+    def __init__(self, lab: str):
+        self.left = self.total = seconds(TOTAL_SECONDS, lab)
+        self.deadline = time.monotonic() + BY_THE_CLOCK * self.total
+
+    def check(self) -> None:
+        """Raises NotGraded if nothing is left."""
+        if self.left <= 0 or time.monotonic() > self.deadline:
+            raise NotGraded(f"it takes more than the {self.total:.0f} s that a submission may take")
+
+
+# In a notebook -------------------------------------------------------------------------------------------------------
+
+
+def limited(function: Callable[[], T], limit: float, besides: Collection[int] = ()) -> T:
+    """The function's result. Raises SubjectTimedOut if it takes more than `limit` seconds of this process's own time.
+
+    Code that catches everything is interrupted again and again. On Windows, and outside the main thread, there is no limit.
+    """
+    if not hasattr(signal, "pthread_kill") or threading.current_thread() is not threading.main_thread():
+        return function()
+    main, interrupted, ended = threading.get_ident(), threading.Event(), threading.Event()
+
+    def interrupt(*_: object) -> None:
+        if not ended.is_set():
+            interrupted.set()
+            raise Interrupted
+
+    def watch() -> None:
+        clock = OwnTime(os.getpid(), besides, threading.get_native_id())
+        while not ended.wait(WATCH_SECONDS):
+            if clock.measure() > limit:
+                signal.pthread_kill(main, signal.SIGALRM)
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        try:
+            result = function()
+        finally:
+            ended.set()
+    except Interrupted:
+        result = None
+    finally:
+        ended.set()
+        watcher.join()
+        signal.signal(signal.SIGALRM, before)
+    if interrupted.is_set():
+        raise SubjectTimedOut(too_long(limit))
+    return result
+
+
+class Interrupted(BaseException):
+    """Raised within code that has taken too long. It is no Exception, so that a program's `except Exception` lets it through."""
+
+
+def too_long(limit: float) -> str:
+    return f"no answer within {limit:.0f} s: an endless loop, perhaps"
