@@ -38,6 +38,7 @@ BENCH_PROCESSES = 128  # a rank of a distributed program has three threads for e
 OPEN_FILES = 256
 FILES = 64 << 20  # bytes: the largest file, and each of the two writable folders
 START_SECONDS = 60.0
+KERNELS = ("ATEN_CPU_CAPABILITY", "OPENBLAS_CORETYPE")  # which ones torch and numpy run: the judge's choice holds
 
 # The kernel does not count the processes of root, so a subject that root starts becomes a user of its own. If the machine
 # runs out of memory, the kernel ends the subject's processes first.
@@ -100,6 +101,7 @@ class Sandbox:
                 "MPLBACKEND": "agg",
                 "OPENBLAS_NUM_THREADS": "1",
                 "OMP_NUM_THREADS": "1",
+                **{name: os.environ[name] for name in KERNELS if name in os.environ},
             },
             cwd="/tmp",
             start_new_session=True,

@@ -131,6 +131,15 @@ def test_an_edition_keeps_signatures_and_docstrings():
         without_bodies(source, ["h"])
 
 
+def test_the_subject_runs_the_kernels_that_the_judge_runs(isolated, monkeypatch):
+    monkeypatch.setenv("ATEN_CPU_CAPABILITY", "default")
+    box = Sandbox(edition(LAB), bench=True)
+    try:
+        assert run(box, "import torch; print(torch.backends.cpu.get_cpu_capability())") == "DEFAULT\n"
+    finally:
+        box.close()
+
+
 def test_a_bench_lab_has_torch_and_nothing_else_of_the_judge(isolated):
     box = Sandbox(edition(LAB), bench=True)
     try:
