@@ -220,6 +220,8 @@ class Verdict:
     def headline(self) -> str:
         if self.passed:
             return f"{self.check}: all {self.cases} cases agree with torch"
+        if self.outcome == DISAGREED and self.cases == 1:
+            return f"{self.check}: this case does not agree with torch:"
         if self.outcome == DISAGREED:
             return f"{self.check}: {self.agreed} of {self.cases} cases agree with torch; the smallest that does not:"
         return f"{self.check}: {self.outcome}"

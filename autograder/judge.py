@@ -150,12 +150,14 @@ class Judge:
         )
 
     def replay(self, name: str, case: dict, ask: Ask) -> Verdict:
-        """Decide one check on one given case."""
+        """Decide one check on one given case, and explain that case."""
 
         def begin(check: Check) -> PendingCases:
             return PendingCases([case], self._ask_torch(check, [case]))
 
-        return self._timed(name, lambda check: self._decide(check, [case], lambda: begin(check), ask, None))
+        return self._timed(
+            name, lambda check: self._decide(check, [case], lambda: begin(check), ask, None, shrink=False)
+        )
 
     def _timed(self, name: str, decide: Callable[[Check], Verdict]) -> Verdict:
         start = time.perf_counter()
@@ -243,6 +245,7 @@ class Judge:
         begin: Callable[[], PendingCases],
         ask: Ask,
         second_chance: SecondChance | None,
+        shrink: bool = True,
     ) -> Verdict:
         """Ask for the `first` cases, and for the others of `begin()` unless the exercise is not attempted."""
         observed = _ask(ask, check, first)
@@ -256,10 +259,16 @@ class Judge:
         known = {_key(each[0]): _compare(*each) for each in zip(cases, observed, answers, strict=True)}
         failing = sum(found is not None for found in known.values())
         verdict = Verdict(check.name, PASSED, cases=len(cases), agreed=len(cases) - failing)
-        return self._decide_failure(verdict, check, known, ask, second_chance) if failing else verdict
+        return self._decide_failure(verdict, check, known, ask, second_chance, shrink) if failing else verdict
 
     def _decide_failure(
-        self, verdict: Verdict, check: Check, known: Known, ask: Ask, second_chance: SecondChance | None
+        self,
+        verdict: Verdict,
+        check: Check,
+        known: Known,
+        ask: Ask,
+        second_chance: SecondChance | None,
+        shrink: bool,
     ) -> Verdict:
         """The verdict on a check that fails on some of the known cases."""
         found = min(filter(None, known.values()), key=Disagreement.size)
@@ -270,7 +279,7 @@ class Judge:
         verdict.outcome = DISAGREED
         if second_chance is not None and (other := second_chance(verdict)) is not None:
             return other
-        if not _has(found.mine, "error", ["NotImplementedError"]):  # otherwise a smaller case explains nothing more
+        if shrink and not _has(found.mine, "error", ["NotImplementedError"]):  # there a smaller case explains no more
             found = self._shrink(check, found, known, ask)
         self._explain(verdict, check, found)
         return verdict

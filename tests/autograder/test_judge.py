@@ -66,6 +66,19 @@ def test_a_case_can_be_replayed(judge, strides):
     assert judge.replay(STRIDES, {"sizes": [2, 3]}, answer).passed
 
 
+def test_a_case_that_is_replayed_is_run_and_explained_itself_and_no_smaller_one(judge, strides):
+    fill(strides, without_the_rule_for_empty_dimensions)
+    asked, case = [], {"sizes": [4, 3, 0, 2]}
+
+    def ask(name, cases):
+        asked.extend(cases)
+        return answer(name, cases)
+
+    verdict = judge.replay(STRIDES, case, ask)
+    assert (verdict.outcome, verdict.case) == (DISAGREED, case)
+    assert all(each == case for each in asked)
+
+
 def test_an_answer_that_changes_is_unstable(judge, strides):
     turns = itertools.count()
     fill(strides, lambda sizes: [next(turns)] * len(sizes))
