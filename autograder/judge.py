@@ -96,8 +96,37 @@ class Disagreement:
     mine: Tree
     theirs: Tree
 
-    def size(self) -> int:
-        return len(_key(self.case))
+    @property
+    def raises(self) -> bool:
+        """Whether only the student's side raises. An exception with a line of the student's is the clearest evidence."""
+        return _is_error(self.mine) and not _is_error(self.theirs)
+
+    def order(self) -> tuple:
+        """A key that sorts the disagreements, the simplest to a person first."""
+        return not self.raises, complexity(self.case), len(_key(self.case))
+
+
+_PLAIN_DTYPES = ("float32", "int64")
+
+
+def complexity(tree: Tree) -> tuple[float, ...]:
+    """How hard a case is to read, the most important part first: elements, dimensions, empty tensors, storage offsets, strides
+    that are not contiguous, unusual dtypes, and the sizes of numbers. An empty tensor counts as one element."""
+    match tree:
+        case {"tensor": {"sizes": sizes, "strides": strides, "offset": offset, "dtype": dtype}}:
+            steps = [step for size, step in zip(sizes, strides) if size != 1]
+            plain = [math.prod(max(size, 1) for size in sizes[i + 1 :]) for i, size in enumerate(sizes) if size != 1]
+            odd = (0 in sizes, offset != 0, steps != plain, dtype not in _PLAIN_DTYPES)
+            return (max(math.prod(sizes), 1), len(sizes), *odd, 0)
+        case {"dtype": dtype}:
+            return (1, 0, 0, 0, 0, dtype not in _PLAIN_DTYPES, 0)
+        case dict() | list() | tuple():
+            items = tree.values() if isinstance(tree, dict) else tree
+            return tuple(map(sum, zip(*map(complexity, items)))) or (0,) * 7
+        case int() | float():
+            return (1, 0, 0, 0, 0, 0, min(1e300, abs(tree)))  # also for nan
+        case _:
+            return (1, 0, 0, 0, 0, 0, 0)
 
 
 Known = dict[str, Disagreement | None]  # by case, as a key: None if subject and torch agree on it
@@ -271,7 +300,7 @@ class Judge:
         shrink: bool,
     ) -> Verdict:
         """The verdict on a check that fails on some of the known cases."""
-        found = min(filter(None, known.values()), key=Disagreement.size)
+        found = _simplest(known)
         again = _ask(ask, check, [found.case])[0]
         if _key(again) != _key(found.mine) and difference(again, found.mine):  # another wording is no other result
             self._explain_instability(verdict, check, found, again)
@@ -285,7 +314,8 @@ class Judge:
         return verdict
 
     def _shrink(self, check: Check, found: Disagreement, known: Known, ask: Ask) -> Disagreement:
-        """The smallest disagreement in the time allowed. A known case is not asked for again."""
+        """The simplest disagreement that comes up in the time allowed, one in which only the student's side raises if `found` is
+        one. A known case is not asked for again."""
         deadline, limit = time.perf_counter() + SHRINK_SECONDS, len(known) + (check.draws or math.inf)
 
         def differs(candidate: dict) -> bool:
@@ -294,13 +324,12 @@ class Judge:
                 raise ShrinkTimeout
             if key not in known:
                 known[key] = _compare(candidate, _ask(ask, check, [candidate])[0], self.answer(check, candidate))
-            return known[key] is not None
+            return known[key] is not None and known[key].raises == found.raises
 
         with suppress(hypothesis.errors.NoSuchExample, hypothesis.errors.Flaky, ShrinkTimeout):
             settings = _settings(max_examples=check.draws or CASES)
-            smallest = hypothesis.find(self._cases(check), differs, settings=settings, random=random.Random(self.seed))
-            return min(known[_key(smallest)], found, key=Disagreement.size)
-        return min(filter(None, known.values()), key=Disagreement.size)
+            hypothesis.find(self._cases(check), differs, settings=settings, random=random.Random(self.seed))
+        return _simplest(known)
 
     def _explain(self, verdict: Verdict, check: Check, found: Disagreement) -> None:
         self._describe(verdict, check, found)
@@ -334,6 +363,14 @@ def _ask(ask: Ask, check: Check, cases: list[dict]) -> list[Tree]:
     if not isinstance(observed, list) or len(observed) != len(cases):
         raise Malformed(f"asked for {len(cases)} observations, received something else")
     return observed
+
+
+def _simplest(known: Known) -> Disagreement:
+    return min(filter(None, known.values()), key=Disagreement.order)
+
+
+def _is_error(tree: Tree) -> bool:
+    return isinstance(tree, dict) and "error" in tree
 
 
 def _compare(case: dict, mine: Tree, theirs: Tree) -> Disagreement | None:

@@ -2,6 +2,8 @@
 
 import itertools
 import json
+import math
+import random
 import subprocess
 import sys
 import threading
@@ -12,6 +14,7 @@ from hypothesis.internal.conjecture import providers
 
 from autograder import judge as judging
 from autograder.check import DIED, DISAGREED, GRADER_ERROR, MALFORMED, TIMED_OUT, UNSTABLE, function_of
+from autograder.checks.cases import tensor
 from autograder.exercise import fill
 from autograder.judge import Judge
 from autograder.observe import Malformed, SubjectDied, SubjectTimedOut
@@ -64,6 +67,48 @@ def test_a_case_can_be_replayed(judge, strides):
     fill(strides, without_the_rule_for_empty_dimensions)
     assert judge.replay(STRIDES, {"sizes": [2, 0]}, answer).outcome == DISAGREED
     assert judge.replay(STRIDES, {"sizes": [2, 3]}, answer).passed
+
+
+IN_ORDER = [
+    {"x": tensor([])},
+    {"x": tensor([1])},
+    {"x": tensor([0])},
+    {"x": tensor([1, 1])},
+    {"x": tensor([2], dtype="float32")},
+    {"x": tensor([2], dtype="int32")},
+    {"x": tensor([2], [2])},
+    {"x": tensor([2], offset=1)},
+    {"x": tensor([1, 2])},
+    {"x": tensor([1, 2]), "dim": 1},
+    {"x": tensor([1, 2]), "dim": -1},
+    {"x": tensor([1, 2]), "dim": 7},
+    {"x": tensor([1, 2]), "dim": float("nan")},
+    {"x": tensor([3]), "y": tensor([1])},
+    {"x": tensor([2, 2], [1, 2])},
+    {"x": tensor([2, 3])},
+]
+
+
+def test_the_simplest_case_is_the_one_that_a_person_would_choose():
+    disagreements = [judging.Disagreement(case, 1, 2) for case in IN_ORDER]
+    for shuffled in (disagreements[::-1], random.Random(1).sample(disagreements, len(IN_ORDER))):
+        assert [each.case for each in sorted(shuffled, key=judging.Disagreement.order)] == IN_ORDER
+
+
+@pytest.mark.parametrize("case", [{"n": 10**400, "x": 0.5}, {"n": [math.inf, -math.inf]}, {}, {"n": None, "s": "text"}])
+def test_every_case_has_a_place_in_that_order(case):
+    assert sorted([judging.complexity(case), judging.complexity({"x": 1})])
+
+
+def test_a_case_in_which_only_the_students_side_raises_comes_first(judge, strides):
+    def mistaken(sizes):
+        if len(sizes) > 2:
+            raise ValueError("mine")
+        return [7] * len(sizes)
+
+    fill(strides, mistaken)
+    verdict = judge.verdict(STRIDES, answer)
+    assert "ValueError" in verdict.message and len(verdict.case["sizes"]) == 3
 
 
 def test_a_case_that_is_replayed_is_run_and_explained_itself_and_no_smaller_one(judge, strides):
