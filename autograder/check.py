@@ -207,6 +207,7 @@ class Verdict:
     program: str = ""
     oracle: str = ""  # the program that ran on torch, if it is another one
     mine: str = ""
+    raised: str = ""  # an exception of the student's function that did not end the program
     theirs: str = ""
     notes: list[str] = field(default_factory=list)  # added by grading
 
@@ -241,6 +242,7 @@ class Verdict:
             rows += [("case", describe(self.case)), ("program", self.program)]
             rows += [("in torch", self.oracle)] if self.oracle else []
             rows += [("yours", self.mine), ("torch's", self.theirs)]
+            rows += [("raised", self.raised)] if self.raised else []
             rows += [("differs", self.message)] if self.outcome == DISAGREED else []
             rows += [("hint", self.hint)] if self.hint else []
             replay = f'check("{self.check}", case={self.case!r})'

@@ -60,9 +60,12 @@ from .observe import (
     Tree,
     difference,
     observe_call,
+    raised_of,
     receive,
+    result_of,
     send,
     show,
+    show_frames,
 )
 from .torch_side import TorchSide, apart
 
@@ -90,16 +93,22 @@ class PendingCases(NamedTuple):
 
 @dataclass(frozen=True)
 class Disagreement:
-    """A case on which subject and torch differ, and the observation of each."""
+    """A case on which subject and torch differ, the observation of each, and the exception that left the student's function."""
 
     case: dict
     mine: Tree
     theirs: Tree
+    raised: Tree = None
 
     @property
     def raises(self) -> bool:
         """Whether only the student's side raises. An exception with a line of the student's is the clearest evidence."""
         return _is_error(self.mine) and not _is_error(self.theirs)
+
+    @property
+    def ended(self) -> bool:
+        """Whether the exception of the student's function ended the program."""
+        return _is_error(self.mine) and isinstance(self.raised, dict) and self.raised.items() >= self.mine.items()
 
     def order(self) -> tuple:
         """A key that sorts the disagreements, the simplest to a person first."""
@@ -301,7 +310,7 @@ class Judge:
     ) -> Verdict:
         """The verdict on a check that fails on some of the known cases."""
         found = _simplest(known)
-        again = _ask(ask, check, [found.case])[0]
+        again = result_of(_ask(ask, check, [found.case])[0])
         if _key(again) != _key(found.mine) and difference(again, found.mine):  # another wording is no other result
             self._explain_instability(verdict, check, found, again)
             return verdict
@@ -335,8 +344,13 @@ class Judge:
         self._describe(verdict, check, found)
         verdict.message = difference(found.mine, found.theirs)
         verdict.mine = _safely(show, found.mine)
+        if found.raised is not None and found.ended:
+            verdict.mine += _safely(show_frames, found.raised)
+        elif found.raised is not None:
+            verdict.raised = _safely(partial(_show_caught, went_on=not _is_error(found.mine)), found.raised)
         hint = _safely(partial(check.hint, found.case, found.mine), found.theirs) if check.hint else None
-        verdict.hint = _safely(_undefined_name, found.mine) or hint or ""
+        undefined = _safely(_undefined_name, found.raised or found.mine)
+        verdict.hint = undefined or hint or ""
 
     def _explain_instability(self, verdict: Verdict, check: Check, found: Disagreement, again: Tree) -> None:
         self._describe(verdict, check, found)
@@ -374,7 +388,7 @@ def _is_error(tree: Tree) -> bool:
 
 
 def _compare(case: dict, mine: Tree, theirs: Tree) -> Disagreement | None:
-    return Disagreement(case, mine, theirs) if difference(mine, theirs) else None
+    return Disagreement(case, result_of(mine), theirs, raised_of(mine)) if difference(mine, theirs) else None
 
 
 def _settings(**chosen: Any) -> hypothesis.settings:
@@ -396,6 +410,10 @@ def _undefined_name(mine: Tree) -> str | None:
     if isinstance(mine, dict) and mine.get("error", [])[:1] == ["NameError"]:
         return f"{mine['message']}: if a cell above defines it, run that first, and then the exercise's cell and this one again"
     return None
+
+
+def _show_caught(raised: Tree, went_on: bool) -> str:
+    return f"your function raised {show(raised)}{', and the program went on' * went_on}{show_frames(raised)}"
 
 
 def _safely(render: Callable[[Tree], str | None], tree: Tree) -> str | None:

@@ -2,22 +2,25 @@
 
 import itertools
 import json
+import linecache
 import math
 import random
 import subprocess
 import sys
 import threading
 from collections import Counter
+from contextlib import suppress
 
 import pytest
+from answers import over_the_wire
 from hypothesis.internal.conjecture import providers
 
 from autograder import judge as judging
-from autograder.check import DIED, DISAGREED, GRADER_ERROR, MALFORMED, TIMED_OUT, UNSTABLE, function_of
+from autograder.check import DIED, DISAGREED, GRADER_ERROR, MALFORMED, TIMED_OUT, UNSTABLE, find, function_of
 from autograder.checks.cases import tensor
-from autograder.exercise import fill
+from autograder.exercise import fill, restore
 from autograder.judge import Judge
-from autograder.observe import Malformed, SubjectDied, SubjectTimedOut
+from autograder.observe import MAX_FRAMES, Malformed, SubjectDied, SubjectTimedOut
 from autograder.subject import answer
 
 STRIDES = "strided.contiguous_strides"
@@ -209,8 +212,6 @@ def test_a_forged_observation_never_passes(judge, forged):
 
 
 def test_the_cases_depend_on_the_seed_alone(judge):
-    from autograder.check import find
-
     check = find(STRIDES)
     assert Judge(7).drawn(check) == Judge(7).drawn(check)
     assert Judge(7).drawn(check)[0] != Judge(8).drawn(check)[0]
@@ -227,8 +228,6 @@ def test_hypothesis_asks_the_function_that_the_judge_replaces_for_constants_of_i
     "imported", ["rushlight", "rushlight.aten.generated.functions, rushlight.nn, rushlight.course.grammar"]
 )
 def test_one_seed_gives_the_same_cases_in_every_process(imported):
-    from autograder.check import find
-
     program = f"import json, {imported}; from autograder import judge; from autograder.check import find"
     program += "; print(json.dumps(judge.Judge(7)._draw(find('random.dropout'))))"
     drawn = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
@@ -241,3 +240,95 @@ def test_what_a_student_wrote_cannot_become_markup(judge, strides):
 
     fill(strides, hostile)
     assert "<script>" not in judge.verdict(STRIDES, answer).html()
+
+
+def piece_of(source):
+    """The function `piece` of a notebook's cell."""
+    file = f"<cell {len(linecache.cache)}>"
+    linecache.cache[file] = len(source), None, source.splitlines(keepends=True), file
+    exec(compile(source, file, "exec"), space := {"__name__": "__main__"})
+    return space["piece"]
+
+
+RAISES_IN_A_HELPER = """
+def helper(sizes):
+    raise ValueError("mine")
+
+class Strides:
+    def __init__(self, sizes):
+        self.sizes = helper(sizes)
+
+def piece(sizes):
+    return Strides(sizes)
+"""
+
+
+def test_an_exception_is_shown_with_the_lines_of_the_student_and_no_others(judge, strides):
+    fill(strides, piece_of(RAISES_IN_A_HELPER))
+    assert judge.verdict(STRIDES, over_the_wire).mine.splitlines() == [
+        "ValueError: mine",
+        "  piece, line 10:  return Strides(sizes)",
+        "  Strides.__init__, line 7:  self.sizes = helper(sizes)",
+        '  helper, line 3:  raise ValueError("mine")',
+    ]
+
+
+def test_the_frames_of_the_framework_are_not_shown(judge, plugged):
+    fill(function_of("strided.permute"), piece_of("def piece(self, dims):\n    return self.sum(5)\n"))
+    verdict = judge.replay("strided.permute", {"x": tensor([2]), "dims": [0]}, over_the_wire)
+    assert verdict.mine.splitlines()[1:] == ["  piece, line 2:  return self.sum(5)"]
+
+
+@pytest.fixture
+def slot(name):
+    """The slot of an exercise, emptied afterwards."""
+    yield function_of(name)
+    restore(function_of(name))
+
+
+CAUGHT = ["distributed.cost.fit", "dynamo.symbolic.binary_op", "aot.runtime.run_epilogue"]
+CAUGHT += [
+    "backend.as_strided",
+    "distributed.tensor_parallel.vocabulary_parallel_cross_entropy",
+]  # in a child, in ranks
+
+
+@pytest.mark.parametrize("name", CAUGHT)
+def test_an_exception_that_the_program_or_the_framework_catches_is_shown(judge, slot, name):
+    fill(slot, piece_of("def piece(*args, **kwargs):\n    raise ValueError('mine')\n"))
+    verdicts = (judge.replay(name, case, over_the_wire) for case in find(name).edges)
+    verdict = next(each for each in verdicts if not each.passed)
+    assert "mine" not in verdict.mine
+    assert "ValueError: mine" in verdict.raised
+    assert verdict.raised.endswith("\n  piece, line 2:  raise ValueError('mine')")
+    assert "piece, line 2" in str(verdict) and "piece, line 2" in verdict.html()
+
+
+def test_an_exception_that_the_students_function_catches_is_not_shown(judge, strides):
+    def mistaken(sizes):
+        with suppress(ValueError):
+            raise ValueError("mine")
+        return [7] * len(sizes)
+
+    fill(strides, mistaken)
+    verdict = judge.verdict(STRIDES, over_the_wire)
+    assert verdict.outcome == DISAGREED and not verdict.raised
+
+
+@pytest.mark.parametrize("raised", [1, {}, {"type": "<b>", "message": 1}, {"error": 1, "frames": [1]}])
+def test_a_forged_exception_changes_no_verdict(judge, strides, raised):
+    def ask(name, cases):
+        return [{"result": tree, "raised": raised} for tree in over_the_wire(name, cases)]
+
+    right = strides.__wrapped__
+    fill(strides, lambda sizes: [7] * len(sizes))
+    verdict = judge.verdict(STRIDES, ask)
+    assert verdict.outcome == DISAGREED and "<b>" not in verdict.html()
+    fill(strides, right)
+    assert judge.verdict(STRIDES, ask).passed
+
+
+def test_endless_recursion_is_shown_by_its_innermost_frames(judge, strides):
+    fill(strides, piece_of("def piece(sizes):\n    return piece(sizes)\n"))
+    first, *frames = judge.verdict(STRIDES, over_the_wire).mine.splitlines()
+    assert first.startswith("RecursionError") and frames == ["  piece, line 2:  return piece(sizes)"] * MAX_FRAMES
