@@ -40,6 +40,7 @@ class Check:
     among the cases. If torch makes the edges, `given` is a function. Only the judge calls either function.
     `hint(case, mine, theirs)` may name the mistake; `program` also takes the text of a hint for every mistake. A `disposable`
     check changes process-wide state of torch (registrations, backends), so torch's side of it runs in a process of its own.
+    `show(torch, **case)` returns a case as code, for a check whose cases have programs as data.
     `draws` limits the cases that are drawn, and those that are tried while shrinking, for a check whose cases take long.
     """
 
@@ -50,6 +51,7 @@ class Check:
     hint: Callable[[dict, Tree, Tree], str | None] | None
     disposable: bool = False
     draws: int | None = None
+    show: Callable[..., str] | None = None
     reference: Callable | None = None
 
     @cached_property
@@ -97,6 +99,7 @@ def program(
     hint: str | Callable | None = None,
     disposable: bool = False,
     draws: int | None = None,
+    show: Callable[..., str] | None = None,
 ) -> Callable:
     """Decorator: register a program as the check `name` (`module.function`, or `module.function.part`)."""
 
@@ -104,7 +107,7 @@ def program(
         if name in _registry:
             raise ValueError(f"two checks are called {name!r}")
         said = (lambda *_: hint) if isinstance(hint, str) else hint
-        _registry[name] = Check(name, subject, cases, edges or [], said, disposable, draws)
+        _registry[name] = Check(name, subject, cases, edges or [], said, disposable, draws, show)
         return _registry[name]
 
     return register
@@ -204,6 +207,7 @@ class Verdict:
     message: str = ""  # one line: the difference, or the event
     hint: str = ""
     case: dict | None = None
+    listing: str = ""  # the case as code, if the check shows it so
     program: str = ""
     oracle: str = ""  # the program that ran on torch, if it is another one
     mine: str = ""
@@ -239,7 +243,7 @@ class Verdict:
         if self.message and self.outcome != DISAGREED:
             rows.insert(0, ("why", self.message))
         if self.case is not None:
-            rows += [("case", describe(self.case)), ("program", self.program)]
+            rows += [("case", self.listing or describe(self.case)), ("program", self.program)]
             rows += [("in torch", self.oracle)] if self.oracle else []
             rows += [("yours", self.mine), ("torch's", self.theirs)]
             rows += [("raised", self.raised)] if self.raised else []
@@ -262,9 +266,10 @@ class Verdict:
         colour = "#1a7f37" if self.passed else "#bf8700" if self.outcome == NOT_ATTEMPTED else "#cf222e"
         mark = "✓" if self.passed else "✗"
         cell = "padding:2px 12px 2px 0;text-align:left;vertical-align:top"
+        folded = ("program", "in torch") if self.listing else ()
         rows = "".join(
             f'<tr style="background:none"><th scope="row" style="{cell};font-weight:600">{name}</th>'
-            f'<td style="{cell}"><pre style="margin:0;white-space:pre-wrap;background:none">{html.escape(text)}</pre></td></tr>'
+            f'<td style="{cell}">{_folded(text) if name in folded else _preformatted(text)}</td></tr>'
             for name, text in self.rows()
         )
         table = f'<table style="border:0;margin:4px 0">{rows}</table>' if rows else ""
@@ -272,6 +277,16 @@ class Verdict:
             f'<div style="border-left:4px solid {colour};padding:2px 10px;margin:4px 0">'
             f'<span style="color:{colour};font-weight:600">{mark}</span> {html.escape(self.headline())}{table}</div>'
         )
+
+
+def _preformatted(text: str) -> str:
+    return f'<pre style="margin:0;white-space:pre-wrap;background:none">{html.escape(text)}</pre>'
+
+
+def _folded(text: str) -> str:
+    """A text of which the first line is shown, and all lines after a click."""
+    first = html.escape(text.partition("\n")[0])
+    return f"<details><summary><code>{first}</code></summary>{_preformatted(text)}</details>"
 
 
 def describe(case: dict) -> str:

@@ -364,6 +364,8 @@ class Judge:
     def _describe(self, verdict: Verdict, check: Check, found: Disagreement) -> None:
         """The case, the programs, and torch's answer."""
         verdict.case, verdict.program = check.in_order(found.case), source(check.subject)
+        with suppress(Exception):  # a case without a listing is shown as data
+            verdict.listing = check.show(torch, **found.case) if check.show else ""
         verdict.oracle = source(check.reference) if check.reference else ""
         verdict.theirs = show(found.theirs)
 

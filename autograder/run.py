@@ -94,7 +94,7 @@ def outputs_of(verdict: Verdict) -> list[NotebookNode]:
     verdict = replace(verdict, **{name: _clean(getattr(verdict, name)) for name in sent})
     shown = {"text/html": verdict.html(), "text/plain": str(verdict)}
     summary = {"outcome": verdict.outcome, "seconds": round(verdict.seconds, 3), "message": verdict.message}
-    summary |= {} if verdict.case is None else {"case": describe(verdict.case)}
+    summary |= {} if verdict.case is None else {"case": verdict.listing or describe(verdict.case)}
     outputs = [{"output_type": "display_data", "data": shown, "metadata": {"rushlight": summary}}]
     if not verdict.passed:
         line = verdict.line()
