@@ -38,7 +38,7 @@ class Check:
 
     `cases(st)` returns a strategy for keyword arguments of the program, from hypothesis.strategies `st`. `edges` are always
     among the cases. If torch makes the edges, `given` is a function. Only the judge calls either function.
-    `hint(case, mine, theirs)` may name the mistake; `program` also takes the text of a hint for every mistake. A `disposable`
+    `hint(case, mine, theirs)` may name the mistake. A text is the hint for every mistake but an exception. A `disposable`
     check changes process-wide state of torch (registrations, backends), so torch's side of it runs in a process of its own.
     `show(torch, **case)` returns a case as code, for a check whose cases have programs as data.
     `draws` limits the cases that are drawn, and those that are tried while shrinking, for a check whose cases take long.
@@ -48,7 +48,7 @@ class Check:
     subject: Callable
     cases: Callable[[Any], Any]
     given: list[dict] | Callable[[], list[dict]]
-    hint: Callable[[dict, Tree, Tree], str | None] | None
+    hint: str | Callable[[dict, Tree, Tree], str | None] | None
     disposable: bool = False
     draws: int | None = None
     show: Callable[..., str] | None = None
@@ -106,8 +106,7 @@ def program(
     def register(subject: Callable) -> Check:
         if name in _registry:
             raise ValueError(f"two checks are called {name!r}")
-        said = (lambda *_: hint) if isinstance(hint, str) else hint
-        _registry[name] = Check(name, subject, cases, edges or [], said, disposable, draws, show)
+        _registry[name] = Check(name, subject, cases, edges or [], hint, disposable, draws, show)
         return _registry[name]
 
     return register

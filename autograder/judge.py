@@ -348,9 +348,8 @@ class Judge:
             verdict.mine += _safely(show_frames, found.raised)
         elif found.raised is not None:
             verdict.raised = _safely(partial(_show_caught, went_on=not _is_error(found.mine)), found.raised)
-        hint = _safely(partial(check.hint, found.case, found.mine), found.theirs) if check.hint else None
         undefined = _safely(_undefined_name, found.raised or found.mine)
-        verdict.hint = undefined or hint or ""
+        verdict.hint = undefined or _hint(check, found) or ""
 
     def _explain_instability(self, verdict: Verdict, check: Check, found: Disagreement, again: Tree) -> None:
         self._describe(verdict, check, found)
@@ -405,6 +404,12 @@ def _key(tree: Tree) -> str:
 
 def _has(observed: Tree, key: str, value: Tree) -> bool:
     return isinstance(observed, dict) and observed.get(key) == value
+
+
+def _hint(check: Check, found: Disagreement) -> str | None:
+    if isinstance(check.hint, str):  # it is about results; an exception says itself what is wrong
+        return None if found.raises and found.ended else check.hint
+    return _safely(partial(check.hint, found.case, found.mine), found.theirs) if check.hint else None
 
 
 def _undefined_name(mine: Tree) -> str | None:

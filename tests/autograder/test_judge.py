@@ -304,6 +304,13 @@ def test_an_exception_that_the_program_or_the_framework_catches_is_shown(judge, 
     assert "piece, line 2" in str(verdict) and "piece, line 2" in verdict.html()
 
 
+@pytest.mark.parametrize("name", ["engine.count_dependencies"])
+def test_a_hint_for_every_wrong_result_is_not_shown_for_an_exception(judge, slot, name):
+    for source, hinted in (("return {}", True), ("raise ValueError('mine')", False)):
+        fill(slot, piece_of(f"def piece(roots):\n    {source}\n"))
+        assert bool(judge.replay(name, find(name).edges[3], over_the_wire).hint) == hinted
+
+
 def test_an_exception_that_the_students_function_catches_is_not_shown(judge, strides):
     def mistaken(sizes):
         with suppress(ValueError):
