@@ -333,7 +333,7 @@ class Judge:
                 raise ShrinkTimeout
             if key not in known:
                 known[key] = _compare(candidate, _ask(ask, check, [candidate])[0], self.answer(check, candidate))
-            return known[key] is not None and known[key].raises == found.raises
+            return known[key] is not None and known[key].raises >= found.raises
 
         with suppress(hypothesis.errors.NoSuchExample, hypothesis.errors.Flaky, ShrinkTimeout):
             settings = _settings(max_examples=check.draws or CASES)

@@ -14,9 +14,22 @@ from contextlib import suppress
 import pytest
 from answers import over_the_wire
 from hypothesis.internal.conjecture import providers
+from sweep import sweep
 
 from autograder import judge as judging
-from autograder.check import DIED, DISAGREED, GRADER_ERROR, MALFORMED, TIMED_OUT, UNSTABLE, find, function_of
+from autograder.check import (
+    DIED,
+    DISAGREED,
+    GRADER_ERROR,
+    MALFORMED,
+    TIMED_OUT,
+    UNSTABLE,
+    exercise_of,
+    find,
+    function_of,
+    is_shown,
+    registry,
+)
 from autograder.checks.cases import tensor
 from autograder.exercise import fill, restore
 from autograder.judge import Judge
@@ -282,8 +295,9 @@ def test_the_frames_of_the_framework_are_not_shown(judge, plugged):
 @pytest.fixture
 def slot(name):
     """The slot of an exercise, emptied afterwards."""
-    yield function_of(name)
-    restore(function_of(name))
+    slot = function_of(exercise_of(name))
+    yield slot
+    restore(slot)
 
 
 CAUGHT = ["distributed.cost.fit", "dynamo.symbolic.binary_op", "aot.runtime.run_epilogue"]
@@ -293,15 +307,18 @@ CAUGHT += [
 ]  # in a child, in ranks
 
 
-@pytest.mark.parametrize("name", CAUGHT)
-def test_an_exception_that_the_program_or_the_framework_catches_is_shown(judge, slot, name):
+GRADED = [name for name in registry() if not is_shown(name)]
+
+
+@pytest.mark.parametrize("name", sweep(GRADED, keep=CAUGHT))
+def test_an_exception_is_shown_also_if_the_program_or_the_framework_catches_it(judge, slot, name):
     fill(slot, piece_of("def piece(*args, **kwargs):\n    raise ValueError('mine')\n"))
     verdicts = (judge.replay(name, case, over_the_wire) for case in find(name).edges)
     verdict = next(each for each in verdicts if not each.passed)
-    assert "mine" not in verdict.mine
-    assert "ValueError: mine" in verdict.raised
-    assert verdict.raised.endswith("\n  piece, line 2:  raise ValueError('mine')")
+    shown = verdict.raised or verdict.mine
+    assert "ValueError: mine" in shown and shown.endswith("\n  piece, line 2:  raise ValueError('mine')")
     assert "piece, line 2" in str(verdict) and "piece, line 2" in verdict.html()
+    assert bool(verdict.raised) >= (name in CAUGHT)
 
 
 @pytest.mark.parametrize("name", ["engine.count_dependencies"])
