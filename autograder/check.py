@@ -279,13 +279,14 @@ class Verdict:
 
 
 def _preformatted(text: str) -> str:
-    return f'<pre style="margin:0;white-space:pre-wrap;background:none">{html.escape(text)}</pre>'
+    return f'<pre style="margin:0;white-space:pre-wrap;background:none;font-family:monospace">{html.escape(text)}</pre>'
 
 
 def _folded(text: str) -> str:
     """A text of which the first line is shown, and all lines after a click."""
     first = html.escape(text.partition("\n")[0])
-    return f"<details><summary><code>{first}</code></summary>{_preformatted(text)}</details>"
+    shown = f'<summary><code style="background:none">{first}</code></summary>'
+    return f"<details>{shown}{_preformatted(text)}</details>"
 
 
 def describe(case: dict) -> str:

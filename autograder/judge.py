@@ -407,7 +407,9 @@ def _has(observed: Tree, key: str, value: Tree) -> bool:
 
 
 def _hint(check: Check, found: Disagreement) -> str | None:
-    if isinstance(check.hint, str):  # it is about results; an exception says itself what is wrong, but not why ranks wait
+    if isinstance(
+        check.hint, str
+    ):  # it is about results; an exception says itself what is wrong, but not why ranks wait
         return None if found.raises and not _has(found.mine, "type", "RanksFailed") else check.hint
     return _safely(partial(check.hint, found.case, found.mine), found.theirs) if check.hint else None
 

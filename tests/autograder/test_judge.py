@@ -33,7 +33,7 @@ from autograder.check import (
 from autograder.checks.cases import tensor
 from autograder.exercise import fill, restore
 from autograder.judge import Judge
-from autograder.observe import MAX_FRAMES, Malformed, SubjectDied, SubjectTimedOut
+from autograder.observe import MAX_FRAMES, Malformed, SubjectDied, SubjectTimedOut, error_tree
 from autograder.subject import answer
 
 STRIDES = "strided.contiguous_strides"
@@ -321,11 +321,17 @@ def test_an_exception_is_shown_also_if_the_program_or_the_framework_catches_it(j
     assert bool(verdict.raised) >= (name in CAUGHT)
 
 
-@pytest.mark.parametrize("name", ["engine.count_dependencies"])
-def test_a_hint_for_every_wrong_result_is_not_shown_for_an_exception(judge, slot, name):
-    for source, hinted in (("return {}", True), ("raise ValueError('mine')", False)):
-        fill(slot, piece_of(f"def piece(roots):\n    {source}\n"))
-        assert bool(judge.replay(name, find(name).edges[3], over_the_wire).hint) == hinted
+class RanksFailed(RuntimeError):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("tree", "hinted"),
+    [([], True), (error_tree(ValueError()), False), (error_tree(RanksFailed("a deadlock")), True)],
+)
+def test_a_hint_for_every_wrong_result_is_not_shown_for_an_exception(judge, tree, hinted):
+    name = "engine.count_dependencies"
+    assert bool(judge.replay(name, find(name).edges[3], lambda name, cases: [tree] * len(cases)).hint) == hinted
 
 
 def test_an_exception_that_the_students_function_catches_is_not_shown(judge, strides):
