@@ -38,8 +38,9 @@ class Check:
 
     `cases(st)` returns a strategy for keyword arguments of the program, from hypothesis.strategies `st`. `edges` are always
     among the cases. If torch makes the edges, `given` is a function. Only the judge calls either function.
-    `hint(case, mine, theirs)` may name the mistake; `program` also takes the text of a hint for every mistake. A `disposable`
+    `hint(case, mine, theirs)` may name the mistake. A text is the hint for every mistake but an exception. A `disposable`
     check changes process-wide state of torch (registrations, backends), so torch's side of it runs in a process of its own.
+    `show(torch, **case)` returns a case as code, for a check whose cases have programs as data.
     `draws` limits the cases that are drawn, and those that are tried while shrinking, for a check whose cases take long.
     """
 
@@ -47,9 +48,10 @@ class Check:
     subject: Callable
     cases: Callable[[Any], Any]
     given: list[dict] | Callable[[], list[dict]]
-    hint: Callable[[dict, Tree, Tree], str | None] | None
+    hint: str | Callable[[dict, Tree, Tree], str | None] | None
     disposable: bool = False
     draws: int | None = None
+    show: Callable[..., str] | None = None
     reference: Callable | None = None
 
     @cached_property
@@ -97,14 +99,14 @@ def program(
     hint: str | Callable | None = None,
     disposable: bool = False,
     draws: int | None = None,
+    show: Callable[..., str] | None = None,
 ) -> Callable:
     """Decorator: register a program as the check `name` (`module.function`, or `module.function.part`)."""
 
     def register(subject: Callable) -> Check:
         if name in _registry:
             raise ValueError(f"two checks are called {name!r}")
-        said = (lambda *_: hint) if isinstance(hint, str) else hint
-        _registry[name] = Check(name, subject, cases, edges or [], said, disposable, draws)
+        _registry[name] = Check(name, subject, cases, edges or [], hint, disposable, draws, show)
         return _registry[name]
 
     return register
@@ -204,9 +206,11 @@ class Verdict:
     message: str = ""  # one line: the difference, or the event
     hint: str = ""
     case: dict | None = None
+    listing: str = ""  # the case as code, if the check shows it so
     program: str = ""
     oracle: str = ""  # the program that ran on torch, if it is another one
     mine: str = ""
+    raised: str = ""  # an exception of the student's function that did not end the program
     theirs: str = ""
     notes: list[str] = field(default_factory=list)  # added by grading
 
@@ -220,6 +224,8 @@ class Verdict:
     def headline(self) -> str:
         if self.passed:
             return f"{self.check}: all {self.cases} cases agree with torch"
+        if self.outcome == DISAGREED and self.cases == 1:
+            return f"{self.check}: this case does not agree with torch:"
         if self.outcome == DISAGREED:
             return f"{self.check}: {self.agreed} of {self.cases} cases agree with torch; the smallest that does not:"
         return f"{self.check}: {self.outcome}"
@@ -236,9 +242,10 @@ class Verdict:
         if self.message and self.outcome != DISAGREED:
             rows.insert(0, ("why", self.message))
         if self.case is not None:
-            rows += [("case", describe(self.case)), ("program", self.program)]
+            rows += [("case", self.listing or describe(self.case)), ("program", self.program)]
             rows += [("in torch", self.oracle)] if self.oracle else []
             rows += [("yours", self.mine), ("torch's", self.theirs)]
+            rows += [("raised", self.raised)] if self.raised else []
             rows += [("differs", self.message)] if self.outcome == DISAGREED else []
             rows += [("hint", self.hint)] if self.hint else []
             replay = f'check("{self.check}", case={self.case!r})'
@@ -258,9 +265,10 @@ class Verdict:
         colour = "#1a7f37" if self.passed else "#bf8700" if self.outcome == NOT_ATTEMPTED else "#cf222e"
         mark = "✓" if self.passed else "✗"
         cell = "padding:2px 12px 2px 0;text-align:left;vertical-align:top"
+        folded = ("program", "in torch") if self.listing else ()
         rows = "".join(
             f'<tr style="background:none"><th scope="row" style="{cell};font-weight:600">{name}</th>'
-            f'<td style="{cell}"><pre style="margin:0;white-space:pre-wrap;background:none">{html.escape(text)}</pre></td></tr>'
+            f'<td style="{cell}">{_folded(text) if name in folded else _preformatted(text)}</td></tr>'
             for name, text in self.rows()
         )
         table = f'<table style="border:0;margin:4px 0">{rows}</table>' if rows else ""
@@ -268,6 +276,17 @@ class Verdict:
             f'<div style="border-left:4px solid {colour};padding:2px 10px;margin:4px 0">'
             f'<span style="color:{colour};font-weight:600">{mark}</span> {html.escape(self.headline())}{table}</div>'
         )
+
+
+def _preformatted(text: str) -> str:
+    return f'<pre style="margin:0;white-space:pre-wrap;background:none;font-family:monospace">{html.escape(text)}</pre>'
+
+
+def _folded(text: str) -> str:
+    """A text of which the first line is shown, and all lines after a click."""
+    first = html.escape(text.partition("\n")[0])
+    shown = f'<summary><code style="background:none">{first}</code></summary>'
+    return f"<details>{shown}{_preformatted(text)}</details>"
 
 
 def describe(case: dict) -> str:

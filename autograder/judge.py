@@ -61,9 +61,12 @@ from .observe import (
     Tree,
     difference,
     observe_call,
+    raised_of,
     receive,
+    result_of,
     send,
     show,
+    show_frames,
 )
 from .torch_side import TorchSide, apart
 
@@ -91,14 +94,49 @@ class PendingCases(NamedTuple):
 
 @dataclass(frozen=True)
 class Disagreement:
-    """A case on which subject and torch differ, and the observation of each."""
+    """A case on which subject and torch differ, the observation of each, and the exception that left the student's function."""
 
     case: dict
     mine: Tree
     theirs: Tree
+    raised: Tree = None
 
-    def size(self) -> int:
-        return len(_key(self.case))
+    @property
+    def raises(self) -> bool:
+        """Whether only the student's side raises. An exception with a line of the student's is the clearest evidence."""
+        return _is_error(self.mine) and not _is_error(self.theirs)
+
+    @property
+    def ended(self) -> bool:
+        """Whether the exception of the student's function ended the program."""
+        return _is_error(self.mine) and isinstance(self.raised, dict) and self.raised.items() >= self.mine.items()
+
+    def order(self) -> tuple:
+        """A key that sorts the disagreements, the simplest to a person first."""
+        return not self.raises, complexity(self.case), len(_key(self.case))
+
+
+_PLAIN_DTYPES = ("float32", "int64")
+
+
+def complexity(tree: Tree) -> tuple[float, ...]:
+    """How hard a case is to read, the most important part first: elements, dimensions, empty tensors, storage offsets, strides
+    that are not contiguous, unusual dtypes, and the sizes of numbers. An empty tensor counts as one element."""
+    match tree:
+        case {"tensor": {"sizes": sizes, "strides": strides, "offset": offset, "dtype": dtype}}:
+            steps = [step for size, step in zip(sizes, strides) if size != 1]
+            plain = [math.prod(max(size, 1) for size in sizes[i + 1 :]) for i, size in enumerate(sizes) if size != 1]
+            odd = (0 in sizes, offset != 0, steps != plain, dtype not in _PLAIN_DTYPES)
+            return (max(math.prod(sizes), 1), len(sizes), *odd, 0)
+        case {"dtype": dtype}:
+            return (1, 0, 0, 0, 0, dtype not in _PLAIN_DTYPES, 0)
+        case dict() | list() | tuple():
+            items = tree.values() if isinstance(tree, dict) else tree
+            return tuple(map(sum, zip(*map(complexity, items)))) or (0,) * 7
+        case int() | float():
+            return (1, 0, 0, 0, 0, 0, min(1e300, abs(tree)))  # also for nan
+        case _:
+            return (1, 0, 0, 0, 0, 0, 0)
 
 
 Known = dict[str, Disagreement | None]  # by case, as a key: None if subject and torch agree on it
@@ -151,12 +189,14 @@ class Judge:
         )
 
     def replay(self, name: str, case: dict, ask: Ask) -> Verdict:
-        """Decide one check on one given case."""
+        """Decide one check on one given case, and explain that case."""
 
         def begin(check: Check) -> PendingCases:
             return PendingCases([case], self._ask_torch(check, [case]))
 
-        return self._timed(name, lambda check: self._decide(check, [case], lambda: begin(check), ask, None))
+        return self._timed(
+            name, lambda check: self._decide(check, [case], lambda: begin(check), ask, None, shrink=False)
+        )
 
     def _timed(self, name: str, decide: Callable[[Check], Verdict]) -> Verdict:
         start = time.perf_counter()
@@ -246,6 +286,7 @@ class Judge:
         begin: Callable[[], PendingCases],
         ask: Ask,
         second_chance: SecondChance | None,
+        shrink: bool = True,
     ) -> Verdict:
         """Ask for the `first` cases, and for the others of `begin()` unless the exercise is not attempted."""
         observed = _ask(ask, check, first)
@@ -259,27 +300,34 @@ class Judge:
         known = {_key(each[0]): _compare(*each) for each in zip(cases, observed, answers, strict=True)}
         failing = sum(found is not None for found in known.values())
         verdict = Verdict(check.name, PASSED, cases=len(cases), agreed=len(cases) - failing)
-        return self._decide_failure(verdict, check, known, ask, second_chance) if failing else verdict
+        return self._decide_failure(verdict, check, known, ask, second_chance, shrink) if failing else verdict
 
     def _decide_failure(
-        self, verdict: Verdict, check: Check, known: Known, ask: Ask, second_chance: SecondChance | None
+        self,
+        verdict: Verdict,
+        check: Check,
+        known: Known,
+        ask: Ask,
+        second_chance: SecondChance | None,
+        shrink: bool,
     ) -> Verdict:
         """The verdict on a check that fails on some of the known cases."""
-        found = min(filter(None, known.values()), key=Disagreement.size)
-        again = _ask(ask, check, [found.case])[0]
+        found = _simplest(known)
+        again = result_of(_ask(ask, check, [found.case])[0])
         if _key(again) != _key(found.mine) and difference(again, found.mine):  # another wording is no other result
             self._explain_instability(verdict, check, found, again)
             return verdict
         verdict.outcome = DISAGREED
         if second_chance is not None and (other := second_chance(verdict)) is not None:
             return other
-        if not _has(found.mine, "error", ["NotImplementedError"]):  # otherwise a smaller case explains nothing more
+        if shrink and not _has(found.mine, "error", ["NotImplementedError"]):  # there a smaller case explains no more
             found = self._shrink(check, found, known, ask)
         self._explain(verdict, check, found)
         return verdict
 
     def _shrink(self, check: Check, found: Disagreement, known: Known, ask: Ask) -> Disagreement:
-        """The smallest disagreement in the time allowed. A known case is not asked for again."""
+        """The simplest disagreement that comes up in the time allowed, one in which only the student's side raises if `found` is
+        one. A known case is not asked for again."""
         deadline, limit = time.perf_counter() + SHRINK_SECONDS, len(known) + (check.draws or math.inf)
 
         def differs(candidate: dict) -> bool:
@@ -288,20 +336,23 @@ class Judge:
                 raise ShrinkTimeout
             if key not in known:
                 known[key] = _compare(candidate, _ask(ask, check, [candidate])[0], self.answer(check, candidate))
-            return known[key] is not None
+            return known[key] is not None and known[key].raises >= found.raises
 
         with suppress(hypothesis.errors.NoSuchExample, hypothesis.errors.Flaky, ShrinkTimeout):
             settings = _settings(max_examples=check.draws or CASES)
-            smallest = hypothesis.find(self._cases(check), differs, settings=settings, random=random.Random(self.seed))
-            return min(known[_key(smallest)], found, key=Disagreement.size)
-        return min(filter(None, known.values()), key=Disagreement.size)
+            hypothesis.find(self._cases(check), differs, settings=settings, random=random.Random(self.seed))
+        return _simplest(known)
 
     def _explain(self, verdict: Verdict, check: Check, found: Disagreement) -> None:
         self._describe(verdict, check, found)
         verdict.message = difference(found.mine, found.theirs)
         verdict.mine = _safely(show, found.mine)
-        hint = _safely(partial(check.hint, found.case, found.mine), found.theirs) if check.hint else None
-        verdict.hint = _safely(_undefined_name, found.mine) or hint or ""
+        if found.raised is not None and found.ended:
+            verdict.mine += _safely(show_frames, found.raised)
+        elif found.raised is not None:
+            verdict.raised = _safely(partial(_show_caught, went_on=not _is_error(found.mine)), found.raised)
+        undefined = _safely(_undefined_name, found.raised or found.mine)
+        verdict.hint = undefined or _hint(check, found) or ""
 
     def _explain_instability(self, verdict: Verdict, check: Check, found: Disagreement, again: Tree) -> None:
         self._describe(verdict, check, found)
@@ -315,6 +366,8 @@ class Judge:
     def _describe(self, verdict: Verdict, check: Check, found: Disagreement) -> None:
         """The case, the programs, and torch's answer."""
         verdict.case, verdict.program = check.in_order(found.case), source(check.subject)
+        with suppress(Exception):  # a case without a listing is shown as data
+            verdict.listing = check.show(torch, **found.case) if check.show else ""
         verdict.oracle = source(check.reference) if check.reference else ""
         verdict.theirs = show(found.theirs)
 
@@ -330,8 +383,16 @@ def _ask(ask: Ask, check: Check, cases: list[dict]) -> list[Tree]:
     return observed
 
 
+def _simplest(known: Known) -> Disagreement:
+    return min(filter(None, known.values()), key=Disagreement.order)
+
+
+def _is_error(tree: Tree) -> bool:
+    return isinstance(tree, dict) and "error" in tree
+
+
 def _compare(case: dict, mine: Tree, theirs: Tree) -> Disagreement | None:
-    return Disagreement(case, mine, theirs) if difference(mine, theirs) else None
+    return Disagreement(case, result_of(mine), theirs, raised_of(mine)) if difference(mine, theirs) else None
 
 
 def _settings(**chosen: Any) -> hypothesis.settings:
@@ -348,11 +409,23 @@ def _has(observed: Tree, key: str, value: Tree) -> bool:
     return isinstance(observed, dict) and observed.get(key) == value
 
 
+def _hint(check: Check, found: Disagreement) -> str | None:
+    if isinstance(
+        check.hint, str
+    ):  # it is about results; an exception says itself what is wrong, but not why ranks wait
+        return None if found.raises and not _has(found.mine, "type", "RanksFailed") else check.hint
+    return _safely(partial(check.hint, found.case, found.mine), found.theirs) if check.hint else None
+
+
 def _undefined_name(mine: Tree) -> str | None:
     """A hint for a NameError: most often the notebook was run out of order."""
     if isinstance(mine, dict) and mine.get("error", [])[:1] == ["NameError"]:
         return f"{mine['message']}: if a cell above defines it, run that first, and then the exercise's cell and this one again"
     return None
+
+
+def _show_caught(raised: Tree, went_on: bool) -> str:
+    return f"your function raised {show(raised)}{', and the program went on' * went_on}{show_frames(raised)}"
 
 
 def _safely(render: Callable[[Tree], str | None], tree: Tree) -> str | None:

@@ -24,6 +24,8 @@ MAX_DEPTH = 16  # of an observation
 MAX_NESTING = 64  # of a message
 MAX_TEXT = 4 << 20  # bytes of JSON in a message: as Python objects it may take fifty times as much
 MAX_BYTES = 16 << 20  # bytes of buffers in a message
+MAX_FRAMES = 8  # of an exception
+MAX_LINE = 200  # characters of a line of code
 MAX_SHOWN = 1000  # elements of a tensor that are shown with its shape
 _HEADER = struct.Struct(">II")
 _FIELDS = ("dtype", "shape", "stride", "offset")
@@ -105,6 +107,28 @@ def observe_call(program: Callable, side: Side, case: dict) -> Tree:
 
 def error_tree(error: Exception) -> Tree:
     return {"error": _builtin_names(type(error)), "type": type(error).__name__, "message": str(error)[:500]}
+
+
+def with_raised(result: Tree, raised: Tree = None) -> Tree:
+    """An observation with the exception that left a student's function while the case ran, even if something caught it.
+
+    `raised` is an error tree with "frames", a list of [function, line, text of the line]. It is only shown, never compared.
+    """
+    return result if raised is None else {"result": result, "raised": raised}
+
+
+def result_of(observed: Tree) -> Tree:
+    """An observation without the exception that may accompany it."""
+    return observed["result"] if _is_with_raised(observed) else observed
+
+
+def raised_of(observed: Tree) -> Tree:
+    """The exception that accompanies an observation, or None."""
+    return observed["raised"] if _is_with_raised(observed) else None
+
+
+def _is_with_raised(observed: Tree) -> bool:
+    return isinstance(observed, dict) and observed.keys() == {"result", "raised"}
 
 
 def _builtin_names(error: type[BaseException]) -> list[str]:
@@ -226,6 +250,9 @@ def accept(tree: Tree, depth: int = 0) -> None:
 
     A subject may send anything. The judge uses only trees that this function accepts.
     """
+    if _is_with_raised(tree) and depth <= 1:  # an observation, or one of a list of them
+        _accept_raised(tree["raised"])
+        tree, depth = tree["result"], max(depth, 1)
     match tree:
         case None | bool() | float() | str():
             return
@@ -245,6 +272,23 @@ def accept(tree: Tree, depth: int = 0) -> None:
             raise Malformed("a result that is not an observation")
     for item in items:
         accept(item, depth + 1)
+
+
+def _accept_raised(raised: Tree) -> None:
+    match raised:
+        case {"error": list(), "frames": list(frames), **rest} if len(frames) <= MAX_FRAMES and all(
+            map(_is_frame, frames)
+        ):
+            accept({"error": raised["error"], **rest}, MAX_DEPTH)
+        case _:
+            raise Malformed("a result that is not an observation")
+
+
+def _is_frame(frame: Tree) -> bool:
+    match frame:
+        case [str(function), int(), str(line)]:
+            return max(len(function), len(line)) <= MAX_LINE
+    return False
 
 
 def _is_pair(item: Tree) -> bool:
@@ -279,7 +323,7 @@ def difference(mine: Tree, theirs: Tree, where: str = "") -> str | None:
     `theirs` is torch's and is trusted. `mine` may be any JSON.
     """
     try:
-        return _difference(mine, theirs, where)
+        return _difference(result_of(mine), theirs, where)
     except (KeyError, TypeError, ValueError, OverflowError):
         return f"{where or 'the result'}: yours is not an observation"
 
@@ -385,6 +429,11 @@ def show(tree: Tree) -> str:
             return str(tree[kind])
         case _:
             return repr(tree)
+
+
+def show_frames(raised: Tree) -> str:
+    """The frames of an exception of a student's function, a line each."""
+    return "".join(f"\n  {function}, line {line}:  {text}" for function, line, text in raised["frames"])
 
 
 def _brief(tree: Tree, field: str) -> str:

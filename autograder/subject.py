@@ -19,8 +19,8 @@ import rushlight
 from rushlight.c10 import dispatch
 
 from .check import find, function_of, is_bench, is_shown
-from .exercise import is_filled
-from .observe import Tree, error_tree, observe_call, receive, send, tensor_tree
+from .exercise import is_filled, note, noted
+from .observe import Side, Tree, error_tree, observe_call, receive, send, tensor_tree, with_raised
 
 MAX_OUTPUT = 100_000  # characters kept of what one cell prints
 SHOWN = ("text/plain", "image/png")  # the formats of displays that are kept
@@ -83,14 +83,29 @@ def answer(name: str, cases: list[dict]) -> list[Tree]:
 
 def _on_rushlight(program: Callable, case: dict) -> Tree:
     with numpy.errstate(all="ignore"), new_thread():  # torch does not warn of overflow either
-        return observe_call(program, _side, case)
+        return _observe_noting(program, _side, case)
 
 
 def _on_torch(program: Callable, case: dict) -> Tree:
     """In a bench lab the student's functions work on torch's tensors; the program reaches them through rushlight's modules."""
     from .torch_side import TorchSide, apart  # in a build lab there is no torch
 
-    return apart(observe_call, program, TorchSide(rushlight), case)
+    return apart(_observe_noting, program, TorchSide(rushlight), case)
+
+
+def _observe_noting(program: Callable, side: Side, case: dict) -> Tree:
+    """The observation of one case, with the exception that left a student's function, if one did."""
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return program(*args, **kwargs)
+        except Exception as error:
+            note(error, ends=True)
+            raise
+
+    with noted() as raised:
+        observed = observe_call(run, side, case)
+    return with_raised(observed, *raised)
 
 
 @contextlib.contextmanager

@@ -44,7 +44,7 @@ Place = tuple[str, ast.stmt]  # a file, and a statement of it
 
 
 def canonical(node: object) -> str:
-    """A syntax tree as a text without docstrings and hints, the same in every version of Python."""
+    """A syntax tree as a text without docstrings, hints and listings, the same in every version of Python."""
     pieces: list[str] = []
     _write(node, pieces.append)
     return " ".join(pieces)
@@ -71,7 +71,7 @@ def _write(node: object, put: Callable[[str], None]) -> None:
 
 def _is_prose(node: object) -> bool:
     is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
-    return is_text or isinstance(node, ast.keyword) and node.arg == "hint"
+    return is_text or isinstance(node, ast.keyword) and node.arg in ("hint", "show")
 
 
 class Source:
@@ -142,7 +142,7 @@ def _mentioned(statement: ast.stmt) -> set[tuple[str, str]]:
 
 
 def _without_prose(statement: ast.stmt) -> ast.stmt:
-    """A statement without the hint of its check, which nothing else is reached by."""
+    """A statement without the hint and the listing of its check, which nothing else is reached by."""
     decorators = getattr(statement, "decorator_list", [])
     if not any(isinstance(each, ast.Call) for each in decorators):
         return statement

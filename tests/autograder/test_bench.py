@@ -19,7 +19,7 @@ from autograder.check import DISAGREED, PASSED, find, function_of, program, regi
 from autograder.checks.cases import tensors
 from autograder.edition import edition, without_oracles
 from autograder.exercise import exercise, fill, restore
-from autograder.observe import SubjectDied
+from autograder.observe import SubjectDied, result_of
 from autograder.recorder import fresh_namespace, recorded
 from autograder.sandbox import Sandbox
 from autograder.subject import answer
@@ -454,7 +454,7 @@ def test_ranks_work_and_fail_in_the_sandbox_and_four_fit(isolated, said):
         case = next(case for case in find(REDUCED).edges if case["ranks"] == 2)
         filled = "from autograder.exercise import fill\nfill(collectives.ring_all_reduce, dying)"
         assert said(box, filled) == ""
-        tree = box.request({"check": REDUCED, "cases": [case]}, 60)["observed"][0]
+        tree = result_of(box.request({"check": REDUCED, "cases": [case]}, 60)["observed"][0])
         assert tree["type"] == "RanksFailed" and tree["message"].startswith("rank 1 of 2 died: exit code 3")
         left = "print(sum(name.isdigit() for name in os.listdir('/proc')))"
         assert said(box, left) == "3\n"  # who made the sandbox, this, and whom ranks are forks of

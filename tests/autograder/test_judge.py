@@ -2,19 +2,38 @@
 
 import itertools
 import json
+import linecache
+import math
+import random
 import subprocess
 import sys
 import threading
 from collections import Counter
+from contextlib import suppress
 
 import pytest
+from answers import over_the_wire
 from hypothesis.internal.conjecture import providers
+from sweep import sweep
 
 from autograder import judge as judging
-from autograder.check import DIED, DISAGREED, GRADER_ERROR, MALFORMED, TIMED_OUT, UNSTABLE, function_of
-from autograder.exercise import fill
+from autograder.check import (
+    DIED,
+    DISAGREED,
+    GRADER_ERROR,
+    MALFORMED,
+    TIMED_OUT,
+    UNSTABLE,
+    exercise_of,
+    find,
+    function_of,
+    is_shown,
+    registry,
+)
+from autograder.checks.cases import tensor
+from autograder.exercise import fill, restore
 from autograder.judge import Judge
-from autograder.observe import Malformed, SubjectDied, SubjectTimedOut
+from autograder.observe import MAX_FRAMES, Malformed, SubjectDied, SubjectTimedOut, error_tree
 from autograder.subject import answer
 
 STRIDES = "strided.contiguous_strides"
@@ -64,6 +83,61 @@ def test_a_case_can_be_replayed(judge, strides):
     fill(strides, without_the_rule_for_empty_dimensions)
     assert judge.replay(STRIDES, {"sizes": [2, 0]}, answer).outcome == DISAGREED
     assert judge.replay(STRIDES, {"sizes": [2, 3]}, answer).passed
+
+
+IN_ORDER = [
+    {"x": tensor([])},
+    {"x": tensor([1])},
+    {"x": tensor([0])},
+    {"x": tensor([1, 1])},
+    {"x": tensor([2], dtype="float32")},
+    {"x": tensor([2], dtype="int32")},
+    {"x": tensor([2], [2])},
+    {"x": tensor([2], offset=1)},
+    {"x": tensor([1, 2])},
+    {"x": tensor([1, 2]), "dim": 1},
+    {"x": tensor([1, 2]), "dim": -1},
+    {"x": tensor([1, 2]), "dim": 7},
+    {"x": tensor([1, 2]), "dim": float("nan")},
+    {"x": tensor([3]), "y": tensor([1])},
+    {"x": tensor([2, 2], [1, 2])},
+    {"x": tensor([2, 3])},
+]
+
+
+def test_the_simplest_case_is_the_one_that_a_person_would_choose():
+    disagreements = [judging.Disagreement(case, 1, 2) for case in IN_ORDER]
+    for shuffled in (disagreements[::-1], random.Random(1).sample(disagreements, len(IN_ORDER))):
+        assert [each.case for each in sorted(shuffled, key=judging.Disagreement.order)] == IN_ORDER
+
+
+@pytest.mark.parametrize("case", [{"n": 10**400, "x": 0.5}, {"n": [math.inf, -math.inf]}, {}, {"n": None, "s": "text"}])
+def test_every_case_has_a_place_in_that_order(case):
+    assert sorted([judging.complexity(case), judging.complexity({"x": 1})])
+
+
+def test_a_case_in_which_only_the_students_side_raises_comes_first(judge, strides):
+    def mistaken(sizes):
+        if len(sizes) > 2:
+            raise ValueError("mine")
+        return [7] * len(sizes)
+
+    fill(strides, mistaken)
+    verdict = judge.verdict(STRIDES, answer)
+    assert "ValueError" in verdict.message and len(verdict.case["sizes"]) == 3
+
+
+def test_a_case_that_is_replayed_is_run_and_explained_itself_and_no_smaller_one(judge, strides):
+    fill(strides, without_the_rule_for_empty_dimensions)
+    asked, case = [], {"sizes": [4, 3, 0, 2]}
+
+    def ask(name, cases):
+        asked.extend(cases)
+        return answer(name, cases)
+
+    verdict = judge.replay(STRIDES, case, ask)
+    assert (verdict.outcome, verdict.case) == (DISAGREED, case)
+    assert all(each == case for each in asked)
 
 
 def test_an_answer_that_changes_is_unstable(judge, strides):
@@ -151,8 +225,6 @@ def test_a_forged_observation_never_passes(judge, forged):
 
 
 def test_the_cases_depend_on_the_seed_alone(judge):
-    from autograder.check import find
-
     check = find(STRIDES)
     assert Judge(7).drawn(check) == Judge(7).drawn(check)
     assert Judge(7).drawn(check)[0] != Judge(8).drawn(check)[0]
@@ -169,8 +241,6 @@ def test_hypothesis_asks_the_function_that_the_judge_replaces_for_constants_of_i
     "imported", ["rushlight", "rushlight.aten.generated.functions, rushlight.nn, rushlight.course.grammar"]
 )
 def test_one_seed_gives_the_same_cases_in_every_process(imported):
-    from autograder.check import find
-
     program = f"import json, {imported}; from autograder import judge; from autograder.check import find"
     program += "; print(json.dumps(judge.Judge(7)._draw(find('random.dropout'))))"
     drawn = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
@@ -183,3 +253,112 @@ def test_what_a_student_wrote_cannot_become_markup(judge, strides):
 
     fill(strides, hostile)
     assert "<script>" not in judge.verdict(STRIDES, answer).html()
+
+
+def piece_of(source):
+    """The function `piece` of a notebook's cell."""
+    file = f"<cell {len(linecache.cache)}>"
+    linecache.cache[file] = len(source), None, source.splitlines(keepends=True), file
+    exec(compile(source, file, "exec"), space := {"__name__": "__main__"})
+    return space["piece"]
+
+
+RAISES_IN_A_HELPER = """
+def helper(sizes):
+    raise ValueError("mine")
+
+class Strides:
+    def __init__(self, sizes):
+        self.sizes = helper(sizes)
+
+def piece(sizes):
+    return Strides(sizes)
+"""
+
+
+def test_an_exception_is_shown_with_the_lines_of_the_student_and_no_others(judge, strides):
+    fill(strides, piece_of(RAISES_IN_A_HELPER))
+    assert judge.verdict(STRIDES, over_the_wire).mine.splitlines() == [
+        "ValueError: mine",
+        "  piece, line 10:  return Strides(sizes)",
+        "  Strides.__init__, line 7:  self.sizes = helper(sizes)",
+        '  helper, line 3:  raise ValueError("mine")',
+    ]
+
+
+def test_the_frames_of_the_framework_are_not_shown(judge, plugged):
+    fill(function_of("strided.permute"), piece_of("def piece(self, dims):\n    return self.sum(5)\n"))
+    verdict = judge.replay("strided.permute", {"x": tensor([2]), "dims": [0]}, over_the_wire)
+    assert verdict.mine.splitlines()[1:] == ["  piece, line 2:  return self.sum(5)"]
+
+
+@pytest.fixture
+def slot(name):
+    """The slot of an exercise, emptied afterwards."""
+    slot = function_of(exercise_of(name))
+    yield slot
+    restore(slot)
+
+
+CAUGHT = ["distributed.cost.fit", "dynamo.symbolic.binary_op", "aot.runtime.run_epilogue"]
+CAUGHT += [
+    "backend.as_strided",
+    "distributed.tensor_parallel.vocabulary_parallel_cross_entropy",
+]  # in a child, in ranks
+
+
+GRADED = [name for name in registry() if not is_shown(name)]
+
+
+@pytest.mark.parametrize("name", sweep(GRADED, keep=CAUGHT))
+def test_an_exception_is_shown_also_if_the_program_or_the_framework_catches_it(judge, slot, name):
+    fill(slot, piece_of("def piece(*args, **kwargs):\n    raise ValueError('mine')\n"))
+    verdicts = (judge.replay(name, case, over_the_wire) for case in find(name).edges)
+    verdict = next(each for each in verdicts if not each.passed)
+    shown = verdict.raised or verdict.mine
+    assert "ValueError: mine" in shown and shown.endswith("\n  piece, line 2:  raise ValueError('mine')")
+    assert "piece, line 2" in str(verdict) and "piece, line 2" in verdict.html()
+    assert bool(verdict.raised) >= (name in CAUGHT)
+
+
+class RanksFailed(RuntimeError):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("tree", "hinted"),
+    [([], True), (error_tree(ValueError()), False), (error_tree(RanksFailed("a deadlock")), True)],
+)
+def test_a_hint_for_every_wrong_result_is_not_shown_for_an_exception(judge, tree, hinted):
+    name = "engine.count_dependencies"
+    assert bool(judge.replay(name, find(name).edges[3], lambda name, cases: [tree] * len(cases)).hint) == hinted
+
+
+def test_an_exception_that_the_students_function_catches_is_not_shown(judge, strides):
+    def mistaken(sizes):
+        with suppress(ValueError):
+            raise ValueError("mine")
+        return [7] * len(sizes)
+
+    fill(strides, mistaken)
+    verdict = judge.verdict(STRIDES, over_the_wire)
+    assert verdict.outcome == DISAGREED and not verdict.raised
+
+
+@pytest.mark.parametrize("raised", [1, {}, {"type": "<b>", "message": 1}, {"error": 1, "frames": [1]}])
+def test_a_forged_exception_changes_no_verdict(judge, strides, raised):
+    def ask(name, cases):
+        return [{"result": tree, "raised": raised} for tree in over_the_wire(name, cases)]
+
+    right = strides.__wrapped__
+    fill(strides, lambda sizes: [7] * len(sizes))
+    verdict = judge.verdict(STRIDES, ask)
+    assert verdict.outcome == DISAGREED and "<b>" not in verdict.html()
+    fill(strides, right)
+    assert judge.verdict(STRIDES, ask).passed
+
+
+def test_endless_recursion_is_shown_by_its_innermost_frames(judge, strides):
+    fill(strides, piece_of("def piece(sizes):\n    return piece(sizes)\n"))
+    first, *frames = judge.verdict(STRIDES, over_the_wire).mine.splitlines()
+    assert first.startswith("RecursionError") and frames == ["  piece, line 2:  return piece(sizes)"] * MAX_FRAMES

@@ -51,6 +51,13 @@ def test_a_wrong_answer_shows_the_smallest_case_and_a_right_one_passes(outputs):
         assert passed[0].data["text/plain"].startswith("✓")
 
 
+def test_an_exception_is_shown_with_its_line_in_the_cell(outputs):
+    raising = WRONG.strip().replace("        strides.insert(0, step)", "        raise ValueError('mine')")
+    _, (shown, _) = outputs(raising, 'check("strided.contiguous_strides")')
+    assert "contiguous_strides, line 5:  raise ValueError('mine')" in shown.data["text/plain"]
+    assert "contiguous_strides, line 5" in shown.data["text/html"]
+
+
 def test_what_a_piece_prints_is_shown_for_the_case_that_is_shown(outputs):
     loud = WRONG.replace("    strides, step = [], 1", "    print('sizes', sizes)\n    strides, step = [], 1")
     wrong, right = outputs(

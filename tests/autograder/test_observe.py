@@ -4,7 +4,20 @@ import math
 import numpy as np
 import pytest
 
-from autograder.observe import MAX_BYTES, Malformed, difference, encode, error_tree, observe, receive, tensor_tree
+from autograder.observe import (
+    MAX_BYTES,
+    MAX_FRAMES,
+    MAX_LINE,
+    Malformed,
+    accept,
+    difference,
+    encode,
+    error_tree,
+    observe,
+    receive,
+    tensor_tree,
+    with_raised,
+)
 
 
 class NoTensors:
@@ -130,3 +143,44 @@ def test_equal_observations_have_no_difference():
 @pytest.mark.parametrize("theirs", [tensor([1, 2]), {"dict": [["a", 1]]}, error_tree(ValueError()), 1])
 def test_a_forged_observation_is_a_difference_and_not_a_crash(forged, theirs):
     assert difference(forged, theirs)
+
+
+RAISED = error_tree(ValueError("mine")) | {"frames": [["piece", 2, "raise ValueError('mine')"]]}
+
+
+@pytest.mark.parametrize("result", [1, [1, 2], tensor([1, 2]), error_tree(ValueError("mine"))])
+def test_an_exception_beside_a_result_takes_no_part_in_the_comparison(result):
+    accept([with_raised(result, RAISED)])
+    assert difference(with_raised(result, RAISED), result) is None
+    for other in (2, tensor([1, 3]), error_tree(TypeError())):
+        assert difference(with_raised(result, RAISED), other) == difference(result, other)
+
+
+@pytest.mark.parametrize(
+    "raised",
+    [
+        1,
+        {},
+        {"frames": []},
+        error_tree(ValueError()),
+        RAISED | {"error": ["Nothing"]},
+        RAISED | {"error": ["ValueError", "TypeError"]},
+        RAISED | {"message": 1},
+        RAISED | {"more": 1},
+        RAISED | {"frames": 1},
+        RAISED | {"frames": RAISED["frames"] * (MAX_FRAMES + 1)},
+        RAISED | {"frames": [["piece", "2", "line"]]},
+        RAISED | {"frames": [["piece", 2, "x" * (MAX_LINE + 1)]]},
+        RAISED | {"frames": [["piece", 2]]},
+    ],
+)
+def test_an_exception_of_another_form_is_malformed(raised):
+    with pytest.raises(Malformed):
+        accept([with_raised(1, raised)])
+
+
+def test_an_exception_stands_beside_a_whole_result_only():
+    for nested in ([with_raised(1, RAISED)], with_raised(with_raised(1, RAISED), RAISED)):
+        with pytest.raises(Malformed):
+            accept([nested])
+        assert difference(nested, 1)

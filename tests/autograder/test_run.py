@@ -85,6 +85,22 @@ def test_a_piece_that_raises_costs_its_own_points_only(graded, solved, exercise)
     assert {verdicts[name].outcome for name in lost} == {DISAGREED}
 
 
+def test_a_piece_that_raises_is_shown_with_its_line(graded, solved):
+    wrong = cell(solved, "strided.permute")
+    head = wrong.source[: wrong.source.index('    """')]
+    wrong.source = f"{head}    return helper(dims)\n\ndef helper(dims):\n    raise ValueError('<mine>')"
+    verdict = graded(solved)["strided.permute"]
+    line = head.count("\n") + 1
+    assert verdict.mine.splitlines() == [
+        "ValueError: <mine>",
+        f"  permute, line {line}:  return helper(dims)",
+        f"  helper, line {line + 3}:  raise ValueError('<mine>')",
+    ]
+    shown = next(c.outputs[0].data for c in solved.cells if check_name(c) == "strided.permute")
+    assert f"helper, line {line + 3}" in shown["text/plain"]
+    assert f"helper, line {line + 3}" in shown["text/html"] and "<mine>" not in shown["text/html"]
+
+
 def test_a_piece_that_passes_alone_says_so(graded, solved):
     wrong = cell(solved, "strided.contiguous_strides")
     wrong.source = wrong.source.replace("max(size, 1)", "size")

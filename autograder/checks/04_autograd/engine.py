@@ -6,8 +6,23 @@ from collections import Counter
 
 from ...check import program
 from ..cases import attempt, drawn, first_apart, listed, rows, several
+from ..listing import expression
 from .graphs import Graph, dense, grad_mode, node_name, outcome, plain
-from .programs import DIAMOND, FIXED, LEAF, ROW, TWO_LEAVES, VIEWS, chosen, do, rooted_programs, run_repeatedly, start
+from .programs import (
+    DIAMOND,
+    FIXED,
+    LEAF,
+    ROW,
+    TWO_LEAVES,
+    VIEWS,
+    as_code,
+    chosen,
+    do,
+    listing_of,
+    rooted_programs,
+    run_repeatedly,
+    start,
+)
 
 # Dependencies --------------------------------------------------------------------------------------------------------
 
@@ -32,6 +47,7 @@ ROOTED = rows(
     "engine.count_dependencies",
     cases=rooted_programs(),
     edges=ROOTED,
+    show=as_code,
     hint="each edge counts, and the edges of a node are counted once",
 )
 def dependencies(xp, leaves, statements, times, roots):
@@ -63,6 +79,7 @@ def _(torch, leaves, statements, times, roots):
             (do("split 0, neg 2, add 3 1"), [6], [3]), (do("split 0, neg 2, mul 5 4"), [5, 6], [2, 0]),
         )
     ],
+    show=as_code,
     hint="a node does not run if its gradient is only wanted, and not passed on",
 )  # fmt: skip
 def nodes_that_run(xp, leaves, statements, times, roots, ends):
@@ -343,9 +360,41 @@ def _execution(leaves, statements, roots, times=1, **asked):
     return {"leaves": leaves, "statements": statements, "times": times, "roots": roots} | _ASKED | asked
 
 
+def execution_as_code(torch, leaves, statements, times, roots, how, ends, retain, create, hooks, enabled):
+    page = listing_of(torch, leaves, statements, times)
+    for kind, index, action in hooks:
+        if kind not in ("before", "after") or page.values[index % len(page.values)].grad_fn is not None:
+            page.lines.append(_hook_as_code(page.name(index), kind, action))
+    grads = ", ".join(f"torch.ones_like({page.name(index)}) * {i}" for i, index in enumerate(roots, 1))
+    options = f"retain_graph={retain}, create_graph={create}"
+    if how in ("grad", "grad of all"):
+        asked = f"grad({page.names(roots)}, {page.names(ends)}, [{grads}], {options}, allow_unused={how == 'grad'})"
+    else:
+        inputs = f", inputs={page.names(ends)}" if how == "inputs" else ""
+        asked = f"backward({page.names(roots)}, [{grads}], {options}{inputs})"
+    call = f"torch.autograd.{asked}{'  # then the same again' * (times == 1)}"
+    page.lines += [call] if enabled else ["with torch.no_grad():", f"    {call}"]
+    return page.text()
+
+
+def _hook_as_code(x, kind, action):
+    if kind == "retain":
+        return f"{x}.retain_grad()"
+    if kind == "accumulated":
+        return f"{x}.register_post_accumulate_grad_hook(print)"
+    if kind in ("tensor", "removed"):
+        hook = f"{x}.register_hook(lambda grad: {expression(__name__, 'TENSOR_ACTIONS', action)})"
+        return hook + ".remove()" * (kind == "removed")
+    does = expression(__name__, "ACTIONS", action if action in ACTIONS else "look")
+    if kind == "before":
+        return f"{x}.grad_fn.register_prehook(lambda grads: {does})"
+    return f"{x}.grad_fn.register_hook(lambda grads, outer: {does})"
+
+
 @program(
     "engine.execute",
     cases=executions,
+    show=execution_as_code,
     edges=[edge | _ASKED for edge in ROOTED]
     + [
         _execution([LEAF, LEAF], statements, [-1], **asked)

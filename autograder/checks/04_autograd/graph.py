@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from ...check import program
 from ..cases import attempt, drawn, is_torch, listed, rows, several, when
 from .graphs import Graph, described, grad_mode, graph_of, node_name, outcome, plain
-from .programs import ANY, FIXED, LEAF, ROW, do, drawn_leaves, drawn_statements, drawn_writes, operate, start
+from .programs import ANY, FIXED, LEAF, ROW, as_code, do, drawn_leaves, drawn_statements, drawn_writes, operate, start
 
 # History -------------------------------------------------------------------------------------------------------------
 
@@ -135,6 +135,7 @@ def edges_shown(values, nodes, numbers):
 @program(
     "graph.gradient_edge",
     cases=drawn(leaves=drawn_leaves, statements=statements_with_writes),
+    show=as_code,
     edges=rows(
         "leaves statements",
         ([LEAF], []), ([FIXED], []), ([LEAF], do("neg 0")), ([LEAF], do("mul 0 0")),
@@ -309,6 +310,7 @@ def _(torch, **case):
 @program(
     "history.check_inplace",
     cases=drawn(leaves=drawn_leaves, statements=drawn_writes),
+    show=as_code,
     edges=rows(
         "leaves statements",
         ([LEAF], do("double_ 0")), ([LEAF], do("quietly double_ 0")), ([FIXED], do("double_ 0")),

@@ -7,6 +7,7 @@ All sizes are 3 or 1, of at most two dimensions, so that any two values broadcas
 from __future__ import annotations
 
 from ..cases import attempt, drawn, listed, several
+from ..listing import Listing
 from .graphs import grad_mode
 
 UNARY = {
@@ -118,3 +119,42 @@ def chosen(values, indices):
 
 DIAMOND = do("tanh 0, neg 1, double 1, mul 2 3, sum 4")
 TWO_LEAVES = do("mul 0 1, tanh 2, add 3 2, sigmoid 1, sub 4 5")
+
+
+# Shown ---------------------------------------------------------------------------------------------------------------
+
+
+def listing_of(torch, leaves, statements, times=1):
+    page = Listing(torch, __name__)
+    for number, ((shape, requires_grad), x) in enumerate(zip(leaves, start(torch, leaves))):
+        made = f"(torch.arange({x.numel()}, dtype=torch.float64).reshape({shape}) * 0.25 {_signed(0.5 * number - 1)})"
+        page.add(made + ".requires_grad_()" * requires_grad, x)
+    for name, *indices in statements * times:
+        plain, known = name.removeprefix(QUIETLY), [*page.values]
+        text = page.operation(plain, indices[0], indices[1] if len(indices) > 1 else 0)
+        try:
+            said = operate(torch, known, name, *indices)
+        except RuntimeError:
+            page.lines.append(f"{text}  # raises an error")
+            break
+        if plain in IN_PLACE:
+            raises = f"  # {said}, and the program goes on" * said.startswith("raises")
+            page.lines += ["with torch.no_grad():", f"    {text}{raises}"] if plain != name else [text + raises]
+        else:
+            made = known[len(page.values) :]
+            page.add(text, made if name in SEVERAL else made[0])
+    return page
+
+
+def _signed(number):
+    return f"{'-' if number < 0 else '+'} {abs(number)}"
+
+
+def as_code(torch, leaves, statements, times=1, **indices):
+    """A case as code: `indices` are of values that the check uses if they have a gradient."""
+    page = listing_of(torch, leaves, statements, times)
+    count = len(page.values)
+    for name, some in indices.items():
+        named = page.names([index for index in some if page.values[index % count].requires_grad])
+        page.lines.append(f"{name} = {named}")
+    return page.text()

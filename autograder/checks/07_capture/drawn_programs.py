@@ -10,6 +10,7 @@ import math
 import operator
 
 from ..cases import drawn, is_torch, listed, several
+from ..listing import Listing
 
 
 def inputs_of(xp, inputs):
@@ -158,6 +159,35 @@ def result_or_raises(run):
         if isinstance(error, (NotImplementedError, RecursionError)):
             raise
         return "raises"
+
+
+def as_code(torch, inputs, statements, outputs=None, **others):
+    """A case as code: its inputs, and the function of them."""
+    page = Listing(torch, __name__)
+    for i, ((shape, grad), x) in enumerate(zip(inputs, inputs_of(torch, inputs))):
+        made = f"(torch.arange({x.numel()}.0) * 7 % 11 * 0.25 - {1.1 - 0.07 * i:.2f}).reshape({shape})"
+        made += ".requires_grad_()" * bool(grad) + " * 1" * (grad == "computed")
+        page.add(made, x * 1 if grad == "computed" else x)
+    page.lines += ["", f"def program({', '.join(map(page.name, range(len(inputs))))}):"]
+    for operation, i, j in statements:
+        x, y = (page.values[index % len(page.values)] for index in (i, j))
+        j = i if operation in BINARY and not (fits(x, y) or fits(y, x)) else j
+        if not x.dtype.is_floating_point or not y.dtype.is_floating_point:
+            operation = "clone"
+        plain = operation.removeprefix("quietly ")
+        text = page.operation(plain, i, j)
+        page.lines += ["    with torch.no_grad():"] if plain != operation else []
+        try:
+            page.add(text, OPERATIONS[operation](torch, x, page.values[j % len(page.values)]))
+        except RuntimeError:
+            page.lines.append(f"{text}  # raises an error")
+            outputs = []
+        page.lines[-1] = ("    " if plain == operation else "        ") + page.lines[-1]
+        if outputs == []:
+            return page.text(**others)
+    results = range(len(inputs), len(page.values)) if outputs is None else [-1 - i % len(page.values) for i in outputs]
+    page.lines += [f"    return {page.names(results)}", ""]
+    return page.text(**others)
 
 
 # Strategies ----------------------------------------------------------------------------------------------------------

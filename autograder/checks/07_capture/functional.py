@@ -51,7 +51,7 @@ RECORDED = [
 ]  # fmt: skip
 
 
-@program("aot.proxy_tensor.record_call", cases=_to_record, edges=RECORDED, draws=40)
+@program("aot.proxy_tensor.record_call", cases=_to_record, edges=RECORDED, draws=40, show=aot.as_code)
 def operators_as_recorded(xp, **case):
     return traced(xp, aot.make_fx_of(xp), **case)
 

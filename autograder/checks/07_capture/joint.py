@@ -56,6 +56,7 @@ JOINTS = rows(
 
 @program(
     "aot.joint.joint_forward_backward",
+    show=aot.as_code,
     cases=_joints,
     edges=[case | {"kind": kind} for kind in ("tuple", "numbers") for case in JOINTS],
     hint=when(
@@ -156,6 +157,7 @@ RECOMPUTED = [
 
 @program(
     "aot.partition.may_recompute",
+    show=aot.as_code,
     cases=aot.drawn_program(aot.PURE | aot.VIEWS | aot.SEVERAL, True, 8, 1, aot.WIDE),
     edges=RECOMPUTED,
     draws=20,
@@ -287,7 +289,7 @@ EXTRACTED = [
 ]  # fmt: skip
 
 
-@program("aot.partition.extract_graph", cases=_extractions, edges=EXTRACTED, draws=60)
+@program("aot.partition.extract_graph", cases=_extractions, edges=EXTRACTED, draws=60, show=aot.as_code)
 def part_of_a_graph(xp, **case):
     return extracted(xp, xp.aot.partition.extract_graph, **case)
 
@@ -373,6 +375,7 @@ CALLED = [
 
 @program(
     "aot.runtime.run_epilogue",
+    show=aot.as_code,
     cases=_calls,
     edges=CALLED,
     draws=60,
@@ -396,6 +399,7 @@ JOINED = {*aot.PURE, *aot.VIEWS, *aot.WRITES, "max"}  # for unused parts torch m
 
 @program(
     "together.joint",
+    show=aot.as_code,
     cases=lambda st: aot.drawn_program(JOINED, True, 8, 1, aot.WIDE)(st).map(aot.without_writes_to_expanded),
     edges=[case for case in RECOMPUTED if case["statements"][0][0] != "split"]
     + [_wide([["view", 0, 0], ["max", 1, 0]], [0, 1], [8])],

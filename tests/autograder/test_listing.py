@@ -1,0 +1,78 @@
+"""Cases whose programs are data, as code."""
+
+import importlib
+from contextlib import suppress
+from string import ascii_lowercase
+
+import pytest
+import torch
+
+from autograder.check import find, function_of, registry
+from autograder.exercise import fill, restore
+from autograder.judge import Judge
+from autograder.subject import answer
+
+autograd = importlib.import_module("autograder.checks.04_autograd.programs")
+aot = importlib.import_module("autograder.checks.07_capture.drawn_programs")
+SHOWN = {name: check for name, check in registry().items() if check.show}
+TOO_LONG = 1000  # times that a program is repeated
+
+
+def values_of(code):
+    exec(code, space := {})
+    return space
+
+
+@pytest.mark.parametrize("name", [name for name in SHOWN if name.startswith("engine.")])
+def test_the_code_of_a_program_of_autograd_makes_the_values_of_the_program(name):
+    for case in SHOWN[name].edges:
+        if case["times"] < TOO_LONG:
+            found = {}
+            with suppress(RuntimeError, TypeError):  # of the backward pass
+                exec(SHOWN[name].show(torch, **case), found)
+            expected = autograd.run_repeatedly(torch, case["leaves"], case["statements"], case["times"])
+            for letter, value in zip(ascii_lowercase, expected):
+                assert torch.equal(found[letter], value) and found[letter].requires_grad == value.requires_grad
+
+
+@pytest.mark.parametrize("name", ["aot.joint.joint_forward_backward", "aot.partition.may_recompute"])
+def test_the_code_of_a_program_for_aot_makes_the_results_of_the_program(name):
+    for case in SHOWN[name].edges:
+        found = values_of(SHOWN[name].show(torch, **case))
+        inputs = aot.inputs_of(torch, case["inputs"])
+        for letter, x in zip(ascii_lowercase, inputs):
+            assert torch.allclose(found[letter], x) and found[letter].requires_grad == x.requires_grad
+        expected = aot.function_of(torch, case["statements"], case["outputs"])(*inputs)
+        assert all(map(torch.allclose, found["program"](*inputs), expected))
+
+
+@pytest.mark.parametrize("check", SHOWN.values(), ids=SHOWN)
+def test_a_drawn_case_has_code_that_python_accepts(check):
+    shown = 0
+    for case in Judge(1)._draw(check)[:30]:
+        with suppress(KeyError):  # a statement that only this check has
+            compile(check.show(torch, **case), "case", "exec")
+            shown += 1
+    assert shown > 10 and torch.is_grad_enabled()
+
+
+@pytest.fixture
+def replayed():
+    """The verdict on one edge of a check, with an answer that is wrong."""
+    name = "engine.count_dependencies"
+    fill(function_of(name), lambda roots: {})
+    yield lambda number: Judge(1).replay(name, find(name).edges[number], answer)
+    restore(function_of(name))
+
+
+def test_the_card_shows_the_program_and_folds_what_is_around_it(replayed):
+    verdict = replayed(6)
+    assert "b = a.tanh()\nc = -b\nd = b * 2\ne = c + d\nroots = [e]" in verdict.listing
+    assert "c = -b" in str(verdict) and "statements = " not in str(verdict)
+    shown, folded, _ = verdict.html().partition("<details>")
+    assert "c = -b" in shown and folded and "def dependencies" not in shown
+
+
+def test_a_case_that_is_too_long_to_read_is_shown_as_data(replayed):
+    verdict = replayed(-1)
+    assert not verdict.listing and "statements = " in str(verdict) and "<details>" not in verdict.html()
