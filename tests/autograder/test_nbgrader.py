@@ -63,6 +63,38 @@ def test_downloads_from_an_lms_are_collected_whatever_it_made_of_their_names(nbg
         assert (nbgrader.place / "submitted" / student / LAB / f"{LAB}.ipynb").read_text() == lab.read_text()
 
 
+def test_a_student_cannot_hand_in_for_another_or_stop_the_collection(nbgrader, root, tmp_path):
+    lab = (root / "labs" / LAB / f"{LAB}.ipynb").read_text()
+    bomb, mine = tmp_path / "bomb.ipynb", tmp_path / "mine.zip"
+    with bomb.open("wb") as file:
+        file.truncate(300 << 20)
+    with zipfile.ZipFile(mine, "w") as bundle:
+        bundle.writestr(f"victim_1_2_{LAB}.ipynb", "forged")
+    archive = nbgrader.place / "downloaded" / LAB / "archive"
+    archive.mkdir(parents=True)
+    folder = "Mal Ory_66_assignsubmission_file_"
+    with zipfile.ZipFile(archive / "submissions.zip", "w", zipfile.ZIP_DEFLATED) as bundle:
+        bundle.writestr(f"Ada Poe_77_assignsubmission_file_/{LAB}.ipynb", lab)
+        bundle.writestr(f"{folder}/{LAB}.ipynb", lab)
+        bundle.writestr(f"{folder}/{LAB} (1).ipynb", "a second one")
+        bundle.writestr(f"{folder}/Ada Poe_1_2_{LAB}.ipynb", "forged")
+        bundle.writestr(f"{folder}/x/Ben Loe_78_assignsubmission_file_/{LAB}.ipynb", "forged")
+        bundle.writestr(f"{folder}/../Ben Loe_78_assignsubmission_file_/{LAB}.ipynb", "forged")
+        bundle.writestr("..__66_assignsubmission_file_" + f"{LAB}.ipynb", "outside")
+        bundle.writestr(f".._66_assignsubmission_file_{LAB}.ipynb", "outside")
+        bundle.writestr(f"{folder}/broken.gz", "no archive")
+        bundle.write(mine, f"{folder}/mine.zip")
+        bundle.write(bomb, f"Big Boy_79_assignsubmission_file_{LAB}.ipynb")
+    mine.rename(archive / "malory_3_4_homework.zip")
+    (archive / f"doejane_5_6_{LAB}.ipynb").write_text("the first attempt")
+    (archive / f"doejane_5_17_{LAB}-1.ipynb").write_text(lab)
+    said = nbgrader("zip_collect", LAB)
+    collected = {path.parts[-3]: path.read_text() for path in nbgrader.place.rglob(f"submitted/*/{LAB}/*.ipynb")}
+    assert collected == dict.fromkeys(["Ada Poe", "Mal Ory", "doejane"], lab)
+    assert not (nbgrader.place / LAB).exists() and "Big Boy" in said
+    assert sum(path.stat().st_size for path in nbgrader.place.rglob("extracted/**/*.ipynb")) < 10 << 20
+
+
 def test_a_roster_is_imported(nbgrader):
     (nbgrader.place / "roster.csv").write_text("id,last_name,first_name,email\ndoejane,Doe,Jane,jane@example.org\n")
     nbgrader("db", "student", "import", str(nbgrader.place / "roster.csv"))
