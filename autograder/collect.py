@@ -1,24 +1,32 @@
-r"""What `nbgrader zip_collect` makes of the downloads of a learning management system.
+r"""Collecting: what `nbgrader zip_collect` makes of a learning system's downloads, and `nbgrader collect` of the exchange.
 
 The system writes the beginning of a file's name, the student the rest, and whatever is in an archive that the student handed in.
 So a student is known by the first part of a path that the system wrote. Of an archive only notebooks are unpacked, one for each
 student, and none that is larger than grading accepts. An archive in an archive, or of another kind than zip, stays packed.
+
+Into the exchange all users of the machine can write what they like. A submission belongs to the user who owns the folder, and
+only files of that user are taken from it.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import secrets
+import shutil
+import stat
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 
+from nbgrader.exchange.default import ExchangeCollect
 from nbgrader.plugins import ExtractorPlugin, FileNameCollectorPlugin
 
 from .course import printable
-from .restore import MAX_NOTEBOOK
+from .restore import MAX_FILES, MAX_FOLDER, MAX_NOTEBOOK, Unreadable
 
 # The names of notebooks in downloads from Canvas (doejane_LATE_123_456_01_strided-1.ipynb) and from Moodle
 # (Jane Doe_123_assignsubmission_file_01_strided.ipynb, or a folder of that name). What follows is the student's.
@@ -102,3 +110,61 @@ def _start(open_file: Callable, *arguments: object) -> bytes:
 def _unpack(path: Path, member: zipfile.ZipInfo) -> bytes:
     with zipfile.ZipFile(path) as archive:
         return _start(archive.open, member)
+
+
+# The exchange --------------------------------------------------------------------------------------------------------
+
+
+class Exchanged(ExchangeCollect):
+    """nbgrader's own takes a submission in the name of another student with a warning, and copies what links lead to."""
+
+    def init_src(self) -> None:
+        super().init_src()
+        self.src_records = [record for record in self.src_records if record["username"]]
+
+    def _path_to_record(self, path: str) -> dict:
+        """The user, the folder and the time of a submission; the user is empty if the folder is not one of that user."""
+        try:
+            record, status = super()._path_to_record(path), os.lstat(path)
+            if stat.S_ISDIR(status.st_mode) and (not self.check_owner or _user_name(status) == record["username"]):
+                return record
+        except Exception as error:  # the name of the folder is the student's: nbgrader raises many types
+            self.log.debug(printable(str(error)))
+        self.log.warning("Skipped %s: not the folder of the user in its name", printable(path))
+        return {"username": "", "filename": path, "timestamp": datetime.min}
+
+    def do_copy(self, src: str, dest: str, log: object = None) -> None:
+        try:
+            shutil.copytree(src, dest, symlinks=True, copy_function=_Copy(os.lstat(src).st_uid))
+        except Exception as error:  # what is missing, grading will say
+            self.log.error("Not all of %s could be copied: %s", printable(src), printable(str(error))[:1000])
+        Path(dest).mkdir(exist_ok=True)
+        time = self._path_to_record(src)["timestamp"]
+        for name, text in {"timestamp.txt": str(time), "submission_secret.txt": secrets.token_hex()}.items():
+            if not os.path.lexists(path := Path(dest, name)):  # without it no feedback of the class can be released
+                path.write_text(text)
+
+
+def _user_name(status: os.stat_result) -> str:
+    import pwd  # it does not exist on Windows
+
+    return pwd.getpwuid(status.st_uid).pw_name
+
+
+class _Copy:
+    """Copies ordinary files of one owner, as many as a submission may have."""
+
+    def __init__(self, owner: int) -> None:
+        self.owner, self.files, self.bytes = owner, MAX_FILES, MAX_FOLDER
+
+    def __call__(self, source: str, target: str) -> None:
+        with open(
+            source, "rb", opener=lambda path, flags: os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
+        ) as file:
+            status = os.fstat(file.fileno())
+            self.files, self.bytes = self.files - 1, self.bytes - status.st_size
+            if self.files < 0 or self.bytes < 0:
+                raise Unreadable(f"more than {MAX_FILES} files, or than {MAX_FOLDER >> 20} MB")
+            if not stat.S_ISREG(status.st_mode) or status.st_uid != self.owner:
+                raise PermissionError(f"{source} is not an ordinary file of the student")
+            Path(target).write_bytes(file.read(status.st_size))

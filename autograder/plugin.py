@@ -31,7 +31,7 @@ from nbgrader.preprocessors import CheckCellMetadata, Execute, NbGraderPreproces
 from sqlalchemy.exc import SAWarning
 from traitlets import Bool, Unicode
 
-from .collect import DOWNLOADED, Collector, Extractor
+from .collect import DOWNLOADED, Collector, Exchanged, Extractor
 from .course import ROOT, classroom, neutral, released_path, set_environment
 from .restore import Unreadable, read_submission, released_notebook, restore_text
 from .run import run
@@ -60,6 +60,7 @@ def configure(c: Any) -> None:
     c.ZipCollectApp.downloaded_directory = os.path.relpath(folder / "downloaded", ROOT)  # it accepts no absolute path
     c.ZipCollectApp.extractor_plugin, c.ZipCollectApp.collector_plugin = Extractor, Collector
     c.FileNameCollectorPlugin.named_regexp = DOWNLOADED
+    c.ExchangeFactory.collect = Exchanged
     c.HTMLExporter.filters = {"markdown2html": "autograder.formulas.markdown2html"}
     c.ExportApp.plugin_class = Export
     c.NbGrader.logfile = str(folder / "nbgrader.log")
