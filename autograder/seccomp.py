@@ -1,8 +1,10 @@
 """A filter of system calls for the sandbox: the calls that no lab needs, and that reach what namespaces do not separate.
 
 The files in a sandbox are the host's own, read-only. Locks on them, and notices of their use, are a way to signal to another
-submission. So are the kernel's keys and sockets of machines (`AF_VSOCK`). The other calls are there because flaws of the
-kernel were found behind them again and again. `bwrap --seccomp` reads the filter as a program for the kernel's BPF machine.
+submission. So are the kernel's keys and sockets of machines (`AF_VSOCK`). The sandbox counts the memory of its processes, so
+memory that no process has is refused: files in memory, System V segments, and shared mappings without a file. The other calls
+are there because flaws of the kernel were found behind them again and again. `bwrap --seccomp` reads the filter as a program
+for the kernel's BPF machine.
 """
 
 from __future__ import annotations
@@ -26,7 +28,9 @@ _REFUSED = {  # the numbers on x86-64 and on aarch64
     **{"quotactl": (179, 60), "quotactl_fd": (443, 443), "syslog": (103, 116), "acct": (163, 89)},
     **{"init_module": (175, 105), "finit_module": (313, 273), "kexec_load": (246, 104), "modify_ldt": (154, None)},
     **{"mincore": (27, 232), "cachestat": (451, 451)},
+    **{"memfd_create": (319, 279), "memfd_secret": (447, 447), "shmget": (29, 194), "msgget": (68, 186)},
 }
+_MMAP, _SHARED_ANONYMOUS = (9, 222), 0x21  # MAP_SHARED | MAP_ANONYMOUS
 _FLOCK, _FCNTL, _SOCKET, _SOCKETPAIR, _CLONE, _CLONE3 = (73, 32), (72, 25), (41, 198), (53, 199), (56, 220), (435, 435)
 _LOCK_COMMANDS = (
     5,
@@ -43,7 +47,7 @@ _FAMILIES = (1, 2, 10, 16)  # AF_UNIX, AF_INET, AF_INET6, AF_NETLINK: a network 
 _NEW_NAMESPACES = 0x7E020080  # all flags CLONE_NEW* of clone
 _X32 = 0x40000000  # numbers of a second set of system calls on x86-64
 
-_LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06  # operations of the BPF machine
+_LOAD, _AND, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x54, 0x15, 0x35, 0x45, 0x06  # operations of the BPF machine
 _ALLOW, _ERROR = 0x7FFF0000, 0x00050000  # SECCOMP_RET_*
 _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16  # offsets in struct seccomp_data
 
@@ -67,6 +71,8 @@ def program(locks: bool, machine: str = "") -> bytes:
         code += _on_argument(_FCNTL[column], 1, _any(_LOCK_COMMANDS, _fail(errno.ENOLCK)) + [_allow()])
     for call in (_SOCKET, _SOCKETPAIR):
         code += _on_argument(call[column], 0, _any(_FAMILIES, _allow()) + [_fail(errno.EAFNOSUPPORT)])
+    shared = [(_AND, 0, 0, _SHARED_ANONYMOUS), *_when(_EQUAL, _SHARED_ANONYMOUS, refuse), _allow()]
+    code += _on_argument(_MMAP[column], 3, shared)
     code += _on_argument(_CLONE[column], 0, _when(_ANY_BIT, _NEW_NAMESPACES, refuse) + [_allow()])
     code += _when(
         _EQUAL, _CLONE3[column], [_fail(errno.ENOSYS)]

@@ -209,6 +209,13 @@ def test_no_namespace_can_be_made_in_a_sandbox(box):
     assert run(box, source.format(220 if platform.machine() == "aarch64" else 56)) == "-1\n"
 
 
+def test_memory_that_no_process_has_cannot_be_made(box):
+    assert run(box, "import mmap; mmap.mmap(-1, 4096)") == "PermissionError"
+    assert run(box, "import mmap; mmap.mmap(-1, 4096, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS); print(1)") == "1\n"
+    assert run(box, "import os; os.memfd_create('x')") == "PermissionError"
+    assert run(box, "import multiprocessing as m; print(m.Value('i', 7).value)") == "7\n"
+
+
 def test_a_filter_is_made_for_each_architecture_and_lets_others_pass():
     both = {seccomp.program(False, machine) for machine in ("x86_64", "aarch64")}
     assert len(both) == 2 and all(len(each) % 8 == 0 and len(each) < 4096 * 8 for each in both)
