@@ -28,6 +28,7 @@ import psutil
 
 from . import seccomp
 from .check import exercises
+from .course import ROOT, classroom
 from .observe import Malformed, SubjectDied, SubjectTimedOut, Tree, encode, receive
 
 PATH = "/usr/bin:/bin"  # in the sandbox
@@ -280,7 +281,13 @@ def _system() -> list[str]:
         for name in ("bin", "lib"):
             binds += ["--ro-bind", f"{sys.base_prefix}/{name}", f"{sys.base_prefix}/{name}"]
     found = {path for prefix in ("/usr", "/usr/local", sys.base_prefix) for path in Path(prefix).glob(_PACKAGES_GLOB)}
+    found |= {path for path in _private() if path.is_dir() and path.is_relative_to("/usr")}
     return [*binds, *(word for path in sorted(found) for word in ("--tmpfs", str(path), "--remount-ro", str(path)))]
+
+
+def _private() -> list[Path]:
+    """The course with its solutions, the class, and this process's own packages: in a container they may be under `/usr`."""
+    return [ROOT, classroom(), *([Path(sys.prefix)] if sys.prefix != sys.base_prefix else [])]
 
 
 _PACKAGES_GLOB = "lib*/python3*/*-packages"  # site-packages, and dist-packages on Debian

@@ -63,6 +63,16 @@ def test_no_file_of_this_machine_is_there(box, root, tmp_path):
         assert run(box, f"import os; print(os.path.exists({str(place)!r}))") == "False\n"
 
 
+def test_a_course_and_a_class_under_usr_are_not_there(isolated, monkeypatch):
+    course = next(path for path in sorted(Path("/usr/share").iterdir()) if path.is_dir() and any(path.iterdir()))
+    monkeypatch.setattr("autograder.sandbox.ROOT", course)
+    box = Sandbox(edition(LAB))
+    try:
+        assert run(box, f"import os; print(os.listdir({str(course)!r}))") == "[]\n"
+    finally:
+        box.close()
+
+
 def test_there_is_no_network(box):
     assert run(box, "import socket; socket.create_connection(('127.0.0.1', 22), 1)") in (
         "ConnectionRefusedError",
