@@ -41,6 +41,9 @@ if TYPE_CHECKING:
     from .judge import Judge
 
 
+PAGES = ("*.[hH][tT][mM]*", "*.[xX][hHmM][tTlL]*", "*.[sS][vV][gG]*")  # files that a browser runs scripts of
+
+
 def configure(c: Any) -> None:
     """Set nbgrader's configuration `c` for this course, and the environment of this process. `nbgrader_config.py` calls it."""
     set_environment()
@@ -55,7 +58,7 @@ def configure(c: Any) -> None:
     c.CourseDirectory.release_directory = "labs"
     c.CourseDirectory.db_url = gradebook_url()
     # nbgrader copies the files beside a notebook into the feedback, and releases every page that is there
-    c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", "*.md", "*.html"]
+    c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", "*.md", *PAGES]
     c.Autograde.pre_convert_hook = partial(register, c.CourseDirectory.db_url)
     c.ZipCollectApp.downloaded_directory = os.path.relpath(folder / "downloaded", ROOT)  # it accepts no absolute path
     c.ZipCollectApp.extractor_plugin, c.ZipCollectApp.collector_plugin = Extractor, Collector

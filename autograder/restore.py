@@ -24,7 +24,7 @@ from .course import check_name, printable, released_path
 
 MAX_NOTEBOOK = 10 << 20  # bytes
 MAX_FOLDER = 50 << 20  # bytes of a submission
-MAX_FILES = 1000
+MAX_FILES = 100  # nbgrader compares each with all others
 MAX_PATH = 400  # bytes of a file's path inside a submission, because nbgrader copies it to longer ones
 MAX_TIMESTAMP = 100  # bytes
 MAX_CELL = 20_000  # characters of one cell that a student wrote; rendering takes quadratic time
@@ -76,6 +76,8 @@ def _reason_in_files(submission: Path) -> str:
             return f"{name} is a link, a pipe or a device, not an ordinary file"
         if not path.name.isprintable() or len(os.fsencode(path.relative_to(submission))) > MAX_PATH:
             return f"{name[:80]} has a name that cannot be shown, or a path of more than {MAX_PATH} bytes"
+        if stat.S_ISDIR(status.st_mode) and path != submission and glob.escape(path.name) != path.name:
+            return f"{name} is a folder with *, ? or [ in its name, which nbgrader takes for a pattern"
         if path.suffix == ".ipynb" and status.st_size > MAX_NOTEBOOK:
             return f"{name} has {status.st_size >> 20} MB; the limit is {MAX_NOTEBOOK >> 20}"
     return ""

@@ -301,7 +301,22 @@ def name_that_is_no_utf8(folder):
     (folder / "\udce9").touch()
 
 
-CHANGES = [link, linked_folder, pipe, too_large, too_long, too_many, no_time, no_time_to_read, long_path]
+def folder_that_is_a_pattern(folder):
+    (folder / "[x]").mkdir()
+
+
+CHANGES = [
+    folder_that_is_a_pattern,
+    link,
+    linked_folder,
+    pipe,
+    too_large,
+    too_long,
+    too_many,
+    no_time,
+    no_time_to_read,
+    long_path,
+]
 CHANGES += [name_with_escape_codes, name_that_is_no_utf8]
 
 
