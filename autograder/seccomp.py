@@ -31,6 +31,7 @@ _REFUSED = {  # the numbers on x86-64 and on aarch64
     **{"memfd_create": (319, 279), "memfd_secret": (447, 447), "shmget": (29, 194), "msgget": (68, 186)},
 }
 _MMAP, _SHARED_ANONYMOUS = (9, 222), 0x21  # MAP_SHARED | MAP_ANONYMOUS
+_SETSID = (112, 157)  # the kernel divides a CPU by sessions: fifty of them would leave other submissions a fiftieth
 _FLOCK, _FCNTL, _SOCKET, _SOCKETPAIR, _CLONE, _CLONE3 = (73, 32), (72, 25), (41, 198), (53, 199), (56, 220), (435, 435)
 _LOCK_COMMANDS = (
     5,
@@ -66,6 +67,9 @@ def program(locks: bool, machine: str = "") -> bytes:
     for numbers in _REFUSED.values():
         if numbers[column] is not None:
             code += _when(_EQUAL, numbers[column], refuse)
+    code += _when(
+        _EQUAL, _SETSID[column], [_fail(0)]
+    )  # it does nothing and returns 0, because torch's compiler calls it
     if not locks:
         code += _when(_EQUAL, _FLOCK[column], [_fail(errno.ENOLCK)])
         code += _on_argument(_FCNTL[column], 1, _any(_LOCK_COMMANDS, _fail(errno.ENOLCK)) + [_allow()])

@@ -226,6 +226,10 @@ def test_memory_that_no_process_has_cannot_be_made(box):
     assert run(box, "import multiprocessing as m; print(m.Value('i', 7).value)") == "7\n"
 
 
+def test_a_subject_stays_in_one_session(box):
+    assert run(box, "import os; before = os.getsid(0); os.setsid(); print(os.getsid(0) == before)") == "True\n"
+
+
 def test_a_filter_is_made_for_each_architecture_and_lets_others_pass():
     both = {seccomp.program(False, machine) for machine in ("x86_64", "aarch64")}
     assert len(both) == 2 and all(len(each) % 8 == 0 and len(each) < 4096 * 8 for each in both)
