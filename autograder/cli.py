@@ -31,6 +31,7 @@ from .course import (
     find_released,
     labs,
     points,
+    printable,
     released_labs,
     set_environment,
 )
@@ -141,7 +142,7 @@ def check(arguments: argparse.Namespace) -> int:
         raise LookupError(f"there is no {_short(path)}: `rushlight lab {name[:2]} --no-open` makes one")
     verdicts = _run(name, path, isolated=not arguments.no_sandbox)
     for verdict in verdicts.values():
-        out.print(str(verdict), markup=False)
+        out.print("\n".join(map(printable, str(verdict).splitlines())), markup=False)
     worth = points(name)
     earned = sum(worth[check] for check, verdict in verdicts.items() if verdict.passed and check in worth)
     out.print(f"\n{earned:g} of {sum(worth.values()):g} points")
@@ -175,7 +176,7 @@ def _run(name: str, path: Path, isolated: bool) -> dict:
     except (ValueError, AttributeError) as error:
         raise LookupError(f"{_short(path)} is not a notebook of {name}: {str(error).splitlines()[0]}") from None
     for line in remarks:
-        out.print(f"{_short(path)}: {line}", markup=False)
+        out.print(printable(f"{_short(path)}: {line}"), markup=False)
     return run(notebook, name, Judge(), isolated)
 
 
@@ -217,7 +218,7 @@ def grade_(arguments: argparse.Namespace) -> int:
         task = bar.add_task("", total=total)
 
         def progress(student: str) -> None:
-            bar.update(task, advance=1, description=escape(student))
+            bar.update(task, advance=1, description=escape(printable(student)))
 
         executor = _engine(arguments.scheduler) if arguments.scheduler else None
         rows = grade(name, arguments.force, not arguments.no_sandbox, arguments.jobs, executor, progress)
@@ -254,7 +255,7 @@ def _print_table(name: str, rows: list[Row]) -> None:
         table.add_column(heading, justify="left" if heading == "student" else "right", no_wrap=True)
     for row in rows:
         scores = [f"{row.scores[check]:g}" if row.scores.get(check) else "·" for check in worth]
-        table.add_row(escape(row.student), *scores, f"{row.total:g}")
+        table.add_row(escape(printable(row.student)), *scores, f"{row.total:g}")
     out.print(table)
     legend = ", ".join(
         f"{number} {check.partition('.')[2]} ({worth[check]:g})" for number, check in enumerate(worth, 1)
@@ -264,7 +265,7 @@ def _print_table(name: str, rows: list[Row]) -> None:
     remarks = Table(box=None, pad_edge=False, show_header=False)
     for row in rows:
         if row.remark():
-            remarks.add_row(escape(row.student), escape(row.remark()))
+            remarks.add_row(escape(printable(row.student)), escape(row.remark()))
     out.print(remarks)
     out.print()
 

@@ -71,6 +71,22 @@ def points(lab: str) -> dict[str, float]:
     return {check_name(cell): cell["metadata"]["nbgrader"]["points"] for cell in graded}
 
 
+# Text of others ------------------------------------------------------------------------------------------------------
+
+
+def printable(text: str) -> str:
+    """Text to be shown in a line on a terminal, in a log or on a page: what would not appear as itself appears as its number.
+
+    So do line ends, escape codes of a terminal, letters that reverse the order of others, and bytes of a name that are no UTF-8.
+    """
+    return "".join(letter if letter.isprintable() else f"\\u{ord(letter):04x}" for letter in text)
+
+
+def neutral(text: str) -> str:
+    """Text for a cell of a spreadsheet. One that would be a formula begins with an apostrophe."""
+    return f"'{printable(text)}" if text.lstrip()[:1] in [*"=+-@＝＋－＠"] else printable(text)
+
+
 # Cells of a lab's notebook -------------------------------------------------------------------------------------------
 
 

@@ -11,10 +11,15 @@ continues with the submissions that are not done.
 from __future__ import annotations
 
 import csv
+import errno
+import json
+import logging
 import multiprocessing
 import os
 import shutil
 import signal
+import sqlite3
+import sys
 import threading
 import time
 from collections import Counter, deque
@@ -31,9 +36,9 @@ from traitlets.config import Config
 
 from . import sandbox
 from .check import PASSED
-from .course import check_name, classroom, points
+from .course import check_name, classroom, neutral, points, printable
 from .observe import NotGraded
-from .plugin import class_seed, configure, gradebook_url, judge_of, marked_path
+from .plugin import class_seed, configure, digest, gradebook_url, judge_of, marked_path
 from .restore import Unreadable, read_submission, released_notebook, restore_text
 from .run import run
 
@@ -63,7 +68,7 @@ class Row:
 
     def remark(self) -> str:
         if self.problem:
-            return self.problem
+            return printable(self.problem)
         counts = Counter(outcome for check in self.verdicts if (outcome := self.outcome(check)) != PASSED)
         parts = []
         for outcome, count in counts.items():
@@ -179,7 +184,7 @@ class _ClassRun:
         if step is mark:
             text = read_submission(_submitted(self.lab, student))
             task.executor = self.engine or self.pool
-            task.marked = marked_path(Path(self.writer.config.Restore.marked_folder), text.encode())
+            task.marked = marked_path(Path(self.writer.config.Restore.marked_folder), text)
             arguments = [text, self.seed, self.isolated]
         try:
             self.pending[task.executor.submit(step, self.lab, *arguments)] = task
@@ -265,8 +270,9 @@ def write_feedback(lab: str, student: str) -> str:
     """Write nbgrader's page for a graded submission. Returns what went wrong, or an empty string."""
     config = Config()
     configure(config)
+    writer = NbGraderAPI(config=config)
     with _alarm(FEEDBACK_SECONDS):
-        return _problem(NbGraderAPI(config=config).generate_feedback(lab, student, force=True))
+        return _problem(writer, lambda: writer.generate_feedback(lab, student, force=True))
 
 
 @contextmanager
@@ -307,8 +313,8 @@ def _record(writer: NbGraderAPI, lab: str, student: str, marked: str, path: Path
 def _autograde(writer: NbGraderAPI, lab: str, student: str) -> str:
     deadline = time.monotonic() + LOCKED_SECONDS
     while True:
-        problem = _problem(writer.autograde(lab, student, force=True))
-        if "database is locked" not in problem:
+        problem = _problem(writer, lambda: writer.autograde(lab, student, force=True))
+        if problem != _LOCKED:
             return problem
         if time.monotonic() > deadline:
             raise GradingError(
@@ -316,22 +322,50 @@ def _autograde(writer: NbGraderAPI, lab: str, student: str) -> str:
             )
 
 
-_FATAL = ("No space left on device", "Read-only file system", "Disk quota exceeded", "readonly database")
+_LOCKED = "another program holds the gradebook"
+_FATAL = (errno.ENOSPC, errno.EROFS, errno.EDQUOT)
+_FATAL_IN_GRADEBOOK = ("SQLITE_FULL", "SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_IOERR")
 
 
-def _problem(result: dict) -> str:
+class _Errors(logging.Handler):
+    """Keeps the exceptions that nbgrader catches and logs. In its text there may be words of a student."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+        self.caught: list[BaseException] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        error = sys.exc_info()[1]
+        while error is not None and error not in self.caught:
+            self.caught.append(error)
+            error = error.__cause__ or error.__context__
+
+
+def _problem(writer: NbGraderAPI, step: Callable[[], dict]) -> str:
     """What went wrong in one of nbgrader's steps, in one line. Raises the errors that must end the whole run."""
+    errors = _Errors()
+    writer.log.addHandler(errors)
+    try:
+        result = step()
+    finally:
+        writer.log.removeHandler(errors)
     if result["success"]:
         return ""
-    said = (result.get("error") or "") + (result.get("log") or "")
-    if (result.get("error") or "").rstrip().endswith("KeyboardInterrupt"):  # nbgrader catches it
+    last = (result.get("error") or "no reason given").rstrip().splitlines()[-1]
+    if last == "KeyboardInterrupt":  # nbgrader catches it
         raise KeyboardInterrupt
-    if reason := next((reason for reason in _FATAL if reason in said), None):
-        raise _cannot_write(reason)
-    if "database is locked" in said:
-        return "database is locked"
-    errors = [line for line in said.splitlines() if "Error: " in line or "Exception: " in line]
-    return f"nbgrader could not grade it: {errors[-1].strip() if errors else 'no reason given'}"
+    for error in errors.caught:
+        if isinstance(error, OSError) and error.errno in _FATAL:
+            raise _cannot_write(error.strerror)
+        if isinstance(error, sqlite3.OperationalError):
+            name = getattr(error, "sqlite_errorname", "")
+            if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+                return _LOCKED
+            if name.startswith(_FATAL_IN_GRADEBOOK):
+                raise _cannot_write(str(error))
+    if errors.caught:
+        last = f"{type(errors.caught[0]).__name__}: {next(iter(str(errors.caught[0]).splitlines()), '')}"
+    return f"nbgrader could not grade it: {last}"
 
 
 def _cannot_write(reason: str) -> GradingError:
@@ -362,14 +396,26 @@ def _autograded(lab: str, student: str) -> Path:
 
 def _is_done(lab: str, student: str) -> bool:
     """Whether the submission, in its present state, has been graded completely."""
-    submitted, page = _submitted(lab, student), classroom() / "feedback" / student / lab / f"{lab}.html"
+    graded, page = _autograded(lab, student), classroom() / "feedback" / student / lab / f"{lab}.html"
     return (
-        submitted.exists()
-        and _autograded(lab, student).exists()  # nbgrader removes it if grading again fails
+        graded.exists()  # nbgrader removes it if grading again fails
         and page.exists()
-        and page.stat().st_mtime >= submitted.stat().st_mtime
+        and page.stat().st_mtime >= graded.stat().st_mtime
         and page.read_text(encoding="utf-8").rstrip().endswith("</html>")
+        and _is_of(graded, _submitted(lab, student))
     )
+
+
+def _is_of(graded: Path, submitted: Path) -> bool:
+    """Whether a graded notebook was made of this submission, by its content. A student can set the time of a file."""
+    try:
+        text = read_submission(submitted)
+    except Unreadable:
+        return False
+    of = json.loads(graded.read_text(encoding="utf-8"))["metadata"].get("submission")
+    if of is None:  # nbgrader graded it without the course's steps
+        return graded.stat().st_mtime >= submitted.stat().st_mtime
+    return of == digest(text)
 
 
 def _read_grades(row: Row, lab: str) -> None:
@@ -398,6 +444,7 @@ def write_csv(lab: str, rows: list[Row]) -> Path:
         writer.writerow(["student", *worth, "total", "maximum", "remark"])
         for row in rows:
             scores = [row.scores.get(name, "") for name in worth]
-            writer.writerow([row.student, *scores, row.total, sum(worth.values()), row.remark()])
+            cells = [row.student, *scores, row.total, sum(worth.values()), row.remark()]
+            writer.writerow([neutral(cell) if isinstance(cell, str) else cell for cell in cells])
     part.replace(path)
     return path

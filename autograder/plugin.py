@@ -1,14 +1,16 @@
 """The nbgrader plugin: the course's two steps in `nbgrader autograde`, and its directories.
 
-`Restore` rebuilds the submitted notebook on the released one before nbgrader looks at it. `RunInSubject`, right after it, does
-the work of nbgrader's `Execute`. All later steps, saving grades, late penalties, feedback and the formgrader, are nbgrader's
-own. With `RUSHLIGHT_GRADER=stock` in the environment nbgrader is not changed.
+`Restore` reads the submitted notebook and rebuilds it on the released one; nbgrader does not look at the student's file.
+`RunInSubject`, right after it, does the work of nbgrader's `Execute`. All later steps, saving grades, late penalties, feedback
+and the formgrader, are nbgrader's own. With `RUSHLIGHT_GRADER=stock` in the environment nbgrader is not changed.
 """
 
 from __future__ import annotations
 
 import contextlib
+import csv
 import hashlib
+import itertools
 import os
 import secrets
 import tempfile
@@ -18,30 +20,29 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import nbformat
+from nbconvert.exporters import NotebookExporter
 from nbformat import NotebookNode
 from nbformat.warnings import DuplicateCellId, MissingIDFieldWarning
-from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.api import Assignment, Gradebook, MissingEntry, Student
 from nbgrader.converters import Autograde
 from nbgrader.converters.base import NbGraderException
+from nbgrader.plugins import CsvExportPlugin
 from nbgrader.preprocessors import CheckCellMetadata, Execute, NbGraderPreprocessor, SaveCells
 from sqlalchemy.exc import SAWarning
 from traitlets import Bool, Unicode
 
-from .course import ROOT, classroom, released_path, set_environment
+from .collect import DOWNLOADED, Collector, Exchanged, Extractor
+from .course import ROOT, classroom, neutral, released_path, set_environment
 from .observe import NotGraded
-from .restore import Unreadable, rejection_reason, released_notebook, restore
+from .restore import Unreadable, read_submission, released_notebook, restore_text
 from .run import run
 from .sandbox import missing
 
 if TYPE_CHECKING:
     from .judge import Judge
 
-# The names of notebooks in downloads from Canvas (doejane_LATE_123_456_01_strided-1.ipynb) and from Moodle
-# (Jane Doe_123_assignsubmission_file_01_strided.ipynb, or a folder of that name)
-DOWNLOADED = (
-    r"(?:.*/)?(?P<student_id>[^/_]+)_(?:late_|LATE_)?\d+_(?:\d+_|assignsubmission_file_?/?)"
-    r"(?P<file_id>\d\d_[a-z]+)[^/]*\.ipynb$"
-)
+
+PAGES = ("*.[hH][tT][mM]*", "*.[xX][hHmM][tTlL]*", "*.[sS][vV][gG]*")  # files that a browser runs scripts of
 
 
 def configure(c: Any) -> None:
@@ -58,17 +59,21 @@ def configure(c: Any) -> None:
     c.CourseDirectory.release_directory = "labs"
     c.CourseDirectory.db_url = gradebook_url()
     # nbgrader copies the files beside a notebook into the feedback, and releases every page that is there
-    c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", "*.md", "*.html"]
+    c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", "*.md", *PAGES]
     c.Autograde.pre_convert_hook = partial(register, c.CourseDirectory.db_url)
     c.ZipCollectApp.downloaded_directory = os.path.relpath(folder / "downloaded", ROOT)  # it accepts no absolute path
+    c.ZipCollectApp.extractor_plugin, c.ZipCollectApp.collector_plugin = Extractor, Collector
     c.FileNameCollectorPlugin.named_regexp = DOWNLOADED
+    c.ExchangeFactory.collect = Exchanged
     c.HTMLExporter.filters = {"markdown2html": "autograder.formulas.markdown2html"}
+    c.ExportApp.plugin_class = Export
     c.NbGrader.logfile = str(folder / "nbgrader.log")
     if os.environ.get("RUSHLIGHT_GRADER") == "stock":
         c.Execute.timeout = 60
         return
     steps = Autograde.autograde_preprocessors.default_args[0]
     # Restore does the work of nbgrader's own first steps. What it hands to RunInSubject does not reach nbgrader's second half.
+    c.Autograde.exporter_class = SubmissionExporter
     c.Autograde.sanitize_preprocessors = [Restore, RunInSubject, CheckCellMetadata]
     c.Autograde.autograde_preprocessors = [step for step in steps if step is not Execute]
     c.RunInSubject.seed_file = str(folder / "seed")
@@ -109,7 +114,47 @@ def register(db_url: str, assignment: str, student: str = "", notebooks: Any = (
         )
 
 
+class Export(CsvExportPlugin):
+    """nbgrader's table of all grades, in which a name with a comma is one cell and no name is a formula."""
+
+    def export(self, gradebook: Gradebook) -> None:
+        labs = [lab for lab in gradebook.assignments if not self.assignment or lab.name in map(str, self.assignment)]
+        students = [each for each in gradebook.students if not self.student or each.id in map(str, self.student)]
+        with open(self.to or "grades.csv", "w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(_COLUMNS)
+            for lab, student in itertools.product(labs, students):
+                cells = _grades(gradebook, lab, student)
+                writer.writerow([neutral(cell) if isinstance(cell, str) else cell for cell in cells])
+
+
+_COLUMNS = ("assignment", "duedate", "timestamp", "student_id", "last_name", "first_name", "email")
+_COLUMNS += ("raw_score", "late_submission_penalty", "score", "max_score")
+
+
+def _grades(gradebook: Gradebook, lab: Assignment, student: Student) -> list:
+    try:
+        submission = gradebook.find_submission(lab.name, student.id)
+        raw, penalty = submission.score, submission.late_submission_penalty or 0.0
+        timestamp, score = submission.timestamp, max(0.0, raw - penalty)
+    except MissingEntry:
+        timestamp, raw, penalty, score = "", 0.0, 0.0, 0.0
+    who = [student.id, student.last_name, student.first_name, student.email]
+    return [lab.name, lab.duedate, timestamp, *who, raw, penalty, score, lab.max_score]
+
+
 # The steps -----------------------------------------------------------------------------------------------------------
+
+
+class SubmissionExporter(NotebookExporter):
+    """Leaves a submission's file to `Restore`, because nbformat takes minutes and gigabytes for some files."""
+
+    def from_filename(self, filename: str, resources: dict, **options: Any) -> tuple[NotebookNode, dict]:
+        if not any(isinstance(step, Restore) for step in self._preprocessors):
+            return super().from_filename(filename, resources, **options)
+        path = Path(filename)
+        resources["metadata"] = {"name": path.stem, "path": str(path.parent)}
+        return self.from_notebook_node(nbformat.v4.new_notebook(), resources, **options)
 
 
 class Restore(NbGraderPreprocessor):
@@ -119,16 +164,17 @@ class Restore(NbGraderPreprocessor):
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         folder, lab = Path(resources["metadata"]["path"]), resources["nbgrader"]["notebook"]
-        if reason := rejection_reason(folder):
-            raise NbGraderException(reason)
-        if self.marked_folder:
-            path = marked_path(Path(self.marked_folder), (folder / f"{lab}.ipynb").read_bytes())
-            if path.exists():
-                return nbformat.read(path, as_version=4), resources | {"marked": True}
         try:
-            return restore(nb, released_notebook(lab)), resources
+            text = read_submission(folder / f"{lab}.ipynb")
+            marked = marked_path(Path(self.marked_folder), text) if self.marked_folder else None
+            if marked and marked.exists():
+                nb, resources = nbformat.read(marked, as_version=4), resources | {"marked": True}
+            else:
+                nb = restore_text(text, released_notebook(lab))
         except Unreadable as error:
             raise NbGraderException(str(error)) from None
+        nb.metadata["submission"] = digest(text)
+        return nb, resources
 
 
 class RunInSubject(NbGraderPreprocessor):
@@ -152,9 +198,14 @@ class RunInSubject(NbGraderPreprocessor):
 _missing_sandbox = cache(missing)
 
 
-def marked_path(folder: Path, submission: bytes) -> Path:
+def digest(text: str) -> str:
+    """What names the content of a submission. The graded notebook keeps it, because a student can set the time of a file."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def marked_path(folder: Path, text: str) -> Path:
     """The file of a marked notebook. The name depends on the submission's content, so that it serves no other submission."""
-    return folder / f"{hashlib.sha256(submission).hexdigest()}.ipynb"
+    return folder / f"{digest(text)}.ipynb"
 
 
 def class_seed(seed_file: Path) -> int:

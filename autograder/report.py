@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from .check import PASSED
-from .course import classroom, points
+from .course import classroom, points, printable
 from .grade import Row
 
 _COLOURS = {
@@ -138,7 +138,11 @@ def _table(headings: list[str], rows: list[tuple]) -> str:
 
 def _table_row(row: tuple) -> str:
     cells = (
-        f"<td class='number'>{v:g}</td>" if isinstance(v, int | float) else f"<td><pre>{html.escape(v)}</pre></td>"
+        f"<td class='number'>{v:g}</td>" if isinstance(v, int | float) else f"<td><pre>{_escaped(v)}</pre></td>"
         for v in row
     )
     return f"<tr>{''.join(cells)}</tr>"
+
+
+def _escaped(text: str) -> str:
+    return html.escape("\n".join(map(printable, text.splitlines())))

@@ -8,23 +8,25 @@ from __future__ import annotations
 
 import copy
 import glob
+import json
 import os
 import re
 import stat
-import warnings
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
-from nbformat.warnings import DuplicateCellId, MissingIDFieldWarning
 from nbgrader.utils import parse_utc
 
-from .course import check_name, released_path
+from .course import check_name, printable, released_path
 
 MAX_NOTEBOOK = 10 << 20  # bytes
-MAX_FOLDER = 200 << 20  # bytes of a submission
-MAX_FILES = 1000
+MAX_FOLDER = 50 << 20  # bytes of a submission
+MAX_FILES = 100  # nbgrader compares each with all others
+MAX_PATH = 400  # bytes of a file's path inside a submission, because nbgrader copies it to longer ones
+MAX_TIMESTAMP = 100  # bytes
 MAX_CELL = 20_000  # characters of one cell that a student wrote; rendering takes quadratic time
 MAX_WRITTEN = 100_000  # characters of all cells that a student wrote
 MAX_ADDED = 200  # cells that a student added
@@ -52,28 +54,50 @@ def rejection_reason(submission: Path) -> str:
     student = submission.parent.name
     if glob.escape(student) != student or student.strip() != student or not student.isprintable():
         return (
-            "the name of the student's folder is not one for nbgrader: without *, ?, [, blanks at an end or line ends"
+            "the name of the student's folder is not one for nbgrader: without *, ?, [, blanks at an end, line ends, and"
+            " what cannot be shown"
         )
-    return _reason_in_files(submission) or _reason_in_timestamp(submission / "timestamp.txt")
+    if submission.parent.is_symlink():
+        return "the student's folder is a link"
+    try:
+        return _reason_in_files(submission) or _reason_in_timestamp(submission / "timestamp.txt")
+    except OSError as error:
+        return f"a file of the submission cannot be read: {error.strerror}"
 
 
 def _reason_in_files(submission: Path) -> str:
     count = total = 0
-    for folder, folders, files in os.walk(submission):
-        for path in (Path(folder), *(Path(folder, name) for name in folders + files)):
-            status = path.lstat()
-            count, total = count + 1, total + status.st_size
-            if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
-                return f"{path.name} is a link, a pipe or a device, not an ordinary file"
-            if path.suffix == ".ipynb" and status.st_size > MAX_NOTEBOOK:
-                return f"{path.name} has {status.st_size >> 20} MB; the limit is {MAX_NOTEBOOK >> 20}"
+    for path in _files(submission):
+        status, name = path.lstat(), printable(path.name)
+        count, total = count + 1, total + status.st_size
         if count > MAX_FILES or total > MAX_FOLDER:
             return f"more than {MAX_FILES} files, or than {MAX_FOLDER >> 20} MB"
+        if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
+            return f"{name} is a link, a pipe or a device, not an ordinary file"
+        if not path.name.isprintable() or len(os.fsencode(path.relative_to(submission))) > MAX_PATH:
+            return f"{name[:80]} has a name that cannot be shown, or a path of more than {MAX_PATH} bytes"
+        if stat.S_ISDIR(status.st_mode) and path != submission and glob.escape(path.name) != path.name:
+            return f"{name} is a folder with *, ? or [ in its name, which nbgrader takes for a pattern"
+        if path.suffix == ".ipynb" and status.st_size > MAX_NOTEBOOK:
+            return f"{name} has {status.st_size >> 20} MB; the limit is {MAX_NOTEBOOK >> 20}"
     return ""
+
+
+def _files(submission: Path) -> Iterator[Path]:
+    """The folder, and everything in it. Raises OSError for a folder that cannot be read."""
+
+    def fail(error: OSError) -> None:
+        raise error
+
+    for folder, folders, files in os.walk(submission, onerror=fail):
+        yield Path(folder)
+        yield from (Path(folder, name) for name in folders + files)
 
 
 def _reason_in_timestamp(path: Path) -> str:
     try:
+        if path.stat().st_size > MAX_TIMESTAMP:
+            return f"{path.name} has more than {MAX_TIMESTAMP} bytes"
         parse_utc(path.read_text(encoding="utf-8").strip() or None)
     except FileNotFoundError:
         pass
@@ -97,25 +121,23 @@ def read_submission(path: Path) -> str:
 
 
 def restore_text(text: str, released: NotebookNode) -> NotebookNode:
-    """Restore a submission from the text of its file. Raises Unreadable, whatever is wrong with the text."""
+    """Restore a submission from the text of its file. Raises Unreadable, whatever is wrong with the text.
+
+    nbformat does not see the text: to say what is wrong with a notebook takes it minutes and gigabytes.
+    """
     try:
-        with warnings.catch_warnings():
-            for category in (DuplicateCellId, MissingIDFieldWarning):  # restoring gives every cell an id
-                warnings.simplefilter("ignore", category)
-            submitted = nbformat.reads(text, as_version=4)
-        return restore(submitted, released)
-    except nbformat.reader.NotJSONError:
+        return restore(json.loads(text), released)
+    except json.JSONDecodeError:
         raise Unreadable("not a notebook: the file is not JSON") from None
-    except Exception as error:  # nbformat raises many types, from AssertionError to RecursionError
+    except Exception as error:  # RecursionError, and others for cells that are none
         first = next(iter(str(error).splitlines()), "") or type(error).__name__
-        reason = "".join(letter for letter in first[:200] if letter.isprintable())
-        raise Unreadable(f"not a notebook of this lab: {reason}") from None
+        raise Unreadable(f"not a notebook of this lab: {printable(first[:200])}") from None
 
 
 # Restoring -----------------------------------------------------------------------------------------------------------
 
 
-def restore(submitted: NotebookNode, released: NotebookNode) -> NotebookNode:
+def restore(submitted: dict, released: NotebookNode) -> NotebookNode:
     """The released notebook with the student's answers, and with the cells that the student added where they were added.
 
     An answer is the source of a cell that the lab asks to be filled in. Of an answer that occurs twice the last one counts.
@@ -123,12 +145,14 @@ def restore(submitted: NotebookNode, released: NotebookNode) -> NotebookNode:
     """
     positions = {key: position for position, cell in enumerate(released.cells) for key in _cell_keys(cell)}
     answers: dict[int, str] = {}
-    added: dict[int, list[NotebookNode]] = {}  # by the position of the released cell before them
-    before = -1
+    added: dict[int, list[dict]] = {}  # by the position of the released cell before them
+    before, left = -1, MAX_ADDED
     for cell in _cells(submitted):
         position = next((positions[key] for key in _cell_keys(cell) if key in positions), None)
         if position is None:
-            added.setdefault(before, []).append(cell)
+            if cell.get("cell_type") in ("code", "markdown") and left > 0:
+                added.setdefault(before, []).append(cell)
+                left -= 1
         else:
             answers[position], before = _source(cell), position
     if not any(_is_answer(released.cells[position]) for position in answers):
@@ -172,14 +196,14 @@ def differences(submitted: NotebookNode, released: NotebookNode) -> list[str]:
 # Cells ---------------------------------------------------------------------------------------------------------------
 
 
-def _cells(submitted: NotebookNode) -> list[NotebookNode]:
-    cells = submitted.get("cells")
+def _cells(submitted: dict) -> list[dict]:
+    cells = submitted.get("cells") if isinstance(submitted, dict) else None
     if not isinstance(cells, list) or not all(isinstance(cell, dict) for cell in cells):
         raise Unreadable("it is not made of cells")
     return cells
 
 
-def _cell_keys(cell: NotebookNode) -> list[str]:
+def _cell_keys(cell: dict) -> list[str]:
     """The ids by which a cell can be recognised: nbgrader's and the notebook's."""
     grade_id = cell
     for name in ("metadata", "nbgrader", "grade_id"):
@@ -191,22 +215,24 @@ def _is_answer(cell: NotebookNode) -> bool:
     return cell.metadata.get("nbgrader", {}).get("solution", False)
 
 
-def _source(cell: NotebookNode) -> str:
+def _source(cell: dict) -> str:
     source = cell.get("source", "")
     text = "".join(map(str, source)) if isinstance(source, list) else str(source)
     text = re.sub(r"^[^\S\n]+$", "", text, flags=re.MULTILINE)  # pygments takes minutes for lines of blanks
+    text = re.sub("[\u202a-\u202e\u2066-\u2069]", "\ufffd", text)  # code that reads in another order than it runs
     return text.encode("utf-8", "replace").decode()  # a lone surrogate cannot be written to a file
 
 
-def _plain_cells(cells: list[NotebookNode], position: str) -> list[NotebookNode]:
+_NEW = {"code": nbformat.v4.new_code_cell, "markdown": nbformat.v4.new_markdown_cell}
+
+
+def _plain_cells(cells: list[dict], position: str) -> list[NotebookNode]:
     """Cells that a student added, with their text alone."""
     plain = []
     for number, cell in enumerate(cells):
-        name = f"added-{position}-{number}"
-        if cell.get("cell_type") == "code":
-            plain.append(nbformat.v4.new_code_cell(_source(cell), id=name))
-        elif cell.get("cell_type") == "markdown":
-            plain.append(nbformat.v4.new_markdown_cell(deactivate_markup(_source(cell)), id=name))
+        kind, source = cell["cell_type"], _source(cell)
+        source = deactivate_markup(source) if kind == "markdown" else source
+        plain.append(_NEW[kind](source, id=f"added-{position}-{number}"))
     return plain
 
 
@@ -228,7 +254,7 @@ def deactivate_markup(markdown: str) -> str:
 
 
 def _limit_length(cells: list[NotebookNode], released: NotebookNode) -> None:
-    """Replace the sources that are too long to run, to render and to read by a remark, and remove added cells over the limit."""
+    """Replace the sources that are too long to run, to render and to read by a remark."""
     given = {cell.id: cell.source for cell in released.cells}
     left = MAX_WRITTEN
     for cell in cells:
@@ -236,5 +262,3 @@ def _limit_length(cells: list[NotebookNode], released: NotebookNode) -> None:
             left -= len(cell.source)
             if len(cell.source) > MAX_CELL or left < 0:
                 cell.source = f"# left out: {len(cell.source)} characters, too long to be graded"
-    surplus = {cell.id for cell in [cell for cell in cells if cell.id not in given][MAX_ADDED:]}
-    cells[:] = [cell for cell in cells if cell.id not in surplus]

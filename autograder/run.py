@@ -215,7 +215,9 @@ def _retry_on_reference(notebook: NotebookNode, session: _Session, judge: Judge,
 # What a subject sent, made safe to show ------------------------------------------------------------------------------
 
 _PNG = re.compile(r"iVBORw0KGgo[A-Za-z0-9+/\n]*={0,2}\n?")
-_CONTROLS = re.compile(r"\x1b\[[0-9;?]*[@-~]|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_CONTROLS = re.compile(  # a terminal's, and those that reverse the order of the letters around them
+    r"\x1b\[[0-9;?]*[@-~]|[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+)
 
 
 def _output(output: dict) -> NotebookNode:

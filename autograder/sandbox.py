@@ -1,8 +1,9 @@
 """The sandbox: one process for one submission, without access to this machine.
 
 bubblewrap gives the subject its own process space, no network, an empty home, and a read-only view of Python, of the few
-packages that a lab may import, and of the lab's edition. One pair of pipes leads in and out. When the subject ends, by an exit,
-a crash or a time limit, all processes that it started end too.
+packages that a lab may import, and of the lab's edition. The kernel refuses system calls that lead out of that (`seccomp.py`).
+One pair of pipes leads in and out. When the subject ends, by an exit, a crash or a time limit, all processes that it started
+end too.
 """
 
 from __future__ import annotations
@@ -16,14 +17,18 @@ import signal
 import subprocess
 import sys
 import sysconfig
+import tempfile
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
 import psutil
 
+from . import seccomp
 from .check import exercises
+from .course import ROOT, classroom
 from .limits import BY_THE_CLOCK, WATCH_SECONDS, OwnTime, too_long
 from .observe import Malformed, NotGraded, SubjectDied, SubjectTimedOut, Tree, encode, receive
 
@@ -88,25 +93,26 @@ class Sandbox:
     """
 
     def __init__(self, edition: Path, isolated: bool = True, bench: bool = False):
-        command = _isolated(edition, bench) if isolated else _bare(edition, bench)
-        self.process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env={
-                "PATH": PATH,
-                "LANG": "C.UTF-8",
-                "HOME": "/tmp",
-                "MPLBACKEND": "agg",
-                "OPENBLAS_NUM_THREADS": "1",
-                "OMP_NUM_THREADS": "1",
-                **{name: os.environ[name] for name in KERNELS if name in os.environ},
-            },
-            cwd="/tmp",
-            start_new_session=True,
-            bufsize=0,
-        )
+        with _filter(bench) as filter:
+            self.process = subprocess.Popen(
+                _isolated(edition, bench, filter) if isolated else _bare(edition, bench),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env={
+                    "PATH": PATH,
+                    "LANG": "C.UTF-8",
+                    "HOME": "/tmp",
+                    "MPLBACKEND": "agg",
+                    "OPENBLAS_NUM_THREADS": "1",
+                    "OMP_NUM_THREADS": "1",
+                    **{name: os.environ[name] for name in KERNELS if name in os.environ},
+                },
+                cwd="/tmp",
+                start_new_session=True,
+                bufsize=0,
+                pass_fds=[filter] if isolated else [],
+            )
         self.seconds = 0.0
         try:
             self._exchange(b"", START_SECONDS)
@@ -225,14 +231,25 @@ def _user() -> int:
 
 
 def _try(user: int) -> subprocess.CompletedProcess:
-    return subprocess.run(_inside(user, False, [], "import numpy"), capture_output=True, text=True)
+    with _filter(False) as filter:
+        command = _inside(user, False, filter, [], "import numpy")
+        return subprocess.run(command, pass_fds=[filter], capture_output=True, text=True)
 
 
-def _isolated(edition: Path, bench: bool) -> list[str]:
-    return _inside(_user(), bench, ["--ro-bind", str(edition), "/edition"], _SERVE_TORCH if bench else _SERVE)
+@contextmanager
+def _filter(bench: bool) -> Iterator[int]:
+    """Within: the number of an open file with the filter of system calls. torch's compiler locks files of its own."""
+    with tempfile.TemporaryFile(buffering=0) as file:
+        file.write(seccomp.program(locks=bench))
+        file.seek(0)
+        yield file.fileno()
 
 
-def _inside(user: int, bench: bool, more: list[str], then: str) -> list[str]:
+def _isolated(edition: Path, bench: bool, filter: int) -> list[str]:
+    return _inside(_user(), bench, filter, ["--ro-bind", str(edition), "/edition"], _SERVE_TORCH if bench else _SERVE)
+
+
+def _inside(user: int, bench: bool, filter: int, more: list[str], then: str) -> list[str]:
     """The command that makes a sandbox and runs Python in it. Only two folders of a fixed size are writable."""
     entries = _entries(BENCH_PACKAGES if bench else PACKAGES)
     binds = [word for entry in entries for word in ("--ro-bind", str(entry), f"/packages/{entry.name}")]
@@ -241,6 +258,7 @@ def _inside(user: int, bench: bool, more: list[str], then: str) -> list[str]:
         *(
             "bwrap",
             *_isolation(user),
+            *("--seccomp", str(filter)),
             *_system(),
             *more,
             "--tmpfs",
@@ -278,7 +296,13 @@ def _system() -> list[str]:
         for name in ("bin", "lib"):
             binds += ["--ro-bind", f"{sys.base_prefix}/{name}", f"{sys.base_prefix}/{name}"]
     found = {path for prefix in ("/usr", "/usr/local", sys.base_prefix) for path in Path(prefix).glob(_PACKAGES_GLOB)}
+    found |= {path for path in _private() if path.is_dir() and path.is_relative_to("/usr")}
     return [*binds, *(word for path in sorted(found) for word in ("--tmpfs", str(path), "--remount-ro", str(path)))]
+
+
+def _private() -> list[Path]:
+    """The course with its solutions, the class, and this process's own packages: in a container they may be under `/usr`."""
+    return [ROOT, classroom(), *([Path(sys.prefix)] if sys.prefix != sys.base_prefix else [])]
 
 
 _PACKAGES_GLOB = "lib*/python3*/*-packages"  # site-packages, and dist-packages on Debian

@@ -1,8 +1,15 @@
-"""A page of the student's own lies beside the notebook, for nbgrader to put among the feedback."""
+"""Pages of the student's own lie beside the notebook, for nbgrader to put among the feedback."""
+
+PAGE = "<script>alert(1)</script>"
+STUDENTS = ["page_beside", "page_in_pattern"]
 
 
 def hand_in(folder):
-    (folder / "01_strided.html").write_text("<script>alert(1)</script>")
-    (folder / "other.html").write_text("<script>alert(1)</script>")
+    if folder.parent.name == "page_in_pattern":  # nbgrader takes the name of a folder for a pattern
+        (folder / "[x]").mkdir()
+        (folder / "[x]" / "page.html").write_text(PAGE)
+        return
+    for name in ("01_strided.html", "other.html", "other.HTML", "other.htm", "other.xhtml", "other.svg"):
+        (folder / name).write_text(PAGE)
     (folder / "gradebook.db").write_text("not a gradebook")
     (folder / "nbgrader_config.py").write_text("raise SystemExit")

@@ -285,14 +285,61 @@ def no_time(folder):
     (folder / "timestamp.txt").write_text("KeyboardInterrupt")
 
 
-@pytest.mark.parametrize("change", [link, linked_folder, pipe, too_large, too_long, too_many, no_time])
+def no_time_to_read(folder):
+    (folder / "timestamp.txt").write_text("1" * (restoring.MAX_TIMESTAMP + 1))
+
+
+def long_path(folder):
+    Path(folder, "x" * 250, "y" * 250).mkdir(parents=True)
+
+
+def name_with_escape_codes(folder):
+    (folder / "\x1b[2J").touch()
+
+
+def name_that_is_no_utf8(folder):
+    (folder / "\udce9").touch()
+
+
+def folder_that_is_a_pattern(folder):
+    (folder / "[x]").mkdir()
+
+
+CHANGES = [
+    folder_that_is_a_pattern,
+    link,
+    linked_folder,
+    pipe,
+    too_large,
+    too_long,
+    too_many,
+    no_time,
+    no_time_to_read,
+    long_path,
+]
+CHANGES += [name_with_escape_codes, name_that_is_no_utf8]
+
+
+@pytest.mark.parametrize("change", CHANGES)
 def test_a_folder_that_is_not_to_be_opened_is_refused_with_a_reason(submission, change):
     assert rejection_reason(submission) == ""
     change(submission)
-    assert rejection_reason(submission)
+    assert rejection_reason(submission).isprintable() and rejection_reason(submission)
 
 
-@pytest.mark.parametrize("name", ["*", "[ab]", "a?", " a", "a\nb", "a "])
+def test_a_folder_of_a_student_that_is_a_link_is_refused(submission):
+    other = submission.parents[1] / "other"
+    other.symlink_to(submission.parent)
+    assert rejection_reason(other / LAB)
+
+
+def test_code_reads_in_the_order_in_which_it_runs(released):
+    submitted = copy.deepcopy(released)
+    cell(submitted, "strided.permute").source += "\u202e# \u2066"
+    assert cell(restore(submitted, released), "strided.permute").source.endswith("\ufffd# \ufffd")
+
+
+@pytest.mark.parametrize("name", ["*", "[ab]", "a?", " a", "a\nb", "a ", "\x1b[2J", "a\u202eb", "\udce9"])
 def test_a_name_that_nbgrader_takes_for_many_is_refused(submission, name):
     folder = submission.parent.rename(submission.parents[1] / name) / LAB
     assert "name" in rejection_reason(folder)

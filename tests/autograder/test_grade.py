@@ -1,6 +1,7 @@
 """`rushlight grade` on the sample class."""
 
 import csv
+import os
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 
@@ -8,7 +9,7 @@ import nbformat
 import pytest
 from nbgrader.preprocessors import SaveAutoGrades, SaveCells
 
-from autograder import limits, plugin, sample
+from autograder import cli, limits, plugin, sample
 from autograder.course import points
 from autograder.grade import GradingError, Row, grade, write_csv
 from autograder.report import write_report
@@ -86,6 +87,16 @@ def test_what_has_been_marked_is_not_run_again_when_it_is_recorded(one_student, 
     assert row.total == 17
 
 
+def test_nbformat_does_not_see_the_text_of_a_submission(one_student, monkeypatch, quick_grade):
+    seen, reads = [], nbformat.reads
+    monkeypatch.setattr(
+        nbformat, "reads", lambda text, *more, **options: seen.append(text) or reads(text, *more, **options)
+    )
+    (row,) = quick_grade(LAB)
+    assert row.total == 17 and seen
+    assert (one_student / "submitted" / "half_done" / LAB / f"{LAB}.ipynb").read_text() not in seen
+
+
 def test_a_lab_that_is_half_in_the_gradebook_is_entered_again(one_student, quick_grade):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(SaveCells, "_create_source_cell", lambda self, cell: None)
@@ -134,6 +145,19 @@ def test_a_submission_that_was_replaced_is_graded_again(one_student, answers, re
     assert row.total == 40
 
 
+@pytest.mark.parametrize("year", [1990, 2090])
+def test_the_time_of_a_file_does_not_decide_whether_it_is_new(one_student, answers, released, quick_grade, year):
+    path, graded = (one_student / place / "half_done" / LAB / f"{LAB}.ipynb" for place in ("submitted", "autograded"))
+    quick_grade(LAB)
+    sample.fill(released, answers)
+    nbformat.write(released, path)
+    os.utime(path, ((year - 1970) * 31_556_952,) * 2)
+    assert [row.total for row in quick_grade(LAB)] == [40]
+    before = graded.stat().st_mtime_ns
+    assert [row.total for row in quick_grade(LAB)] == [40]
+    assert graded.stat().st_mtime_ns == before
+
+
 def test_the_sample_class_is_made_once(tmp_path):
     sample.make(tmp_path)
     path = tmp_path / "submitted" / "untouched" / LAB / f"{LAB}.ipynb"
@@ -166,3 +190,17 @@ def test_the_notebook_of_another_course_gets_a_clear_line(classroom, released, q
     nbformat.write(released, path)
     (row,) = quick_grade(LAB)
     assert "not a notebook of this lab" in row.remark()
+
+
+def test_no_table_has_a_formula_or_a_control_character_of_a_student(classroom, capsys):
+    name = "\x1b[2J\u202e\udce9"
+    verdicts = {check: {"outcome": "disagreed", "message": name, "case": name} for check in points(LAB)}
+    rows = [Row(student, verdicts=verdicts) for student in ("=1+1", "\t=1+1", "+1", "-1", "@x", name, name + "2")]
+    rows += [Row("ada", problem="=1+1"), Row("ben", problem=name)]
+    texts = [write_csv(LAB, rows).read_text(encoding="utf-8"), write_report(LAB, rows).read_text(encoding="utf-8")]
+    cli._print_table(LAB, rows)
+    for text in [*texts, capsys.readouterr().out]:
+        assert "\\u001b[2J\\u202e\\udce9" in text and not {*"\x1b\u202e\udce9\t"} & {*text}
+    with (classroom / f"grades-{LAB}.csv").open(newline="") as file:
+        cells = [cell for row in csv.reader(file) for cell in row]
+    assert not [cell for cell in cells if cell[:1] in [*"=+-@\t\r"]]

@@ -13,6 +13,7 @@ import time
 from concurrent.futures import ProcessPoolExecutor
 
 import pytest
+from nbgrader.preprocessors import SaveAutoGrades
 from sweep import sweep
 
 from autograder import grade as grading
@@ -161,6 +162,23 @@ def test_a_full_disk_stops_grading_and_loses_nothing(classroom, submissions, mon
             quick_grade(LAB, force=True)
     assert recorded(classroom) == before
     assert [row.total for row in quick_grade(LAB)] == [40]
+
+
+@pytest.mark.parametrize(
+    "words", ["No space left on device", "database is locked", "readonly database", "x\nKeyboardInterrupt"]
+)
+def test_words_in_an_error_do_not_stop_the_class(classroom, submissions, monkeypatch, quick_grade, words):
+    enrol(classroom, submissions, 2)
+    save = SaveAutoGrades.preprocess
+
+    def fail_for_the_first(self, nb, resources):
+        if resources["nbgrader"]["student"] == "student00":
+            raise FileNotFoundError(2, "no such file", words)
+        return save(self, nb, resources)
+
+    monkeypatch.setattr(SaveAutoGrades, "preprocess", fail_for_the_first)
+    first, second = quick_grade(LAB)
+    assert "FileNotFoundError" in first.remark() and second.total == 17
 
 
 def test_a_classroom_that_cannot_be_written_is_refused(classroom, submissions, monkeypatch, quick_grade):

@@ -1,6 +1,7 @@
 """Rebuilding a submission on the released notebook."""
 
 import copy
+import csv
 
 import nbformat
 import pytest
@@ -128,3 +129,17 @@ def test_points_that_have_changed_reach_a_gradebook_with_submissions(released, l
             gradebook.update_or_create_student("ada")
             gradebook.update_or_create_submission(lab, "ada")
             assert gradebook.find_grade_cell(cell.metadata.nbgrader.grade_id, lab, lab).max_score == points
+
+
+def test_an_export_has_one_cell_for_each_name_and_no_formula(tmp_path):
+    names = {"ada": ("Lovelace, Countess", '=HYPERLINK("http://x")'), "-1+1": ("@SUM(1+1)", "\x1b[2J")}
+    with Gradebook(f"sqlite:///{tmp_path / 'gradebook.db'}", "rushlight") as gradebook:
+        gradebook.add_assignment("01_strided")
+        for student, (last, first) in names.items():
+            gradebook.add_student(student, last_name=last, first_name=first)
+        plugin.Export(to=str(tmp_path / "grades.csv")).export(gradebook)
+    with (tmp_path / "grades.csv").open() as file:
+        rows = {row["student_id"]: row for row in csv.DictReader(file)}
+    assert rows["ada"]["last_name"] == "Lovelace, Countess" and rows["ada"]["first_name"][:2] == "'="
+    assert rows["'-1+1"]["last_name"] == "'@SUM(1+1)" and rows["'-1+1"]["first_name"] == "\\u001b[2J"
+    assert {row["score"] for row in rows.values()} == {"0.0"}

@@ -11,6 +11,7 @@ import pytest
 from autograder import sample
 from autograder.build import exercise_source
 from autograder.check import exercises
+from autograder.course import exercise_name
 from autograder.release import release
 
 LAB = "01_strided"
@@ -56,11 +57,37 @@ def test_a_piece_that_is_not_plugged_in_runs_and_shows_no_body(course):
 
 def test_a_student_can_take_the_lab_there(course, released, answers, isolated):
     assert "copied the lab" in rushlight(course, "lab", "01", "--no-open")
-    assert "0 of 40 points" in rushlight(course, "check", "01")
+    assert rushlight(course, "check", "01").splitlines()[-1] == "0 of 40 points"
     sample.fill(released, answers)
     nbformat.write(released, course / "work" / LAB / f"{LAB}.ipynb")
     assert "40 of 40 points" in rushlight(course, "check", "01")
     assert "16 / 16" in rushlight(course, "status")
+
+
+OPENED = """
+import zlib
+from base64 import b85decode
+
+import rushlight as rl
+from rushlight import sealed
+
+
+def opened(name):
+    packed = next(text for (module, function), text in sealed.PACKED.items() if function == name)
+    found = {}
+    exec(zlib.decompress(b85decode(packed)), vars(rl.strided), found)
+    return found[name]
+"""
+
+
+def test_whoever_grades_there_does_not_hand_out_the_sealed_bodies(course, released, isolated):
+    for exercise in filter(exercise_name, released.cells):
+        stub = exercise.source.index("    # YOUR CODE HERE")
+        name = exercise_name(exercise).rpartition(".")[2]
+        exercise.source = f"{exercise.source[:stub]}    return opened({name!r})(*locals().values())\n"
+    released.cells.insert(1, nbformat.v4.new_code_cell(OPENED))
+    nbformat.write(released, course / "work" / "hostile.ipynb")
+    assert rushlight(course, "check", "01", "--notebook", "work/hostile.ipynb").splitlines()[-1] == "0 of 40 points"
 
 
 def test_a_folder_that_exists_is_left_alone(course):

@@ -1,10 +1,14 @@
 """What a student's code finds around it while it is graded."""
 
+import errno
+import platform
+import socket
 import time
 from pathlib import Path
 
 import pytest
 
+from autograder import seccomp
 from autograder.check import exercises
 from autograder.edition import edition, without_bodies
 from autograder.observe import SubjectDied, SubjectTimedOut
@@ -57,6 +61,16 @@ def test_no_file_of_this_machine_is_there(box, root, tmp_path):
     (tmp_path / "secret").write_text("x")
     for place in (root, tmp_path, "/home", "/etc/passwd", "/root/.bashrc"):
         assert run(box, f"import os; print(os.path.exists({str(place)!r}))") == "False\n"
+
+
+def test_a_course_and_a_class_under_usr_are_not_there(isolated, monkeypatch):
+    course = next(path for path in sorted(Path("/usr/share").iterdir()) if path.is_dir() and any(path.iterdir()))
+    monkeypatch.setattr("autograder.sandbox.ROOT", course)
+    box = Sandbox(edition(LAB))
+    try:
+        assert run(box, f"import os; print(os.listdir({str(course)!r}))") == "[]\n"
+    finally:
+        box.close()
 
 
 def test_there_is_no_network(box):
@@ -151,3 +165,81 @@ def test_a_bench_lab_has_torch_and_nothing_else_of_the_judge(isolated):
         assert run(box, "import autograder.judge") == "ModuleNotFoundError"
     finally:
         box.close()
+
+
+# Ways to another submission that is graded at the same time ------------------------------------------------------------
+
+LOCKS = """
+import fcntl, struct
+file = open("/edition/rushlight/__init__.py")
+for lock in (
+    lambda: fcntl.flock(file, fcntl.LOCK_EX),
+    lambda: fcntl.lockf(file, fcntl.LOCK_SH),
+    lambda: fcntl.fcntl(file, fcntl.F_GETLK, struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 0, 0, 0)),
+    lambda: fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_RDLCK),
+    lambda: fcntl.fcntl(file, fcntl.F_NOTIFY, 1),
+):
+    try:
+        lock()
+        print("locked")
+    except OSError as error:
+        print(error.errno)
+"""
+
+CALLS = """
+import ctypes
+libc = ctypes.CDLL(None, use_errno=True)
+for number in {numbers}:
+    print(ctypes.get_errno() if libc.syscall(number, 0, 0, 0, 0, 0, 0) < 0 else "allowed")
+"""
+
+SOCKETS = """
+import socket
+for family, kind in [(family, kind) for family in range(64) for kind in (1, 2, 3, 5)]:
+    try:
+        socket.socket(family, kind).close()
+        print(family)
+    except OSError:
+        pass
+"""
+
+
+def test_files_that_all_subjects_see_cannot_be_locked_or_watched(box):
+    assert run(box, LOCKS) == f"{errno.ENOLCK}\n" * 5
+
+
+def test_system_calls_that_no_lab_needs_are_refused(box):
+    column = list(seccomp._ARCHITECTURES).index(platform.machine())
+    numbers = [each[column] for each in seccomp._REFUSED.values() if each[column] is not None]
+    assert run(box, CALLS.format(numbers=numbers)) == f"{errno.EPERM}\n" * len(numbers)
+
+
+def test_only_sockets_that_a_network_space_separates_can_be_made(box):
+    assert {*map(int, run(box, SOCKETS).split())} <= {
+        socket.AF_UNIX,
+        socket.AF_INET,
+        socket.AF_INET6,
+        socket.AF_NETLINK,
+    }
+
+
+def test_no_namespace_can_be_made_in_a_sandbox(box):
+    source = "import ctypes; print(ctypes.CDLL(None).syscall({}, 0x10000000 | 17, 0, 0, 0, 0))"
+    assert run(box, source.format(220 if platform.machine() == "aarch64" else 56)) == "-1\n"
+
+
+def test_memory_that_no_process_has_cannot_be_made(box):
+    assert run(box, "import mmap; mmap.mmap(-1, 4096)") == "PermissionError"
+    assert run(box, "import mmap; mmap.mmap(-1, 4096, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS); print(1)") == "1\n"
+    assert run(box, "import os; os.memfd_create('x')") == "PermissionError"
+    assert run(box, "import multiprocessing as m; print(m.Value('i', 7).value)") == "7\n"
+
+
+def test_a_subject_stays_in_one_session(box):
+    assert run(box, "import os; before = os.getsid(0); os.setsid(); print(os.getsid(0) == before)") == "True\n"
+
+
+def test_a_filter_is_made_for_each_architecture_and_lets_others_pass():
+    both = {seccomp.program(False, machine) for machine in ("x86_64", "aarch64")}
+    assert len(both) == 2 and all(len(each) % 8 == 0 and len(each) < 4096 * 8 for each in both)
+    assert len(seccomp.program(False, "riscv64")) == 8
