@@ -81,6 +81,12 @@ def test_a_statement_that_changes_a_table_belongs_to_it(text_of):
     assert text_of(grown, "second") == text_of(CHECK, "second")
 
 
+def test_the_tests_of_a_group_stay_together(request):
+    if not getattr(request.config.option, "loadgroup", False):
+        pytest.skip("they are distributed by files")
+    assert request.node.nodeid.endswith("@autograder-test_lock")
+
+
 def test_a_lock_is_read_as_it_was_written(tmp_path):
     names = guarantees.every_exercise()
     lock = guarantees.Lock("2.11.0", {names[1]: ("1234", 5), names[0]: ("abcd", 60)})
