@@ -33,17 +33,7 @@ _REFUSED = {  # the numbers on x86-64 and on aarch64
 _MMAP, _SHARED_ANONYMOUS = (9, 222), 0x21  # MAP_SHARED | MAP_ANONYMOUS
 _SETSID = (112, 157)  # the kernel divides a CPU by sessions: fifty of them would leave other submissions a fiftieth
 _FLOCK, _FCNTL, _SOCKET, _SOCKETPAIR, _CLONE, _CLONE3 = (73, 32), (72, 25), (41, 198), (53, 199), (56, 220), (435, 435)
-_LOCK_COMMANDS = (
-    5,
-    6,
-    7,
-    36,
-    37,
-    38,
-    1024,
-    1025,
-    1026,
-)  # of fcntl: F_*LK*, F_OFD_*LK*, F_SETLEASE, F_GETLEASE, F_NOTIFY
+_LOCK_COMMANDS = (5, 6, 7, 36, 37, 38, 1024, 1025, 1026)  # of fcntl: F_*LK*, F_OFD_*LK*, F_*LEASE, F_NOTIFY
 _FAMILIES = (1, 2, 10, 16)  # AF_UNIX, AF_INET, AF_INET6, AF_NETLINK: a network namespace separates them
 _NEW_NAMESPACES = 0x7E020080  # all flags CLONE_NEW* of clone
 _X32 = 0x40000000  # numbers of a second set of system calls on x86-64
