@@ -151,6 +151,10 @@ def lists_too(function: Callable, *arguments: Any) -> Any:
     return result
 
 
+class Interrupt(KeyboardInterrupt):
+    """Raised in a program, and caught there. `except Exception` lets it through."""
+
+
 def error_name(error: BaseException) -> str:
     """The name of the built-in class of an error. A contract says no more than this class."""
     return next(each for each in type(error).__mro__ if each.__module__ == "builtins").__name__

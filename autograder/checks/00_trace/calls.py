@@ -3,7 +3,7 @@
 import re
 
 from ...check import program
-from ..cases import drawn, error_name, explained, several
+from ..cases import Interrupt, drawn, error_name, explained, several
 
 
 def _backward(torch, x):
@@ -14,7 +14,7 @@ def _backward(torch, x):
 
 def _interrupted(torch, x):
     torch.relu(x)
-    raise KeyboardInterrupt
+    raise Interrupt
 
 
 def _without_grad(torch, x):
@@ -53,7 +53,7 @@ def watched(torch, calls, steps, rows, more):
 
     try:
         found = calls(function, torch.arange(3.0 * rows).reshape(rows, 3), *[1] * more)
-    except (Exception, KeyboardInterrupt) as error:
+    except (Exception, Interrupt) as error:
         found = error_name(error)
     return {"calls": found, "computed": seen, "modes left on": torch._C._len_torch_dispatch_stack()}
 

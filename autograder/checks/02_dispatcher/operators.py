@@ -6,7 +6,7 @@ its own.
 
 from contextlib import ExitStack, contextmanager
 
-from ..cases import error_name, is_torch
+from ..cases import Interrupt, error_name, is_torch
 from .keys import ALIASES, BACKENDS, EXPLICIT, FUNCTIONALITIES, RUNTIME, bits_of, names, subsets
 
 NAMESPACE = "lab02"
@@ -52,7 +52,7 @@ def attempt(call):
         return call()
     except RecursionError:
         raise
-    except (Exception, KeyboardInterrupt) as error:
+    except (Exception, Interrupt) as error:
         return error_name(error)
 
 
@@ -179,7 +179,7 @@ def mode(xp, overload, number, kind, log):
             call = f"{str(func).partition('.')[2]}, types {list(types)}, {arguments_text(xp, args, kwargs)}"
             log.append(f"mode {number}: {call}, {thread(xp)}")
             if kind in ("raise", "interrupt"):
-                raise KeyError("the mode's") if kind == "raise" else KeyboardInterrupt
+                raise KeyError("the mode's") if kind == "raise" else Interrupt
             if kind == "refuse":
                 return NotImplemented
             if kind == "answer":
