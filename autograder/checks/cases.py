@@ -136,6 +136,25 @@ def copied(x: Any) -> Any:
     return None if x is None else x.new_empty(x.shape).copy_(x.detach())
 
 
+def as_lists(value: Any) -> Any:
+    """A value whose tuples are lists; of a tensor, its metadata."""
+    if hasattr(value, "stride"):
+        return as_lists([value.shape, value.stride(), value.storage_offset()])
+    return [as_lists(item) for item in value] if isinstance(value, (list, tuple)) else value
+
+
+def lists_too(function: Callable, *arguments: Any) -> Any:
+    """The result of a call with tuples. Lists must give the same result, and must not change."""
+    result, lists = function(*arguments), as_lists(arguments)
+    assert as_lists(function(*lists)) == as_lists(result), f"lists instead of tuples give another result: {lists}"
+    assert lists == as_lists(arguments), "a list among the arguments has changed"
+    return result
+
+
+class Interrupt(KeyboardInterrupt):
+    """Raised in a program, and caught there. `except Exception` lets it through."""
+
+
 def error_name(error: BaseException) -> str:
     """The name of the built-in class of an error. A contract says no more than this class."""
     return next(each for each in type(error).__mro__ if each.__module__ == "builtins").__name__

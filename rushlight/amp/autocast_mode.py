@@ -54,8 +54,9 @@ def is_eligible(value: Any) -> bool:
 def cached_cast(dtype: dtype, value: Any) -> Any:
     """The argument that an autocast kernel passes on: an eligible tensor (`is_eligible`) is cast to this dtype (`Tensor.to`).
 
-    For a list or tuple, each item is cast, and the result is a list. Anything else (tensors that are not eligible, numbers,
-    None) stays as it is.
+    For a list or tuple, each item is cast in the same way, also in lists within lists, and the result is a new list or
+    tuple. Anything else (tensors that are not eligible, numbers, None) stays as it is. Nothing is cached: each call casts the
+    values that the tensor has now.
 
     Source: `aten/src/ATen/autocast_mode.cpp`, `cached_cast`.
     """

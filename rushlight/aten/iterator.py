@@ -48,7 +48,7 @@ def broadcast_strides(sizes: Sequence[int], strides: Sequence[int], to: Sequence
         sizes, strides: of the operand; `sizes` broadcasts to `to`.
 
     Returns:
-        one stride for each size in `to`, in the unit of `strides`.
+        a tuple, one stride for each size in `to`, in the unit of `strides`.
 
     Source: `aten/src/ATen/TensorIterator.cpp`, `compute_strides`.
     """
@@ -72,7 +72,8 @@ def coalesce_dimensions(
         operand_strides: for each operand one stride per size, in any unit.
 
     Returns:
-        the sizes, and for each operand its strides. A loop of one dimension or none stays as it is.
+        a tuple of the sizes, and a tuple with a tuple of strides for each operand. A loop of one dimension or none stays as it
+        is.
 
     Source: `aten/src/ATen/TensorIterator.cpp`, `coalesce_dimensions`.
     """

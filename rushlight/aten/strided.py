@@ -479,7 +479,7 @@ def slice(self: Tensor, dim: int = 0, start: int | None = None, end: int | None 
         `step`.
 
     Raises:
-        IndexError: `self` has no dimensions, or `dim` is out of range.
+        IndexError: `self` has no dimensions, or `dim` is out of range (checked first).
         RuntimeError: `step` is not positive.
 
     Source: `aten/src/ATen/native/TensorShape.cpp`, `slice`.

@@ -67,8 +67,8 @@ def allocate(output: Output, device: str = "cpu") -> Tensor:
 def call_functional(kernel: Structured, args: Sequence) -> Tensor:
     """The functional form: a new tensor, filled by the kernel.
 
-    First `kernel.meta(*args)` returns the metadata of the result, an `Output`, or raises. Then a tensor of these sizes,
-    strides and dtype is allocated (`empty_strided`; strides None mean `contiguous_strides`). Then
+    First `kernel.meta(*args)`, called once, returns the metadata of the result, an `Output`, or raises. Then a tensor of these
+    sizes, strides and dtype is allocated (`empty_strided`; strides None mean `contiguous_strides`). Then
     `kernel.impl(*args, out)` fills it.
 
     Returns:
@@ -86,9 +86,9 @@ def call_functional(kernel: Structured, args: Sequence) -> Tensor:
 def call_inplace(kernel: Structured, args: Sequence) -> Tensor:
     """The in-place form: the result overwrites the first argument, which keeps its sizes, strides and dtype.
 
-    First `kernel.meta(*args)` returns the metadata of the result, an `Output`, or raises. Then the checks below run. Then
-    `kernel.impl(*args, out)` runs with the first argument as `out`, unless that argument is on the device meta (`is_meta`)
-    and has no memory to write to.
+    First `kernel.meta(*args)`, called once, returns the metadata of the result, an `Output`, or raises. Its sizes may be a
+    tuple or a list. Then the checks below run, before anything is written. Then `kernel.impl(*args, out)` runs with the first
+    argument as `out`, unless that argument is on the device meta (`is_meta`) and has no memory to write to.
 
     Returns:
         the first argument.
@@ -115,9 +115,10 @@ def call_inplace(kernel: Structured, args: Sequence) -> Tensor:
 def call_out(kernel: Structured, args: Sequence, out: Tensor) -> Tensor:
     """The out= form: the result is written into `out`, which is resized if necessary and keeps its dtype.
 
-    First `kernel.meta(*args)` returns the metadata of the result, an `Output`, or raises. Then `check_writable` checks the
-    dtype and the memory of `out`, as for the in-place form. Then `resize_output` gives `out` the sizes of the result and, if
-    it had other sizes, the strides too. Then `kernel.impl(*args, out)` fills it, unless it is on the device meta (`is_meta`).
+    First `kernel.meta(*args)`, called once, returns the metadata of the result, an `Output`, or raises. Then `check_writable`
+    checks the dtype and the memory of `out`, as for the in-place form. Then `resize_output` gives `out` the sizes of the result
+    and, if it had other sizes, the strides too. Then `kernel.impl(*args, out)` fills it, unless it is on the device meta
+    (`is_meta`).
 
     Returns:
         `out`.

@@ -299,7 +299,8 @@ def bind_kernel(kernel: Kernel, operator: Operator, key_set: int) -> Callable:
 
     Returns:
         the callable. It returns the function's result; for a kernel that is `pythonic` or `boxed`, the result of
-        `cast_returns(operator.schema, result)`. For a kernel that takes only the stack it may be the function itself.
+        `cast_returns(operator.schema, result)`. For a kernel that takes only the stack it may be the function itself. It can
+        be called many times.
 
     Source: `aten/src/ATen/core/boxing/KernelFunction_impl.h`, `KernelFunction::call`; for kernels in Python
     `torch/csrc/utils/python_dispatch.cpp`, `PythonKernelHolder`.
@@ -334,7 +335,7 @@ def compute_table_entry(
     6. `MISSING`: "missing".
 
     Args:
-        kernels: the kernels registered for the operator, by runtime key or alias key.
+        kernels: the kernels registered for the operator, by runtime key or alias key. `FALLTHROUGH` is one of them.
         fallbacks: the kernels registered for all operators, by runtime key.
         key: one of `RUNTIME_KEYS`, or `Undefined`.
 

@@ -118,8 +118,8 @@ def result_type(*operands) -> dtype:
     without dimensions stays `float16`.
 
     Args:
-        operands: at least one. A tensor has a `dtype` and a number of dimensions, `dim()`. The type of a number is
-            `scalar_type(number)`.
+        operands: at least one. A tensor has a `dtype` and a number of dimensions, `dim()`. The type of a number, Python's or
+            numpy's (`np.generic`), is `scalar_type(number)`.
 
     Raises:
         TypeError: an operand is neither a tensor nor a number (`scalar_type` raises it).

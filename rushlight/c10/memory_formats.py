@@ -69,7 +69,7 @@ def reorder_dimensions(sizes: Sequence[int], operand_strides: Sequence[Sequence[
         operand_strides: for each operand one stride per size; 0 where it is broadcast.
 
     Returns:
-        every dimension once.
+        every dimension once, in a tuple or a list.
 
     Source: `aten/src/ATen/TensorIterator.cpp`, `reorder_dimensions`.
     """

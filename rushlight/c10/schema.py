@@ -5,7 +5,7 @@
 PyTorch declares every operator like this, in `native_functions.yaml` and in `Library.define`; its parser is
 `torch/csrc/jit/frontend/function_schema_parser.cpp`. A type may be followed by `?` (may be None), `[]` or `[2]` (a
 list), and an alias annotation. Arguments and returns with the same letter may share memory. `!` marks memory that the
-operator writes to. Left out: wildcards and sets in annotations, tuples as types, and `...`.
+operator writes to. Left out: wildcards and sets in annotations, escapes within quotes, tuples as types, and `...`.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ REQUIRED = object()  # instead of a default: the caller must pass the argument
 NAMES = {"Mean": 1}  # values of the named defaults in PyTorch's schemas; other names stay names
 
 _ARGUMENT = re.compile(
-    r"(?P<base>[A-Za-z_]\w*)(\((?P<alias>[^()]*)\))?(?P<suffix>(\?|\[\d*\])*)"
-    r"(\s+(?P<name>[A-Za-z_]\w*))?(\s*=\s*(?P<default>.+))?$",
+    r"(?P<base>[A-Za-z_]\w*)(\s*\((?P<alias>[^()]*)\))?(?P<suffix>(\?|\[\d*\])*)"
+    r"((\s+|(?<=[])?]))(?P<name>[A-Za-z_]\w*))?(\s*=\s*(?P<default>.+))?$",
     re.DOTALL,
 )
 _SCHEMA = re.compile(
@@ -117,7 +117,8 @@ def split_at_commas(text: str) -> list[str]:
     """The parts of `text` between commas, without the white space around them.
 
     A comma inside parentheses, brackets or quotes (of either kind) does not separate. Inside quotes, parentheses, brackets
-    and the other kind of quote have no meaning either. An empty text, or only white space, has no parts.
+    and the other kind of quote have no meaning either, and a quote cannot be escaped. A part may be empty: `a,,b` has three.
+    An empty text, or only white space, has no parts.
 
     Source: `torch/csrc/jit/frontend/schema_type_parser.cpp`, `SchemaTypeParser::parseList`.
     """
@@ -210,7 +211,8 @@ def parse_schema(text: str, namespace: str = "aten") -> FunctionSchema:
 
     The line is `name(arguments) -> returns`, with an optional `namespace::` before and `.overload` after the name. `_SCHEMA`
     matches it up to its first parenthesis. A `*` among the arguments is not an argument: those after it are keyword only.
-    There is one return, with or without parentheses, or any number of returns in parentheses.
+    There is one return, with or without parentheses, or any number of returns in parentheses. The last `->` of the line
+    comes before the returns.
 
     Args:
         text: the line.
@@ -222,8 +224,9 @@ def parse_schema(text: str, namespace: str = "aten") -> FunctionSchema:
 
     Raises:
         RuntimeError: the line has no name; no `->` with something after it; arguments or returns whose parenthesis is not
-            closed; an argument without a name; a positional argument without a default after one that has a default (PyTorch
-            makes an exception for lists); or `default` as its overload name.
+            closed; several returns without parentheses; an argument without a name; a positional argument without a default
+            after one that has a default, whatever the default is (PyTorch makes an exception for lists); or `default` as its
+            overload name.
 
     Source: `torch/csrc/jit/frontend/function_schema_parser.cpp`, `SchemaParser::parseDeclaration`.
     """
@@ -261,7 +264,8 @@ def bind(schema: FunctionSchema, args: Sequence, kwargs: dict[str, Any]) -> list
 
     Args:
         schema: its `positional` arguments come before the keyword-only arguments.
-        args, kwargs: as Python passes them. An argument that is not keyword only may be in either.
+        args, kwargs: as Python passes them; they are not changed. An argument that is not keyword only may be in either. A
+            None that is passed is a value, not a missing argument.
 
     Raises:
         RuntimeError: there are more args than positional arguments; an argument without a default is missing; or a keyword
@@ -300,7 +304,7 @@ def explain_keywords(schema: FunctionSchema, args: Sequence, kwargs: dict[str, A
     return f"{problem} for operator '{schema.full_name}'. Schema: {schema}"
 
 
-def unbind(schema: FunctionSchema, stack: Sequence) -> tuple[tuple, dict[str, Any]]:
+def unbind(schema: FunctionSchema, stack: Sequence) -> tuple[Sequence, dict[str, Any]]:
     """The args and kwargs that a kernel written in Python receives for a stack, without the defaults where possible.
 
     The values of `schema.positional` become args. Values at the end that are their argument's default are dropped. A default
@@ -308,7 +312,7 @@ def unbind(schema: FunctionSchema, stack: Sequence) -> tuple[tuple, dict[str, An
     default. `is_default` tells whether a value is the default.
 
     Returns:
-        a tuple and a dict, in the order of the schema.
+        a tuple or a list, and a dict, in the order of the schema.
 
     Source: `torch/csrc/autograd/python_variable.cpp`, `parseIValuesToPyArgsKwargs`.
     """

@@ -3,6 +3,7 @@
 A function's name is its exercise's, two underscores, and the style.
 """
 
+import builtins
 import itertools
 import math
 import operator
@@ -607,3 +608,27 @@ def layout__of_a_first_student(dl_tensor):
         raise BufferError("no such dtype")
     dtype = DTYPES[key]
     return sizes, strides, dl_tensor.byte_offset // dtype.itemsize, dtype
+
+
+def select__range(self, dim, index):
+    if not self.shape:
+        raise IndexError("select() needs at least one dimension")
+    dim = wrap_dim(dim, self.dim())
+    steps = range(0, self.size(dim) * max(self.stride(dim), 1), max(self.stride(dim), 1))
+    skipped = steps[index] if self.stride(dim) else 0 * steps[index]
+    sizes, strides = ([*each[:dim], *each[dim + 1 :]] for each in (tuple(self.shape), self.stride()))
+    return alias(self, sizes, strides, self.storage_offset() + skipped)
+
+
+def slice__indices_of_python(self, dim=0, start=None, end=None, step=1):
+    if self.dim() == 0:
+        raise IndexError("slice() needs at least one dimension")
+    dim = wrap_dim(dim, self.dim())
+    if step < 1:
+        raise RuntimeError(f"slice step must be positive, not {step}")
+    chosen = range(self.size(dim))[builtins.slice(start, end, step)]
+    stride = self.stride(dim)
+    sizes = [len(chosen) if each == dim else size for each, size in enumerate(self.shape)]
+    strides = [stride * step if each == dim else old for each, old in enumerate(self.stride())]
+    first = builtins.slice(start, end, step).indices(self.size(dim))[0]
+    return alias(self, sizes, strides, self.storage_offset() + first * stride)

@@ -7,6 +7,8 @@ import functools
 import itertools
 import operator as of
 import re
+from contextlib import ExitStack
+from operator import attrgetter
 
 import rushlight as rl
 from rushlight.c10 import dispatch, schema
@@ -23,9 +25,19 @@ from rushlight.c10.dispatch import (
     PYTHON,
     RUNTIME_KEYS,
     DispatchKey,
+    excluding,
     local,
 )
-from rushlight.c10.schema import REQUIRED, Argument, FunctionSchema
+from rushlight.c10.schema import (
+    _SCHEMA,
+    REQUIRED,
+    Argument,
+    FunctionSchema,
+    explain_keywords,
+    is_default,
+    parse_argument,
+    split_at_commas,
+)
 
 SHIFT = len(BACKENDS)
 
@@ -502,3 +514,96 @@ def autocast_kernel__by_calling_the_dispatcher(operator, policy, *stack):
         return dispatch.call(operator, *rl.autocast_mode.cached_cast(wanted, stack))
     finally:
         local.excluded = before
+
+
+def unbind__lists(schema, stack):
+    args, kwargs = [], {}
+    for argument, value in zip(schema.arguments, stack):
+        if not argument.kwarg_only:
+            args.append(value)
+        elif not is_default(argument, value):
+            kwargs[argument.name] = value
+    while args and is_default(schema.arguments[len(args) - 1], args[-1]):
+        del args[-1]
+    return args, kwargs
+
+
+def unbind__recursion(schema, stack):
+    def shortened(count):
+        ends = count and is_default(schema.arguments[count - 1], stack[count - 1])
+        return shortened(count - 1) if ends else tuple(stack[:count])
+
+    kwargs = {}
+    for argument, value in zip(schema.arguments, stack):
+        if argument.kwarg_only and not is_default(argument, value):
+            kwargs[argument.name] = value
+    return shortened(len(schema.positional)), kwargs
+
+
+def fail(problem):
+    raise RuntimeError(problem)
+
+
+def parse_schema__two_halves(text, namespace="aten"):
+    head = _SCHEMA.match(text) or fail(f"{text!r} has no name")
+    namespace_there, name, overload, rest = head.group("ns", "name", "overload", "rest")
+    arrow = rest.rfind("->")
+    inside, returned = rest[: max(arrow, 0)].rstrip(), rest[arrow + 2 :].strip()
+    if arrow < 0 or inside[-1:] != ")" or not returned or (returned[0] == "(" and returned[-1] != ")"):
+        fail(f"{text!r} has no arguments in parentheses, or no returns after an arrow")
+    if overload == "default":
+        fail(f"{text!r}: `default` is not a name for an overload")
+    parts = split_at_commas(inside[:-1])
+    stars = [place for place, part in enumerate(parts) if part == "*"]
+    border = min(stars, default=len(parts))
+    positional = [parse_argument(part) for part in parts[:border]]
+    by_keyword = [parse_argument(part, True) for part in parts[border:] if part != "*"]
+    for before, after in zip(positional, positional[1:]):
+        if before.default is not REQUIRED and after.default is REQUIRED:
+            fail(f"{text!r}: {after.name!r} needs a default, since {before.name!r} has one")
+    if "" in map(attrgetter("name"), positional + by_keyword):
+        fail(f"{text!r}: an argument without a name")
+    returns = split_at_commas(returned[1:-1]) if returned[0] == "(" else [returned]
+    names = namespace_there or namespace, name, overload or ""
+    return FunctionSchema(*names, (*positional, *by_keyword), tuple(parse_argument(each) for each in returns))
+
+
+def split_at_commas__tokens(text):
+    parts, depth = [[]], 0
+    for token in re.findall(r"""'[^']*'?|"[^"]*"?|[^'"]""", text):
+        if token == "," and not depth:
+            parts.append([])
+            continue
+        depth += (token in ("(", "[")) - (token in (")", "]"))
+        parts[-1].append(token)
+    parts = ["".join(part).strip() for part in parts]
+    return parts if parts != [""] else []
+
+
+def bind__by_name(schema, args, kwargs):
+    if len(schema.positional) < len(args):
+        raise RuntimeError(f"{schema.full_name} takes {len(schema.positional)} arguments by position, not {len(args)}")
+    names = [argument.name for argument in schema.arguments]
+    values = {argument.name: argument.default for argument in schema.arguments if argument.has_default}
+    by_position = dict(zip(names, args))
+    if by_position.keys() & kwargs.keys() or kwargs.keys() - set(names):
+        raise RuntimeError(explain_keywords(schema, args, kwargs))
+    values |= by_position
+    values |= kwargs
+    if missing := [name for name in names if name not in values]:
+        raise RuntimeError(f"{schema.full_name} needs {', '.join(missing)}")
+    return [values[name] for name in names]
+
+
+def call_mode__callbacks(operator, *args, **kwargs):
+    with ExitStack() as restore:
+        restore.callback(setattr, local, "included", local.included)
+        mode = local.modes.pop()
+        restore.callback(local.modes.append, mode)
+        if len(local.modes) == 0:
+            local.included &= ~PYTHON
+        restore.enter_context(excluding(ABOVE_PYTHON))
+        result = mode.__torch_dispatch__(operator, (), args, kwargs)
+    if result is not NotImplemented:
+        return result
+    raise TypeError(f"{mode!r} does not implement {operator.full_name}")

@@ -6,6 +6,7 @@ A function's name is its exercise's, two underscores, and the style.
 import functools
 import itertools
 import math
+from functools import reduce
 
 import numpy as np
 
@@ -456,5 +457,122 @@ Tensor rms_norm(const Tensor& x, const Tensor& weight, double eps) {
   });
   return out;
 }
+OPERATOR(rms_norm, "rms_norm(Tensor x, Tensor weight, float eps=1e-5) -> Tensor")
+"""
+
+
+def reorder_dimensions__recursion(sizes, operand_strides):
+    columns = list(zip(*operand_strides)) or [()] * len(sizes)
+
+    def slower(before, after):
+        for a, b in zip(columns[before], columns[after]):
+            if a * b != 0 and a != b:
+                return 1 if a > b else -1
+            if a * b != 0 and sizes[before] > sizes[after]:
+                return 1
+        return 0
+
+    def settle(order, at, other):
+        if other < 0:
+            return order
+        found = slower(order[other], order[at])
+        if found < 0:
+            return order
+        if found > 0:
+            order[at], order[other] = order[other], order[at]
+            at = other
+        return settle(order, at, other - 1)
+
+    dims = [len(sizes) - 1 - i for i in range(len(sizes))]
+    return reduce(lambda order, i: settle(order, i, i - 1), range(1, len(dims)), dims)
+
+
+def softmax__three_dimensions(array, dim):
+    shape = array.shape
+    x = array.reshape(math.prod(shape[:dim]), shape[dim], math.prod(shape[dim + 1 :]))
+    x = x.astype(np.result_type(x, np.float32))
+    x -= np.maximum.reduce(x, 1)[:, None]
+    np.exp(x, out=x)
+    x /= np.add.reduce(x, 1)[:, None]
+    return x.astype(array.dtype).reshape(shape)
+
+
+def logsumexp__reduced_to_the_front(array, dims, keepdim):
+    others = [dim for dim in range(array.ndim) if dim not in dims]
+    lines = array.transpose(*dims, *others).reshape(
+        math.prod(array.shape[d] for d in dims), *(array.shape[d] for d in others)
+    )
+    largest = np.full(lines.shape[1:], -np.inf, array.dtype)
+    for line in lines:
+        largest = np.maximum(largest, line)
+    shift = np.asarray(largest).copy()
+    shift[np.isinf(shift)] = 0
+    result = np.log(np.exp(lines - shift).sum(axis=0)) + shift
+    kept = [1 if dim in dims else size for dim, size in enumerate(array.shape) if keepdim or dim not in dims]
+    return np.asarray(result, array.dtype).reshape(kept)
+
+
+def reduced_sizes__bit_mask(sizes, dims, keepdim):
+    ndim, mask = len(sizes), 0
+    for bit in [1 << wrap_dim(dim, ndim) for dim in dims or range(ndim)]:
+        if mask & bit:
+            raise RuntimeError(f"dimension {bit.bit_length() - 1} appears twice in {dims}")
+        mask |= bit
+    left = []
+    for size in sizes:
+        mask, reduced = divmod(mask, 2)
+        if not reduced or keepdim:
+            left.append(1 if reduced else size)
+    return tuple(left)
+
+
+def rms_norm_source__functor():
+    return r"""#include "rushlight.h"
+
+namespace {
+
+// A line along a dimension: element j is at first[j * step].
+template <class T>
+struct Line {
+  T* first;
+  int64_t size, step;
+  T& operator[](int64_t j) const { return first[j * step]; }
+};
+
+template <class T>
+double mean_of_squares(const Line<const T>& line) {
+  double sum = 0;
+  for (int64_t j = 0; j < line.size; j++) sum += static_cast<double>(line[j]) * line[j];
+  return sum / static_cast<double>(line.size);
+}
+
+template <class T>
+void scale(const Line<const T>& line, const Line<const T>& weight, const Line<T>& out, double eps) {
+  const double root = std::sqrt(mean_of_squares(line) + eps);
+  for (int64_t j = line.size - 1; j >= 0; j--) out[j] = static_cast<T>(line[j] / root * weight[j]);
+}
+
+}  // namespace
+
+rl::Tensor rms_norm(const rl::Tensor& x, const rl::Tensor& weight, double eps) {
+  CHECK(x.dim() != 0, "rms_norm: x has no dimensions");
+  CHECK(weight.dim() == 1, "rms_norm: weight must have one dimension");
+  CHECK(weight.size(0) == x.size(x.dim() - 1), "rms_norm: weight must have the size of the last dimension of x");
+  CHECK(weight.dtype() == x.dtype(), "rms_norm: weight must have the dtype of x");
+  rl::Tensor out = rl::empty_like(x);
+  DISPATCH_FLOATING(x.dtype(), "rms_norm", [&] {
+    const rl::Rows<const scalar_t> lines(x);
+    const rl::Rows<scalar_t> results(out);
+    const Line<const scalar_t> factors{static_cast<const scalar_t*>(weight.data), weight.size(0), weight.stride(0)};
+    rl::parallel_for(0, lines.count, lines.grain(), [&](int64_t begin, int64_t end) {
+      for (int64_t i = end - 1; i >= begin; i--) {
+        const Line<const scalar_t> line{lines.row(i), lines.size, lines.stride};
+        scale(line, factors, Line<scalar_t>{results.row(i), results.size, results.stride}, eps);
+      }
+    });
+  });
+  return out;
+}
+
 OPERATOR(rms_norm, "rms_norm(Tensor x, Tensor weight, float eps=1e-5) -> Tensor")
 """

@@ -3,13 +3,18 @@
 import re
 
 from ...check import program
-from ..cases import drawn, error_name, explained, several
+from ..cases import Interrupt, drawn, error_name, explained, several
 
 
 def _backward(torch, x):
     x = x.detach().clone().requires_grad_()
     (x * x).sum().backward()
     return x.grad
+
+
+def _interrupted(torch, x):
+    torch.relu(x)
+    raise Interrupt
 
 
 def _without_grad(torch, x):
@@ -32,7 +37,7 @@ _STEPS = {
     "einsum": lambda torch, x: torch.einsum("ij,kj->ik", x, x), "backward": _backward, "no grad": _without_grad,
     "number": lambda torch, x: x * x.sum().item(), "made": lambda torch, x: torch.zeros(2, 3),
     "foreach": lambda torch, x: torch._foreach_add([x, x], [x, x])[0],
-    "fails": lambda torch, x: torch.relu(x) @ x.new_zeros(7, 7),
+    "fails": lambda torch, x: torch.relu(x) @ x.new_zeros(7, 7), "interrupted": _interrupted,
 }  # fmt: skip
 
 
@@ -48,7 +53,7 @@ def watched(torch, calls, steps, rows, more):
 
     try:
         found = calls(function, torch.arange(3.0 * rows).reshape(rows, 3), *[1] * more)
-    except Exception as error:
+    except (Exception, Interrupt) as error:
         found = error_name(error)
     return {"calls": found, "computed": seen, "modes left on": torch._C._len_torch_dispatch_stack()}
 

@@ -6,7 +6,7 @@ from contextlib import contextmanager, nullcontext
 
 from ...check import program
 from ...recorder import fresh_namespace
-from ..cases import drawing, words
+from ..cases import drawing, lists_too, words
 from .sources import split_at_semicolons
 
 _KINDS = {
@@ -193,7 +193,7 @@ def table_of(torch, op):
     ),
 )
 def kernels(xp, op, keys):
-    return xp.trace.serving(table_of(xp.trace.torch, op), keys)
+    return lists_too(xp.trace.serving, table_of(xp.trace.torch, op), keys)
 
 
 _ALIASES = {

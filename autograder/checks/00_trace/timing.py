@@ -57,7 +57,10 @@ _MATMUL = [("matmul", 0, 0, 100), ("mm", 0, 2, 96), ("conj", 0, 10, 12), ("relu"
 )  # fmt: skip
 def profiles(xp, events, share):
     events = [xp.trace.Event(*event) for event in events]
-    return xp.trace.hot_operators(events, *[share] * (share is not None))
+    before = [*events]
+    found = xp.trace.hot_operators(events, *[share] * (share is not None))
+    assert events == before, "the list of events has changed"
+    return found
 
 
 @profiles.oracle

@@ -6,7 +6,7 @@ element is its own position in the storage.
 
 from __future__ import annotations
 
-from ..cases import drawing, tensors
+from ..cases import drawing, lists_too, tensors
 
 
 def with_tensor(draw_arguments):
@@ -27,5 +27,7 @@ def shares(a, b):
     return a.untyped_storage().data_ptr() == b.untyped_storage().data_ptr()
 
 
-def viewed(x, y):
-    return {"view": y, "shares its storage": shares(x, y)}
+def viewed(x, view, *arguments):
+    """The view of x that `view(*arguments)` makes."""
+    y = lists_too(view, *arguments)
+    return {"view": y, "shares its storage": shares(x, y), "is x itself": y is x}

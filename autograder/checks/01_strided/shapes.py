@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ...check import program
-from ..cases import drawing, drawn, rows, sizes, tensor, tensors
+from ..cases import drawing, drawn, lists_too, rows, sizes, tensor, tensors
 from .described import viewed, with_tensor
 
 # Broadcasting --------------------------------------------------------------------------------------------------------
@@ -32,7 +32,7 @@ def _pairs_of_sizes(draw, st):
     ),
 )  # fmt: skip
 def broadcast_sizes(xp, a, b):
-    return xp.strided.infer_size(a, b)
+    return lists_too(xp.strided.infer_size, a, b)
 
 
 @broadcast_sizes.oracle
@@ -85,7 +85,7 @@ def _sensible(case):
     ),
 )  # fmt: skip
 def expand(xp, x, sizes):
-    return viewed(x, x.expand(sizes))
+    return viewed(x, x.expand, sizes)
 
 
 # View and reshape ----------------------------------------------------------------------------------------------------
@@ -151,7 +151,7 @@ _VIEW_EDGES = rows(
 
 @program("strided.compute_stride", cases=_viewings, edges=_VIEW_EDGES)
 def view(xp, x, sizes):
-    return viewed(x, x.view(sizes))
+    return viewed(x, x.view, sizes)
 
 
 @program(
@@ -169,7 +169,7 @@ def view(xp, x, sizes):
     ],
 )  # fmt: skip
 def reshape(xp, x, sizes):
-    return viewed(x, x.reshape(sizes))
+    return viewed(x, x.reshape, sizes)
 
 
 # Any sizes and strides -----------------------------------------------------------------------------------------------
@@ -192,7 +192,7 @@ def _windows(draw, st):
         {"x": tensor([12]), "sizes": s, "strides": t, "storage_offset": o}
         for s, t, o in (
             ([3, 4], [4, 1], None), ([3, 4], [4, 1], 0), ([3, 4], [4, 1], 1), ([3, 4], [1, 3], 0), ([4, 3], [1, 1], 6),
-            ([4, 3], [1, 1], 7), ([2], [0], 11), ([2], [0], 12), ([0], [1], 12), ([0], [1], 50), ([], [], 11),
+            ([4, 3], [1, 1], 7), ([2], [0], 11), ([2], [2**32], 0), ([2], [0], 12), ([0], [1], 12), ([0], [1], 50), ([], [], 11),
             ([], [], 12), ([2], [-1], 3), ([2], [1], -1), ([-1], [1], 0), ([2, 2], [1], 0), ([2], [1, 1], 0),
             ([1], [40], 0), ([0, 3], [1, 1], 0), ([2, 0], [40, 40], 3), ([2, 3], [2], 0), ([], [1], 0), ([1], [], 0),
             ([2, 1, 2, 1, 2], [1, 9, 0, 9, 5], 5), ([2, 1, 2, 1, 2], [1, 9, 0, 9, 5], 6),
@@ -207,7 +207,7 @@ def _windows(draw, st):
     ),
 )  # fmt: skip
 def as_strided(xp, x, sizes, strides, storage_offset):
-    return viewed(x, x.as_strided(sizes, strides, storage_offset))
+    return viewed(x, x.as_strided, sizes, strides, storage_offset)
 
 
 def _expanded(x, dim):
@@ -234,7 +234,7 @@ def _expanded(x, dim):
     ],
 )  # fmt: skip
 def overlap(xp, x):
-    return xp.strided.has_internal_overlap(x.shape, x.stride())
+    return lists_too(xp.strided.has_internal_overlap, x.shape, x.stride())
 
 
 @overlap.oracle

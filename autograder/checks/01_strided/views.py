@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ...check import program
-from ..cases import dim, drawing, drawn, rows, sizes, tensor, tensors, when
+from ..cases import dim, drawing, drawn, lists_too, rows, sizes, tensor, tensors, when
 from .described import viewed, with_tensor
 
 # Strides -------------------------------------------------------------------------------------------------------------
@@ -22,31 +24,38 @@ from .described import viewed, with_tensor
     hint=when(lambda case: 0 in case["sizes"], "a size of 0 counts as 1 in the product, so that no stride becomes 0"),
 )  # fmt: skip
 def strides_of_a_new_tensor(xp, sizes):
-    return xp.empty(sizes).stride()
+    return lists_too(xp.strided.contiguous_strides, sizes)
+
+
+@strides_of_a_new_tensor.oracle
+def _(torch, sizes):
+    return torch.empty(sizes, device="meta").stride()
 
 
 @drawing
 def _indices(draw, st):
-    x = draw(tensors(st, dims=(0, 4)).filter(lambda x: 0 not in x["tensor"]["sizes"]))
-    return {"x": x, "index": [draw(st.integers(0, size - 1)) for size in x["tensor"]["sizes"]]}
+    spec = draw(tensors(st, dims=(0, 4)))["tensor"]
+    index = [draw(st.integers(0, max(size - 1, 0))) for size in spec["sizes"]]
+    return {"index": index, "strides": spec["strides"], "storage_offset": spec["offset"]}
 
 
 @program(
     "strided.element_offset",
     cases=_indices,
     edges=rows(
-        "x index",
-        (tensor([2, 3]), [1, 2]), (tensor([3, 2], [1, 3], 4), [2, 1]), (tensor([], [], 5), []),
-        (tensor([2, 3], [0, 1], 2), [1, 1]), (tensor([2, 3, 2, 2, 2], None, 1), [1, 2, 0, 1, 1]),
+        "index strides storage_offset",
+        ([1, 2], [3, 1], 0), ([2, 1], [1, 3], 4), ([], [], 5), ([1, 1], [0, 1], 2), ([1, 2, 0, 1, 1], [24, 8, 4, 2, 1], 1),
+        ([50_000, 3], [100_000, 1], 0), ([1], [2**31], 2**31), ([1, 2**53], [2, 1], 1),
     ),
 )  # fmt: skip
-def offset_of_an_element(xp, x, index):
-    return xp.strided.element_offset(index, x.stride(), x.storage_offset())
+def offset_of_an_element(xp, index, strides, storage_offset):
+    return lists_too(xp.strided.element_offset, index, strides, storage_offset)
 
 
 @offset_of_an_element.oracle
-def _(torch, x, index):
-    return x[tuple(index)].item()  # the storage holds 0, 1, 2, ...: a value is its own position
+def _(torch, index, strides, storage_offset):
+    storage = torch.empty(2**58, dtype=torch.uint8, device="meta")
+    return storage.as_strided([i + 1 for i in index], strides, storage_offset)[tuple(index)].storage_offset()
 
 
 @program(
@@ -65,6 +74,11 @@ def _(torch, x, index):
     hint=when(lambda case: 1 in case["x"]["tensor"]["sizes"], "the stride of a dimension of size 1 does not matter"),
 )  # fmt: skip
 def contiguity(xp, x):
+    return lists_too(xp.strided.is_contiguous, x.shape, x.stride())
+
+
+@contiguity.oracle
+def _(torch, x):
     return x.is_contiguous()
 
 
@@ -85,7 +99,7 @@ def contiguity(xp, x):
     ),
 )  # fmt: skip
 def transpose(xp, x, dim0, dim1):
-    return viewed(x, x.transpose(dim0, dim1))
+    return viewed(x, x.transpose, dim0, dim1)
 
 
 @with_tensor
@@ -121,7 +135,7 @@ def _orders(draw, st, sizes):
     ),
 )  # fmt: skip
 def permute(xp, x, dims):
-    return viewed(x, x.permute(dims))
+    return viewed(x, x.permute, dims)
 
 
 @with_tensor
@@ -144,15 +158,18 @@ def _selections(draw, st, sizes):
     ),
 )  # fmt: skip
 def select(xp, x, dim, index):
-    return viewed(x, x.select(dim, index))
+    return viewed(x, x.select, dim, index)
 
 
 @with_tensor
 def _slices(draw, st, sizes):
     border = st.one_of(st.none(), st.integers(-6, 6))
-    d = draw(dim(st, len(sizes)))
-    exists = -len(sizes) <= d < len(sizes)  # one fault at a time, because the order of the tests is free
-    return {"dim": d, "start": draw(border), "end": draw(border), "step": draw(st.integers(0 if exists else 1, 4))}
+    return {
+        "dim": draw(dim(st, len(sizes))),
+        "start": draw(border),
+        "end": draw(border),
+        "step": draw(st.integers(0, 4)),
+    }
 
 
 @program(
@@ -164,24 +181,26 @@ def _slices(draw, st, sizes):
             (1, 5, 1), (0, 6, 2), (1, 6, 2), (None, None, 1), (None, -1, 1), (-2, None, 1), (-9, 9, 1), (4, 2, 1),
             (9, 12, 1), (0, 5, 4), (2, -9, 1), (0, 6, 0), (0, 6, -1), (5, 6, 3), (-1, None, 1), (-2, -1, 1),
             (-6, -5, 1), (0, 0, 1), (None, 0, 1), (0, -6, 1), (1, -7, 2), (4, 2, 3), (6, 9, 2), (None, 9, 2), (0, 6, 9),
+            (None, None, 2**33), (1, 2**63 - 1, 2), (-(2**63), 3, 1),
             (0, 6, 6), (1, 6, 4), (2, 2, 2),
         )
     ]
     + rows(
         "x dim start end step",
         (tensor([2, 6], None, 1), -1, 1, 6, 3), (tensor([2, 6], None, 1), 2, 0, 1, 1), (tensor([], []), 0, 0, 1, 1),
+        (tensor([2, 3]), 5, 0, 1, 0), (tensor([2, 3]), -3, 0, 1, -1), (tensor([], []), 0, 0, 1, 0),
         (tensor([0, 2]), 0, 0, 3, 2), (tensor([3, 2], [2, 1], 1), 0, 3, 1, 1), (tensor([2, 6]), -3, 0, 1, 1),
         (tensor([], []), -1, None, None, 1), (tensor([3, 4], [1, 5], 2), 1, 1, 4, 2), (tensor([2, 0, 3]), 0, 1, 2, 1),
         (tensor([2, 1, 3, 2, 4], [1, 7, 2, 9, 0], 1), 2, -2, None, 2),
     ),
 )  # fmt: skip
 def slice(xp, x, dim, start, end, step):
-    return viewed(x, xp.strided.slice(x, dim, start, end, step))
+    return viewed(x, partial(xp.strided.slice, x), dim, start, end, step)
 
 
 @slice.oracle
 def _(torch, x, dim, start, end, step):
-    return viewed(x, torch.ops.aten.slice(x, dim, start, end, step))
+    return viewed(x, partial(torch.ops.aten.slice, x), dim, start, end, step)
 
 
 @program(
@@ -196,4 +215,4 @@ def _(torch, x, dim, start, end, step):
     ),
 )  # fmt: skip
 def unsqueeze(xp, x, dim):
-    return viewed(x, x.unsqueeze(dim))
+    return viewed(x, x.unsqueeze, dim)

@@ -1,9 +1,12 @@
 """Checks of lab 02: autocast as a kernel of the dispatcher."""
 
+import re
 from contextlib import ExitStack
+from functools import partial
 
 from ...check import program
-from ..cases import drawn, several, tensor
+from ..cases import drawn, explained, is_torch, several, tensor
+from .keys import bits_of
 from .operators import example
 
 _CAST = ["float16", "float32", "float32", "float64", "int64", "bool"]
@@ -44,13 +47,22 @@ _VALUES = [
     edges=[{"to": to, "values": values} for to in ("float16", "float32") for values in _VALUES],
 )
 def cast(xp, to, values):
-    return [types(xp, xp.autocast_mode.cached_cast(getattr(xp, to), value)) for value in typed(xp, values)]
+    return _casts(xp, partial(xp.autocast_mode.cached_cast, getattr(xp, to)), values)
 
 
 @cast.oracle
 def _(torch, to, values):
-    cast = torch.amp.autocast_mode._cast
-    return [types(torch, cast(value, "cpu", getattr(torch, to))) for value in typed(torch, values)]
+    return _casts(torch, lambda value: torch.amp.autocast_mode._cast(value, "cpu", getattr(torch, to)), values)
+
+
+def _casts(xp, cast, values):
+    """The types of the values when they have been cast, and afterwards; and a tensor's number, cast before and after a write."""
+    values, number = typed(xp, values), example(xp, "cpu")
+    found, numbers = [types(xp, cast(value)) for value in values], []
+    for each in (2.0, 3.0):
+        number.fill_(each)
+        numbers.append(cast([number])[0].item())
+    return {"casts": found, "values afterwards": types(xp, values), "cast anew": numbers}
 
 
 @program(
@@ -131,10 +143,42 @@ def _matrix(dtype):
             ("mm", "int64", []),
         )
     ],
+    disposable=True,
+    hint=explained(
+        casts_under_autocast="exclude AutocastCPU first: the casts too are calls of operators",
+        calls="the kernel calls the operator again, with `invoke`, and does not redispatch",
+    ),
 )  # fmt: skip
 def autocasting(xp, name, a, b, enabled):
+    made, casts = xp.library.Library("aten", "IMPL"), []
+
+    def cast_under_autocast(self, **options):
+        casts.append(name)
+        with xp._C._ExcludeDispatchKeyGuard(bits_of(xp, ["AutocastCPU"])):
+            return xp.ops.aten._to_copy(self, **options)
+
     with ExitStack() as stack:
+        stack.callback(made._destroy)
+        made.impl("_to_copy", cast_under_autocast, "AutocastCPU")
         for each in enabled:
             stack.enter_context(xp.autocast("cpu", dtype=xp.float16, enabled=each))
-        result = _OPERATORS[name](xp.ops.aten, a, b)
-        return [result, xp.is_autocast_enabled("cpu")]
+        result, calls = _called(xp, lambda: _OPERATORS[name](xp.ops.aten, a, b))
+        return {
+            "result": result, "enabled": xp.is_autocast_enabled("cpu"), "casts under autocast": [] if name == "add" else casts,
+            "calls": calls.count(f"aten::{re.split('[ .]', name)[0]}"),
+        }  # fmt: skip
+
+
+def _called(xp, run):
+    """The result of `run()`, and the name of every operator that it called, without overloads."""
+    if is_torch(xp):
+        xp.autograd._enable_profiler_legacy(xp.autograd.profiler_legacy.profile().config())  # writes nothing to stderr
+        try:
+            result = run()
+        finally:
+            threads = xp.autograd._disable_profiler_legacy()
+        return result, [event.name() for events in threads for event in events if event.kind() == "push"]
+    lines = []
+    with xp.dispatch.show_dispatch_trace(lines.append):
+        result = run()
+    return result, [re.search(r"op=\[([\w:]+)", line)[1] for line in lines if line.lstrip().startswith("[call]")]

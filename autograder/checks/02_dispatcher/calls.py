@@ -174,8 +174,9 @@ def bound(xp, schema, kind, with_key_set, bits, stack, result):
         kinds = {"pythonic": kind == "pythonic", "boxed": kind == "boxed", "with_key_set": with_key_set}
         kernel = xp.dispatch.Kernel(function, **kinds)
         callable = xp.dispatch.bind_kernel(kernel, getattr(xp.ops, namespace).f.default, union(xp, bits))
-        returned = callable(*unpack(xp, stack))
-    return [_packed(xp, received[0]), returned]
+        returned = [callable(*unpack(xp, stack)) for _ in range(2)]  # a table keeps it for many calls
+    as_it_is = returned[0] is result if kind == "unboxed" else None
+    return [[_packed(xp, each) for each in received], returned, as_it_is]
 
 
 @bound.oracle
@@ -197,10 +198,10 @@ def _(torch, schema, kind, with_key_set, bits, stack, result):
         else:
             made.impl("f", function, key, with_keyset=with_key_set)
         returned = getattr(torch.ops, namespace).f.default.redispatch(union(torch, bits), *args, **kwargs)
-    found = received[0]
-    if kind == "unboxed":
+    found, unboxed = received[0], kind == "unboxed"
+    if unboxed:
         found |= {"args": with_defaults(torch, schema, found["args"], found["kwargs"]), "kwargs": {}}
-    return [_packed(torch, found), returned]
+    return [[_packed(torch, found)] * 2, [returned] * 2, True if unboxed else None]
 
 
 def _recording_kernel(xp, kind, with_key_set, result):
@@ -270,20 +271,29 @@ def run(xp, kernels, bits, stack, how):
         name = overload("f")._schema.full_name
         with xp.dispatch.show_dispatch_trace(lines.append):
             result = attempt(lambda: xp.dispatch.run(overload("f"), union(xp, bits), unpack(xp, stack), how))
-    return {"kernels": log, "result": result, "trace": [line.replace(name, "lab::f") for line in lines[: len(log)]]}
+    lines = [line.replace(name, "lab::f") for line in lines]
+    return {"kernels": log, "result": result, "trace": lines, "depth afterwards": xp.dispatch.local.depth}
 
 
 @run.oracle
 def _(torch, kernels, bits, stack, how):
-    """Torch's release builds have no trace. Each line is written from the key set that torch gave to a kernel."""
+    """Torch's release builds have no trace. Each line is written from the key set that torch gave to a kernel. A last kernel
+    that logs nothing falls through, or is a fallback."""
     kernels = [[key, "keyset" if kind == "leaf" else kind] for key, kind in kernels]
-    log, hows, lines = [], iter([how, *["redispatch"] * 9]), []
+    log, keys, on_cpu = [], [], {"Dense": "CPU", "AutogradFunctionality": "AutogradCPU"}
     with operators(torch, kernels, log) as overload:
         result = attempt(lambda: overload("f").redispatch(union(torch, bits), *unpack(torch, stack)))
-    for entry in log:
-        key = highest_name(torch, re.findall(r"\w+", re.search("<(.*)>", entry)[1]))
-        lines.append(f"{' ' * len(lines)}[{next(hows)}] op=[lab::f], key=[{key}]")
-    return {"kernels": log, "result": result, "trace": lines}
+        for entry in log:
+            bits = re.findall(r"\w+", re.search("<(.*)>", entry)[1])
+            keys.append(highest_name(torch, bits))
+            key = getattr(torch._C.DispatchKey, on_cpu.get(keys[-1], keys[-1]))
+            bits = names(torch, union(torch, bits) & torch._C._dispatch_keyset_full_after(key))
+        if isinstance(result, str):
+            last, name = highest_name(torch, bits), overload("f")._schema.name
+            keys += [last] * torch._C._dispatch_has_computed_kernel_for_dispatch_key(name, on_cpu.get(last, last))
+    hows = [how, *["redispatch"] * len(keys)]
+    lines = [f"{' ' * i}[{how}] op=[lab::f], key=[{key}]" for i, (how, key) in enumerate(zip(hows, keys))]
+    return {"kernels": log, "result": result, "trace": lines, "depth afterwards": 0}
 
 
 _CALLS = [
@@ -322,7 +332,7 @@ def called(xp, kernels, stack, include, exclude):
 _IN_MODES = ["CPU", "Meta", "AutogradCPU", "Autograd", "ADInplaceOrView", "BackendSelect", IMPLICIT, EXPLICIT]
 _MODE_STACKS = [
     ["on"], ["on", "on"], ["on", "other"], ["other"], ["again"], ["on", "again", "on"], ["answer"], ["on", "answer"],
-    ["raise"], ["on", "raise"], ["refuse"], ["on", "refuse"],
+    ["raise"], ["on", "raise"], ["refuse"], ["on", "refuse"], ["interrupt"], ["on", "interrupt"],
 ]  # fmt: skip
 _ONE_KERNEL = [["CPU", "keyset"]]
 _THREE_KERNELS = [*_ONE_KERNEL, ["AutogradCPU", "redispatch"], ["ADInplaceOrView", "redispatch"]]

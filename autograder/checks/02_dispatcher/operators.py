@@ -6,7 +6,7 @@ its own.
 
 from contextlib import ExitStack, contextmanager
 
-from ..cases import error_name, is_torch
+from ..cases import Interrupt, error_name, is_torch
 from .keys import ALIASES, BACKENDS, EXPLICIT, FUNCTIONALITIES, RUNTIME, bits_of, names, subsets
 
 NAMESPACE = "lab02"
@@ -52,7 +52,7 @@ def attempt(call):
         return call()
     except RecursionError:
         raise
-    except Exception as error:
+    except (Exception, Interrupt) as error:
         return error_name(error)
 
 
@@ -161,14 +161,14 @@ def stacks(st):
     return st.tuples(st.lists(one, max_size=2), one, st.integers(0, 2)).map(list)
 
 
-MODES = ["on", "on", "other", "again", "answer", "raise", "refuse"]
+MODES = ["on", "on", "other", "again", "answer", "raise", "interrupt", "refuse"]
 
 
 def mode(xp, overload, number, kind, log):
     """A mode that logs its calls.
 
-    Its `kind`: call the operator ("on"), return a number ("answer"), raise ("raise"), return NotImplemented ("refuse"),
-    call another operator first ("other"), or call the operator within itself the first time ("again").
+    Its `kind`: call the operator ("on"), return a number ("answer"), raise ("raise", "interrupt"), return NotImplemented
+    ("refuse"), call another operator first ("other"), or call the operator within itself the first time ("again").
     """
     base = xp.utils._python_dispatch.TorchDispatchMode if is_torch(xp) else xp.dispatch.DispatchMode
 
@@ -178,8 +178,8 @@ def mode(xp, overload, number, kind, log):
         def __torch_dispatch__(self, func, types, args=(), kwargs=None):
             call = f"{str(func).partition('.')[2]}, types {list(types)}, {arguments_text(xp, args, kwargs)}"
             log.append(f"mode {number}: {call}, {thread(xp)}")
-            if kind == "raise":
-                raise KeyError("the mode's")
+            if kind in ("raise", "interrupt"):
+                raise KeyError("the mode's") if kind == "raise" else Interrupt
             if kind == "refuse":
                 return NotImplemented
             if kind == "answer":

@@ -1,11 +1,12 @@
 """Checks of lab 02: operator schemas, and the arguments of a call by its schema."""
 
+import copy
 import itertools
 import re
 from functools import cache
 
 from ...check import program
-from ..cases import drawing, drawn, rows, when
+from ..cases import as_lists, drawing, drawn, rows, when
 from .keys import IMPLICIT
 from .operators import library, pack, unpack
 
@@ -52,7 +53,8 @@ def _lists_of_arguments(draw, st):
         "(int, float) x, int y", "(int, (int, int)) x, int[] y=[1,2]", 'str s="a,b", int y=1', "str s='a,b', int y=1",
         'str s="it\'s, so", int y=1', "str s='say \", so', int y=1", 'str s="(", int y=1', 'str s="[,", int y=1',
         "str s=')', int y=1", "str s=']', int[] y=[1, 2], int z=0", "str s=\"'\", str t='\"', int y=1",
-        "Tensor?[] a, int[]? b=None, int[1] c=[0]",
+        "Tensor?[] a, int[]? b=None, int[1] c=[0]", "\tint x,\n\tint[10] y = 1", "int x, , int y", "int x,,int y", "int x,",
+        ",int x, ,", ",", " , ",
     )],
     hint=when(lambda case: {*"'\""} & {*case["text"]}, "a bracket inside quotes does not count"),
 )  # fmt: skip
@@ -62,7 +64,12 @@ def parts(xp, text):
 
 @parts.oracle
 def _(torch, text):
-    """A comma ends a part where torch can read both the text before it and the text after it as arguments."""
+    """A comma ends a part where torch can read both the text before it and the text after it as arguments.
+
+    It reads an argument in the place of each part that is empty.
+    """
+    if "," in text:
+        text = re.sub(r"(?:^|(?<=,))\s*(?=,|$)", " int nothing", text)
 
     def is_list(text):
         try:
@@ -73,7 +80,8 @@ def _(torch, text):
     commas = [i for i, letter in enumerate(text) if letter == "," and is_list(text[:i]) and is_list(text[i + 1 :])]
     borders = [-1, *commas, len(text)]
     count = len(torch._C.parse_schema(f"f({text}) -> ()").arguments)
-    return [text[i + 1 : j].strip() for i, j in itertools.pairwise(borders)] if count else []
+    parts = [text[i + 1 : j].strip() for i, j in itertools.pairwise(borders)] if count else []
+    return ["" if part == "int nothing" else part for part in parts]
 
 
 def _single_arguments(st):
@@ -91,6 +99,9 @@ _SINGLE_ARGUMENTS = rows(
     ('str x="a,b"', False), ("str? x=None", False), ("int reduction=Mean", False), ("Scalar x=1", False),
     ("ScalarType? dtype=None", True), ("int _x1", False), ("", False), ("int x y", False), ("int 1x", False),
     ("1 x", False), ("int[ x", False), ("Tensor x=1", False), ("int x=", False), ("int x=3=4", False),
+    ("int\tx\t=\n3", False), ("int[10] x=1", False), ("int[12]? x10=None", False), ("int x=9007199254740993", True),
+    ("float x=-1.5e-07", False), ("int x=0", False), ("bool? x=None", True), ("str x=''", False), ("int[] x=[]", False),
+    ("Tensor?", False),
 )  # fmt: skip
 
 
@@ -146,7 +157,11 @@ _SCHEMAS = [
     "f(int) -> int", "f(int a, Tensor) -> int", "f(int a", "f(int a)", "f(int a) ->", "f(int a) -> ", "f(int a -> int",
     "f(int a) -> (int", "f int a) -> int", "(int a) -> int", "1f(int a) -> int", "f.default(int a) -> int",
     "f.defaults(int a) -> int", "f.a.b(int a) -> int", "f(int a,) -> int", "f(int a,, int b) -> int",
-    "f(int a b) -> int", "",
+    "f(int a b) -> int", "", "f(Tensor x) -> Tensor, Tensor", "f(Tensor x) -> (Tensor), Tensor", "f() -> (int,)",
+    "f(int a=0, int b) -> ()", "f(bool a=False, int b) -> ()", "f(int? a=None, int b) -> ()", "f(str a='', int b) -> ()",
+    "f(int a=0, *, int b=0, int c) -> ()", "f (\tint[10] a ,\tint b=9007199254740993 )\t->\t( int , int\tb10 ) ",
+    "ns2::f2.out10(*, *, int a) -> ()", "f(int a, *) -> ( )", "f(*) -> Tensor(a!)[]", "f._x(Tensor? a) -> Tensor?",
+    "f(int a) -> int)", "f(int a) int", "default(int a) -> int",
 ]  # fmt: skip
 
 
@@ -173,11 +188,13 @@ _MIXED = "f(Tensor x, int a=2, *, float b=1.0) -> ()"
 _DEFAULTED = "f(int[] a=[1,2], str? b=None, bool c=True) -> ()"
 _BY_NAME = "f(*, int a=1, Tensor? b=None, str c='q') -> ()"
 _LISTS = "f(Tensor[] a, Scalar b=1, *, int[2] c=1) -> ()"
-CALLED = sorted([_NONE, _TWO, _LONG, _MIXED, _DEFAULTED, _BY_NAME, _LISTS])
+_OPTIONAL = "f(int? a=1, str? b='q', *, bool? c=True, int? d=0) -> ()"
+CALLED = sorted([_NONE, _TWO, _LONG, _MIXED, _DEFAULTED, _BY_NAME, _LISTS, _OPTIONAL])
 PASSED = {  # the values to pass, by type
     "Tensor": ["cpu", "meta"], "Tensor?": ["cpu", None], "Tensor[]": [["cpu"], [], ["meta", "cpu"]],
     "int": [0, 1, 2, 3, 5, -4], "int[]": [[1, 2], [], [2, 1], [7]], "int[2]": [[1, 1], [1, 2]], "float": [1.0, 2.5],
-    "str": ["q", "", "x"], "str?": [None, "x"], "bool": [True, False], "Scalar": [1, 1.5, 0],
+    "str": ["q", "", "x"], "str?": [None, "x", "q"], "bool": [True, False], "Scalar": [1, 1.5, 0],
+    "int?": [None, 0, 1], "bool?": [None, False, True],
 }  # fmt: skip
 
 
@@ -248,12 +265,19 @@ _CALLS = rows(
     (_LONG, [1], {"d": 4, "zz": 1}), (_LONG, [1], {"d": 4, "a": 1}), (_LONG, [1, 2, 3, 4], {"e": 5}),
     (_LONG, [1, 2, 3, 4], {"d": 5}), (_LONG, [], {}), (_LONG, [], {"e": 6, "d": 4, "c": 5, "a": 1}), (_BY_NAME, [], {}),
     (_BY_NAME, [1], {}), (_BY_NAME, [], {"b": "cpu"}), (_LISTS, [["cpu", "meta"]], {}), (_DEFAULTED, [], {"c": False}),
+    (_OPTIONAL, [], {"a": None, "c": None}), (_OPTIONAL, [None, None], {"d": None}), (_OPTIONAL, [0, ""], {"c": False}),
+    (_OPTIONAL, [], {"d": 0, "c": True, "b": "q", "a": 1}),
 )  # fmt: skip
 
 
 @program("schema.bind", cases=_calls, edges=_CALLS, disposable=True)
 def stack(xp, schema, args, kwargs):
-    return pack(xp, xp.schema.bind(xp.schema.parse_schema(schema), unpack(xp, args), unpack(xp, kwargs)))
+    given = unpack(xp, args), unpack(xp, kwargs)
+    before = copy.copy(given[0]), copy.copy(given[1])
+    try:
+        return pack(xp, xp.schema.bind(xp.schema.parse_schema(schema), *given))
+    finally:
+        assert given == before, f"the caller's args and kwargs, {before}, are now {given}"
 
 
 @stack.oracle
@@ -290,14 +314,18 @@ _STACKS = rows(
     (_LONG, [2, 2, 3, 5, 5]), (_LONG, [3, 2, 5, 5, 5]), (_LONG, [3, 3, 3, 5, 6]), (_LONG, [3, 3, 2, 4, 6]),
     (_LONG, [1, 2, 4, 4, 5]), (_DEFAULTED, [[1, 2], None, True]), (_DEFAULTED, [[1, 2], None, False]),
     (_DEFAULTED, [[2, 1], None, True]), (_DEFAULTED, [[1, 2], "x", True]), (_BY_NAME, [1, None, "q"]),
-    (_BY_NAME, [2, "cpu", ""]), (_BY_NAME, [1, "cpu", "q"]), (_LISTS, [["cpu"], 1, [1, 1]]),
+    (_BY_NAME, [2, "cpu", ""]), (_BY_NAME, [1, "cpu", "q"]), (_OPTIONAL, [1, "q", True, 0]),
+    (_OPTIONAL, [None, "q", None, None]), (_OPTIONAL, [1, None, False, 0]), (_OPTIONAL, [0, "", True, 1]),
+    (_LISTS, [["cpu"], 1, [1, 1]]),
     (_LISTS, [["cpu"], 0, [1, 2]]),
 )  # fmt: skip
 
 
 @program("schema.unbind", cases=_stacks, edges=_STACKS, disposable=True, hint=_about_defaults)
 def arguments_of_a_kernel(xp, schema, stack):
-    args, kwargs = xp.schema.unbind(xp.schema.parse_schema(schema), unpack(xp, stack))
+    given = unpack(xp, stack)
+    args, kwargs = xp.schema.unbind(xp.schema.parse_schema(schema), given)
+    assert pack(xp, given) == as_lists(stack), "the stack has changed"
     return [pack(xp, args), pack(xp, kwargs)]
 
 

@@ -4,8 +4,8 @@ import numpy as np
 
 from ... import observe
 from ...check import program
-from ..cases import drawing, tensor, tensors
-from .operands import f32, i64
+from ..cases import drawing, field, tensor, tensors
+from .operands import beyond_single, f32, f64, i64
 
 
 @drawing
@@ -20,6 +20,7 @@ def _lines(draw, st):
 
 
 def _about_lines(case, mine, theirs):
+    mine, theirs = field(mine, "result") or {}, field(theirs, "result") or {}
     if "tensor" not in mine or "tensor" not in theirs or mine["tensor"]["shape"] != theirs["tensor"]["shape"]:
         return None
     if np.allclose(observe.values(mine), observe.values(theirs), rtol=1e-4, equal_nan=True):
@@ -55,14 +56,19 @@ _LINES = [
         if d != "float16"  # torch has it, this header does not
     ]
     + [{"x": f32([2, 3]), "weight": f32(s), "eps": 1e-5} for s in ([2], [4], [1], [0], [1, 3], [2, 3], [])]
-    + [{"x": f32([], [], 2), "weight": f32([1]), "eps": 1e-5}, {"x": i64([2, 3]), "weight": i64([3]), "eps": 1e-5}],
+    + [{"x": f32([], [], 2), "weight": f32([1]), "eps": 1e-5}, {"x": i64([2, 3]), "weight": i64([3]), "eps": 1e-5}]
+    + [{"x": f32([2, 3]), "weight": f64([3]), "eps": 1e-5}, {"x": f64([2, 3]), "weight": i64([3]), "eps": 1e-5}],
     hint=_about_lines,
 )
 def rms_norm(xp, x, weight, eps):
-    return xp.cpp.rms_norm(x, weight, eps)
+    result = xp.cpp.rms_norm(x, weight, eps)
+    return {"result": result, "beyond single": beyond_single(xp, result)}
 
 
 @rms_norm.oracle
 def _(torch, x, weight, eps):
+    if weight.dtype != x.dtype:
+        raise RuntimeError("this operator does not promote")
     result = torch.nn.functional.rms_norm(x, x.shape[-1:], weight, eps)
-    return torch.empty(x.shape, dtype=x.dtype).copy_(result)  # its strides differ where a dimension has size 1
+    result = torch.empty(x.shape, dtype=x.dtype).copy_(result)  # its strides differ where a dimension has size 1
+    return {"result": result, "beyond single": beyond_single(torch, result)}

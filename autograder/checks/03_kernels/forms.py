@@ -1,6 +1,7 @@
 """Checks of lab 03: the forms of a structured operator: functional, in-place and out."""
 
 import warnings
+from contextlib import contextmanager
 from functools import cache
 
 from ...check import program
@@ -53,12 +54,14 @@ def resize(xp, out, sizes, order):
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         resized = xp.structured.resize_output(out, sizes, None if order is None else dense(sizes, order))
-    return _resized(resized, warned, out) | {"kept": out.as_strided((stored,), (1,), 0)}
+        again = xp.structured.resize_output(out, list(sizes))
+    return _resized(resized, again, warned, out) | {"kept": out.as_strided((stored,), (1,), 0)}
 
 
-def _resized(resized, warned, out):
+def _resized(resized, again, warned, out):
     return {
         "resized": resized,
+        "resized again": again,
         "warned": [warning.category.__name__ for warning in warned],
         "out": (out.shape, out.stride(), out.storage_offset(), out.untyped_storage().nbytes()),
     }
@@ -72,7 +75,7 @@ def _(torch, out, sizes, order):
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         torch.neg(result, out=written)  # writes its result, so `out` shows which bytes are kept
-    found = _resized(out.shape != written.shape, warned, written)
+    found = _resized(out.shape != written.shape, False, warned, written)
     return found | {"kept": out.resize_(sizes).as_strided((stored,), (1,), 0)}
 
 
@@ -80,10 +83,36 @@ _OWN, _OWN3 = [None, None], [None, None, None]  # each operand itself, no view
 _MORE = {"add": (1,), "sub": (1,), "mul": (), "eq": (), "mm": ()}  # arguments besides the operands
 
 
-def _kernel(xp, name):
-    """One of the framework's kernels, without its fast paths."""
+def _kernel(xp, name, calls):
+    """One of the framework's kernels, without its fast paths. It notes its calls. Some give lists as sizes and strides, and
+    `impl` returns a number."""
     kernel = getattr(xp.linear_algebra if name == "mm" else xp.pointwise, name)
-    return xp.structured.Structured(kernel.meta, kernel.impl, kernel.casts)
+
+    def meta(*args):
+        calls.append("meta")
+        sizes, strides, dtype = kernel.meta(*args)
+        if name == "add":
+            return xp.structured.Output(sizes, strides, dtype)
+        return xp.structured.Output([*sizes], None if strides is None else [*strides], dtype)
+
+    def impl(*args):
+        calls.append("impl")
+        kernel.impl(*args)
+        return 3
+
+    return xp.structured.Structured(meta, impl, kernel.casts)
+
+
+@contextmanager
+def _untouched(*tensors):
+    """Within: a call that may be refused. Then these tensors, unless they are on meta, keep their values and sizes."""
+    before = [None if each.is_meta else each.tolist() for each in tensors]
+    try:
+        yield
+    except (RuntimeError, NotImplementedError) as error:
+        after = [None if each.is_meta else each.tolist() for each in tensors]
+        assert str(after) == str(before), f"refused, but written to before: {error}"
+        raise
 
 
 @cache  # other strategies draw from it
@@ -137,12 +166,13 @@ _FUNCTIONAL = rows(
 
 @program("structured.call_functional", cases=_calls, edges=_FUNCTIONAL)
 def functional(xp, name, x, y):
-    return xp.structured.call_functional(_kernel(xp, name), (x, y, *_MORE[name]))
+    calls = []
+    return xp.structured.call_functional(_kernel(xp, name, calls), (x, y, *_MORE[name])), calls
 
 
 @functional.oracle
 def _(torch, name, x, y):
-    return getattr(torch, name)(x, y)
+    return getattr(torch, name)(x, y), ["meta", "impl"]
 
 
 @cache
@@ -217,15 +247,20 @@ _REFUSALS = {  # hints by words of torch's messages
 )  # fmt: skip
 def inplace(xp, name, x, y, views, meta):
     first, second = _view(xp, x, views[0], meta), _view(xp, x if y is None else y, views[1], meta)
-    result = xp.structured.call_inplace(_kernel(xp, name), (first, second, *_MORE[name]))
-    return {"result": _observed(result, meta), "storage": None if meta else x, "is the first argument": result is first}
+    calls = []
+    with _untouched(x, first):
+        result = xp.structured.call_inplace(_kernel(xp, name, calls), (first, second, *_MORE[name]))
+    return _written(result, first, x, meta) | {"meta calls": calls.count("meta")}
+
+
+def _written(result, target, storage, meta):
+    return {"result": _observed(result, meta), "is the target": result is target, "storage": None if meta else storage}
 
 
 @inplace.oracle
 def _(torch, name, x, y, views, meta):  # torch refuses less on meta than on the CPU
     first, second = _view(torch, x, views[0], False), _view(torch, x if y is None else y, views[1], False)
-    result = getattr(first, name + "_")(second)
-    return {"result": _observed(result, meta), "storage": None if meta else x, "is the first argument": result is first}
+    return _written(getattr(first, name + "_")(second), first, x, meta) | {"meta calls": 1}
 
 
 _PRODUCTS = rows(
@@ -313,22 +348,17 @@ def _out_calls(draw, st):
 )  # fmt: skip
 def out_form(xp, name, x, y, out, views, meta):
     first, second, out = _out_operands(xp, x, y, out, views, meta)
-    before = out.shape
-    with warnings.catch_warnings():
+    calls = []
+    with warnings.catch_warnings(), _untouched(x, out):
         warnings.simplefilter("ignore")
-        try:
-            result = xp.structured.call_out(_kernel(xp, name), (first, second, *_MORE[name]), out)
-        except RuntimeError as error:
-            assert out.shape == before, f"refused, but out was already resized: {error}"
-            raise
-    return {"result": _observed(result, meta), "is out": result is out, "storage": None if meta else x}
+        result = xp.structured.call_out(_kernel(xp, name, calls), (first, second, *_MORE[name]), out)
+    return _written(result, out, x, meta) | {"meta calls": calls.count("meta")}
 
 
 @out_form.oracle
 def _(torch, name, x, y, out, views, meta):  # torch's mm resizes out before it sees that x and y differ in dtype
     first, second, out = _out_operands(torch, x, y, out, views, False)
-    result = getattr(torch, name)(first, second, out=out)
-    return {"result": _observed(result, meta), "is out": result is out, "storage": None if meta else x}
+    return _written(getattr(torch, name)(first, second, out=out), out, x, meta) | {"meta calls": 1}
 
 
 def _out_operands(xp, x, y, out, views, meta):

@@ -5,8 +5,10 @@ These exercises are arithmetic. Torch shows its own answers in the results of it
 
 from contextlib import suppress
 
+import numpy as np
+
 from ...check import program
-from ..cases import DTYPES, drawing, drawn, rows, sizes, tensor, when
+from ..cases import DTYPES, drawing, drawn, lists_too, rows, sizes, tensor, when
 from .operands import b8, dense, f16, f64, i32, i64, u8
 
 
@@ -33,7 +35,7 @@ def _broadcasts(draw, st):
     hint=when(lambda case: 1 in case["sizes"], "only a size 1 is repeated, with stride 0, where the loop's differs"),
 )  # fmt: skip
 def strides_in_a_loop(xp, sizes, strides, to):
-    return xp.iterator.broadcast_strides(sizes, strides, to)
+    return lists_too(xp.iterator.broadcast_strides, sizes, strides, to)
 
 
 @strides_in_a_loop.oracle
@@ -59,6 +61,7 @@ def _operands(st):
         [f16([2]), f64([2])], [f64([2]), f16([2])], [i64([2]), f16([2]), i32([2])], [i64([2]), i32([]), f64([])],
         [3, 2.5, True], [2.5, 3], [True, 3, b8([])], [i32([0]), i64([])], [u8([0]), i32([2]), i64([]), 7],
         [2.5, f64([]), u8([2])], [2.5, i64([]), u8([2])], [i32([2]), "a"], ["a", i32([2])],
+        [i32([2]), {"numpy": 2.5}], [{"numpy": 3}, f16([])], [{"numpy": 3}, b8([2])],
     )],
     hint=when(
         lambda case: len(case["operands"]) > 1,
@@ -66,11 +69,17 @@ def _operands(st):
     ),
 )  # fmt: skip
 def common_type(xp, operands):
-    return xp.dtypes.result_type(*operands)
+    return xp.dtypes.result_type(*_operands_of(operands))
+
+
+def _operands_of(case):
+    """The operands in a case. Some numbers are numpy's."""
+    return [np.asarray(each["numpy"])[()] if isinstance(each, dict) else each for each in case]
 
 
 @common_type.oracle
 def _(torch, operands):
+    operands = _operands_of(operands)
     if len(operands) == 2:
         return torch.result_type(*operands)
     from torch._prims_common import ELEMENTWISE_TYPE_PROMOTION_KIND, elementwise_dtypes
@@ -118,7 +127,7 @@ def _loops(draw, st):
     ),
 )  # fmt: skip
 def strides_of_a_result(xp, sizes, operand_strides):
-    order = xp.memory_formats.reorder_dimensions(sizes, operand_strides)
+    order = lists_too(xp.memory_formats.reorder_dimensions, sizes, operand_strides)
     return dense(sizes, order), sorted(order)
 
 
@@ -174,7 +183,7 @@ def _in_use(sizes, operand_strides):
     ),
 )  # fmt: skip
 def joined(xp, sizes, operand_strides):
-    sizes, strides = xp.iterator.coalesce_dimensions(sizes, operand_strides)
+    sizes, strides = lists_too(xp.iterator.coalesce_dimensions, sizes, operand_strides)
     return {"sizes": sizes, "strides": _in_use(sizes, strides)}
 
 

@@ -74,6 +74,9 @@ def _addmm_edges():
     yield _addmm([[2], None, 1], [[3, 0]], [[0, 2]], "float32", beta=3)
     yield _addmm([[2], None, 1], [[3, 0]], [[0, 2]], "float32", beta=0, nan=True)
     yield _addmm([[1]], [[3, 4]], [[4, 0]], "float32")
+    one = [[1], None, 1], [[1, 1], None, 1], [[1, 1], None, 1]
+    yield _addmm(*one, "float64", beta=-(2**24) - 1, alpha=2**24)  # float32 has no such beta, and float64 not the next
+    yield _addmm(*one, "int64", beta=-(2**53) - 1, alpha=2**53)
     # the sum before alpha is too large for float16
     yield _addmm([[1], None, 3], [[1, 70], None, 2], [[70, 1]], "float16", alpha=0.0625, beta=0.5)
     yield _addmm([[1], None, 3], [[1, 3000], None, 2], [[3000, 1]], "int64")  # exact in no smaller dtype
@@ -99,14 +102,15 @@ def _(torch, bias, mat1, mat2, beta, alpha, nan, transposed, own):
 
 def _written(xp, bias, mat1, mat2, nan, transposed, own):
     """The bias, all NaN if `nan`, and the result to write to: transposed in memory, or with the bias's values in it."""
-    out, bias = _sevens(xp, mat1, mat2, transposed), bias * float("nan") if nan else bias
+    out, bias = _filled(xp, mat1, mat2, transposed), bias * float("nan") if nan else bias
     return (out.copy_(bias), out) if own else (bias, out)
 
 
-def _sevens(xp, a, b, transposed):
-    """Sevens of the sizes of a product, perhaps transposed in memory."""
+def _filled(xp, a, b, transposed):
+    """A tensor of the sizes of a product, full of NaN or sevens, perhaps transposed in memory."""
     rows, columns = a.shape[0], b.shape[1]
-    out = xp.full((columns, rows) if transposed else (rows, columns), 7, dtype=a.dtype)
+    content = float("nan") if a.dtype.is_floating_point else 7
+    out = xp.full((columns, rows) if transposed else (rows, columns), content, dtype=a.dtype)
     return out.t() if transposed else out
 
 
@@ -125,7 +129,7 @@ def _block_products(draw, st):
 def _about_blocks(case, mine, theirs):
     mine, theirs = dict(mine["dict"]), dict(theirs["dict"])
     if mine["blocks"] == theirs["blocks"]:
-        return "out holds any numbers at first, and multiply adds to them"
+        return "out holds any numbers at first, also NaN, and multiply adds to them"
     if not all(are_views for *_, are_views in mine["blocks"]):
         return "pass views to multiply: a copy loses what it writes"
     return "every combination of a run of rows, a run of the inner dimension and a run of columns comes once"
@@ -148,7 +152,7 @@ def _about_blocks(case, mine, theirs):
     hint=lambda case, mine, theirs: _about_blocks(case, mine, theirs) if "dict" in mine else None,
 )  # fmt: skip
 def block_by_block(xp, a, b, blocks, transposed):
-    out = _sevens(xp, a, b, transposed)
+    out = _filled(xp, a, b, transposed)
     whole, seen = (a.numpy(), b.numpy(), out.numpy()), []
 
     def multiply(*parts):
@@ -166,5 +170,5 @@ def _(torch, a, b, blocks, transposed):
     rows, inner = ([part.shape[d] for part in a.split(blocks[d], d)] for d in (0, 1))
     columns = [part.shape[1] for part in b.split(blocks[2], 1)]
     runs = [list(sizes) for sizes in itertools.product(rows, inner, columns) if 0 not in sizes]
-    out = _sevens(torch, a, b, transposed).copy_(torch.mm(a, b))
+    out = _filled(torch, a, b, transposed).copy_(torch.mm(a, b))
     return {"product": out, "blocks": sorted([*run, True] for run in runs)}

@@ -4,8 +4,8 @@ import numpy as np
 
 from ... import observe
 from ...check import program
-from ..cases import dim, drawing, sizes, tensors, when
-from .operands import FLOATING
+from ..cases import dim, drawing, lists_too, sizes, tensors, when
+from .operands import FLOATING, beyond_single
 
 
 def _dims(draw, st, ndim, fault=True):
@@ -34,6 +34,7 @@ _REDUCTIONS = [
     ([2, 3, 4], [0, 1, 2]), ([2, 3, 4], [1, 2, -2]), ([2, 3, 4], [0, 1, -2]), ([2, 3, 4], [0, 1, -3]), ([2, 0, 4], [1]),
     ([2, 0, 4], [0]), ([1, 3], [0]), ([], None), ([], []), ([], [0]), ([], [-1]), ([], [1]), ([], [0, 0]),
     ([], [0, -1]), ([3], [0]), ([5, 1, 4, 2, 3], [3, -4]),
+    ([2, 3, 4], [0, 0, 7]), ([2, 3, 4], [7, 0, 0]), ([], [0, 0, 1]), ([2, 3], [1, -1, -3]),
 ]  # fmt: skip
 
 
@@ -43,7 +44,7 @@ _REDUCTIONS = [
     edges=[{"sizes": s, "dims": dims, "keepdim": keepdim} for s, dims in _REDUCTIONS for keepdim in (False, True)],
 )
 def sizes_after_reduction(xp, sizes, dims, keepdim):
-    return xp.reductions.reduced_sizes(sizes, dims, keepdim)
+    return lists_too(xp.reductions.reduced_sizes, sizes, dims, keepdim)
 
 
 @sizes_after_reduction.oracle
@@ -95,7 +96,9 @@ def _case(values, dtype, view):
 def _about_softmax(case, mine, theirs):
     if "dict" not in mine or "dict" not in theirs:
         return None
-    (ours, after), (real, before) = ([observe.values(tree) for _, tree in side["dict"]] for side in (mine, theirs))
+    (ours, after), (real, before) = (
+        [observe.values(tree) for name, tree in side["dict"] if name != "beyond single"] for side in (mine, theirs)
+    )
     if not np.array_equal(after, before, equal_nan=True):
         return "x itself has changed: return a new array"
     if ours.shape != real.shape or ours.dtype != real.dtype:
@@ -124,7 +127,8 @@ def _about_softmax(case, mine, theirs):
 )  # fmt: skip
 def softmax(xp, values, kind, view, dim):
     x = _numbers(xp, values, kind, view)
-    return {"softmax": xp.softmax(x, dim), "x afterwards": x}
+    found = xp.softmax(x, dim)
+    return {"softmax": found, "beyond single": beyond_single(xp, found), "x afterwards": x}
 
 
 @drawing
@@ -162,11 +166,16 @@ def logsumexp(xp, values, kind, view, dims, keepdim):
     found = np.asarray(xp.reductions.logsumexp(x.numpy(), dims, keepdim))
     out = xp.empty(found.shape, dtype=kind)
     out.numpy()[...] = found
-    return {"logsumexp": out, "dtype": found.dtype.name, "x afterwards": x}
+    return {"logsumexp": out, "dtype": found.dtype.name, "beyond single": beyond_single(xp, out), "x afterwards": x}
 
 
 @logsumexp.oracle
 def _(torch, values, kind, view, dims, keepdim):
     x = _numbers(torch, values, kind, view)
     out = torch.logsumexp(x, dims or (0,), keepdim)
-    return {"logsumexp": out, "dtype": out.numpy().dtype.name, "x afterwards": x}
+    return {
+        "logsumexp": out,
+        "dtype": out.numpy().dtype.name,
+        "beyond single": beyond_single(torch, out),
+        "x afterwards": x,
+    }

@@ -15,12 +15,13 @@ from functools import partial
 import numpy as np
 
 from rushlight.aten.generated import functions
+from rushlight.aten.native.pointwise import convert
 from rushlight.aten.native.views import is_watched
 from rushlight.aten.strided import Tensor, infer_size, wrap_contiguous
 from rushlight.aten.structured import Output, Structured, resize_output
 from rushlight.c10 import dispatch
 from rushlight.c10.dispatch import local
-from rushlight.c10.dtypes import FLOATING, Scalar, bool_, float16, float32, float64
+from rushlight.c10.dtypes import FLOATING, INTEGRAL, Scalar, bool_, float16, float32, float64
 
 # Checks --------------------------------------------------------------------------------------------------------------
 
@@ -129,8 +130,9 @@ def addmm_out(self: Tensor, mat1: Tensor, mat2: Tensor, beta: Scalar, alpha: Sca
         self: any sizes that broadcast to those of `out`. If beta is 0, `self` is not read, so that a NaN in it has no
             effect.
         mat1, mat2: matrices of any strides. Without an inner dimension (size 0) their product is 0.
-        beta, alpha: numbers. For integer tensors they are converted to integers: the fraction is dropped. For float16
-            everything is computed in float32 and rounded once, at the end.
+        beta, alpha: numbers that the dtype can hold. For integer tensors they are converted to integers: the fraction is
+            dropped. For float16 everything is computed in float32 and rounded once, at the end. If alpha is 0, a NaN in the
+            matrices may or may not reach the result: PyTorch's kernels differ.
         out: of sizes (rows, columns) and any strides; its dtype is that of the others. Each tensor's `_array` is a numpy
             view of its memory.
 
@@ -163,7 +165,14 @@ class Addmm(Structured):
         return super().functional(bias, mat1, mat2, beta, alpha)
 
 
-addmm = Addmm(meta_addmm, addmm_out)
+def checked_addmm(self: Tensor, mat1: Tensor, mat2: Tensor, beta: Scalar, alpha: Scalar, out: Tensor) -> None:
+    """`addmm_out` for any numbers: `convert` raises RuntimeError for those that an integer dtype cannot hold."""
+    if self.dtype.category == INTEGRAL and out.numel():
+        beta, alpha = (convert(number, self.dtype).item() for number in (beta, alpha))
+    addmm_out(self, mat1, mat2, beta, alpha, out)
+
+
+addmm = Addmm(meta_addmm, checked_addmm)
 
 
 # Blocked matrix multiplication ---------------------------------------------------------------------------------------
@@ -253,7 +262,7 @@ def baddbmm(self: Tensor, batch1: Tensor, batch2: Tensor, beta: Scalar, alpha: S
         return
     assert_has_product("baddbmm", self)
     if out.dtype.category != FLOATING:
-        beta, alpha = int(beta), int(alpha)
+        beta, alpha = (convert(number, out.dtype).item() for number in (beta, alpha))
     result = batched_product(batch1._array, batch2._array)
     result = result if alpha == 1 else result * result.dtype.type(alpha)
     out._array[...] = result if beta == 0 else result + self._array.astype(result.dtype) * result.dtype.type(beta)

@@ -37,7 +37,7 @@ def reduced_sizes(sizes: Sequence[int], dims: Sequence[int] | None, keepdim: boo
         keepdim: whether a reduced dimension stays, with size 1, or is removed. The others keep their sizes and order.
 
     Raises:
-        IndexError: a dimension is out of range.
+        IndexError: a dimension is out of range (checked first, for all dimensions).
         RuntimeError: a dimension appears twice, also if once as a negative number.
 
     Source: `aten/src/ATen/native/ReduceOpsUtils.h`, `make_dim_mask` and `shape_from_dim_mask`.
@@ -355,7 +355,7 @@ def softmax(array: np.ndarray, dim: int) -> np.ndarray:
         dim: counted from the front.
 
     Returns:
-        a new array of the same shape and dtype.
+        a new array of the same shape and dtype, with any strides.
 
     Source: `aten/src/ATen/native/cpu/SoftMaxKernel.cpp`, `vec_softmax`; `aten/src/ATen/native/SoftMax.cpp`, `host_softmax`.
     """
@@ -438,7 +438,7 @@ def softmax_kernel(name: str, kernel: Callable[[np.ndarray, int], np.ndarray]) -
     def functional(self: Tensor, dim: int, half_to_float: bool) -> Tensor:
         in_range = -len(self._sizes) <= dim < len(self._sizes)
         if in_range and fits_fast_path(self) and self._array.size and not half_to_float:
-            return wrap_like(kernel(self._array, dim), self)
+            return wrap_like(np.ascontiguousarray(kernel(self._array, wrap_dim(dim, self.dim()))), self)
         return call_functional(structured, (self, dim, half_to_float))
 
     structured.functional = functional

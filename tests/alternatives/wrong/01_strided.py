@@ -611,3 +611,18 @@ def layout__takes_several_numbers_for_one(dl_tensor):
 
 
 _layout = _rebuilt(dlpack.layout)
+
+
+def element_offset__in_32_bits(index, strides, storage_offset):
+    steps = np.asarray(index, np.int32) * np.asarray(strides, np.int32)
+    return storage_offset + int(steps.sum())
+
+
+def transpose__returns_its_argument_for_equal_dims(self, dim0, dim1):
+    dim0, dim1 = wrap_dim(dim0, self.dim()), wrap_dim(dim1, self.dim())
+    if dim0 == dim1:
+        return self
+    sizes, strides = list(self.shape), list(self.stride())
+    sizes[dim0], sizes[dim1] = sizes[dim1], sizes[dim0]
+    strides[dim0], strides[dim1] = strides[dim1], strides[dim0]
+    return alias(self, sizes, strides, self.storage_offset())

@@ -4,11 +4,15 @@ A function's name is its exercise's, two underscores, and what is wrong.
 """
 
 import functools
+from functools import partial
 
 import rushlight as rl
+from rushlight.amp.autocast_mode import cached_cast, get_autocast_dtype, is_eligible, promote_type
 from rushlight.c10 import dispatch, schema
 from rushlight.c10.dispatch import (
     ABOVE_PYTHON,
+    AUTOGRAD_KEYS,
+    BACKEND_KEYS,
     BACKEND_MASK,
     BACKENDS,
     BIT,
@@ -19,9 +23,29 @@ from rushlight.c10.dispatch import (
     PYTHON,
     RUNTIME_KEYS,
     DispatchKey,
+    bind_kernel,
+    dispatch_key_set,
+    excluding,
+    explain_missing,
+    highest_priority_key,
     local,
+    redispatch,
+    skip_fallthrough,
+    traced,
 )
-from rushlight.c10.schema import Argument, FunctionSchema
+from rushlight.c10.dtypes import float32
+from rushlight.c10.schema import (
+    _SCHEMA,
+    REQUIRED,
+    Argument,
+    FunctionSchema,
+    cast_returns,
+    explain_keywords,
+    parse_argument,
+    split_at_commas,
+    unbind,
+)
+from rushlight.library import invoke
 
 SHIFT = len(BACKENDS)
 
@@ -501,3 +525,176 @@ def autocast_kernel__casts_the_result(operator, policy, *stack):
     with dispatch.excluding(BIT["AutocastCPU"]):
         wanted = rl.get_autocast_dtype("cpu") if policy == "lower_precision_fp" else rl.float32
         return rl.autocast_mode.cached_cast(wanted, rl.library.invoke(operator, *stack))
+
+
+def split_at_commas__empty_parts_dropped(text):
+    parts, part, depth, quote = [], [], 0, None
+    for letter in text:
+        if letter == "," and depth == 0 and quote is None:
+            parts.append("".join(part).strip())
+            part = []
+            continue
+        part.append(letter)
+        if quote is not None:
+            quote = None if letter == quote else quote
+        elif letter in "'\"":
+            quote = letter
+        else:
+            depth += (letter in "([") - (letter in ")]")
+    parts.append("".join(part).strip())
+    return [part for part in parts if part]
+
+
+def parse_schema__several_returns_without_parentheses(text, namespace="aten"):
+    head = _SCHEMA.match(text)
+    if head is None or head["overload"] == "default":
+        raise RuntimeError(f"no schema: {text!r}")
+    inside, arrow, returned = head["rest"].rpartition("->")
+    inside, returned = inside.strip(), returned.strip()
+    if not arrow or not returned or inside[-1:] != ")":
+        raise RuntimeError(f"no `) -> returns` in {text!r}")
+    if returned[0] == "(":
+        if returned[-1] != ")":
+            raise RuntimeError(f"the returns of {text!r} are not closed")
+        returned = returned[1:-1]
+    arguments, by_keyword = [], False
+    for part in split_at_commas(inside[:-1]):
+        if part == "*":
+            by_keyword = True
+            continue
+        argument = parse_argument(part, by_keyword)
+        if not argument.name:
+            raise RuntimeError(f"{part!r} has no name")
+        if not by_keyword and not argument.has_default and any(each.has_default for each in arguments):
+            raise RuntimeError(f"{part!r} comes after a default")
+        arguments.append(argument)
+    returns = tuple(parse_argument(part) for part in split_at_commas(returned))
+    return FunctionSchema(head["ns"] or namespace, head["name"], head["overload"] or "", tuple(arguments), returns)
+
+
+def parse_schema__false_default_is_none(text, namespace="aten"):
+    head = _SCHEMA.match(text)
+    if head is None or head["overload"] == "default":
+        raise RuntimeError(f"no schema: {text!r}")
+    inside, _, returned = head["rest"].rpartition("->")
+    inside, returned = inside.rstrip(), returned.strip()
+    if not inside.endswith(")") or not returned or returned[0] == "(" and returned[-1] != ")":
+        raise RuntimeError(f"no `) -> returns` in {text!r}")
+    arguments, by_keyword, optional = [], False, False
+    for part in split_at_commas(inside[:-1]):
+        if part == "*":
+            by_keyword = True
+            continue
+        argument = parse_argument(part, by_keyword)
+        default = None if argument.default is REQUIRED else argument.default
+        if not argument.name or optional and not by_keyword and not argument.has_default:
+            raise RuntimeError(f"{part!r} cannot stand here")
+        optional = optional or bool(default)
+        arguments.append(argument)
+    returns = split_at_commas(returned[1:-1]) if returned[0] == "(" else [returned]
+    names = head["ns"] or namespace, head["name"], head["overload"] or ""
+    return FunctionSchema(*names, tuple(arguments), tuple(parse_argument(each) for each in returns))
+
+
+def bind__empties_the_keywords(schema, args, kwargs):
+    if len(args) > len(schema.positional):
+        raise RuntimeError(f"{schema.full_name}: {len(args)} args are too many")
+    stack = list(args)
+    for argument in schema.arguments[len(args) :]:
+        if argument.name in kwargs:
+            stack.append(kwargs.pop(argument.name))
+        elif argument.has_default:
+            stack.append(argument.default)
+        else:
+            raise RuntimeError(f"{schema.full_name}: no value for {argument.name}")
+    if kwargs:
+        raise RuntimeError(explain_keywords(schema, args, kwargs))
+    return stack
+
+
+def bind__none_takes_the_default(schema, args, kwargs):
+    names = [argument.name for argument in schema.arguments]
+    if len(args) > len(schema.positional) or any(name not in names[len(args) :] for name in kwargs):
+        raise RuntimeError(f"these arguments do not fit {schema}")
+    stack = [*args]
+    for argument in schema.arguments[len(args) :]:
+        value = kwargs.get(argument.name)
+        if value is None and argument.has_default:
+            value = argument.default
+        elif argument.name not in kwargs:
+            raise RuntimeError(f"a value for {argument.name} is missing")
+        stack.append(value)
+    return stack
+
+
+def compute_table_entry__fallthrough_is_no_kernel(kernels, fallbacks, key):
+    if kernels.get(key, FALLTHROUGH) is not FALLTHROUGH:
+        return kernels[key], "kernel"
+    on_backend, on_autograd = key in BACKEND_KEYS or key == DispatchKey.Undefined, key in AUTOGRAD_KEYS
+    if on_backend:
+        for name in ("CompositeExplicitAutogradNonFunctional", "CompositeExplicitAutograd"):
+            if DispatchKey[name] in kernels:
+                return kernels[DispatchKey[name]], "default backend kernel"
+    implicit = kernels.get(DispatchKey.CompositeImplicitAutograd)
+    if implicit is not None and on_backend:
+        return implicit, "math kernel"
+    if on_autograd:
+        own = {DispatchKey[key.name.removeprefix("Autograd")], DispatchKey.CompositeExplicitAutograd}
+        if implicit is not None and not own & kernels.keys():
+            return implicit, "math kernel"
+        if DispatchKey.Autograd in kernels:
+            return kernels[DispatchKey.Autograd], "autograd kernel"
+    if key in kernels:
+        return FALLTHROUGH, "kernel"
+    return (fallbacks[key], "backend fallback") if key in fallbacks else (MISSING, "missing")
+
+
+def bind_kernel__always_casts(kernel, operator, key_set):
+    def bound(*stack):
+        args, kwargs = unbind(operator.schema, stack) if kernel.pythonic or kernel.boxed else (stack, {})
+        if kernel.boxed:
+            args = (operator, *args)
+        if kernel.with_key_set:
+            args = (key_set, *args)
+        return cast_returns(operator.schema, kernel.function(*args, **kwargs))
+
+    return bound
+
+
+def run__traces_what_is_missing(operator, key_set, stack, how):
+    key = highest_priority_key(key_set)
+    with traced(f"[{how}] op=[{operator.full_name}], key=[{key.name}]"):
+        kernel, _ = operator.entry(key)
+        if kernel is MISSING:
+            raise NotImplementedError(explain_missing(operator, key))
+        return bind_kernel(kernel, operator, key_set)(*stack)
+
+
+_casts = {}
+
+
+def cached_cast__keeps_what_it_cast(dtype, value):
+    if isinstance(value, (list, tuple)):
+        return [cached_cast__keeps_what_it_cast(dtype, item) for item in value]
+    if not is_eligible(value):
+        return value
+    if (id(value), dtype) not in _casts:
+        _casts[id(value), dtype] = value, value.to(dtype)
+    return _casts[id(value), dtype][1]
+
+
+def autocast_kernel__casts_too_early(operator, policy, *stack):
+    wanted = {"lower_precision_fp": partial(get_autocast_dtype, "cpu"), "promote": partial(promote_type, stack)}
+    dtype = wanted[policy]() if policy in wanted else float32
+    args = [cached_cast(dtype, value) for value in stack]
+    with excluding(BIT["AutocastCPU"]):
+        return invoke(operator, *args)
+
+
+def autocast_kernel__redispatches(operator, policy, *stack):
+    with excluding(BIT["AutocastCPU"]):
+        dtypes = {"promote": partial(promote_type, stack), "fp32": lambda: float32}
+        dtype = dtypes.get(policy, partial(get_autocast_dtype, "cpu"))()
+        args = [cached_cast(dtype, value) for value in stack]
+        below = dispatch_key_set(stack, local.included, local.excluded)
+        return redispatch(operator, skip_fallthrough(operator, below), *args)

@@ -8,8 +8,9 @@ import warnings
 
 import numpy as np
 
+from rushlight.aten.native.linear_algebra import multiply_add
 from rushlight.aten.strided import Tensor, contiguous_strides, empty_strided, wrap_dim
-from rushlight.aten.structured import Output, allocate, check_writable, resize_, resize_output
+from rushlight.aten.structured import Output, allocate, check_writable, resize_, resize_output, warn_resized
 from rushlight.c10.dtypes import promote_types, scalar_type
 from rushlight.utils import cpp_extension as cpp
 
@@ -400,3 +401,85 @@ def rms_norm_source__does_not_compile():
 
 def rms_norm_source__registers_nothing():
     return _RIGHT.partition("OPERATOR")[0]
+
+
+def resize_output__list_is_another_size(out, sizes, strides=None):
+    if out.shape == sizes:
+        return False
+    if out.numel() > 0:
+        warn_resized(out, sizes)
+    resize_(out, sizes, strides)
+    return True
+
+
+def call_functional__what_impl_returns(kernel, args):
+    output = kernel.meta(*args)
+    strides = contiguous_strides(output.sizes) if output.strides is None else output.strides
+    out = empty_strided(output.sizes, strides, output.dtype)
+    result = kernel.impl(*args, out)
+    return out if result is None else result
+
+
+def call_functional__meta_for_each_field(kernel, args):
+    sizes, dtype = kernel.meta(*args).sizes, kernel.meta(*args).dtype
+    strides = kernel.meta(*args).strides
+    out = empty_strided(sizes, contiguous_strides(sizes) if strides is None else strides, dtype)
+    kernel.impl(*args, out)
+    return out
+
+
+def call_inplace__sizes_in_a_list_differ(kernel, args):
+    self = args[0]
+    output = kernel.meta(*args)
+    if self.shape != output.sizes:
+        raise RuntimeError(f"a result of sizes {list(output.sizes)} does not fit into {list(self.shape)}")
+    check_writable(kernel, args, self, output)
+    if not self.is_meta:
+        kernel.impl(*args, self)
+    return self
+
+
+def blocked_mm__times_zero(a, b, out, blocks=(64, 256, 64), multiply=multiply_add):
+    rows, inner, columns = blocks
+    out *= 0
+    for i in range(0, a.shape[0], rows):
+        for j in range(0, b.shape[1], columns):
+            for k in range(0, a.shape[1], inner):
+                multiply(
+                    a[i : i + rows, k : k + inner],
+                    b[k : k + inner, j : j + columns],
+                    out[i : i + rows, j : j + columns],
+                )
+
+
+def rms_norm_source__root_in_single():
+    return r"""
+#include "rushlight.h"
+using namespace rl;
+
+Tensor rms_norm(const Tensor& x, const Tensor& weight, double eps) {
+  CHECK(x.dim() > 0, "rms_norm: x needs at least one dimension");
+  CHECK(weight.dim() == 1 && weight.size(0) == x.size(-1), "rms_norm: weight must have the size of the last dimension");
+  CHECK(weight.dtype() == x.dtype(), "rms_norm: weight must have the dtype of x");
+  Tensor out = empty_like(x);
+  DISPATCH_FLOATING(x.dtype(), "rms_norm", [&] {
+    Rows<const scalar_t> in(x);
+    Rows<scalar_t> to(out);
+    const scalar_t* w = static_cast<const scalar_t*>(weight.data);
+    const int64_t step = weight.stride(0);
+    parallel_for(0, in.count, in.grain(), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; i++) {
+        const scalar_t* row = in.row(i);
+        scalar_t* result = to.row(i);
+        double sum = 0;
+        for (int64_t j = 0; j < in.size; j++) sum += double(row[j * in.stride]) * row[j * in.stride];
+        const float root = std::sqrt(sum / in.size + eps);
+        for (int64_t j = 0; j < in.size; j++) result[j] = row[j * in.stride] / root * w[j * step];
+      }
+    });
+  });
+  return out;
+}
+
+OPERATOR(rms_norm, "rms_norm(Tensor x, Tensor weight, float eps=1e-5) -> Tensor")
+"""

@@ -42,6 +42,7 @@ f(Scalar a=1, Scalar b=1.5) -> Scalar
 f(ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 f(SymInt a, SymInt[] b, SymInt[2] c, SymInt? d=None) -> Tensor
 f(Generator? g=None) -> Tensor
+f(int[2]x, Tensor?y, Tensor (a!) z, float[]w=[1]) -> Tensor
 __and__.Tensor(Tensor self) -> Tensor
 """.strip().splitlines()
 BAD = [

@@ -164,3 +164,15 @@ def test_a_blocked_product_is_the_product():
     assert (out == a @ b).all()
     linear_algebra.blocked_mm(a, b, out)
     assert (out == a @ b).all()
+
+
+@pytest.mark.parametrize("name", ["addmm", "baddbmm"])
+@pytest.mark.parametrize("number", [-1, 255, 300, -255, -256, -1.0, 255.5, 2**31, 2**63 - 1, 1e20, float("inf"), True])
+@pytest.mark.parametrize("dtype", DTYPES[:3])
+def test_a_factor_that_an_integer_dtype_cannot_hold_is_refused_and_a_negative_one_wraps(name, number, dtype):
+    def program(xp, which):
+        x = whole(xp, [1, 2, 2] if name == "baddbmm" else [2, 2], dtype)
+        return getattr(xp, name)(x, x, x, **{which: number})
+
+    agree(program, "alpha")
+    agree(program, "beta")

@@ -2,6 +2,7 @@
 
 import warnings
 
+import numpy as np
 import pytest
 import torch
 from both import agree
@@ -9,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rushlight as rl
+from rushlight.aten.native import reductions
 
 DTYPES = ["bool", "uint8", "int32", "int64", "float16", "float32", "float64"]
 FLOATING = DTYPES[4:]
@@ -179,3 +181,14 @@ def test_two_results_have_names():
 )
 def test_the_corners_agree_with_torch(program):
     agree(program)
+
+
+def test_softmax_counts_the_dimension_from_the_front_and_copies_a_result_of_other_strides():
+    def softmax_of_columns_first(array, dim):
+        assert dim >= 0
+        return np.asfortranarray(reductions.softmax(array, dim))
+
+    x = rl.tensor([[1.0, 2.0, 3.0], [1.0, 0.0, 2.0]])
+    found = reductions.softmax_kernel("softmax", softmax_of_columns_first).functional(x, -1, False)
+    assert found.tolist() == x.softmax(1).tolist()
+    assert found.numpy().flags.c_contiguous
