@@ -89,9 +89,10 @@ def view_inverse(base: Tensor, view: View, new: Tensor) -> Tensor:
             - `t`, `transpose`, `permute`: another order of the dimensions (`dim0`, `dim1`; `dims`), which may be negative. The
               inverse is an operator of the same name, even if the order is the same.
             - `squeeze`: removes dimensions of size 1: all of them, or those in `dim`, an int or a sequence of ints. The inverse is
-              an `unsqueeze` for each.
+              an `unsqueeze` for each, from the first dimension to the last.
             - `unsqueeze`: adds a dimension of size 1, `dim` of the view. A `squeeze` is the inverse.
-            - `expand`: the view may have each element several times. The base adds the sum of all differences from it (`sum_to`).
+            - `expand`: the view may have each element several times. The base adds the sum of all differences from it:
+              `base + sum_to(new - base, sizes)`.
             - `select`, `slice`, `diagonal`, `as_strided`: a part of the base. The operators `select_scatter`, ... write this part.
               They have the same arguments after `new`.
             - `unbind`: one `select` along `dim` for each index. The index of this view is `view.place`.
@@ -173,8 +174,9 @@ def apply_update(base: Tensor, new: Tensor, views: Sequence[View]) -> Tensor:
     """The base after the value of a view, which several steps made, becomes `new`.
 
     The first step makes a view of the base, the next step a view of this view, and so on (`view_forward(tensor, step)`). The view
-    that the last step makes is not needed. Then, from the last step to the first, `view_inverse(tensor, step, new)` is the new
-    value of the tensor that the step was applied to. Without steps the base becomes `new` itself.
+    that the last step makes is not needed, so the last step is not called. Then, from the last step to the first,
+    `view_inverse(tensor, step, new)` is the new value of the tensor that the step was applied to. Without steps the base becomes
+    `new` itself.
 
     Source: `aten/src/ATen/FunctionalStorageImpl.cpp`, `apply_update`.
     """

@@ -244,7 +244,7 @@ def joint_forward_backward(
     pairs = [(out, grad) for out, grad in zip(wanted, tangents) if isinstance(out, Tensor) and out.requires_grad]
     indices = [i for i, x in enumerate(primals) if isinstance(x, Tensor) and x.requires_grad]
     grads = [None] * len(primals)
-    if pairs:
+    if pairs and indices:
         ends, given = zip(*pairs)
         found = engine.grad(ends, [primals[i] for i in indices], given, allow_unused=True)
         for i, grad in zip(indices, found):

@@ -345,6 +345,7 @@ def extract_graph(joint: Graph, inputs: Sequence[Node], outputs: Sequence[Any]) 
     It begins with a placeholder for each of `inputs`, in order, with the name and the `meta` of the node, whatever its `op` is in
     `joint`. Then come copies (`Graph.node_copy`) of all other nodes that the outputs need, in the order of `joint`. The last node
     is the output, and its value is a tuple: for each of `outputs` the new node, or the value itself if it is not a node (None).
+    An impure node (`node.is_impure()`), such as a random one, may stay even if no output needs it. A joint graph has no writes.
 
     Raises:
         AssertionError: an output needs a placeholder of `joint` that is not among the inputs.

@@ -79,8 +79,8 @@ def record_call(mode: ProxyTorchDispatchMode, func: Operator, args: tuple, kwarg
     """Run an operator and record the call as a node of a graph.
 
     The node's target is the operator, and its name is that of the operator, `func.schema.name`. It has the args and kwargs of the
-    call, with the node of each tensor, `mode.node_of(tensor)`, in place of the tensor, also in lists and tuples. Make the node
-    with `mode.create_node(target, args, kwargs, name)`.
+    call, with the node of each tensor, `mode.node_of(tensor)`, in place of the tensor, also in lists and tuples. A list or tuple
+    among them, at any depth, becomes a list. Make the node with `mode.create_node(target, args, kwargs, name)`.
 
     Then run the operator on the tensors: `run_meta(func, args, kwargs)`. `mode.track(tensor, node)` records that the node computes
     its result. If the result is a list or tuple, it is the node's `meta["val"]`. Each tensor in it, in order, has a node of its

@@ -295,12 +295,14 @@ def grad(
 ) -> tuple[Tensor | None, ...]:
     """The gradients of the outputs with respect to the inputs. No `grad` attribute changes.
 
-    Raises RuntimeError if the outputs do not depend on an input, unless `allow_unused`.
+    Raises RuntimeError if there are no inputs, or if the outputs do not depend on an input, unless `allow_unused`.
 
     Source: `torch/autograd/__init__.py`, `grad`.
     """
     outputs = (outputs,) if isinstance(outputs, Tensor) else tuple(outputs)
     inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
+    if not inputs:
+        raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     if materialize_grads and allow_unused is False:
         raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: False.")
     unused = materialize_grads if allow_unused is None else allow_unused

@@ -35,16 +35,16 @@ OPERATOR_TYPES = (OpOverload, OpOverloadPacket)
 
 
 def how_to_call(function: Any) -> str:
-    """How a call of `function`, a Python callable, is captured: one word.
+    """How a call of `function`, a Python callable that can be hashed, is captured: one word.
 
     - "rule": it has a rule of its own in `BUILTINS`, a dict by callable.
     - "break": it has an attribute `_dynamo_disable` that is true.
     - "graph": a Python function whose `__module__` is in `IN_GRAPH`, or an operator, which is an instance of a class in
       `OPERATOR_TYPES`: the call becomes a node.
     - "inline": any other Python function (`FunctionType`): its instructions are captured too.
-    - "fold": a member of `FOLDED` or of `FOLDED_TYPES`; or a builtin function (`BuiltinFunctionType`) whose `__module__` is in
-      `FOLDED_MODULES`, or whose `__self__` is an instance of a class in `FOLDED_TYPES`: Python computes the value, if the
-      arguments are known.
+    - "fold": a member of `FOLDED` or of `FOLDED_TYPES` (not a class derived from a member); or a builtin function
+      (`BuiltinFunctionType`) whose `__module__` is in `FOLDED_MODULES`, or whose `__self__` is an instance of a class in
+      `FOLDED_TYPES`: Python computes the value, if the arguments are known.
     - "new": any other class: the call makes an object.
     - "break": anything else.
 

@@ -3,7 +3,8 @@
 A value from before the capture has a *source*, the expression that finds it again: `L['x']` is a local, `G['alpha']` a global, and
 `L['self']._modules['fc']` a part of another value. `guards_for` gives the conditions on a value at its source, and `build_check`
 makes one Python function of all guards of a capture. In PyTorch: `torch/_dynamo/guards.py`, where the
-check is a tree in C++ (`torch/csrc/dynamo/guards.cpp`). Left out: guards on sizes as symbols, on global state other than grad mode.
+check is a tree in C++ (`torch/csrc/dynamo/guards.cpp`). Left out: guards on sizes as symbols, on global state other than grad mode;
+a guard on a string that contains its own source, such as "L['x']" at `L['x']`, never holds.
 """
 
 from __future__ import annotations
@@ -60,7 +61,8 @@ def guards_for(value: Any, source: str, scope: dict[str, Any]) -> list[str]:
       and `_strides` are the same.
     - None, True, False and Ellipsis: it is this object.
     - An `int`, `float`, `complex`, `str` or `bytes` (the classes in `WRITTEN`): the type is exactly this class, and the value is
-      equal. If `value` is not equal to itself (NaN): the other is not equal to itself either.
+      equal. If `value` is not equal to itself (NaN): the other is not equal to itself either. For an instance of a class derived
+      from them, the last line holds.
     - A list or a tuple, or an instance of a class derived from them: the type is exactly this class, and the length is the same.
     - A dict whose keys are all of the types in `CONSTANTS`: the type is exactly this class, and it has the same keys, of the same
       types, in the same order. Any other dict: the type is exactly this class, and the keys are the same objects (by `id`), in the
@@ -125,7 +127,8 @@ def build_check(guards: list[Guard], scope: dict[str, Any]) -> Callable[[dict[st
 
     Its text is Python, a line for each step, and is kept as `check.source`. A guard's `text` contains its `source`. A source may
     begin with the source of an earlier guard: `L['self']._modules['fc']` after `L['self']`. Each source is evaluated only once: its
-    value gets a name, which replaces the source in all texts about it, and at the beginning of longer sources. The guards are
+    value gets a name that is not in `scope`, such as `_v0`: names in `scope` do not begin with `_v`. The name replaces the source
+    in all texts about it, and at the beginning of longer sources. A source never occurs in a string of a text. The guards are
     checked in their order, and the first that fails ends the check.
 
     Args:
@@ -144,8 +147,8 @@ def build_check(guards: list[Guard], scope: dict[str, Any]) -> Callable[[dict[st
         if source and source not in names:
             found = [known for known in names if source.startswith(known) and source[len(known)] in ".["]
             longest = max(found, key=len, default="")
-            lines.append(f"        v{len(names)} = {names.get(longest, '')}{source[len(longest) :]}")
-            names[source] = f"v{len(names)}"
+            lines.append(f"        _v{len(names)} = {names.get(longest, '')}{source[len(longest) :]}")
+            names[source] = f"_v{len(names)}"
         lines.append(f"        if not ({text.replace(source, names[source]) if source in names else text}):")
         lines.append("            return False")
     lines += ["    except (LookupError, AttributeError, TypeError):", "        return False", "    return True"]

@@ -48,7 +48,8 @@ def binary_op(
        `calls.fold(frame, OPERATORS[symbol], [left, right])`, which also handles Python's errors. It raises Unsupported if an
        operand is not known.
     4. `+` of two `ListVariable`s, `+` and `+=` of two `TupleVariable`s: a new one with the items of both.
-    5. `*` of a `ListVariable` or a `TupleVariable` and a `ConstantVariable`, in either order: a new one that repeats the items.
+    5. `*` of a `ListVariable` or a `TupleVariable` and a `ConstantVariable`, in either order: a new one of the same kind with the
+       items repeated `value` times. If Python refuses this number, any error is right.
 
     Raises:
         Unsupported: for anything else.

@@ -152,7 +152,7 @@ def plan_reuse(lines: Sequence[Line], sizes: dict[str, tuple[str, int]], alive: 
     Args:
         lines: tuples, as `call_lines` makes them. Lines with "reuse" stay unchanged.
         sizes: dtype and number of bytes, for each buffer.
-        alive: the result of `bytes_alive`, a number for each step. It is not changed.
+        alive: the result of `bytes_alive`, a number for each step. There is at least one step. The list is not changed.
 
     Returns:
         a new list; `lines` stays unchanged.

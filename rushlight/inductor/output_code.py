@@ -33,8 +33,8 @@ def kernel_calls(text: str) -> dict[str, int]:
         cpp_fused_add_0 = async_compile.cpp_pybinding(['const float*', 'float*'], r'''
 
     and in every call, on an indented line of its own: `cpp_fused_add_0(arg0_1, buf0)`. Calls that need the same C++ share one
-    kernel. A text without a call of a kernel gives an empty dictionary. The text is the whole generated module, or only the
-    kernels in it and `call`.
+    kernel. The definitions can have another order than the calls. A text without a call of a kernel gives an empty dictionary. The
+    text is the whole generated module, or only the kernels in it and `call`.
 
     Source: `PythonWrapperCodegen.generate_kernel_call` in `torch/_inductor/codegen/wrapper.py`.
     """
@@ -53,7 +53,7 @@ def extern_calls(text: str) -> list[tuple[str, list[str], str]]:
         buf4 = torch.ops.aten.sort.stable(buf0, stable=False, dim=1, descending=False)
 
     Each call is one indented line. The operator is the dotted name in the text, which begins with `extern_kernels.`, in either
-    form, or with `torch.ops.aten.`, in the second. The operands are the names of the tensors that it reads, in order, also keyword
+    form, or with `torch.ops.`, in the second. The operands are the names of the tensors that it reads, in order, also keyword
     arguments: `arg`, a number, `_`, a number, or `buf` and a number. For a `reinterpret_tensor`, which is a view, the operand is
     its base. A tensor that is passed twice is named twice. The result, after `out=` or before ` = `, is not an operand.
 
@@ -63,7 +63,7 @@ def extern_calls(text: str) -> list[tuple[str, list[str], str]]:
     for line in text.splitlines():
         if call := re.fullmatch(r" +(?:(\w+) = )?((?:extern_kernels|torch\.ops)\.[\w.]+)\((.*)\)", line):
             allocated, operator, arguments = call.groups()
-            arguments, _, out = arguments.partition("out=")
+            arguments, _, out = arguments.partition(", out=")
             found.append((operator, re.findall(r"\b(?:arg\d+_\d+|buf\d+)", arguments), allocated or out))
     return found
 
@@ -244,6 +244,8 @@ def recompilations(log: str) -> list[tuple[str, list[tuple[str, str, str, str, s
             -   File "model.py", line 2, in step
             -     return x * count
 
+    A lambda is called `<lambda>`.
+
     A line with a version, such as `0/1`, is a reason: (version, argument, what, expected, actual), all strings. There are
     - `tensor 'x' size mismatch at index 0. expected 4, actual 5`: ("0/1", "x", "size", "4", "5"). The same with `stride`, and,
       without `at index 0`, with `rank` and with `dtype`, whose values are names such as Float;
@@ -257,7 +259,7 @@ def recompilations(log: str) -> list[tuple[str, list[tuple[str, str, str, str, s
     """
     found = []
     for line in re.findall(r"\[__recompiles\] (.*)", log):
-        if named := re.match(r"Recompiling function (\w+)", line):
+        if named := re.match(r"Recompiling function (\S+)", line):
             reasons = []
             found.append((named[1], reasons))
         elif reason := re.match(r" +- (\d+/\d+): (.*)", line):

@@ -860,6 +860,33 @@ def truth__with_match(frame, value):
             raise Unsupported("truth")
 
 
+def build_check__nested_source(guards, scope):
+    names, body = {}, []
+
+    def name_for(source):
+        if source not in names:
+            cuts = (i for i in range(len(source) - 1, 0, -1) if source[i] in ".[" and source[:i] in names)
+            cut = next(cuts, 0)
+            expr = names[source[:cut]] + source[cut:] if cut else source
+            name = f"value_{len(names)}"
+            while name in scope:
+                name += "_"
+            body.append(f"{name} = {expr}")
+            names[source] = name
+        return names[source]
+
+    for guard in guards:
+        text = guard.text.replace(guard.source, name_for(guard.source)) if guard.source else guard.text
+        body.append(f"if not ({text}):\n            return False")
+    lines = ["def check(L):", "    try:"] + [f"        {each}" for each in [*body, "return True"]]
+    lines += ["    except (LookupError, AttributeError, TypeError):", "        return False"]
+    space = {**scope}
+    exec("\n".join(lines), space)
+    function = space.pop("check")
+    function.source = "\n".join(lines)
+    return function
+
+
 # ---- aot -----------------------------------------------------------------------------------------------------------
 
 
@@ -987,7 +1014,7 @@ def apply_update__recursively(base, new, views):
         if not steps:
             return new
         first, *rest = steps
-        return view_inverse(tensor, first, updated(view_forward(tensor, first), rest))
+        return view_inverse(tensor, first, updated(view_forward(tensor, first), rest) if rest else new)
 
     return updated(base, list(views))
 
@@ -995,10 +1022,10 @@ def apply_update__recursively(base, new, views):
 def apply_update__on_a_stack(base, new, views):
     if len(views) == 0:
         return new
-    stack, now = [], base
-    for view in views:
+    stack, now = [(base, views[0])], base
+    for before, view in zip(views, views[1:]):
+        now = view_forward(now, before)
         stack.append((now, view))
-        now = view_forward(now, view)
     while stack:
         tensor, view = stack.pop()
         new = view_inverse(tensor, view, new)
@@ -1287,3 +1314,18 @@ def run_epilogue__with_a_table(meta, args, outs):
         return view_of(sources[info.output_type][info.base_idx], info)
 
     return [made(j) for j in range(n)]
+
+
+def may_recompute__edges_of_views(node, info):
+    def edges(used):
+        for user in used.users:
+            yield used, user
+            if is_view_node(user):
+                yield from edges(user)
+
+    free = is_view_node(node) or node.target is operator.getitem
+    if free or operator_name(node) not in RECOMPUTABLE:
+        return free
+    if not all(user in info.required_fw or is_fusible(used, user) for used, user in edges(node)):
+        return False
+    return 4 * size_of(node) >= math.fsum(size_of(arg) for arg in node.args if isinstance(arg, Node))

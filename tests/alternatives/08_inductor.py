@@ -558,6 +558,32 @@ def emit__remembering_constants_too(code, value):
     return code.names.setdefault(key, found)
 
 
+def emit__walks_out_of_the_loops(code, value):
+    passed, place, key = [], code, id(value)
+    while True:
+        if key in place.names:
+            name = place.names[key]
+            break
+        if isinstance(value, Constant):
+            name = literal(value.value, value.dtype)
+            break
+        stored = place.store_cache.get((value.buffer, value.index)) if isinstance(value, Load) else None
+        if stored is not None:
+            name = stored
+            break
+        passed.append(place)
+        if place.hoist is not None and not any(symbol in place.varying for symbol in value.symbols):
+            place = place.hoist
+            continue
+        text = place.text(value)
+        name = place.new_name()
+        place.lines += [" ".join(("const", TYPES[value.dtype], name, "=", text)) + ";"]
+        break
+    for each in passed:
+        each.names[key] = name
+    return name
+
+
 # ---- memory --------------------------------------------------------------------------------------------------------
 
 

@@ -88,6 +88,7 @@ CALLED = {  # a function that calls something
     "exception": "why = KeyError('k')\nreturn x * len(why.args)", "disabled": "y = x + 1\nz = off(y)\nreturn z * 2",
     "operator module": "import operator\nreturn operator.mul(x, operator.add(1, 2))",
     "builtin of another module": "import time\ny = x + 1\ntime.sleep(0)\nreturn y * 2",
+    "class of numbers": "y = x + 1\nm = Metres(2.5)\nreturn y * 2", "not disabled": "return on(x) * 2",
     "generator": "return sum(v * 2 for v in (x, x))", "breaks": "y = x + 1\nz = breaks(y, 2)\nreturn z * 2",
     "list": "return list((x, x))[1] + tuple([x])[0]", "set": "return x * len(set([1, 1, 2]))",
     "hash": "return x * (hash(1) + ord('a') - ord('a'))", "getattr": "return getattr(x, 'shape')[0] * x",
@@ -99,6 +100,7 @@ CALLABLES = {  # a callable, as a call of it in a function
     "print": "print(end='')", "sleep": "time.sleep(0)", "off": "off(x)", "helper": "helper(x, 2)", "sqrt": "math.sqrt(4)",
     "relu": "xp.relu(x)", "len": "len([x])", "upper": "'a'.upper()", "int": "int('3')", "object": "Scaled(x, 2)",
     "round": "round(2.5)", "input": "sys.getrefcount(x)", "gc": "gc.collect()", "wrapper": "gc.collect.__call__()",
+    "on": "on(x)",
 }  # fmt: skip
 CALL_HELPERS = f"""import gc, math, sys, time
 {BREAKS}def helper(v, n):
@@ -114,6 +116,14 @@ class Scaled:
 @xp._dynamo.disable if hasattr(xp, "_dynamo") else xp.dynamo.disable
 def off(v):
     return v - 1
+
+def on(v):
+    return v - 1
+
+on._dynamo_disable = on._torchdynamo_disable = False
+
+class Metres(float):
+    pass
 
 """
 
@@ -155,7 +165,9 @@ CONDITIONS = {
     "list of a tensor": "[x]", "tuple": "(x,)", "empty tuple": "()", "dict": "{1: x}", "empty dict": "{}", "set": "{1}",
     "empty set": "set()", "argument dict": "d", "function": "helper", "lambda": "lambda: 0", "method": "o.flip", "object": "o",
     "object with a truth": "Truth(0)", "and with another": "Truth(k)", "object with a length": "Sized(0)",
-    "and another length": "Sized(2)", "both": "Both()",
+    "and another length": "Sized(2)", "both": "Both()", "inherited length": "Longer(0)", "object from before": "no",
+    "length from before": "empty", "bool of a number": "bool(k) is True", "bool of a function": "bool(helper) is True",
+    "bool of an object": "bool(o) is True",
     "tensor": "x.sum() > 0", "tensor of numbers": "x", "size": "x.shape[0] > 2",
     "known of a tensor": "x.dim()", "exception": "ValueError()", "class": "Truth", "iterator": "iter([])",
     "generator": "(v for v in [])",
@@ -187,11 +199,19 @@ class Both(Sized):
     def __bool__(self):
         return True
 
+class Longer(Sized):
+    pass
+
+class Answer:
+    def __bool__(self):
+        return self.answer
+
 class Plain:
     def flip(self):
         return self
 
-o = Plain()
+o, no, empty = Plain(), Answer(), Longer(0)
+no.answer = False
 """
 
 

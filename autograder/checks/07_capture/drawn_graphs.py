@@ -39,7 +39,7 @@ TARGETS = _OPERATORS | {  # what a call_function node may call
     "softmax": "xp.nn.functional.softmax", "aten.add": "aten.add.Tensor", "aten.mul": "aten.mul.Tensor",
     "aten.add_": "aten.add_.Tensor", "aten.relu_": "aten.relu_.default", "aten.relu": "aten.relu", "aten.cat": "aten.cat.default",
     "aten.split": "aten.split.Tensor", "aten.full": "aten.full.default", "aten.rand_like": "aten.rand_like.default",
-    "aten.bernoulli": "aten.bernoulli.default",
+    "aten.bernoulli": "aten.bernoulli.default", "aten.uniform_": "aten.uniform_.default",
 }  # fmt: skip
 
 

@@ -65,6 +65,7 @@ METADATA_WRITES = _functions({
 })  # fmt: skip
 OUT = _functions({"neg out": "xp.neg(x, out=x.clone())"})
 STEEP = _functions({"exp": "x.exp()"})  # not drawn: after a few in a row the last bit is the fifth digit
+PICKED = _functions({"picked": "x[y.argmax(-1)]"})  # not drawn: the largest index has to be one of x
 
 
 def _under_no_grad(run):
@@ -76,7 +77,7 @@ def _under_no_grad(run):
 
 
 MORE_WRITES = {f"quietly {name}": _under_no_grad(run) for name, run in WRITES.items()} | METADATA_WRITES
-OPERATIONS = STEEP | OUT | PURE | VIEWS | SEVERAL | WRITES | MORE_WRITES
+OPERATIONS = STEEP | PICKED | OUT | PURE | VIEWS | SEVERAL | WRITES | MORE_WRITES
 BINARY = ("add", "sub", "mul", "div", "add twice", "mm")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+from collections import OrderedDict, defaultdict  # noqa: F401  (in OBJECTS)
 from typing import NamedTuple
 
 from ...check import program
@@ -139,7 +140,8 @@ class Own:
 OBJECTS = {
     "set": "{1}", "object": "object()", "function": "operator.add", "bytes": "b''", "own": "Own()", "enum": "fx.Colour.RED",
     "dtype": "xp.float64", "device": "xp.device('cpu')", "ellipsis": "...", "complex": "1j", "tensor": "xp.ones(2)",
-    "range": "range(1, 7, 2)", "operator": "xp.ops.aten.add.Tensor",
+    "range": "range(1, 7, 2)", "operator": "xp.ops.aten.add.Tensor", "ordered": "OrderedDict(a=3, b=[True])",
+    "default": "defaultdict(list, a=3)",
 }  # fmt: skip
 
 

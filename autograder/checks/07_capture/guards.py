@@ -224,8 +224,8 @@ def guards_checked(xp, looks, changes):
         for path in LOOKS[look]:
             text = "{} == one" if path == look else "{} is not None"
             guards.append(xp.dynamo.guards.Guard(source_of(path), text.format(source_of(path))))
-    guards.append(xp.dynamo.guards.Guard("", "one == 1"))
-    scope = {"one": 1}
+    guards.append(xp.dynamo.guards.Guard("", "one == 1 and v0 == 2 and v1 == 3"))
+    scope = {"one": 1, "v0": 2, "v1": 3}
     check = xp.dynamo.guards.build_check(guards, scope)
     names = [name for name in scope if name != "__builtins__"]  # Python's `exec` adds it
     found = [{"scope": names, "has its text": isinstance(check.source, str)}]
@@ -238,7 +238,7 @@ def guards_checked(xp, looks, changes):
 @guards_checked.oracle
 def _(torch, looks, changes):
     text = f"def f(x, k, kk, d, l, o):\n    return x{''.join(f' + {look}' for look in looks)} + 0\n"
-    function, found = define(torch, text), [{"scope": ["one"], "has its text": True}]
+    function, found = define(torch, text), [{"scope": ["one", "v0", "v1"], "has its text": True}]
     for change in changes:
         states = [[torch.ones(2), *state_after(each).values()] for each in ([], change)]
         after = captured(torch, function, states)[1]

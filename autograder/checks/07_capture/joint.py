@@ -152,6 +152,7 @@ RECOMPUTED = [
     _wide([["cos", 0, 0], ["stack", 1, 0], ["mul", 2, 2]], [0]),
     _wide([["cos", 0, 0], ["first", 1, 0], ["unsqueeze", 2, 0], ["mul", 3, 3]], [0]),
     _wide([["cos", 0, 0], ["sum", 1, 0], ["mul", 2, 1]], [0, 1]),
+    _wide([["picked", 0, 1], ["mul", 3, 2]], [0]) | {"inputs": [[[8], False], [[2, 3], False], [[2], True]]},
 ]  # fmt: skip
 
 

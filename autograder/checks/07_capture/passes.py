@@ -143,7 +143,7 @@ def _repeated(st):
     drawn = [
         ("call_function", ["torch.add", "torch.add", "aten.add"], pair, alpha),
         ("call_function", ["mul", "add", "aten.add_"], pair),
-        ("call_function", ["relu", "aten.rand_like", "aten.bernoulli", "aten.relu_"], one),
+        ("call_function", ["relu", "aten.rand_like", "aten.bernoulli", "aten.relu_", "aten.uniform_"], one),
         ("call_function", ["cat"], pair.map(lambda items: [{"list": items}])),
         ("call_method", ["add", "add_", "relu"], pair),
         ("get_attr", ["weight"], st.just([])),
@@ -171,7 +171,7 @@ TENSORS = ["none", "none", "a", "b", "a view of a", "a view of b", "a number"]
         [ADD, ADD] + [call("torch.add", N[0], other=N[i]) for i in (2, 3)],
         [ADD, call("aten.add_", N[0], 1), ADD, ADD], [call("aten.add_", N[0], 1)] * 3,
         [ADD, method("add_", N[0], 1), ADD, ADD, method("add_", N[0], 1)], [ADD, call("torch.add", N[0], N[1], out=N[0]), ADD],
-        [call("aten.rand_like", N[0])] * 2 + [call("aten.bernoulli", N[0])] * 2,
+        [call("aten.rand_like", N[0])] * 2 + [call("aten.bernoulli", N[0])] * 2, [ADD, call("aten.uniform_", N[0]), ADD],
         [attribute("weight")] * 2 + [call("mul", N[2], N[3])],
         [call("cat", {"list": [N[0], 1]}), call("cat", {"list": [N[0], 1.0]})] * 2,
         [module("pure", N[0]), module("other", N[0]), module("pure", N[0])],

@@ -3,12 +3,15 @@
 Values are built from a list of steps. Python can run the C++ that is emitted for them, because the operations are few.
 """
 
+from collections import Counter
+
 from ...check import program
 from ..cases import drawn, listed, several
 from .loop_nests import symbols
 
-# an element; one number for each row; a constant; an element that already has a name, and another of its buffer that has none
-_LEAVES = ("x", "v", "one", "kept", "other")
+# an element; a number for each row; one for all; a constant; an element that already has a name, and another of its buffer that
+# has none; a number for each row that has a name in the innermost loop only
+_LEAVES = ("x", "v", "c", "one", "kept", "other", "row")
 
 
 def _steps(st):
@@ -23,9 +26,11 @@ def _build(xp, steps, i, r):
     leaves = {
         "x": ir.load("x", Index.of(i) * 3 + r, xp.float32),
         "v": ir.load("v", Index.of(i), xp.float32),
+        "c": ir.load("c", Index.of(0), xp.float32),
         "one": ir.constant(1.5, xp.float32),
         "kept": ir.load("k", Index.of(i) * 3 + r, xp.float32),
         "other": ir.load("k", Index.of(i) * 3, xp.float32),
+        "row": ir.load("w", Index.of(i), xp.float32),
     }
     values = []
     for name, *operands in steps:
@@ -45,39 +50,44 @@ _VALUES = [
     ([["v"], ["one"], ["add", 0, 1], ["x"], ["sub", 2, 3], ["maximum", 4, 2]], [5, 2, 4]), ([["one"], ["neg", 0]], [1]),
     ([["x"], ["v"], ["sub", 0, 1], ["sub", 1, 0], ["relu", 2], ["add", 3, 4]], [5]),
     ([["x"], ["double", 0], ["neg", 1]], [2, 0]), ([["v"], ["double", 0], ["x"], ["add", 1, 2]], [3]),
-    ([["kept"], ["other"], ["add", 0, 1]], [2]),
+    ([["kept"], ["other"], ["add", 0, 1]], [2]), ([["x"], ["row"], ["mul", 0, 1]], [2, 1]),
+    ([["row"], ["neg", 0]], [0, 1, 0]), ([["c"], ["neg", 0], ["v"], ["sub", 1, 2], ["x"], ["mul", 1, 4]], [5, 3, 1]),
 ]  # fmt: skip
 
 
 @program(
     "inductor.cpp.emit",
-    cases=drawn(steps=_steps, results=several((0, 8), 1, 3), hoists=bool),
+    cases=drawn(steps=_steps, results=several((0, 8), 1, 3), hoists=(0, 2)),
     edges=[
-        {"steps": steps, "results": results, "hoists": hoists} for steps, results in _VALUES for hoists in (False, True)
+        {"steps": steps, "results": results, "hoists": hoists} for steps, results in _VALUES for hoists in (0, 1, 2)
     ],
 )
 def emitted(xp, steps, results, hoists):
+    """The statements in a loop over columns within one over rows: they hoist nothing, to the first loop, or out of both."""
     Statements = xp.inductor.cpp.Statements
     i, r = symbols(xp, [2], "i")[0], symbols(xp, [3], "r")[0]
     values = _build(xp, steps, i, r)
-    pointers = {name: f"{name}_ptr" for name in "xvk"}
-    named = {("k", xp.inductor.index.Index.of(i) * 3 + r): "k"}
-    before = Statements(pointers, named)
-    hoist = before if hoists else None
-    inside = Statements(pointers, named, number=before.number, hoist=hoist, varying=frozenset([r]))
+    pointers = {name: f"{name}_ptr" for name in "xvckw"}
+    named = {("k", xp.inductor.index.Index.of(i) * 3 + r): "k", ("w", xp.inductor.index.Index.of(i)): "w"}
+    places, inside, number = [], None, [0]
+    for variable in (None, i, r)[2 - hoists :]:
+        known = named if variable is r else {}
+        inside = Statements(pointers, known, number=number, hoist=inside, varying=frozenset([variable]))
+        places.append(inside)
     names = [xp.inductor.cpp.emit(inside, values[result % len(values)]) for result in results]
     numbers = []
     for row in range(2):
         for column in range(3):
-            known = {"i0": row, "r0": column, "k": _kept(row, column)}
-            known |= {"x_ptr": _ELEMENTS, "v_ptr": _OF_ROWS, "k_ptr": _ELEMENTS[::-1]}
-            for line in before.lines + inside.lines:
+            known = {"i0": row, "r0": column, "k": _kept(row, column), "w": _OF_ROWS[row] + 4}
+            known |= {"x_ptr": _ELEMENTS, "v_ptr": _OF_ROWS, "c_ptr": [0.375], "k_ptr": _ELEMENTS[::-1]}
+            known |= {"w_ptr": [number + 4 for number in _OF_ROWS]}
+            for line in (line for place in places for line in place.lines):
                 _run_statement(line, known)
             numbers.append([_read_number(name, known) for name in names])
     again = [xp.inductor.cpp.emit(inside, values[result % len(values)]) for result in results]
-    counts = {"statements before the loop": len(before.lines), "statements in the loop": len(inside.lines)}
-    types = sorted(line.split()[1] for line in before.lines + inside.lines)
-    return {"numbers": numbers, **counts, "types": types, "the same again": again == names}
+    counts = [len(place.lines) for place in places]
+    types = sorted(line.split()[1] for place in places for line in place.lines)
+    return {"numbers": numbers, "statements, from outside": counts, "types": types, "the same again": again == names}
 
 
 _ELEMENTS, _OF_ROWS = [0.5, -1.0, 2.0, 0.25, -0.75, 1.0], [2.0, -0.5]
@@ -110,7 +120,8 @@ def _(torch, steps, results, hoists):
     kept = numbers_of([[_kept(row, column) for column in range(3)] for row in range(2)])
     other = numbers_of(_ELEMENTS[::-1]).reshape(2, 3)[:, :1]
     elements, of_rows = numbers_of(_ELEMENTS).reshape(2, 3), numbers_of(_OF_ROWS).reshape(2, 1)
-    leaves = {"x": elements, "v": of_rows, "one": numbers_of(1.5), "kept": kept, "other": other}
+    leaves = {"x": elements, "v": of_rows, "c": numbers_of(0.375), "one": numbers_of(1.5), "kept": kept}
+    leaves |= {"other": other, "row": of_rows + 4}
     values, shown, needs, types = [], [], [], {}
     for name, *operands in steps:
         chosen = [operand % len(values) for operand in operands] if name not in leaves else []
@@ -119,15 +130,17 @@ def _(torch, steps, results, hoists):
         needs.append(chosen)
         shown.append(name if name in leaves else (name, *(shown[each] for each in chosen)))
         types[shown[-1]] = "float" if name in leaves else "double" if name == "double" else types[shown[chosen[0]]]
-    wanted, waiting = {}, [result % len(values) for result in results]
+    depths = [value.dim() and (2 if value.shape[1] == 3 else 1) for value in values]
+    wanted, waiting = {}, [(result % len(values), 2) for result in results]
     while waiting:
-        number = waiting.pop()
-        if shown[number] not in ("one", "kept"):
-            wanted[shown[number]] = values[number]
-        waiting += needs[number]
-    varies = [value.dim() == 2 and value.shape[1] == 3 for value in wanted.values()]
+        number, depth_of_user = waiting.pop()
+        named = ("one", "kept", "row") if depth_of_user == 2 or not hoists else ("one", "kept")
+        if shown[number] not in named:
+            wanted[shown[number]] = depths[number]
+        waiting += [(each, depths[number]) for each in needs[number]]
     numbers = torch.stack([values[result % len(values)].expand(2, 3) for result in results], -1)
-    counts = {"statements before the loop": varies.count(False) if hoists else 0}
-    counts["statements in the loop"] = varies.count(True) if hoists else len(varies)
+    counts = Counter(max(depth - 2 + hoists, 0) for depth in wanted.values())
+    counts = [counts[place] for place in range(hoists + 1)]
+    numbers = numbers.reshape(6, -1).tolist()
     types = sorted(types[each] for each in wanted)
-    return {"numbers": numbers.reshape(6, -1).tolist(), **counts, "types": types, "the same again": True}
+    return {"numbers": numbers, "statements, from outside": counts, "types": types, "the same again": True}

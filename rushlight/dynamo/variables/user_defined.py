@@ -135,7 +135,8 @@ class UserDefinedObjectVariable(VariableTracker):
 
     def call_method(self, tx, name, args, kwargs):
         if not isinstance(static_getattr(self.cls, name), (WrapperDescriptorType, MethodDescriptorType)):
-            return self.var_getattr(tx, name).call_function(tx, args, kwargs)
+            result = self.var_getattr(tx, name).call_function(tx, args, kwargs)
+            return result.realize() if name in ("__bool__", "__len__") else result  # Python looks at these results
         match name:
             case "__setattr__":
                 return self.store_attribute(tx, args[0].value, args[1])

@@ -385,6 +385,42 @@ def constant_fold__forgets_the_code(module):
     eliminate_dead_code(module.graph)
 
 
+def create_arg__same_class_of_dict(tracer, a):
+    if isinstance(a, Proxy):
+        return a.node
+    if hasattr(a, "__fx_create_arg__"):
+        return a.__fx_create_arg__(tracer)
+    if isinstance(a, tuple):
+        items = [tracer.create_arg(item) for item in a]
+        return type(a)(*items) if hasattr(a, "_fields") else type(a)(items)
+    if isinstance(a, list):
+        return [tracer.create_arg(item) for item in a]
+    if isinstance(a, dict):
+        pairs = [(k if isinstance(k, str) else dict_key(tracer, k), tracer.create_arg(v)) for k, v in a.items()]
+        return type(a)(pairs)
+    if isinstance(a, (slice, range)):
+        return type(a)(tracer.create_arg(a.start), tracer.create_arg(a.stop), tracer.create_arg(a.step))
+    if isinstance(a, BASE_TYPES):
+        return a
+    raise NotImplementedError(f"argument of type: {type(a)}")
+
+
+def common_subexpressions__random_writes_do_not_count_as_writes(graph):
+    new, unique = Graph(), share_memory_with_output(graph)
+    copies, computed = {}, {}
+    for node in graph.nodes:
+        if node.op in ("placeholder", "get_attr", "output") or is_random(node) or node in unique:
+            copies[node] = new.node_copy(node, copies.__getitem__)
+            continue
+        if is_mutation(node):
+            computed.clear()
+        key = node.op, node.target, fingerprint(map_arg((node.args, node.kwargs), copies.__getitem__))
+        if key not in computed:
+            computed[key] = new.node_copy(node, copies.__getitem__)
+        copies[node] = computed[key]
+    return new
+
+
 # ---- dynamo --------------------------------------------------------------------------------------------------------
 
 
@@ -687,6 +723,60 @@ def truth__of_containers_is_not_known(frame, value):
 
 
 TRUTH = types.FunctionType(symbolic.truth.__code__, vars(symbolic))
+
+
+def how_to_call__derived_classes_are_folded(function):
+    if function in calls.BUILTINS:
+        return "rule"
+    if getattr(function, "_dynamo_disable", False):
+        return "break"
+    if isinstance(function, types.FunctionType):
+        return "graph" if function.__module__ in calls.IN_GRAPH else "inline"
+    if isinstance(function, calls.OPERATOR_TYPES):
+        return "graph"
+    if isinstance(function, type):
+        return "fold" if issubclass(function, calls.FOLDED_TYPES) else "new"
+    if function in calls.FOLDED:
+        return "fold"
+    if isinstance(function, types.BuiltinFunctionType):
+        known = function.__module__ in calls.FOLDED_MODULES or isinstance(function.__self__, calls.FOLDED_TYPES)
+        return "fold" if known else "break"
+    return "break"
+
+
+def how_to_call__any_disable_attribute_breaks(function):
+    if function in calls.BUILTINS:
+        return "rule"
+    if hasattr(function, "_dynamo_disable"):
+        return "break"
+    if isinstance(function, calls.OPERATOR_TYPES):
+        return "graph"
+    if isinstance(function, types.FunctionType):
+        return "graph" if function.__module__ in calls.IN_GRAPH else "inline"
+    if function in calls.FOLDED or function in calls.FOLDED_TYPES:
+        return "fold"
+    if isinstance(function, types.BuiltinFunctionType):
+        known = function.__module__ in calls.FOLDED_MODULES or isinstance(function.__self__, calls.FOLDED_TYPES)
+        return "fold" if known else "break"
+    return "new" if isinstance(function, type) else "break"
+
+
+def truth__methods_that_are_inherited_do_not_count(frame, value):
+    match value:
+        case symbolic.ConstantVariable():
+            return bool(value.value)
+        case UserDefinedObjectVariable():
+            for name in "__bool__", "__len__":
+                if name in vars(value.cls):
+                    return truth__methods_that_are_inherited_do_not_count(frame, value.call_method(frame, name, [], {}))
+            return True
+        case TensorVariable():
+            raise Unsupported("Data-dependent branching")
+    if isinstance(value, symbolic.CONTAINERS):
+        return len(value.items) != 0
+    if not isinstance(value, symbolic.ALWAYS_TRUE):
+        raise Unsupported(f"truth of {value}")
+    return True
 
 
 # ---- aot -----------------------------------------------------------------------------------------------------------
@@ -1006,3 +1096,42 @@ def run_epilogue__never_tells_autograd(meta, args, outs):
             value = view_of(bases[info.base_idx], info)
         results.append(value)
     return results
+
+
+def apply_update__makes_the_last_view_too(base, new, views):
+    chain = [base]
+    for step in views:
+        chain.append(view_forward(chain[-1], step))
+    for i in reversed(range(len(views))):
+        new = view_inverse(chain[i], views[i], new)
+    return new
+
+
+def may_recompute__all_inputs_count_once(node, info):
+    if node.target is operator.getitem or is_view_node(node):
+        return True
+    if operator_name(node) not in RECOMPUTABLE:
+        return False
+
+    def needed_in_memory(used):
+        for user in used.users:
+            if user not in info.required_fw and not is_fusible(used, user):
+                return True
+            if is_view_node(user) and needed_in_memory(user):
+                return True
+        return False
+
+    return not needed_in_memory(node) and size_of(node) * 4 >= sum(map(size_of, node.all_input_nodes))
+
+
+def joint_forward_backward__differentiates_by_nothing(function, primals, tangents, needs_tangent):
+    outs = list(function(*primals))
+    wanted = zip([out for out, needs in zip(outs, needs_tangent) if needs], tangents)
+    pairs = [pair for pair in wanted if isinstance(pair[0], Tensor) and pair[0].requires_grad]
+    grads = {i: None for i, x in enumerate(primals) if isinstance(x, Tensor) and x.requires_grad}
+    if pairs:
+        found = engine.grad(
+            [out for out, _ in pairs], [primals[i] for i in grads], [g for _, g in pairs], allow_unused=True
+        )
+        grads = dict(zip(grads, found))
+    return outs, [grads.get(i) for i in range(len(primals))]

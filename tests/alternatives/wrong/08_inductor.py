@@ -357,6 +357,13 @@ def recompilations__only_tensors(log):
     return [(name, [one for one in reasons if one[2] != "value"]) for name, reasons in _reasons(log)]
 
 
+def kernel_calls__in_the_order_of_the_definitions(text):
+    counts = {name: 0 for name in re.findall(r"^(cpp_fused\w*) = ", text, re.MULTILINE)}
+    for name in re.findall(r"^ +(cpp_fused\w*)\(", text, re.MULTILINE):
+        counts[name] = counts.get(name, 0) + 1
+    return {name: count for name, count in counts.items() if count}
+
+
 # ---- loops ---------------------------------------------------------------------------------------------------------
 
 
@@ -783,6 +790,40 @@ def emit__writes_the_statement_first(code, value):
         code.lines.insert(place, f"const {TYPES[value.dtype]} {name} = {code.text(value)};")
     code.names[id(value)] = name
     return name
+
+
+def emit__hoists_before_it_looks_for_stored_elements(code, value):
+    if id(value) in code.names:
+        return code.names[id(value)]
+    if isinstance(value, Constant):
+        return literal(value.value, value.dtype)
+    if code.hoist is not None and not (value.symbols & code.varying):
+        code.names[id(value)] = emit__hoists_before_it_looks_for_stored_elements(code.hoist, value)
+        return code.names[id(value)]
+    if isinstance(value, Load):
+        stored = code.store_cache.get((value.buffer, value.index))
+        if stored is not None:
+            return stored
+    text = code.text(value)
+    code.names[id(value)] = name = code.new_name()
+    code.lines.append(f"const {TYPES[value.dtype]} {name} = {text};")
+    return name
+
+
+def emit__hoists_by_one_loop(code, value):
+    if id(value) in code.names:
+        return code.names[id(value)]
+    if isinstance(value, Constant):
+        return literal(value.value, value.dtype)
+    if isinstance(value, Load) and (value.buffer, value.index) in code.store_cache:
+        return code.store_cache[value.buffer, value.index]
+    place = code.hoist if code.hoist is not None and value.symbols.isdisjoint(code.varying) else code
+    if id(value) not in place.names:
+        text = place.text(value)
+        place.names[id(value)] = place.new_name()
+        place.lines.append(f"const {TYPES[value.dtype]} {place.names[id(value)]} = {text};")
+    code.names[id(value)] = place.names[id(value)]
+    return code.names[id(value)]
 
 
 # ---- memory --------------------------------------------------------------------------------------------------------

@@ -58,6 +58,8 @@ def test_kernels_and_operators_are_told_apart():
     mm, sort = output_code.extern_calls(MODULE)
     assert mm == ("extern_kernels.mm", ["arg0_1", "arg0_1"], "buf0")
     assert sort == ("torch.ops.aten.sort.stable", ["buf1"], "buf3")
+    own = "    buf2 = torch.ops.mine.scale.default(buf0, layout=torch.strided, by=buf1)\n"
+    assert output_code.extern_calls(own) == [("torch.ops.mine.scale.default", ["buf0", "buf1"], "buf2")]
 
 
 def test_memory_that_is_reused_is_counted_once():
@@ -97,8 +99,12 @@ V0101 [0/2] [__recompiles]     - 0/1: tensor 'x' requires_grad mismatch. expecte
 V0101 [0/2] [__recompiles]     - 0/0: mode == 'sum'            # if mode == "mean":  # model.py:2 in f
 V0101 [0/2] [__recompiles]     - User stack trace:
 V0101 [0/2] [__recompiles]     -   File "model.py", line 2, in f
+V0101 [1/1] [__recompiles] Recompiling function <lambda> in model.py:9
+V0101 [1/1] [__recompiles]     triggered by the following guard failure(s):
+V0101 [1/1] [__recompiles]     - 1/0: k == 1                   # g = lambda k: k  # model.py:9 in <lambda>
 """
     assert output_code.recompilations(log) == [
         ("f", [("0/0", "x", "stride", "4", "1")]),
         ("f", [("0/1", "x", "requires_grad", "0", None), ("0/0", "mode", "value", "'sum'", None)]),
+        ("<lambda>", [("1/0", "k", "value", "1", None)]),
     ]
