@@ -55,8 +55,8 @@ def rms_norm_source() -> str:
         `parallel_for` may distribute them.
 
     Raises:
-        RuntimeError (`CHECK`): `x` has no dimensions, or `weight` has the wrong sizes or another dtype than `x` (PyTorch
-            promotes them).
+        RuntimeError (`CHECK`): `x` has no dimensions, or `weight` has the wrong sizes or another dtype than `x`, which `Rows`
+            and `Accessor` check too. (PyTorch's rms_norm promotes them.)
         NotImplementedError (`DISPATCH_FLOATING`): any other dtype of both.
 
     Source: `torch.nn.functional.rms_norm`; `aten/src/ATen/native/cpu/layer_norm_kernel.cpp`.

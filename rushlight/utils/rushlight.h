@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -61,13 +62,27 @@ inline Tensor empty(const std::vector<int64_t>& sizes, dtype type) {
 }
 inline Tensor empty_like(const Tensor& x) { return empty({x.sizes, x.sizes + x.ndim}, x.type); }
 
+// The memory of a tensor, if its elements are of type T.
+template <class T>
+T* data_ptr(const Tensor& x) {
+  using U = std::remove_const_t<T>;
+  const dtype type = std::is_same_v<U, bool>      ? dtype::bool_
+                     : std::is_same_v<U, uint8_t> ? dtype::uint8
+                     : std::is_same_v<U, int32_t> ? dtype::int32
+                     : std::is_same_v<U, int64_t> ? dtype::int64
+                     : std::is_same_v<U, float>   ? dtype::float32
+                                                  : dtype::float64;
+  CHECK(x.type == type, std::string("expected scalar type ") + name_of(type) + " but found " + name_of(x.type));
+  return static_cast<T*>(x.data);
+}
+
 // The elements of a tensor with N dimensions: x[i][j]. Indices are not checked.
 template <class T, int N>
 struct Accessor {
   T* data;
   const int64_t* sizes;
   const int64_t* strides;
-  explicit Accessor(const Tensor& x) : Accessor(static_cast<T*>(x.data), x.sizes, x.strides) {
+  explicit Accessor(const Tensor& x) : Accessor(data_ptr<T>(x), x.sizes, x.strides) {
     CHECK(x.ndim == N, "Accessor: wrong number of dimensions");
   }
   Accessor(T* data, const int64_t* sizes, const int64_t* strides) : data(data), sizes(sizes), strides(strides) {}
@@ -84,13 +99,14 @@ struct Accessor {
 template <class T>
 struct Rows {
   const Tensor& x;
+  T* data;
   int64_t count, size, stride;
-  explicit Rows(const Tensor& x) : x(x), count(1), size(x.size(-1)), stride(x.stride(-1)) {
+  explicit Rows(const Tensor& x) : x(x), data(data_ptr<T>(x)), count(1), size(x.size(-1)), stride(x.stride(-1)) {
     for (int32_t d = 0; d + 1 < x.ndim; d++) count *= x.sizes[d];
   }
   int64_t grain() const { return 1 + 32768 / (size + 1); }  // the smallest number of rows worth a thread
   T* row(int64_t i) const {
-    T* start = static_cast<T*>(x.data);
+    T* start = data;
     for (int32_t d = x.ndim - 2; d >= 0; d--) {
       start += i % x.sizes[d] * x.strides[d];
       i /= x.sizes[d];

@@ -116,7 +116,7 @@ def transpose__by_modulo_and_its_own_error(self, dim0, dim1):
         if dim not in range(-n, n):
             raise OutOfRange(dim)
     if not self.shape:
-        return self
+        return alias(self, (), (), self.storage_offset())
     other = {dim0 % n: dim1 % n, dim1 % n: dim0 % n}
     dims = [(self.size(d), self.stride(d)) for d in (other.get(d, d) for d in range(n))]
     sizes, strides = zip(*dims)
@@ -166,9 +166,10 @@ def select__by_looking_it_up_in_a_range(self, dim, index):
 
 
 def slice__with_pythons_own(self, dim=0, start=None, end=None, step=1):
+    indices = range(self.size(dim))
     if step < 1:
         raise RuntimeError("slice step must be positive")
-    taken = range(self.size(dim))[start:end:step]
+    taken = indices[start:end:step]
     sizes, strides = list(self.shape), list(self.stride())
     sizes[dim], strides[dim] = len(taken), strides[dim] * step
     return alias(self, sizes, strides, self.storage_offset() + taken.start * self.stride(dim))
@@ -453,18 +454,6 @@ def is_contiguous__of_a_first_student(sizes, strides):
         return True
     expected = contiguous_strides(sizes)
     return all(size == 1 or stride == e for size, stride, e in zip(sizes, strides, expected))
-
-
-def transpose__of_a_first_student(self, dim0, dim1):
-    dim0 = wrap_dim(dim0, self.ndim)
-    dim1 = wrap_dim(dim1, self.ndim)
-    if self.ndim == 0:
-        return self
-    sizes = list(self.shape)
-    strides = list(self.stride())
-    sizes[dim0], sizes[dim1] = sizes[dim1], sizes[dim0]
-    strides[dim0], strides[dim1] = strides[dim1], strides[dim0]
-    return alias(self, sizes, strides, self.storage_offset())
 
 
 def permute__of_a_first_student(self, dims):

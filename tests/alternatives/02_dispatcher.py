@@ -122,20 +122,6 @@ def split_at_commas__by_a_stack_of_what_is_open(text):
     return parts if parts != [""] else []
 
 
-def split_at_commas__by_counting_in_what_is_left(text):
-    parts, rest = [], text
-    while rest.strip():
-        end = next((i for i, c in enumerate(rest) if c == "," and balanced(rest[:i])), len(rest))
-        parts.append(rest[:end].strip())
-        rest = rest[end + 1 :]
-    return parts
-
-
-def balanced(text):
-    plain = re.sub(r"'[^']*'|\"[^\"]*\"", "", text)
-    return not set(plain) & set("'\"") and all(plain.count(a) == plain.count(b) for a, b in ("()", "[]"))
-
-
 def parse_argument__by_hand(text, kwarg_only=False):
     head, equals, default = text.partition("=")
     if "(" in head:
@@ -222,7 +208,7 @@ def parse_schema__with_an_iterator(text, namespace="aten"):
     several = returned.startswith("(")
     if several != returned.endswith(")") and several:
         raise RuntimeError("open")
-    returns = schema.split_at_commas(returned[1:-1] if several else returned)
+    returns = schema.split_at_commas(returned[1:-1]) if several else [returned]
     return FunctionSchema(
         found[1] or namespace, found[2], found[3] or "", tuple(arguments), tuple(map(schema.parse_argument, returns))
     )

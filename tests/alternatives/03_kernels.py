@@ -231,8 +231,7 @@ def call_out__with_resize_itself(kernel, args, out):
 
 def reduced_sizes__with_a_mask(sizes, dims, keepdim):
     mask = [not dims] * max(len(sizes), 1)
-    for dim in dims or []:
-        at = wrap_dim(dim, len(sizes))
+    for at in [wrap_dim(dim, len(sizes)) for dim in dims or []]:
         if mask[at]:
             raise Refused("twice")
         mask[at] = True
@@ -355,7 +354,7 @@ def blocked_mm__with_runs(a, b, out, blocks, multiply):
 
 
 def blocked_mm__with_split(a, b, out, blocks, multiply):
-    out *= 0
+    out[...] = 0
 
     def cut(array, axis, most):
         return [part for part in np.split(array, range(most, array.shape[axis], most), axis) if part.size]
@@ -441,6 +440,7 @@ T at(const Tensor& x, int64_t i) {
 
 Tensor rms_norm(const Tensor& x, const Tensor& weight, double eps) {
   if (x.dim() == 0 || weight.dim() != 1 || weight.size(0) != x.size(-1)) throw std::runtime_error("sizes");
+  if (x.dtype() != weight.dtype()) throw std::runtime_error("dtypes");
   if (x.dtype() != dtype::float32 && x.dtype() != dtype::float64) throw NotImplemented("dtype");
   std::vector<int64_t> sizes(x.sizes, x.sizes + x.dim());
   Tensor out = empty(sizes, x.dtype());

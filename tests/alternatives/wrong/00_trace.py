@@ -9,6 +9,7 @@ import torch
 import yaml
 from torch.profiler import profile
 from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 
 from rushlight.on_torch import trace
 
@@ -296,3 +297,24 @@ def timed__includes_the_first_calls(call, synchronize, clock, warmup=3, repeats=
         synchronize()
         times.append(clock() - start)
     return statistics.median(times)
+
+
+def aten_calls__stays_on_after_an_interrupt(function, *args):
+    calls = []
+
+    class Record(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            kwargs = kwargs or {}
+            tensors = [each for each in tree_leaves((args, kwargs)) if isinstance(each, torch.Tensor)]
+            calls.append((str(func), [tuple(each.shape) for each in tensors]))
+            return func(*args, **kwargs)
+
+    mode = Record()
+    mode.__enter__()
+    try:
+        function(*args)
+    except Exception:
+        mode.__exit__(None, None, None)
+        raise
+    mode.__exit__(None, None, None)
+    return calls

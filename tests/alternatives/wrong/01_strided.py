@@ -626,3 +626,41 @@ def transpose__returns_its_argument_for_equal_dims(self, dim0, dim1):
     sizes[dim0], sizes[dim1] = sizes[dim1], sizes[dim0]
     strides[dim0], strides[dim1] = strides[dim1], strides[dim0]
     return alias(self, sizes, strides, self.storage_offset())
+
+
+def transpose__returns_its_argument_without_dimensions(self, dim0, dim1):
+    dim0 = wrap_dim(dim0, self.ndim)
+    dim1 = wrap_dim(dim1, self.ndim)
+    if self.ndim == 0:
+        return self
+    sizes = list(self.shape)
+    strides = list(self.stride())
+    sizes[dim0], sizes[dim1] = sizes[dim1], sizes[dim0]
+    strides[dim0], strides[dim1] = strides[dim1], strides[dim0]
+    return alias(self, sizes, strides, self.storage_offset())
+
+
+def permute__returns_its_argument_for_the_identity(self, dims):
+    if len(dims) != self.dim():
+        raise RuntimeError("another number of dimensions")
+    order = []
+    for dim in dims:
+        if wrap_dim(dim, self.dim()) in order:
+            raise RuntimeError("twice")
+        order.append(wrap_dim(dim, self.dim()))
+    if order == sorted(order):
+        return self
+    return alias(self, [self.shape[d] for d in order], [self.stride()[d] for d in order], self.storage_offset())
+
+
+def infer_size__changes_a_list_in_place(a, b):
+    a, b = (each if isinstance(each, list) else list(each) for each in (a, b))
+    while len(a) != len(b):
+        min(a, b, key=len).insert(0, 1)
+    if any(x != y and 1 not in (x, y) for x, y in zip(a, b)):
+        raise RuntimeError("the sizes do not fit")
+    return tuple(y if x == 1 else x for x, y in zip(a, b))
+
+
+def element_offset__in_floating_point(index, strides, storage_offset):
+    return int(storage_offset + np.dot(np.asarray(index, float), np.asarray(strides, float)))

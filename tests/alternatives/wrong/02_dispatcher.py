@@ -4,6 +4,7 @@ A function's name is its exercise's, two underscores, and what is wrong.
 """
 
 import functools
+import re
 from functools import partial
 
 import rushlight as rl
@@ -698,3 +699,49 @@ def autocast_kernel__redispatches(operator, policy, *stack):
         args = [cached_cast(dtype, value) for value in stack]
         below = dispatch_key_set(stack, local.included, local.excluded)
         return redispatch(operator, skip_fallthrough(operator, below), *args)
+
+
+def balanced(text):
+    plain = re.sub(r"'[^']*'|\"[^\"]*\"", "", text)
+    return not set(plain) & set("'\"") and all(plain.count(a) == plain.count(b) for a, b in ("()", "[]"))
+
+
+def split_at_commas__drops_an_empty_part_at_the_end(text):
+    parts, rest = [], text
+    while rest.strip():
+        end = next((i for i, c in enumerate(rest) if c == "," and balanced(rest[:i])), len(rest))
+        parts.append(rest[:end].strip())
+        rest = rest[end + 1 :]
+    return parts
+
+
+def bind_kernel__for_one_call(kernel, operator, key_set):
+    before = iter([key_set] * kernel.with_key_set + [operator] * kernel.boxed)
+
+    def bound(*stack):
+        args, kwargs = unbind(operator.schema, stack) if kernel.pythonic or kernel.boxed else (stack, {})
+        result = kernel.function(*before, *args, **kwargs)
+        return cast_returns(operator.schema, result) if kernel.pythonic or kernel.boxed else result
+
+    return bound
+
+
+def call_mode__is_not_restored_after_an_interrupt(operator, *args, **kwargs):
+    mode, before = local.modes.pop(), (local.included, local.excluded)
+    if not local.modes:
+        local.included &= ~PYTHON
+    local.excluded |= ABOVE_PYTHON
+
+    def restore():
+        local.modes.append(mode)
+        local.included, local.excluded = before
+
+    try:
+        result = mode.__torch_dispatch__(operator, (), args, kwargs)
+    except Exception:
+        restore()
+        raise
+    restore()
+    if result is NotImplemented:
+        raise TypeError("NotImplemented")
+    return result

@@ -483,3 +483,35 @@ Tensor rms_norm(const Tensor& x, const Tensor& weight, double eps) {
 
 OPERATOR(rms_norm, "rms_norm(Tensor x, Tensor weight, float eps=1e-5) -> Tensor")
 """
+
+
+def call_inplace__checks_afterwards(kernel, args):
+    self, output = args[0], kernel.meta(*args)
+    if tuple(output.sizes) != self.shape:
+        raise RuntimeError("another shape")
+    if not self.is_meta:
+        kernel.impl(*args, self)
+    check_writable(kernel, args, self, output)
+    return self
+
+
+def reduced_sizes__from_left_to_right(sizes, dims, keepdim):
+    reduced = []
+    for dim in dims or range(len(sizes)):
+        dim = wrap_dim(dim, len(sizes))
+        if dim in reduced:
+            raise RuntimeError("twice")
+        reduced.append(dim)
+    return tuple(1 if d in reduced else size for d, size in enumerate(sizes) if keepdim or d not in reduced)
+
+
+def logsumexp__in_single_precision(array, dims, keepdim):
+    x = array.astype(np.float32)
+    largest = x.max(axis=dims, keepdims=True, initial=-np.inf)
+    largest = np.where(np.isinf(largest), 0, largest)
+    total = np.log(np.exp(x - largest).sum(axis=dims, keepdims=True)) + largest
+    return (total if keepdim else total.squeeze(axis=dims)).astype(array.dtype)
+
+
+def rms_norm_source__takes_any_dtype_of_weight():
+    return _RIGHT.replace("weight.dtype() == x.dtype()", "true")
