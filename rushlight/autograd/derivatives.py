@@ -345,7 +345,8 @@ def logsumexp_backward(grad: Tensor, self: Tensor, result: Tensor, dim, keepdim:
         grad, result: the gradient of the result, and the result, both with the result's sizes. `restore_dims` inserts the
             reduced dimensions again.
         self: the argument, with any sizes; it may have no dimensions.
-        dim: one dimension or a sequence of them, counted from either end; an empty sequence means all.
+        dim: one dimension or a sequence of them, in any order, counted from either end. An empty sequence means all. Then
+            `keepdim` is True, unless `self` has no dimensions, because torch's `logsumexp` raises otherwise.
         keepdim: whether the result has the reduced dimensions, with size 1.
 
     Source: `torch/csrc/autograd/FunctionsManual.cpp`, `logsumexp_backward`.

@@ -44,8 +44,8 @@ def sum_to(grad: Tensor, sizes: Sequence[int]) -> Tensor:
     """Reduce a gradient with broadcast sizes to `sizes`: each element is the sum over all its copies.
 
     Leading dimensions that broadcasting added are summed and removed. Dimensions that broadcasting expanded from size 1 are
-    summed and keep size 1. If `sizes` is empty, the result is one sum of all elements. A gradient that already has `sizes` is
-    returned unchanged.
+    summed and keep size 1. If `sizes` is empty, the result is one sum of all elements, a new tensor. Otherwise a gradient that
+    already has `sizes` is returned unchanged.
 
     Args:
         grad: a tensor with sizes that `sizes` broadcasts to.
@@ -103,7 +103,8 @@ def execute(
     gradient, or None, has arrived along each of the edges that `count_dependencies` counts. The ready node with the highest
     `sequence_nr` runs next; ties are broken arbitrarily. `call_function` runs each node once. Its arguments are the node's
     inputs after the tensors' hooks (`_run_tensor_hooks`), and its results go along the node's `next_edges`. Grad mode is
-    `create_graph` during the run. After it, also after an error, grad mode has its previous value.
+    `create_graph` during the run, and while the gradients of the roots are added. After it, also after an error or an
+    interrupt, grad mode has its previous value.
 
     `captures` maps edges to the indices in the answer that get the edge's gradient. With `captures`, only these nodes run: the
     nodes that `nodes_to_execute` finds for the nodes of these edges, and the node of an edge whose list of indices is
@@ -123,18 +124,17 @@ def execute(
     if captures is not None:
         ends = {edge.node for edge, places in captures.items() if not places}
         runs = ends | nodes_to_execute(captures_of, dependencies)
-    inputs = {}
-    for (node, i), grad in zip(roots, grads):
-        _add_input(inputs, node, i, grad)
-    ready, captured = [], {}
-    for node in inputs:
-        if dependencies[node] == 0:
-            heappush(ready, (-node.sequence_nr, next(_sequence), node))
+    inputs, ready, captured = {}, [], {}
     mode, local.grad_enabled = local.grad_enabled, create_graph
     try:
+        for (node, i), grad in zip(roots, grads):
+            _add_input(inputs, node, i, grad)
+        for node in inputs:
+            if dependencies[node] == 0:
+                heappush(ready, (-node.sequence_nr, next(_sequence), node))
         while ready:
             node = heappop(ready)[2]
-            given = inputs.pop(node)
+            given = tuple(inputs.pop(node))
             places_of = captures_of.get(node, ())
             if not places_of and node not in runs:
                 continue
@@ -169,6 +169,9 @@ def nodes_to_execute(ends: Iterable[Node], reachable: Iterable[Node]) -> set[Nod
         ends: nodes; they need not be reachable.
         reachable: all nodes of the graph, in any order. Both arguments may be iterators. There is no recursion.
 
+    Returns:
+        a set of nodes.
+
     Source: `torch/csrc/autograd/engine.cpp`, `GraphTask::init_to_execute`.
     """
     before = {}
@@ -194,14 +197,14 @@ def _add_input(inputs: dict[Node, list], node: Node, i: int, grad: Tensor | None
         buffer[i] = grad if buffer[i] is None else buffer[i] + grad
 
 
-def _run_tensor_hooks(node: Node, grads: list) -> list:
+def _run_tensor_hooks(node: Node, grads: Sequence) -> Sequence:
     """Run the tensors' hooks on a node's gradients: first the hooks that may replace a gradient, then those of `retain_grad`."""
     grads = list(grads)
     for hooks in node.tensor_pre_hooks, node.retains_grad_hooks:
         for i, hook in list(hooks.values()) if hooks else ():
             changed = hook(grads[i])
             grads[i] = grads[i] if changed is None else check_single_result(changed, grads[i])
-    return grads
+    return tuple(grads)
 
 
 def apply_hook_result(grads: Sequence[Tensor | None], changed: Any) -> Sequence[Tensor | None]:
@@ -230,7 +233,7 @@ def check_single_result(new: Any, grad: Tensor | None) -> Tensor:
     return new
 
 
-def call_function(node: Node, grads: list, keep_graph: bool) -> Sequence[Tensor | None]:
+def call_function(node: Node, grads: Sequence[Tensor | None], keep_graph: bool) -> Sequence[Tensor | None]:
     """Run one node on its gradients: one for each of its inputs, None if none arrived.
 
     1. Each hook of `node.pre_hooks`, a dict or None, is called in order with a tuple of the gradients.
@@ -241,8 +244,9 @@ def call_function(node: Node, grads: list, keep_graph: bool) -> Sequence[Tensor 
        the node was run with. `apply_hook_result` applies its result to the former.
     5. The node frees its saved tensors (`release_variables`), unless `keep_graph`.
 
-    A hook may remove itself or other hooks from its dict, or add some. The hooks that run are those that the dict held just
-    before the first of them ran. An exception of a hook is propagated, and then nothing is freed.
+    A hook may remove itself or other hooks from either dict, or add some. The hooks that run are those that their dict held
+    just before its first hook ran: `post_hooks` is read after `node.apply`. An exception of a hook is propagated, and then
+    nothing is freed.
 
     Returns:
         the gradients, one for each edge.

@@ -21,7 +21,7 @@ AUTOGRAD = BIT["AutogradFunctionality"]
 
 def recording(enabled: bool) -> Iterator[None]:
     """Generator of a block in which grad mode, `local.grad_enabled`, is `enabled`. It yields once, for the block. After the
-    block, also after an exception, grad mode has its previous value.
+    block, also after an exception of any class, such as KeyboardInterrupt, grad mode has its previous value.
 
     Source: `c10/core/GradMode.h`, `AutoGradMode`.
     """
@@ -34,7 +34,7 @@ def recording(enabled: bool) -> Iterator[None]:
 
 def inferring(enabled: bool) -> Iterator[None]:
     """Generator of a block in inference mode or, if not `enabled`, of a block outside it again. It yields once, for the block.
-    After the block, also after an exception, `local` has its previous values.
+    After the block, also after an exception of any class, `local` has its previous values.
 
     It sets these attributes of `local`:
 

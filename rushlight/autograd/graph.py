@@ -159,7 +159,7 @@ def accumulate(variable: Tensor, grad: Tensor) -> None:
         meta.grad.add_(grad)
 
 
-_UNSHARED_REFCOUNT = 4  # the engine's list, the arguments of two calls, and getrefcount's own argument
+_UNSHARED_REFCOUNT = 3  # the arguments of `apply` as a tuple, its parameter, and getrefcount's own argument
 
 
 def _obeys_layout_contract(grad: Tensor, variable: Tensor) -> bool:

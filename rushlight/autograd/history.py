@@ -51,7 +51,8 @@ def set_history(result: Any, node: Node, differentiable: Sequence[bool] | None =
     A result is differentiable if its dtype is floating and, if `differentiable` is given, its entry there is True. The other
     results stay unchanged. A differentiable result gets new metadata, `_autograd = AutogradMeta(False, node, output_nr)`. The
     pair of its sizes (`_sizes`) and dtype, which its gradient must have, is appended to `node.input_metadata`. `output_nr` is
-    the index of that pair, so results that are not differentiable are not counted.
+    the index of that pair, so results that are not differentiable are not counted. The results of an operator are new, and
+    have no metadata yet.
 
     Returns:
         `result`, as it was passed.

@@ -59,7 +59,8 @@ def infer_schema(function: Callable, mutates_args: Sequence[str]) -> str:
 
     Each parameter is its `schema_type` and its name, with `=` and its default in the form of `default_text`. A `*` comes
     before the first keyword-only parameter. The result is in the form of `result_type`. An annotation may be a string,
-    `"Tensor | None"`. It then means the type that this string has in the function's own module.
+    `"Tensor | None"`. It then means the type that this string has in the function's own module. If it has no meaning there,
+    any error may be raised.
 
     The parameters named in `mutates_args` are tensors that the operator writes to: if the function's parameter number 1 (of
     0, 1, 2, ...) is one, its type is `Tensor(a1!)`, or `Tensor(a1!)?` if it may be None, or `Tensor(a1!)[]`. All other
@@ -149,8 +150,9 @@ def fused_linear(x: Tensor, weight: Tensor, bias: Tensor | None = None, activati
     """The kernel: activation(x @ weight.T + bias), of shape (..., out).
 
     `x` has shape (..., in) with any number of leading dimensions, including none; `weight` (out, in); `bias` (out,), or None.
-    The sizes `in` and `out` are at least 1, here and below. Raises the errors of `check_arguments`. The result is contiguous,
-    row-major, for any strides of the arguments, and shares no memory with an argument; no argument is changed.
+    The sizes `in` and `out` are at least 1, and the dtype is floating-point, here and below. Raises the errors of
+    `check_arguments`. The result is contiguous, row-major, for any strides of the arguments, and shares no memory with an
+    argument; no argument is changed. The strides of a result without elements do not matter.
 
     Use matrix products, elementwise operations, sums, views and copies; you may use `activate`. (In torch 2.13
     `torch.nn.functional.linear`, the operator `aten::linear`, does all of this except the activation: do not call it.)
@@ -273,6 +275,9 @@ def fused_linear_vmap(
     - Only `x` has a batch: one call of `op`, for which the batch is one more leading dimension, computes everything.
     - `weight` or `bias` has a batch: batched matrix products and elementwise operations, views, and `activate`; not `op`,
       which takes no batch of weights, and no loop over the examples.
+
+    Returns:
+        the result, and its batch dimension, which may be any one, not negative.
 
     Source: `torch/_functorch/autograd_function.py`, `custom_function_call_vmap_helper`;
     `aten/src/ATen/functorch/BatchRulesLinearAlgebra.cpp`.

@@ -78,8 +78,9 @@ def quantise_rows(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     The largest magnitude in a row becomes 127 or -127; a row of zeros has the scale 1.
 
     Args:
-        x: (rows, columns) with at least one column, any strides, float32 or float64. It is not changed. (In bfloat16, which
-            has eight bits of precision, the quotient could round to 128, and int8 has no such number.)
+        x: (rows, columns) with at least one column, any strides, float32 or float64. It is not changed. The scale of a row
+            that is not zero is a normal number (no subnormal one). (In bfloat16, which has eight bits of precision, the
+            quotient could round to 128, and int8 has no such number.)
 
     Returns:
         int8, (rows, columns): `x / scale` of its row, rounded to the nearest integer, a half to the even one.
@@ -102,7 +103,8 @@ def map_quantised(function: Callable[[QuantisedTensor], Any], tree: Any) -> Any:
     """A tree of arguments in which `function(q)` replaces each QuantisedTensor q.
 
     Args:
-        tree: a QuantisedTensor, or a tuple, a list, a dict (its values) of trees, or anything else.
+        tree: a QuantisedTensor, or a tuple, a list, a dict (its values) of trees, or anything else. Of the subclasses of
+            tuple, list and dict, only named tuples occur.
 
     Returns:
         new tuples, lists, dicts and named tuples, with the same types, keys and order, even if they contain nothing

@@ -33,7 +33,7 @@ def add_param_group(optimizer: Optimizer, param_group: dict[str, Any]) -> None:
     setting of `optimizer.defaults` that it does not have is added to it.
 
     A parameter must be a tensor that is a leaf, or one that retains its gradient. If the group has the same parameter twice,
-    that is a UserWarning, and both stay.
+    that is a UserWarning, and both stay. The warning comes before the error for a parameter of an earlier group.
 
     Raises:
         TypeError: `param_group` is not a dict; its parameters are a set, which has no order; one of them is not a tensor.

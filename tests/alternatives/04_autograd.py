@@ -53,6 +53,18 @@ def set_history__first_choosing(result, node, differentiable=None):
     return result
 
 
+def set_history__in_metadata_that_there_is(result, node, differentiable=None):
+    results = result if isinstance(result, (list, tuple)) else (result,)
+    for i, tensor in enumerate(results):
+        if tensor.dtype.is_floating_point and (differentiable is None or differentiable[i]):
+            if tensor._autograd is None:
+                tensor._autograd = AutogradMeta()
+            tensor._autograd.grad_fn = node
+            tensor._autograd.output_nr = len(node.input_metadata)
+            node.input_metadata.append((tensor._sizes, tensor.dtype))
+    return result
+
+
 def gradient_edge__by_the_public_attributes(tensor):
     if not isinstance(tensor, Tensor) or not tensor.requires_grad:
         return NO_EDGE
@@ -269,9 +281,9 @@ def execute__searching_for_the_newest(roots, grads, keep_graph, create_graph, ca
     runs = set(left)
     if captures is not None:
         runs = set(engine.nodes_to_execute(ends, left)) | {edge.node for edge in captures if not captures[edge]}
-    for edge, grad in zip(roots, grads):
-        engine._add_input(waiting, edge.node, edge.input_nr, grad)
     with rl.set_grad_enabled(create_graph):
+        for edge, grad in zip(roots, grads):
+            engine._add_input(waiting, edge.node, edge.input_nr, grad)
         while ready := [node for node in waiting if left[node] == 0]:
             node = max(ready, key=lambda node: node.sequence_nr)
             arrived = waiting.pop(node)
@@ -292,11 +304,11 @@ def execute__searching_for_the_newest(roots, grads, keep_graph, create_graph, ca
 
 def execute__with_a_class_of_its_own(roots, grads, keep_graph, create_graph, captures=None):
     task = Task(roots, captures, keep_graph)
-    for edge, grad in zip(roots, grads):
-        task.arrive(edge, grad)
     before = local.grad_enabled
     local.grad_enabled = create_graph
     try:
+        for edge, grad in zip(roots, grads):
+            task.arrive(edge, grad)
         task.run()
     finally:
         local.grad_enabled = before

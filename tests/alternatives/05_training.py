@@ -6,6 +6,7 @@ A function's name is its exercise's, two underscores, and the style.
 import functools as tools
 import itertools
 import math
+import operator
 import warnings
 from collections.abc import Mapping, MutableMapping, MutableSequence, Sequence
 from copy import copy
@@ -16,7 +17,7 @@ import numpy as np
 import rushlight as rl
 from rushlight.aten.generated import functions as F
 from rushlight.aten.native.losses import of_all_classes, of_probabilities
-from rushlight.aten.native.normalisation import check_normalized_shape
+from rushlight.aten.native.normalisation import _check_floating, check_normalized_shape, widened
 from rushlight.aten.strided import Tensor
 from rushlight.nn.modules.hooks import BackwardHook
 from rushlight.nn.modules.module import Module
@@ -428,6 +429,23 @@ def layer_norm__by_moments(input, normalized_shape, weight=None, bias=None, eps=
     if bias is not None:
         result = F.add(result, bias)
     return result.contiguous().to(input.dtype)
+
+
+def layer_norm__as_a_matrix(input, normalized_shape, weight=None, bias=None, eps=1e-05, cudnn_enable=True):
+    check_normalized_shape(input, normalized_shape, weight, bias)
+    dtypes = [each.dtype for each in (weight, bias) if each is not None]
+    if any(dtype is not dtypes[0] or dtype not in (input.dtype, widened(input)) for dtype in dtypes):
+        raise RuntimeError(f"layer_norm: parameters of {dtypes} for an input of {input.dtype}")
+    _check_floating("layer_norm", input)
+    sizes, split = tuple(input.shape), input.dim() - len(normalized_shape)
+    samples, numbers = math.prod(sizes[:split]), math.prod(sizes[split:])
+    rows = input.to(widened(input)).contiguous().view((samples, numbers))
+    rows = rows - F.mean(rows, (1,), True)
+    rows = rows / F.sqrt(F.mean(rows * rows, (1,), True) + eps)
+    for combine, parameter in ((operator.mul, weight), (operator.add, bias)):
+        if parameter is not None:
+            rows = combine(rows, parameter.reshape((numbers,)))
+    return rows.to(input.dtype).contiguous().view(sizes)
 
 
 def dropout__by_where(input, p, train):

@@ -762,6 +762,25 @@ def map_quantised__keeps_tuples_without_any(function, tree):
     return tree
 
 
+def map_quantised__in_copies_of_dicts(function, tree):
+    def again(value):
+        return map_quantised__in_copies_of_dicts(function, value)
+
+    match tree:
+        case wrapper.QuantisedTensor():
+            return function(tree)
+        case dict():
+            made = tree.copy()
+            for key, value in tree.items():
+                made[key] = again(value)
+            return made
+        case tuple() if hasattr(tree, "_fields"):
+            return type(tree)(*map(again, tree))
+        case tuple() | list():
+            return type(tree)(map(again, tree))
+    return tree
+
+
 def quantised_mm__transposed(x, q):
     numbers = q.int_data.t().to(dtype=q.dtype)
     if q.axis == 0:

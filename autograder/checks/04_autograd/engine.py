@@ -195,7 +195,7 @@ ACTIONS = {
     "fewer": lambda grads: grads[1:], "more": lambda grads: (*grads, None), "raise": lambda grads: {}["the hook's"],
     "sizes": lambda grads: tuple(grad if grad is None else grad.unsqueeze(0) for grad in grads),
 }  # fmt: skip
-OF_HOOKS = ["remove itself", "remove all", "add another"]  # what a hook may do to the other hooks
+OF_HOOKS = ["remove itself", "remove all", "add another", "add to the others"]  # what a hook may do to other hooks
 
 
 def called(xp, call, take, operator, shapes, given, hooks, keep):
@@ -221,6 +221,8 @@ def called(xp, call, take, operator, shapes, given, hooks, keep):
                     handle.remove()
             elif action == "add another":
                 add(number + 10, when, "double")
+            elif action == "add to the others":  # those that run on the other side of the node
+                add(number + 10, "after" if when == "before" else "before", "double")
             else:
                 return ACTIONS[action](grads)
 
@@ -284,7 +286,7 @@ def _(torch, **case):
 def ask(xp, values, roots, how, ends, retain, create):
     """Gradients of the roots: for all leaves or only for the values `ends`, accumulated or returned."""
     roots, ends = ([values[index % len(values)] for index in indices] for indices in (roots, ends))
-    grads = [xp.ones_like(x) * (i + 1) for i, x in enumerate(roots)]
+    grads = [(xp.ones_like(x) * (i + 1)).requires_grad_() for i, x in enumerate(roots)]
     if how in ("grad", "grad of all"):
         unused = how == "grad"
         found = xp.autograd.grad(roots, ends, grads, retain_graph=retain, create_graph=create, allow_unused=unused)
@@ -295,9 +297,14 @@ def ask(xp, values, roots, how, ends, retain, create):
     return [*map(plain, found)], found
 
 
+def interrupt(grad):
+    raise KeyboardInterrupt
+
+
 TENSOR_ACTIONS = {
     "look": lambda grad: None, "double": lambda grad: grad * 2, "zero": lambda grad: grad * 0,
     "drop": lambda grad: None, "number": lambda grad: 2.0, "sizes": lambda grad: grad.unsqueeze(0),
+    "interrupt": interrupt,
 }  # fmt: skip
 
 
@@ -411,7 +418,7 @@ def _hook_as_code(x, kind, action):
             {"hooks": [["before", 2, "double"], ["tensor", 2, "look"], ["after", 2, "double"], ["retain", 2, ""]]},
             {"hooks": [["tensor", 0, "double"], ["accumulated", 0, ""], ["tensor", 0, "look"]]},
             {"hooks": [["removed", 2, "double"], ["tensor", 3, "zero"]]}, {"hooks": [["tensor", 2, "sizes"]]},
-            {"hooks": [["tensor", 2, "number"]], "retain": True},
+            {"hooks": [["tensor", 2, "interrupt"]], "retain": True},
             {"how": "grad", "ends": [2], "hooks": [["tensor", 2, "double"], ["before", 2, "look"], ["retain", 2, ""]]},
             {"how": "grad", "ends": [0], "hooks": [["tensor", 0, "double"], ["accumulated", 0, ""]]},
             {"hooks": [["after", 2, "drop"]]}, {"enabled": False}, {"enabled": False, "create": True},
@@ -429,7 +436,8 @@ def _hook_as_code(x, kind, action):
         _execution([LEAF], do("split 0, double 1"), [4], how="grad of all", ends=[0, 1]),
         _execution([LEAF, LEAF], do("add 0 1"), [1, 0, 2], hooks=[["tensor", 1, "look"]]),
         _execution([LEAF, LEAF], do("neg 0, neg 1"), [2, 3], how="grad", hooks=[["tensor", 3, "look"]]),
-        _execution([LEAF, LEAF], [], [0, 1]),
+        _execution([LEAF, LEAF], [], [0, 1]), _execution([LEAF], do("neg 0"), [1, 1], how="grad", ends=[1]),
+        _execution([LEAF], do("neg 0"), [1, 1], how="grad", ends=[1], create=True, enabled=False),
         _execution([LEAF], do("double 0, neg 0, add 1 2"), [3], hooks=[["after", 1, "drop"]]),
         _execution([LEAF], do("neg 0, double 1, mul 1 2"), [3], hooks=[["after", 2, "drop"]]),
         _execution([FIXED], do("neg 0"), [1]), _execution([LEAF], do("neg 0, detach 1"), [2]),
@@ -452,9 +460,14 @@ def executed(xp, leaves, statements, times, roots, how, ends, retain, create, ho
     answers, modes = [], []
     for _ in range(2 if times == 1 else 1):
         with grad_mode(xp, enabled):
-            found = attempt(ask, xp, values, roots, how, ends, retain, create)
+            try:
+                found = attempt(ask, xp, values, roots, how, ends, retain, create)
+            except KeyboardInterrupt:
+                found = "interrupted"
             modes.append(xp.is_grad_enabled())
         answers.append(outcome(found if isinstance(found, str) else found[0]))
+        if not isinstance(found, str):
+            answers.append([grad is not None and grad.requires_grad for grad in found[1]])
         if create and not isinstance(found, str) and not {"first", "slice"} & {name for name, *_ in statements}:
             answers.append(differentiated_again(xp, values, found[1]))
     return {"passes": answers, "hooks": added, "log": log[:300], "grad mode afterwards": modes}

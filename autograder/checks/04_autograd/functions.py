@@ -227,10 +227,10 @@ def second_derivative(xp, gradient, shape, dims, keepdim, infinite):
         {"shape": shape, "dims": dims, "keepdim": keepdim, "infinite": infinite}
         for shape, dims, infinite in (
             ([3], [0], None), ([2, 3], [1], None), ([2, 3], [0], None), ([2, 3], [-2], None), ([2, 3], 1, None),
-            ([2, 3], [0, 1], None), ([2, 3], [-1, 0], None), ([3, 3], [0], None), ([2, 3, 2], [2, 0], None),
-            ([2, 3, 2], [1], None), ([], [], None), ([], [0], None), ([2, 3], [], None), ([1], [0], [0, "-inf"]),
-            ([3], [0], [1, "-inf"]), ([3], [0], [0, "inf"]), ([2, 1], [1], [0, "-inf"]), ([2, 1], [1], [1, "inf"]),
-            ([3], [0], [1, 1000.0]), ([2, 3], [1], [4, 1000.0]),
+            ([2, 3], [0, 1], None), ([2, 3], [-1, 0], None), ([2, 3, 4], [-1, -2], None), ([3, 3], [0], None),
+            ([2, 3, 2], [2, 0], None), ([2, 3, 2], [1], None), ([], [], None), ([], [0], None), ([2, 3], [], None),
+            ([1], [0], [0, "-inf"]), ([3], [0], [1, "-inf"]), ([3], [0], [0, "inf"]), ([2, 1], [1], [0, "-inf"]),
+            ([2, 1], [1], [1, "inf"]), ([3], [0], [1, 1000.0]), ([2, 3], [1], [4, 1000.0]),
         )
         for keepdim in (False, True) if dims != [] or keepdim or not shape
     ],
@@ -251,7 +251,7 @@ CURVES = {
     "square": lambda xp, x: x * x, "cube": lambda xp, x: x * x * x + x, "sum": lambda xp, x: (x * x).sum(),
     "rows": lambda xp, x: (x * x * x).sum(0) if x.dim() else x * 3, "sigmoid": lambda xp, x: x.sigmoid(),
     "both": lambda xp, x: x.t() * x.sum() if x.dim() < 3 else x.sum(), "times itself": lambda xp, x: x.detach() * x,
-    "flat": lambda xp, x: x * 0 + 1,
+    "flat": lambda xp, x: x * 0 + 1, "itself": lambda xp, x: x,
     "cumulative": lambda xp, x: (x * x).view(-1).cumsum(0)[:2] if x.is_contiguous() else x + x,
     "in float32": lambda xp, x: x.to(xp.float32) * 2, "slope": lambda xp, x: slope(xp, x),
 }  # fmt: skip

@@ -7,7 +7,20 @@ from contextlib import nullcontext
 from ...check import program
 from ..cases import attempt, drawn, is_torch, listed, rows, several, when
 from .graphs import Graph, described, grad_mode, graph_of, node_name, outcome, plain
-from .programs import ANY, FIXED, LEAF, ROW, as_code, do, drawn_leaves, drawn_statements, drawn_writes, operate, start
+from .programs import (
+    ANY,
+    FIXED,
+    LEAF,
+    ROW,
+    VIEWS,
+    as_code,
+    do,
+    drawn_leaves,
+    drawn_statements,
+    drawn_writes,
+    operate,
+    start,
+)
 
 # History -------------------------------------------------------------------------------------------------------------
 
@@ -306,6 +319,8 @@ def _(torch, **case):
 
 # Refused writes ------------------------------------------------------------------------------------------------------
 
+QUIET_VIEWS = {f"quietly {name}": name for name in VIEWS}  # without being recorded
+
 
 @program(
     "history.check_inplace",
@@ -325,13 +340,18 @@ def _(torch, **case):
         ([[[3, 3], False], [[3, 1], True]], do("split 0, add_ 2 1")),
         ([[[3, 3], False], LEAF], do("split 0, double_ 2")),
         ([LEAF, ROW], do("clone 0, first 2, add_ 3 1, first 2, mul_ 4 1")),
-        ([LEAF], do("clone 0, expand 1, double_ 2")),
+        ([LEAF], do("clone 0, expand 1, double_ 2")), ([LEAF, LEAF], do("quietly t 0, add_ 2 1")),
+        ([LEAF, LEAF], do("quietly first 0, quietly unsqueeze 2, mul_ 3 1")),
     ),
     hint="a leaf, a view of a leaf, and one of several views from one call refuse a write",
 )  # fmt: skip
 def writing(xp, leaves, statements):
-    values = start(xp, leaves)
-    written = [operate(xp, values, *statement) for statement in statements]
+    values, written = start(xp, leaves), []
+    for name, *indices in statements:
+        with grad_mode(xp, name not in QUIET_VIEWS):
+            written.append(operate(xp, values, QUIET_VIEWS.get(name, name), *indices))
+    if any(name in QUIET_VIEWS for name, *_ in statements):
+        values = values[: len(leaves)]  # torch changes such a view even if it refuses the write
     written = [each for each in written if each is not None]
     shown = [outcome(attempt(lambda x=x: described(x)), "tensor") for x in values]
     graph, nodes = graph_of(values)

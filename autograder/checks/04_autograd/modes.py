@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import builtins
+
 from ...check import program
 from ..cases import attempt, drawn, is_torch, listed, several
 from .graphs import grad_mode
@@ -23,7 +25,7 @@ def nested(xp, blocks, raises, look):
     def enter(rest):
         if not rest:
             if raises:
-                raise KeyError("from within")
+                raise getattr(builtins, raises)("from within")
             return
         name, how = rest[0]
         if how == "with":
@@ -55,19 +57,22 @@ def nested(xp, blocks, raises, look):
 
         function(1)
 
-    found = attempt(lambda: enter(blocks))
+    try:
+        found = attempt(lambda: enter(blocks))
+    except KeyboardInterrupt:
+        found = "interrupted"
     return log, found, look()
 
 
 def nested_blocks(names):
     one = listed(names, ["with", "with", "again", "decorator", "bare decorator"])
-    return drawn(blocks=several(one, 0, 4), raises=[False, False, True])
+    return drawn(blocks=several(one, 0, 4), raises=["", "", "KeyError", "KeyboardInterrupt"])
 
 
 def _block_edges(names):
     some = [[[name, how]] for name in names for how in ("with", "again", "decorator", "bare decorator")]
     some += [[[a, "with"], [b, "with"]] for a in names for b in names] + [[]]
-    return [{"blocks": blocks, "raises": raises} for blocks in some for raises in (False, True)]
+    return [{"blocks": blocks, "raises": raises} for blocks in some for raises in ("", "KeyboardInterrupt")]
 
 
 @program("grad_mode.recording", cases=nested_blocks(MODES), edges=_block_edges(MODES))

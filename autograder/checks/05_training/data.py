@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections import OrderedDict, UserDict, UserList, namedtuple
+from collections import OrderedDict, UserDict, UserList, defaultdict, namedtuple
 from types import MappingProxyType
 
 import numpy as np
@@ -66,9 +66,15 @@ Point = namedtuple("Point", "x y")
 
 
 class Fields(UserList):
-    """No named tuple, although it has `_fields`."""
+    """No named tuple, although it has `_fields`. It holds more than its items."""
 
-    _fields = ("x", "y")
+    _fields, note = ("x", "y"), ""
+
+    @classmethod
+    def noted(cls, made):
+        self = cls(made)
+        self.note = "of the sample"
+        return self
 
 
 _LEAVES = {
@@ -83,8 +89,9 @@ _OTHERS = {
     "words": lambda xp, i: np.array(["a", "b"]),
 }  # fmt: skip
 _CONTAINERS = {
-    "list": list, "tuple": tuple, "own list": UserList, "fields": Fields, "point": lambda made: Point(*made),
+    "list": list, "tuple": tuple, "own list": UserList, "fields": Fields.noted, "point": lambda made: Point(*made),
     "dict": lambda made: _named(made), "ordered": lambda made: OrderedDict(reversed(_named(made).items())),
+    "default dict": lambda made: defaultdict(list, _named(made)),
     "own dict": lambda made: UserDict(_named(made)), "fixed dict": lambda made: MappingProxyType(_named(made)),
 }  # fmt: skip
 
@@ -96,12 +103,14 @@ def _named(made):
 def _samples(st):
     leaf = mostly(st, st.sampled_from(list(_LEAVES)), st.sampled_from(list(_OTHERS)), 19)
 
+    mappings = ["dict", "ordered", "default dict", "own dict", "fixed dict"]
+
     def wider(inner):
         several = st.lists(inner, min_size=1, max_size=3)
         return st.one_of(
             st.tuples(st.sampled_from(["list", "tuple", "own list", "fields", "range"]), several).map(list),
             st.tuples(st.just("point"), st.lists(inner, min_size=2, max_size=2)).map(list),
-            st.tuples(st.sampled_from(["dict", "ordered", "own dict", "fixed dict"]), several).map(list),
+            st.tuples(st.sampled_from(mappings), several).map(list),
         )
 
     what = st.recursive(leaf, wider, max_leaves=5)
@@ -126,7 +135,7 @@ def _batch(value):
     if isinstance(value, (dict, UserDict, MappingProxyType)):
         return [name, {key: _batch(each) for key, each in value.items()}]
     if isinstance(value, (list, tuple, UserList)):
-        return [name, [_batch(each) for each in value]]
+        return [name, [_batch(each) for each in value], getattr(value, "note", "")]
     return value if not isinstance(value, bytes) else value.decode()
 
 
@@ -154,7 +163,7 @@ def _about_batches(case, mine, theirs):
         *[_sample(what, count) for what in (*_LEAVES, *_OTHERS) for count in (1, 3)],
         *[_sample([kind, parts])
           for kind in ("list", "tuple", "own list", "fields", "range") for parts in (["int"], ["int", "tensor"])],
-        *[_sample([kind, ["int", "text"]]) for kind in ("point", "dict", "ordered", "own dict", "fixed dict")],
+        *[_sample([kind, ["int", "text"]]) for kind in ("point", "dict", "ordered", "default dict", "own dict", "fixed dict")],
         *[_sample([kind, ["int", "none"]]) for kind in ("list", "tuple", "point", "dict", "fixed dict")],
         *[_sample([kind, ["int", "int"]], 3, odd)
           for kind in ("list", "tuple", "dict") for odd in ("longer", "shorter", "other")],

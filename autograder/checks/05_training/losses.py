@@ -58,8 +58,8 @@ def _normalisations(draw, st):
     return _normal(x, shape, weight, bias, eps, fault == "weight")
 
 
-def _normal(x, shape, weight=None, bias=None, eps=0.5, wrong=False):
-    return {"x": x, "shape": shape, "weight": weight, "bias": bias, "wrong": wrong, "eps": eps}
+def _normal(x, shape, weight=None, bias=None, eps=0.5, wrong=False, far=0):
+    return {"x": x, "shape": shape, "weight": weight, "bias": bias, "wrong": wrong, "eps": eps, "far": far}
 
 
 def _doubles(sizes, *rest, **others):
@@ -92,7 +92,7 @@ def _about_normalisation(case, mine, theirs):
           for kind in ("float64", "float32", "float16") for eps in (1e-5, 2.0)],
         _doubles([2, 3], [2, 3]), _doubles([2, 3, 4], [4], "float64", "float64"),
         _doubles([2, 3, 4], [3, 4], "float64", "float64", 1e-5), _doubles([2, 3, 4], [2, 3, 4], "float64"),
-        _doubles([2, 3, 4], [4], None, "float64"),
+        _doubles([2, 3, 4], [4], None, "float64"), _doubles([2, 3], [3], "float64", far=1e6),
         _normal(tensor([2, 3], [1, 2], 1, "float64"), [3], "float64", "float64"),
         _normal(tensor([2, 3, 2], [1, 2, 7], 1, "float64"), [3, 2], None, None),
         _normal(tensor([2, 3], [1, 0], 1, "float64"), [3]),
@@ -121,9 +121,9 @@ def _about_normalisation(case, mine, theirs):
     ],
     hint=_about_normalisation,
 )  # fmt: skip
-def normalised(xp, x, shape, weight, bias, wrong, eps):
+def normalised(xp, x, shape, weight, bias, wrong, eps, far):
     wide = x.dtype in (xp.float32, xp.float64)
-    x = x.remainder(11) if wide else x  # small numbers, so that gradients are exact enough
+    x = x.remainder(11) + far if wide else x  # small numbers, so that gradients are exact enough
     x = (x * 0.25).requires_grad_() if x.dtype.is_floating_point else x
     size = [*shape, 2] if wrong else list(shape)
     parameters = [None if kind is None else numbers(xp, size, i, kind) for i, kind in enumerate((weight, bias), 1)]
@@ -265,7 +265,7 @@ def _about_entropy(case, mine, theirs):
         *[_entropy(ignore=7, smoothing=smoothing, reduction=reduction)
           for smoothing in (0.0, 0.3) for reduction in _REDUCTIONS],
         *[_entropy(truth="probabilities", ignore=ignore) for ignore in (-1, 0, 1)],
-        *[_entropy(truth=truth, smoothing=s) for truth in _TRUTHS for s in (1.0, 1.5, -0.5)],
+        *[_entropy(truth=truth, smoothing=s) for truth in _TRUTHS for s in (1.0, 1.5, -0.5, math.nan)],
         *[_entropy(truth=truth, scale=1000, smoothing=s) for truth in _TRUTHS for s in (0.0, 0.3)],
         *[_entropy(truth=truth, weight=3) for truth in ("classes", "probabilities", "whole")],
         *[_entropy([0, 3], truth, reduction=reduction) for truth in _TRUTHS for reduction in _REDUCTIONS],

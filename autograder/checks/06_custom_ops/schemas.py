@@ -22,7 +22,7 @@ _TYPES = [
 ]
 _RESULTS = ["Tensor", "list[Tensor]", "int", "float", "bool", "Number", "None", "tuple[Tensor, Tensor]"]
 _RESULTS += ["tuple[Tensor, list[Tensor], int]", "tuple[float, bool]"]
-_TEXTS = ["'Tensor'", "'int'", "'Tensor | None'"]  # annotations may be texts
+_TEXTS = ["'Tensor'", "'int'", "'Tensor | None'", "'Count | None'"]  # annotations may be texts
 _NO_RESULTS = ["str", "missing", "dtype", "list[int]", "Tensor | None"]
 _DEFAULTS = ["", "", "", "None", "0", "-2", "0.5", "1e-05", "True", "'relu'", "float32", "cpu", "[1]", "(2, 3)"]
 _KINDS = ["first", "any", "many", "named", "rest"]
@@ -34,7 +34,8 @@ def _types(torch):
     from typing import Optional
 
     names = {"Tensor": torch.Tensor, "Number": torch.types.Number, "dtype": torch.dtype, "device": torch.device}
-    return names | {"Sequence": Sequence, "Optional": Optional, "float32": torch.float32, "cpu": torch.device("cpu")}
+    names |= {"Sequence": Sequence, "Optional": Optional, "float32": torch.float32, "cpu": torch.device("cpu")}
+    return names | {"Count": int}  # a name that only the function's module has
 
 
 def _function(torch, parameters, returns):

@@ -48,6 +48,8 @@ def _row(*given, kind="float64", layout="", columns=None):
         *[_row([0, 0], [0, 1], [-0.25, 0]), _row([0, 0], kind="float32")],
         _row([127, 0.5, 1.5, 2.5, -0.5, -1.5, -2.5, 3.5]),
         _row([-127, 0.5, 1.5, 126.5, -125.5], kind="float32"),
+        # here a product with the reciprocal of the scale is not a half
+        *[_row([889, 45.5, 87.5, -101.5], kind="float32"), _row([6223, 73.5, 171.5, -367.5])],
         *[_row([5], [-5], [0]), _row([0.25, 0.25], [1000, 3]), _row(columns=3)],
     ],
     hint=explained_or_beyond(
@@ -132,6 +134,7 @@ def _trees(st):
         ["named", ["q", 0], ["q", 1]], ["named", ["list", ["q", 0]], ["dict", ["a", ["q", 2]]]],
         ["tuple", ["list", ["tuple", ["q", 0], ["dict", ["a", ["list", ["q", 1]]]]]], 3, "q"],
         ["tuple", ["list", ["o", 0], ["o", 2]], ["dict", ["z", 1], ["a", None]]],
+        ["list", ["tuple", ["q", 1]], ["q", 0], ["dict", ["b", ["list", ["q", 2]]], ["a", ["q", 1]]], ["q", 2]],
     )],
     hint=explained_or_beyond(
         result="containers are new ones with the same types, keys and order; every other object is the same object as before",

@@ -193,7 +193,7 @@ def cross_entropy_loss(
         weight: (classes,), or None.
         reduction: 0 keeps the loss of each position, 1 takes the mean, 2 the sum.
         ignore_index: a target class that is ignored, in or out of range.
-        label_smoothing: up to 1; 0 or less for none.
+        label_smoothing: up to 1; 0, less or nan for none.
 
     Raises:
         RuntimeError: `label_smoothing` is greater than 1; or, if `target` has the shape of `self`, its dtype is not
@@ -215,7 +215,7 @@ def cross_entropy_loss(
         return of_probabilities(self, target, weight, reduction, label_smoothing)
     scores = functions.log_softmax(self, _class_dim(self), self.dtype)
     loss = functions.nll_loss_nd(scores, target, weight, reduction, ignore_index)
-    if label_smoothing <= 0:
+    if not label_smoothing > 0:  # also if it is nan
         return loss
     smooth = of_all_classes(scores, target, weight, reduction, ignore_index)
     classes = self.size(_class_dim(self))
@@ -361,8 +361,8 @@ def binary_cross_entropy_with_logits(
     (pos_weight - 1) * t + 1. `weight` multiplies the loss. Then the loss is reduced. None of the arguments is written to.
 
     Args:
-        self, target: of the same sizes; `self` has a floating-point dtype.
-        weight, pos_weight: broadcast to these sizes, or None.
+        self, target: of the same sizes and floating-point dtype.
+        weight, pos_weight: of that dtype, broadcast to these sizes, or None.
         reduction: 0 keeps the loss of each element, 1 takes the mean, 2 the sum.
 
     Raises:

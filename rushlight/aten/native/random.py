@@ -304,7 +304,8 @@ def dropout(input: Tensor, p: float, train: bool) -> Tensor:
     in place. If p is 1, the input is multiplied by a 0 instead: a tensor without dimensions, with the input's dtype and device.
 
     Args:
-        input: of a floating-point dtype; for other dtypes the in-place division raises a RuntimeError.
+        input: of a floating-point dtype. For other dtypes the in-place division raises a RuntimeError; if p is 1, nothing is
+            divided, and the result is zeros.
 
     Returns:
         a new tensor with the sizes and the dtype of `input`. If p is 0, or not in training, or if there are no elements, it is

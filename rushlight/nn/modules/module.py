@@ -48,6 +48,7 @@ def set_attribute(module: Module, name: str, value: Any) -> None:
     Raises:
         AttributeError: a `Parameter`, a `Module` or a `Buffer` is assigned before `Module.__init__` has run.
         TypeError: rule 2, 4 or 5 does not allow the value.
+        KeyError: rule 5 applies to a `Buffer` whose name is an ordinary attribute (`register_buffer` raises this).
 
     Source: `torch/nn/modules/module.py`, `Module.__setattr__`.
     """

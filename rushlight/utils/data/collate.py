@@ -18,7 +18,7 @@ from rushlight.c10.dtypes import float64
 
 
 def default_collate(batch: Sequence) -> Any:
-    """Collate the samples of a batch. The type of the first sample decides how:
+    """Collate the samples of a batch, a list or a tuple. The type of the first sample decides how:
 
     - tensors: stacked along a new first dimension;
     - numpy arrays: stacked in the same way, as tensors of their dtype;
@@ -28,6 +28,8 @@ def default_collate(batch: Sequence) -> Any:
     - mappings: for each key of the first sample, the values of all samples under that key, collated;
     - named tuples: field by field, collated, as that named tuple;
     - other sequences: index by index, collated; the samples must have equal lengths.
+
+    The values of one key are collated as a list, those of one field or index as a tuple (strings show which).
 
     A mapping is returned with the type of the first sample: a copy of that sample with other values or, if the type is not
     mutable, the type called on a dict of the values. A sequence is returned with the type of the first sample in the same way,

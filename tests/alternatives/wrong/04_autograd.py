@@ -135,6 +135,16 @@ def check_inplace__refuses_leaves_that_require_nothing(self):
         raise RuntimeError("a leaf")
 
 
+def check_inplace__asks_only_the_view(self):
+    if history.requires_grad(self):
+        if self.is_leaf:
+            raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
+        if self._base is not None and self._base.is_leaf:
+            raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
+    if self._one_of_many:
+        raise RuntimeError("one of several views of one call is being modified in place.")
+
+
 # Formulas
 
 
@@ -372,6 +382,20 @@ def call_function__ignores_what_hooks_return(node, grads, keep_graph):
     return outputs
 
 
+def call_function__reads_all_hooks_before_the_first(node, grads, keep_graph):
+    before = list((node.pre_hooks or {}).values())
+    after = list((node.post_hooks or {}).values())
+    for hook in before:
+        grads = engine.apply_hook_result(grads, hook(tuple(grads)))
+    outputs = node.apply(*grads)
+    outputs = [engine.validate(grad, edge, node, i) for i, (grad, edge) in enumerate(zip(outputs, node.next_edges))]
+    for hook in after:
+        outputs = engine.apply_hook_result(outputs, hook(tuple(outputs), tuple(grads)))
+    if not keep_graph:
+        node.release_variables()
+    return outputs
+
+
 def execute__without_counting(roots, grads, keep_graph, create_graph, captures=None):
     """Each gradient goes on as soon as it comes: a node runs as often as there are ways to it."""
     waiting, found = list(zip(roots, grads)), {}
@@ -433,6 +457,23 @@ def execute__leaves_its_grad_mode_behind_after_an_error(roots, grads, keep_graph
     return found
 
 
+def execute__leaves_its_grad_mode_behind_after_an_interrupt(roots, grads, keep_graph, create_graph, captures=None):
+    try:
+        return running(roots, grads, keep_graph, create_graph, captures)
+    except KeyboardInterrupt:
+        local.grad_enabled = create_graph
+        raise
+
+
+def execute__adds_the_gradients_of_roots_in_the_mode_that_there_was(
+    roots, grads, keep_graph, create_graph, captures=None
+):
+    sums = {}
+    for edge, grad in zip(roots, grads):
+        sums[edge] = grad if sums.get(edge) is None else sums[edge] + grad
+    return running(list(sums), list(sums.values()), keep_graph, create_graph, captures)
+
+
 def execute__runs_everything(roots, grads, keep_graph, create_graph, captures=None):
     return running(roots, grads, keep_graph, create_graph, captures, everything=True)
 
@@ -454,11 +495,11 @@ def running(
     if captures is not None and not everything:
         runs = engine.nodes_to_execute(ends, left) | {edge.node for edge in captures if not captures[edge]}
     inputs, found, came = {}, {}, 0
-    for edge, grad in zip(roots, grads):
-        put(inputs, edge.node, edge.input_nr, grad)
-    heap = [(key(node, 0), id(node), node) for node in inputs if left[node] == 0]
-    heapq.heapify(heap)
     with rl.set_grad_enabled(create_graph):
+        for edge, grad in zip(roots, grads):
+            put(inputs, edge.node, edge.input_nr, grad)
+        heap = [(key(node, 0), id(node), node) for node in inputs if left[node] == 0]
+        heapq.heapify(heap)
         while heap:
             node = heapq.heappop(heap)[2]
             arrived = inputs.pop(node)
@@ -553,6 +594,32 @@ def recording__cannot_be_undone_within(enabled):
         yield
     finally:
         local.grad_enabled = before
+
+
+def recording__restores_after_ordinary_errors(enabled):
+    before = local.grad_enabled
+    local.grad_enabled = enabled
+    try:
+        yield
+    except Exception:
+        local.grad_enabled = before
+        raise
+    local.grad_enabled = before
+
+
+def inferring__restores_after_ordinary_errors(enabled):
+    before = dict(vars(local))
+    local.inference, local.grad_enabled = enabled, not enabled
+    local.tensor_keys = INFERENCE_KEYS if enabled else TENSOR_KEYS
+    local.excluded = local.excluded | AUTOGRAD if enabled else local.excluded & ~AUTOGRAD
+    view_key = BIT["ADInplaceOrView"]
+    local.included = local.included & ~view_key if enabled else local.included | view_key
+    try:
+        yield
+    except Exception:
+        vars(local).update(before)
+        raise
+    vars(local).update(before)
 
 
 def inferring__is_only_no_grad(enabled):
@@ -662,6 +729,13 @@ def logsumexp_backward__detached(grad, self, result, dim, keepdim):
     return grad * (self.detach() - result.detach()).exp()
 
 
+def logsumexp_backward__inserts_negative_dims_as_they_are(grad, self, result, dim, keepdim):
+    if not keepdim and self.dim() > 0:
+        for each in sorted([dim] if isinstance(dim, int) else dim):
+            grad, result = grad.unsqueeze(each), result.unsqueeze(each)
+    return grad * (self - result).exp()
+
+
 def numerical_gradient__on_one_side(function, x, eps):
     values, rows = x.detach().view(-1).numpy(), []
     middle = function().reshape(-1)
@@ -717,6 +791,19 @@ def numerical_gradient__transposed(function, x, eps):
         values[index] = before
         columns.append([(up - down) / (2 * eps) for up, down in zip(*ends)])
     return [list(row) for row in zip(*columns)]
+
+
+def numerical_gradient__subtracts_results_that_share_memory(function, x, eps):
+    rows, values = [], x.detach().numpy()
+    for index in itertools.product(*map(range, x.shape)):
+        before = values[index].item()
+        values[index] = before + eps
+        up = function().detach()
+        values[index] = before - eps
+        down = function().detach()
+        values[index] = before
+        rows.append(((up - down) / (2 * eps)).reshape(-1).tolist())
+    return rows
 
 
 def recompute__on_the_arguments_themselves(ctx, *grads):

@@ -5,6 +5,7 @@ A function's name is its exercise's, two underscores, and what is wrong.
 
 import itertools
 import math
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from rushlight.aten.strided import Tensor
 from rushlight.nn.modules.hooks import BackwardHook
 from rushlight.nn.modules.module import Module
 from rushlight.nn.parameter import Buffer, Parameter, is_lazy
+from rushlight.utils.data.collate import _sequence_like
 
 # Modules
 
@@ -524,6 +526,24 @@ def layer_norm__compares_each_dtype_with_the_input_only(
     return (result if bias is None else result + bias).to(input.dtype)
 
 
+def layer_norm__mean_of_squares_minus_square_of_mean(
+    input, normalized_shape, weight=None, bias=None, eps=1e-05, cudnn_enable=True
+):
+    check_normalized_shape(input, normalized_shape, weight, bias)
+    given = {parameter.dtype for parameter in (weight, bias) if parameter is not None}
+    if len(given) > 1 or not given <= {input.dtype, widened(input)}:
+        raise RuntimeError("mixed dtype: weight and bias need the dtype of the input")
+    _check_floating("layer_norm", input)
+    dims = tuple(range(-len(normalized_shape), 0))
+    x = input.contiguous().to(widened(input))
+    mean = F.mean(x, dims, True)
+    variance = F.mean(F.square(x), dims, True) - F.square(mean)
+    result = (x - mean) * F.rsqrt(variance + eps)
+    result = result if weight is None else result * weight
+    result = result if bias is None else result + bias
+    return result.to(input.dtype)
+
+
 def dropout__does_not_scale(input, p, train):
     if not 0 <= p <= 1:
         raise RuntimeError(p)
@@ -935,3 +955,32 @@ def default_collate__forgets_named_tuples(batch):
 
 def default_collate__cuts_to_the_shortest(batch):
     return _collate(strict=False)(batch)
+
+
+def default_collate__calls_the_type_of_the_mapping(batch):
+    first, again = batch[0], default_collate__calls_the_type_of_the_mapping
+    if isinstance(first, Tensor):
+        return F.stack(batch, 0)
+    if isinstance(first, np.ndarray):
+        return F.stack([rl.as_tensor(each) for each in batch], 0)
+    if isinstance(first, (np.bool_, np.number)):
+        return rl.as_tensor(batch)
+    if isinstance(first, float):
+        return rl.tensor(batch, dtype=rl.float64)
+    if isinstance(first, int):
+        return rl.tensor(batch)
+    if isinstance(first, (str, bytes)):
+        return batch
+    if isinstance(first, Mapping):
+        values = {key: again([each[key] for each in batch]) for key in first}
+        try:
+            return type(first)(values)
+        except TypeError:
+            return values
+    if isinstance(first, tuple) and hasattr(first, "_fields"):
+        return type(first)(*(again(values) for values in zip(*batch)))
+    if isinstance(first, Sequence):
+        if any(len(each) != len(first) for each in batch):
+            raise RuntimeError("each element in list of batch should be of equal size")
+        return _sequence_like(first, [again(values) for values in zip(*batch)])
+    raise TypeError(f"default_collate: found {type(first)}")

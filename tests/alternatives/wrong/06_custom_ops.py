@@ -114,6 +114,41 @@ def infer_schema__numbers_what_is_mutated(function, mutates_args):
     return f"({', '.join(written)}) -> {custom_ops.result_type(hints.get('return'))}"
 
 
+def infer_schema__evaluates_texts_here(function, mutates_args):
+    parameters = inspect.signature(function).parameters
+
+    def read(annotation):
+        if not isinstance(annotation, str):
+            return types.NoneType if annotation is None else annotation
+        try:
+            found = eval(annotation, {**vars(custom_ops), "Optional": typing.Optional})
+        except NameError as error:
+            raise ValueError(f"unknown annotation {annotation}") from error
+        return types.NoneType if found is None else found
+
+    if any(name not in parameters for name in mutates_args):
+        raise ValueError(f"{function} has not all of the parameters {mutates_args}")
+    written = []
+    for place, (name, parameter) in enumerate(parameters.items()):
+        if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
+            raise ValueError(f"a schema has no place for {parameter}")
+        if parameter.annotation is parameter.empty:
+            raise ValueError(f"{name} has no annotation")
+        if parameter.kind is parameter.KEYWORD_ONLY and "*" not in written:
+            written.append("*")
+        kind = custom_ops.schema_type(read(parameter.annotation))
+        if name in mutates_args:
+            if not kind.startswith("Tensor"):
+                raise ValueError(f"{name} is of type {kind}: an operator writes to tensors only")
+            kind = kind.replace("Tensor", f"Tensor(a{place}!)")
+        default = "" if parameter.default is parameter.empty else f"={custom_ops.default_text(parameter.default)}"
+        written.append(f"{kind} {name}{default}")
+    returned = inspect.signature(function).return_annotation
+    if returned is inspect.Signature.empty:
+        raise ValueError("no annotation of the result")
+    return f"({', '.join(written)}) -> {custom_ops.result_type(read(returned))}"
+
+
 # The kernel and the fake one
 
 
@@ -845,6 +880,13 @@ def quantise_rows__in_place(x):
     return x.div_(scale[:, None]).round_().to(torch.int8), scale
 
 
+def quantise_rows__times_the_reciprocal(x):
+    largest = x.abs().amax(1)
+    scale = torch.where(largest == 0, 1, largest / 127)
+    inverse = torch.where(largest == 0, 1, 127 / largest)
+    return torch.round(x * inverse.unsqueeze(1)).to(torch.int8), scale
+
+
 def map_quantised__makes_lists_of_everything(function, tree):
     if isinstance(tree, wrapper.QuantisedTensor):
         return function(tree)
@@ -895,6 +937,24 @@ def map_quantised__maps_all_tensors(function, tree):
     from torch.utils._pytree import tree_map_only
 
     return tree_map_only(torch.Tensor, function, tree)
+
+
+def map_quantised__leaves_before_branches(function, tree):
+    again = functools.partial(map_quantised__leaves_before_branches, function)
+    if isinstance(tree, wrapper.QuantisedTensor):
+        return function(tree)
+    if not isinstance(tree, (dict, tuple, list)):
+        return tree
+    items = dict(tree) if isinstance(tree, dict) else dict(enumerate(tree))
+    for key, item in list(items.items()):
+        if isinstance(item, wrapper.QuantisedTensor):
+            items[key] = function(item)
+    for key, item in list(items.items()):
+        if isinstance(item, (dict, tuple, list)) and item is (tree[key]):
+            items[key] = again(item)
+    if isinstance(tree, dict):
+        return items
+    return type(tree)(*items.values()) if hasattr(tree, "_fields") else type(tree)(items.values())
 
 
 def quantised_mm__dequantises(x, q):

@@ -538,6 +538,11 @@ def test_a_gradient_that_nobody_else_knows_is_kept_and_any_other_is_copied():
     given, x.grad = rl.ones(2, 2), None
     x.backward(given)
     assert x.grad.data_ptr() != given.data_ptr()
+    node, grads, x.grad = (x * 1).grad_fn.next_functions[0][0], (rl.ones(2, 2),), None
+    kept = grads[0]  # by a hook, while only a tuple passes the gradient on
+    with rl.no_grad():
+        node.apply(*grads)
+    assert x.grad.data_ptr() != kept.data_ptr()
 
 
 def test_a_long_chain_and_many_diamonds_need_no_stack():
