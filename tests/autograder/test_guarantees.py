@@ -1,7 +1,7 @@
 """The trials of every exercise: its mutants, right and wrong answers to it, and a piece that raises or returns nothing.
 
-All of them take more than an hour of one core. `make guarantees` runs those of the exercises that have changed, and writes into `tests/guarantees.lock` of which
-text they held; `make test` runs those of five exercises, and asks whether the lock is fresh.
+All of them take more than an hour of one core. `make guarantees` runs those of the exercises that have changed, and writes into
+`tests/guarantees.lock` of which text they held; `make test` runs those of five exercises, and asks whether the lock is fresh.
 """
 
 import guarantees
