@@ -236,8 +236,8 @@ def registrations(text: str, name: str) -> dict[str, str]:
       separated by commas;
     - `structured_delegate`, such as `add.out`, the name of another operator in `text`: this one's functions for the keys in
       `STRUCTURED_KEYS` are registered here too (the rest is generated around them). Its functions for other keys, such as
-      those for sparse tensors, are not. The functions in the operator's own `dispatch` are registered in any case; no
-      key has both;
+      those for sparse tensors, are not. The functions in the operator's own `dispatch` are registered in any case. No
+      key of `STRUCTURED_KEYS` is in both entries;
     - if neither entry exists (an empty `dispatch`, `{}`, does exist, and registers nothing), one function is registered for
       "CompositeImplicitAutograd". Its name is that of the operator without overload, `softmax` for `softmax.int`, followed by
       `_out` if one of the arguments after the `*` is written to (has a `!`), as for `matmul.out`.
