@@ -146,7 +146,8 @@ def as_lists(value: Any) -> Any:
 def lists_too(function: Callable, *arguments: Any) -> Any:
     """The result of a call with tuples. Lists must give the same result, and must not change."""
     result, lists = function(*arguments), as_lists(arguments)
-    assert as_lists(function(*lists)) == as_lists(result), f"lists instead of tuples give another result: {lists}"
+    if as_lists(function(*lists)) != as_lists(result) == as_lists(function(*arguments)):
+        raise AssertionError(f"lists instead of tuples give another result: {lists}")
     assert lists == as_lists(arguments), "a list among the arguments has changed"
     return result
 

@@ -31,6 +31,7 @@ def own_time():
 CPU = "import time\nwhile time.process_time() < 2: pass\n"
 
 
+@pytest.mark.sweep
 def test_cpu_time_counts_however_busy_the_machine_is(own_time):
     hogs = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(8)]
     try:

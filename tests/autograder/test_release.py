@@ -57,7 +57,6 @@ def test_a_piece_that_is_not_plugged_in_runs_and_shows_no_body(course):
 
 def test_a_student_can_take_the_lab_there(course, released, answers, isolated):
     assert "copied the lab" in rushlight(course, "lab", "01", "--no-open")
-    assert rushlight(course, "check", "01").splitlines()[-1] == "0 of 40 points"
     sample.fill(released, answers)
     nbformat.write(released, course / "work" / LAB / f"{LAB}.ipynb")
     assert "40 of 40 points" in rushlight(course, "check", "01")
@@ -80,6 +79,13 @@ def opened(name):
 """
 
 
+@pytest.mark.sweep
+def test_an_untouched_lab_earns_nothing_there(course, isolated):
+    said = rushlight(course, "check", "01", "--notebook", f"labs/{LAB}/{LAB}.ipynb")
+    assert said.splitlines()[-1] == "0 of 40 points"
+
+
+@pytest.mark.sweep
 def test_whoever_grades_there_does_not_hand_out_the_sealed_bodies(course, released, isolated):
     for exercise in filter(exercise_name, released.cells):
         stub = exercise.source.index("    # YOUR CODE HERE")

@@ -132,7 +132,7 @@ def test_a_piece_that_ends_the_process_has_died(graded, solved):
     assert "exit code 3" in verdicts["strided.unsqueeze"].message
 
 
-@pytest.mark.parametrize("source", ["while True: pass", "import time; time.sleep(3600)"])
+@pytest.mark.parametrize("source", sweep(["while True: pass", "import time; time.sleep(3600)"], every=2))
 def test_a_submission_has_a_total_time_and_no_marks_beyond_it(graded, solved, impatient, monkeypatch, source):
     monkeypatch.setattr(limits, "TOTAL_SECONDS", (5.0, 5.0))
     solved.cells[:0] = [nbformat.v4.new_code_cell(source)] * 3
@@ -140,6 +140,7 @@ def test_a_submission_has_a_total_time_and_no_marks_beyond_it(graded, solved, im
         graded(solved)
 
 
+@pytest.mark.sweep
 def test_cells_that_take_long_take_nothing_from_a_check(graded, solved, impatient):
     """(1.5 s each time, and again in each process that replaces another.)"""
     solved.cells[:0] = [nbformat.v4.new_code_cell("import time; time.sleep(1.5)")] * 3

@@ -390,7 +390,12 @@ def _hook_as_code(x, kind, action):
     if kind == "accumulated":
         return f"{x}.register_post_accumulate_grad_hook(print)"
     if kind in ("tensor", "removed"):
-        hook = f"{x}.register_hook(lambda grad: {expression(__name__, 'TENSOR_ACTIONS', action)})"
+        does = (
+            "exec('raise KeyboardInterrupt')"
+            if action == "interrupt"
+            else expression(__name__, "TENSOR_ACTIONS", action)
+        )
+        hook = f"{x}.register_hook(lambda grad: {does})"
         return hook + ".remove()" * (kind == "removed")
     does = expression(__name__, "ACTIONS", action if action in ACTIONS else "look")
     if kind == "before":
