@@ -4,6 +4,7 @@ import itertools
 import json
 import linecache
 import math
+import os
 import random
 import subprocess
 import sys
@@ -358,7 +359,16 @@ def test_a_forged_exception_changes_no_verdict(judge, strides, raised):
     assert judge.verdict(STRIDES, ask).passed
 
 
-def test_endless_recursion_is_shown_by_its_innermost_frames(judge, strides):
-    fill(strides, piece_of("def piece(sizes):\n    return piece(sizes)\n"))
-    first, *frames = judge.verdict(STRIDES, over_the_wire).mine.splitlines()
+ENDLESS = """
+from test_judge import *
+fill(function_of(STRIDES), piece_of("def piece(sizes):\\n    return piece(sizes)\\n"))
+print(Judge(1).verdict(STRIDES, over_the_wire).mine)
+"""
+
+
+def test_endless_recursion_is_shown_by_its_innermost_frames():
+    """In a process of its own, as a kernel is: CPython 3.11.7 was seen to crash here in one that had run many checks."""
+    path = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", ENDLESS], env=path, capture_output=True, text=True)
+    first, *frames = done.stdout.splitlines() or [done.stderr]
     assert first.startswith("RecursionError") and frames == ["  piece, line 2:  return piece(sizes)"] * MAX_FRAMES
