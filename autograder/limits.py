@@ -57,25 +57,32 @@ class OwnTime:
     """Measures the own time of a process and its descendants, without those in `besides` and the thread `watcher`."""
 
     def __init__(self, pid: int, besides: Collection[int] = (), watcher: int = 0):
-        self.process, self.besides, self.watcher = psutil.Process(pid), besides, watcher
-        self.seconds = 0.0
-        self.cpu, self.measured = self._usage()[0], time.monotonic()
+        self.pid, self.besides, self.watcher = pid, besides, watcher
+        self.measured, self.measured_seconds = time.monotonic(), 0.0
+        self.cpu: float | None = None  # most of what is timed ends before the first measurement, which takes long
 
-    def measure(self) -> float:
-        """The own time since this object was made, in seconds."""
+    def measure(self) -> None:
+        """Measure, once in `WATCH_SECONDS`. If a measurement is late, it is not known what the processes waited for."""
         (cpu, runnable), now = self._usage(), time.monotonic()
-        used = max(0.0, cpu - self.cpu)
-        # if this measurement is late, nobody knows what they waited for
-        waited = 0.0 if runnable else min(now - self.measured, 2 * WATCH_SECONDS)
-        self.seconds += max(used, waited)
+        if self.cpu is None:
+            self.measured_seconds = self.seconds()
+        else:
+            waited = 0.0 if runnable else min(now - self.measured, 2 * WATCH_SECONDS)
+            self.measured_seconds += max(0.0, cpu - self.cpu, waited)
         self.cpu, self.measured = cpu, now
-        return self.seconds
+
+    def seconds(self) -> float:
+        """The own time since this object was made, as last measured; before the first measurement, one interval at most."""
+        if self.cpu is None:
+            return min(time.monotonic() - self.measured, WATCH_SECONDS)
+        return self.measured_seconds
 
     def _usage(self) -> tuple[float, bool]:
         """The CPU time of all processes, and whether one of them runs, or waits for a CPU or a disk."""
         cpu, runnable = 0.0, False
         with contextlib.suppress(psutil.NoSuchProcess):
-            for process in [self.process, *self.process.children(recursive=True)]:
+            whole = psutil.Process(self.pid)
+            for process in [whole, *whole.children(recursive=True)]:
                 if process.pid not in self.besides:
                     with contextlib.suppress(psutil.NoSuchProcess, ProcessLookupError, FileNotFoundError):
                         cpu += sum(process.cpu_times()[:4])  # its own, and of the children that it has waited for
@@ -122,7 +129,8 @@ def limited(function: Callable[[], T], limit: float, besides: Collection[int] = 
     def watch() -> None:
         clock = OwnTime(os.getpid(), besides, threading.get_native_id())
         while not ended.wait(WATCH_SECONDS):
-            if clock.measure() > limit:
+            clock.measure()
+            if clock.seconds() > limit:
                 signal.pthread_kill(main, signal.SIGALRM)
 
     before = signal.signal(signal.SIGALRM, interrupt)

@@ -136,7 +136,7 @@ class Sandbox:
             self.close()
             raise
         finally:
-            self.seconds += pipes.seconds()
+            self.seconds += pipes.clock.seconds()
 
     def close(self) -> None:
         """End the subject and all processes that it started."""
@@ -153,7 +153,7 @@ class _Pipes:
 
     def __init__(self, process: subprocess.Popen, limit: float):
         self.process, self.limit, self.begun = process, limit, time.monotonic()
-        self.clock: OwnTime | None = None  # most requests end before the first measurement
+        self.clock = OwnTime(process.pid)
 
     def write(self, data: bytes) -> None:
         pipe = self.process.stdin.fileno()
@@ -174,21 +174,13 @@ class _Pipes:
 
     def _wait(self, reading: list[int], writing: list[int]) -> None:
         while not any(select.select(reading, writing, [], WATCH_SECONDS)):
-            if self.clock is None:
-                self.clock = OwnTime(self.process.pid)
             self.clock.measure()
-            if self.seconds() > self.limit:
+            if self.clock.seconds() > self.limit:
                 raise SubjectTimedOut(too_long(self.limit))
             if time.monotonic() - self.begun > BY_THE_CLOCK * self.limit:
                 raise NotGraded("this machine is too busy to tell how long it takes")
             if _memory(self.process.pid) > TOTAL_MEMORY:
                 raise SubjectDied(f"its processes together took more than {TOTAL_MEMORY >> 30} GiB of memory")
-
-    def seconds(self) -> float:
-        """The own time of the subject since this request, without what was not measured at its end."""
-        if self.clock is None:
-            return min(time.monotonic() - self.begun, WATCH_SECONDS)
-        return WATCH_SECONDS + self.clock.seconds
 
 
 def _memory(pid: int) -> int:
@@ -255,18 +247,8 @@ def _inside(user: int, bench: bool, filter: int, more: list[str], then: str) -> 
     binds = [word for entry in entries for word in ("--ro-bind", str(entry), f"/packages/{entry.name}")]
     writable = ("--perms", "1777", "--size", str(FILES), "--tmpfs")
     return [
-        *(
-            "bwrap",
-            *_isolation(user),
-            *("--seccomp", str(filter)),
-            *_system(),
-            *more,
-            "--tmpfs",
-            "/packages",
-            *binds,
-            "--remount-ro",
-            "/packages",
-        ),
+        *("bwrap", *_isolation(user), "--seccomp", str(filter), *_system(), *more),
+        *("--tmpfs", "/packages", *binds, "--remount-ro", "/packages"),
         *("--proc", "/proc", "--dev", "/dev", *writable, "/dev/shm", "--remount-ro", "/dev", *writable, "/tmp"),
         *("--remount-ro", "/", "--chdir", "/tmp", "--", *_python(["/edition", "/packages"], bench, user, then)),
     ]

@@ -29,7 +29,7 @@ def pytest_report_header(config):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
-    """One shard of the tests. The trials of an exercise stay together, and the tests of a file, or of a file on one lab."""
+    """One shard of the tests. The trials of an exercise stay together, and a file's tests, or those on one lab or exercise."""
     for item in items:
         if item.path.suffix == ".ipynb" and item.path.parent.name not in READINGS:
             item.add_marker(pytest.mark.sweep)
@@ -48,7 +48,8 @@ def pytest_collection_modifyitems(config, items):
 
 def _group(item):
     parameters = item.callspec.params if hasattr(item, "callspec") else {}
-    return "-".join([item.path.parent.name, item.path.stem, *([parameters["lab"]] if "lab" in parameters else [])])
+    about = [parameters[name] for name in ("lab", "exercise") if name in parameters]
+    return "-".join([item.path.parent.name, item.path.stem, *about])
 
 
 def pytest_configure(config):

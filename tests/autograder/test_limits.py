@@ -22,8 +22,8 @@ def own_time():
             clock = OwnTime(process.pid)
             while process.poll() is None:
                 time.sleep(limits.WATCH_SECONDS)
-                taken = clock.measure()
-        return taken, time.monotonic() - begun
+                clock.measure()
+        return clock.seconds(), time.monotonic() - begun
 
     return own_time
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from ...check import program
-from ..cases import attempt, drawn, first_apart, listed, rows, several
+from ..cases import Interrupt, attempt, drawn, first_apart, listed, rows, several
 from ..listing import expression
 from .graphs import Graph, dense, grad_mode, node_name, outcome, plain
 from .programs import (
@@ -298,7 +298,7 @@ def ask(xp, values, roots, how, ends, retain, create):
 
 
 def interrupt(grad):
-    raise KeyboardInterrupt
+    raise Interrupt
 
 
 TENSOR_ACTIONS = {
@@ -467,7 +467,7 @@ def executed(xp, leaves, statements, times, roots, how, ends, retain, create, ho
         with grad_mode(xp, enabled):
             try:
                 found = attempt(ask, xp, values, roots, how, ends, retain, create)
-            except KeyboardInterrupt:
+            except Interrupt:
                 found = "interrupted"
             modes.append(xp.is_grad_enabled())
         answers.append(outcome(found if isinstance(found, str) else found[0]))

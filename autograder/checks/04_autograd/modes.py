@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import builtins
-
 from ...check import program
-from ..cases import attempt, drawn, is_torch, listed, several
+from ..cases import Interrupt, attempt, drawn, is_torch, listed, several
 from .graphs import grad_mode
 
 MODES = ["no_grad", "enable_grad"]
@@ -25,7 +23,7 @@ def nested(xp, blocks, raises, look):
     def enter(rest):
         if not rest:
             if raises:
-                raise getattr(builtins, raises)("from within")
+                raise {"KeyError": KeyError, "Interrupt": Interrupt}[raises]("from within")
             return
         name, how = rest[0]
         if how == "with":
@@ -59,20 +57,20 @@ def nested(xp, blocks, raises, look):
 
     try:
         found = attempt(lambda: enter(blocks))
-    except KeyboardInterrupt:
+    except Interrupt:
         found = "interrupted"
     return log, found, look()
 
 
 def nested_blocks(names):
     one = listed(names, ["with", "with", "again", "decorator", "bare decorator"])
-    return drawn(blocks=several(one, 0, 4), raises=["", "", "KeyError", "KeyboardInterrupt"])
+    return drawn(blocks=several(one, 0, 4), raises=["", "", "KeyError", "Interrupt"])
 
 
 def _block_edges(names):
     some = [[[name, how]] for name in names for how in ("with", "again", "decorator", "bare decorator")]
     some += [[[a, "with"], [b, "with"]] for a in names for b in names] + [[]]
-    return [{"blocks": blocks, "raises": raises} for blocks in some for raises in ("", "KeyboardInterrupt")]
+    return [{"blocks": blocks, "raises": raises} for blocks in some for raises in ("", "Interrupt")]
 
 
 @program("grad_mode.recording", cases=nested_blocks(MODES), edges=_block_edges(MODES))
